@@ -1,0 +1,360 @@
+/* causeway/conduit.h - the interface of a conduit plugin, version 1.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A conduit moves bytes and active messages between this process and others. It opens
+ * *domains* (a device, with its registrations), creates *endpoints* in them, and holds one
+ * *connection* per (endpoint, peer). Hot operations come in a flat table per connection class;
+ * a member left NULL is emulated by the core over active messages, or answered by a stub that
+ * reports, so the smallest useful conduit offers am_short, am_medium and progress only.
+ *
+ * Rules that hold for every hot operation (normative text: conduit-api/README.md):
+ *  - it never blocks and never calls back into the core except through the cwyc_op it was given
+ *    and, in am_* to oneself, the deliver upcall;
+ *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
+ *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
+ *    progress() of the endpoint, from a later posting call on it, or from this call itself;
+ *    op may not be NULL where an operation can answer this;
+ *  - CWY_RETRY: nothing was posted, op is untouched;
+ *  - any other value: nothing was posted and nothing will be.
+ */
+#ifndef CAUSEWAY_CONDUIT_H
+#define CAUSEWAY_CONDUIT_H
+
+#include <causeway/plugin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CWYC_AM_MAX_ARGS 16
+
+/* The conduit's own objects: opaque to the core. */
+typedef struct cwyc_domain cwyc_domain;
+typedef struct cwyc_ep cwyc_ep;
+typedef struct cwyc_mem cwyc_mem;   /* a local registration */
+typedef struct cwyc_rkey cwyc_rkey; /* an opened right to a peer's registration */
+
+/* ---- completion --------------------------------------------------------------------------- */
+
+enum {
+  CWYC_DONE_LOCAL = 1u << 0,  /* the source buffer may be reused */
+  CWYC_DONE_REMOTE = 1u << 1  /* put: visible at the target; get/atomic: result is in memory */
+};
+
+/* One pending operation. Owned by the caller, who keeps it at one address until CWYC_DONE_REMOTE
+ * (or, for active messages, CWYC_DONE_LOCAL) was reported. */
+typedef struct cwyc_op {
+  /* Called by the conduit. `what` is a mask of CWYC_DONE_*; each bit is reported exactly once.
+   * On an error status every bit not yet reported is reported together. After the last bit the
+   * conduit does not touch the op. Runs on the thread that makes progress; does not communicate. */
+  void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status);
+  uint64_t reserved;
+  /* The conduit's scratch while the operation is pending, so that it needs no allocation of its
+   * own (large enough for a libfabric context, a work-request link, a list node). */
+  uint64_t scratch[8];
+} cwyc_op;
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+struct cwyc_ops;
+
+/* One connection. Allocated and zeroed by the core with `conn_size` further bytes behind it
+ * (cwyc_ep_attr), cache-line aligned. The core owns the members up to `priv`; the conduit owns
+ * the bytes behind the structure and `priv`. */
+typedef struct cwyc_conn {
+  const struct cwyc_ops* ops; /* the core's completed copy of a table; never NULL */
+  void* core;                 /* the core's record of this connection */
+  cwyc_ep* ep;
+  cwy_peer peer;
+  void* priv;
+  uint64_t reserved[3];
+} cwyc_conn;
+
+/* Flags of hot operations. */
+enum {
+  CWYC_LANE_REPLY = 1u << 0,  /* an AM reply: must get through while requests are blocked */
+  CWYC_IMMEDIATE = 1u << 1,   /* answer CWY_RETRY rather than do expensive work to make room */
+  CWYC_MORE = 1u << 2,        /* another operation to this peer follows at once: a doorbell may wait */
+  CWYC_SRC_VOLATILE = 1u << 3 /* copy the source before returning: local completion is immediate */
+};
+
+/* Data types and operations of atomics: values equal the client interface's GEX_DT_* and
+ * GEX_OP_* so that no translation stands on the path. */
+typedef struct cwyc_atomic {
+  uint64_t raddr;     /* owner's address, naturally aligned */
+  uint64_t operand1;  /* in the low bytes, in the representation of the data type */
+  uint64_t operand2;  /* compare-and-swap: the new value */
+  void* result;       /* fetching operations: receives the previous value; else NULL */
+  cwyc_mem* result_mem;
+  uint32_t dt;
+  uint32_t opcode;
+} cwyc_atomic;
+
+typedef struct cwyc_iov {
+  void* addr;
+  uint64_t length;
+} cwyc_iov;
+
+typedef struct cwyc_riov {
+  uint64_t addr;
+  uint64_t length;
+} cwyc_riov;
+
+/* A negotiated send: filled by am_prepare, consumed by am_commit or am_cancel. */
+typedef struct cwyc_am_slot {
+  void* buffer;    /* where the payload is to be written; aligned for any type */
+  uint64_t length; /* bytes available there */
+  uint64_t priv[6];
+} cwyc_am_slot;
+
+/* Concurrency a table declares. */
+enum {
+  CWYC_SERIAL = 0, /* the core never lets two threads into one endpoint at a time */
+  CWYC_MULTI = 1   /* any thread, any time; the conduit has its own lanes or locks */
+};
+
+/* Hot operations. Addresses of the peer are the owner's virtual addresses inside the memory the
+ * rkey stands for. `lmem` covers the local buffer, or is NULL when it is not registered (the
+ * conduit then copies or registers on its own). Lengths are bytes; 0 is legal everywhere and
+ * moves nothing. */
+typedef struct cwyc_ops {
+  cwy_head head;
+  uint32_t concurrency; /* CWYC_SERIAL or CWYC_MULTI */
+  uint32_t reserved;
+
+  /* Put of at most attr.put_small_max bytes; the source is copied before return. */
+  cwy_status (*put_small)(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                          size_t length, uint32_t flags, cwyc_op* op);
+  cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                    cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
+  cwy_status (*get)(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+                    size_t length, uint32_t flags, cwyc_op* op);
+  /* Put, then an 8-byte store of `value` at naddr that no observer sees before the data. */
+  cwy_status (*put_notify)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                           cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                           uint64_t value, uint32_t flags, cwyc_op* op);
+  /* Vector forms: the two lists cover equal byte counts, cut at any place. All remote pieces lie
+   * in the memory of one rkey. At most attr.iov_max entries each. The lists are consumed before
+   * return. */
+  cwy_status (*putv)(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem* lmem,
+                     const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t flags,
+                     cwyc_op* op);
+  cwy_status (*getv)(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem* lmem,
+                     const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t flags,
+                     cwyc_op* op);
+  /* `a` is consumed before return. Only for pairs (dt, opcode) that attr.atomic_ops declares. */
+  cwy_status (*atomic)(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                       cwyc_op* op);
+
+  /* Active messages. `word` is the core's and travels untouched. Arguments are copied before
+   * return. A short has no completion: CWY_OK means accepted, and delivery happens once or the
+   * peer has failed. Medium and long report CWYC_DONE_LOCAL only. A long's payload is visible at
+   * raddr before its delivery upcall runs. */
+  cwy_status (*am_short)(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                         uint32_t flags);
+  cwy_status (*am_medium)(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                          const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                          cwyc_op* op);
+  cwy_status (*am_long)(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                        const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                        cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
+
+  /* Negotiated medium: reserves room for `least`..`most` payload bytes and `nargs` arguments in
+   * the conduit's own send buffer. Exactly one commit or cancel follows on the same thread, with
+   * no other operation on the connection between. Commit cannot fail and cannot answer RETRY. */
+  cwy_status (*am_prepare)(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
+                           uint32_t flags, cwyc_am_slot* slot);
+  void (*am_commit)(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                    uint32_t nargs, size_t length);
+  void (*am_cancel)(cwyc_conn* conn, cwyc_am_slot* slot);
+
+  /* Reports CWYC_DONE_REMOTE when every put and atomic posted earlier on this connection is
+   * visible at the target. */
+  cwy_status (*flush)(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
+  /* Asks whether the peer still answers; reports like flush. Cheap enough for one per second. */
+  cwy_status (*check)(cwyc_conn* conn, cwyc_op* op);
+} cwyc_ops;
+
+/* ---- what an endpoint can do -------------------------------------------------------------- */
+
+/* Capability bits. An unknown bit is ignored by either side. A native operation is one whose
+ * table entry is set; these bits say what the entries guarantee. */
+enum {
+  CWYC_CAP_PUT = 1ull << 0,
+  CWYC_CAP_GET = 1ull << 1,
+  CWYC_CAP_ATOMIC = 1ull << 2,
+  CWYC_CAP_PUT_NOTIFY = 1ull << 3,
+  CWYC_CAP_VECTOR = 1ull << 4,
+  CWYC_CAP_AM_SHORT = 1ull << 5,
+  CWYC_CAP_AM_MEDIUM = 1ull << 6,
+  CWYC_CAP_AM_LONG = 1ull << 7,
+  CWYC_CAP_AM_PREPARE = 1ull << 8,
+  CWYC_CAP_FLUSH = 1ull << 9,
+  CWYC_CAP_CHECK = 1ull << 10,
+  CWYC_CAP_DIRECT = 1ull << 11,        /* rkey_direct can succeed: peers' memory is mapped */
+  CWYC_CAP_MEM_ALLOC = 1ull << 12,     /* mem_alloc makes memory that this conduit reaches best */
+  CWYC_CAP_MEM_REG = 1ull << 13,       /* memory of the client's can be registered */
+  CWYC_CAP_UNREGISTERED = 1ull << 14,  /* put/get reach any host memory of a peer without mem_reg */
+  CWYC_CAP_ORDER_PUT_PUT = 1ull << 15, /* puts to one peer become visible in posting order */
+  CWYC_CAP_ORDER_PUT_AM = 1ull << 16,  /* an AM is delivered after puts posted before it */
+  CWYC_CAP_WAIT_FD = 1ull << 17,
+  CWYC_CAP_NAP = 1ull << 18,           /* nap() sleeps until something arrives */
+  CWYC_CAP_AUTO_PROGRESS = 1ull << 19, /* one-sided operations need no progress at the target */
+  CWYC_CAP_PEER_FAILURE = 1ull << 20,  /* a dead peer is reported without being asked */
+  CWYC_CAP_ATOMIC_CPU = 1ull << 21     /* its atomics are coherent with this host's CPU atomics */
+};
+
+typedef struct cwyc_ep_attr {
+  cwy_head head;
+  uint64_t caps;              /* CWYC_CAP_* */
+  uint64_t conn_size;         /* bytes the conduit wants behind each cwyc_conn */
+  uint64_t ep_address_max;    /* most bytes ep_address writes */
+  uint64_t rkey_max;          /* most bytes rkey_pack writes */
+  uint64_t put_small_max;
+  uint64_t rma_max;           /* most bytes of one put or get; the core cuts larger ones */
+  uint64_t am_medium_max;     /* payload bytes with 16 arguments; at least 512 */
+  uint64_t am_long_max;       /* payload bytes with 16 arguments; at least 512, or 0 without am_long */
+  uint64_t iov_max;
+  uint64_t outstanding_max;   /* operations one endpoint keeps before RETRY; at least 65535 in
+                                 sum over retries, 0 when only memory limits it */
+  uint64_t mem_forms;         /* CWY_FORM_* that mem_reg takes */
+  uint64_t atomic_ops[8];     /* per data type (bit number of GEX_DT_*): mask of GEX_OP_* */
+  double latency_ns;          /* rough, for explain only; never overrides the file's order */
+  double bandwidth_bps;
+  uint32_t ops_tables;        /* entries of module->ops that connections of this endpoint use */
+  uint32_t reserved;
+} cwyc_ep_attr;
+
+/* ---- upcalls ------------------------------------------------------------------------------ */
+
+enum { CWYC_AM_SHORT = 0, CWYC_AM_MEDIUM = 1, CWYC_AM_LONG = 2 };
+
+/* Delivers one active message. Called from progress() only (and, for a message to oneself, from
+ * the posting call). `args` and a medium's `payload` stay the conduit's and are valid during the
+ * call; the receiver may write into a medium's payload. For a long, payload is the address in
+ * this process. The upcall may post CWYC_LANE_REPLY messages on the same endpoint and may call
+ * progress() for that lane only. */
+typedef void (*cwyc_deliver_fn)(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
+                                const int32_t* args, uint32_t nargs, void* payload,
+                                size_t length);
+
+typedef struct cwyc_ep_params {
+  cwy_head head;
+  void* core_ep;            /* first argument of upcalls and of peer_state/wake */
+  cwyc_deliver_fn deliver;
+  uint32_t index;           /* of the endpoint within the process; 0 is the primordial one */
+  uint32_t multithreaded;   /* initial value of ep_threads */
+  uint32_t max_peers;       /* ranks that may ever be connected */
+  uint32_t reserved;
+} cwyc_ep_params;
+
+/* How the core sees a peer when it asks reach() and connect(). */
+typedef struct cwyc_peer_desc {
+  cwy_head head;
+  cwy_peer peer;
+  uint32_t same_process;
+  uint32_t same_host;       /* same operating system instance, by host_id */
+  uint32_t local_index;     /* among the job's ranks of that host */
+  uint32_t pid;             /* as the peer sees itself; meaningful when same_host */
+  const char* hostname;
+  const void* address;      /* what the peer's ep_address wrote; NULL in a dry run (explain) */
+  uint64_t address_len;
+} cwyc_peer_desc;
+
+/* Lanes of progress. */
+enum { CWYC_PROGRESS_ALL = 0, CWYC_PROGRESS_REPLIES = 1 };
+
+/* Reads one named counter of an endpoint (messages, bytes, retries ...). */
+typedef void (*cwyc_stat_fn)(void* arg, const char* name, uint64_t value);
+typedef void (*cwyc_device_fn)(void* arg, const char* device, const char* description);
+
+/* ---- the module --------------------------------------------------------------------------- */
+
+/* Cold calls. Unless noted: one thread at a time per domain; not from inside upcalls; may take
+ * as long as a system call does, never as long as a peer does. */
+typedef struct cwyc_module {
+  cwy_head head;
+  uint32_t min_core_minor; /* smallest CWY_PLUGIN_MINOR of a core this plugin works with */
+  uint32_t ops_count;
+  const cwyc_ops* const* ops; /* tables; a connection starts with table 0 */
+  uint64_t flags;             /* none defined; 0 */
+
+  /* Calls fn once per usable device. No device: not called, CWY_OK. */
+  cwy_status (*list_devices)(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err);
+
+  /* device NULL or "": the conduit's choice. */
+  cwy_status (*domain_open)(const cwy_options* opts, const char* device, cwyc_domain** out,
+                            cwy_err* err);
+  void (*domain_close)(cwyc_domain* domain);
+
+  cwy_status (*ep_open)(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                        cwy_err* err);
+  void (*ep_close)(cwyc_ep* ep); /* after disconnect of every connection */
+  cwy_status (*ep_query)(cwyc_ep* ep, cwyc_ep_attr* attr); /* constant after ep_open */
+  /* Writes what a peer needs to connect; *len in: room, out: bytes. */
+  cwy_status (*ep_address)(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
+  /* From now on several threads may enter (1) or not (0). */
+  cwy_status (*ep_threads)(cwyc_ep* ep, uint32_t multithreaded);
+
+  /* Can this domain talk to that peer? CWY_OK, or CWY_ERR_UNREACHABLE with err->text as the
+   * reason that `causeway explain` prints. No side effects, no communication. */
+  cwy_status (*reach)(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err);
+
+  /* Makes `conn` usable. CWY_INPROGRESS: op reports CWYC_DONE_REMOTE; until then the core posts
+   * nothing on it. The peer need not call anything but progress. */
+  cwy_status (*connect)(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                        cwy_err* err);
+  /* Ends a quiet connection. */
+  void (*disconnect)(cwyc_conn* conn);
+  /* Completes everything pending on the connection with CWY_ERR_PEER_FAILED, from this call, and
+   * makes later posts answer that. Idempotent. disconnect still follows. */
+  void (*purge)(cwyc_conn* conn);
+
+  /* Memory the conduit serves best (shareable, registered). *addr in: wish or NULL; out: where.
+   * `length` is a multiple of the page size. */
+  cwy_status (*mem_alloc)(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
+                          cwy_err* err);
+  cwy_status (*mem_reg)(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err);
+  /* Undoes either; memory from mem_alloc is unmapped here. No operation may be using it. */
+  void (*mem_release)(cwyc_domain* domain, cwyc_mem* mem);
+  /* What peers need to reach the memory; *len in: room, out: bytes. */
+  cwy_status (*rkey_pack)(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err);
+  cwy_status (*rkey_open)(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                          cwyc_rkey** out, cwy_err* err);
+  void (*rkey_close)(cwyc_ep* ep, cwyc_rkey* rkey);
+  /* CWY_OK and *delta such that (owner address + *delta) is the same byte in this process, for
+   * the whole memory and until rkey_close; else CWY_ERR_UNSUPPORTED. */
+  cwy_status (*rkey_direct)(cwyc_rkey* rkey, intptr_t* delta);
+
+  /* Moves things forward: at most about `budget` deliveries or completions. Returns how many
+   * there were. Hot; on SERIAL endpoints under the core's lock. `lane` CWYC_PROGRESS_REPLIES:
+   * deliver replies only (called while a request handler waits for room to reply). */
+  uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
+
+  /* A descriptor that polls readable when progress has work. Stays the conduit's. */
+  cwy_status (*wait_fd)(cwyc_ep* ep, int* fd);
+  /* CWY_OK: nothing is pending and the next arrival makes the descriptor readable;
+   * CWY_RETRY: something is pending, call progress instead of sleeping. */
+  cwy_status (*arm)(cwyc_ep* ep);
+  /* Sleeps until something may have arrived, at most max_ns. For conduits without descriptor. */
+  void (*nap)(cwyc_ep* ep, uint64_t max_ns);
+
+  /* Counters for `causeway info` and end-of-run reports. */
+  void (*ep_stats)(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
+
+  /* Called once, after every domain is closed. */
+  void (*fini)(void);
+} cwyc_module;
+
+/* The one symbol a conduit exports. Called once per process, before any other call. On success
+ * *module points to a table that lives as long as the plugin. `err` as documented above. */
+typedef cwy_status (*cwy_conduit_init_fn)(const cwy_services* services, const cwyc_module** module,
+                                          cwy_err* err);
+#define CWY_CONDUIT_INIT cwy_conduit_init_v1
+#define CWY_CONDUIT_INIT_NAME "cwy_conduit_init_v1"
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,55 @@
+// Bootstrap: how ranks find each other. Nothing else in the core knows how they were started.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+// A rank as the bootstrap knows it before any communication.
+struct BootPeer {
+  uint32_t rank;
+  bool same_host;
+};
+
+class Bootstrap {
+ public:
+  virtual ~Bootstrap() = default;
+
+  virtual uint32_t rank() const = 0;
+  virtual uint32_t size() const = 0;
+  virtual const std::string& job_id() const = 0;        // printable, <= 63 bytes
+  virtual const std::string& session_dir() const = 0;   // "" when the launcher gives none
+  virtual bool own_launcher() const = 0;                // started by `causeway run` or a fork
+
+  // Publishes this rank's card, waits until every rank has, and returns all cards by rank.
+  // Collective. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`, naming the ranks missing where
+  // that is known; CWY_ERR_PEER_FAILED when a rank died meanwhile.
+  virtual std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) = 0;
+
+  // Barrier over all ranks; same errors.
+  virtual void fence(uint64_t timeout_ns) = 0;
+
+  // Called from a thread of the bootstrap's own when a rank is known to have died. At most once
+  // per rank. Set before exchange().
+  virtual void on_death(std::function<void(uint32_t rank, const std::string& how)> callback) = 0;
+
+  // Asks the launcher to end the job with this status and line. Does not return on success of a
+  // foreign launcher that kills the caller; otherwise returns.
+  virtual void abort(int status, const std::string& line) = 0;
+
+  // Orderly goodbye: after it, the launcher does not take this rank's exit for a failure.
+  virtual void finalize() = 0;
+};
+
+// Picks by environment: PMIx (`causeway run`, srun --mpi=pmix, prterun, mpirun); CAUSEWAY_RANKS=N
+// (forks N ranks here: returns in the ranks, and in the original process becomes the launcher and
+// exits with the job's status); otherwise one rank alone. Throws Error with advice when a foreign
+// launcher's variables are present without a PMIx server behind them (DESIGN section 5).
+// Must be called before the process has a second thread.
+std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns);
+
+}  // namespace causeway

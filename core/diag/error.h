@@ -1,0 +1,34 @@
+// Error: what code inside the core throws. Never crosses a C boundary: the api/ rooms and the
+// plugin upcalls catch it and turn it into a status or a fatal message.
+#pragma once
+
+#include <causeway/plugin.h>
+#include <fmt/core.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace causeway {
+
+class Error : public std::exception {
+ public:
+  Error(cwy_status status, std::string text) : status_(status), text_(std::move(text)) {}
+
+  template <typename... Args>
+  Error(cwy_status status, fmt::format_string<Args...> format, Args&&... args)
+      : status_(status), text_(fmt::format(format, std::forward<Args>(args)...)) {}
+
+  const char* what() const noexcept override { return text_.c_str(); }
+  const std::string& text() const { return text_; }
+  cwy_status status() const { return status_; }
+
+ private:
+  cwy_status status_;
+  std::string text_;
+};
+
+// "RETRY", "PEER_FAILED" ...: the words of the plugin interface's README.
+const char* status_name(cwy_status status);
+
+}  // namespace causeway

@@ -1,0 +1,66 @@
+#include "diag/log.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+
+#include "diag/error.h"
+
+namespace causeway {
+namespace {
+
+// Relaxed: a late reader prints one line too many or too few, nothing else hangs on them.
+std::atomic<LogLevel> g_level{LogLevel::warn};
+std::atomic<uint32_t> g_rank{0};
+std::atomic<uint32_t> g_size{0};
+
+const char* level_word(LogLevel level) {
+  switch (level) {
+    case LogLevel::error: return "error: ";
+    case LogLevel::warn: return "warning: ";
+    case LogLevel::info: return "";
+    case LogLevel::debug: return "debug: ";
+  }
+  return "";
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
+LogLevel log_level() { return g_level.load(std::memory_order_relaxed); }
+
+void set_log_identity(uint32_t rank, uint32_t size) {
+  g_rank.store(rank, std::memory_order_relaxed);
+  g_size.store(size, std::memory_order_relaxed);
+}
+
+void write_log_line(LogLevel level, std::string_view text) {
+  std::string line = "causeway: ";
+  if (const uint32_t size = g_size.load(std::memory_order_relaxed); size != 0) {
+    line += fmt::format("rank {}/{}: ", g_rank.load(std::memory_order_relaxed), size);
+  }
+  line += level_word(level);
+  line += text;
+  line += '\n';
+  // A failing stderr leaves nothing better to do.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+const char* status_name(cwy_status status) {
+  switch (status) {
+    case CWY_OK: return "OK";
+    case CWY_INPROGRESS: return "INPROGRESS";
+    case CWY_RETRY: return "RETRY";
+    case CWY_ERR_UNSUPPORTED: return "UNSUPPORTED";
+    case CWY_ERR_INVALID: return "INVALID";
+    case CWY_ERR_NOMEM: return "NOMEM";
+    case CWY_ERR_UNREACHABLE: return "UNREACHABLE";
+    case CWY_ERR_TIMEOUT: return "TIMEOUT";
+    case CWY_ERR_PEER_FAILED: return "PEER_FAILED";
+    case CWY_ERR_DEVICE_FAILED: return "DEVICE_FAILED";
+    default: return "unknown status";
+  }
+}
+
+}  // namespace causeway

@@ -1,0 +1,32 @@
+// Launch: a small launcher for one host on the PMIx server library. Used by `causeway run` and by
+// a process started with CAUSEWAY_RANKS=N, which becomes the launcher of its own children.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+struct LaunchOptions {
+  uint32_t ranks = 1;
+  std::vector<std::string> command;               // program and arguments; empty: fork mode
+  std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
+  bool tag_output = false;                        // prefix "[rank] " to every line
+  std::optional<double> timeout_s;                // whole job; ends with status 124
+  std::optional<uint32_t> stdin_rank = 0;         // nullopt: nobody reads stdin
+  double exit_grace_s = 5.0;                      // timeouts.exit
+  double kill_grace_s = 1.0;                      // timeouts.kill
+};
+
+// Runs the job to its end and returns its status: 128+signal of the first abnormal death, else
+// the first non-zero status, else 0; 124 after the time limit; 127 when the program cannot be
+// executed. Leaves no process, file or shared-memory object, also when it is itself killed.
+int launch_job(const LaunchOptions& options);
+
+// Fork mode: returns true in each rank, with the environment set so that make_bootstrap() finds
+// the PMIx server; never returns in the original process, which exits with the job's status.
+bool launch_forked(const LaunchOptions& options);
+
+}  // namespace causeway

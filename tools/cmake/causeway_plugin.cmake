@@ -1,0 +1,17 @@
+# causeway_add_plugin(KIND conduit NAME shm SOURCES a.cpp ... [LIBRARIES lib ...] [NO_INSTALL])
+# Builds <kind>_<name>.so beside the library, as it is installed. A plugin sees the plugin
+# headers only and links no core symbol; -z defs makes a stray one a link error.
+function(causeway_add_plugin)
+  cmake_parse_arguments(P "NO_INSTALL" "KIND;NAME" "SOURCES;LIBRARIES" ${ARGN})
+  set(target ${P_KIND}_${P_NAME})
+  add_library(${target} MODULE ${P_SOURCES})
+  target_link_libraries(${target} PRIVATE causeway_plugin_headers ${P_LIBRARIES})
+  if(NOT CAUSEWAY_SANITIZE) # sanitizer runtimes are resolved from the executable
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${target}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/causeway/1)
+  if(NOT P_NO_INSTALL)
+    install(TARGETS ${target} LIBRARY DESTINATION ${CAUSEWAY_PLUGIN_DIR})
+  endif()
+endfunction()

@@ -1,0 +1,36 @@
+# Settings that hold for every target of the tree.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS ON) # gnu++20: builtin atomics in the shared C headers
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
+
+add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef -Wpointer-arith
+                    -fno-strict-aliasing -fno-semantic-interposition)
+
+set(CAUSEWAY_SANITIZE "" CACHE STRING "Value of -fsanitize= for every target")
+if(CAUSEWAY_SANITIZE)
+  add_compile_options(-fsanitize=${CAUSEWAY_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${CAUSEWAY_SANITIZE})
+  if(CAUSEWAY_SANITIZE MATCHES undefined)
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+
+# The build tree has the shape of the installed one, so that plugins are found the same way.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CAUSEWAY_PLUGIN_DIR ${CMAKE_INSTALL_LIBDIR}/causeway/1)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN")
+set(CMAKE_BUILD_WITH_INSTALL_RPATH OFF)
