@@ -1,0 +1,190 @@
+/* causeway/direct.h - the part of the fast path that is compiled into the client.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Not for direct inclusion by clients. Every gex_TM_t, a team's or a TM-pair's, points to an
+ * object that begins with a cwy_team_head: one cache line that names a *window* of consecutive
+ * ranks whose memory is mapped into this process, with the distance between the owner's
+ * addresses and ours. An operation on such a rank is a load or store of the client's own; every
+ * other operation is one call into the library.
+ *
+ * The layout is frozen: it changes only together with the symbol cwy_direct_v1, so that a client
+ * compiled against another layout does not link.
+ */
+#ifndef CAUSEWAY_DIRECT_H
+#define CAUSEWAY_DIRECT_H
+
+#include <gasnet_fwd.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cwy_team_head {
+  /* First rank of the window in the low half, number of ranks in the high half. Published by the
+   * library with release after `delta` is valid; read here with acquire. Empty (0 ranks) for
+   * endpoints bound to device memory, with `direct_map: never` and with `checks: full`. */
+  uint64_t window;
+  const intptr_t* delta; /* delta[rank - first]: add to an address of the owner's */
+  uint32_t head_size;    /* sizeof(cwy_team_head) of the library */
+  uint32_t rank;         /* the caller's rank in the team */
+  uint32_t size;         /* ranks in the team */
+  uint32_t reserved32;
+  void* owner;           /* the library's object */
+  void* reserved[3];
+} __attribute__((aligned(64))) cwy_team_head;
+
+typedef const cwy_team_head* gex_TM_t;
+#define GEX_TM_INVALID ((gex_TM_t)0)
+
+extern const uint32_t cwy_direct_v1;
+
+typedef uint64_t gex_RMA_Value_t;
+#define SIZEOF_GEX_RMA_VALUE_T 8
+
+/* The slow path: everything that is not a plain load or store. */
+extern int cwy_put_blocking_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                               size_t nbytes, gex_Flags_t flags);
+extern int cwy_put_nbi_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
+                          gex_Event_t* lc_opt, gex_Flags_t flags);
+extern gex_Event_t cwy_put_nb_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                 size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags);
+extern int cwy_get_blocking_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                               gex_Flags_t flags);
+extern int cwy_get_nbi_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                          gex_Flags_t flags);
+extern gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                 size_t nbytes, gex_Flags_t flags);
+extern gex_RMA_Value_t cwy_get_val_v1(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
+                                      gex_Flags_t flags);
+extern int cwy_put_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                          size_t nbytes, gex_Flags_t flags);
+extern int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                              size_t nbytes, gex_Flags_t flags);
+extern gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                     gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags);
+extern int cwy_event_test_v1(gex_Event_t event);
+extern void cwy_event_wait_v1(gex_Event_t event);
+
+/* Flags that change what an address means: such calls go the long way. */
+#define CWY_DIRECT_EXCLUDES (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
+
+/* The address in this process of `addr` of `rank`, or NULL if it is not directly addressable. */
+static inline void* cwy_direct_addr(gex_TM_t tm, gex_Rank_t rank, const void* addr,
+                                    gex_Flags_t flags) {
+  const uint64_t window = __atomic_load_n(&tm->window, __ATOMIC_ACQUIRE);
+  const uint32_t index = rank - (uint32_t)window;
+  if (__builtin_expect(index < (uint32_t)(window >> 32) && !(flags & CWY_DIRECT_EXCLUDES), 1))
+    return (void*)((uintptr_t)addr + (uintptr_t)tm->delta[index]);
+  return (void*)0;
+}
+
+/* A direct operation is complete on return: a leaf event asked for has already happened. */
+static inline void cwy_leaf_done(gex_Event_t* lc_opt) {
+  if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
+}
+
+/* The low `nbytes` bytes of a value, wherever the byte order puts them. */
+static inline void cwy_store_value(void* dest, gex_RMA_Value_t value, size_t nbytes) {
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  memcpy(dest, (const char*)&value + (sizeof value - nbytes), nbytes);
+#else
+  memcpy(dest, &value, nbytes);
+#endif
+}
+static inline gex_RMA_Value_t cwy_load_value(const void* src, size_t nbytes) {
+  gex_RMA_Value_t value = 0;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  memcpy((char*)&value + (sizeof value - nbytes), src, nbytes);
+#else
+  memcpy(&value, src, nbytes);
+#endif
+  return value;
+}
+
+/* gex_RMA_*: GASNet-EX API v0.18, "Extended API". Arguments, completion and flags as there. */
+static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                      size_t nbytes, gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_blocking_v1(tm, rank, dest, src, nbytes, flags);
+  memcpy(direct, src, nbytes);
+  return 0;
+}
+static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                 size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_nbi_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
+  memcpy(direct, src, nbytes);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                        size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_nb_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
+  memcpy(direct, src, nbytes);
+  cwy_leaf_done(lc_opt);
+  return GEX_EVENT_INVALID;
+}
+static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                      size_t nbytes, gex_Flags_t flags) {
+  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
+  if (!direct) return cwy_get_blocking_v1(tm, dest, rank, src, nbytes, flags);
+  memcpy(dest, direct, nbytes);
+  return 0;
+}
+static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                 size_t nbytes, gex_Flags_t flags) {
+  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
+  if (!direct) return cwy_get_nbi_v1(tm, dest, rank, src, nbytes, flags);
+  memcpy(dest, direct, nbytes);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                        size_t nbytes, gex_Flags_t flags) {
+  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
+  if (!direct) return cwy_get_nb_v1(tm, dest, rank, src, nbytes, flags);
+  memcpy(dest, direct, nbytes);
+  return GEX_EVENT_INVALID;
+}
+static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src,
+                                                     size_t nbytes, gex_Flags_t flags) {
+  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
+  if (!direct) return cwy_get_val_v1(tm, rank, src, nbytes, flags);
+  return cwy_load_value(direct, nbytes);
+}
+static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                         gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_val_v1(tm, rank, dest, value, nbytes, flags);
+  cwy_store_value(direct, value, nbytes);
+  return 0;
+}
+static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                    gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_nbi_val_v1(tm, rank, dest, value, nbytes, flags);
+  cwy_store_value(direct, value, nbytes);
+  return 0;
+}
+static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                           gex_RMA_Value_t value, size_t nbytes,
+                                           gex_Flags_t flags) {
+  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
+  if (!direct) return cwy_put_nb_val_v1(tm, rank, dest, value, nbytes, flags);
+  cwy_store_value(direct, value, nbytes);
+  return GEX_EVENT_INVALID;
+}
+
+/* gex_Event_Test/Wait: "Event test/wait operations". Test makes no progress. */
+static inline int gex_Event_Test(gex_Event_t event) {
+  return event == GEX_EVENT_INVALID ? 0 : cwy_event_test_v1(event);
+}
+static inline void gex_Event_Wait(gex_Event_t event) {
+  if (event != GEX_EVENT_INVALID) cwy_event_wait_v1(event);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

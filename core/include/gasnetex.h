@@ -1,0 +1,319 @@
+/* gasnetex.h - the GASNet-EX interface, for C99 and C++11 or later.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Names and semantics are those of the GASNet-EX specification, API version 0.18. One library
+ * serves every threading mode and every transport: the macro GASNET_SEQ, GASNET_PARSYNC or
+ * GASNET_PAR only tells gex_Client_Init what this program promises, and a configuration file
+ * decides at start-up which transport reaches which peer. The comments here say what this
+ * implementation adds or chooses; for the rest the specification stands.
+ */
+#ifndef _INCLUDED_GASNETEX_H
+#define _INCLUDED_GASNETEX_H
+
+#include <gasnet_fwd.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <causeway/direct.h>
+
+/* ---- threading mode: exactly one, normalised to 1 ---- */
+#if defined(GASNET_SEQ) + defined(GASNET_PARSYNC) + defined(GASNET_PAR) != 1
+#error "define exactly one of GASNET_SEQ, GASNET_PARSYNC, GASNET_PAR before including gasnetex.h"
+#endif
+#if defined(GASNET_SEQ)
+#undef GASNET_SEQ
+#define GASNET_SEQ 1
+#define CWY_THREAD_MODE 0
+#elif defined(GASNET_PARSYNC)
+#undef GASNET_PARSYNC
+#define GASNET_PARSYNC 1
+#define CWY_THREAD_MODE 1
+#else
+#undef GASNET_PAR
+#define GASNET_PAR 1
+#define CWY_THREAD_MODE 2
+#endif
+
+/* ---- versions and facts about this library ---- */
+#define GASNET_RELEASE_VERSION_MAJOR 2026
+#define GASNET_RELEASE_VERSION_MINOR 11
+#define GASNET_RELEASE_VERSION_PATCH 0
+#define GEX_SPEC_VERSION_MAJOR 0
+#define GEX_SPEC_VERSION_MINOR 18
+#define GASNET_SPEC_VERSION_MAJOR 1
+#define GASNET_SPEC_VERSION_MINOR 8
+#define GASNETT_SPEC_VERSION_MAJOR 1
+#define GASNETT_SPEC_VERSION_MINOR 20
+
+#ifndef GASNET_NDEBUG
+#define GASNET_NDEBUG 1
+#endif
+#define GASNET_SEGMENT_FAST 1
+#define GASNET_ALIGNED_SEGMENTS 0
+#define GASNET_PSHM 1
+#define GASNET_PAGESIZE 4096
+#define GASNET_MAXNODES 1048576
+#define GASNET_MAXEPS 64
+#define GASNET_NULL_ARGV_OK 1
+#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
+#define GASNET_SUPPORTS_TI_SRCRANK 1
+#define GASNET_SUPPORTS_TI_EP 1
+#define GASNET_SUPPORTS_TI_ENTRY 1
+#define GASNET_SUPPORTS_TI_IS_REQ 1
+#define GASNET_SUPPORTS_TI_IS_LONG 1
+
+/* ---- errors: specification "1.6 Errors" of GASNet-1 ---- */
+#define GASNET_OK 0
+#define GASNET_ERR_NOT_INIT 10001
+#define GASNET_ERR_RESOURCE 10002
+#define GASNET_ERR_BAD_ARG 10003
+#define GASNET_ERR_NOT_READY 10004
+#define GASNET_ERR_BARRIER_MISMATCH 10005
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const char* gasnet_ErrorName(int errval);
+extern const char* gasnet_ErrorDesc(int errval);
+
+/* ---- objects ---- */
+struct cwy_client;
+struct cwy_segment;
+struct cwy_ep;
+typedef struct cwy_client* gex_Client_t;
+typedef struct cwy_segment* gex_Segment_t;
+typedef struct cwy_ep* gex_EP_t;
+#define GEX_CLIENT_INVALID ((gex_Client_t)0)
+#define GEX_SEGMENT_INVALID ((gex_Segment_t)0)
+#define GEX_EP_INVALID ((gex_EP_t)0)
+
+typedef struct {
+  gex_Rank_t gex_rank;
+  gex_EP_Index_t gex_ep_index;
+} gex_EP_Location_t;
+
+typedef struct {
+  void* gex_addr;
+  size_t gex_len;
+} gex_Memvec_t;
+
+/* ---- clients ---- */
+extern int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                              const char* clientName, int* argc, char*** argv, gex_Flags_t flags,
+                              int thread_mode, const uint32_t* direct_layout);
+
+/* Collective over the job. On failure prints one line and returns a GASNET_ERR_* code; the
+ * outputs are then untouched. */
+static inline int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                                  const char* clientName, int* argc, char*** argv,
+                                  gex_Flags_t flags) {
+  return cwy_client_init_v1(client_p, ep_p, tm_p, clientName, argc, argv, flags, CWY_THREAD_MODE,
+                            &cwy_direct_v1);
+}
+extern gex_Flags_t gex_Client_QueryFlags(gex_Client_t client);
+extern const char* gex_Client_QueryName(gex_Client_t client);
+extern void gex_Client_SetCData(gex_Client_t client, const void* val);
+extern void* gex_Client_QueryCData(gex_Client_t client);
+
+/* Ends the job from any rank; never returns. GASNet-1 specification 2.1.5. */
+extern void gasnet_exit(int exitcode) __attribute__((noreturn));
+
+/* ---- the job ---- */
+extern gex_Rank_t gex_System_QueryJobRank(void);
+extern gex_Rank_t gex_System_QueryJobSize(void);
+extern int gex_System_GetVerboseErrors(void);
+extern void gex_System_SetVerboseErrors(int enable);
+extern uint64_t cwy_max_threads_v1(int thread_mode);
+static inline uint64_t gex_System_QueryMaxThreads(void) {
+  return cwy_max_threads_v1(CWY_THREAD_MODE);
+}
+extern int gex_System_QueryHiddenAMConcurrencyLevel(void);
+
+typedef const struct {
+  gex_Rank_t gex_jobrank;
+} gex_RankInfo_t;
+extern void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                                      gex_Rank_t* my_info_index_p);
+extern void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                                     gex_Rank_t* my_info_index_p);
+extern void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t* nbrhd_set_rank_p,
+                                       gex_Rank_t* host_set_size_p, gex_Rank_t* host_set_rank_p);
+
+/* ---- segments ---- */
+struct cwy_memkind;
+typedef struct cwy_memkind* gex_MK_t;
+extern struct cwy_memkind cwy_memkind_host_v1;
+#define GEX_MK_INVALID ((gex_MK_t)0)
+#define GEX_MK_HOST (&cwy_memkind_host_v1)
+
+extern uintptr_t gasnet_getMaxLocalSegmentSize(void);
+extern uintptr_t gasnet_getMaxGlobalSegmentSize(void);
+extern int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);
+extern int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client, gex_Addr_t address,
+                              uintptr_t length, gex_MK_t kind, gex_Flags_t flags);
+extern void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags);
+extern gex_Client_t gex_Segment_QueryClient(gex_Segment_t seg);
+extern gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t seg);
+extern void* gex_Segment_QueryAddr(gex_Segment_t seg);
+extern uintptr_t gex_Segment_QuerySize(gex_Segment_t seg);
+extern void gex_Segment_SetCData(gex_Segment_t seg, const void* val);
+extern void* gex_Segment_QueryCData(gex_Segment_t seg);
+extern int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                  void** localaddr_p, uintptr_t* size_p);
+
+/* ---- endpoints ---- */
+extern gex_Client_t gex_EP_QueryClient(gex_EP_t ep);
+extern gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep);
+extern gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
+extern gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
+extern void gex_EP_SetCData(gex_EP_t ep, const void* val);
+extern void* gex_EP_QueryCData(gex_EP_t ep);
+extern int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
+extern int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
+                                      gex_Flags_t flags);
+extern gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                              void** localaddr_p, uintptr_t* size_p,
+                                              gex_Flags_t flags);
+
+/* ---- teams ---- */
+extern gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
+extern gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
+extern gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
+static inline gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) { return tm->rank; }
+static inline gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) { return tm->size; }
+extern void gex_TM_SetCData(gex_TM_t tm, const void* val);
+extern void* gex_TM_QueryCData(gex_TM_t tm);
+extern gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
+extern gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
+extern gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
+extern gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
+                                                  gex_Flags_t flags);
+
+/* ---- active messages ---- */
+typedef uint8_t gex_AM_Index_t;
+typedef int32_t gex_AM_Arg_t;
+struct cwy_token;
+typedef struct cwy_token* gex_Token_t;
+typedef void (*gex_AM_Fn_t)(void);
+#define GEX_AM_INDEX_BASE 128
+
+typedef struct {
+  gex_AM_Index_t gex_index;
+  gex_AM_Fn_t gex_fnptr;
+  gex_Flags_t gex_flags;
+  unsigned int gex_nargs;
+  const void* gex_cdata;
+  const char* gex_name;
+} gex_AM_Entry_t;
+
+extern int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries);
+
+static inline unsigned int gex_AM_MaxArgs(void) { return 16; }
+extern size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
+                                    gex_Flags_t flags, unsigned int numargs);
+extern size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
+                                  gex_Flags_t flags, unsigned int numargs);
+extern size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
+                                      const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                      unsigned int numargs);
+extern size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
+                                    gex_Flags_t flags, unsigned int numargs);
+extern size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t* lc_opt,
+                                     gex_Flags_t flags, unsigned int numargs);
+extern size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t* lc_opt,
+                                       gex_Flags_t flags, unsigned int numargs);
+extern size_t gex_AM_LUBRequestLong(void);
+extern size_t gex_AM_LUBReplyLong(void);
+extern size_t gex_AM_LUBRequestMedium(void);
+extern size_t gex_AM_LUBReplyMedium(void);
+
+typedef struct {
+  gex_Rank_t gex_srcrank;
+  gex_EP_t gex_ep;
+  const gex_AM_Entry_t* gex_entry;
+  uint8_t gex_is_req;
+  uint8_t gex_is_long;
+} gex_Token_Info_t;
+typedef uint32_t gex_TI_t;
+#define GEX_TI_SRCRANK ((gex_TI_t)(1u << 0))
+#define GEX_TI_EP ((gex_TI_t)(1u << 1))
+#define GEX_TI_ENTRY ((gex_TI_t)(1u << 2))
+#define GEX_TI_IS_REQ ((gex_TI_t)(1u << 3))
+#define GEX_TI_IS_LONG ((gex_TI_t)(1u << 4))
+#define GEX_TI_ALL ((gex_TI_t)0x1Fu)
+extern gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t mask);
+
+extern int cwy_am_request_short_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                   gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
+extern int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                    const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                                    gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
+extern int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
+                                  const void* source_addr, size_t nbytes, void* dest_addr,
+                                  gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
+                                  const gex_AM_Arg_t* args);
+extern int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                                 unsigned nargs, const gex_AM_Arg_t* args);
+extern int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handler,
+                                  const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                                  gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
+extern int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
+                                const void* source_addr, size_t nbytes, void* dest_addr,
+                                gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
+                                const gex_AM_Arg_t* args);
+#include <causeway/am_calls.h>
+
+/* ---- progress ---- */
+/* Runs handlers and completions that have arrived. GASNET_OK. */
+extern int gasnet_AMPoll(void);
+
+/* One wait: polls, then yields, then sleeps, as long as nothing arrives. */
+typedef struct {
+  uint64_t cwy_state[4];
+} cwy_waiter_t;
+extern void cwy_wait_begin_v1(cwy_waiter_t* waiter);
+extern void cwy_wait_step_v1(cwy_waiter_t* waiter);
+#define GASNET_BLOCKUNTIL(cond)             \
+  do {                                      \
+    if (!(cond)) {                          \
+      cwy_waiter_t cwy_waiter_;             \
+      cwy_wait_begin_v1(&cwy_waiter_);      \
+      do {                                  \
+        cwy_wait_step_v1(&cwy_waiter_);     \
+      } while (!(cond));                    \
+    }                                       \
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); \
+  } while (0)
+
+/* ---- events and implicit operations ---- */
+extern int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+extern void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+extern int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+extern void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags);
+extern gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category);
+extern int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags);
+extern void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags);
+extern void gex_NBI_BeginAccessRegion(gex_Flags_t flags);
+extern gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);
+
+/* ---- handler-safe locks ---- */
+typedef struct {
+  pthread_mutex_t cwy_mutex;
+} gex_HSL_t;
+#define GEX_HSL_INITIALIZER {PTHREAD_MUTEX_INITIALIZER}
+extern void gex_HSL_Init(gex_HSL_t* hsl);
+extern void gex_HSL_Destroy(gex_HSL_t* hsl);
+extern void gex_HSL_Lock(gex_HSL_t* hsl);
+extern void gex_HSL_Unlock(gex_HSL_t* hsl);
+extern int gex_HSL_Trylock(gex_HSL_t* hsl); /* GASNET_OK or GASNET_ERR_NOT_READY */
+
+/* ---- the one collective that lives here ---- */
+extern gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
