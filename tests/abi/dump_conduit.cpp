@@ -9,7 +9,7 @@ namespace {
 void dump_cwyc_op() {
   ABI_STRUCT(cwyc_op);
   ABI_MEMBER(fn);
-  ABI_MEMBER(reserved);
+  ABI_MEMBER(state);
   ABI_MEMBER(scratch);
 }
 
@@ -20,7 +20,9 @@ void dump_cwyc_conn() {
   ABI_MEMBER(ep);
   ABI_MEMBER(peer);
   ABI_MEMBER(priv);
+  ABI_MEMBER(table);
   ABI_MEMBER(reserved);
+  ABI_MEMBER(reserved2);
 }
 
 void dump_cwyc_atomic() {

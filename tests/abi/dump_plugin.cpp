@@ -39,7 +39,7 @@ void dump_cwy_memref() {
   ABI_MEMBER(offset);
   ABI_MEMBER(ipc);
   ABI_MEMBER(ipc_len);
-  ABI_MEMBER(reserved);
+  ABI_MEMBER(pid);
 }
 
 void dump_cwy_job() {
