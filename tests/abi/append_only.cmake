@@ -1,6 +1,7 @@
 # cmake -DFOLDER=<api>/abi -P append_only.cmake
 # Every line of an older layout stands in every newer one of the same major, except the size of a
 # structure, which may only grow.
+cmake_minimum_required(VERSION 3.25)
 file(GLOB layouts ${FOLDER}/v*.txt)
 list(SORT layouts COMPARE NATURAL)
 list(LENGTH layouts count)
@@ -38,9 +39,11 @@ foreach(file ${layouts})
       if(NOT line IN_LIST new)
         message(FATAL_ERROR "${name} lost or changed what ${previous} promised: ${line}")
       endif()
-      if(line MATCHES "^struct ([a-z_]+)$" AND
-         new_size_${CMAKE_MATCH_1} LESS old_size_${CMAKE_MATCH_1})
-        message(FATAL_ERROR "${name}: struct ${CMAKE_MATCH_1} is smaller than in ${previous}")
+      if(line MATCHES "^struct ([a-z_]+)$")
+        set(struct ${CMAKE_MATCH_1})
+        if(new_size_${struct} LESS old_size_${struct})
+          message(FATAL_ERROR "${name}: struct ${struct} is smaller than in ${previous}")
+        endif()
       endif()
     endforeach()
   endif()

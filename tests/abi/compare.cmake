@@ -1,6 +1,7 @@
 # cmake -DDUMP=abi_dump -DWHICH=conduit -DCOMMITTED=v1.0.txt -DHEADERS=a.h;b.h -P compare.cmake
 # Compares the layout of this build with the committed one, and the list of what is dumped with
 # the headers, so that nothing new escapes the comparison.
+cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${DUMP} ${WHICH} OUTPUT_VARIABLE now RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${DUMP} ${WHICH} failed: ${status}")

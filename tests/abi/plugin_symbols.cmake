@@ -1,6 +1,7 @@
 # cmake -DNM=nm -DFOLDER=lib/causeway/1 -P plugin_symbols.cmake
 # A plugin needs nothing from the core and exports its one init function: anything else would tie
 # a plugin to one build of the core, or let two plugins collide.
+cmake_minimum_required(VERSION 3.25)
 file(GLOB plugins ${FOLDER}/*.so)
 if(NOT plugins)
   message(FATAL_ERROR "no plugins in ${FOLDER}")
