@@ -171,12 +171,24 @@ class TreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-std::string explain(const YAML::Exception& e) {
-  std::string text = "not valid YAML: " + e.msg;
-  if (e.msg.find("anchor is not defined") != std::string::npos) {
-    text += "; a value that begins with * must be quoted";
+// What yaml-cpp says of a tab in the indentation rarely mentions the tab.
+std::string tab_note(const std::string& text) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view blank = lines[i].substr(0, lines[i].find_first_not_of(" \t"));
+    if (blank.size() < lines[i].size() && blank.find('\t') != std::string_view::npos) {
+      return fmt::format("; line {} is indented with a tab, use spaces", i + 1);
+    }
   }
-  return text;
+  return "";
+}
+
+std::string explain(const YAML::Exception& e, const std::string& text) {
+  std::string out = "not valid YAML: " + e.msg;
+  if (e.msg.find("anchor is not defined") != std::string::npos) {
+    return out + "; a value that begins with * must be quoted";
+  }
+  return out + tab_note(text);
 }
 
 }  // namespace
@@ -228,7 +240,7 @@ std::optional<Node> parse_document(const std::string& text, const std::string& s
   } catch (const YAML::Exception& e) {
     const bool placed = e.mark.line >= 0;
     problems.add({source, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},
-                 explain(e));
+                 explain(e, text));
   } catch (const std::exception& e) {
     problems.add({source, 0, 0}, fmt::format("not valid YAML: {}", e.what()));
   }
