@@ -1,0 +1,2 @@
+add_executable(launch_rank launch_rank.cpp)
+target_link_libraries(launch_rank PRIVATE causeway_core)
