@@ -71,6 +71,11 @@ JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit)
   return first_ ? Outcome::death : Outcome::done;
 }
 
+bool JobState::wait_for_death(std::chrono::nanoseconds limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [this] { return first_.has_value(); });
+}
+
 std::string JobState::first_death() const {
   const std::lock_guard lock(mutex_);
   if (!first_) return "";

@@ -38,6 +38,9 @@ class JobState {
   enum class Outcome { done, death, timeout };
   Outcome wait_for(Wait& wait, std::chrono::nanoseconds limit);
 
+  // True when a death is known now or becomes known within `limit`.
+  bool wait_for_death(std::chrono::nanoseconds limit);
+
   // "rank 2 was killed by signal 9 (Killed)"; "" while everybody lives.
   std::string first_death() const;
 

@@ -17,6 +17,13 @@ namespace {
 // Waits are cut to this, so that a caller's "no limit" does not overflow a deadline.
 constexpr uint64_t kLongestWait = 1000ull * 3600 * 1000 * 1000 * 1000;
 
+// How long the name of a dead rank may take after its fence has failed. Longer than our launcher
+// watches a rank that exited with status 0 and no goodbye.
+constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500);
+
+// Up to so many ranks, every rank gets every card itself: one fence instead of two.
+constexpr uint32_t kFetchEach = 6;
+
 std::chrono::nanoseconds limit_of(uint64_t timeout_ns) {
   return std::chrono::nanoseconds(std::min(timeout_ns, kLongestWait));
 }
@@ -102,6 +109,35 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
     }
   }
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_context);
+}
+
+// Cards one after the other, each behind its length.
+std::string pack_table(const std::vector<std::string>& cards) {
+  std::string table;
+  for (const std::string& card : cards) {
+    const uint64_t length = card.size();
+    table.append(reinterpret_cast<const char*>(&length), sizeof length);
+    table += card;
+  }
+  return table;
+}
+
+std::vector<std::string> unpack_table(const std::string& table, size_t count) {
+  std::vector<std::string> cards;
+  size_t at = 0;
+  while (cards.size() < count) {
+    uint64_t length = 0;
+    if (table.size() - at < sizeof length) break;
+    std::memcpy(&length, table.data() + at, sizeof length);
+    at += sizeof length;
+    if (table.size() - at < length) break;
+    cards.push_back(table.substr(at, length));
+    at += length;
+  }
+  if (cards.size() != count || at != table.size())
+    throw Error(CWY_ERR_INVALID, "rank 0's table of cards is damaged ({} of {} cards)",
+                cards.size(), count);
+  return cards;
 }
 
 std::string environment(const char* name) {
@@ -216,10 +252,7 @@ std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::str
   return card;
 }
 
-std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
-  const std::string key = fmt::format("causeway.card.{}", exchanges_++);
-  // PMIx does not carry empty objects, so a byte goes ahead.
-  std::string content = "c" + card;
+void PmixBootstrap::publish(const std::string& key, std::string content) {
   pmix_value_t value;
   PMIX_VALUE_CONSTRUCT(&value);
   value.type = PMIX_BYTE_OBJECT;
@@ -230,16 +263,36 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   if (status != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE, "cannot publish this rank's card: {}",
                 PMIx_Error_string(status));
+}
+
+std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
+  std::optional<std::string> content = get_card(rank, key);
+  if (content) return std::move(*content);
+  const std::string death = state_->first_death();
+  throw Error(CWY_ERR_PEER_FAILED, "rank {} left the job before it was wired up{}{}", rank,
+              death.empty() ? "" : ": ", death);
+}
+
+std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string key = fmt::format("causeway.card.{}", exchanges_);
+  const std::string table_key = fmt::format("causeway.table.{}", exchanges_++);
+  // PMIx does not carry empty objects, so a byte goes ahead.
+  publish(key, "c" + card);
   fence_collecting(true, timeout_ns, key);
   std::vector<std::string> cards(size());
-  for (uint32_t rank = 0; rank < size(); ++rank) {
-    std::optional<std::string> got = rank == rank_ ? content : get_card(rank, key);
-    if (!got || got->empty())
-      throw Error(CWY_ERR_PEER_FAILED, "rank {} left the job before it was wired up{}{}", rank,
-                  state_->first_death().empty() ? "" : ": ", state_->first_death());
-    cards[rank] = got->substr(1);
+  if (size() <= kFetchEach || rank_ == 0) {
+    for (uint32_t rank = 0; rank < size(); ++rank)
+      cards[rank] = rank == rank_ ? card : fetch(rank, key).substr(1);
   }
-  return cards;
+  if (size() <= kFetchEach) return cards;
+  // Every get is a round trip through one server thread: ranks squared of them take seconds from
+  // a hundred ranks on. So rank 0 collects, and the others get the table from it.
+  if (rank_ == 0) publish(table_key, pack_table(cards));
+  const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  const uint64_t used = std::min(timeout_ns, static_cast<uint64_t>(spent));
+  fence_collecting(true, timeout_ns - used, key);
+  return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
 void PmixBootstrap::fence(uint64_t timeout_ns) {
@@ -266,9 +319,13 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
   if (outcome == JobState::Outcome::timeout)
     throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:.1f} s{}",
                 static_cast<double>(timeout_ns) * 1e-9, key.empty() ? "" : missing_ranks(key));
-  if (outcome == JobState::Outcome::death)
+  const bool failed = outcome == JobState::Outcome::done && *context->wait.result != PMIX_SUCCESS;
+  // The server ends a fence as soon as a participant's socket closes; who it was and how it ended
+  // is known when the launcher has reaped it.
+  if (outcome == JobState::Outcome::death ||
+      (failed && state_->wait_for_death(std::min(limit_of(timeout_ns), kNamesFollow))))
     throw Error(CWY_ERR_PEER_FAILED, "{}", state_->first_death());
-  if (*context->wait.result != PMIX_SUCCESS)
+  if (failed)
     throw Error(CWY_ERR_PEER_FAILED, "a rank left the job while others waited for it: {}",
                 PMIx_Error_string(*context->wait.result));
 }

@@ -38,6 +38,8 @@ class PmixBootstrap final : public Bootstrap {
   void listen_for_deaths();
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
   pmix_proc_t proc_of(uint32_t rank) const;
+  void publish(const std::string& key, std::string content);
+  std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
   std::optional<std::string> get_card(uint32_t rank, const std::string& key);
   std::string missing_ranks(const std::string& key);
 

@@ -46,7 +46,9 @@ void open_standard_descriptors() {
   }
 }
 
-// Blocks the signals that the launcher handles; those that its caller ignores stay ignored.
+// Blocks the signals that the launcher handles. SIGHUP and SIGTSTP stay ignored where the caller
+// ignores them (nohup); the others are handled even so, because a script's background jobs start
+// with SIGINT and SIGQUIT ignored and could not be ended by them.
 class SignalBlock {
  public:
   SignalBlock() {
@@ -54,7 +56,8 @@ class SignalBlock {
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP}) {
       struct sigaction now {};
       ::sigaction(signal, nullptr, &now);
-      if (now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
+      const bool optional = signal == SIGHUP || signal == SIGTSTP;
+      if (!optional || now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
     }
     sigset_t blocked = handled_;
     for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD})

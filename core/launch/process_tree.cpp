@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <string>
@@ -107,6 +108,16 @@ bool kill_descendants(const std::set<pid_t>& spared, double limit_s) {
     ::usleep(500);
   }
   return true;
+}
+
+void kill_marked(const std::string& entry) {
+  for (const auto& [pid, process] : snapshot()) {
+    if (process.zombie || pid == ::getpid()) continue;
+    std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
+    for (std::string text; std::getline(file, text, '\0');) {
+      if (text == entry) ::kill(pid, SIGKILL);
+    }
+  }
 }
 
 }  // namespace causeway::launch

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "diag/error.h"
+#include "launch/process_tree.h"
 
 namespace causeway::launch {
 namespace {
@@ -75,7 +76,10 @@ void sweep_stale(const std::string& base) {
     if (ignored) break;
     const std::string name = it->path().filename().string();
     if (name.rfind(prefix, 0) != 0 || !ours(it->path())) continue;
-    if (UniqueFd lock = lock_directory(it->path()); lock) remove_job(it->path(), name);
+    UniqueFd lock = lock_directory(it->path());
+    if (!lock) continue;
+    kill_marked("CAUSEWAY_SESSION_DIR=" + it->path().string());
+    remove_job(it->path(), name);
   }
 }
 
