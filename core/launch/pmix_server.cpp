@@ -108,11 +108,21 @@ struct PmixUpcalls {
     return PMIX_OPERATION_SUCCEEDED;
   }
 
-  // Every participant is local, so what the library collected is already everything.
+  // Every participant is local, so what the library collected is already everything. The library
+  // takes a rank that lost its connection out of the fences that follow; they must fail instead.
   static pmix_status_t fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data,
                              size_t size, pmix_modex_cbfunc_t done, void* context) {
-    done(PMIX_SUCCESS, data, size, context, &std::free, data);
+    const bool complete = g_server != nullptr && !g_server->rank_lost_;
+    done(complete ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION, data, size, context, &std::free, data);
     return PMIX_SUCCESS;
+  }
+
+  // Of a rank that had not finalized. Runs in PMIx's thread, as the fence upcall does.
+  static void lost_connection(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
+                              pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done,
+                              void* context) {
+    if (g_server != nullptr) g_server->rank_lost_ = true;
+    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
   }
 
   // Asked for data of a rank that no local client has published: there is nobody else to ask.
@@ -158,6 +168,9 @@ void start_library(const std::string& directory) {
   const bool no = false;
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
+  pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
+  PMIx_Register_event_handler(&lost, 1, nullptr, 0, &PmixUpcalls::lost_connection, nullptr,
+                              nullptr);
 }
 
 void register_job(const std::string& job_id, uint32_t ranks) {

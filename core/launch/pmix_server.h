@@ -44,6 +44,7 @@ class PmixServer {
 
   std::string job_id_;
   UniqueFd event_;
+  bool rank_lost_ = false;  // of PMIx's thread alone
   std::mutex mutex_;
   std::deque<PmixReport> reports_;
 };
