@@ -220,8 +220,16 @@ TEST_F(Failure, StalePosixObjectsAreSwept) {
     kill_and_reap(pid);
     EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
     Endpoint next(module, posix);
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."),
-              before + 2);  // ours, and next's; the victim's went
+    // Ours and next's; the victim's went.
+    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    // A peer that notices a death tidies up too, also before the dead is reaped.
+    const pid_t second = victim(ep, 2, posix, [](Endpoint&, cwyc_conn*) {});
+    ASSERT_NE(ep.connect(board->read(1), {1, 2}), nullptr) << ep.last_error();
+    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 3);
+    kill(second, SIGKILL);
+    EXPECT_TRUE(ep.wait([&] { return !core().peer_events.empty(); }));
+    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    waitpid(second, nullptr, 0);
   }
   EXPECT_EQ(count_entries("/dev/shm", "cwy."), before);
 }
