@@ -5,6 +5,7 @@
 
 #include "diag/log.h"
 #include "object/endpoint.h"
+#include "config/peer_rules.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/segment.h"
