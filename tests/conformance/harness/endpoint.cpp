@@ -115,6 +115,7 @@ uint32_t Endpoint::progress(uint32_t budget, uint32_t lane) {
 }
 
 void Endpoint::step() {
+  if (meanwhile) meanwhile();
   if (progress() == 0) sched_yield();
 }
 
