@@ -16,14 +16,15 @@
 #include "../common/scatter_gather.h"
 
 CWY_MANIFEST(
+    "causeway_manifest: 1\n"
     "kind: conduit\n"
     "name: self\n"
     "version: 1.0.0\n"
-    "api: 1.0\n"
+    "api: \"1.0\"\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: one process talking to itself, by memory operations and function calls\n"
-    "options: []\n");
+    "options: {}\n");
 
 namespace {
 
