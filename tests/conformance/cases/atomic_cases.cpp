@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -135,6 +136,16 @@ void cas_never_fails_spuriously() {
 
 // ---- both at once ---------------------------------------------------------------------------
 
+// Both begin together, or the race that is looked for never happens.
+void meet_at_slot(size_t slot, const std::function<void()>& meanwhile) {
+  blackboard().slot[slot].fetch_add(1);
+  const Deadline deadline("the other side's start");
+  while (blackboard().slot[slot].load() < 2) {
+    meanwhile();
+    deadline.check();
+  }
+}
+
 // Adds to the word in `side.remote`, by fetch-add, plain add and compare-and-swap in turn.
 uint64_t hammer(Side& side, const uint64_t& rounds) {
   uint64_t added = 0;
@@ -159,6 +170,7 @@ uint64_t hammer(Side& side, const uint64_t& rounds) {
 // The owner of the word, with its processor's own atomics.
 uint64_t hammer_own_word(Side& side, const uint64_t& rounds) {
   auto* word = reinterpret_cast<uint64_t*>(side.memory->data() + 64);
+  meet_at_slot(1, [&] { side.ep->step(); });
   for (uint64_t i = 0; i < rounds; ++i) {
     // Relaxed: only the sum matters.
     __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
@@ -176,6 +188,7 @@ void concurrent_with_the_processor() {
   s.call(set_word, Word{64, 0});
   const uint64_t rounds = 30'000 / kSlowdown;
   s.start(hammer_own_word, rounds);
+  meet_at_slot(1, [&] { s.ep().step(); });
   const uint64_t mine = hammer(s.side(), rounds);
   const auto theirs = s.finish<uint64_t>();
   EXPECT_EQ(s.call(read_word, Word{64, 0}), mine + theirs) << "increments were lost";
@@ -188,12 +201,7 @@ uint64_t hammer_through_own_endpoint(Session& s, uint32_t index, uint64_t rounds
                                            PluginHost::options(), world().settings.device);
   worker.ep = std::make_unique<Endpoint>(*worker.domain, index);
   worker.meet(s.side().peer, s.loopback(), true);
-  blackboard().slot[1].fetch_add(1);
-  const Deadline deadline("the other thread");
-  while (blackboard().slot[1].load() < 2) {
-    worker.ep->step();
-    deadline.check();
-  }
+  meet_at_slot(1, [&] { worker.ep->step(); });
   return hammer(worker, rounds);
 }
 
