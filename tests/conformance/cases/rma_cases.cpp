@@ -192,7 +192,7 @@ void outstanding_puts() {
     ASSERT_GE(status, 0) << status_name(status) << " at put " << i;
     ops.push_back(&op);
   }
-  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 puts", 30.0);
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 puts", 15.0);
   for (const Op* op : ops) ASSERT_EQ(op->status(), CWY_OK);
   const auto wrong = s.call(
       +[](Side& side, const uint32_t& n) -> uint32_t {
@@ -232,7 +232,7 @@ void outstanding_gets() {
         "get");
     ASSERT_GE(status, 0) << status_name(status) << " at get " << i;
   }
-  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 gets", 30.0);
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 gets", 15.0);
   for (uint32_t i = 0; i < kOutstanding; ++i) ASSERT_EQ(values[i], i * 0x9e3779b97f4a7c15u);
 }
 

@@ -39,16 +39,19 @@ bool sleep_by_fd(Side& side, int fd) {
 Score play(Side& side, const Game& game) {
   Score score{};
   uint64_t arrived = 0;
-  side.ep->on_request = [&](const Message&) { ++arrived; };
+  bool last = false;  // the serving side says so in its message, so that both end together
+  side.ep->on_request = [&](const Message& m) {
+    ++arrived;
+    last |= m.nargs == 1 && m.args[0] != 0;
+  };
   int fd = -1;
   if (game.by_fd != 0) require_ok(side.ep->module().wait_fd(side.ep->get(), &fd), "wait_fd");
   const uint64_t end = now_ns() + 8'000'000'000u;
   for (uint32_t round = 1; round <= game.rounds; ++round) {
     if (game.first != 0) {
-      // The last message says whether another follows, so that both end together.
-      const int32_t last = round == game.rounds || now_ns() > end ? 1 : 0;
-      side.conn->send(round, &last, 1);
-      blackboard().slot[2].store(static_cast<uint64_t>(last));
+      last = round == game.rounds || now_ns() > end;
+      const int32_t flag = last ? 1 : 0;
+      side.conn->send(round, &flag, 1);
     }
     const Deadline deadline("the other side's message", 10.0);
     while (arrived < round) {
@@ -67,7 +70,7 @@ Score play(Side& side, const Game& game) {
     }
     score.rounds = round;
     if (game.first == 0) side.conn->send(round, nullptr, 0);
-    if (blackboard().slot[2].load() != 0 && arrived >= round) break;
+    if (last) break;
   }
   side.ep->on_request = nullptr;
   return score;
