@@ -1,4 +1,5 @@
-// causeway check-plugin: reads a plugin's manifest, then runs the installed conformance suite on it.
+// causeway check-plugin: reads a plugin's manifest, then runs the installed conformance suite on
+// it.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -25,7 +26,9 @@ struct Arguments {
 };
 
 // <prefix>/libexec/causeway, in the installed tree and in the build tree.
-std::string suite_path() { return own_prefix() + "/libexec/causeway/causeway-conformance"; }
+std::string suite_path() {
+  return own_prefix() + "/libexec/causeway/causeway-conformance";
+}
 
 std::vector<std::string> suite_command(const Arguments& a, const std::string& suite) {
   std::vector<std::string> command = {suite, "--plugin", a.file};

@@ -1,5 +1,5 @@
-// A conduit that breaks one promise on purpose, in front of a good one: it proves that the suite can
-// fail. CAUSEWAY_BROKEN_INNER names the good conduit's file, CAUSEWAY_BROKEN_FAULT the fault.
+// A conduit that breaks one promise on purpose, in front of a good one: it proves that the suite
+// can fail. CAUSEWAY_BROKEN_INNER names the good conduit's file, CAUSEWAY_BROKEN_FAULT the fault.
 // Everything else is passed through: connections, endpoints and memory are the inner conduit's own.
 #include <causeway/conduit.h>
 #include <dlfcn.h>
@@ -29,7 +29,9 @@ const cwyc_ops* g_tables[] = {&g_table};
 std::string g_fault;
 std::atomic<uint64_t> g_count{0};  // relaxed: which call it is, nothing more
 
-uint64_t tick() { return g_count.fetch_add(1, std::memory_order_relaxed) + 1; }
+uint64_t tick() {
+  return g_count.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 // ---- active messages ------------------------------------------------------------------------
 
@@ -65,7 +67,8 @@ cwy_status lose_last_argument(cwyc_conn* c, uint64_t word, const int32_t* args, 
 }
 
 // Requests and replies share one lane.
-cwy_status one_lane_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n, uint32_t f) {
+cwy_status one_lane_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                          uint32_t f) {
   return g_ops->am_short(c, word, args, n, f & ~uint32_t{CWYC_LANE_REPLY});
 }
 
@@ -206,7 +209,8 @@ cwy_status leak_descriptor(cwyc_domain* d, const cwyc_ep_params* p, cwyc_ep** ou
 void forget_purge(cwyc_conn*) {}
 
 void deaf_nap(cwyc_ep*, uint64_t max_ns) {
-  timespec t{static_cast<time_t>(max_ns / 1'000'000'000), static_cast<long>(max_ns % 1'000'000'000)};
+  timespec t{static_cast<time_t>(max_ns / 1'000'000'000),
+             static_cast<long>(max_ns % 1'000'000'000)};
   nanosleep(&t, nullptr);
 }
 
@@ -231,33 +235,59 @@ cwy_status silent_reach(cwyc_domain* d, const cwyc_peer_desc* peer, cwy_err*) {
 
 bool apply_fault() {
   const std::string& f = g_fault;
-  if (f == "drop_am") g_table.am_short = drop_short;
-  else if (f == "duplicate_am") g_table.am_short = duplicate_short;
-  else if (f == "retry_but_post") g_table.am_short = retry_but_post;
-  else if (f == "lose_word_bit") g_table.am_short = lose_word_bit;
-  else if (f == "lose_last_argument") g_table.am_short = lose_last_argument;
-  else if (f == "one_lane") g_table.am_short = one_lane_short;
-  else if (f == "corrupt_medium") g_table.am_medium = corrupt_medium;
-  else if (f == "retry_touches_op") g_table.am_medium = retry_touches_op;
-  else if (f == "complete_twice") g_table.put = complete_twice;
-  else if (f == "complete_after_ok") g_table.put = complete_after_ok;
-  else if (f == "never_complete") g_table.put = never_complete;
-  else if (f == "remote_early") g_table.put = remote_early, g_module.progress = late_progress,
+  if (f == "drop_am")
+    g_table.am_short = drop_short;
+  else if (f == "duplicate_am")
+    g_table.am_short = duplicate_short;
+  else if (f == "retry_but_post")
+    g_table.am_short = retry_but_post;
+  else if (f == "lose_word_bit")
+    g_table.am_short = lose_word_bit;
+  else if (f == "lose_last_argument")
+    g_table.am_short = lose_last_argument;
+  else if (f == "one_lane")
+    g_table.am_short = one_lane_short;
+  else if (f == "corrupt_medium")
+    g_table.am_medium = corrupt_medium;
+  else if (f == "retry_touches_op")
+    g_table.am_medium = retry_touches_op;
+  else if (f == "complete_twice")
+    g_table.put = complete_twice;
+  else if (f == "complete_after_ok")
+    g_table.put = complete_after_ok;
+  else if (f == "never_complete")
+    g_table.put = never_complete;
+  else if (f == "remote_early")
+    g_table.put = remote_early, g_module.progress = late_progress,
     g_module.disconnect = late_disconnect;
-  else if (f == "get_one_short") g_table.get = get_one_short;
-  else if (f == "notify_first") g_table.put_notify = notify_first;
-  else if (f == "torn_atomic") g_table.atomic = torn_atomic;
-  else if (f == "spurious_cas") g_table.atomic = spurious_cas;
-  else if (f == "small_medium") g_module.ep_query = small_medium;
-  else if (f == "false_capability") g_module.ep_query = false_capability;
-  else if (f == "leak_descriptor") g_module.ep_open = leak_descriptor;
-  else if (f == "forget_purge") g_module.purge = forget_purge;
-  else if (f == "deaf_nap") g_module.nap = deaf_nap;
-  else if (f == "deliver_all_lanes") g_module.progress = deliver_all_lanes;
-  else if (f == "crash") g_module.progress = crash;
-  else if (f == "wrong_delta") g_module.rkey_direct = wrong_delta;
-  else if (f == "silent_reach") g_module.reach = silent_reach;
-  else return f == "none";
+  else if (f == "get_one_short")
+    g_table.get = get_one_short;
+  else if (f == "notify_first")
+    g_table.put_notify = notify_first;
+  else if (f == "torn_atomic")
+    g_table.atomic = torn_atomic;
+  else if (f == "spurious_cas")
+    g_table.atomic = spurious_cas;
+  else if (f == "small_medium")
+    g_module.ep_query = small_medium;
+  else if (f == "false_capability")
+    g_module.ep_query = false_capability;
+  else if (f == "leak_descriptor")
+    g_module.ep_open = leak_descriptor;
+  else if (f == "forget_purge")
+    g_module.purge = forget_purge;
+  else if (f == "deaf_nap")
+    g_module.nap = deaf_nap;
+  else if (f == "deliver_all_lanes")
+    g_module.progress = deliver_all_lanes;
+  else if (f == "crash")
+    g_module.progress = crash;
+  else if (f == "wrong_delta")
+    g_module.rkey_direct = wrong_delta;
+  else if (f == "silent_reach")
+    g_module.reach = silent_reach;
+  else
+    return f == "none";
   return true;
 }
 
@@ -278,8 +308,7 @@ extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* services,
   }
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return refuse(err, dlerror());
-  const auto init =
-      reinterpret_cast<cwy_conduit_init_fn>(dlsym(library, CWY_CONDUIT_INIT_NAME));
+  const auto init = reinterpret_cast<cwy_conduit_init_fn>(dlsym(library, CWY_CONDUIT_INIT_NAME));
   if (init == nullptr) return refuse(err, "the inner conduit exports no init function");
   const cwy_status status = init(services, &g_inner, err);
   if (status != CWY_OK) return status;

@@ -36,7 +36,9 @@ int32_t argument(uint64_t key, uint32_t i) {
 }
 
 // A word that exercises every bit but the suite's own bit 63.
-uint64_t word_of(uint64_t key) { return (key + 1) * 0x9e3779b97f4a7c15u & ~kReplyBit; }
+uint64_t word_of(uint64_t key) {
+  return (key + 1) * 0x9e3779b97f4a7c15u & ~kReplyBit;
+}
 
 // args: [0] key, the rest argument(key, i); with fewer arguments the key is in the word only.
 void check_args(const Message& m, uint64_t key) {
@@ -85,7 +87,8 @@ Nothing check_mediums(Side& side, const ExpectMedium& how) {
     if (m.from.rank != sender.rank || m.from.epoch != sender.epoch) {
       wrong(fmt::format("from rank {} epoch {}", m.from.rank, m.from.epoch));
     }
-    if (m.word != word_of(key)) wrong(fmt::format("word {:#x} and not {:#x}", m.word, word_of(key)));
+    if (m.word != word_of(key))
+      wrong(fmt::format("word {:#x} and not {:#x}", m.word, word_of(key)));
     if (m.length != static_cast<uint32_t>(m.args[1])) {
       return wrong(fmt::format("{} bytes arrived of {}", m.length, m.args[1]));
     }
@@ -95,15 +98,17 @@ Nothing check_mediums(Side& side, const ExpectMedium& how) {
   return {};
 }
 
-Seen look(Side&, const Nothing&) { return g_seen; }
+Seen look(Side&, const Nothing&) {
+  return g_seen;
+}
 
 void await(Session& s, uint64_t messages) {
   const Deadline deadline(fmt::format("{} messages", messages));
   for (;;) {
     const Seen seen = s.call(look, Nothing{});
     if (seen.wrong != 0) {
-      ADD_FAILURE() << seen.wrong << " of " << seen.messages << " wrong; first: "
-                    << seen.first_wrong;
+      ADD_FAILURE() << seen.wrong << " of " << seen.messages
+                    << " wrong; first: " << seen.first_wrong;
       return;
     }
     if (seen.messages >= messages) {

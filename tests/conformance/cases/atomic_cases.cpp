@@ -41,8 +41,7 @@ void run_atomic(Side& side, uint64_t offset, uint32_t dt, uint32_t op, uint64_t 
       },
       "atomic");
   if (status < 0) {
-    throw Error(status, "atomic (type {}, operation {}) answered {}", dt, op,
-                status_name(status));
+    throw Error(status, "atomic (type {}, operation {}) answered {}", dt, op, status_name(status));
   }
   std::memset(&request, 0xdd, sizeof request);  // consumed before return
   side.ep->finish(pending, "atomic");
@@ -73,15 +72,15 @@ uint64_t bits_of(T value) {
 // Values where sign, width and wrap-around matter. Floats: sums and products are exact.
 std::vector<uint64_t> values(uint32_t dt, Random& random) {
   switch (dt) {
-    case kFlt: return {bits_of(0.0f), bits_of(1.5f), bits_of(-2.25f), bits_of(1024.0f)};
-    case kDbl: return {bits_of(0.0), bits_of(1.5), bits_of(-2.25), bits_of(1e9)};
+    case kFlt:
+      return {bits_of(0.0f), bits_of(1.5f), bits_of(-2.25f), bits_of(1024.0f)};
+    case kDbl:
+      return {bits_of(0.0), bits_of(1.5), bits_of(-2.25), bits_of(1e9)};
     case kI32:
     case kU32:
-      return {0, 1, 0x7fffffffu, 0x80000000u, 0xffffffffu,
-              random.next() & 0xffffffffu};
+      return {0, 1, 0x7fffffffu, 0x80000000u, 0xffffffffu, random.next() & 0xffffffffu};
     default:
-      return {0, 1, uint64_t{0x7fffffffffffffff}, uint64_t{1} << 63, ~uint64_t{0},
-              random.next()};
+      return {0, 1, uint64_t{0x7fffffffffffffff}, uint64_t{1} << 63, ~uint64_t{0}, random.next()};
   }
 }
 
@@ -233,8 +232,7 @@ const Cases cases{
     {"Atomic", "cas_never_fails_spuriously", kAtomic | kMemory, cas_never_fails_spuriously},
     {"Atomic", "concurrent_with_the_processor", kAtomic | kMemory | kProcess,
      concurrent_with_the_processor},
-    {"Atomic", "concurrent_through_the_conduit", kAtomic | kMemory,
-     concurrent_through_the_conduit},
+    {"Atomic", "concurrent_through_the_conduit", kAtomic | kMemory, concurrent_through_the_conduit},
 };
 
 }  // namespace

@@ -10,9 +10,23 @@ namespace causeway::conformance {
 // Bit numbers of GEX_DT_* and GEX_OP_*: what cwyc_atomic and attr.atomic_ops speak.
 enum DataType : uint32_t { kI32, kU32, kI64, kU64, kFlt, kDbl, kDataTypes };
 enum Operation : uint32_t {
-  kAdd, kSub, kMult, kMin, kMax, kInc, kDec, kAnd, kOr, kXor,
+  kAdd,
+  kSub,
+  kMult,
+  kMin,
+  kMax,
+  kInc,
+  kDec,
+  kAnd,
+  kOr,
+  kXor,
   kFetching,  // ten, in the same order
-  kSet = 20, kCas, kSwap, kGetOp, kFcas, kOperations
+  kSet = 20,
+  kCas,
+  kSwap,
+  kGetOp,
+  kFcas,
+  kOperations
 };
 
 inline constexpr bool fetches(uint32_t op) {
@@ -39,19 +53,30 @@ T model(uint32_t op, T old, T a, T b) {
   const auto subtract = [](auto x, auto y) { return x - y; };
   const auto multiply = [](auto x, auto y) { return x * y; };
   switch (base) {
-    case kAdd: return wrapping(add, old, a);
-    case kSub: return wrapping(subtract, old, a);
-    case kMult: return wrapping(multiply, old, a);
-    case kMin: return old < a ? old : a;
-    case kMax: return old > a ? old : a;
-    case kInc: return wrapping(add, old, T{1});
-    case kDec: return wrapping(subtract, old, T{1});
+    case kAdd:
+      return wrapping(add, old, a);
+    case kSub:
+      return wrapping(subtract, old, a);
+    case kMult:
+      return wrapping(multiply, old, a);
+    case kMin:
+      return old < a ? old : a;
+    case kMax:
+      return old > a ? old : a;
+    case kInc:
+      return wrapping(add, old, T{1});
+    case kDec:
+      return wrapping(subtract, old, T{1});
     case kSet:
-    case kSwap: return a;
+    case kSwap:
+      return a;
     case kCas:
-    case kFcas: return old == a ? b : old;
-    case kGetOp: return old;
-    default: break;
+    case kFcas:
+      return old == a ? b : old;
+    case kGetOp:
+      return old;
+    default:
+      break;
   }
   if constexpr (std::is_integral_v<T>) {
     if (base == kAnd) return old & a;
@@ -75,12 +100,18 @@ uint64_t model_bits(uint32_t op, uint64_t old, uint64_t a, uint64_t b) {
 
 inline uint64_t model_bits(uint32_t dt, uint32_t op, uint64_t old, uint64_t a, uint64_t b) {
   switch (dt) {
-    case kI32: return model_bits<int32_t>(op, old, a, b);
-    case kU32: return model_bits<uint32_t>(op, old, a, b);
-    case kI64: return model_bits<int64_t>(op, old, a, b);
-    case kU64: return model_bits<uint64_t>(op, old, a, b);
-    case kFlt: return model_bits<float>(op, old, a, b);
-    default: return model_bits<double>(op, old, a, b);
+    case kI32:
+      return model_bits<int32_t>(op, old, a, b);
+    case kU32:
+      return model_bits<uint32_t>(op, old, a, b);
+    case kI64:
+      return model_bits<int64_t>(op, old, a, b);
+    case kU64:
+      return model_bits<uint64_t>(op, old, a, b);
+    case kFlt:
+      return model_bits<float>(op, old, a, b);
+    default:
+      return model_bits<double>(op, old, a, b);
   }
 }
 

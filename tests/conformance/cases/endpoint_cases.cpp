@@ -150,11 +150,10 @@ void send_from_thread(Session& s, uint32_t thread, uint32_t each) {
     const Deadline deadline("a send from a thread", 20.0);
     for (;;) {
       const cwy_status status =
-          op == nullptr ? s.ops().am_short(s.raw(), word, &arg, 1, 0)
-                        : op->post([&](cwyc_op* raw) {
-                            return s.ops().am_medium(s.raw(), word, &arg, 1, payload, nullptr,
-                                                     size, CWYC_SRC_VOLATILE, raw);
-                          });
+          op == nullptr ? s.ops().am_short(s.raw(), word, &arg, 1, 0) : op->post([&](cwyc_op* raw) {
+            return s.ops().am_medium(s.raw(), word, &arg, 1, payload, nullptr, size,
+                                     CWYC_SRC_VOLATILE, raw);
+          });
       if (status >= 0) break;
       if (status != CWY_RETRY) throw Error(status, "send answered {}", status_name(status));
       sched_yield();

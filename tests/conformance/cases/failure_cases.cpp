@@ -263,8 +263,7 @@ void replacement_with_a_new_epoch() {
   s.side().conn = std::make_unique<Connection>(s.ep(), card, false);
   next.finish<Nothing>([&] { s.ep().step(); });
   for (uint64_t n = 0; n < 1000; ++n) s.conn().send(n, nullptr, 0);
-  s.ep().until([&] { return blackboard().slot[5].load() >= 1000; },
-               "messages to the replacement");
+  s.ep().until([&] { return blackboard().slot[5].load() >= 1000; }, "messages to the replacement");
   EXPECT_EQ(blackboard().slot[5].load(), 1000u);
   s.side().conn.reset();
 }

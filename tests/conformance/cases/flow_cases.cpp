@@ -231,10 +231,10 @@ StormResult storm(Side& side, const Storm& how) {
   };
   for (uint32_t n = 0; n < how.count; ++n) {
     const auto arg = static_cast<int32_t>(n);
-    require_ok(side.ep->retry(
-                   [&] { return side.conn->ops().am_short(side.conn->get(), n, &arg, 1, 0); },
-                   "a request in the storm", 20.0),
-               "am_short");
+    require_ok(
+        side.ep->retry([&] { return side.conn->ops().am_short(side.conn->get(), n, &arg, 1, 0); },
+                       "a request in the storm", 20.0),
+        "am_short");
   }
   side.ep->until([&] { return replies->received + replies->strange >= how.count; },
                  "all replies of the storm", 20.0);

@@ -17,7 +17,9 @@
 namespace causeway::conformance {
 namespace {
 
-ConduitPlugin& plugin() { return PluginHost::load_conduit(world().settings); }
+ConduitPlugin& plugin() {
+  return PluginHost::load_conduit(world().settings);
+}
 
 size_t open_descriptors() {
   size_t n = 0;
@@ -221,8 +223,7 @@ void foreign_rkey_refused() {
   cwyc_rkey* rkey = nullptr;
   ErrorText err;
   const uint8_t nothing[1] = {0};
-  const cwy_status status =
-      s.ep().module().rkey_open(s.ep().get(), &desc, nothing, 0, &rkey, err);
+  const cwy_status status = s.ep().module().rkey_open(s.ep().get(), &desc, nothing, 0, &rkey, err);
   EXPECT_LT(status, 0) << "an empty rkey was opened";
   EXPECT_STRNE(err.text(), "") << "refused without a reason";
 }

@@ -23,8 +23,8 @@ struct Area {
   uint64_t offset, length, key;
 };
 struct Verdict {
-  uint64_t data_at;    // first wrong byte, or length
-  uint64_t guards_hit; // bytes changed around it
+  uint64_t data_at;     // first wrong byte, or length
+  uint64_t guards_hit;  // bytes changed around it
 };
 
 Nothing clear_area(Side& side, const Area& a) {
@@ -256,12 +256,11 @@ void flush_covers_earlier_puts() {
                   "put"),
               0);
     Op& op = s.pool().fetch("flush");
-    ASSERT_GE(s.ep().retry(
-                  [&] {
-                    return op.post([&](cwyc_op* raw) { return s.ops().flush(s.raw(), 0, raw); });
-                  },
-                  "flush"),
-              0);
+    ASSERT_GE(
+        s.ep().retry(
+            [&] { return op.post([&](cwyc_op* raw) { return s.ops().flush(s.raw(), 0, raw); }); },
+            "flush"),
+        0);
     s.ep().finish(op, "flush");
     expect_area(s, a);
     s.ep().finish(put, "put");
@@ -289,7 +288,9 @@ struct NotifyResult {
   uint64_t early;  // rounds in which the flag was seen before all of the data
 };
 
-size_t notify_length(uint32_t round) { return 1 + (round * 37) % 3000; }
+size_t notify_length(uint32_t round) {
+  return 1 + (round * 37) % 3000;
+}
 
 // The target polls the flag and compares the data at once; the blackboard tells the sender.
 NotifyResult watch_notifications(Side& side, const uint32_t& rounds) {
@@ -323,10 +324,9 @@ void put_notify_order() {
     const cwy_status status = s.ep().retry(
         [&] {
           return op.post([&](cwyc_op* raw) {
-            return s.ops().put_notify(s.raw(), source.data(), nullptr,
-                                      s.remote().base() + kDataOffset, s.remote().get(), length,
-                                      s.remote().base() + kFlagOffset, s.remote().get(), round, 0,
-                                      raw);
+            return s.ops().put_notify(
+                s.raw(), source.data(), nullptr, s.remote().base() + kDataOffset, s.remote().get(),
+                length, s.remote().base() + kFlagOffset, s.remote().get(), round, 0, raw);
           });
         },
         "put_notify");
@@ -350,10 +350,10 @@ void put_notify_arrives() {
     ASSERT_GE(s.ep().retry(
                   [&] {
                     return op.post([&](cwyc_op* raw) {
-                      return s.ops().put_notify(
-                          s.raw(), source.data(), nullptr, s.remote().base() + a.offset,
-                          s.remote().get(), a.length, s.remote().base() + kFlagOffset,
-                          s.remote().get(), ~key, 0, raw);
+                      return s.ops().put_notify(s.raw(), source.data(), nullptr,
+                                                s.remote().base() + a.offset, s.remote().get(),
+                                                a.length, s.remote().base() + kFlagOffset,
+                                                s.remote().get(), ~key, 0, raw);
                     });
                   },
                   "put_notify"),
@@ -394,16 +394,14 @@ void vectors(bool put) {
   std::vector<uint8_t> local(256 * 1024);
   for (uint64_t key = 1; key <= 150; ++key) {
     const size_t total = s.random.below(4000);
-    const auto mine = cut<cwyc_iov>(s.random, total, most, [&](size_t w) {
-      return static_cast<void*>(local.data() + 64 + w);
-    });
-    const auto theirs = cut<cwyc_riov>(s.random, total, most, [&](size_t w) {
-      return s.remote().base() + 64 + w;
-    });
+    const auto mine = cut<cwyc_iov>(
+        s.random, total, most, [&](size_t w) { return static_cast<void*>(local.data() + 64 + w); });
+    const auto theirs =
+        cut<cwyc_riov>(s.random, total, most, [&](size_t w) { return s.remote().base() + 64 + w; });
     // Stream byte k holds pattern(key, k); scatter it over the source side.
     std::memset(local.data(), kGuard, local.size());
-    const size_t extent = static_cast<size_t>(theirs.back().addr + theirs.back().length -
-                                              s.remote().base() + 64);
+    const size_t extent =
+        static_cast<size_t>(theirs.back().addr + theirs.back().length - s.remote().base() + 64);
     std::vector<uint8_t> image(extent, kGuard);
     size_t k = 0;
     for (const cwyc_riov& piece : theirs) {
@@ -440,8 +438,7 @@ void vectors(bool put) {
     if (put) {
       std::vector<uint8_t> there(extent);
       s.conn().get_data(there.data(), s.remote().base(), s.remote(), extent);
-      ASSERT_EQ(there, image) << "putv of " << mine.size() << " to " << theirs.size()
-                              << " pieces";
+      ASSERT_EQ(there, image) << "putv of " << mine.size() << " to " << theirs.size() << " pieces";
     } else {
       size_t at = 0;
       for (const cwyc_iov& piece : mine) {
@@ -455,8 +452,12 @@ void vectors(bool put) {
   }
 }
 
-void put_vector() { vectors(true); }
-void get_vector() { vectors(false); }
+void put_vector() {
+  vectors(true);
+}
+void get_vector() {
+  vectors(false);
+}
 
 // ---- memory ---------------------------------------------------------------------------------
 
@@ -484,8 +485,8 @@ struct Registration {
 };
 Card register_memory(Side& side, const Registration& r) {
   side.memory.reset();
-  side.memory = std::make_unique<Memory>(*side.domain, r.length, Memory::Source::registered,
-                                         r.misalign);
+  side.memory =
+      std::make_unique<Memory>(*side.domain, r.length, Memory::Source::registered, r.misalign);
   std::memset(side.memory->data(), 0, r.length);
   side.memory->pack(side.card);
   return side.card;

@@ -16,8 +16,8 @@ constexpr uint64_t kNapNs = 300'000'000;  // long: a nap of this length was not 
 
 struct Game {
   uint32_t rounds;
-  uint32_t first;   // 1: this side serves
-  uint32_t by_fd;   // wait_fd and arm, else nap
+  uint32_t first;  // 1: this side serves
+  uint32_t by_fd;  // wait_fd and arm, else nap
 };
 struct Score {
   uint32_t rounds;     // played
@@ -90,8 +90,12 @@ void ping_pong(uint32_t rounds, bool by_fd) {
 }
 
 // Catches the race between the last look and the sleep.
-void naps_are_ended_by_messages() { ping_pong(20'000, false); }
-void descriptor_is_readable_after_messages() { ping_pong(20'000, true); }
+void naps_are_ended_by_messages() {
+  ping_pong(20'000, false);
+}
+void descriptor_is_readable_after_messages() {
+  ping_pong(20'000, true);
+}
 
 // Catches naps that do not end by themselves, and busy loops dressed as naps.
 void nap_is_bounded() {

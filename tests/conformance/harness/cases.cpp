@@ -18,7 +18,9 @@ struct NeedInfo {
   bool (*present)(const World& w);
 };
 
-bool cap(const World& w, uint64_t bit) { return (w.attr.caps & bit) != 0; }
+bool cap(const World& w, uint64_t bit) {
+  return (w.attr.caps & bit) != 0;
+}
 
 // In the order in which a missing capability is named.
 const NeedInfo kNeeds[] = {
@@ -45,8 +47,7 @@ const NeedInfo kNeeds[] = {
      [](const World& w) { return cap(w, CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG); }},
     {kWaitFd, "wait_fd", [](const World& w) { return cap(w, CWYC_CAP_WAIT_FD); }},
     {kNap, "nap", [](const World& w) { return cap(w, CWYC_CAP_NAP); }},
-    {kMulti, "concurrency MULTI",
-     [](const World& w) { return w.ops.concurrency == CWYC_MULTI; }},
+    {kMulti, "concurrency MULTI", [](const World& w) { return w.ops.concurrency == CWYC_MULTI; }},
     {kPeerFailure, "peer_failure", [](const World& w) { return cap(w, CWYC_CAP_PEER_FAILURE); }},
     {kUnregistered, "unregistered memory",
      [](const World& w) { return cap(w, CWYC_CAP_UNREGISTERED); }},
@@ -62,9 +63,8 @@ Cases::Cases(std::initializer_list<Case> cases) {
 
 const std::vector<Case>& all_cases() {
   // By group and then in the order of writing, whatever the linker did.
-  std::stable_sort(registry().begin(), registry().end(), [](const Case& a, const Case& b) {
-    return std::string(a.group) < b.group;
-  });
+  std::stable_sort(registry().begin(), registry().end(),
+                   [](const Case& a, const Case& b) { return std::string(a.group) < b.group; });
   return registry();
 }
 

@@ -35,10 +35,10 @@ enum Need : uint32_t {
   kNap = 1u << 18,
   kMulti = 1u << 19,
   kPeerFailure = 1u << 20,
-  kProcess = 1u << 21,   // a peer in another process
-  kNoPeer = 1u << 22,    // runs even when no peer can be reached
+  kProcess = 1u << 21,  // a peer in another process
+  kNoPeer = 1u << 22,   // runs even when no peer can be reached
   kUnregistered = 1u << 23,
-  kDomain = 1u << 24     // with kNoPeer: needs an open domain all the same
+  kDomain = 1u << 24  // with kNoPeer: needs an open domain all the same
 };
 
 struct Case {

@@ -79,7 +79,9 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
 }
 
-Endpoint::~Endpoint() { module().ep_close(ep_); }
+Endpoint::~Endpoint() {
+  module().ep_close(ep_);
+}
 
 void Endpoint::address(Card& card) const {
   if (attr_.ep_address_max > sizeof card.address) {
@@ -178,7 +180,9 @@ std::unique_ptr<Memory> Memory::best(Domain& domain, uint64_t caps, size_t lengt
   return std::make_unique<Memory>(domain, length, Source::registered);
 }
 
-Memory::~Memory() { domain_.module().mem_release(domain_.get(), mem_); }
+Memory::~Memory() {
+  domain_.module().mem_release(domain_.get(), mem_);
+}
 
 void Memory::pack(Card& card) const {
   ErrorText err;
@@ -198,7 +202,9 @@ RemoteMemory::RemoteMemory(Endpoint& ep, const Card& owner, bool same_process)
   if (status != CWY_OK) fail(status, "rkey_open", err.text());
 }
 
-RemoteMemory::~RemoteMemory() { ep_.module().rkey_close(ep_.get(), rkey_); }
+RemoteMemory::~RemoteMemory() {
+  ep_.module().rkey_close(ep_.get(), rkey_);
+}
 
 Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(ep) {
   constexpr size_t kLine = 64;
@@ -212,9 +218,8 @@ Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(
   const cwyc_peer_desc desc = describe(peer, same_process);
   ErrorText err;
   Op& op = pool_.fetch("connect");
-  const cwy_status status = op.post([&](cwyc_op* raw) {
-    return ep.module().connect(ep.get(), conn_, &desc, raw, err);
-  });
+  const cwy_status status =
+      op.post([&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, err); });
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     std::free(conn_);
     fail(status, "connect", err.text());
@@ -235,9 +240,8 @@ Connection::~Connection() {
 }
 
 void Connection::send(uint64_t word, const int32_t* args, uint32_t nargs, uint32_t flags) {
-  require_ok(
-      ep_.retry([&] { return ops().am_short(conn_, word, args, nargs, flags); }, "am_short"),
-      "am_short");
+  require_ok(ep_.retry([&] { return ops().am_short(conn_, word, args, nargs, flags); }, "am_short"),
+             "am_short");
 }
 
 void Connection::send_medium(uint64_t word, const int32_t* args, uint32_t nargs,

@@ -90,7 +90,7 @@ class Endpoint {
   // Requests and replies are told apart by bit 63 of the word (kReplyBit).
   std::function<void(const Message&)> on_request, on_reply;
   std::function<void()> meanwhile;  // called by every step, for a second endpoint's progress
-  uint64_t unexpected = 0;  // messages that nobody handled
+  uint64_t unexpected = 0;          // messages that nobody handled
 
   uint32_t progress(uint32_t budget = 64, uint32_t lane = CWYC_PROGRESS_ALL);
   // Progress, or yield the processor: for waiting loops on machines with fewer processors.

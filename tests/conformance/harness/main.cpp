@@ -89,8 +89,8 @@ int read_command_line(int argc, char** argv, CommandLine& line) {
 
 std::string make_session_dir() {
   const char* base = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/causeway-conformance-XXXXXX",
-                                 base != nullptr && *base != 0 ? base : "/tmp");
+  std::string path =
+      fmt::format("{}/causeway-conformance-XXXXXX", base != nullptr && *base != 0 ? base : "/tmp");
   if (mkdtemp(path.data()) == nullptr) {
     throw Error(CWY_ERR_INVALID, "{}: cannot create a session directory", path);
   }
@@ -113,9 +113,12 @@ void register_cases(const std::vector<Case>& cases) {
 
 const char* mode_text() {
   switch (world().mode) {
-    case Mode::two_processes: return "between two processes";
-    case Mode::loopback: return "an endpoint talking to itself";
-    case Mode::nothing: return "no peer";
+    case Mode::two_processes:
+      return "between two processes";
+    case Mode::loopback:
+      return "an endpoint talking to itself";
+    case Mode::nothing:
+      return "no peer";
   }
   return "";
 }
@@ -149,19 +152,24 @@ int run(CommandLine& line, const Manifest& manifest) {
   delete listeners.Release(listeners.default_result_printer());
   const std::string subject =
       fmt::format("{} {} {}", kind_word(manifest.kind), manifest.name, manifest.version);
-  Report* report = new Report(subject, line.settings.verbose);  // gtest deletes it
+  const bool quiet = line.json == "-";
+  Report* report = new Report(subject, line.settings.verbose, quiet);  // gtest deletes it
   listeners.Append(report);
   int status = RUN_ALL_TESTS();
+  if (report->empty()) {
+    fmt::print(stderr, "no case matches --gtest_filter={}\n", GTEST_FLAG_GET(filter));
+    return 2;
+  }
   const std::string how = conduit ? mode_text() : "in one process";
   if (const std::string left = left_in_shm(line.settings.job_id); !left.empty()) {
-    fmt::print("FAILED  left behind: {}\n", left);
+    fmt::print(stderr, "FAILED  left behind: {}\n", left);
     status = 1;
   }
-  if (conduit && world().mode == Mode::nothing) {
+  if (!quiet && conduit && world().mode == Mode::nothing) {
     fmt::print("note: no peer could be reached, so little was tested: {}\n", world().why_nothing);
   }
   report->print_summary(how);
-  if (status != 0) fmt::print("seed {}\n", line.settings.seed);
+  if (status != 0 && !quiet) fmt::print("seed {}\n", line.settings.seed);
   if (!line.json.empty() && !report->write_json(line.json, how, line.settings.seed)) {
     fmt::print(stderr, "{}: cannot write\n", line.json);
     return 1;

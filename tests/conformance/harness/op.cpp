@@ -72,22 +72,24 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status) {
   if ((seen & what) != 0) {
     PluginHost::violation(fmt::format("{}: {} reported twice", op->what_, bits_text(seen & what)));
   } else if ((seen & op->final_) != 0) {
-    PluginHost::violation(fmt::format("{}: {} reported after {}, when the op was no longer the "
-                                      "conduit's",
-                                      op->what_, bits_text(what), bits_text(op->final_)));
+    PluginHost::violation(
+        fmt::format("{}: {} reported after {}, when the op was no longer the "
+                    "conduit's",
+                    op->what_, bits_text(what), bits_text(op->final_)));
   }
   const uint32_t now = seen | what;
   if ((now & op->final_) != 0 && (now & op->required_) != op->required_ && status >= 0) {
     PluginHost::violation(fmt::format("{}: {} reported without {}", op->what_,
-                                      bits_text(op->final_),
-                                      bits_text(op->required_ & ~now)));
+                                      bits_text(op->final_), bits_text(op->required_ & ~now)));
   }
   if (status < 0) {
     op->seen_.fetch_or(op->required_, std::memory_order_release);
   }
 }
 
-bool Op::done() const { return has(required_); }
+bool Op::done() const {
+  return has(required_);
+}
 
 bool Op::has(uint32_t bits) const {
   const uint32_t state = state_.load(std::memory_order_acquire);
@@ -95,7 +97,9 @@ bool Op::has(uint32_t bits) const {
   return (seen_.load(std::memory_order_acquire) & bits) == bits;
 }
 
-cwy_status Op::status() const { return status_.load(std::memory_order_acquire); }
+cwy_status Op::status() const {
+  return status_.load(std::memory_order_acquire);
+}
 
 Op& OpPool::get(const char* what, uint32_t required, uint32_t final_bit) {
   const std::lock_guard guard(lock_);
@@ -107,8 +111,12 @@ Op& OpPool::get(const char* what, uint32_t required, uint32_t final_bit) {
 Op& OpPool::put(const char* what) {
   return get(what, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWYC_DONE_REMOTE);
 }
-Op& OpPool::fetch(const char* what) { return get(what, CWYC_DONE_REMOTE, CWYC_DONE_REMOTE); }
-Op& OpPool::am(const char* what) { return get(what, CWYC_DONE_LOCAL, CWYC_DONE_LOCAL); }
+Op& OpPool::fetch(const char* what) {
+  return get(what, CWYC_DONE_REMOTE, CWYC_DONE_REMOTE);
+}
+Op& OpPool::am(const char* what) {
+  return get(what, CWYC_DONE_LOCAL, CWYC_DONE_LOCAL);
+}
 
 size_t OpPool::unfinished() const {
   const std::lock_guard guard(lock_);

@@ -30,9 +30,9 @@ class Op {
     return answer;
   }
 
-  bool done() const;                      // every required bit reported, or complete at once
-  bool has(uint32_t bits) const;          // these bits reported, or complete at once
-  cwy_status status() const;              // of the report that ended it; CWY_OK while pending
+  bool done() const;              // every required bit reported, or complete at once
+  bool has(uint32_t bits) const;  // these bits reported, or complete at once
+  cwy_status status() const;      // of the report that ended it; CWY_OK while pending
   bool pending() const { return !done(); }
 
  private:
@@ -54,10 +54,10 @@ class Op {
 // and not a crash. get() may be called by several threads.
 class OpPool {
  public:
-  Op& put(const char* what = "put");      // LOCAL and REMOTE
-  Op& fetch(const char* what = "get");    // REMOTE
-  Op& am(const char* what = "am");        // LOCAL
-  size_t unfinished() const;              // posted and not over
+  Op& put(const char* what = "put");    // LOCAL and REMOTE
+  Op& fetch(const char* what = "get");  // REMOTE
+  Op& am(const char* what = "am");      // LOCAL
+  size_t unfinished() const;            // posted and not over
   // Those posted and not over, for messages.
   std::string describe_unfinished() const;
   const std::deque<Op>& all() const { return ops_; }

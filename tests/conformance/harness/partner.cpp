@@ -62,18 +62,28 @@ void partner_main(const Settings& settings, uint32_t epoch, int control) {
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) _exit(0);
     switch (command->kind) {
-      case CommandKind::call: serve_call(side, *command, control); break;
-      case CommandKind::hold: held = true; break;
-      case CommandKind::resume: held = false; break;
+      case CommandKind::call:
+        serve_call(side, *command, control);
+        break;
+      case CommandKind::hold:
+        held = true;
+        break;
+      case CommandKind::resume:
+        held = false;
+        break;
     }
   }
 }
 
 // Harness side ------------------------------------------------------------------------------
 
-Partner::Partner(uint32_t epoch) : epoch_(epoch) { fd_ = Zygote::spawn(epoch, pid_); }
+Partner::Partner(uint32_t epoch) : epoch_(epoch) {
+  fd_ = Zygote::spawn(epoch, pid_);
+}
 
-Partner::~Partner() { kill(); }
+Partner::~Partner() {
+  kill();
+}
 
 void Partner::kill() {
   if (fd_ < 0) return;

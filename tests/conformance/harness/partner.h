@@ -51,7 +51,7 @@ class Partner {
   Partner& operator=(const Partner&) = delete;
 
   // Run between calls of partner functions; by default the partner makes progress there.
-  void hold();    // no more progress
+  void hold();  // no more progress
   void resume();
 
   // Begins fn(side, argument) in the partner.

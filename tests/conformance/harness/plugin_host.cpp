@@ -45,9 +45,13 @@ void service_peer_state(void*, cwy_peer peer, cwy_peer_state what, const char* w
 }
 
 // Relaxed: only counted.
-void service_wake(void*) { state().wakes.fetch_add(1, std::memory_order_relaxed); }
+void service_wake(void*) {
+  state().wakes.fetch_add(1, std::memory_order_relaxed);
+}
 
-uint64_t service_now() { return now_ns(); }
+uint64_t service_now() {
+  return now_ns();
+}
 
 }  // namespace
 
@@ -95,8 +99,12 @@ void PluginHost::set_identity(const Settings& settings, uint32_t rank, uint32_t 
   s.services.now = service_now;
 }
 
-const cwy_job& PluginHost::job() { return state().job; }
-const cwy_services& PluginHost::services() { return state().services; }
+const cwy_job& PluginHost::job() {
+  return state().job;
+}
+const cwy_services& PluginHost::services() {
+  return state().services;
+}
 
 ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
   State& s = state();
@@ -113,14 +121,18 @@ ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
   return *plugin;
 }
 
-const cwy_options* PluginHost::options() { return as_c(state().options.get()); }
+const cwy_options* PluginHost::options() {
+  return as_c(state().options.get());
+}
 
 std::vector<PeerReport> PluginHost::take_peer_reports() {
   const std::lock_guard guard(state().lock);
   return std::exchange(state().reports, {});
 }
 
-uint32_t PluginHost::wakes() { return state().wakes.load(std::memory_order_relaxed); }
+uint32_t PluginHost::wakes() {
+  return state().wakes.load(std::memory_order_relaxed);
+}
 
 void PluginHost::violation(const std::string& text) {
   const std::lock_guard guard(state().lock);

@@ -42,9 +42,12 @@ std::string json_string(const std::string& text) {
 
 const char* kind_text(Outcome::Kind kind) {
   switch (kind) {
-    case Outcome::Kind::passed: return "passed";
-    case Outcome::Kind::failed: return "failed";
-    case Outcome::Kind::skipped: return "skipped";
+    case Outcome::Kind::passed:
+      return "passed";
+    case Outcome::Kind::failed:
+      return "failed";
+    case Outcome::Kind::skipped:
+      return "skipped";
   }
   return "";
 }
@@ -67,7 +70,9 @@ void on_crash(int number) {
 
 }  // namespace
 
-void note_skip(const std::string& capability) { g_skip = capability; }
+void note_skip(const std::string& capability) {
+  g_skip = capability;
+}
 
 void Report::OnTestStart(const testing::TestInfo& info) {
   failures_.clear();
@@ -94,14 +99,14 @@ void Report::OnTestEnd(const testing::TestInfo& info) {
   if (info.result()->Failed()) {
     outcome.kind = Outcome::Kind::failed;
     outcome.text = failures_;
-    fmt::print("FAILED  {}\n{}\n", outcome.name, indent(failures_));
+    if (!quiet_) fmt::print("FAILED  {}\n{}\n", outcome.name, indent(failures_));
   } else if (!g_skip.empty()) {
     outcome.kind = Outcome::Kind::skipped;
     outcome.text = g_skip;
-    if (verbose_) fmt::print("skipped {}  needs {}\n", outcome.name, g_skip);
+    if (verbose_ && !quiet_) fmt::print("skipped {}  needs {}\n", outcome.name, g_skip);
   } else {
     outcome.kind = Outcome::Kind::passed;
-    if (verbose_) fmt::print("passed  {}  {:.2f} s\n", outcome.name, outcome.seconds);
+    if (verbose_ && !quiet_) fmt::print("passed  {}  {:.2f} s\n", outcome.name, outcome.seconds);
   }
   std::fflush(stdout);
   outcomes_.push_back(std::move(outcome));
@@ -114,6 +119,7 @@ size_t Report::count(Outcome::Kind kind) const {
 }
 
 void Report::print_summary(const std::string& how) const {
+  if (quiet_) return;
   std::map<std::string, size_t> reasons;
   for (const Outcome& outcome : outcomes_) {
     if (outcome.kind == Outcome::Kind::skipped) ++reasons[outcome.text];
@@ -130,11 +136,11 @@ void Report::print_summary(const std::string& how) const {
 }
 
 bool Report::write_json(const std::string& path, const std::string& how, uint64_t seed) const {
-  std::string out = fmt::format("{{\"subject\": {}, \"mode\": {}, \"seed\": {},\n \"passed\": {}, "
-                                "\"failed\": {}, \"skipped\": {},\n \"cases\": [",
-                                json_string(subject_), json_string(how), seed,
-                                count(Outcome::Kind::passed), count(Outcome::Kind::failed),
-                                count(Outcome::Kind::skipped));
+  std::string out = fmt::format(
+      "{{\"subject\": {}, \"mode\": {}, \"seed\": {},\n \"passed\": {}, "
+      "\"failed\": {}, \"skipped\": {},\n \"cases\": [",
+      json_string(subject_), json_string(how), seed, count(Outcome::Kind::passed),
+      count(Outcome::Kind::failed), count(Outcome::Kind::skipped));
   const char* separator = "\n";
   for (const Outcome& o : outcomes_) {
     out += fmt::format("{}  {{\"name\": {}, \"result\": \"{}\", \"seconds\": {:.3f}", separator,

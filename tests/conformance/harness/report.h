@@ -22,7 +22,9 @@ void note_skip(const std::string& capability);
 
 class Report : public testing::EmptyTestEventListener {
  public:
-  Report(std::string subject, bool verbose) : subject_(std::move(subject)), verbose_(verbose) {}
+  // `quiet`: nothing is printed, for JSON on standard output.
+  Report(std::string subject, bool verbose, bool quiet)
+      : subject_(std::move(subject)), verbose_(verbose), quiet_(quiet) {}
 
   void OnTestStart(const testing::TestInfo& info) override;
   void OnTestPartResult(const testing::TestPartResult& result) override;
@@ -32,10 +34,11 @@ class Report : public testing::EmptyTestEventListener {
   // Returns false when the file cannot be written. "-" is standard output.
   bool write_json(const std::string& path, const std::string& how, uint64_t seed) const;
   size_t count(Outcome::Kind kind) const;
+  bool empty() const { return outcomes_.empty(); }
 
  private:
   std::string subject_;
-  bool verbose_;
+  bool verbose_, quiet_;
   std::string failures_;
   uint64_t started_ = 0;
   std::vector<Outcome> outcomes_;

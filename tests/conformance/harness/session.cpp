@@ -60,11 +60,11 @@ void find_mode(Domain& domain, const Card& own) {
   }
   w.mode = Mode::nothing;
   // A conduit that announces nothing keeps its word by doing nothing (`null`).
-  w.unsupported = w.attr.caps == 0 ||
-                  (to_other == CWY_ERR_UNSUPPORTED && to_self == CWY_ERR_UNSUPPORTED);
-  w.why_nothing = fmt::format("{} for a process of this host ({}), {} for its own process ({})",
-                              status_name(to_other), why_remote.text(), status_name(to_self),
-                              why_self.text());
+  w.unsupported =
+      w.attr.caps == 0 || (to_other == CWY_ERR_UNSUPPORTED && to_self == CWY_ERR_UNSUPPORTED);
+  w.why_nothing =
+      fmt::format("{} for a process of this host ({}), {} for its own process ({})",
+                  status_name(to_other), why_remote.text(), status_name(to_self), why_self.text());
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ enum class Mode { nothing, loopback, two_processes };
 struct SideOptions {
   uint64_t memory = 4u << 20;  // bytes that the peer may reach; 0: none
   uint32_t multithreaded = 0;
-  uint32_t connect = 1;        // both sides connect at once
+  uint32_t connect = 1;  // both sides connect at once
 };
 
 // One process's half of a case.
@@ -86,8 +86,8 @@ class Session {
 struct World {
   Settings settings;
   Mode mode = Mode::nothing;
-  std::string why_nothing;     // the conduit's own words
-  bool unsupported = false;    // it said UNSUPPORTED to everything: nothing to test, no failure
+  std::string why_nothing;   // the conduit's own words
+  bool unsupported = false;  // it said UNSUPPORTED to everything: nothing to test, no failure
   cwyc_ep_attr attr{};
   cwyc_ops ops{};
   uint32_t next_epoch = 1;

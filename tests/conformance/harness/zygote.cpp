@@ -124,11 +124,13 @@ pid_t spawn_partner(const Settings& settings, uint32_t epoch, int zygote_socket,
 
 }  // namespace
 
-Blackboard& blackboard() { return *g_board; }
+Blackboard& blackboard() {
+  return *g_board;
+}
 
 void Zygote::start(const Settings& settings) {
-  void* page = mmap(nullptr, sizeof(Blackboard), PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* page =
+      mmap(nullptr, sizeof(Blackboard), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) throw Error(CWY_ERR_NOMEM, "no shared memory for the suite itself");
   g_board = new (page) Blackboard{};
   int pair[2];

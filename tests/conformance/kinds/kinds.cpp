@@ -45,9 +45,17 @@ void load_kind(const Settings& settings, PluginKind kind) {
   l.options = make_options(*manifest, settings.options, origins);
 }
 
-MemkindPlugin& memkind_plugin() { return *loaded().memkind; }
-CollectivePlugin& collective_plugin() { return *loaded().collective; }
-const Settings& kind_settings() { return loaded().settings; }
-const cwy_options* kind_options() { return as_c(loaded().options.get()); }
+MemkindPlugin& memkind_plugin() {
+  return *loaded().memkind;
+}
+CollectivePlugin& collective_plugin() {
+  return *loaded().collective;
+}
+const Settings& kind_settings() {
+  return loaded().settings;
+}
+const cwy_options* kind_options() {
+  return as_c(loaded().options.get());
+}
 
 }  // namespace causeway::conformance
