@@ -26,6 +26,9 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
+// The server library asks about a fence only when a rank has left it out; from the rank's closed
+// socket to its end as a process may take this long.
+constexpr double kFenceDelay = 0.005;
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
 // A rank that returned from main without saying goodbye may be one of a program that ends.
@@ -131,9 +134,9 @@ int Job::supervise() {
     for (int i = 0; i < count; ++i) dispatch(events[i].data.u64);
     on_timers(now_s());
   }
-  if (!kill_descendants({}, 2.0) && !quiet_)
+  if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
-  if (!quiet_ && !front_gone_) output_->finish();
+  if (!front_gone_) output_->finish();
   return verdict_.status();
 }
 
@@ -180,29 +183,51 @@ void Job::on_front() {
 }
 
 void Job::on_server() {
-  for (const PmixReport& report : server_->take_reports()) {
-    if (report.rank >= ranks_.size()) continue;
-    RankProcess& rank = ranks_[report.rank];
-    switch (report.kind) {
-      case PmixReport::Kind::connected:
-        rank.connected = true;
-        if (!any_connected_) first_connection_ = now_s();
-        any_connected_ = true;
-        check_early_exits(now_s());
-        break;
-      case PmixReport::Kind::finalized:
-        rank.finalized = true;
-        break;
-      case PmixReport::Kind::aborted:
-        if (ending_) break;
-        verdict_.set_final(report.status);
-        server_->announce_death(rank.rank, "aborted the job");
-        begin_end(fmt::format("rank {} ended the job with status {}{}{}", name_of(rank),
-                              report.status & 0xff, report.line.empty() ? "" : ": ", report.line),
-                  &rank);
-        break;
+  for (PmixReport& report : server_->take_reports()) on_report(report);
+}
+
+void Job::on_report(PmixReport& report) {
+  if (report.kind == PmixReport::Kind::fence) {
+    fences_.push_back({now_s() + kFenceDelay, std::move(report.answer)});
+    return;
+  }
+  if (report.rank >= ranks_.size()) return;
+  RankProcess& rank = ranks_[report.rank];
+  switch (report.kind) {
+    case PmixReport::Kind::connected:
+      rank.connected = true;
+      any_connected_ = true;
+      return check_early_exits(now_s());
+    case PmixReport::Kind::finalized:
+      rank.finalized = true;
+      return;
+    case PmixReport::Kind::aborted:
+      if (ending_) return;
+      verdict_.set_final(report.status);
+      server_->announce_death(rank.rank, "aborted the job");
+      return begin_end(
+          fmt::format("rank {} ended the job with status {}{}{}", name_of(rank),
+                      report.status & 0xff, report.line.empty() ? "" : ": ", report.line),
+          &rank);
+    case PmixReport::Kind::fence:
+      return;
+  }
+}
+
+// A fence that every rank has joined finds all of them running and none of them finalized.
+void Job::answer_fences(double now) {
+  const bool complete = std::all_of(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
+    return rank.running && !rank.finalized;
+  });
+  std::vector<Fence> waiting;
+  for (Fence& fence : fences_) {
+    if (complete && fence.due > now) {
+      waiting.push_back(std::move(fence));
+    } else {
+      fence.answer(complete);
     }
   }
+  fences_ = std::move(waiting);
 }
 
 void Job::on_control(uint32_t index) {
@@ -288,12 +313,14 @@ void Job::check_early_exits(double now) {
 }
 
 double Job::next_deadline() const {
-  if (ending_) return std::min(kill_at_, output_->deadline());
-  return std::min({time_limit_, blame_at_, leave_at_, early_at_, output_->deadline()});
+  const double fence = fences_.empty() ? kNever : fences_.front().due;
+  if (ending_) return std::min({kill_at_, output_->deadline(), fence});
+  return std::min({fence, time_limit_, blame_at_, leave_at_, early_at_, output_->deadline()});
 }
 
 void Job::on_timers(double now) {
   if (output_->deadline() <= now) output_->woken();
+  if (!fences_.empty()) answer_fences(now);
   if (ending_) {
     if (kill_at_ <= now) kill_all();
     return;
