@@ -80,7 +80,7 @@ TEST(CommandLine, BadConfigurationStartsNothing) {
   const Result result = command.run();
   EXPECT_EQ(result.status, 1);
   EXPECT_EQ(result.out, "");
-  EXPECT_EQ(count(result.err, "direct_map"), 1u) << result.err;
+  EXPECT_EQ(count(result.err, "expected auto or never"), 1u) << result.err;
   Command forked({rank_program(), "init"},
                  {{"CAUSEWAY_RANKS", "4"}, {"CAUSEWAY_SET", "direct_map=perhaps"}});
   EXPECT_EQ(count(forked.run().out, "INVALID"), 1u);
