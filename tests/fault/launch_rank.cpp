@@ -166,6 +166,11 @@ extern "C" const char* __lsan_default_suppressions() {
   return "leak:libpmix.so\nleak:pmix_\n";
 }
 
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() {
+  return "print_suppressions=0";
+}
+
 int main(int argc, char** argv) {
   try {
     for (int i = 1; i < argc; ++i) {
