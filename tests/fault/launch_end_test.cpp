@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Death{"WithAStatus",
                             {"init", "exchange", "@2:exit=3", "fence", "finalize"},
                             3,
-                            "exited with status 3; ending the job"},
+                            "exited with status 3"},
                       Death{"WithAStatusBeforeInit",
                             {"@2:exit=3", "init", "exchange", "finalize"},
                             3,
