@@ -1,5 +1,6 @@
 #include "launch/job.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -75,7 +77,20 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
   plan_.signal_mask = caller_mask;
 }
 
-Job::~Job() = default;
+Job::~Job() {
+  output_.reset();  // writes to real_stderr_
+  if (real_stderr_) ::dup2(real_stderr_.get(), STDERR_FILENO);
+}
+
+// The library prints a line of its own for every message to a rank that has just died; what users
+// need to know is said once, by the job. PMIX_DEBUG brings the library's lines back.
+void Job::mute_library() {
+  if (std::getenv("PMIX_DEBUG") != nullptr) return;
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere) return;
+  real_stderr_ = UniqueFd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (real_stderr_) ::dup2(nowhere.get(), STDERR_FILENO);
+}
 
 bool Job::spawn() {
   ::getrlimit(RLIMIT_NOFILE, &plan_.descriptor_limit);
@@ -113,7 +128,9 @@ void Job::start_stdin() {
 
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
-  const Output::Options how{options_.tag_output, options_.ranks == 1 && !options_.tag_output};
+  mute_library();
+  Output::Options how{options_.tag_output, options_.ranks == 1 && !options_.tag_output};
+  if (real_stderr_) how.stderr_fd = real_stderr_.get();
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
   watch(front_.get(), kFront);
   watch(child_signals_.get(), kChild);

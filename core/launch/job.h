@@ -32,6 +32,7 @@ class Job {
   int supervise();
 
  private:
+  void mute_library();
   void start_server();
   void start_stdin();
   void watch(int fd, uint64_t tag);
@@ -56,6 +57,7 @@ class Job {
 
   const LaunchOptions& options_;
   const SessionDir& session_;
+  UniqueFd real_stderr_;  // while the PMIx library's remarks go nowhere
   UniqueFd front_, epoll_, child_signals_, sink_wake_;
   SpawnPlan plan_;
   std::vector<RankProcess> ranks_;
