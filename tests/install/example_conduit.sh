@@ -11,11 +11,11 @@ rm -rf "$work"
 mkdir -p "$work"
 unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS || true
 cp -r "$tree/share/causeway/example" "$work/source"
-{
+build() {
   cmake -S "$work/source" -B "$work/build" -DCMAKE_PREFIX_PATH="$tree" \
-    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS=-Werror || exit 1
-  cmake --build "$work/build"
-} >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
+    -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS=-Werror && cmake --build "$work/build"
+}
+build >"$work/build.log" 2>&1 || { cat "$work/build.log"; exit 1; }
 plugin=$work/build/conduit_uds.so
 
 # Loads nothing of ours: every undefined symbol is the C library's.
