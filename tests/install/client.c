@@ -43,11 +43,11 @@ static unsigned char pattern(gex_Rank_t rank, size_t at) {
 /* Puts a block into the neighbor's segment, and gets another back, whatever the transport. */
 static void put_and_get(gex_TM_t tm, gex_Rank_t next) {
   unsigned char* block = (unsigned char*)malloc(BLOCK_BYTES);
-  void *mine, *theirs;
+  void *mine, *theirs, *mapped;
   uintptr_t size;
   size_t at;
-  check(gex_Segment_QueryBound(tm, me, &mine, NULL, &size) == 0, "no segment of mine");
-  check(gex_Segment_QueryBound(tm, next, &theirs, NULL, &size) == 0, "no segment of the peer's");
+  check(gex_Segment_QueryBound(tm, me, &mine, &mapped, &size) == 0, "no segment of mine");
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(tm, next, &theirs, &mapped, &size, 0));
   check(size >= SEGMENT_BYTES, "the peer's segment is too small");
   for (at = 0; at < BLOCK_BYTES; at++) block[at] = pattern(me, at);
   gex_RMA_PutBlocking(tm, next, theirs, block, BLOCK_BYTES, 0);
