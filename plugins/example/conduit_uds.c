@@ -344,7 +344,8 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
 
 /* What is not mentioned is zero: no native put, get, long, registration. */
 static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  *attr = (cwyc_ep_attr){.head = CWY_HEAD(cwyc_ep_attr)};
+  const cwy_head head = attr->head; /* the caller's: how much room it has */
+  *attr = (cwyc_ep_attr){.head = head};
   attr->caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_WAIT_FD;
   attr->conn_size = sizeof(struct link);
   attr->ep_address_max = sizeof(struct address);
@@ -356,18 +357,12 @@ static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
 }
 
 static cwy_status ep_address(cwyc_ep* ep, void* buffer, uint64_t* length, cwy_err* err) {
-  if (*length < sizeof ep->address)
+  const uint64_t room = *length;
+  *length = sizeof ep->address;
+  if (room < *length)
     return fail(err, CWY_ERR_INVALID, "conduit uds needs %zu bytes for its address",
                 sizeof ep->address);
   memcpy(buffer, &ep->address, sizeof ep->address);
-  *length = sizeof ep->address;
-  return CWY_OK;
-}
-
-/* The table below says SERIAL: the core lets one thread in at a time, whatever the program does. */
-static cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
-  (void)ep;
-  (void)multithreaded;
   return CWY_OK;
 }
 
@@ -412,6 +407,7 @@ static void purge(cwyc_conn* conn) {
 
 /* ---- 8. The tables and the one exported function -------------------------------------------- */
 
+/* SERIAL: the core lets one thread in at a time, whatever the program does. */
 static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
                              .concurrency = CWYC_SERIAL,
                              .am_short = am_short,
@@ -428,7 +424,6 @@ static const cwyc_module module_v1 = {.head = CWY_HEAD(cwyc_module),
                                       .ep_close = ep_close,
                                       .ep_query = ep_query,
                                       .ep_address = ep_address,
-                                      .ep_threads = ep_threads,
                                       .reach = reach,
                                       .connect = connect_peer,
                                       .disconnect = disconnect,

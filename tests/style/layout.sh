@@ -28,8 +28,9 @@ for room in $rooms; do
 done
 # A folder within has its own, or a line in the map of the room it stands in.
 for folder in $inner; do
-  [ -s "$folder/README.md" ] || grep -q "${folder##*/}/" "${folder%/*}/README.md" 2>/dev/null ||
-    complain "$folder has no README.md, and ${folder%/*}/README.md does not name it"
+  room=${folder%%/*}
+  [ -s "$folder/README.md" ] || grep -qF "\`${folder#*/}/\`" "$room/README.md" ||
+    complain "$folder has no README.md, and $room/README.md does not name it"
 done
 for file in $(echo "$files" | grep -E '\.(c|h|cpp|hpp)$'); do
   lines=$(wc -l <"$file")

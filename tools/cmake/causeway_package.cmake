@@ -21,15 +21,9 @@ install(DIRECTORY core/include/ core/collective-api/ DESTINATION ${CMAKE_INSTALL
 set_target_properties(causeway_plugin_headers PROPERTIES EXPORT_NAME plugin_headers)
 add_library(Causeway::plugin_headers ALIAS causeway_plugin_headers)
 install(TARGETS causeway_plugin_headers EXPORT CausewayTargets)
-if(TARGET causeway_lib)
-  set_target_properties(causeway_lib PROPERTIES EXPORT_NAME causeway)
-  target_include_directories(causeway_lib INTERFACE
-    $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/core/include>
-    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  add_library(Causeway::causeway ALIAS causeway_lib)
-  install(TARGETS causeway_lib EXPORT CausewayTargets
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+set_target_properties(causeway_lib PROPERTIES EXPORT_NAME causeway)
+add_library(Causeway::causeway ALIAS causeway_lib)
+install(TARGETS causeway_lib EXPORT CausewayTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT CausewayTargets NAMESPACE Causeway:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/CausewayConfig.cmake.in
