@@ -18,7 +18,7 @@ cmp "$work/expected" "$work/got" || {
   diff "$work/expected" "$work/got" | cut -c 1-100 | head -20
   exit 1
 }
-total="# $(words | wc -l) words, $(wc -l < "$work/expected") different, counted by $ranks rank"
+total="# $(words | grep -c . || true) words, $(wc -l < "$work/expected") different, counted by $ranks rank"
 grep -q "^$total" "$work/output" || {
   echo "expected a line '$total', got:"
   grep '^#' "$work/output"
