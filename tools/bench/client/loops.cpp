@@ -20,11 +20,18 @@ namespace causeway::bench {
   }
 }
 
-[[gnu::noinline]] void put8_array(Peer peer, void* const* dests, size_t dests_mask,
+[[gnu::noinline]] void put8_array(Peer peer, void* const* dests, const uint64_t* values,
+                                  size_t mask, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    gex_RMA_PutBlocking(peer.tm, peer.rank, dests[i & mask], &values[i & mask], sizeof *values, 0);
+    keep(dests);
+  }
+}
+
+[[gnu::noinline]] void put8_value(Peer peer, void* const* dests, size_t dests_mask,
                                   uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t value = i;
-    gex_RMA_PutBlocking(peer.tm, peer.rank, dests[i & dests_mask], &value, sizeof value, 0);
+    gex_RMA_PutBlockingVal(peer.tm, peer.rank, dests[i & dests_mask], i, sizeof i, 0);
     keep(dests);
   }
 }

@@ -15,7 +15,8 @@ struct Peer {
 
 void put8_same(Peer peer, void* dest, uint64_t count);
 void put8_nb_same(Peer peer, void* dest, uint64_t count);
-void put8_array(Peer peer, void* const* dests, size_t dests_mask, uint64_t count);
+void put8_array(Peer peer, void* const* dests, const uint64_t* values, size_t mask, uint64_t count);
+void put8_value(Peer peer, void* const* dests, size_t dests_mask, uint64_t count);
 void get8_same(Peer peer, void* src, uint64_t count);
 void get8_array(Peer peer, void* const* srcs, size_t srcs_mask, uint64_t count);
 void get8_chain(Peer peer, void* first, uint64_t count);

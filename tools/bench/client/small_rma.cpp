@@ -88,12 +88,17 @@ void measure_puts(Session& session, const Target8& target) {
   const Peer peer = target.peer;
   const std::vector<void*> ours = slot_addresses(target.owner);
   const std::vector<void*> raw = slot_addresses(target.mapped);
+  const std::vector<uint64_t> values(kSlots, 5);
   compare(
       session, target, "put8.same", [&](uint64_t n) { put8_same(peer, ours[0], n); },
       [&](uint64_t n) { raw::store_same(raw[0], n); });
   compare(
       session, target, "put8.array",
-      [&](uint64_t n) { put8_array(peer, ours.data(), kSlots - 1, n); },
+      [&](uint64_t n) { put8_array(peer, ours.data(), values.data(), kSlots - 1, n); },
+      [&](uint64_t n) { raw::copy_array(raw.data(), values.data(), kSlots - 1, n); });
+  compare(
+      session, target, "put8.value",
+      [&](uint64_t n) { put8_value(peer, ours.data(), kSlots - 1, n); },
       [&](uint64_t n) { raw::store_array(raw.data(), kSlots - 1, n); });
   compare(
       session, target, "put8.nb", [&](uint64_t n) { put8_nb_same(peer, ours[0], n); },

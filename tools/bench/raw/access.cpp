@@ -20,6 +20,14 @@ namespace causeway::bench::raw {
   }
 }
 
+[[gnu::noinline]] void copy_array(void* const* dests, const uint64_t* values, size_t mask,
+                                  uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    memcpy(dests[i & mask], &values[i & mask], sizeof *values);
+    keep(dests);
+  }
+}
+
 [[gnu::noinline]] void load_same(const void* src, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     uint64_t value;

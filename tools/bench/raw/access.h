@@ -19,6 +19,8 @@ namespace raw {
 
 void store_same(void* dest, uint64_t count);
 void store_array(void* const* dests, size_t dests_mask, uint64_t count);
+// From an array of values to the addresses of an array.
+void copy_array(void* const* dests, const uint64_t* values, size_t mask, uint64_t count);
 void load_same(const void* src, uint64_t count);
 void load_array(const void* const* srcs, size_t srcs_mask, uint64_t count);
 // Every value loaded is the address of the next load.
