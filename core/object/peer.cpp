@@ -162,7 +162,7 @@ Connection* connection_in(Peer& peer, const Conduit* conduit) {
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
-  Job& job = runtime().job();
+  JobFacts& job = runtime().job();
   const Choice choice =
       choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
   Conduit* const wanted[] = {choice.am, choice.put, choice.get, choice.atomic};
