@@ -77,6 +77,11 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
                   facts.host, conduit->name(), err.text[0] ? err.text : status_name(status));
     }
     c->connecting = status == CWY_INPROGRESS;
+    if (c->conn.table >= cep->ops.size()) {
+      throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
+                  c->conn.table, cep->ops.size());
+    }
+    c->conn.ops = &cep->ops[c->conn.table];
     for (Connection*& slot : peer.connections) {
       if (slot == nullptr) {
         slot = c;
