@@ -49,9 +49,10 @@ typedef struct cwyc_op {
    * On an error status every bit not yet reported is reported together. After the last bit the
    * conduit does not touch the op. Runs on the thread that makes progress; does not communicate. */
   void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status);
-  uint64_t reserved;
-  /* The conduit's scratch while the operation is pending, so that it needs no allocation of its
-   * own (large enough for a libfabric context, a work-request link, a list node). */
+  /* The conduit's while the operation is pending, so that it needs no allocation of its own:
+   * `state` for what is still to be reported, and `scratch`, large enough for the largest
+   * libfabric context, a work-request link, a list node. */
+  uint64_t state;
   uint64_t scratch[8];
 } cwyc_op;
 
@@ -61,14 +62,16 @@ struct cwyc_ops;
 
 /* One connection. Allocated and zeroed by the core with `conn_size` further bytes behind it
  * (cwyc_ep_attr), cache-line aligned. The core owns the members up to `priv`; the conduit owns
- * the bytes behind the structure and `priv`. */
+ * the bytes behind the structure, `priv`, and `table` until the connection is up. */
 typedef struct cwyc_conn {
   const struct cwyc_ops* ops; /* the core's completed copy of a table; never NULL */
   void* core;                 /* the core's record of this connection */
   cwyc_ep* ep;
   cwy_peer peer;
   void* priv;
-  uint64_t reserved[3];
+  uint32_t table; /* set in connect(): index in module->ops of the operations that serve this peer */
+  uint32_t reserved;
+  uint64_t reserved2[2];
 } cwyc_conn;
 
 /* Flags of hot operations. */
@@ -222,7 +225,7 @@ typedef struct cwyc_ep_attr {
   uint64_t atomic_ops[8];     /* per data type (bit number of GEX_DT_*): mask of GEX_OP_* */
   double latency_ns;          /* rough, for explain only; never overrides the file's order */
   double bandwidth_bps;
-  uint32_t ops_tables;        /* entries of module->ops that connections of this endpoint use */
+  uint32_t ops_tables;        /* the first so many of module->ops serve this endpoint; at least 1 */
   uint32_t reserved;
 } cwyc_ep_attr;
 
@@ -277,7 +280,7 @@ typedef struct cwyc_module {
   cwy_head head;
   uint32_t min_core_minor; /* smallest CWY_PLUGIN_MINOR of a core this plugin works with */
   uint32_t ops_count;
-  const cwyc_ops* const* ops; /* tables; a connection starts with table 0 */
+  const cwyc_ops* const* ops; /* tables; a connection uses ops[conn->table] */
   uint64_t flags;             /* none defined; 0 */
 
   /* Calls fn once per usable device. No device: not called, CWY_OK. */
@@ -347,8 +350,9 @@ typedef struct cwyc_module {
   void (*fini)(void);
 } cwyc_module;
 
-/* The one symbol a conduit exports. Called once per process, before any other call. On success
- * *module points to a table that lives as long as the plugin. `err` as documented above. */
+/* The one symbol a conduit exports. Called before any other call, and never again unless fini()
+ * was called meanwhile. On success *module points to a table that lives as long as the plugin.
+ * `err` as documented above. */
 typedef cwy_status (*cwy_conduit_init_fn)(const cwy_services* services, const cwyc_module** module,
                                           cwy_err* err);
 #define CWY_CONDUIT_INIT cwy_conduit_init_v1

@@ -108,10 +108,10 @@ typedef struct cwy_memref {
   uint64_t length;      /* bytes */
   int32_t device;       /* ordinal within the kind, -1 for host */
   int32_t fd;           /* DMABUF: owned by the caller, valid during the call only; else -1 */
-  uint64_t offset;      /* DMABUF: where addr lies in the file */
+  uint64_t offset;      /* DMABUF, IPC: where addr lies in the file or in the handle's memory */
   uint8_t ipc[64];      /* IPC: the kind's handle, opaque to the conduit */
   uint32_t ipc_len;     /* IPC: bytes of it in use */
-  uint32_t reserved;
+  uint32_t pid;         /* IPC: process that exported it (some handles hold a descriptor of its) */
 } cwy_memref;
 
 /* Options of one configured plugin instance. Values have been checked against the manifest's
@@ -165,10 +165,20 @@ typedef struct cwy_services {
   uint64_t (*now)(void);
 } cwy_services;
 
+/* `retain` keeps the manifest where the linker drops sections nobody refers to. */
+#ifdef __has_attribute
+#if __has_attribute(retain)
+#define CWY_RETAIN retain,
+#endif
+#endif
+#ifndef CWY_RETAIN
+#define CWY_RETAIN
+#endif
+
 /* Places the manifest, a YAML text, where the core finds it without dlopen. Use once, at file
  * scope. Its keys are listed in conduit-api/README.md. */
-#define CWY_MANIFEST(text)                                               \
-  __attribute__((section("cwy_manifest"), used, aligned(1))) static const char \
+#define CWY_MANIFEST(text)                                                                \
+  __attribute__((section("cwy_manifest"), CWY_RETAIN used, aligned(1))) static const char \
       cwy_manifest_text[] = text
 
 #define CWY_EXPORT __attribute__((visibility("default")))

@@ -9,12 +9,6 @@
 
 namespace causeway {
 
-// A rank as the bootstrap knows it before any communication.
-struct BootPeer {
-  uint32_t rank;
-  bool same_host;
-};
-
 class Bootstrap {
  public:
   virtual ~Bootstrap() = default;
@@ -24,6 +18,9 @@ class Bootstrap {
   virtual const std::string& job_id() const = 0;        // printable, <= 63 bytes
   virtual const std::string& session_dir() const = 0;   // "" when the launcher gives none
   virtual bool own_launcher() const = 0;                // started by `causeway run` or a fork
+  // Ranks that the launcher placed on this node, this one included, increasing. A first guess:
+  // plugins size themselves by it before the ranks' own cards say where each one runs.
+  virtual std::vector<uint32_t> local_ranks() const = 0;
 
   // Publishes this rank's card, waits until every rank has, and returns all cards by rank.
   // Collective. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`, naming the ranks missing where

@@ -97,6 +97,7 @@ class Loader {
 
   const std::vector<LoadFailure>& failures() const { return failures_; }
 
+  // Calls fini of plugins no other loader of the process uses: every domain must be closed.
   ~Loader();
 
  private:

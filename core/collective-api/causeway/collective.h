@@ -81,7 +81,8 @@ typedef struct cwyl_team_services {
   /* A load/store pointer to a region of `rank` at `offset`, or NULL if it is not mapped here. */
   void* (*direct)(cwyl_team* team, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                   uint64_t offset);
-  /* Put into / get from a region of `rank`. `*done` is set to 1 (release) when complete. */
+  /* Put into / get from a region of `rank`. `*done` is set (release) to 1 when complete, to 2 when
+   * it failed; the run then ends with an error. It may be set before the call returns. */
   cwy_status (*put_region)(cwyl_team* team, cwyl_seq seq, uint32_t rank,
                            const cwyl_region* region, uint64_t offset, const void* src,
                            uint64_t length, uint32_t* done);

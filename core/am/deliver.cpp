@@ -1,0 +1,83 @@
+#include "am/deliver.h"
+
+#include "am/emulated_long.h"
+#include "am/internal.h"
+#include "am/token.h"
+#include "am/word.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "progress/thread_state.h"
+
+namespace causeway {
+namespace {
+
+[[noreturn]] __attribute__((cold)) void misdirected(const Peer& from, const gex_AM_Entry_t& entry,
+                                                    uint64_t word, const char* category) {
+  const char* direction = (word & kWordReply) ? "reply" : "request";
+  if (entry.gex_fnptr == nullptr) {
+    fatal("AM delivery", "handler index {} is not registered here, but rank {} sent it a {} {}; "
+          "call gex_EP_RegisterHandlers() and synchronise before the first message",
+          word_handler(word), from.rank, category, direction);
+  }
+  fatal("AM delivery", "handler index {} ('{}') is not registered for a {} {}, but rank {} sent one",
+        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed", category,
+        direction, from.rank);
+}
+
+[[noreturn]] __attribute__((cold)) void miscounted(const Peer& from, const gex_AM_Entry_t& entry,
+                                                   uint64_t word, unsigned nargs) {
+  fatal("AM delivery", "handler index {} ('{}') takes {} arguments, but rank {} sent {}",
+        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed",
+        entry.gex_nargs, from.rank, nargs);
+}
+
+}  // namespace
+
+void run_client_handler(Peer& from, uint64_t word, bool is_long, bool has_payload,
+                        const int32_t* args, unsigned nargs, void* payload, size_t length) {
+  Endpoint& ep = *from.ep;
+  const gex_AM_Entry_t& entry = ep.handlers().entry(word_handler(word));
+  const bool is_reply = (word & kWordReply) != 0;
+  const gex_Flags_t need =
+      (has_payload ? (is_long ? GEX_FLAG_AM_LONG : GEX_FLAG_AM_MEDIUM) : GEX_FLAG_AM_SHORT) |
+      (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
+  if (__builtin_expect((entry.gex_flags & need) != need, 0)) {
+    misdirected(from, entry, word, has_payload ? (is_long ? "long" : "medium") : "short");
+  }
+  if (__builtin_expect(entry.gex_nargs != nargs, 0)) miscounted(from, entry, word, nargs);
+
+  ThreadState& thread = thread_state();
+  const Context before = thread.context;
+  thread.context = is_reply ? Context::reply_handler : Context::request_handler;
+  cwy_token token{&ep, &from, &entry, !is_reply, is_long, false};
+  if (has_payload) {
+    call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
+  } else {
+    call_short(entry.gex_fnptr, &token, args, nargs);
+  }
+  thread.context = before;
+}
+
+void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+             uint32_t nargs, void* payload, size_t length) {
+  auto* cep = static_cast<ConduitEp*>(core_ep);
+  Peer& peer = cep->owner->peer(from.rank);
+  if (__builtin_expect(peer.epoch != from.epoch, 0)) return;  // of an earlier incarnation
+  if (__builtin_expect((word & (kWordInternal | kWordEmulatedLong)) == 0, 1)) {
+    run_client_handler(peer, word, kind == CWYC_AM_LONG, kind != CWYC_AM_SHORT, args, nargs,
+                       payload, length);
+    return;
+  }
+  if (word & kWordInternal) {
+    ThreadState& thread = thread_state();
+    const Context before = thread.context;
+    thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
+    run_internal(static_cast<Internal>(word_handler(word)), peer, args, nargs, payload, length);
+    thread.context = before;
+    return;
+  }
+  deliver_emulated_long(peer, word, args, nargs, payload, length);
+}
+
+}  // namespace causeway

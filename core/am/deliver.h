@@ -1,0 +1,16 @@
+// Delivery: what every conduit's endpoint calls for an arriving active message.
+#pragma once
+
+#include <causeway/conduit.h>
+
+namespace causeway {
+
+void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+             uint32_t nargs, void* payload, size_t length);
+
+struct Peer;
+// Runs a client handler for a message that is complete in memory.
+void run_client_handler(Peer& from, uint64_t word, bool is_long, bool has_payload,
+                        const int32_t* args, unsigned nargs, void* payload, size_t length);
+
+}  // namespace causeway

@@ -1,0 +1,116 @@
+#include "am/handler_table.h"
+
+#include <utility>
+
+#include "am/token.h"
+#include "diag/log.h"
+
+namespace causeway {
+namespace {
+
+template <size_t... I>
+void invoke_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args,
+                  std::index_sequence<I...>) {
+  using Fn = void (*)(gex_Token_t, decltype((void)I, gex_AM_Arg_t{})...);
+  reinterpret_cast<Fn>(fn)(token, args[I]...);
+}
+
+template <size_t... I>
+void invoke_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
+                    const int32_t* args, std::index_sequence<I...>) {
+  using Fn = void (*)(gex_Token_t, void*, size_t, decltype((void)I, gex_AM_Arg_t{})...);
+  reinterpret_cast<Fn>(fn)(token, payload, length, args[I]...);
+}
+
+// Turns a run-time argument count into a compile-time one: a switch over 0..16.
+template <typename Call>
+void with_count(unsigned nargs, Call&& call) {
+  switch (nargs) {
+    case 0: return call(std::make_index_sequence<0>{});
+    case 1: return call(std::make_index_sequence<1>{});
+    case 2: return call(std::make_index_sequence<2>{});
+    case 3: return call(std::make_index_sequence<3>{});
+    case 4: return call(std::make_index_sequence<4>{});
+    case 5: return call(std::make_index_sequence<5>{});
+    case 6: return call(std::make_index_sequence<6>{});
+    case 7: return call(std::make_index_sequence<7>{});
+    case 8: return call(std::make_index_sequence<8>{});
+    case 9: return call(std::make_index_sequence<9>{});
+    case 10: return call(std::make_index_sequence<10>{});
+    case 11: return call(std::make_index_sequence<11>{});
+    case 12: return call(std::make_index_sequence<12>{});
+    case 13: return call(std::make_index_sequence<13>{});
+    case 14: return call(std::make_index_sequence<14>{});
+    case 15: return call(std::make_index_sequence<15>{});
+    default: return call(std::make_index_sequence<16>{});
+  }
+}
+
+int refuse(const gex_AM_Entry_t& e, const char* why) {
+  log_error("gex_EP_RegisterHandlers(): entry '{}' (index {}): {}",
+            e.gex_name != nullptr ? e.gex_name : "unnamed", e.gex_index, why);
+  return GASNET_ERR_BAD_ARG;
+}
+
+const char* defect(const gex_AM_Entry_t& e) {
+  const gex_Flags_t category = e.gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
+  if (e.gex_fnptr == nullptr) return "gex_fnptr is NULL";
+  if (e.gex_index != 0 && e.gex_index < GEX_AM_INDEX_BASE)
+    return "index is neither 0 nor in [128, 255]";
+  if (e.gex_nargs > gex_AM_MaxArgs()) return "gex_nargs is over 16";
+  if (category == 0 || (category & GEX_FLAG_AM_SHORT && category != GEX_FLAG_AM_SHORT))
+    return "gex_flags need exactly one of GEX_FLAG_AM_SHORT, _MEDIUM, _LONG, _MEDLONG";
+  if ((e.gex_flags & GEX_FLAG_AM_REQREP) == 0)
+    return "gex_flags need one of GEX_FLAG_AM_REQUEST, _REPLY, _REQREP";
+  return nullptr;
+}
+
+}  // namespace
+
+HandlerTable::HandlerTable() {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    entries_[i] = gex_AM_Entry_t{static_cast<gex_AM_Index_t>(i), nullptr, 0, 0, nullptr, nullptr};
+  }
+}
+
+int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
+  const std::lock_guard lock(mutex_);
+  auto draft = entries_;
+  for (size_t i = 0; i < count; ++i) {
+    if (const char* why = defect(table[i])) return refuse(table[i], why);
+    if (table[i].gex_index == 0) continue;
+    if (draft[table[i].gex_index].gex_fnptr != nullptr)
+      return refuse(table[i], "a handler is already registered at this index");
+    draft[table[i].gex_index] = table[i];
+  }
+  int next = 255;
+  std::array<gex_AM_Index_t, 256> assigned{};
+  for (size_t i = 0; i < count; ++i) {
+    if (table[i].gex_index != 0) continue;
+    while (next >= GEX_AM_INDEX_BASE && draft[static_cast<size_t>(next)].gex_fnptr != nullptr)
+      --next;
+    if (next < GEX_AM_INDEX_BASE) return refuse(table[i], "all 128 handler indices are taken");
+    const auto index = static_cast<gex_AM_Index_t>(next);
+    draft[index] = table[i];
+    draft[index].gex_index = index;
+    assigned[i] = index;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (table[i].gex_index == 0) table[i].gex_index = assigned[i];
+    // Only slots that were empty are written: handlers in use may be running meanwhile.
+    entries_[table[i].gex_index] = draft[table[i].gex_index];
+  }
+  return GASNET_OK;
+}
+
+void call_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args, unsigned nargs) {
+  with_count(nargs, [&](auto sequence) { invoke_short(fn, token, args, sequence); });
+}
+
+void call_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
+                  const int32_t* args, unsigned nargs) {
+  with_count(nargs,
+             [&](auto sequence) { invoke_payload(fn, token, payload, length, args, sequence); });
+}
+
+}  // namespace causeway

@@ -1,0 +1,34 @@
+// HandlerTable: the active-message handlers of one endpoint. An unregistered slot has no flags, so
+// the one test that delivery makes (is this category and direction allowed?) catches it too.
+#pragma once
+
+#include <gasnetex.h>
+
+#include <array>
+#include <mutex>
+
+namespace causeway {
+
+class HandlerTable {
+ public:
+  HandlerTable();
+
+  // gex_EP_RegisterHandlers: fixed indices first, then don't-care entries in table order from
+  // 255 down. GASNET_OK, or GASNET_ERR_BAD_ARG with one line printed and nothing registered.
+  int register_handlers(gex_AM_Entry_t* table, size_t count);
+
+  // A plain read: registration of an index happens before any message that names it, by the
+  // client's own synchronisation (specification of gex_EP_RegisterHandlers).
+  const gex_AM_Entry_t& entry(uint8_t index) const { return entries_[index]; }
+
+ private:
+  std::mutex mutex_;
+  std::array<gex_AM_Entry_t, 256> entries_;
+};
+
+// Calls a handler with `nargs` arguments; `payload`/`length` are passed to mediums and longs.
+void call_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args, unsigned nargs);
+void call_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
+                  const int32_t* args, unsigned nargs);
+
+}  // namespace causeway

@@ -1,0 +1,65 @@
+#include "am/internal.h"
+
+#include <array>
+
+#include "am/emulated_long.h"
+#include "atomics/emulated_atomic.h"
+#include "collective/engine.h"
+#include "collective/exchange.h"
+#include "object/endpoint.h"
+#include "object/exit.h"
+#include "object/runtime.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
+    on_put_data,   on_put_done,    on_get_ask,         on_get_data,       on_atomic_ask,
+    on_atomic_done, on_long_piece, on_exchange_piece, on_collective_signal, on_remote_exit,
+};
+
+cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,
+                     const void* payload, size_t length, uint32_t flags) {
+  cwyc_conn* conn = to.am.load(std::memory_order_acquire);
+  if (payload == nullptr) return conn->ops->am_short(conn, word, args, nargs, flags);
+  // The source is copied before return, so there is nothing to wait for.
+  return conn->ops->am_medium(conn, word, args, nargs, payload, nullptr, length,
+                              flags | CWYC_SRC_VOLATILE, nullptr);
+}
+
+}  // namespace
+
+void run_internal(Internal which, Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                  size_t length) {
+  const auto index = static_cast<size_t>(which);
+  if (index >= kHandlers.size()) return;  // a newer peer's message; versions are checked at start
+  kHandlers[index](from, args, nargs, payload, length);
+}
+
+cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
+                             const void* payload, size_t length, bool reply) {
+  const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload,
+                                      length, reply ? CWYC_LANE_REPLY : 0);
+  if (status != CWY_OK && status != CWY_RETRY) send_failed(to, status);
+  return status;
+}
+
+void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
+                   const void* payload, size_t length) {
+  Waiter waiter;
+  while (try_send_internal(to, which, args, nargs, payload, length, false) == CWY_RETRY) {
+    waiter.step();
+  }
+}
+
+void reply_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
+                    const void* payload, size_t length) {
+  while (try_send_internal(to, which, args, nargs, payload, length, true) == CWY_RETRY) {
+    poll_replies(*to.ep);
+  }
+}
+
+}  // namespace causeway

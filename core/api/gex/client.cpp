@@ -1,0 +1,88 @@
+// gex_Client_*: start-up and client queries.
+#include "object/client.h"
+
+#include <gasnetex.h>
+
+#include <cstring>
+
+#include "am/send.h"
+#include "api/gex/export.h"
+#include "collective/exchange.h"
+#include "diag/log.h"
+#include "object/runtime.h"
+
+namespace causeway {
+namespace {
+
+bool well_named(const char* name) {
+  if (name == nullptr || name[0] < 'A' || name[0] > 'Z') return false;
+  for (const char* c = name + 1; *c != '\0'; ++c) {
+    const bool ok = (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_';
+    if (!ok) return false;
+  }
+  return name[1] != '\0';
+}
+
+int refuse(int code, const std::string& text) {
+  write_log_line(LogLevel::error, "gex_Client_Init(): " + text);
+  return code;
+}
+
+const char* mode_word(ThreadMode mode) {
+  return mode == ThreadMode::seq ? "GASNET_SEQ" : mode == ThreadMode::par ? "GASNET_PAR"
+                                                                          : "GASNET_PARSYNC";
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
+                                    const char* clientName, int*, char***, gex_Flags_t flags,
+                                    int thread_mode, const uint32_t* direct_layout) {
+  if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
+    return refuse(GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
+  }
+  if (!well_named(clientName)) {
+    return refuse(GASNET_ERR_BAD_ARG, fmt::format("clientName '{}' does not match [A-Z][A-Z0-9_]+",
+                                                  clientName ? clientName : "NULL"));
+  }
+  if (flags & ~GEX_FLAG_USES_GASNET1 & ~GEX_FLAG_DEFER_THREADS) {
+    return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
+  }
+  if (*direct_layout != sizeof(cwy_team_head)) {
+    return refuse(GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
+  }
+  const auto mode = static_cast<ThreadMode>(thread_mode);
+  try {
+    if (g_runtime == nullptr) g_runtime = new Runtime(mode);
+    if (!runtime().clients.empty()) {
+      return refuse(GASNET_ERR_RESOURCE, "this process has a client already; several clients in "
+                    "one job are not supported yet");
+    }
+    log_debug("client {} starts in mode {}", clientName, mode_word(mode));
+    auto* client = new Client(clientName, flags);
+    runtime().clients.push_back(client);
+    *client_p = as_c(client);
+    *ep_p = as_c(client->endpoint());
+    *tm_p = client->team()->handle();
+    return GASNET_OK;
+  } catch (const Error& e) {
+    const bool argument = e.status() == CWY_ERR_INVALID;
+    return refuse(argument ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
+  } catch (const std::exception& e) {
+    return refuse(GASNET_ERR_RESOURCE, e.what());
+  }
+}
+
+CAUSEWAY_API gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return as(client)->flags(); }
+CAUSEWAY_API const char* gex_Client_QueryName(gex_Client_t client) {
+  return as(client)->name().c_str();
+}
+CAUSEWAY_API void gex_Client_SetCData(gex_Client_t client, const void* val) {
+  as(client)->cdata = val;
+}
+CAUSEWAY_API void* gex_Client_QueryCData(gex_Client_t client) {
+  return const_cast<void*>(as(client)->cdata);
+}

@@ -1,0 +1,186 @@
+// gex_Event_* and gex_NBI_*: "Event test/wait operations" and after.
+#include "event/event.h"
+
+#include <gasnetex.h>
+
+#include <bit>
+
+#include "am/send.h"
+#include "api/gex/export.h"
+#include "object/fatal.h"
+#include "progress/thread_state.h"
+#include "progress/waiter.h"
+
+namespace causeway {
+namespace {
+
+// Overwrites what has happened with GEX_EVENT_INVALID. A root and its leaves may stand in one
+// array in any order, so roots are recycled only after every entry has been looked at.
+struct Sweep {
+  size_t completed = 0;
+  size_t pending = 0;
+};
+
+void invalidate_leaves(gex_Event_t* events, size_t count, const EventObject* root) {
+  for (size_t i = 0; i < count; ++i) {
+    if (events[i] != GEX_EVENT_INVALID && decode(events[i]).object == root) {
+      events[i] = GEX_EVENT_INVALID;
+    }
+  }
+}
+
+Sweep sweep(gex_Event_t* events, size_t count) {
+  Sweep result;
+  for (size_t i = 0; i < count; ++i) {
+    const gex_Event_t event = events[i];
+    if (event == GEX_EVENT_INVALID) continue;
+    if (!happened(event)) {
+      ++result.pending;
+      continue;
+    }
+    events[i] = GEX_EVENT_INVALID;
+    ++result.completed;
+    const EventRef ref = decode(event);
+    if (ref.leaf != 0) continue;
+    // A root that has happened takes its leaves with it; those before it were counted pending.
+    if (result.pending != 0) {
+      size_t before = 0;
+      for (size_t j = 0; j < i; ++j) {
+        before += events[j] != GEX_EVENT_INVALID && decode(events[j]).object == ref.object;
+      }
+      result.pending -= before;
+    }
+    invalidate_leaves(events, count, ref.object);
+    recycle(event);
+  }
+  return result;
+}
+
+void require_no_flags(const char* call, gex_Flags_t flags) {
+  if (__builtin_expect(flags != 0, 0)) fatal(call, "flags must be 0; {:#x} was passed", flags);
+}
+
+// Looking for a root's leaves in its array costs a scan per root, so it is done only when the
+// array holds any leaf.
+bool some_leaf(const gex_Event_t* events, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (events[i] != GEX_EVENT_INVALID && decode(events[i]).leaf != 0) return true;
+  }
+  return false;
+}
+
+Sweep sweep_roots(gex_Event_t* events, size_t count) {
+  Sweep result;
+  for (size_t i = 0; i < count; ++i) {
+    if (events[i] == GEX_EVENT_INVALID) continue;
+    if (!happened(events[i])) {
+      ++result.pending;
+      continue;
+    }
+    recycle(events[i]);
+    events[i] = GEX_EVENT_INVALID;
+    ++result.completed;
+  }
+  return result;
+}
+
+Sweep sweep_array(gex_Event_t* events, size_t count) {
+  return some_leaf(events, count) ? sweep(events, count) : sweep_roots(events, count);
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_API int cwy_event_test_v1(gex_Event_t event) {
+  if (!happened(event)) return GASNET_ERR_NOT_READY;
+  recycle(event);
+  return GASNET_OK;
+}
+
+CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
+  require_client_context("gex_Event_Wait()", thread_state());
+  Waiter waiter;
+  while (!happened(event)) waiter.step();
+  recycle(event);
+}
+
+CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  require_no_flags("gex_Event_TestSome()", flags);
+  const Sweep s = sweep_array(pevent, numevents);
+  return s.completed != 0 || s.pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  require_no_flags("gex_Event_WaitSome()", flags);
+  require_client_context("gex_Event_WaitSome()", thread_state());
+  Waiter waiter;
+  while (gex_Event_TestSome(pevent, numevents, 0) != GASNET_OK) waiter.step();
+}
+
+CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  require_no_flags("gex_Event_TestAll()", flags);
+  return sweep_array(pevent, numevents).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  require_no_flags("gex_Event_WaitAll()", flags);
+  require_client_context("gex_Event_WaitAll()", thread_state());
+  Waiter waiter;
+  while (gex_Event_TestAll(pevent, numevents, 0) != GASNET_OK) waiter.step();
+}
+
+CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
+  if (root == GEX_EVENT_INVALID) return GEX_EVENT_INVALID;
+  if (!std::has_single_bit(event_category) || (event_category & ~GEX_EC_ALL) != 0) {
+    fatal("gex_Event_QueryLeaf()", "event_category {:#x} is not one GEX_EC_* constant",
+          event_category);
+  }
+  const EventRef ref = decode(root);
+  if (ref.object == nullptr || ref.leaf != 0) {
+    fatal("gex_Event_QueryLeaf()", "the first argument is not a root event");
+  }
+  return encode(ref.object, 1 + static_cast<unsigned>(std::countr_zero(event_category)));
+}
+
+CAUSEWAY_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  require_no_flags("gex_NBI_Test()", flags);
+  return thread_state().nbi->done(event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
+}
+
+CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  require_no_flags("gex_NBI_Wait()", flags);
+  ThreadState& thread = thread_state();
+  require_client_context("gex_NBI_Wait()", thread);
+  if (thread.nbi != &thread.implicit) {
+    fatal("gex_NBI_Wait()", "called inside an access region; end the region and wait for its event");
+  }
+  Waiter waiter;
+  while (!thread.implicit.done(event_mask)) waiter.step();
+}
+
+CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  require_no_flags("gex_NBI_BeginAccessRegion()", flags);
+  ThreadState& thread = thread_state();
+  if (thread.nbi != &thread.implicit) {
+    fatal("gex_NBI_BeginAccessRegion()", "an access region is open already; regions do not nest");
+  }
+  thread.nbi = &(new Region)->ops;
+}
+
+CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  require_no_flags("gex_NBI_EndAccessRegion()", flags);
+  ThreadState& thread = thread_state();
+  if (thread.nbi == &thread.implicit) {
+    fatal("gex_NBI_EndAccessRegion()", "no access region is open");
+  }
+  auto* region = reinterpret_cast<Region*>(reinterpret_cast<char*>(thread.nbi) -
+                                           offsetof(Region, ops));
+  thread.nbi = &thread.implicit;
+  if (region->ops.done(GEX_EC_ALL)) {
+    delete region;
+    return GEX_EVENT_INVALID;
+  }
+  return encode(&region->head, 0);
+}

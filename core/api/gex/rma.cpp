@@ -1,0 +1,96 @@
+// The out-of-line half of gex_RMA_*: peers that are not mapped, and every peer under
+// `direct_map: never` or `checks: full`. "Extended API" of the GASNet-EX specification.
+#include "rma/rma.h"
+
+#include "api/gex/export.h"
+#include "object/fatal.h"
+
+using causeway::fatal;
+using causeway::Operation;
+using causeway::RmaCall;
+
+namespace {
+
+void* mutable_address(const void* p) { return const_cast<void*>(p); }
+
+void require_value_size(const char* call, size_t nbytes) {
+  if (__builtin_expect(nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t), 0)) {
+    fatal(call, "nbytes is {}; a value has 1 to {} bytes", nbytes, sizeof(gex_RMA_Value_t));
+  }
+}
+
+// The bytes of a value as they are to be stored.
+struct ValueBytes {
+  ValueBytes(gex_RMA_Value_t value, size_t nbytes) { cwy_store_value(bytes, value, nbytes); }
+  char bytes[sizeof(gex_RMA_Value_t)];
+};
+
+}  // namespace
+
+CAUSEWAY_API int cwy_put_blocking_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                     size_t nbytes, gex_Flags_t flags) {
+  return causeway::rma_blocking({"gex_RMA_PutBlocking()", Operation::put, tm, rank,
+                                 mutable_address(src), dest, nbytes, flags});
+}
+CAUSEWAY_API int cwy_put_nbi_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
+  return causeway::rma_nbi({"gex_RMA_PutNBI()", Operation::put, tm, rank, mutable_address(src),
+                            dest, nbytes, flags},
+                           lc_opt);
+}
+CAUSEWAY_API gex_Event_t cwy_put_nb_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
+                                       size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
+  return causeway::rma_nb({"gex_RMA_PutNB()", Operation::put, tm, rank, mutable_address(src), dest,
+                           nbytes, flags},
+                          lc_opt);
+}
+CAUSEWAY_API int cwy_get_blocking_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                     size_t nbytes, gex_Flags_t flags) {
+  return causeway::rma_blocking(
+      {"gex_RMA_GetBlocking()", Operation::get, tm, rank, dest, src, nbytes, flags});
+}
+CAUSEWAY_API int cwy_get_nbi_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                                gex_Flags_t flags) {
+  return causeway::rma_nbi(
+      {"gex_RMA_GetNBI()", Operation::get, tm, rank, dest, src, nbytes, flags}, GEX_EVENT_DEFER);
+}
+CAUSEWAY_API gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
+                                       size_t nbytes, gex_Flags_t flags) {
+  return causeway::rma_nb({"gex_RMA_GetNB()", Operation::get, tm, rank, dest, src, nbytes, flags},
+                          GEX_EVENT_DEFER);
+}
+CAUSEWAY_API gex_RMA_Value_t cwy_get_val_v1(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
+                                            gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_RMA_GetBlockingVal()";
+  require_value_size(kCall, nbytes);
+  char bytes[sizeof(gex_RMA_Value_t)] = {};
+  // A value cannot say "no-op" (the specification gives this call no such answer).
+  causeway::rma_blocking(
+      {kCall, Operation::get, tm, rank, bytes, src, nbytes, flags & ~GEX_FLAG_IMMEDIATE});
+  return cwy_load_value(bytes, nbytes);
+}
+CAUSEWAY_API int cwy_put_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                                size_t nbytes, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_RMA_PutBlockingVal()";
+  require_value_size(kCall, nbytes);
+  ValueBytes source(value, nbytes);
+  return causeway::rma_blocking(
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+}
+CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                    gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_RMA_PutNBIVal()";
+  require_value_size(kCall, nbytes);
+  ValueBytes source(value, nbytes);
+  return causeway::rma_nbi_volatile(
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+}
+CAUSEWAY_API gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
+                                           gex_RMA_Value_t value, size_t nbytes,
+                                           gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_RMA_PutNBVal()";
+  require_value_size(kCall, nbytes);
+  ValueBytes source(value, nbytes);
+  return causeway::rma_nb_volatile(
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+}

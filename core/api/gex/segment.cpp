@@ -1,0 +1,200 @@
+// gex_Segment_* and the binding of segments to endpoints.
+#include "object/segment.h"
+
+#include <gasnetex.h>
+
+#include <algorithm>
+
+#include "am/send.h"
+#include "api/gex/export.h"
+#include "diag/log.h"
+#include "object/binding.h"
+#include "object/client.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+
+extern "C" {
+struct cwy_memkind {
+  uint32_t kind_class;
+};
+__attribute__((visibility("default"))) struct cwy_memkind cwy_memkind_host_v1 = {CWY_MEM_HOST};
+}
+
+namespace causeway {
+namespace {
+
+int refuse(const char* call, int code, const std::string& text) {
+  write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+  return code;
+}
+
+template <typename Body>
+int guarded(const char* call, Body&& body) {
+  try {
+    body();
+    return GASNET_OK;
+  } catch (const Error& e) {
+    return refuse(call, e.status() == CWY_ERR_INVALID ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE,
+                  e.text());
+  } catch (const std::exception& e) {
+    return refuse(call, GASNET_ERR_RESOURCE, e.what());
+  }
+}
+
+struct Bound {
+  void* owner;
+  void* local;
+  uintptr_t size;
+};
+
+// What this process knows of the segment bound to a peer's endpoint.
+bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
+  if (runtime().checks()) require_rank("gex_EP_QueryBoundSegmentNB()", tm, rank);
+  const Peer& peer = Team::of(tm)->member(rank);
+  if (peer.rank == runtime().rank()) {
+    const Segment* own = peer.ep->segment();
+    if (own == nullptr) return false;
+    out = {own->addr(), own->addr(), own->size()};
+    return true;
+  }
+  out.size = peer.segment.size.load(std::memory_order_acquire);
+  if (out.size == 0) return false;
+  out.owner = reinterpret_cast<void*>(peer.segment.base);
+  out.local = peer.segment.direct
+                  ? reinterpret_cast<void*>(peer.segment.base +
+                                            static_cast<uint64_t>(peer.segment.delta))
+                  : nullptr;
+  return true;
+}
+
+void write_bound(const Bound& b, void** owneraddr_p, void** localaddr_p, uintptr_t* size_p) {
+  if (owneraddr_p != nullptr) *owneraddr_p = b.owner;
+  if (localaddr_p != nullptr) *localaddr_p = b.local;
+  if (size_p != nullptr) *size_p = b.size;
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) { return max_segment_size(); }
+CAUSEWAY_API uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  static const uintptr_t least = or_fatal("gasnet_getMaxGlobalSegmentSize()", [] {
+    // Ranks of one host see the same memory and the same configuration; hosts may differ.
+    return max_segment_size();
+  });
+  return least;
+}
+
+CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
+  constexpr const char* kCall = "gex_Segment_Attach()";
+  require_client_context(kCall, thread_state());
+  if (segment_p == nullptr) return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p is NULL");
+  if (size == 0 || size % GASNET_PAGESIZE != 0) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  fmt::format("size {} is not a non-zero multiple of GASNET_PAGESIZE ({})", size,
+                              GASNET_PAGESIZE));
+  }
+  if (size > max_segment_size()) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  fmt::format("size {} is over gasnet_getMaxLocalSegmentSize(), {}", size,
+                              max_segment_size()));
+  }
+  Team& team = *Team::of(tm);
+  if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
+  if (team.ep()->segment() != nullptr) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
+  }
+  return guarded(kCall, [&] {
+    Segment* segment = Segment::allocate(team.client(), size);
+    team.ep()->set_segment(segment);
+    publish_bound_segments(team, true);
+    *segment_p = as_c(segment);
+  });
+}
+
+CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t client,
+                                    gex_Addr_t address, uintptr_t length, gex_MK_t kind,
+                                    gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_Segment_Create()";
+  if (segment_p == nullptr || client == GEX_CLIENT_INVALID) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p or client is missing");
+  }
+  if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
+  if (kind != GEX_MK_HOST) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "only GEX_MK_HOST segments are supported yet");
+  }
+  if (length == 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "length is 0");
+  if (address == nullptr && length > max_segment_size()) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  fmt::format("length {} is over gasnet_getMaxLocalSegmentSize(), {}", length,
+                              max_segment_size()));
+  }
+  return guarded(kCall, [&] {
+    *segment_p = as_c(address == nullptr ? Segment::allocate(as(client), length)
+                                         : Segment::describe(as(client), address, length, flags));
+  });
+}
+
+CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) {
+  Segment* s = as(segment);
+  if (s->client()->endpoint()->segment() == s) {
+    fatal("gex_Segment_Destroy()", "the segment is bound to an endpoint, which cannot be unbound");
+  }
+  delete s;
+}
+
+CAUSEWAY_API gex_Client_t gex_Segment_QueryClient(gex_Segment_t s) { return as_c(as(s)->client()); }
+CAUSEWAY_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t s) { return as(s)->flags(); }
+CAUSEWAY_API void* gex_Segment_QueryAddr(gex_Segment_t s) { return as(s)->addr(); }
+CAUSEWAY_API uintptr_t gex_Segment_QuerySize(gex_Segment_t s) { return as(s)->size(); }
+CAUSEWAY_API void gex_Segment_SetCData(gex_Segment_t s, const void* val) { as(s)->cdata = val; }
+CAUSEWAY_API void* gex_Segment_QueryCData(gex_Segment_t s) {
+  return const_cast<void*>(as(s)->cdata);
+}
+
+CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_EP_BindSegment()";
+  if (ep == GEX_EP_INVALID || segment == GEX_SEGMENT_INVALID || flags != 0) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "ep and segment must be valid and flags 0");
+  }
+  if (as(ep)->segment() != nullptr) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
+  }
+  as(ep)->set_segment(as(segment));
+  return GASNET_OK;
+}
+
+CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
+                                            gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_EP_PublishBoundSegment()";
+  require_client_context(kCall, thread_state());
+  if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
+  Team& team = *Team::of(tm);
+  if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
+  // One endpoint per process so far: it is named or it is not.
+  const bool named = std::find(eps, eps + num_eps, as_c(team.ep())) != eps + num_eps;
+  return guarded(kCall, [&] { publish_bound_segments(team, named); });
+}
+
+CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank,
+                                                    void** owneraddr_p, void** localaddr_p,
+                                                    uintptr_t* size_p, gex_Flags_t flags) {
+  if (flags & ~GEX_FLAG_IMMEDIATE) {
+    fatal("gex_EP_QueryBoundSegmentNB()", "flags may be 0 or GEX_FLAG_IMMEDIATE only");
+  }
+  // Everything published is known locally, so the answer never needs communication.
+  Bound b{nullptr, nullptr, 0};
+  bound_segment(tm, rank, b);
+  write_bound(b, owneraddr_p, localaddr_p, size_p);
+  return GEX_EVENT_INVALID;
+}
+
+CAUSEWAY_API int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
+                                        void** localaddr_p, uintptr_t* size_p) {
+  Bound b{nullptr, nullptr, 0};
+  if (!bound_segment(tm, rank, b)) return GASNET_ERR_NOT_READY;
+  write_bound(b, owneraddr_p, localaddr_p, size_p);
+  return 0;
+}

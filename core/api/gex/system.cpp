@@ -1,0 +1,145 @@
+// gex_System_*, errors, polling, waiting, locks, exit, barrier.
+#include <gasnetex.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "am/send.h"
+#include "api/gex/export.h"
+#include "collective/engine.h"
+#include "object/exit.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "object/team.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+
+using namespace causeway;
+
+CAUSEWAY_API const char* gasnet_ErrorName(int errval) {
+  switch (errval) {
+    case GASNET_OK: return "GASNET_OK";
+    case GASNET_ERR_NOT_INIT: return "GASNET_ERR_NOT_INIT";
+    case GASNET_ERR_RESOURCE: return "GASNET_ERR_RESOURCE";
+    case GASNET_ERR_BAD_ARG: return "GASNET_ERR_BAD_ARG";
+    case GASNET_ERR_NOT_READY: return "GASNET_ERR_NOT_READY";
+    case GASNET_ERR_BARRIER_MISMATCH: return "GASNET_ERR_BARRIER_MISMATCH";
+    default: return "unknown error";
+  }
+}
+
+CAUSEWAY_API const char* gasnet_ErrorDesc(int errval) {
+  switch (errval) {
+    case GASNET_OK: return "no error";
+    case GASNET_ERR_NOT_INIT: return "the library has not been initialised";
+    case GASNET_ERR_RESOURCE: return "a system resource is exhausted or failed";
+    case GASNET_ERR_BAD_ARG: return "an argument is not valid";
+    case GASNET_ERR_NOT_READY: return "not complete yet";
+    case GASNET_ERR_BARRIER_MISMATCH: return "barrier identifiers of the members do not match";
+    default: return "no description available";
+  }
+}
+
+CAUSEWAY_API void gasnet_exit(int exitcode) { exit_job(exitcode); }
+
+CAUSEWAY_API gex_Rank_t gex_System_QueryJobRank(void) { return runtime().rank(); }
+CAUSEWAY_API gex_Rank_t gex_System_QueryJobSize(void) { return runtime().size(); }
+
+namespace {
+std::atomic<int> g_verbose_errors{0};  // relaxed: a setting
+}
+CAUSEWAY_API int gex_System_GetVerboseErrors(void) {
+  return g_verbose_errors.load(std::memory_order_relaxed);
+}
+CAUSEWAY_API void gex_System_SetVerboseErrors(int enable) {
+  g_verbose_errors.store(enable, std::memory_order_relaxed);
+}
+
+CAUSEWAY_API uint64_t cwy_max_threads_v1(int thread_mode) {
+  // No limit of ours: a thread costs one ThreadState.
+  return thread_mode == 0 ? 1 : 0xFFFFFFFFu;
+}
+CAUSEWAY_API int gex_System_QueryHiddenAMConcurrencyLevel(void) { return 0; }
+
+namespace {
+void write_ranks(const std::vector<RankInfo>& ranks, uint32_t index, gex_RankInfo_t** info_p,
+                 gex_Rank_t* count_p, gex_Rank_t* index_p) {
+  if (info_p != nullptr) *info_p = ranks.data();
+  if (count_p != nullptr) *count_p = static_cast<gex_Rank_t>(ranks.size());
+  if (index_p != nullptr) *index_p = index;
+}
+}  // namespace
+
+CAUSEWAY_API void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                                            gex_Rank_t* my_info_index_p) {
+  const Job& job = runtime().job();
+  write_ranks(job.nbrhd(), job.nbrhd_index(), info_p, info_count_p, my_info_index_p);
+}
+CAUSEWAY_API void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
+                                           gex_Rank_t* my_info_index_p) {
+  const Job& job = runtime().job();
+  write_ranks(job.host(), job.host_index(), info_p, info_count_p, my_info_index_p);
+}
+CAUSEWAY_API void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p,
+                                             gex_Rank_t* nbrhd_set_rank_p,
+                                             gex_Rank_t* host_set_size_p,
+                                             gex_Rank_t* host_set_rank_p) {
+  const Job& job = runtime().job();
+  if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = job.nbrhd_set_size();
+  if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = job.nbrhd_set_rank();
+  if (host_set_size_p != nullptr) *host_set_size_p = job.host_set_size();
+  if (host_set_rank_p != nullptr) *host_set_rank_p = job.host_set_rank();
+}
+
+CAUSEWAY_API int gasnet_AMPoll(void) {
+  require_client_context("gasnet_AMPoll()", thread_state());
+  poll_once();
+  return GASNET_OK;
+}
+
+CAUSEWAY_API void cwy_wait_begin_v1(cwy_waiter_t* waiter) {
+  static_assert(sizeof(Waiter) <= sizeof(cwy_waiter_t));
+  require_client_context("GASNET_BLOCKUNTIL()", thread_state());
+  new (waiter) Waiter;
+}
+CAUSEWAY_API void cwy_wait_step_v1(cwy_waiter_t* waiter) {
+  reinterpret_cast<Waiter*>(waiter)->step();
+}
+
+// HSLs are real locks in every mode: handlers may come to run on another thread than the
+// client's (a progress thread, a second interface). Counting is for the checks only.
+namespace {
+void require_lock(const char* call, int error) {
+  if (error != 0) fatal(call, "{}", strerror(error));
+}
+}  // namespace
+CAUSEWAY_API void gex_HSL_Init(gex_HSL_t* hsl) {
+  require_lock("gex_HSL_Init()", ::pthread_mutex_init(&hsl->cwy_mutex, nullptr));
+}
+CAUSEWAY_API void gex_HSL_Destroy(gex_HSL_t* hsl) {
+  require_lock("gex_HSL_Destroy()", ::pthread_mutex_destroy(&hsl->cwy_mutex));
+}
+CAUSEWAY_API void gex_HSL_Lock(gex_HSL_t* hsl) {
+  require_lock("gex_HSL_Lock()", ::pthread_mutex_lock(&hsl->cwy_mutex));
+  if (g_runtime != nullptr && runtime().checks()) ++thread_state().hsl_held;
+}
+CAUSEWAY_API void gex_HSL_Unlock(gex_HSL_t* hsl) {
+  if (g_runtime != nullptr && runtime().checks()) --thread_state().hsl_held;
+  require_lock("gex_HSL_Unlock()", ::pthread_mutex_unlock(&hsl->cwy_mutex));
+}
+CAUSEWAY_API int gex_HSL_Trylock(gex_HSL_t* hsl) {
+  const int error = ::pthread_mutex_trylock(&hsl->cwy_mutex);
+  if (error == EBUSY) return GASNET_ERR_NOT_READY;
+  require_lock("gex_HSL_Trylock()", error);
+  if (g_runtime != nullptr && runtime().checks()) ++thread_state().hsl_held;
+  return GASNET_OK;
+}
+
+CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_Coll_BarrierNB()";
+  require_client_context(kCall, thread_state());
+  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  Team& team = *Team::of(tm);
+  if (team.is_pair()) fatal(kCall, "a TM-pair is not a team");
+  return or_fatal(kCall, [&] { return start_barrier(team); });
+}

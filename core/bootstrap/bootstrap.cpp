@@ -1,0 +1,102 @@
+#include "bootstrap/bootstrap.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+#include "bootstrap/pmix_bootstrap.h"
+#include "bootstrap/singleton_bootstrap.h"
+#include "diag/error.h"
+#include "launch/launch.h"
+
+namespace causeway {
+namespace {
+
+constexpr uint32_t kMostForkedRanks = 4096;
+
+bool pmix_server_named() {
+  if (std::getenv("PMIX_NAMESPACE") == nullptr || std::getenv("PMIX_RANK") == nullptr) return false;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) return true;
+  }
+  return false;
+}
+
+std::optional<uint32_t> ranks_to_fork() {
+  const char* text = std::getenv("CAUSEWAY_RANKS");
+  if (text == nullptr) return std::nullopt;
+  char* end = nullptr;
+  errno = 0;
+  const long value = std::strtol(text, &end, 10);
+  if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
+      value > static_cast<long>(kMostForkedRanks))
+    throw Error(CWY_ERR_INVALID,
+                "CAUSEWAY_RANKS='{}' is not a number of ranks: expected 1 to {}, or unset it", text,
+                kMostForkedRanks);
+  return static_cast<uint32_t>(value);
+}
+
+// A launcher that started this process as one of several, recognised by what it sets per task.
+struct ForeignLauncher {
+  const char* variable;  // present in a task of that launcher
+  const char* size;      // where it says how many tasks there are; nullptr: presence is enough
+  const char* name;
+  const char* advice;
+};
+constexpr ForeignLauncher kForeign[] = {
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "Slurm's srun",
+     "use `srun --mpi=pmix` (see `srun --mpi=list`)"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "Slurm's srun",
+     "use `srun --mpi=pmix` (see `srun --mpi=list`)"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun",
+     "use an mpirun that is built with PMIx (Open MPI 4 or newer)"},
+    {"PMI_RANK", "PMI_SIZE", "a PMI-1 launcher (MPICH's hydra, Intel MPI)",
+     "use `causeway run`, `mpirun` of Open MPI or `prterun`"},
+    {"ALPS_APP_PE", nullptr, "ALPS's aprun", "use a launcher that offers PMIx"},
+    {"PALS_RANKID", nullptr, "PALS's mpiexec", "use `mpiexec --pmi=pmix`"},
+    {"FLUX_TASK_RANK", "FLUX_JOB_SIZE", "Flux", "use `flux run -o pmi=pmix`"},
+    {"PMIX_RANK", nullptr, "a PMIx launcher whose server's address is missing",
+     "start the program again through that launcher, or unset the PMIX_ variables"},
+};
+
+// A step of one task is as good as no launcher: `srun -n1 prog`, or a batch script's shell.
+bool several_tasks(const ForeignLauncher& launcher) {
+  if (std::getenv(launcher.variable) == nullptr) return false;
+  if (launcher.size == nullptr) return true;
+  const char* size = std::getenv(launcher.size);
+  if (size == nullptr) return false;
+  return std::strtol(size, nullptr, 10) != 1;
+}
+
+// In a Slurm batch script SLURM_NTASKS counts the allocation, and this process is the only one.
+bool in_batch_script(const ForeignLauncher& launcher) {
+  const char* step = std::getenv("SLURM_STEP_ID");
+  return std::strcmp(launcher.variable, "SLURM_PROCID") == 0 &&
+         (step == nullptr || std::strcmp(step, "4294967291") == 0);
+}
+
+void refuse_foreign_launcher() {
+  for (const ForeignLauncher& launcher : kForeign) {
+    if (!several_tasks(launcher) || in_batch_script(launcher)) continue;
+    throw Error(CWY_ERR_UNREACHABLE,
+                "this process was started by {} ({}={}), but without a PMIx server: {}",
+                launcher.name, launcher.variable, std::getenv(launcher.variable), launcher.advice);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
+  if (pmix_server_named()) return std::make_unique<PmixBootstrap>(timeout_ns);
+  if (const std::optional<uint32_t> ranks = ranks_to_fork()) {
+    LaunchOptions options;
+    options.ranks = *ranks;
+    launch_forked(options);
+    return std::make_unique<PmixBootstrap>(timeout_ns);
+  }
+  refuse_foreign_launcher();
+  return std::make_unique<SingletonBootstrap>();
+}
+
+}  // namespace causeway

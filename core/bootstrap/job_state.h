@@ -1,0 +1,61 @@
+// JobState: who has died, told by PMIx's thread, waited for by the program's, and passed on to the
+// core by a thread of its own, because PMIx's must not be blocked by what the core does with it.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace causeway {
+
+class JobState {
+ public:
+  using Callback = std::function<void(uint32_t rank, const std::string& how)>;
+
+  explicit JobState(uint32_t size) : size_(size) {}
+  ~JobState() { stop(); }
+  JobState(const JobState&) = delete;
+
+  // The first word on a rank counts. `rank` >= size: the launcher itself is gone.
+  void died(uint32_t rank, const std::string& how);
+  void set_callback(Callback callback);
+  // No callback runs when this returns, or ever after. Not from within a callback.
+  void stop();
+
+  // One collective operation in flight.
+  struct Wait {
+    std::optional<int> result;  // PMIx's status
+  };
+  void complete(Wait& wait, int result);
+
+  enum class Outcome { done, death, timeout };
+  Outcome wait_for(Wait& wait, std::chrono::nanoseconds limit);
+
+  // True when a death is known now or becomes known within `limit`.
+  bool wait_for_death(std::chrono::nanoseconds limit);
+
+  // "rank 2 was killed by signal 9 (Killed)"; "" while everybody lives.
+  std::string first_death() const;
+
+ private:
+  void deliver();
+
+  const uint32_t size_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<uint32_t, std::string> dead_;
+  std::optional<uint32_t> first_;
+  std::vector<uint32_t> undelivered_;
+  Callback callback_;
+  bool stopping_ = false;
+  std::thread messenger_;
+};
+
+}  // namespace causeway

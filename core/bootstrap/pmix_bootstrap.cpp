@@ -1,0 +1,360 @@
+#include "bootstrap/pmix_bootstrap.h"
+
+#include <fmt/core.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "diag/error.h"
+
+namespace causeway {
+namespace {
+
+// Waits are cut to this, so that a caller's "no limit" does not overflow a deadline.
+constexpr uint64_t kLongestWait = 1000ull * 3600 * 1000 * 1000 * 1000;
+
+// How long the name of a dead rank may take after its fence has failed. Longer than our launcher
+// watches a rank that exited with status 0 and no goodbye.
+constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500);
+
+// Up to so many ranks, every rank gets every card itself: one fence instead of two.
+constexpr uint32_t kFetchEach = 6;
+
+std::chrono::nanoseconds limit_of(uint64_t timeout_ns) {
+  return std::chrono::nanoseconds(std::min(timeout_ns, kLongestWait));
+}
+
+struct FenceContext {
+  std::shared_ptr<JobState> state;
+  JobState::Wait wait;
+};
+
+void fence_done(pmix_status_t status, void* context) {
+  const std::unique_ptr<std::shared_ptr<FenceContext>> fence(
+      static_cast<std::shared_ptr<FenceContext>*>(context));
+  (*fence)->state->complete((*fence)->wait, status);
+}
+
+// PMIx hands no context to event handlers. Set before the handler is registered, and only ever
+// replaced by a null pointer; guarded because PMIx's thread reads it.
+struct Listener {
+  std::mutex mutex;
+  std::weak_ptr<JobState> state;
+  pmix_proc_t self{};
+  std::vector<pmix_rank_t> ranks;
+  bool own_launcher = false;
+};
+// Never destroyed: PMIx's thread may outlive static destruction.
+Listener& listener() {
+  static Listener* instance = new Listener;
+  return *instance;
+}
+
+std::string describe(pmix_status_t code) {
+  switch (code) {
+    case PMIX_ERR_LOST_CONNECTION:
+      return "closed its connection to the launcher";
+    case PMIX_ERR_PROC_ABORTED_BY_SIG:
+      return "was killed by a signal";
+    case PMIX_ERR_PROC_TERM_WO_SYNC:
+      return "exited early";
+    case PMIX_ERR_PROC_REQUESTED_ABORT:
+      return "aborted the job";
+    case PMIX_ERR_PROC_KILLED_BY_CMD:
+      return "was killed by the launcher";
+    default:
+      return fmt::format("died ({})", PMIx_Error_string(code));
+  }
+}
+
+struct Event {
+  const pmix_proc_t* affected;
+  std::string text;
+};
+
+Event read_event(const pmix_proc_t* source, const pmix_info_t* info, size_t count) {
+  Event event{source, ""};
+  for (size_t i = 0; i < count; ++i) {
+    if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && info[i].value.type == PMIX_PROC)
+      event.affected = info[i].value.data.proc;
+    if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_TEXT_MESSAGE) && info[i].value.type == PMIX_STRING &&
+        info[i].value.data.string != nullptr)
+      event.text = info[i].value.data.string;
+  }
+  return event;
+}
+
+void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t* info,
+              size_t count, pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done,
+              void* done_context) {
+  const Event event = read_event(source, info, count);
+  Listener& who = listener();
+  {
+    const std::lock_guard lock(who.mutex);
+    if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
+      const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace);
+      const auto found = std::find(who.ranks.begin(), who.ranks.end(), event.affected->rank);
+      if (of_job && found != who.ranks.end()) {
+        // Our launcher will say how it died; the mere loss of its socket would come first.
+        if (!(who.own_launcher && code == PMIX_ERR_LOST_CONNECTION))
+          state->died(static_cast<uint32_t>(found - who.ranks.begin()),
+                      event.text.empty() ? describe(code) : event.text);
+      } else if (code == PMIX_ERR_LOST_CONNECTION) {
+        state->died(static_cast<uint32_t>(who.ranks.size()), "is gone");
+      }
+    }
+  }
+  if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_context);
+}
+
+// Cards one after the other, each behind its length.
+std::string pack_table(const std::vector<std::string>& cards) {
+  std::string table;
+  for (const std::string& card : cards) {
+    const uint64_t length = card.size();
+    table.append(reinterpret_cast<const char*>(&length), sizeof length);
+    table += card;
+  }
+  return table;
+}
+
+std::vector<std::string> unpack_table(const std::string& table, size_t count) {
+  std::vector<std::string> cards;
+  size_t at = 0;
+  while (cards.size() < count) {
+    uint64_t length = 0;
+    if (table.size() - at < sizeof length) break;
+    std::memcpy(&length, table.data() + at, sizeof length);
+    at += sizeof length;
+    if (table.size() - at < length) break;
+    cards.push_back(table.substr(at, length));
+    at += length;
+  }
+  if (cards.size() != count || at != table.size())
+    throw Error(CWY_ERR_INVALID, "rank 0's table of cards is damaged ({} of {} cards)",
+                cards.size(), count);
+  return cards;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
+  join(timeout_ns);
+  // The server may name its own launcher only through the environment it gave this process.
+  session_dir_ = environment("CAUSEWAY_SESSION_DIR");
+  job_id_ = std::string(self_.nspace).substr(0, 63);
+  own_launcher_ =
+      !session_dir_.empty() && session_dir_.substr(session_dir_.rfind('/') + 1) == job_id_;
+  if (!own_launcher_) session_dir_.clear();
+  for (char& c : job_id_) {
+    if (c <= ' ' || c > '~' || c == '/') c = '_';
+  }
+  find_ranks();
+  state_ = std::make_shared<JobState>(size());
+  listen_for_deaths();
+}
+
+PmixBootstrap::~PmixBootstrap() {
+  state_->stop();
+  const std::lock_guard lock(listener().mutex);
+  listener().state.reset();
+}
+
+// In a thread of its own, because PMIx_Init has no time limit and a server may be stopped.
+void PmixBootstrap::join(uint64_t timeout_ns) {
+  struct Answer {
+    pmix_status_t status;
+    pmix_proc_t self;
+  };
+  auto promise = std::make_shared<std::promise<Answer>>();
+  std::future<Answer> answer = promise->get_future();
+  std::thread([promise] {
+    Answer a{};
+    a.status = PMIx_Init(&a.self, nullptr, 0);
+    promise->set_value(a);
+  }).detach();
+  const std::string where =
+      fmt::format("the launcher's PMIx server (PMIX_NAMESPACE={})", environment("PMIX_NAMESPACE"));
+  if (answer.wait_for(limit_of(timeout_ns)) != std::future_status::ready)
+    throw Error(CWY_ERR_UNREACHABLE, "{} did not answer within {:.1f} s; is it stopped?", where,
+                static_cast<double>(timeout_ns) * 1e-9);
+  const Answer got = answer.get();
+  if (got.status != PMIX_SUCCESS)
+    throw Error(CWY_ERR_UNREACHABLE,
+                "cannot reach {}: {}; it has ended or was started for another process: start the "
+                "program with `causeway run`, or unset the PMIX_ variables to run one rank alone",
+                where, PMIx_Error_string(got.status));
+  self_ = got.self;
+  joined_ = true;
+}
+
+void PmixBootstrap::find_ranks() {
+  pmix_proc_t job = self_;
+  job.rank = PMIX_RANK_WILDCARD;
+  pmix_value_t* value = nullptr;
+  const pmix_status_t status = PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value);
+  uint32_t size = 0;
+  if (status == PMIX_SUCCESS && value->type == PMIX_UINT32) size = value->data.uint32;
+  if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  if (size == 0 || self_.rank >= size)
+    throw Error(CWY_ERR_UNREACHABLE,
+                "the launcher's PMIx server does not say how many ranks the job has ({})",
+                PMIx_Error_string(status));
+  for (pmix_rank_t rank = 0; rank < size; ++rank) ranks_.push_back(rank);
+  rank_ = self_.rank;
+}
+
+void PmixBootstrap::listen_for_deaths() {
+  {
+    Listener& who = listener();
+    const std::lock_guard lock(who.mutex);
+    who.state = state_;
+    who.self = self_;
+    who.ranks = ranks_;
+    who.own_launcher = own_launcher_;
+  }
+  pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
+                           PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_REQUESTED_ABORT,
+                           PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_LOST_CONNECTION};
+  const pmix_status_t id =
+      PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
+  event_handler_ = id >= 0 ? static_cast<size_t>(id) : 0;
+}
+
+pmix_proc_t PmixBootstrap::proc_of(uint32_t rank) const {
+  pmix_proc_t proc = self_;
+  proc.rank = ranks_[rank];
+  return proc;
+}
+
+std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
+  const pmix_proc_t proc = proc_of(rank);
+  // Everything is with the local server after the fence: nothing is to be waited for.
+  pmix_info_t now;
+  const bool yes = true;
+  PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+  pmix_value_t* value = nullptr;
+  std::optional<std::string> card;
+  if (PMIx_Get(&proc, key.c_str(), &now, 1, &value) == PMIX_SUCCESS && value != nullptr) {
+    if (value->type == PMIX_BYTE_OBJECT) card.emplace(value->data.bo.bytes, value->data.bo.size);
+    PMIX_VALUE_RELEASE(value);
+  }
+  PMIX_INFO_DESTRUCT(&now);
+  return card;
+}
+
+void PmixBootstrap::publish(const std::string& key, std::string content) {
+  pmix_value_t value;
+  PMIX_VALUE_CONSTRUCT(&value);
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = content.data();
+  value.data.bo.size = content.size();
+  pmix_status_t status = PMIx_Put(PMIX_GLOBAL, key.c_str(), &value);
+  if (status == PMIX_SUCCESS) status = PMIx_Commit();
+  if (status != PMIX_SUCCESS)
+    throw Error(CWY_ERR_UNREACHABLE, "cannot publish this rank's card: {}",
+                PMIx_Error_string(status));
+}
+
+std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
+  std::optional<std::string> content = get_card(rank, key);
+  if (content) return std::move(*content);
+  const std::string death = state_->first_death();
+  throw Error(CWY_ERR_PEER_FAILED, "rank {} left the job before it was wired up{}{}", rank,
+              death.empty() ? "" : ": ", death);
+}
+
+std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::string key = fmt::format("causeway.card.{}", exchanges_);
+  const std::string table_key = fmt::format("causeway.table.{}", exchanges_++);
+  // PMIx does not carry empty objects, so a byte goes ahead.
+  publish(key, "c" + card);
+  fence_collecting(true, timeout_ns, key);
+  std::vector<std::string> cards(size());
+  if (size() <= kFetchEach || rank_ == 0) {
+    for (uint32_t rank = 0; rank < size(); ++rank)
+      cards[rank] = rank == rank_ ? card : fetch(rank, key).substr(1);
+  }
+  if (size() <= kFetchEach) return cards;
+  // Every get is a round trip through one server thread: ranks squared of them take seconds from
+  // a hundred ranks on. So rank 0 collects, and the others get the table from it.
+  if (rank_ == 0) publish(table_key, pack_table(cards));
+  const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
+  const uint64_t used = std::min(timeout_ns, static_cast<uint64_t>(spent));
+  fence_collecting(true, timeout_ns - used, key);
+  return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
+}
+
+void PmixBootstrap::fence(uint64_t timeout_ns) {
+  fence_collecting(false, timeout_ns, "");
+}
+
+void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key) {
+  auto context = std::make_shared<FenceContext>();
+  context->state = state_;
+  pmix_proc_t everybody = self_;
+  everybody.rank = PMIX_RANK_WILDCARD;
+  pmix_info_t info;
+  PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+  auto handle = std::make_unique<std::shared_ptr<FenceContext>>(context);
+  const pmix_status_t posted = PMIx_Fence_nb(&everybody, 1, &info, 1, &fence_done, handle.get());
+  if (posted != PMIX_SUCCESS) {
+    PMIX_INFO_DESTRUCT(&info);
+    throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
+                PMIx_Error_string(posted));
+  }
+  handle.release();  // fence_done owns it now
+  const JobState::Outcome outcome = state_->wait_for(context->wait, limit_of(timeout_ns));
+  PMIX_INFO_DESTRUCT(&info);
+  if (outcome == JobState::Outcome::timeout)
+    throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:.1f} s{}",
+                static_cast<double>(timeout_ns) * 1e-9, key.empty() ? "" : missing_ranks(key));
+  const bool failed = outcome == JobState::Outcome::done && *context->wait.result != PMIX_SUCCESS;
+  // The server ends a fence as soon as a participant's socket closes; who it was and how it ended
+  // is known when the launcher has reaped it.
+  if (outcome == JobState::Outcome::death ||
+      (failed && state_->wait_for_death(std::min(limit_of(timeout_ns), kNamesFollow))))
+    throw Error(CWY_ERR_PEER_FAILED, "{}", state_->first_death());
+  if (failed)
+    throw Error(CWY_ERR_PEER_FAILED, "a rank left the job while others waited for it: {}",
+                PMIx_Error_string(*context->wait.result));
+}
+
+// ": missing are ranks 2,3", as far as the server knows.
+std::string PmixBootstrap::missing_ranks(const std::string& key) {
+  std::string list;
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    if (rank != rank_ && !get_card(rank, key))
+      list += fmt::format("{}{}", list.empty() ? "" : ",", rank);
+  }
+  return list.empty() ? "" : ": missing are ranks " + list;
+}
+
+void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> callback) {
+  state_->set_callback(std::move(callback));
+}
+
+void PmixBootstrap::abort(int status, const std::string& line) {
+  if (joined_) PMIx_Abort(status, line.c_str(), nullptr, 0);
+}
+
+void PmixBootstrap::finalize() {
+  if (!joined_) return;
+  joined_ = false;
+  state_->stop();
+  PMIx_Deregister_event_handler(event_handler_, nullptr, nullptr);
+  // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
+  PMIx_Finalize(nullptr, 0);
+}
+
+}  // namespace causeway

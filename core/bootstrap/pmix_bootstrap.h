@@ -1,0 +1,58 @@
+// PmixBootstrap: a rank as the client of a PMIx server, `causeway run`'s or somebody else's.
+//
+// A core rank is an index into ranks_, which holds the PMIx ranks of the job in ascending order:
+// the two agree under every launcher known today, but nothing outside this class may rely on it.
+#pragma once
+
+#include <pmix.h>
+
+#include <memory>
+#include <optional>
+
+#include "bootstrap/bootstrap.h"
+#include "bootstrap/job_state.h"
+
+namespace causeway {
+
+class PmixBootstrap final : public Bootstrap {
+ public:
+  // Joins the job. Throws Error: CWY_ERR_UNREACHABLE when the server named in the environment is
+  // gone or does not answer within `timeout_ns`.
+  explicit PmixBootstrap(uint64_t timeout_ns);
+  ~PmixBootstrap() override;
+
+  uint32_t rank() const override { return rank_; }
+  uint32_t size() const override { return static_cast<uint32_t>(ranks_.size()); }
+  const std::string& job_id() const override { return job_id_; }
+  const std::string& session_dir() const override { return session_dir_; }
+  bool own_launcher() const override { return own_launcher_; }
+  std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
+  void fence(uint64_t timeout_ns) override;
+  void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
+  void abort(int status, const std::string& line) override;
+  void finalize() override;
+
+ private:
+  void join(uint64_t timeout_ns);
+  void find_ranks();
+  void listen_for_deaths();
+  void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
+  pmix_proc_t proc_of(uint32_t rank) const;
+  void publish(const std::string& key, std::string content);
+  std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
+  std::optional<std::string> get_card(uint32_t rank, const std::string& key);
+  std::string missing_ranks(const std::string& key);
+
+  pmix_proc_t self_{};
+  std::string job_id_, session_dir_;
+  bool own_launcher_ = false;
+  bool joined_ = false;
+  uint32_t rank_ = 0;
+  uint32_t exchanges_ = 0;  // so that every exchange has its own key
+  std::vector<pmix_rank_t> ranks_;
+  size_t event_handler_ = 0;
+  // Shared with PMIx's thread, which may call back after this object is gone.
+  std::shared_ptr<JobState> state_;
+};
+
+}  // namespace causeway

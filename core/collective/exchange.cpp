@@ -1,0 +1,136 @@
+#include "collective/exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "am/internal.h"
+#include "diag/error.h"
+#include "object/endpoint.h"
+#include "object/team.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+
+namespace causeway {
+namespace {
+
+enum Phase : uint32_t { kUp = 0, kDown = 1 };
+
+// A text under assembly from pieces in any order.
+struct Incoming {
+  std::string bytes;
+  uint64_t received = 0;
+  bool started = false;
+  bool complete() const { return started && received == bytes.size(); }
+};
+// Team, sequence number of the exchange on it, phase, sender's job rank.
+using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+
+std::mutex g_mutex;  // pieces arrive in handlers on any thread
+std::map<Key, Incoming> g_incoming;
+std::map<uint32_t, uint32_t> g_sequence;  // per team
+
+void append_u64(std::string& out, uint64_t value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+uint64_t read_u64(const std::string& in, size_t& at) {
+  uint64_t value = 0;
+  if (in.size() - at < sizeof value) throw Error(CWY_ERR_INVALID, "an exchange is cut short");
+  std::memcpy(&value, in.data() + at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const std::string& text) {
+  Peer& peer = team.member(to);
+  while (connect_peer(peer) == CWY_RETRY) poll_once();
+  const size_t piece =
+      Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
+  size_t at = 0;
+  do {
+    const size_t n = std::min(piece, text.size() - at);
+    const int32_t args[] = {static_cast<int32_t>(team.id()), static_cast<int32_t>(sequence),
+                            static_cast<int32_t>(phase),     low_half(at),
+                            high_half(at),                   low_half(text.size()),
+                            high_half(text.size())};
+    send_internal(peer, Internal::exchange, args, 7, text.data() + at, n);
+    at += n;
+  } while (at < text.size());
+}
+
+std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase) {
+  const Key key{team.id(), sequence, phase, team.member(from).rank};
+  Waiter waiter;
+  for (;;) {
+    {
+      const std::lock_guard lock(g_mutex);
+      const auto found = g_incoming.find(key);
+      if (found != g_incoming.end() && found->second.complete()) {
+        std::string text = std::move(found->second.bytes);
+        g_incoming.erase(found);
+        return text;
+      }
+    }
+    waiter.step();
+  }
+}
+
+std::vector<std::string> unpack_all(const std::string& all, uint32_t size) {
+  std::vector<std::string> out(size);
+  for (size_t at = 0; at < all.size();) {
+    const uint64_t rank = read_u64(all, at);
+    const uint64_t length = read_u64(all, at);
+    if (rank >= size || length > all.size() - at)
+      throw Error(CWY_ERR_INVALID, "an exchange is garbled");
+    out[rank] = all.substr(at, length);
+    at += length;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> exchange(Team& team, const std::string& own) {
+  uint32_t sequence;
+  {
+    const std::lock_guard lock(g_mutex);
+    sequence = g_sequence[team.id()]++;
+  }
+  const uint32_t me = team.rank(), n = team.size();
+  std::string gathered;
+  append_u64(gathered, me);
+  append_u64(gathered, own.size());
+  gathered += own;
+  // Children of r in the binomial tree: r + 2^k for the 2^k below r's lowest set bit.
+  std::vector<uint32_t> children;
+  for (uint32_t bit = 1; bit < n && (me & bit) == 0; bit <<= 1) {
+    if (me + bit < n) children.push_back(me + bit);
+  }
+  for (const uint32_t child : children) gathered += receive_text(team, child, sequence, kUp);
+  if (me != 0) {
+    const uint32_t parent = me & (me - 1);
+    send_text(team, parent, sequence, kUp, gathered);
+    gathered = receive_text(team, parent, sequence, kDown);
+  }
+  for (const uint32_t child : children) send_text(team, child, sequence, kDown, gathered);
+  return unpack_all(gathered, n);
+}
+
+void on_exchange_piece(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[1]),
+                static_cast<uint32_t>(args[2]), from.rank};
+  const uint64_t at = join_halves(args[3], args[4]), total = join_halves(args[5], args[6]);
+  if (at > total || length > total - at) return;
+  const std::lock_guard lock(g_mutex);
+  Incoming& in = g_incoming[key];
+  if (!in.started) {
+    in.bytes.resize(total);
+    in.started = true;
+  }
+  std::memcpy(in.bytes.data() + at, payload, length);
+  in.received += length;
+}
+
+}  // namespace causeway

@@ -1,0 +1,22 @@
+// Exchange: the all-gather of small texts that the core's own collective calls need (segment
+// publication, team creation). Blocking; over active messages; a binomial tree up and down.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace causeway {
+
+class Team;
+struct Peer;
+
+// Collective over `team`. Returns every member's contribution by team rank. Also a barrier: no
+// member returns before all have called.
+std::vector<std::string> exchange(Team& team, const std::string& own);
+
+void on_exchange_piece(Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                       size_t length);
+
+}  // namespace causeway

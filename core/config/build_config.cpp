@@ -1,0 +1,157 @@
+#include "config/build_config.h"
+
+#include <fmt/core.h>
+
+#include <map>
+#include <utility>
+
+namespace causeway {
+namespace {
+
+std::string text_of(const Node& map, const std::string& key, const std::string& otherwise = "") {
+  const Node* node = map.find(key);
+  return node == nullptr ? otherwise : node->text;
+}
+
+std::vector<std::string> texts_of(const Node& list) {
+  std::vector<std::string> out;
+  for (const Node& item : list.items) out.push_back(item.text);
+  return out;
+}
+
+std::optional<Locality> parse_locality(const std::string& word) {
+  if (word == "self") return Locality::self;
+  if (word == "nbrhd") return Locality::nbrhd;
+  if (word == "host") return Locality::host;
+  if (word == "remote") return Locality::remote;
+  return std::nullopt;
+}
+
+Fallback parse_fallback(const std::string& word) {
+  if (word == "fail") return Fallback::fail;
+  return word == "warn" ? Fallback::warn : Fallback::silent;
+}
+
+PeerRule build_rule(const Node& node, size_t index) {
+  PeerRule rule;
+  rule.where = node.where;
+  rule.label = text_of(node, "name", fmt::format("peers[{}]", index));
+  if (const Node* match = node.find("match")) {
+    rule.locality = parse_locality(text_of(*match, "locality"));
+    rule.host_glob = text_of(*match, "host");
+    rule.rank_set = text_of(*match, "ranks");
+  }
+  if (const Node* use = node.find("use")) rule.use = texts_of(*use);
+  rule.require = text_of(node, "require") == "true";
+  rule.on_fallback = parse_fallback(text_of(node, "on_fallback"));
+  if (const Node* operations = node.find("operations")) {
+    for (const Entry& entry : operations->entries) rule.operations[entry.key] = entry.value.text;
+  }
+  return rule;
+}
+
+ConduitSpec build_conduit(const Entry& entry) {
+  ConduitSpec spec;
+  spec.name = entry.key;
+  spec.where = entry.key_where;
+  spec.plugin = text_of(entry.value, "plugin", entry.key);
+  spec.device = text_of(entry.value, "device");
+  if (const Node* options = entry.value.find("options")) {
+    for (const Entry& option : options->entries) {
+      spec.options[option.key] = option.value.text;
+      spec.option_origins[option.key] = option.value.where;
+    }
+  }
+  if (const Node* native = entry.value.find("native")) spec.native = texts_of(*native);
+  return spec;
+}
+
+void flatten(const std::string& path, const Node& node, Config& config) {
+  const auto leaf = [&](std::string text) {
+    config.values[path] = std::move(text);
+    config.origins[path] = node.where;
+  };
+  switch (node.kind) {
+    case Node::Kind::map:
+      if (node.entries.empty() && !path.empty()) leaf("{}");
+      for (const Entry& entry : node.entries) {
+        flatten(path.empty() ? entry.key : path + "." + entry.key, entry.value, config);
+      }
+      break;
+    case Node::Kind::list:
+      if (node.items.empty()) leaf("[]");
+      for (size_t i = 0; i < node.items.size(); ++i) {
+        flatten(fmt::format("{}[{}]", path, i), node.items[i], config);
+      }
+      break;
+    default:
+      leaf(node.text);
+  }
+}
+
+void build_plugins(const Node& root, Config& config) {
+  const Node& plugins = *root.find("plugins");
+  config.plugin_path = texts_of(*plugins.find("path"));
+  config.memkind_plugins = texts_of(*plugins.find("memkinds"));
+  config.collective_plugins = texts_of(*plugins.find("collectives"));
+  const std::string policy = text_of(plugins, "on_load_error");
+  config.on_load_error = policy == "fail"   ? LoadErrorPolicy::fail
+                         : policy == "warn" ? LoadErrorPolicy::warn
+                                            : LoadErrorPolicy::ignore;
+}
+
+}  // namespace
+
+std::vector<PeerRule> build_rules(const Node& root, std::vector<bool>& comparable,
+                                  Problems& problems) {
+  std::vector<PeerRule> rules;
+  comparable.clear();
+  const Node* peers = root.find("peers");
+  if (peers == nullptr) return rules;
+  std::map<std::string, const Node*> names;
+  for (size_t i = 0; i < peers->items.size(); ++i) {
+    const Node& node = peers->items[i];
+    rules.push_back(build_rule(node, i));
+    const Node* match = node.find("match");
+    comparable.push_back(!node.pruned && (match == nullptr || !match->pruned));
+    const Node* name = node.find("name");
+    if (name == nullptr) continue;
+    if (const auto [held, fresh] = names.emplace(name->text, name); !fresh) {
+      problems.add(name->where, fmt::format("two rules are named '{}'; the first is at {}",
+                                            name->text, held->second->where.str()));
+    }
+  }
+  return rules;
+}
+
+Config build_config(const Node& root, std::vector<PeerRule> rules) {
+  Config config;
+  flatten("", root, config);
+  config.peers = std::move(rules);
+  for (const Entry& entry : root.find("conduits")->entries) {
+    config.conduits.push_back(build_conduit(entry));
+  }
+  build_plugins(root, config);
+  const auto value = [&](const char* path) -> const std::string& { return config.values.at(path); };
+  config.direct_map = value("direct_map") == "never" ? DirectMap::never : DirectMap::automatic;
+  config.checks = value("checks") == "full" ? Checks::full : Checks::none;
+  config.log_level = value("log.level");
+  config.report = parse_bool(value("report"));
+  config.segment_max = value("segment.max") == "auto" ? 0 : parse_size(value("segment.max"));
+  config.huge_pages = value("segment.huge_pages");
+  config.numa = value("segment.numa");
+  config.timeouts = {parse_time_ns(value("timeouts.start")), parse_time_ns(value("timeouts.exit")),
+                     parse_time_ns(value("timeouts.kill")), parse_time_ns(value("timeouts.peer"))};
+  config.waiting = {parse_time_ns(value("waiting.spin")), parse_time_ns(value("waiting.yield")),
+                    parse_time_ns(value("waiting.nap"))};
+  return config;
+}
+
+const ConduitSpec* Config::find_conduit(const std::string& name) const {
+  for (const ConduitSpec& conduit : conduits) {
+    if (conduit.name == name) return &conduit;
+  }
+  return nullptr;
+}
+
+}  // namespace causeway

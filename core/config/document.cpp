@@ -1,0 +1,259 @@
+#include "config/document.h"
+
+#include <fmt/core.h>
+#include <yaml-cpp/yaml.h>
+// Not part of yaml.h:
+#include <yaml-cpp/eventhandler.h>
+
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace causeway {
+namespace {
+
+// Aliases can double a document per line; a configuration is far smaller than this.
+constexpr size_t kMostNodes = 20000;
+
+// Thrown and caught in this file: the position is in the Problem already reported.
+struct Abandoned {};
+
+// Whether the text at `mark` spells a null, which yaml-cpp reports like an absent value.
+bool spells_null(const std::vector<std::string_view>& lines, const YAML::Mark& mark) {
+  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines.size()) return false;
+  std::string_view rest = lines[static_cast<size_t>(mark.line)];
+  if (mark.column < 0 || static_cast<size_t>(mark.column) >= rest.size()) return false;
+  rest.remove_prefix(static_cast<size_t>(mark.column));
+  const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r,]}#"));
+  return word == "null" || word == "Null" || word == "NULL" || word == "~";
+}
+
+std::vector<std::string_view> split_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  while (true) {
+    const size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return lines;
+    text.remove_prefix(end + 1);
+  }
+}
+
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  TreeBuilder(const std::string& text, std::string source, Problems& problems)
+      : lines_(split_lines(text)), source_(std::move(source)), problems_(problems) {}
+
+  Node take_root() { return std::move(root_); }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1)
+      abandon(mark, "a second YAML document begins here; one file is one document");
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Node node = make(Node::Kind::null, mark);
+    node.written_null = spells_null(lines_, mark);
+    leaf(std::move(node), anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) abandon(mark, "this alias stands inside the value it names");
+    Node copy = found->second;
+    count(copy, mark);
+    leaf(std::move(copy), YAML::NullAnchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    check_tag(mark, tag);
+    Node node = make(Node::Kind::scalar, mark);
+    node.text = value;
+    leaf(std::move(node), anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open_.push_back({make(Node::Kind::list, mark), anchor});
+  }
+  void OnSequenceEnd() override { close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    check_tag(mark, tag);
+    open_.push_back({make(Node::Kind::map, mark), anchor});
+  }
+  void OnMapEnd() override { close(); }
+
+ private:
+  struct Open {
+    Node node;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    std::string key{};
+    Origin key_where{};
+    bool has_key = false;
+    bool key_usable = false;
+  };
+
+  Origin origin(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
+
+  Node make(Node::Kind kind, const YAML::Mark& mark) {
+    if (++nodes_ > kMostNodes) abandon(mark, "this document is too large for a configuration");
+    Node node;
+    node.kind = kind;
+    node.where = origin(mark);
+    return node;
+  }
+
+  [[noreturn]] void abandon(const YAML::Mark& mark, std::string message) {
+    problems_.add(origin(mark), std::move(message));
+    throw Abandoned{};
+  }
+
+  void count(const Node& node, const YAML::Mark& mark) {
+    if (++nodes_ > kMostNodes) abandon(mark, "aliases make this document too large");
+    for (const Node& item : node.items) count(item, mark);
+    for (const Entry& entry : node.entries) count(entry.value, mark);
+  }
+
+  void check_tag(const YAML::Mark& mark, const std::string& tag) {
+    if (!tag.empty() && tag != "?" && tag != "!") {
+      problems_.add(origin(mark), fmt::format("the tag {} has no meaning here; remove it", tag));
+    }
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    leaf(std::move(done.node), done.anchor);
+  }
+
+  void leaf(Node node, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+    if (open_.empty()) {
+      root_ = std::move(node);
+    } else if (Open& parent = open_.back(); parent.node.kind == Node::Kind::list) {
+      parent.node.items.push_back(std::move(node));
+    } else if (!parent.has_key) {
+      take_key(parent, node);
+    } else {
+      parent.has_key = false;
+      add_entry(parent, std::move(node));
+    }
+  }
+
+  void take_key(Open& map, const Node& node) {
+    map.has_key = true;
+    map.key = node.text;
+    map.key_where = node.where;
+    map.key_usable = node.kind == Node::Kind::scalar;
+    if (!map.key_usable) {
+      problems_.add(node.where, fmt::format("expected a key, found {}", describe(node)));
+    }
+  }
+
+  void add_entry(Open& map, Node value) {
+    if (!map.key_usable) return;
+    if (const Entry* first = map.node.find_entry(map.key); first != nullptr) {
+      problems_.add(map.key_where, fmt::format("duplicate key '{}'; the first is at {}", map.key,
+                                               first->key_where.str()));
+      return;
+    }
+    map.node.entries.push_back({std::move(map.key), map.key_where, std::move(value)});
+  }
+
+  std::vector<std::string_view> lines_;
+  std::string source_;
+  Problems& problems_;
+  Node root_;
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, Node> anchors_;
+  size_t nodes_ = 0;
+  int documents_ = 0;
+};
+
+// What yaml-cpp says of a tab in the indentation rarely mentions the tab.
+std::string tab_note(const std::string& text) {
+  const std::vector<std::string_view> lines = split_lines(text);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view blank = lines[i].substr(0, lines[i].find_first_not_of(" \t"));
+    if (blank.size() < lines[i].size() && blank.find('\t') != std::string_view::npos) {
+      return fmt::format("; line {} is indented with a tab, use spaces", i + 1);
+    }
+  }
+  return "";
+}
+
+std::string explain(const YAML::Exception& e, const std::string& text) {
+  std::string out = "not valid YAML: " + e.msg;
+  if (e.msg.find("anchor is not defined") != std::string::npos) {
+    return out + "; a value that begins with * must be quoted";
+  }
+  return out + tab_note(text);
+}
+
+}  // namespace
+
+const Node* Node::find(const std::string& key) const {
+  for (const Entry& entry : entries) {
+    if (entry.key == key) return &entry.value;
+  }
+  return nullptr;
+}
+
+Entry* Node::find_entry(const std::string& key) {
+  for (Entry& entry : entries) {
+    if (entry.key == key) return &entry;
+  }
+  return nullptr;
+}
+
+std::string describe(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return node.written_null ? "null" : "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map";
+    case Node::Kind::scalar:
+      break;
+  }
+  constexpr size_t most = 60;
+  std::string shown;
+  for (const char c : node.text.substr(0, most)) {
+    shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  if (node.text.size() > most) shown += "...";
+  return "'" + shown + "'";
+}
+
+std::optional<Node> parse_document(const std::string& text, const std::string& source,
+                                   Problems& problems) {
+  std::istringstream stream(text);
+  TreeBuilder builder(text, source, problems);
+  try {
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    return builder.take_root();
+  } catch (const Abandoned&) {
+  } catch (const YAML::Exception& e) {
+    const bool placed = e.mark.line >= 0;
+    problems.add({source, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},
+                 explain(e, text));
+  } catch (const std::exception& e) {
+    problems.add({source, 0, 0}, fmt::format("not valid YAML: {}", e.what()));
+  }
+  return std::nullopt;
+}
+
+void set_origin(Node& node, const Origin& where) {
+  node.where = where;
+  for (Node& item : node.items) set_origin(item, where);
+  for (Entry& entry : node.entries) {
+    entry.key_where = where;
+    set_origin(entry.value, where);
+  }
+}
+
+}  // namespace causeway

@@ -1,0 +1,18 @@
+# cmake -DOUTPUT=x.cpp -DINPUTS="a.yaml;b.yaml" -P embed.cmake: each text becomes
+# `const char k_<name>_yaml[]`, in pieces, because compilers bound the length of one literal.
+set(out "// Generated from configs/*.yaml.\n#include \"config/embedded.h\"\n\nnamespace causeway {\n")
+foreach(input IN LISTS INPUTS)
+  get_filename_component(name ${input} NAME_WE)
+  file(READ ${input} text)
+  string(LENGTH "${text}" length)
+  string(APPEND out "\nconst char k_${name}_yaml[] =")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 8000 piece)
+    string(APPEND out "\n    R\"~cwy~(${piece})~cwy~\"")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  string(APPEND out ";\n")
+endforeach()
+string(APPEND out "\n}  // namespace causeway\n")
+file(WRITE ${OUTPUT} "${out}")

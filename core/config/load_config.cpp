@@ -1,0 +1,164 @@
+#include "config/load_config.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <utility>
+
+#include "config/build_config.h"
+#include "config/document.h"
+#include "config/embedded.h"
+#include "config/merge.h"
+#include "config/peer_rules.h"
+#include "config/references.h"
+#include "config/schema.h"
+#include "config/set_text.h"
+#include "config/site_file.h"
+#include "config/validate.h"
+#include "diag/error.h"
+#include "diag/log.h"
+
+namespace causeway {
+namespace {
+
+constexpr size_t kMostProblems = 20;
+constexpr size_t kLargestFile = 256 * 1024;
+constexpr const char* kBuiltIn = "built-in default";
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// Everything of a regular file, or what is wrong. A pipe or terminal could block the start of a
+// job for ever, so only regular files and the empty device are read.
+std::optional<std::string> read_file(const std::string& path, Problems& problems) {
+  const Origin where{path, 0, 0};
+  const auto refuse = [&](const std::string& why) {
+    problems.add(where, "cannot read the configuration file: " + why);
+    return std::nullopt;
+  };
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (file.get() < 0) return refuse(std::strerror(errno));
+  struct stat about {};
+  if (::fstat(file.get(), &about) != 0) return refuse(std::strerror(errno));
+  if (!S_ISREG(about.st_mode) && path != "/dev/null") return refuse("not a regular file");
+  std::string text;
+  char buffer[16384];
+  while (text.size() <= kLargestFile) {
+    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return refuse(std::strerror(errno));
+    if (got == 0) return text;
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  return refuse(fmt::format("larger than {} bytes", kLargestFile));
+}
+
+class Loading {
+ public:
+  explicit Loading(CheckedConfig& out) : schema_(config_schema()), out_(out) {}
+
+  void add_text(const std::string& text, const std::string& source) {
+    order_.push_back(source);
+    add(parse_document(text, source, out_.problems));
+  }
+  void add_file(const std::string& path) {
+    order_.push_back(path);
+    if (const std::optional<std::string> text = read_file(path, out_.problems)) {
+      add(parse_document(*text, path, out_.problems));
+    } else {
+      complete_ = false;
+    }
+  }
+  void add_set(const std::string& item, const std::string& label) {
+    order_.push_back(label + ": " + item);
+    const std::optional<Node> document = parse_set(item, label, out_.problems);
+    if (document || item.rfind("conduits", 0) == 0) add(document);
+  }
+
+  void finish() {
+    std::vector<bool> comparable;
+    std::vector<PeerRule> rules = build_rules(root_, comparable, out_.problems);
+    // Without one of the sources, what the others refer to may well be in it.
+    if (complete_) check_references(schema_, root_, removals_, out_.problems);
+    check_reachable(rules, comparable, out_.problems);
+    out_.problems.sort(order_);
+    if (out_.problems.empty()) out_.config = build_config(root_, std::move(rules));
+  }
+
+ private:
+  void add(std::optional<Node> document) {
+    if (!document) {
+      complete_ = false;
+      return;
+    }
+    validate(schema_, *document, out_.problems, out_.warnings);
+    merge(schema_, root_, std::move(*document), removals_, out_.problems);
+  }
+
+  const Schema& schema_;
+  CheckedConfig& out_;
+  Node root_;
+  Removals removals_;
+  std::vector<std::string> order_;
+  bool complete_ = true;
+};
+
+void warn_once(const std::vector<Problem>& warnings, const Config& config) {
+  // One process may load the same sources several times (a launcher, then a rank forked by it).
+  static std::set<std::string> said;
+  if (config.log_level == "error") return;
+  for (const Problem& warning : warnings) {
+    if (said.insert(warning.str()).second) log_warn("{}", warning.str());
+  }
+}
+
+}  // namespace
+
+CheckedConfig check_config(const ConfigSources& sources, const std::string& set_label) {
+  CheckedConfig out;
+  Loading loading(out);
+  loading.add_text(k_default_yaml, kBuiltIn);
+  const std::optional<std::string> site =
+      sources.site_file ? sources.site_file : default_site_file();
+  if (site && !site->empty()) loading.add_file(*site);
+  if (sources.file) loading.add_file(*sources.file);
+  for (const std::string& item : sources.sets) loading.add_set(item, set_label);
+  loading.finish();
+  return out;
+}
+
+Config load_config(const ConfigSources& sources) {
+  CheckedConfig checked = check_config(sources);
+  if (!checked.config) throw Error(CWY_ERR_INVALID, "{}", checked.problems.text(kMostProblems));
+  warn_once(checked.warnings, *checked.config);
+  return std::move(*checked.config);
+}
+
+ConfigSources ConfigSources::from_environment() {
+  ConfigSources sources;
+  if (const char* file = std::getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
+    sources.file = file;
+  }
+  if (const char* sets = std::getenv("CAUSEWAY_SET"); sets != nullptr) {
+    sources.sets = split_sets(sets);
+  }
+  return sources;
+}
+
+}  // namespace causeway

@@ -1,0 +1,24 @@
+// Loading with the findings kept apart, for tools; load_config() is this plus throwing and
+// logging.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "config/problem.h"
+
+namespace causeway {
+
+struct CheckedConfig {
+  std::optional<Config> config;  // absent when there are problems
+  Problems problems;
+  std::vector<Problem> warnings;  // keys without effect in this version
+};
+
+// `set_label` is what the text of sources.sets is called in messages: "CAUSEWAY_SET", "--set".
+CheckedConfig check_config(const ConfigSources& sources,
+                           const std::string& set_label = "CAUSEWAY_SET");
+
+}  // namespace causeway

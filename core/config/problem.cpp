@@ -1,0 +1,38 @@
+#include "config/problem.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace causeway {
+
+std::string Origin::str() const {
+  if (line == 0) return source;
+  return fmt::format("{}:{}:{}", source, line, column);
+}
+
+std::string Problem::str() const {
+  return where.str() + ": " + message;
+}
+
+void Problems::sort(const std::vector<std::string>& source_order) {
+  const auto rank = [&](const Problem& p) {
+    const auto at = std::find(source_order.begin(), source_order.end(), p.where.source);
+    return std::tuple(at - source_order.begin(), p.where.line, p.where.column);
+  };
+  std::stable_sort(list_.begin(), list_.end(),
+                   [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
+}
+
+std::string Problems::text(size_t most) const {
+  std::string out;
+  for (size_t i = 0; i < list_.size() && i < most; ++i) {
+    if (i != 0) out += '\n';
+    out += list_[i].str();
+  }
+  if (list_.size() > most) out += fmt::format("\n... and {} more", list_.size() - most);
+  return out;
+}
+
+}  // namespace causeway

@@ -1,0 +1,154 @@
+#include "config/schema.h"
+
+#include <array>
+#include <string_view>
+
+#include "config/embedded.h"
+#include "diag/error.h"
+
+namespace causeway {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, ValueType>, 14> kTypes{{
+    {"map", ValueType::map},
+    {"named-map", ValueType::named_map},
+    {"list", ValueType::list},
+    {"string", ValueType::string},
+    {"int", ValueType::integer},
+    {"bool", ValueType::boolean},
+    {"size", ValueType::size},
+    {"time", ValueType::time},
+    {"enum", ValueType::enumeration},
+    {"name", ValueType::name},
+    {"conduit", ValueType::conduit},
+    {"rank-set", ValueType::rank_set},
+    {"glob", ValueType::glob},
+    {"option", ValueType::option},
+}};
+
+// A flaw here is one of this build, not of anything a user wrote; unit tests meet it first.
+[[noreturn]] void flawed(const Node& node, const std::string& what) {
+  throw Error(CWY_ERR_INVALID, "{}: flawed schema: {}", node.where.str(), what);
+}
+
+ValueType parse_type(const Node& node) {
+  for (const auto& [word, type] : kTypes) {
+    if (node.text == word) return type;
+  }
+  flawed(node, "unknown type " + describe(node));
+}
+
+std::vector<std::string> texts(const Node& list) {
+  std::vector<std::string> out;
+  for (const Node& item : list.items) out.push_back(item.text);
+  return out;
+}
+
+Schema parse_entry(const Node& node);
+
+void parse_attribute(Schema& out, const std::string& key, const Node& value) {
+  if (key == "type") {
+    out.type = parse_type(value);
+    out.type_word = value.text;
+  } else if (key == "keys") {
+    for (const Entry& entry : value.entries) {
+      out.keys.emplace_back(entry.key, parse_entry(entry.value));
+    }
+  } else if (key == "each") {
+    out.each = std::make_shared<const Schema>(parse_entry(value));
+  } else if (key == "values") {
+    out.values = texts(value);
+  } else if (key == "words") {
+    out.words = texts(value);
+  } else if (key == "min") {
+    out.min_text = value.text;
+  } else if (key == "max") {
+    out.max_text = value.text;
+  } else if (key == "min_items") {
+    out.min_items = std::stoul(value.text);
+  } else if (key == "max_items") {
+    out.max_items = std::stoul(value.text);
+  } else if (key == "unique") {
+    out.unique = parse_bool(value.text);
+  } else if (key == "required") {
+    out.required = parse_bool(value.text);
+  } else if (key == "removable") {
+    out.removable = parse_bool(value.text);
+  } else if (key == "effect" && value.text == "none-yet") {
+    out.none_yet = true;
+  } else if (key == "default") {
+    out.default_value = value;
+  } else if (key == "help") {
+    out.help = value.text;
+  } else if (key != "version") {
+    flawed(value, "unknown attribute '" + key + "'");
+  }
+}
+
+Schema parse_entry(const Node& node) {
+  if (node.kind != Node::Kind::map) flawed(node, "expected a map, found " + describe(node));
+  Schema out;
+  for (const Entry& entry : node.entries) parse_attribute(out, entry.key, entry.value);
+  if (out.type_word.empty()) flawed(node, "no type");
+  const bool open = out.type == ValueType::named_map || out.type == ValueType::list;
+  if (open != (out.each != nullptr)) flawed(node, "`each` belongs to list and named-map");
+  if ((out.type == ValueType::enumeration) == out.values.empty()) {
+    flawed(node, "`values` belongs to enum");
+  }
+  return out;
+}
+
+void add_paths(const std::string& prefix, const Schema& schema,
+               std::vector<std::pair<std::string, const Schema*>>& out) {
+  if (!prefix.empty()) out.emplace_back(prefix, &schema);
+  for (const auto& [key, child] : schema.keys) {
+    add_paths(prefix.empty() ? key : prefix + "." + key, child, out);
+  }
+  if (schema.type == ValueType::named_map) add_paths(prefix + ".<name>", *schema.each, out);
+  if (schema.type == ValueType::list) add_paths(prefix + "[]", *schema.each, out);
+}
+
+}  // namespace
+
+const Schema* Schema::find(const std::string& key) const {
+  for (const auto& [name, child] : keys) {
+    if (name == key) return &child;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> Schema::key_names() const {
+  std::vector<std::string> out;
+  for (const auto& entry : keys) out.push_back(entry.first);
+  return out;
+}
+
+const Schema& config_schema() {
+  static const Schema schema = [] {
+    Problems problems;
+    const std::optional<Node> root = parse_document(k_schema_yaml, "schema.yaml", problems);
+    if (!root || !problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(1));
+    return parse_entry(*root);
+  }();
+  return schema;
+}
+
+std::vector<std::pair<std::string, const Schema*>> schema_paths(const Schema& schema) {
+  std::vector<std::pair<std::string, const Schema*>> out;
+  add_paths("", schema, out);
+  return out;
+}
+
+Node schema_defaults(const Schema& schema) {
+  if (schema.default_value) return *schema.default_value;
+  Node node;
+  node.kind = Node::Kind::map;
+  for (const auto& [key, child] : schema.keys) {
+    if (child.default_value || child.type == ValueType::map) {
+      node.entries.push_back({key, {}, schema_defaults(child)});
+    }
+  }
+  return node;
+}
+
+}  // namespace causeway

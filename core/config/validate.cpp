@@ -1,0 +1,398 @@
+#include "config/validate.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "config/rank_set.h"
+#include "config/units.h"
+#include "diag/error.h"
+
+namespace causeway {
+namespace {
+
+bool is_name(const std::string& text) {
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  };
+  return !text.empty() && text.size() <= 63 && std::isalpha(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), allowed);
+}
+
+// YAML 1.1 reads these words as booleans and YAML 1.2 as texts.
+std::string boolean_word_note(const std::string& text) {
+  static const std::set<std::string> words{"on", "off", "yes", "no", "y", "n"};
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (words.count(lower) == 0) return "";
+  return "; on, off, yes and no are not used, because YAML versions disagree about them";
+}
+
+const char* expectation(ValueType type) {
+  switch (type) {
+    case ValueType::map:
+    case ValueType::named_map:
+      return "a map";
+    case ValueType::list:
+      return "a list";
+    case ValueType::string:
+      return "a text";
+    case ValueType::integer:
+      return "a whole number";
+    case ValueType::boolean:
+      return "true or false";
+    case ValueType::size:
+      return "a size such as 64KiB";
+    case ValueType::time:
+      return "a time such as 50us";
+    case ValueType::enumeration:
+      return "a word";
+    case ValueType::name:
+      return "a name (letters, digits, - and _, a letter first)";
+    case ValueType::conduit:
+      return "the name of a conduit";
+    case ValueType::rank_set:
+      return "ranks such as 0-3,7";
+    case ValueType::glob:
+      return "a host name pattern";
+    case ValueType::option:
+      return "a single value";
+  }
+  return "a value";
+}
+
+bool same_value(const Node& a, const Node& b) {
+  return a.kind == b.kind && a.text == b.text &&
+         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_value) &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+                    [](const Entry& x, const Entry& y) {
+                      return x.key == y.key && same_value(x.value, y.value);
+                    });
+}
+
+// Whether `node` says only what the schema's defaults say.
+bool says_default(const Schema& schema, const Node& node) {
+  if (schema.type != ValueType::map) {
+    return schema.default_value && same_value(node, *schema.default_value);
+  }
+  return std::all_of(node.entries.begin(), node.entries.end(), [&](const Entry& entry) {
+    const Schema* child = schema.find(entry.key);
+    return child != nullptr && says_default(*child, entry.value);
+  });
+}
+
+class Validator {
+ public:
+  Validator(const Schema& root, Problems& problems, std::vector<Problem>& unused)
+      : root_(root), problems_(problems), unused_(unused) {}
+
+  void check_root(Node& node) {
+    if (node.kind == Node::Kind::null) node.kind = Node::Kind::map;
+    if (node.kind != Node::Kind::map) {
+      const Origin where = node.where;
+      problems_.add(where, fmt::format("expected a map of settings, found {}", describe(node)));
+      node = Node{};
+      node.kind = Node::Kind::map;
+      node.where = where;
+      return;
+    }
+    check(root_, "", node);
+  }
+
+ private:
+  // False: the value is of no use and must be dropped; the problem has been reported.
+  bool check(const Schema& schema, const std::string& path, Node& node) {
+    switch (schema.type) {
+      case ValueType::map:
+        return check_map(schema, path, node);
+      case ValueType::named_map:
+        return check_named_map(schema, path, node);
+      case ValueType::list:
+        return check_list(schema, path, node);
+      default:
+        return check_scalar(schema, path, node);
+    }
+  }
+
+  // A heading with nothing under it is an empty map. Anything else that is no map is reported
+  // and emptied, so that the name it stands under stays known to references.
+  void demand_map(const std::string& path, Node& node) {
+    if (node.kind == Node::Kind::map) return;
+    if (node.kind != Node::Kind::null || node.written_null) {
+      wrong(path, node, "expected a map");
+    }
+    node.kind = Node::Kind::map;
+    node.text.clear();
+    node.items.clear();
+  }
+
+  bool check_map(const Schema& schema, const std::string& path, Node& node) {
+    demand_map(path, node);
+    check_required(schema, path, node);
+    drop_unless(node, [&](Entry& entry) {
+      const Schema* child = schema.find(entry.key);
+      if (child == nullptr) {
+        unknown_key(schema, path, entry);
+        return false;
+      }
+      const std::string child_path = join(path, entry.key);
+      if (!check(*child, child_path, entry.value)) return false;
+      if (child->none_yet && !says_default(*child, entry.value)) {
+        unused_.push_back(
+            {entry.key_where, fmt::format("{} has no effect in this version", child_path)});
+      }
+      return true;
+    });
+    return true;
+  }
+
+  bool check_named_map(const Schema& schema, const std::string& path, Node& node) {
+    demand_map(path, node);
+    drop_unless(node, [&](Entry& entry) {
+      if (!is_name(entry.key)) {
+        problems_.add(entry.key_where,
+                      fmt::format("{} is not a name; letters, digits, - and _, a letter first",
+                                  quoted(entry.key)));
+      }
+      const std::string child_path = join(path, entry.key);
+      if (!schema.removable || entry.value.kind != Node::Kind::null) {
+        return check(*schema.each, child_path, entry.value);
+      }
+      if (!entry.value.written_null) {
+        problems_.add(entry.key_where,
+                      fmt::format("{0} has no settings; write {1}: {{}} to leave them all at "
+                                  "their defaults, {1}: null to remove it",
+                                  child_path, entry.key));
+        entry.value.kind = Node::Kind::map;
+      }
+      return true;
+    });
+    return true;
+  }
+
+  bool check_list(const Schema& schema, const std::string& path, Node& node) {
+    if (node.kind != Node::Kind::list) {
+      std::string more;
+      if (node.kind == Node::Kind::scalar) more = fmt::format("; write [{}]", node.text);
+      wrong(path, node, "expected a list", more.size() < 80 ? more : "");
+      return false;
+    }
+    if (node.items.size() < schema.min_items) {
+      problems_.add(node.where, fmt::format("{} needs at least {} entr{}", path, schema.min_items,
+                                            schema.min_items == 1 ? "y" : "ies"));
+      return false;
+    }
+    if (node.items.size() > schema.max_items) {
+      problems_.add(node.where, fmt::format("{} has {} entries; at most {} are allowed", path,
+                                            node.items.size(), schema.max_items));
+      return false;
+    }
+    std::vector<Node> kept;
+    for (size_t i = 0; i < node.items.size(); ++i) {
+      Node& item = node.items[i];
+      if (!check(*schema.each, fmt::format("{}[{}]", path, i), item)) continue;
+      if (schema.unique && item.kind == Node::Kind::scalar && holds(kept, item.text)) {
+        problems_.add(item.where, fmt::format("{} stands twice in {}", describe(item), path));
+        continue;
+      }
+      kept.push_back(std::move(item));
+    }
+    node.items = std::move(kept);
+    return true;
+  }
+
+  bool check_scalar(const Schema& schema, const std::string& path, Node& node) {
+    if (node.kind != Node::Kind::scalar) {
+      wrong(path, node, expected(schema));
+      return false;
+    }
+    if (holds(schema.words, node.text)) return true;
+    try {
+      return check_text(schema, path, node);
+    } catch (const Error& e) {
+      problems_.add(node.where,
+                    fmt::format("{}: {}{}", path, e.text(), boolean_word_note(node.text)));
+      return false;
+    }
+  }
+
+  // Throws Error for a text that is not of the type.
+  bool check_text(const Schema& schema, const std::string& path, Node& node) {
+    switch (schema.type) {
+      case ValueType::boolean:
+        parse_bool(node.text);
+        return true;
+      case ValueType::integer:
+        return check_bounds(schema, path, node, parse_integer,
+                            [](int64_t value) { return std::to_string(value); });
+      case ValueType::size:
+        return check_bounds(schema, path, node, parse_size, format_size);
+      case ValueType::time:
+        return check_bounds(schema, path, node, parse_time_ns, format_time);
+      case ValueType::rank_set:
+        return check_ranks(path, node);
+      case ValueType::enumeration:
+        return check_enum(schema, path, node);
+      case ValueType::name:
+      case ValueType::conduit:
+        if (is_name(node.text)) return true;
+        wrong(path, node, expected(schema));
+        return false;
+      case ValueType::glob:
+        if (!node.text.empty()) return true;
+        wrong(path, node, expected(schema));
+        return false;
+      default:
+        return true;
+    }
+  }
+
+  template <typename Parse, typename Format>
+  bool check_bounds(const Schema& schema, const std::string& path, Node& node, Parse parse,
+                    Format format) {
+    const auto value = parse(node.text);
+    const bool low = !schema.min_text.empty() && value < parse(schema.min_text);
+    const bool high = !schema.max_text.empty() && value > parse(schema.max_text);
+    if (low || high) {
+      problems_.add(node.where,
+                    fmt::format("{} must be at {} {}, found {}", path, low ? "least" : "most",
+                                low ? schema.min_text : schema.max_text, describe(node)));
+      return false;
+    }
+    node.text = format(value);
+    return true;
+  }
+
+  bool check_ranks(const std::string& path, Node& node) {
+    if (node.text.empty()) {
+      wrong(path, node, "expected ranks such as 0-3,7");
+      return false;
+    }
+    node.text = RankSet::parse(node.text).str();
+    return true;
+  }
+
+  bool check_enum(const Schema& schema, const std::string& path, Node& node) {
+    if (holds(schema.values, node.text)) return true;
+    std::string more;
+    if (const auto near = did_you_mean(node.text, schema.values)) {
+      more = fmt::format("; did you mean '{}'?", *near);
+    }
+    wrong(path, node, expected(schema), more + boolean_word_note(node.text));
+    return false;
+  }
+
+  void check_required(const Schema& schema, const std::string& path, const Node& node) {
+    for (const auto& [key, child] : schema.keys) {
+      if (child.required && node.find(key) == nullptr) {
+        problems_.add(node.where, fmt::format("{} needs the key '{}'", path, key));
+      }
+    }
+  }
+
+  void unknown_key(const Schema& schema, const std::string& path, const Entry& entry) {
+    const std::string place = path.empty() ? "at the top level" : "in " + path;
+    problems_.add(entry.key_where, fmt::format("unknown key {} {}{}", quoted(entry.key), place,
+                                               key_hint(schema, path, entry.key)));
+  }
+
+  std::string key_hint(const Schema& schema, const std::string& path, const std::string& key) {
+    if (key == "<<") return "; merge keys are not supported, repeat the settings";
+    if (const size_t dot = key.find('.');
+        dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr) {
+      return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
+    }
+    if (const auto near = did_you_mean(key, schema.key_names())) {
+      return fmt::format("; did you mean '{}'?", *near);
+    }
+    if (schema.find("options") != nullptr && is_name(key)) {
+      return fmt::format("; did you mean '{}.options.{}'?", path, key);
+    }
+    if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty()) {
+      return fmt::format("; did you mean '{}'?", elsewhere);
+    }
+    return "; known keys: " + join_words(schema.key_names(), "and");
+  }
+
+  // The one place with fixed keys where `key` would be right; "" when there is none or several.
+  std::string find_elsewhere(const std::string& key) const {
+    std::string found;
+    for (const auto& [path, schema] : schema_paths(root_)) {
+      const bool fixed = path.find_first_of("[<") == std::string::npos;
+      if (!fixed || path.substr(path.rfind('.') + 1) != key) continue;
+      if (!found.empty()) return "";
+      found = path;
+    }
+    return found;
+  }
+
+  template <typename Keep>
+  static void drop_unless(Node& map, Keep keep) {
+    std::vector<Entry> kept;
+    for (Entry& entry : map.entries) {
+      if (keep(entry)) {
+        kept.push_back(std::move(entry));
+      } else {
+        map.pruned = true;
+      }
+    }
+    map.entries = std::move(kept);
+  }
+
+  static std::string expected(const Schema& schema) {
+    std::vector<std::string> choices = schema.words;
+    if (schema.type == ValueType::enumeration) {
+      choices.insert(choices.end(), schema.values.begin(), schema.values.end());
+      return "expected " + join_words(choices, "or");
+    }
+    choices.emplace_back(expectation(schema.type));
+    return "expected " + join_words(choices, "or");
+  }
+
+  void wrong(const std::string& path, const Node& node, const std::string& what,
+             const std::string& more = "") {
+    problems_.add(node.where, fmt::format("{}: {}, found {}{}", path, what, describe(node), more));
+  }
+
+  static std::string quoted(const std::string& key) {
+    Node node;
+    node.kind = Node::Kind::scalar;
+    node.text = key;
+    return describe(node);
+  }
+  static bool holds(const std::vector<std::string>& words, const std::string& word) {
+    return std::find(words.begin(), words.end(), word) != words.end();
+  }
+  static bool holds(const std::vector<Node>& nodes, const std::string& text) {
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [&](const Node& node) { return node.text == text; });
+  }
+  static std::string join(const std::string& path, const std::string& key) {
+    return path.empty() ? key : path + "." + key;
+  }
+
+  const Schema& root_;
+  Problems& problems_;
+  std::vector<Problem>& unused_;
+};
+
+}  // namespace
+
+std::string join_words(const std::vector<std::string>& words, const std::string& last) {
+  std::string out;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) out += i + 1 == words.size() ? " " + last + " " : ", ";
+    out += words[i];
+  }
+  return out;
+}
+
+void validate(const Schema& schema, Node& root, Problems& problems, std::vector<Problem>& unused) {
+  Validator(schema, problems, unused).check_root(root);
+}
+
+}  // namespace causeway

@@ -1,0 +1,40 @@
+#include "event/event.h"
+
+#include "object/fatal.h"
+#include "progress/thread_state.h"
+
+namespace causeway {
+namespace {
+
+bool op_happened(const Op& op, unsigned leaf) {
+  if (leaf == 0) return op.complete();
+  return op.reported(CWYC_DONE_LOCAL);  // the only leaf of one operation is local completion
+}
+
+bool region_happened(const Region& region, unsigned leaf) {
+  return region.ops.done(leaf == 0 ? GEX_EC_ALL : 1u << (leaf - 1));
+}
+
+}  // namespace
+
+bool happened(gex_Event_t event) {
+  const EventRef ref = decode(event);
+  if (__builtin_expect(ref.object == nullptr, 0)) {
+    fatal("gex_Event_*()", "GEX_EVENT_NO_OP cannot be tested or waited for; nothing was started");
+  }
+  return ref.object->type == EventType::op ? op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf)
+                                           : region_happened(*reinterpret_cast<Region*>(ref.object),
+                                                             ref.leaf);
+}
+
+void recycle(gex_Event_t event) {
+  const EventRef ref = decode(event);
+  if (ref.leaf != 0) return;
+  if (ref.object->type == EventType::op) {
+    thread_state().ops.give(reinterpret_cast<Op*>(ref.object));
+  } else {
+    delete reinterpret_cast<Region*>(ref.object);
+  }
+}
+
+}  // namespace causeway

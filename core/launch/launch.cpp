@@ -1,0 +1,244 @@
+// The front: the process that the user sees. It starts the keeper, passes signals on to it, takes
+// its status, and cleans up in its place when it is killed.
+#include "launch/launch.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+#include "diag/error.h"
+#include "launch/clock.h"
+#include "launch/job.h"
+#include "launch/process_tree.h"
+#include "launch/session_dir.h"
+
+namespace causeway {
+namespace {
+
+using launch::UniqueFd;
+
+// Beyond the keeper's own grace: then it is stuck (its output's reader does not read) or stopped.
+constexpr double kKeeperPatience = 2.0;
+
+void say(const std::string& line) {
+  const std::string text = "causeway run: " + line + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+// A closed standard descriptor would be given to the next file that is opened.
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", O_RDWR);
+  }
+}
+
+// Blocks the signals that the launcher handles. SIGHUP and SIGTSTP stay ignored where the caller
+// ignores them (nohup); the others are handled even so, because a script's background jobs start
+// with SIGINT and SIGQUIT ignored and could not be ended by them.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigemptyset(&handled_);
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP}) {
+      struct sigaction now {};
+      ::sigaction(signal, nullptr, &now);
+      const bool optional = signal == SIGHUP || signal == SIGTSTP;
+      if (!optional || now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
+    }
+    sigset_t blocked = handled_;
+    for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD})
+      sigaddset(&blocked, signal);
+    ::sigprocmask(SIG_BLOCK, &blocked, &before_);
+    // An ignored SIGCHLD would have the kernel reap the keeper and the ranks, statuses and all.
+    struct sigaction standard {};
+    standard.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &standard, &child_before_);
+    fd_ = UniqueFd(::signalfd(-1, &handled_, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  ~SignalBlock() {
+    ::sigaction(SIGCHLD, &child_before_, nullptr);
+    ::sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  SignalBlock(const SignalBlock&) = delete;
+
+  int fd() const { return fd_.get(); }
+  void close_fd() { fd_.reset(); }
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t handled_{}, before_{};
+  struct sigaction child_before_ {};
+  UniqueFd fd_;
+};
+
+class Front {
+ public:
+  explicit Front(const LaunchOptions& options)
+      : options_(options),
+        session_(launch::SessionDir::create()),
+        earlier_children_(earlier_children()) {}
+
+  // True in a rank (fork mode). Otherwise `status` is the job's.
+  bool run(int& status) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", std::strerror(errno));
+    UniqueFd mine(ends[0]), keepers(ends[1]);
+    const pid_t keeper = ::fork();
+    if (keeper < 0) {
+      session_.sweep();
+      throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", std::strerror(errno));
+    }
+    if (keeper == 0) {
+      mine.reset();
+      return keep(std::move(keepers));
+    }
+    keepers.reset();
+    status = watch(keeper, mine.get());
+    return false;
+  }
+
+ private:
+  static std::set<pid_t> earlier_children() {
+    const std::vector<pid_t> list = launch::children_of(::getpid());
+    return {list.begin(), list.end()};
+  }
+
+  // The keeper's whole life, and the ranks' beginning. Returns true in a rank.
+  bool keep(UniqueFd front) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    signals_.close_fd();
+    int status = 1;
+    const pid_t self = ::getpid();
+    try {
+      launch::Job job(options_, session_, std::move(front), signals_.before());
+      if (job.spawn()) return true;
+      ::prctl(PR_SET_NAME, "causeway-keeper");
+      status = job.supervise();
+      // Sinks' writers may be stuck in write(2), PMIx's thread has nothing left to do: _exit ends
+      // them, and sweeping removes what the server library would have removed.
+      session_.sweep();
+      ::_exit(status);
+    } catch (const std::exception& e) {
+      if (::getpid() != self) ::_exit(1);
+      say(e.what());
+    }
+    launch::kill_descendants({}, 2.0);
+    session_.sweep();
+    ::_exit(status);
+  }
+
+  int watch(pid_t keeper, int to_keeper) {
+    // Not pidfd_open(): glibc 2.36 declares it without C linkage.
+    UniqueFd keeper_fd(static_cast<int>(::syscall(SYS_pidfd_open, keeper, 0)));
+    int stop_signal = 0;
+    double give_up = -1.0;
+    for (;;) {
+      pollfd fds[2] = {{signals_.fd(), POLLIN, 0}, {keeper_fd.get(), POLLIN, 0}};
+      const double left = give_up < 0 ? -1.0 : give_up - launch::now_s();
+      ::poll(fds, 2, give_up < 0 ? -1 : left <= 0 ? 0 : static_cast<int>(left * 1e3) + 1);
+      if (fds[1].revents != 0) break;
+      if (give_up >= 0 && launch::now_s() > give_up) {
+        ::kill(keeper, SIGKILL);
+        give_up = -1.0;
+      }
+      signalfd_siginfo info{};
+      if (::read(signals_.fd(), &info, sizeof info) != sizeof info) continue;
+      pass_on(static_cast<int>(info.ssi_signo), to_keeper);
+      if (info.ssi_signo == SIGTSTP) continue;
+      if (stop_signal == 0) stop_signal = static_cast<int>(info.ssi_signo);
+      give_up = launch::now_s() + options_.kill_grace_s + kKeeperPatience;
+    }
+    int wait_status = 0;
+    while (::waitpid(keeper, &wait_status, 0) < 0 && errno == EINTR) {
+    }
+    if (WIFEXITED(wait_status)) return WEXITSTATUS(wait_status);
+    launch::kill_descendants(earlier_children_, 2.0);
+    session_.sweep();
+    if (stop_signal != 0) return 128 + stop_signal;
+    say(fmt::format("the keeper process was killed by signal {}; the job is ended",
+                    WTERMSIG(wait_status)));
+    return 128 + WTERMSIG(wait_status);
+  }
+
+  // A stop is for the ranks first, then for this process, so that the user's shell sees it.
+  void pass_on(int signal, int to_keeper) {
+    const auto send = [to_keeper](int number) {
+      const unsigned char byte = static_cast<unsigned char>(number);
+      ::send(to_keeper, &byte, 1, MSG_NOSIGNAL);
+    };
+    send(signal);
+    if (signal != SIGTSTP) return;
+    ::raise(SIGSTOP);
+    send(SIGCONT);
+  }
+
+  const LaunchOptions& options_;
+  SignalBlock signals_;
+  launch::SessionDir session_;
+  std::set<pid_t> earlier_children_;
+};
+
+void flush_everything() {
+  std::cout.flush();
+  std::clog.flush();
+  std::fflush(nullptr);
+}
+
+size_t count_threads() {
+  std::error_code ignored;
+  size_t count = 0;
+  for (std::filesystem::directory_iterator it("/proc/self/task", ignored), end; it != end;
+       it.increment(ignored))
+    ++count;
+  return count;
+}
+
+// ThreadSanitizer's runtime has a thread of its own, which survives fork.
+#if defined(__SANITIZE_THREAD__)
+constexpr size_t kThreadsAllowed = 2;
+#else
+constexpr size_t kThreadsAllowed = 1;
+#endif
+
+}  // namespace
+
+int launch_job(const LaunchOptions& options) {
+  open_standard_descriptors();
+  flush_everything();
+  int status = 1;
+  Front(options).run(status);
+  return status;
+}
+
+bool launch_forked(const LaunchOptions& options) {
+  if (count_threads() > kThreadsAllowed)
+    throw Error(CWY_ERR_INVALID,
+                "CAUSEWAY_RANKS={} asks this process to fork its ranks, but it already has more "
+                "than one thread; initialise Causeway before any thread is started, or use "
+                "`causeway run -n {}`",
+                options.ranks, options.ranks);
+  open_standard_descriptors();
+  // What is buffered now would be written by every rank again.
+  flush_everything();
+  int status = 1;
+  if (Front(options).run(status)) return true;
+  ::_exit(status);
+}
+
+}  // namespace causeway

@@ -1,0 +1,175 @@
+#include "launch/rank_process.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "diag/error.h"
+
+namespace causeway::launch {
+namespace {
+
+struct Pipe {
+  UniqueFd read_end, write_end;
+};
+
+[[noreturn]] void throw_errno(const char* what) {
+  throw Error(CWY_ERR_NOMEM, "cannot {} for a rank: {}", what, std::strerror(errno));
+}
+
+Pipe make_pipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) throw_errno("create a pipe");
+  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
+}
+
+bool read_fully(int fd, void* to, size_t size) {
+  char* at = static_cast<char*>(to);
+  while (size > 0) {
+    const ssize_t n = ::recv(fd, at, size, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    size -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+bool write_fully(int fd, const void* from, size_t size) {
+  const char* at = static_cast<const char*>(from);
+  while (size > 0) {
+    const ssize_t n = ::send(fd, at, size, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    at += n;
+    size -= static_cast<size_t>(n);
+  }
+  return true;
+}
+
+// What an outer launcher said of this process must not be taken for what this one says.
+void drop_inherited_job_variables() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('='));
+    if (name.rfind("PMIX_", 0) == 0 && name.rfind("PMIX_MCA_", 0) != 0) names.push_back(name);
+  }
+  for (const std::string& name : names) ::unsetenv(name.c_str());
+  ::unsetenv("CAUSEWAY_RANKS");
+}
+
+bool take_environment(int control) {
+  uint32_t size = 0;
+  if (!read_fully(control, &size, sizeof size)) return false;
+  std::string block(size, '\0');
+  if (!read_fully(control, block.data(), size)) return false;
+  drop_inherited_job_variables();
+  for (size_t at = 0; at < block.size();) {
+    const std::string entry = block.c_str() + at;
+    at += entry.size() + 1;
+    const size_t equals = entry.find('=');
+    if (equals != std::string::npos)
+      ::setenv(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1);
+  }
+  return true;
+}
+
+void reset_signals(const sigset_t& mask) {
+  // A shell starts background jobs with these ignored; a rank has to hear the launcher.
+  for (const int signal : {SIGINT, SIGQUIT, SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
+}
+
+[[noreturn]] void execute(const std::vector<std::string>& command, int control) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  const int failure = errno;
+  write_fully(control, &failure, sizeof failure);
+  ::_exit(failure == ENOENT ? 127 : 126);
+}
+
+struct ChildEnds {
+  UniqueFd in, out, err, control;
+};
+
+void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
+  // The launcher may have died between fork and here: then nobody would send the signal.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != launcher) ::_exit(1);
+  ::setpgid(0, 0);
+  ::dup2(ends.in.get(), STDIN_FILENO);
+  ::dup2(ends.out.get(), STDOUT_FILENO);
+  ::dup2(ends.err.get(), STDERR_FILENO);
+  ends.in.reset();
+  ends.out.reset();
+  ends.err.reset();
+  const bool go = take_environment(ends.control.get());
+  if (!go) ::_exit(1);
+  ::setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  reset_signals(plan.signal_mask);
+  if (!plan.command.empty()) execute(plan.command, ends.control.get());
+}
+
+}  // namespace
+
+bool spawn_rank(RankProcess& self, uint32_t rank, const SpawnPlan& plan) {
+  int sockets[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+    throw_errno("create a socket");
+  self.rank = rank;
+  self.control = UniqueFd(sockets[0]);
+  ChildEnds ends;
+  ends.control = UniqueFd(sockets[1]);
+  Pipe out = make_pipe(), err = make_pipe();
+  self.out = std::move(out.read_end);
+  self.err = std::move(err.read_end);
+  ends.out = std::move(out.write_end);
+  ends.err = std::move(err.write_end);
+  if (plan.stdin_rank == rank) {
+    Pipe in = make_pipe();
+    self.in = std::move(in.write_end);
+    ends.in = std::move(in.read_end);
+  } else {
+    ends.in = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  const pid_t launcher = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) throw_errno("start a process");
+  if (pid == 0) {
+    self.control.reset();
+    self.out.reset();
+    self.err.reset();
+    self.in.reset();
+    become_rank(std::move(ends), launcher, plan);
+    return true;
+  }
+  self.pid = pid;
+  self.running = true;
+  ::setpgid(pid, pid);  // as in the child: whoever comes first
+  return false;
+}
+
+bool send_environment(const RankProcess& rank, const std::vector<std::string>& environment) {
+  std::string block;
+  for (const std::string& entry : environment) block.append(entry.c_str(), entry.size() + 1);
+  const uint32_t size = static_cast<uint32_t>(block.size());
+  return write_fully(rank.control.get(), &size, sizeof size) &&
+         write_fully(rank.control.get(), block.data(), block.size());
+}
+
+std::optional<int> exec_failure(const RankProcess& rank) {
+  int failure = 0;
+  const ssize_t n = ::recv(rank.control.get(), &failure, sizeof failure, MSG_DONTWAIT);
+  if (n == static_cast<ssize_t>(sizeof failure)) return failure;
+  return std::nullopt;
+}
+
+}  // namespace causeway::launch

@@ -1,0 +1,115 @@
+#include "launch/session_dir.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "diag/error.h"
+#include "launch/process_tree.h"
+
+namespace causeway::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string base_directory() {
+  const char* tmp = std::getenv("TMPDIR");
+  if (tmp != nullptr && tmp[0] == '/' && ::access(tmp, W_OK | X_OK) == 0) return tmp;
+  return "/tmp";
+}
+
+std::string name_prefix() {
+  return fmt::format("causeway-{}-", ::getuid());
+}
+
+std::string random_text() {
+  uint32_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
+    timespec t{};
+    clock_gettime(CLOCK_REALTIME, &t);
+    bits = static_cast<uint32_t>(t.tv_nsec) ^ static_cast<uint32_t>(t.tv_sec << 7);
+  }
+  return fmt::format("{:08x}", bits);
+}
+
+UniqueFd lock_directory(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+void remove_shared_memory(const std::string& job_id) {
+  std::error_code ignored;
+  for (fs::directory_iterator it("/dev/shm", ignored), end; it != end; it.increment(ignored)) {
+    if (ignored) break;
+    if (it->path().filename().string().rfind(job_id, 0) == 0) fs::remove(it->path(), ignored);
+  }
+}
+
+void remove_job(const std::string& path, const std::string& job_id) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+  remove_shared_memory(job_id);
+}
+
+bool ours(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
+}
+
+// A live job holds a lock on its directory through front and keeper; the lock, unlike a process
+// id, cannot be mistaken across pid namespaces or after reuse.
+void sweep_stale(const std::string& base) {
+  std::error_code ignored;
+  const std::string prefix = name_prefix();
+  for (fs::directory_iterator it(base, ignored), end; it != end; it.increment(ignored)) {
+    if (ignored) break;
+    const std::string name = it->path().filename().string();
+    if (name.rfind(prefix, 0) != 0 || !ours(it->path())) continue;
+    UniqueFd lock = lock_directory(it->path());
+    if (!lock) continue;
+    kill_marked("CAUSEWAY_SESSION_DIR=" + it->path().string());
+    remove_job(it->path(), name);
+  }
+}
+
+}  // namespace
+
+SessionDir SessionDir::create() {
+  const std::string base = base_directory();
+  sweep_stale(base);
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    SessionDir dir;
+    dir.job_id_ = fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text());
+    dir.path_ = base + "/" + dir.job_id_;
+    // Locked before it gets a name that a sweeper looks at.
+    const std::string hidden = base + "/." + dir.job_id_;
+    if (::mkdir(hidden.c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      throw Error(CWY_ERR_INVALID,
+                  "cannot create the job's private directory in {}: {}; set TMPDIR to a writable "
+                  "directory",
+                  base, std::strerror(errno));
+    }
+    dir.lock_ = lock_directory(hidden);
+    if (dir.lock_ && ::rename(hidden.c_str(), dir.path_.c_str()) == 0) return dir;
+    ::rmdir(hidden.c_str());
+  }
+  throw Error(CWY_ERR_INVALID, "cannot create the job's private directory in {}", base);
+}
+
+void SessionDir::sweep() const {
+  if (!path_.empty()) remove_job(path_, job_id_);
+}
+
+}  // namespace causeway::launch

@@ -1,0 +1,240 @@
+#include "loader/loader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include "diag/error.h"
+#include "diag/log.h"
+#include "fmt/ranges.h"
+#include "loader/plugin_file.h"
+#include "loader/search.h"
+#include "loader/tables.h"
+
+namespace causeway {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <typename Plugin>
+struct KindOf;
+template <>
+struct KindOf<ConduitPlugin> {
+  static constexpr PluginKind kind = PluginKind::conduit;
+  static constexpr auto make = make_conduit_plugin;
+};
+template <>
+struct KindOf<MemkindPlugin> {
+  static constexpr PluginKind kind = PluginKind::memkind;
+  static constexpr auto make = make_memkind_plugin;
+};
+template <>
+struct KindOf<CollectivePlugin> {
+  static constexpr PluginKind kind = PluginKind::collective;
+  static constexpr auto make = make_collective_plugin;
+};
+
+// A plugin with its use of the file; the use ends after the tables are gone.
+template <typename Plugin>
+struct Loaded {
+  Loaded(const Manifest& manifest, const cwy_services* services) : use(manifest, services) {}
+  PluginUse use;
+  Plugin plugin;
+};
+
+template <typename Plugin>
+struct Shelf {
+  // What a name led to: a plugin, or the line that says why there is none.
+  struct Answer {
+    Plugin* plugin = nullptr;
+    std::string failure;
+  };
+  std::map<std::string, std::unique_ptr<Loaded<Plugin>>> by_path;
+  std::map<std::string, Answer> by_name;
+};
+
+std::string canonical(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  return error ? path : real.string();
+}
+
+}  // namespace
+
+struct Loader::Impl {
+  LoadErrorPolicy policy;
+  const cwy_services* services;
+  std::mutex lock;
+  std::tuple<Shelf<ConduitPlugin>, Shelf<MemkindPlugin>, Shelf<CollectivePlugin>> shelves;
+
+  template <typename Plugin>
+  Shelf<Plugin>& shelf() {
+    return std::get<Shelf<Plugin>>(shelves);
+  }
+
+  // Remembers a failure. `line` starts with the path.
+  void record(std::vector<LoadFailure>& failures, const std::string& path, const std::string& line,
+              bool speak) const {
+    const std::string reason =
+        line.rfind(path + ": ", 0) == 0 ? line.substr(path.size() + 2) : line;
+    const auto same = [&](const LoadFailure& f) { return f.path == path && f.reason == reason; };
+    if (std::any_of(failures.begin(), failures.end(), same)) return;
+    failures.push_back({path, reason});
+    if (speak && policy == LoadErrorPolicy::warn) log_warn("{}: {}", path, reason);
+  }
+
+  // Throws Error "<path>: reason".
+  template <typename Plugin>
+  Plugin* load_file(const std::string& path) {
+    auto& by_path = shelf<Plugin>().by_path;
+    const std::string key = canonical(path);
+    if (const auto found = by_path.find(key); found != by_path.end()) {
+      return &found->second->plugin;
+    }
+    const Manifest manifest = read_manifest(path);
+    if (manifest.kind != KindOf<Plugin>::kind) {
+      throw Error(CWY_ERR_INVALID, "{}: is of the wrong kind: a {}, not a {}", path,
+                  kind_word(manifest.kind), kind_word(KindOf<Plugin>::kind));
+    }
+    auto loaded = std::make_unique<Loaded<Plugin>>(manifest, services);
+    try {
+      loaded->plugin = KindOf<Plugin>::make(manifest, loaded->use.module());
+    } catch (const Error& error) {
+      throw Error(error.status(), path + ": " + error.text());
+    }
+    loaded->use.set_fini(loaded->plugin.module.fini);
+    return &by_path.emplace(key, std::move(loaded)).first->second->plugin;
+  }
+
+  template <typename Plugin>
+  Plugin* load_named(Loader& loader, const std::string& name) {
+    auto& answers = shelf<Plugin>().by_name;
+    auto found = answers.find(name);
+    if (found == answers.end()) found = answers.emplace(name, resolve<Plugin>(loader, name)).first;
+    const auto& answer = found->second;
+    if (!answer.failure.empty() && policy == LoadErrorPolicy::fail) {
+      throw Error(CWY_ERR_INVALID, answer.failure);
+    }
+    return answer.plugin;
+  }
+
+  // The first file of the name that loads claims it; every other one is a failure.
+  template <typename Plugin>
+  typename Shelf<Plugin>::Answer resolve(Loader& loader, const std::string& name) {
+    typename Shelf<Plugin>::Answer answer;
+    const PluginKind kind = KindOf<Plugin>::kind;
+    const auto note = [&](const std::string& path, const std::string& line) {
+      if (answer.failure.empty()) answer.failure = line;
+      record(loader.failures_, path, line, true);
+    };
+    const std::vector<std::string> files = files_named(loader.search_path_, kind, name);
+    for (const std::string& path : files) {
+      try {
+        if (answer.plugin != nullptr) {
+          note(path, taken_line(path, answer.plugin->manifest));
+        } else {
+          answer.plugin = load_file<Plugin>(path);
+        }
+      } catch (const Error& error) {
+        note(path, error.text());
+      }
+    }
+    if (files.empty()) note(plugin_file_name(kind, name), not_found_line(loader, kind, name));
+    return answer;
+  }
+
+  static std::string taken_line(const std::string& path, const Manifest& first) {
+    return fmt::format(
+        "{}: {} '{}' is already provided by {}, which comes first in the search "
+        "path; remove or rename one of the two",
+        path, kind_word(first.kind), first.name, first.path);
+  }
+
+  static std::string not_found_line(const Loader& loader, PluginKind kind,
+                                    const std::string& name) {
+    std::vector<std::string> names;
+    const std::string prefix = std::string(kind_word(kind)) + "_";
+    for (const std::string& path : all_plugin_files(loader.search_path_)) {
+      const std::string stem = fs::path(path).stem().string();
+      if (stem.rfind(prefix, 0) == 0) names.push_back(stem.substr(prefix.size()));
+    }
+    const auto near = did_you_mean(name, names);
+    return fmt::format("{}: not found in {}{}", plugin_file_name(kind, name),
+                       fmt::join(loader.search_path_, ", "),
+                       near ? fmt::format("; did you mean '{}'?", *near) : std::string());
+  }
+};
+
+Loader::Loader(const Config& config, const cwy_services* services)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->policy = config.on_load_error;
+  impl_->services = services;
+  const auto append = [this](const std::string& directory) {
+    const auto same = [&](const std::string& other) {
+      return canonical(other) == canonical(directory);
+    };
+    if (std::none_of(search_path_.begin(), search_path_.end(), same)) {
+      search_path_.push_back(directory);
+    }
+  };
+  for (const std::string& directory : config.plugin_path) append(directory);
+  append(own_plugin_directory());
+}
+
+Loader::~Loader() = default;
+
+std::vector<Manifest> Loader::list() {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  for (const std::string& directory : search_path_) {
+    std::error_code error;
+    fs::directory_iterator(directory, error);
+    if (error && directory != own_plugin_directory()) {
+      impl_->record(failures_, directory, "cannot be searched: " + error.message(), false);
+    }
+  }
+  std::vector<Manifest> manifests;
+  for (const std::string& path : all_plugin_files(search_path_)) {
+    try {
+      Manifest manifest = read_manifest(path);
+      const auto first = std::find_if(manifests.begin(), manifests.end(), [&](const Manifest& m) {
+        return m.kind == manifest.kind && m.name == manifest.name;
+      });
+      if (first == manifests.end()) {
+        manifests.push_back(std::move(manifest));
+      } else {
+        impl_->record(failures_, path, Impl::taken_line(path, *first), false);
+      }
+    } catch (const Error& error) {
+      impl_->record(failures_, path, error.text(), false);
+    }
+  }
+  return manifests;
+}
+
+ConduitPlugin* Loader::conduit(const std::string& name) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_named<ConduitPlugin>(*this, name);
+}
+MemkindPlugin* Loader::memkind(const std::string& name) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_named<MemkindPlugin>(*this, name);
+}
+CollectivePlugin* Loader::collective(const std::string& name) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_named<CollectivePlugin>(*this, name);
+}
+
+ConduitPlugin* Loader::conduit_file(const std::string& path) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_file<ConduitPlugin>(path);
+}
+MemkindPlugin* Loader::memkind_file(const std::string& path) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_file<MemkindPlugin>(path);
+}
+CollectivePlugin* Loader::collective_file(const std::string& path) {
+  const std::lock_guard<std::mutex> guard(impl_->lock);
+  return impl_->load_file<CollectivePlugin>(path);
+}
+
+}  // namespace causeway

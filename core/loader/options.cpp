@@ -1,0 +1,122 @@
+// Options of one plugin instance, and the opt_* services that hand them to plugins.
+#include <algorithm>
+
+#include "diag/error.h"
+#include "loader/loader.h"
+#include "loader/one_line.h"
+#include "loader/option_value.h"
+
+namespace causeway {
+
+class Options {
+ public:
+  struct Entry {
+    std::string type;
+    OptionValue value;
+  };
+  // Transparent comparison: looking a key up allocates nothing.
+  std::map<std::string, Entry, std::less<>> entries;
+};
+
+namespace {
+
+std::string origin_of(const std::string& key, const std::map<std::string, Origin>& origins) {
+  const auto found = origins.find(key);
+  return found == origins.end() ? std::string("options") : found->second.str();
+}
+
+[[noreturn]] void reject_unknown(const Manifest& manifest, const std::string& key,
+                                 const std::string& origin) {
+  std::vector<std::string> keys;
+  for (const OptionSchema& schema : manifest.options) keys.push_back(schema.key);
+  std::string hint;
+  if (const auto near = did_you_mean(key, keys); near) {
+    hint = fmt::format("; did you mean '{}'?", *near);
+  } else if (keys.empty()) {
+    hint = "; it has none";
+  }
+  throw Error(CWY_ERR_INVALID, "{}: {} '{}' has no option '{}'{}", origin, kind_word(manifest.kind),
+              manifest.name, one_line(key, 80), hint);
+}
+
+// The entry of a key that has one of the given types; NULL otherwise.
+const OptionValue* find(const cwy_options* opts, const char* key, std::string_view type) noexcept {
+  if (opts == nullptr || key == nullptr) return nullptr;
+  const auto& entries = reinterpret_cast<const Options*>(opts)->entries;
+  const auto found = entries.find(std::string_view(key));
+  if (found == entries.end()) return nullptr;
+  if (!type.empty() && found->second.type != type) return nullptr;
+  return &found->second.value;
+}
+
+cwy_status opt_string(const cwy_options* opts, const char* key, const char** out) {
+  const OptionValue* value = find(opts, key, "");
+  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
+  *out = value->text.c_str();
+  return CWY_OK;
+}
+
+cwy_status opt_int(const cwy_options* opts, const char* key, int64_t* out) {
+  const OptionValue* value = find(opts, key, "int");
+  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
+  *out = value->integer;
+  return CWY_OK;
+}
+
+cwy_status opt_bool(const cwy_options* opts, const char* key, int32_t* out) {
+  const OptionValue* value = find(opts, key, "bool");
+  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
+  *out = value->flag ? 1 : 0;
+  return CWY_OK;
+}
+
+cwy_status opt_size(const cwy_options* opts, const char* key, uint64_t* out) {
+  const OptionValue* value = find(opts, key, "size");
+  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
+  *out = value->number;
+  return CWY_OK;
+}
+
+cwy_status opt_time(const cwy_options* opts, const char* key, uint64_t* out) {
+  const OptionValue* value = find(opts, key, "time");
+  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
+  *out = value->number;
+  return CWY_OK;
+}
+
+}  // namespace
+
+std::shared_ptr<const Options> make_options(const Manifest& manifest,
+                                            const std::map<std::string, std::string>& values,
+                                            const std::map<std::string, Origin>& origins) {
+  auto options = std::make_shared<Options>();
+  for (const OptionSchema& schema : manifest.options) {
+    options->entries[schema.key] = {schema.type, parse_option_value(schema, schema.default_text)};
+  }
+  for (const auto& [key, text] : values) {
+    const auto schema = std::find_if(manifest.options.begin(), manifest.options.end(),
+                                     [&](const OptionSchema& s) { return s.key == key; });
+    if (schema == manifest.options.end()) reject_unknown(manifest, key, origin_of(key, origins));
+    try {
+      options->entries[key].value = parse_option_value(*schema, text);
+    } catch (const Error& error) {
+      throw Error(CWY_ERR_INVALID, "{}: option '{}' of {} '{}': {}", origin_of(key, origins), key,
+                  kind_word(manifest.kind), manifest.name, error.text());
+    }
+  }
+  return options;
+}
+
+const cwy_options* as_c(const Options* options) {
+  return reinterpret_cast<const cwy_options*>(options);
+}
+
+void fill_option_services(cwy_services& services) {
+  services.opt_string = opt_string;
+  services.opt_int = opt_int;
+  services.opt_bool = opt_bool;
+  services.opt_size = opt_size;
+  services.opt_time = opt_time;
+}
+
+}  // namespace causeway

@@ -1,0 +1,89 @@
+// Where this copy of the core lies: found from a symbol of its own, so that a tree may be moved,
+// and the same in the library, in the tool and in a unit test that carries the core's objects.
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "loader/loader.h"
+
+namespace causeway {
+namespace {
+
+namespace fs = std::filesystem;
+
+// File of the object that holds this function; empty when the system does not tell.
+std::string own_object() {
+  Dl_info info{};
+  link_map* map = nullptr;
+  const auto* symbol = reinterpret_cast<const void*>(&own_prefix);
+  if (dladdr1(symbol, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0) return {};
+  // The main program has an empty name in the link map, and dli_fname is only its argv[0].
+  const bool is_program = map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0';
+  char resolved[PATH_MAX];
+  if (realpath(is_program ? "/proc/self/exe" : map->l_name, resolved) == nullptr) return {};
+  return resolved;
+}
+
+fs::path own_directory() {
+  std::error_code ignored;
+  const fs::path object = own_object();
+  return object.empty() ? fs::current_path(ignored) : object.parent_path();
+}
+
+bool is_library_directory(const fs::path& name) {
+  return name == "lib" || name == "lib64" || name == "lib32";
+}
+
+// "x86_64-linux-gnu" below lib: the multiarch layout.
+bool is_multiarch(const fs::path& directory) {
+  return directory.filename().string().find("-linux-") != std::string::npos &&
+         is_library_directory(directory.parent_path().filename());
+}
+
+fs::path prefix_of(const fs::path& directory) {
+  if (is_multiarch(directory)) return directory.parent_path().parent_path();
+  // libexec/causeway/<tool>
+  if (directory.filename() == "causeway" && directory.parent_path().filename() == "libexec") {
+    return directory.parent_path().parent_path();
+  }
+  // bin, lib, lib64, libexec, and whatever a build puts beside its lib directory
+  return directory.parent_path();
+}
+
+std::vector<fs::path> plugin_directory_candidates(const fs::path& directory) {
+  const fs::path prefix = prefix_of(directory);
+  std::vector<fs::path> candidates;
+  if (is_library_directory(directory.filename()) || is_multiarch(directory)) {
+    candidates.push_back(directory);  // a library's plugins lie below its own directory
+  }
+  candidates.push_back(prefix / CAUSEWAY_LIBDIR);
+  for (const char* libdir : {"lib", "lib64"}) candidates.push_back(prefix / libdir);
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored)) {
+    if (is_multiarch(entry.path())) candidates.push_back(entry.path());
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::string own_prefix() {
+  return prefix_of(own_directory()).string();
+}
+
+std::string own_plugin_directory() {
+  const std::vector<fs::path> candidates = plugin_directory_candidates(own_directory());
+  std::error_code ignored;
+  for (const fs::path& candidate : candidates) {
+    const fs::path directory = candidate / "causeway" / "1";
+    if (fs::is_directory(directory, ignored)) return directory.string();
+  }
+  return (candidates.front() / "causeway" / "1").string();
+}
+
+}  // namespace causeway

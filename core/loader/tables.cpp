@@ -1,0 +1,199 @@
+#include "loader/tables.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "diag/error.h"
+#include "fmt/ranges.h"
+#include "loader/one_line.h"
+#include "loader/stubs.h"
+
+namespace causeway {
+namespace {
+
+// Larger than any table will ever be: a head that was never filled, or not a table at all.
+constexpr uint32_t kAbsurdSize = 64 * 1024;
+constexpr uint32_t kMostTables = 64;
+constexpr uint32_t kMostCandidates = 4096;
+
+template <typename... Args>
+[[noreturn]] void reject(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(CWY_ERR_INVALID, format, std::forward<Args>(args)...);
+}
+
+// Members the plugin's minor does not know stay zero; members the core's minor does not know are
+// left behind. A member that lies only partly inside struct_size is not there.
+template <typename Table>
+Table copy_table(const Table* theirs, const char* what) {
+  if (theirs == nullptr) reject("{} is NULL", what);
+  const cwy_head head = theirs->head;
+  if (head.struct_size < sizeof(cwy_head) || head.struct_size > kAbsurdSize) {
+    reject("{} has head.struct_size {}: fill the head with CWY_HEAD()", what, head.struct_size);
+  }
+  if (head.major != CWY_PLUGIN_MAJOR) {
+    reject("{} is of plugin interface major {}, expected {}", what, head.major, CWY_PLUGIN_MAJOR);
+  }
+  Table ours{};
+  const size_t known = std::min<size_t>(head.struct_size, sizeof(Table)) & ~size_t{7};
+  std::memcpy(static_cast<void*>(&ours), theirs, known);
+  ours.head.struct_size = sizeof(Table);
+  return ours;
+}
+
+// Collects what a table lacks, so that one message names everything.
+class Required {
+ public:
+  template <typename Entry>
+  void need(Entry entry, const char* name) {
+    if (entry == nullptr) missing_.push_back(name);
+  }
+  void check(const char* what) const {
+    if (!missing_.empty())
+      reject("{} lacks what every plugin must offer: {}", what, fmt::join(missing_, ", "));
+  }
+
+ private:
+  std::vector<const char*> missing_;
+};
+
+void check_min_core_minor(uint32_t min_core_minor) {
+  const uint32_t ours = CWY_PLUGIN_MINOR;
+  if (min_core_minor > ours) {
+    reject(
+        "is too new: its module needs plugin interface {}.{} or later, this Causeway offers "
+        "{}.{}",
+        CWY_PLUGIN_MAJOR, min_core_minor, CWY_PLUGIN_MAJOR, ours);
+  }
+}
+
+cwyc_ops copy_ops(const cwyc_ops* theirs, uint32_t index) {
+  const std::string what = fmt::format("its ops[{}]", index);
+  cwyc_ops ops = copy_table(theirs, what.c_str());
+  Required required;
+  required.need(ops.am_short, "am_short");
+  required.need(ops.am_medium, "am_medium");
+  if (ops.am_prepare != nullptr) {
+    required.need(ops.am_commit, "am_commit (beside am_prepare)");
+    required.need(ops.am_cancel, "am_cancel (beside am_prepare)");
+  }
+  required.check(what.c_str());
+  if (ops.concurrency != CWYC_SERIAL && ops.concurrency != CWYC_MULTI) {
+    reject("{} has concurrency {}: neither CWYC_SERIAL nor CWYC_MULTI", what, ops.concurrency);
+  }
+  return ops;
+}
+
+void check_module(const cwyc_module& module) {
+  Required required;
+  required.need(module.domain_open, "domain_open");
+  required.need(module.domain_close, "domain_close");
+  required.need(module.ep_open, "ep_open");
+  required.need(module.ep_close, "ep_close");
+  required.need(module.ep_query, "ep_query");
+  required.need(module.ep_address, "ep_address");
+  required.need(module.reach, "reach");
+  required.need(module.connect, "connect");
+  required.need(module.disconnect, "disconnect");
+  required.need(module.purge, "purge");
+  required.need(module.progress, "progress");
+  required.need(module.ops, "ops");
+  if (module.mem_alloc != nullptr || module.mem_reg != nullptr) {
+    required.need(module.mem_release, "mem_release (beside mem_alloc, mem_reg)");
+  }
+  if (module.rkey_open != nullptr) {
+    required.need(module.rkey_close, "rkey_close (beside rkey_open)");
+  }
+  if (module.wait_fd != nullptr) required.need(module.arm, "arm (beside wait_fd)");
+  required.check("its module");
+  if (module.ops_count == 0 || module.ops_count > kMostTables) {
+    reject("its module has ops_count {}, expected 1 to {}", module.ops_count, kMostTables);
+  }
+}
+
+void check_module(const cwym_module& module) {
+  Required required;
+  required.need(module.list_devices, "list_devices");
+  required.need(module.create, "create");
+  required.need(module.destroy, "destroy");
+  required.need(module.query, "query");
+  required.need(module.who_owns, "who_owns");
+  required.need(module.copy, "copy");
+  if (module.alloc != nullptr) required.need(module.release, "release (beside alloc)");
+  if (module.import_mem != nullptr) {
+    required.need(module.import_close, "import_close (beside import_mem)");
+  }
+  if (module.push != nullptr) required.need(module.pop, "pop (beside push)");
+  required.check("its module");
+}
+
+cwyl_candidate copy_candidate(const cwyl_candidate* theirs, uint32_t index) {
+  std::string what = fmt::format("its candidates[{}]", index);
+  cwyl_candidate candidate = copy_table(theirs, what.c_str());
+  Required required;
+  required.need(candidate.name, "name");
+  required.need(candidate.start, "start");
+  required.need(candidate.step, "step");
+  required.check(what.c_str());
+  what += fmt::format(" ('{}')", one_line(candidate.name, 63));
+  if (candidate.min_bytes > candidate.max_bytes || candidate.min_team > candidate.max_team) {
+    reject("{} has a range whose minimum is above its maximum", what);
+  }
+  return candidate;
+}
+
+std::string who(const Manifest& manifest) {
+  return fmt::format("{} '{}'", kind_word(manifest.kind), manifest.name);
+}
+
+}  // namespace
+
+ConduitPlugin make_conduit_plugin(const Manifest& manifest, const void* module) {
+  ConduitPlugin plugin;
+  plugin.manifest = manifest;
+  plugin.module = copy_table(static_cast<const cwyc_module*>(module), "its module");
+  check_min_core_minor(plugin.module.min_core_minor);
+  check_module(plugin.module);
+  for (uint32_t i = 0; i < plugin.module.ops_count; ++i) {
+    plugin.ops.push_back(copy_ops(plugin.module.ops[i], i));
+  }
+  fill_missing(plugin.module, who(manifest));
+  return plugin;
+}
+
+MemkindPlugin make_memkind_plugin(const Manifest& manifest, const void* module) {
+  MemkindPlugin plugin;
+  plugin.manifest = manifest;
+  plugin.module = copy_table(static_cast<const cwym_module*>(module), "its module");
+  check_min_core_minor(plugin.module.min_core_minor);
+  check_module(plugin.module);
+  fill_missing(plugin.module, who(manifest));
+  return plugin;
+}
+
+CollectivePlugin make_collective_plugin(const Manifest& manifest, const void* module) {
+  CollectivePlugin plugin;
+  plugin.manifest = manifest;
+  plugin.module = copy_table(static_cast<const cwyl_module*>(module), "its module");
+  check_min_core_minor(plugin.module.min_core_minor);
+  if (plugin.module.candidates == nullptr || plugin.module.candidate_count == 0 ||
+      plugin.module.candidate_count > kMostCandidates) {
+    reject("its module lists no candidates, or more than {}", kMostCandidates);
+  }
+  std::set<std::pair<uint32_t, std::string>> names;
+  for (uint32_t i = 0; i < plugin.module.candidate_count; ++i) {
+    cwyl_candidate candidate = copy_candidate(plugin.module.candidates[i], i);
+    // Operations of a later minor: this core never asks for them.
+    if (candidate.operation >= CWYL_OPERATIONS) continue;
+    if (!names.emplace(candidate.operation, candidate.name).second) {
+      reject("its candidates[{}] has the name of an earlier one, '{}'", i,
+             one_line(candidate.name, 63));
+    }
+    fill_missing(candidate);
+    plugin.candidates.push_back(candidate);
+  }
+  fill_missing(plugin.module, who(manifest));
+  return plugin;
+}
+
+}  // namespace causeway

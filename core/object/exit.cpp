@@ -1,0 +1,102 @@
+#include "object/exit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "am/internal.h"
+#include "diag/log.h"
+#include "object/client.h"
+#include "object/fatal.h"
+#include "object/report.h"
+#include "object/runtime.h"
+#include "progress/poll.h"
+
+namespace causeway {
+namespace {
+
+// Exchanged by the first thread that leaves (acq_rel); the others wait for the process to end.
+std::atomic<bool> g_exiting{false};
+// What a remote gasnet_exit asked for; used by the default SIGQUIT action. Relaxed: written and
+// read by one process in an order its own raise() gives.
+std::atomic<int> g_remote_code{1};
+constexpr int kSendTries = 64;
+
+void on_sigquit(int) { exit_job(g_remote_code.load(std::memory_order_relaxed)); }
+
+// The news travels along the hypercube edges from every rank that learns it: log2(n) messages
+// each, on the reply lane so that full request queues do not stop it. A peer that is not reached
+// in a few tries is left to the launcher.
+void tell_others(int code) {
+  if (runtime().clients.empty()) return;
+  Endpoint& ep = *runtime().clients.front()->endpoint();
+  const uint32_t n = runtime().size();
+  const int32_t args[] = {code};
+  for (uint32_t bit = 1; bit < n; bit <<= 1) {
+    Peer& peer = ep.peer((runtime().rank() + bit) % n);
+    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+    if (conn == &peer.stub) continue;  // never contacted: not worth a wire-up now
+    for (int i = 0; i < kSendTries; ++i) {
+      const cwy_status status = conn->ops->am_short(
+          conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);
+      if (status != CWY_RETRY) break;
+      poll_replies(ep);
+    }
+  }
+}
+
+}  // namespace
+
+bool exiting() { return g_exiting.load(std::memory_order_acquire); }
+
+void install_exit_signals() {
+  struct sigaction old {};
+  ::sigaction(SIGQUIT, nullptr, &old);
+  if (old.sa_handler == SIG_DFL) {
+    struct sigaction action {};
+    action.sa_handler = on_sigquit;
+    ::sigaction(SIGQUIT, &action, nullptr);
+  }
+  ::sigaction(SIGURG, nullptr, &old);
+  if (old.sa_handler == SIG_DFL) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // only interrupts a sleep (service_wake)
+    ::sigaction(SIGURG, &action, nullptr);
+  }
+}
+
+void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  if (exiting()) return;
+  g_remote_code.store(args[0], std::memory_order_relaxed);
+  ::raise(SIGQUIT);  // the client's handler, or ours; GASNet-1 2.1.5
+}
+
+void exit_job(int code) {
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) {
+    for (;;) ::pause();  // another thread is ending the process
+  }
+  ::fflush(nullptr);
+  if (g_runtime != nullptr) {
+    print_report_at_exit();
+    tell_others(code);
+    ::fflush(nullptr);
+    try {
+      runtime().bootstrap().finalize();
+    } catch (const std::exception& e) {
+      log_debug("leaving without an orderly goodbye: {}", e.what());
+    }
+  }
+  ::_exit(code);
+}
+
+void fatal_text(const char* call, const std::string& text) {
+  if (!g_exiting.exchange(true, std::memory_order_acq_rel)) {
+    write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+    ::fflush(nullptr);
+  }
+  ::_exit(1);
+}
+
+}  // namespace causeway

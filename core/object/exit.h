@@ -1,0 +1,23 @@
+// Ending the job: gasnet_exit, and the news that somebody else called it. GASNet-1 specification
+// 2.1.5.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway {
+
+struct Peer;
+
+// Installs SIGQUIT's default action (gasnet_exit) where the program has none of its own.
+void install_exit_signals();
+
+[[noreturn]] void exit_job(int code);
+
+// Core handler of Internal::exit: args[0] is the code.
+void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+
+// True once this process is on its way out.
+bool exiting();
+
+}  // namespace causeway

@@ -1,0 +1,200 @@
+#include "object/job.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "diag/error.h"
+
+namespace causeway {
+namespace {
+
+uint64_t hash_text(const std::string& text, uint64_t seed) {
+  uint64_t h = 0xcbf29ce484222325ull ^ seed;  // FNV-1a
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
+  return h;
+}
+
+std::string read_line(const char* path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string namespace_id(const char* name) {
+  struct stat st {};
+  const std::string path = std::string("/proc/self/ns/") + name;
+  return ::stat(path.c_str(), &st) == 0 ? std::to_string(st.st_ino) : std::string("?");
+}
+
+void put_field(std::string& out, const std::string& name, const std::string& value) {
+  out += fmt::format("{} {} ", name, value.size());
+  out += value;
+  out += '\n';
+}
+
+std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
+  std::vector<RankInfo> out;
+  out.reserve(ranks.size());
+  for (const uint32_t r : ranks) out.push_back(RankInfo{r});
+  return out;
+}
+
+}  // namespace
+
+std::string Card::pack() const {
+  std::string out;
+  put_field(out, "host", hostname);
+  put_field(out, "host_id", std::to_string(host_id));
+  put_field(out, "sharing_id", std::to_string(sharing_id));
+  put_field(out, "pid", std::to_string(pid));
+  put_field(out, "epoch", std::to_string(epoch));
+  put_field(out, "fingerprint", fingerprint);
+  for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
+  return out;
+}
+
+Card Card::unpack(const std::string& bytes) {
+  Card card;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t space = bytes.find(' ', at);
+    const size_t space2 = space == std::string::npos ? space : bytes.find(' ', space + 1);
+    if (space2 == std::string::npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
+    const std::string name = bytes.substr(at, space - at);
+    const size_t length = std::strtoull(bytes.c_str() + space + 1, nullptr, 10);
+    if (length > bytes.size() - space2 - 1)
+      throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
+    const std::string value = bytes.substr(space2 + 1, length);
+    at = space2 + 1 + length + 1;
+    if (name == "host") card.hostname = value;
+    if (name == "host_id") card.host_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "sharing_id") card.sharing_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "pid") card.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (name == "epoch")
+      card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (name == "fingerprint") card.fingerprint = value;
+    if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
+  }
+  return card;
+}
+
+Card Card::of_this_process() {
+  Card card;
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  card.hostname = name;
+  card.host_id = hash_text(read_line("/proc/sys/kernel/random/boot_id"), 1);
+  // Mapping a neighbor's memory goes through /proc/<pid>/fd: same pid namespace and same user.
+  card.sharing_id =
+      hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
+                card.host_id);
+  card.pid = static_cast<uint32_t>(::getpid());
+  return card;
+}
+
+uint32_t usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<uint32_t>(CPU_COUNT(&set));
+  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? static_cast<uint32_t>(n) : 1;
+}
+
+Job::Job(const Bootstrap& bootstrap)
+    : job_id_(bootstrap.job_id()), session_dir_(bootstrap.session_dir()) {
+  facts_.head = CWY_HEAD(cwy_job);
+  facts_.rank = bootstrap.rank();
+  facts_.size = bootstrap.size();
+  facts_.epoch = 1;
+  facts_.host_count = 1;
+  facts_.cpu_count = usable_cpus();
+  facts_.job_id = job_id_.c_str();
+  facts_.session_dir = session_dir_.c_str();
+  local_ranks_ = bootstrap.local_ranks();
+  publish_local_ranks();
+}
+
+void Job::set_own_card(const Card& card) { facts_.host_id = card.host_id; }
+
+void Job::publish_local_ranks() {
+  facts_.local_ranks = local_ranks_.data();
+  facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
+  for (uint32_t i = 0; i < facts_.local_count; ++i) {
+    if (local_ranks_[i] == facts_.rank) facts_.local_index = i;
+  }
+}
+
+void Job::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
+  cards_ = std::move(cards);
+  can_map_ = nbrhd_can_map;
+  const Card& own = cards_[facts_.rank];
+  local_ranks_.clear();
+  std::vector<uint32_t> nbrhd;
+  std::map<uint64_t, uint32_t> hosts, nbrhds;  // id -> index, by lowest rank
+  for (uint32_t r = 0; r < facts_.size; ++r) {
+    const Card& card = cards_[r];
+    if (card.fingerprint != own.fingerprint) {
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} runs with another configuration than rank {}: give every rank the same "
+                  "CAUSEWAY_CONFIG and CAUSEWAY_SET",
+                  r, facts_.rank);
+    }
+    hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
+    // Where nothing can be mapped every rank is a neighborhood of its own.
+    nbrhds.emplace(nbrhd_can_map ? card.sharing_id : r, static_cast<uint32_t>(nbrhds.size()));
+    if (card.host_id == own.host_id) {
+      if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
+      local_ranks_.push_back(r);
+    }
+    if (locality(r) == Locality::self || locality(r) == Locality::nbrhd) {
+      if (r == facts_.rank) nbrhd_index_ = static_cast<uint32_t>(nbrhd.size());
+      nbrhd.push_back(r);
+    }
+  }
+  facts_.host_count = static_cast<uint32_t>(hosts.size());
+  facts_.host_index = hosts.at(own.host_id);
+  publish_local_ranks();
+  nbrhd_set_size_ = static_cast<uint32_t>(nbrhds.size());
+  nbrhd_set_rank_ = nbrhds.at(nbrhd_can_map ? own.sharing_id : facts_.rank);
+  nbrhd_ = rank_list(nbrhd);
+  host_ = rank_list(local_ranks_);
+}
+
+Locality Job::locality(uint32_t rank) const {
+  const Card& own = cards_[facts_.rank];
+  const Card& card = cards_[rank];
+  if (rank == facts_.rank) return Locality::self;
+  if (card.host_id != own.host_id) return Locality::remote;
+  return can_map_ && card.sharing_id == own.sharing_id ? Locality::nbrhd : Locality::host;
+}
+
+PeerFacts Job::facts_of(uint32_t rank, const Conduit* conduit) const {
+  const Card& card = cards_[rank];
+  PeerFacts facts;
+  facts.locality = locality(rank);
+  facts.host = card.hostname;
+  facts.desc.head = CWY_HEAD(cwyc_peer_desc);
+  facts.desc.peer = {rank, card.epoch};
+  facts.desc.same_process = rank == facts_.rank;
+  facts.desc.same_host = facts.locality != Locality::remote;
+  facts.desc.pid = card.pid;
+  facts.desc.hostname = card.hostname.c_str();
+  for (uint32_t i = 0; i < local_ranks_.size(); ++i) {
+    if (local_ranks_[i] == rank) facts.desc.local_index = i;
+  }
+  if (conduit != nullptr) {
+    const auto found = card.addresses.find(conduit->name());
+    if (found != card.addresses.end()) {
+      facts.desc.address = found->second.data();
+      facts.desc.address_len = found->second.size();
+    }
+  }
+  return facts;
+}
+
+}  // namespace causeway

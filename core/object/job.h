@@ -1,0 +1,77 @@
+// Job: who takes part and where each rank runs. Built from the cards that ranks exchange through
+// the bootstrap, and constant afterwards.
+#pragma once
+
+#include <causeway/plugin.h>
+#include <gasnetex.h>
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "bootstrap/bootstrap.h"
+#include "config/config.h"
+#include "select/selector.h"
+
+namespace causeway {
+
+using RankInfo = std::remove_const_t<gex_RankInfo_t>;
+
+// What one rank tells the others of itself. Extended by name, so versions may differ.
+struct Card {
+  std::string hostname;
+  uint64_t host_id = 0;       // the operating system instance
+  uint64_t sharing_id = 0;    // equal for ranks that can map each other's memory
+  uint32_t pid = 0;
+  uint32_t epoch = 1;
+  std::string fingerprint;    // of the configuration, to find ranks that read another file
+  std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
+
+  std::string pack() const;
+  static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)
+  static Card of_this_process();
+};
+
+class Job {
+ public:
+  Job(const Bootstrap& bootstrap);
+
+  uint32_t rank() const { return facts_.rank; }
+  uint32_t size() const { return facts_.size; }
+  const cwy_job& facts() const { return facts_; }
+
+  // What can be said before the cards are exchanged, so that plugins can be initialised.
+  void set_own_card(const Card& card);
+  // All cards, by rank. Throws Error when they contradict each other.
+  void set_cards(std::vector<Card> cards, bool nbrhd_can_map);
+
+  const Card& card(uint32_t rank) const { return cards_[rank]; }
+  Locality locality(uint32_t rank) const;
+  PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
+
+  const std::vector<RankInfo>& nbrhd() const { return nbrhd_; }
+  const std::vector<RankInfo>& host() const { return host_; }
+  uint32_t nbrhd_index() const { return nbrhd_index_; }
+  uint32_t host_index() const { return host_index_; }
+  uint32_t nbrhd_set_size() const { return nbrhd_set_size_; }
+  uint32_t nbrhd_set_rank() const { return nbrhd_set_rank_; }
+  uint32_t host_set_size() const { return facts_.host_count; }
+  uint32_t host_set_rank() const { return facts_.host_index; }
+
+ private:
+  cwy_job facts_{};
+  std::string job_id_, session_dir_;
+  std::vector<uint32_t> local_ranks_;
+  std::vector<Card> cards_;
+  std::vector<RankInfo> nbrhd_, host_;
+  uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
+  bool can_map_ = false;
+
+  void publish_local_ranks();
+};
+
+// Processors this process may run on.
+uint32_t usable_cpus();
+
+}  // namespace causeway

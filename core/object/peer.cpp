@@ -1,0 +1,209 @@
+#include "object/peer.h"
+
+#include <cstring>
+#include <new>
+
+#include "diag/log.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "object/segment.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+// The table of stub connections: each operation connects, then forwards. Never fails silently: a
+// peer that cannot be reached ends the job with the reasons.
+Peer& stub_peer(cwyc_conn* conn) { return *static_cast<Peer*>(conn->core); }
+
+template <auto Slot>
+cwyc_conn* connected(cwyc_conn* stub) {
+  Peer& peer = stub_peer(stub);
+  const cwy_status status =
+      or_fatal("connecting", [&] { return connect_peer(peer); });
+  return status == CWY_OK ? (peer.*Slot).load(std::memory_order_acquire) : nullptr;
+}
+
+template <auto Slot, auto Entry, typename... Args>
+cwy_status forward(cwyc_conn* stub, Args... args) {
+  cwyc_conn* conn = connected<Slot>(stub);
+  return conn != nullptr ? (conn->ops->*Entry)(conn, args...) : CWY_RETRY;
+}
+
+void stub_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {
+  fatal("negotiated send", "committed on a connection that prepared nothing");
+}
+void stub_cancel(cwyc_conn*, cwyc_am_slot*) {}
+
+cwyc_ops make_stub_table() {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.put_small = forward<&Peer::put, &cwyc_ops::put_small>;
+  ops.put = forward<&Peer::put, &cwyc_ops::put>;
+  ops.get = forward<&Peer::get, &cwyc_ops::get>;
+  ops.put_notify = forward<&Peer::put, &cwyc_ops::put_notify>;
+  ops.putv = forward<&Peer::put, &cwyc_ops::putv>;
+  ops.getv = forward<&Peer::get, &cwyc_ops::getv>;
+  ops.atomic = forward<&Peer::atomic, &cwyc_ops::atomic>;
+  ops.am_short = forward<&Peer::am, &cwyc_ops::am_short>;
+  ops.am_medium = forward<&Peer::am, &cwyc_ops::am_medium>;
+  ops.am_long = forward<&Peer::am, &cwyc_ops::am_long>;
+  ops.am_prepare = forward<&Peer::am, &cwyc_ops::am_prepare>;
+  ops.am_commit = stub_commit;
+  ops.am_cancel = stub_cancel;
+  ops.flush = forward<&Peer::put, &cwyc_ops::flush>;
+  ops.check = forward<&Peer::am, &cwyc_ops::check>;
+  return ops;
+}
+const cwyc_ops kStubTable = make_stub_table();
+
+
+// The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
+cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
+  Connection* c = connection_in(peer, conduit);
+  if (c == nullptr) {
+    ConduitEp* cep = peer.ep->conduit_ep(conduit);
+    c = Connection::make(&peer, cep);
+    const PeerFacts facts = runtime().job().facts_of(peer.rank, conduit);
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    c->connect_op.arm_explicit(CWYC_DONE_REMOTE);
+    const cwy_status status =
+        conduit->module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.conduit, &err);
+    if (status != CWY_OK && status != CWY_INPROGRESS) {
+      c->destroy();
+      throw Error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
+                  facts.host, conduit->name(), err.text[0] ? err.text : status_name(status));
+    }
+    c->connecting = status == CWY_INPROGRESS;
+    for (Connection*& slot : peer.connections) {
+      if (slot == nullptr) {
+        slot = c;
+        break;
+      }
+    }
+  }
+  *out = c;
+  if (c->connecting && !c->connect_op.complete()) return CWY_RETRY;
+  c->connecting = 0;
+  return CWY_OK;
+}
+
+void open_right(Peer& peer, Connection& c) {
+  if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
+  if (c.cep->caps & CWYC_CAP_UNREGISTERED) return;
+  const std::string right = packed_right(peer.segment, c.cep->conduit->name());
+  if (right.empty()) {
+    c.rma_over_am.store(true, std::memory_order_relaxed);
+    return;
+  }
+  const PeerFacts facts = runtime().job().facts_of(peer.rank, c.cep->conduit);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_rkey* rkey = nullptr;
+  const cwy_status status = c.cep->conduit->module().rkey_open(c.cep->ep, &facts.desc, right.data(),
+                                                               right.size(), &rkey, &err);
+  if (status == CWY_OK) {
+    c.rma_over_am.store(false, std::memory_order_relaxed);
+    c.rkey.store(rkey, std::memory_order_release);
+    return;
+  }
+  if (status != CWY_ERR_UNSUPPORTED) {
+    throw Error(status, "rank {}: conduit {} cannot open the segment: {}", peer.rank,
+                c.cep->conduit->name(), err.text[0] ? err.text : status_name(status));
+  }
+  log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", peer.rank,
+           c.cep->conduit->name(), err.text);
+  c.rma_over_am.store(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Connection* Connection::make(Peer* peer, ConduitEp* cep) {
+  const size_t bytes = sizeof(Connection) + cep->attr.conn_size;
+  void* memory = ::operator new(bytes, std::align_val_t{alignof(Connection)});
+  std::memset(memory, 0, bytes);
+  auto* c = new (memory) Connection;
+  c->peer = peer;
+  c->cep = cep;
+  c->conn.ops = &cep->ops[0];
+  c->conn.core = c;
+  c->conn.ep = cep->ep;
+  c->conn.peer = {peer->rank, peer->epoch};
+  return c;
+}
+
+void Connection::destroy() {
+  this->~Connection();
+  ::operator delete(this, std::align_val_t{alignof(Connection)});
+}
+
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank) {
+  peer.ep = ep;
+  peer.rank = rank;
+  peer.epoch = runtime().job().card(rank).epoch;
+  peer.stub.ops = &kStubTable;
+  peer.stub.core = &peer;
+  peer.stub.peer = {rank, peer.epoch};
+  // Relaxed: not shared yet.
+  peer.am.store(&peer.stub, std::memory_order_relaxed);
+  peer.put.store(&peer.stub, std::memory_order_relaxed);
+  peer.get.store(&peer.stub, std::memory_order_relaxed);
+  peer.atomic.store(&peer.stub, std::memory_order_relaxed);
+}
+
+Connection* connection_in(Peer& peer, const Conduit* conduit) {
+  for (Connection* c : peer.connections) {
+    if (c != nullptr && c->cep->conduit == conduit) return c;
+  }
+  return nullptr;
+}
+
+cwy_status connect_peer(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  if (peer.connected) return CWY_OK;
+  Job& job = runtime().job();
+  const Choice choice =
+      choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
+  Conduit* const wanted[] = {choice.am, choice.put, choice.get, choice.atomic};
+  Connection* made[4] = {};
+  bool waiting = false;
+  for (int i = 0; i < 4; ++i) {
+    waiting |= connection_for(peer, wanted[i], &made[i]) == CWY_RETRY;
+  }
+  if (waiting) return CWY_RETRY;
+  if (peer.segment.size.load(std::memory_order_acquire) != 0) {
+    for (Connection* c : made) open_right(peer, *c);
+  }
+  log_debug("rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
+            choice.general->name(), choice.rule->label);
+  // Release: whoever loads a pointer sees the connection behind it complete.
+  peer.am.store(&made[0]->conn, std::memory_order_release);
+  peer.put.store(&made[1]->conn, std::memory_order_release);
+  peer.get.store(&made[2]->conn, std::memory_order_release);
+  peer.atomic.store(&made[3]->conn, std::memory_order_release);
+  peer.connected = true;
+  return CWY_OK;
+}
+
+void open_rights(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    if (c != nullptr) open_right(peer, *c);
+  }
+}
+
+void destroy_peer(Peer& peer) {
+  for (Connection*& c : peer.connections) {
+    if (c == nullptr) continue;
+    const cwyc_module& module = c->cep->conduit->module();
+    if (cwyc_rkey* rkey = c->rkey.load(std::memory_order_acquire)) {
+      module.rkey_close(c->cep->ep, rkey);
+    }
+    module.disconnect(&c->conn);
+    c->destroy();
+    c = nullptr;
+  }
+}
+
+}  // namespace causeway

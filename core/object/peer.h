@@ -1,0 +1,85 @@
+// Peer: one remote endpoint as seen from one local endpoint, and its connections.
+//
+// A peer starts with a stub connection whose operations connect first and then forward; when the
+// real connections are up, the four pointers are swapped with release. Readers load them with
+// acquire and never see NULL.
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "event/op.h"
+#include "select/selector.h"
+
+namespace causeway {
+
+class Endpoint;
+struct ConduitEp;
+struct Peer;
+
+// One connection of a peer in one conduit. The conduit's bytes follow the structure.
+struct alignas(64) Connection {
+  Peer* peer = nullptr;
+  ConduitEp* cep = nullptr;
+  uint32_t table = 0;
+  // The conduit cannot reach the peer's memory itself (no registration, or the attempt answered
+  // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
+  // tries once more and learns the same.
+  std::atomic<bool> rma_over_am{false};
+  std::atomic<cwyc_rkey*> rkey{nullptr};  // of the peer's bound segment; release/acquire
+  std::atomic<uint32_t> long_id{0};       // numbers emulated long messages; relaxed counter
+  uint32_t connecting = 0;
+  Op connect_op;
+  alignas(64) cwyc_conn conn{};
+
+  static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }
+  // `conn_size` further zeroed bytes stand behind the object.
+  static Connection* make(Peer* peer, ConduitEp* cep);
+  void destroy();
+};
+
+// What is known of the segment bound to the remote endpoint. Written before `size` is stored
+// with release; valid when size (acquire) is non-zero.
+struct RemoteSegment {
+  std::atomic<uint64_t> size{0};
+  uint64_t base = 0;       // owner's address
+  bool direct = false;     // mapped here at base + delta
+  intptr_t delta = 0;
+  std::string rkeys;       // packed rights per conduit, as published
+};
+
+struct Peer {
+  std::atomic<cwyc_conn*> am{nullptr};
+  std::atomic<cwyc_conn*> put{nullptr};
+  std::atomic<cwyc_conn*> get{nullptr};
+  std::atomic<cwyc_conn*> atomic{nullptr};
+  Endpoint* ep = nullptr;
+  uint32_t rank = 0;   // job rank
+  uint32_t epoch = 1;
+  uint16_t ep_index = 0;
+  bool connected = false;  // under the endpoint's connect mutex
+  cwyc_conn stub{};        // core points to this Peer
+  RemoteSegment segment;
+  Connection* connections[4] = {};  // distinct ones, in order of creation; owned
+};
+
+// Makes the peer's pointers name its stub.
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank);
+
+// Connects if that has not happened. CWY_OK: the pointers name real connections; CWY_RETRY: the
+// conduit is still at it. Throws Error when no conduit reaches the peer.
+cwy_status connect_peer(Peer& peer);
+
+// Opens the right to the peer's segment on every connection of the peer that can use it.
+void open_rights(Peer& peer);
+
+// The connection of `peer` in conduit `index`, if there is one.
+Connection* connection_in(Peer& peer, const Conduit* conduit);
+
+void destroy_peer(Peer& peer);
+
+}  // namespace causeway

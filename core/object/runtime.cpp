@@ -1,0 +1,110 @@
+#include "object/runtime.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collective/table.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/client.h"
+#include "object/exit.h"
+
+namespace causeway {
+
+Runtime* g_runtime = nullptr;
+
+namespace {
+
+LogLevel level_of(const std::string& word) {
+  if (word == "error") return LogLevel::error;
+  if (word == "info") return LogLevel::info;
+  if (word == "debug") return LogLevel::debug;
+  return LogLevel::warn;
+}
+
+// ---- services offered to plugins: conduit-api/README.md, "Services" ----
+
+void service_log(const char* plugin, cwy_log_level level, const char* text) {
+  log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
+}
+
+void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
+  if (state != CWY_PEER_FAILED || g_runtime == nullptr) return;
+  auto* cep = static_cast<ConduitEp*>(core_ep);
+  runtime().note_death(peer.rank, fmt::format("conduit {}: {}", cep->conduit->name(),
+                                              why != nullptr ? why : "no reason given"));
+}
+
+// The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
+// one to the process, whose handler does nothing.
+void service_wake(void*) { ::kill(::getpid(), SIGURG); }
+
+uint64_t service_now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
+}
+
+void fill_services(cwy_services& services, const cwy_job* job) {
+  services.head = CWY_HEAD(cwy_services);
+  services.job = job;
+  services.log = service_log;
+  fill_option_services(services);
+  services.peer_state = service_peer_state;
+  services.wake = service_wake;
+  services.now = service_now;
+}
+
+}  // namespace
+
+Runtime::Runtime(ThreadMode mode) : mode_(mode) {
+  config_ = load_config(ConfigSources::from_environment());
+  set_log_level(level_of(config_.log_level));
+  checks_ = config_.checks == Checks::full;
+  direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
+  multithreaded_ = mode == ThreadMode::par;
+  bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
+  set_log_identity(bootstrap_->rank(), bootstrap_->size());
+  bootstrap_->on_death([this](uint32_t rank, const std::string& how) { note_death(rank, how); });
+  job_ = std::make_unique<Job>(*bootstrap_);
+  join_job();
+}
+
+void Runtime::join_job() {
+  job_->set_own_card(Card::of_this_process());
+  fill_services(services_, &job_->facts());
+  loader_ = std::make_unique<Loader>(config_, &services_);
+  conduits_ = open_conduits(config_, *loader_);
+  collectives_ = std::make_unique<CollectiveTable>(config_, *loader_);
+  install_exit_signals();
+}
+
+void Runtime::note_death(uint32_t rank, const std::string& how) {
+  {
+    const std::lock_guard lock(deaths_mutex_);
+    deaths_.emplace_back(rank, how);
+  }
+  attention.store(true, std::memory_order_release);
+}
+
+// The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
+// own launcher names the dead rank and ends everybody; elsewhere this rank says it itself.
+void Runtime::attend() {
+  if (exiting()) return;
+  std::vector<std::pair<uint32_t, std::string>> deaths;
+  {
+    const std::lock_guard lock(deaths_mutex_);
+    deaths.swap(deaths_);
+    attention.store(false, std::memory_order_relaxed);  // under the mutex that orders it
+  }
+  if (deaths.empty()) return;
+  if (!bootstrap_->own_launcher()) {
+    for (const auto& [rank, how] : deaths) {
+      log_error("rank {} failed ({}); ending this rank", rank, how);
+    }
+  }
+  ::raise(SIGQUIT);
+}
+
+}  // namespace causeway

@@ -1,0 +1,81 @@
+// Runtime: what a process has once: job, configuration, plugins, conduits, clients.
+#pragma once
+
+#include <causeway/plugin.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "bootstrap/bootstrap.h"
+#include "config/config.h"
+#include "loader/loader.h"
+#include "object/job.h"
+#include "select/conduit_set.h"
+#include "select/selector.h"
+
+namespace causeway {
+
+class Client;
+class CollectiveTable;
+
+enum class ThreadMode { seq = 0, parsync = 1, par = 2 };
+
+class Runtime {
+ public:
+  // Reads the configuration, joins the job, loads plugins, opens conduits. Throws Error.
+  explicit Runtime(ThreadMode mode);
+
+  const Config& config() const { return config_; }
+  Job& job() { return *job_; }
+  Bootstrap& bootstrap() { return *bootstrap_; }
+  ConduitSet& conduits() { return conduits_; }
+  Loader& loader() { return *loader_; }
+  const cwy_services& services() const { return services_; }
+
+  uint32_t rank() const { return job_->rank(); }
+  uint32_t size() const { return job_->size(); }
+  bool checks() const { return checks_; }
+  bool direct_allowed() const { return direct_allowed_; }
+  // Several client threads may be inside the library at once.
+  bool multithreaded() const { return multithreaded_; }
+  ThreadMode mode() const { return mode_; }
+
+  // Something rare wants attention at the next poll: a rank died.
+  std::atomic<bool> attention{false};
+
+  std::vector<Client*> clients;  // in order of gex_Client_Init
+  std::mutex clients_mutex;
+
+  // Ranks of this process' neighborhood and host, increasing; and where this process stands.
+  CollectiveTable& collectives() { return *collectives_; }
+
+  void note_death(uint32_t rank, const std::string& how);
+  // Called from poll when `attention` is set.
+  void attend();
+
+ private:
+  void join_job();
+
+  ThreadMode mode_;
+  Config config_;
+  bool checks_ = false;
+  bool direct_allowed_ = true;
+  bool multithreaded_ = false;
+  std::unique_ptr<Bootstrap> bootstrap_;
+  std::unique_ptr<Job> job_;
+  cwy_services services_{};
+  std::unique_ptr<Loader> loader_;
+  ConduitSet conduits_;
+  std::unique_ptr<CollectiveTable> collectives_;
+  std::mutex deaths_mutex_;
+  std::vector<std::pair<uint32_t, std::string>> deaths_;
+};
+
+extern Runtime* g_runtime;  // set once, before gex_Client_Init returns; never reset
+inline Runtime& runtime() { return *g_runtime; }
+
+}  // namespace causeway

@@ -1,0 +1,163 @@
+#include "object/segment.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/client.h"
+#include "object/runtime.h"
+
+namespace causeway {
+namespace {
+
+constexpr size_t kPage = GASNET_PAGESIZE;
+
+// "name length bytes" per conduit; read by packed_right().
+void append_right(std::string& out, const std::string& name, const std::string& right) {
+  out += fmt::format("{} {} ", name, right.size());
+  out += right;
+}
+
+size_t memory_available() {
+  std::ifstream in("/proc/meminfo");
+  std::string key, unit;
+  size_t kib = 0;
+  while (in >> key >> kib) {
+    std::getline(in, unit);
+    if (key == "MemAvailable:") return kib * 1024;
+  }
+  return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES)) * kPage;
+}
+
+}  // namespace
+
+size_t max_segment_size() {
+  if (runtime().config().segment_max != 0) return runtime().config().segment_max / kPage * kPage;
+  const size_t share = memory_available() / 2 / std::max(1u, runtime().job().facts().local_count);
+  return std::max(share / kPage * kPage, kPage);
+}
+
+Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
+    : client_(client), addr_(addr), size_(size), flags_(flags) {}
+
+Segment* Segment::allocate(Client* client, size_t size) {
+  const size_t rounded = (size + kPage - 1) / kPage * kPage;
+  std::unique_ptr<Segment> segment(new Segment(client, nullptr, rounded, 0));
+  Conduit* allocator = nullptr;
+  for (auto& cep : client->endpoint()->conduit_eps()) {
+    if (!(cep->caps & CWYC_CAP_MEM_ALLOC)) continue;
+    Conduit* conduit = cep->conduit;
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    cwyc_mem* mem = nullptr;
+    const cwy_status status =
+        conduit->module().mem_alloc(conduit->domain(), rounded, &segment->addr_, &mem, &err);
+    if (status != CWY_OK) {
+      throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
+                  conduit->name(), err.text[0] ? err.text : status_name(status));
+    }
+    segment->registrations_.push_back({conduit, mem});
+    allocator = conduit;
+    break;
+  }
+  if (allocator == nullptr) {
+    void* p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) {
+      throw Error(CWY_ERR_NOMEM, "a segment of {} bytes cannot be mapped: {}", rounded,
+                  strerror(errno));
+    }
+    segment->addr_ = p;
+    segment->mapped_here_ = true;
+  }
+  segment->register_everywhere(allocator);
+  return segment.release();
+}
+
+Segment* Segment::describe(Client* client, void* addr, size_t size, gex_Flags_t flags) {
+  std::unique_ptr<Segment> segment(new Segment(client, addr, size, flags));
+  segment->register_everywhere(nullptr);
+  return segment.release();
+}
+
+void Segment::register_everywhere(const Conduit* except) {
+  cwy_memref ref{};
+  ref.head = CWY_HEAD(cwy_memref);
+  ref.form = CWY_FORM_HOST_VA;
+  ref.kind_class = CWY_MEM_HOST;
+  ref.addr = reinterpret_cast<uint64_t>(addr_);
+  ref.length = size_;
+  ref.device = -1;
+  ref.fd = -1;
+  for (auto& cep : client_->endpoint()->conduit_eps()) {
+    if (cep->conduit == except || !(cep->caps & CWYC_CAP_MEM_REG)) continue;
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    cwyc_mem* mem = nullptr;
+    const cwy_status status =
+        cep->conduit->module().mem_reg(cep->conduit->domain(), &ref, &mem, &err);
+    if (status == CWY_OK) {
+      registrations_.push_back({cep->conduit, mem});
+    } else {
+      log_info("conduit {} does not register the segment ({}); its peers use active messages",
+               cep->conduit->name(), err.text[0] ? err.text : status_name(status));
+    }
+  }
+}
+
+Segment::~Segment() {
+  for (const Registration& r : registrations_) {
+    r.conduit->module().mem_release(r.conduit->domain(), r.mem);
+  }
+  if (mapped_here_) ::munmap(addr_, size_);
+}
+
+cwyc_mem* Segment::registration(const Conduit* conduit) const {
+  for (const Registration& r : registrations_) {
+    if (r.conduit == conduit) return r.mem;
+  }
+  return nullptr;
+}
+
+std::string Segment::pack() const {
+  std::string out = fmt::format("{} {} ", reinterpret_cast<uint64_t>(addr_), size_);
+  for (const Registration& r : registrations_) {
+    ConduitEp* cep = client_->endpoint()->conduit_ep(r.conduit);
+    std::string right(cep->attr.rkey_max, '\0');
+    uint64_t length = right.size();
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    const cwy_status status = r.conduit->module().rkey_pack(r.mem, right.data(), &length, &err);
+    if (status == CWY_ERR_UNSUPPORTED) continue;
+    if (status != CWY_OK) throw Error(status, "conduit {}: {}", r.conduit->name(), err.text);
+    right.resize(length);
+    append_right(out, r.conduit->name(), right);
+  }
+  return out;
+}
+
+void unpack_segment(const std::string& packed, RemoteSegment& out) {
+  if (packed.empty()) return;
+  char* end = nullptr;
+  out.base = std::strtoull(packed.c_str(), &end, 10);
+  const uint64_t size = std::strtoull(end, &end, 10);
+  out.rkeys = packed.substr(static_cast<size_t>(end + 1 - packed.c_str()));
+  // Release: readers test the size first.
+  out.size.store(size, std::memory_order_release);
+}
+
+std::string packed_right(const RemoteSegment& segment, const std::string& conduit_name) {
+  const std::string& all = segment.rkeys;
+  size_t at = 0;
+  while (at < all.size()) {
+    const size_t space = all.find(' ', at);
+    if (space == std::string::npos) return {};
+    char* end = nullptr;
+    const size_t length = std::strtoull(all.c_str() + space + 1, &end, 10);
+    const size_t start = static_cast<size_t>(end + 1 - all.c_str());
+    if (all.compare(at, space - at, conduit_name) == 0) return all.substr(start, length);
+    at = start + length;
+  }
+  return {};
+}
+
+}  // namespace causeway

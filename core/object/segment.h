@@ -1,0 +1,66 @@
+// Segment: memory of this process that its peers may reach, registered in every conduit that
+// wants it.
+#pragma once
+
+#include <gasnetex.h>
+
+#include <string>
+#include <vector>
+
+#include "select/conduit_set.h"
+
+namespace causeway {
+
+class Client;
+
+class Segment {
+ public:
+  // Library-allocated: from the first conduit that can map it into neighbors, else ordinary
+  // memory. Throws Error(CWY_ERR_NOMEM) with the sizes in question.
+  static Segment* allocate(Client* client, size_t size);
+  // Client-allocated host memory.
+  static Segment* describe(Client* client, void* addr, size_t size, gex_Flags_t flags);
+  ~Segment();
+
+  Client* client() const { return client_; }
+  void* addr() const { return addr_; }
+  size_t size() const { return size_; }
+  gex_Flags_t flags() const { return flags_; }
+  gex_MK_t kind() const { return GEX_MK_HOST; }
+
+  // The registration in a conduit, or NULL.
+  cwyc_mem* registration(const Conduit* conduit) const;
+  // What peers need to reach the segment: base, size, and per conduit the packed right.
+  std::string pack() const;
+
+  const void* cdata = nullptr;
+
+ private:
+  Segment(Client* client, void* addr, size_t size, gex_Flags_t flags);
+  void register_everywhere(const Conduit* except);
+
+  struct Registration {
+    Conduit* conduit;
+    cwyc_mem* mem;
+  };
+  Client* client_;
+  void* addr_;
+  size_t size_;
+  gex_Flags_t flags_;
+  bool mapped_here_ = false;  // by mmap of ours
+  std::vector<Registration> registrations_;
+};
+
+// Reads a pack() into what a peer keeps. An empty text: no segment.
+void unpack_segment(const std::string& packed, RemoteSegment& out);
+// The packed right for one conduit name inside RemoteSegment::rkeys; empty if there is none.
+std::string packed_right(const RemoteSegment& segment, const std::string& conduit_name);
+
+// gasnet_getMaxLocalSegmentSize: configured or derived from memory free on this host, shared
+// among its ranks.
+size_t max_segment_size();
+
+inline Segment* as(gex_Segment_t s) { return reinterpret_cast<Segment*>(s); }
+inline gex_Segment_t as_c(Segment* s) { return reinterpret_cast<gex_Segment_t>(s); }
+
+}  // namespace causeway

@@ -1,0 +1,105 @@
+#include "progress/poll.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
+#include "collective/engine.h"
+#include "object/endpoint.h"
+#include "object/exit.h"
+#include "object/runtime.h"
+#include "progress/thread_state.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+constexpr uint32_t kBudget = 64;
+
+// What polling walks: a flat array, so that a pass is one call per conduit and nothing else.
+// Written only while clients come and go, which no other call may overlap.
+struct PollEntry {
+  ConduitEp* cep;
+};
+std::vector<PollEntry> g_entries;
+std::mutex g_entries_mutex;
+
+// The conduit whose nap wakes the earliest: one that sleeps until something arrives.
+ConduitEp* napper() {
+  for (const PollEntry& e : g_entries) {
+    if (e.cep->caps & CWYC_CAP_NAP) return e.cep;
+  }
+  return nullptr;
+}
+
+bool sleeps_on_descriptor(const ConduitEp& cep) { return cep.caps & CWYC_CAP_WAIT_FD; }
+
+// Adds armed descriptors to `fds`; false when something is pending and sleeping would be wrong.
+bool arm_all(std::vector<pollfd>& fds) {
+  for (const PollEntry& e : g_entries) {
+    if (!sleeps_on_descriptor(*e.cep)) continue;
+    const cwyc_module& module = e.cep->conduit->module();
+    int fd = -1;
+    if (module.wait_fd(e.cep->ep, &fd) != CWY_OK) continue;
+    if (module.arm(e.cep->ep) != CWY_OK) return false;
+    fds.push_back({fd, POLLIN, 0});
+  }
+  return true;
+}
+
+}  // namespace
+
+void add_to_poll(Endpoint& ep) {
+  const std::lock_guard lock(g_entries_mutex);
+  for (auto& cep : ep.conduit_eps()) g_entries.push_back({cep.get()});
+}
+
+void remove_from_poll(Endpoint& ep) {
+  const std::lock_guard lock(g_entries_mutex);
+  std::erase_if(g_entries, [&](const PollEntry& e) { return e.cep->owner == &ep; });
+}
+
+uint32_t poll_once() {
+  ThreadState& thread = thread_state();
+  if (__builtin_expect(thread.in_poll, 0)) return 0;
+  thread.in_poll = true;
+  uint32_t events = 0;
+  for (const PollEntry& e : g_entries) events += e.cep->progress(kBudget, CWYC_PROGRESS_ALL);
+  events += progress_emulation();
+  events += progress_collectives();
+  thread.in_poll = false;
+  if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {
+    runtime().attend();
+  }
+  return events;
+}
+
+void poll_replies(Endpoint& ep) {
+  uint32_t events = 0;
+  for (auto& cep : ep.conduit_eps()) events += cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
+  if (events == 0) ::sched_yield();
+  // A dead peer may be the one that never makes room.
+  if (runtime().attention.load(std::memory_order_relaxed)) runtime().attend();
+}
+
+void nap(uint64_t max_ns) {
+  std::vector<pollfd> fds;
+  if (!arm_all(fds)) return;
+  ConduitEp* sleeper = napper();
+  if (fds.empty() && sleeper != nullptr) {
+    sleeper->conduit->module().nap(sleeper->ep, max_ns);
+    return;
+  }
+  // Both sorts at once cannot be waited for together: look at the other one often.
+  constexpr uint64_t kMixedNap = 200000;
+  const uint64_t bounded = sleeper != nullptr ? std::min(max_ns, kMixedNap) : max_ns;
+  const timespec limit{static_cast<time_t>(bounded / 1000000000ull),
+                       static_cast<long>(bounded % 1000000000ull)};
+  ::ppoll(fds.data(), fds.size(), &limit, nullptr);
+}
+
+}  // namespace causeway

@@ -1,0 +1,24 @@
+// Polling: one pass over everything that can move forward.
+#pragma once
+
+#include <cstdint>
+
+namespace causeway {
+
+class Endpoint;
+
+// One pass over every conduit endpoint, pending emulated operations and collectives. Returns how
+// many things happened. From client context only; a nested call does nothing.
+uint32_t poll_once();
+
+// Delivers replies only: what a request handler may do while it waits for room to reply. Yields
+// when nothing arrives.
+void poll_replies(Endpoint& ep);
+
+void add_to_poll(Endpoint& ep);
+void remove_from_poll(Endpoint& ep);
+
+// Sleeps until something may have arrived, at most `max_ns`.
+void nap(uint64_t max_ns);
+
+}  // namespace causeway

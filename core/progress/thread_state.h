@@ -1,0 +1,41 @@
+// ThreadState: what the core keeps per client thread, reached through one initial-exec TLS
+// pointer. Created when a thread first enters; freed when it exits.
+#pragma once
+
+#include <cstdint>
+
+#include "event/op.h"
+
+struct cwy_token;
+
+namespace causeway {
+
+// Where the thread is, as far as the specification restricts calls ("Calls from restricted
+// context").
+enum class Context : uint32_t { client = 0, request_handler = 1, reply_handler = 2 };
+
+struct ThreadState {
+  Context context = Context::client;
+  uint32_t hsl_held = 0;        // handler-safe locks held; counted with `checks: full` only
+  uint32_t sends = 0;           // requests sent; every kPollInterval-th one polls
+  uint32_t empty_polls = 0;
+  OpPool ops;
+  ImplicitOps implicit;         // NBI operations outside access regions
+  ImplicitOps* nbi = &implicit; // where NBI operations count now: `implicit` or an open region
+  bool in_poll = false;
+};
+
+ThreadState* create_thread_state();
+
+extern thread_local constinit ThreadState* tls_thread_state
+    __attribute__((tls_model("initial-exec")));
+
+inline ThreadState& thread_state() {
+  ThreadState* state = tls_thread_state;
+  return *(__builtin_expect(state != nullptr, 1) ? state : create_thread_state());
+}
+
+// Client threads that have a ThreadState now.
+uint32_t live_threads();
+
+}  // namespace causeway

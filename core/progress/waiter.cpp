@@ -1,0 +1,63 @@
+#include "progress/waiter.h"
+
+#include <gasnetex.h>
+#include <sched.h>
+
+#include <algorithm>
+
+#include "object/runtime.h"
+#include "progress/poll.h"
+
+namespace causeway {
+namespace {
+
+// Times of the configuration turned into counts once: an empty poll takes some tens of
+// nanoseconds and a yield about a microsecond, and reading the clock at each step would cost as
+// much as the step.
+struct Patience {
+  uint32_t spins;
+  uint32_t yields;
+  uint64_t nap_ns;
+};
+
+const Patience& patience() {
+  static const Patience value = [] {
+    constexpr uint64_t kPollNs = 25, kYieldNs = 1000;
+    const Config& config = runtime().config();
+    const cwy_job& job = runtime().job().facts();
+    Patience p;
+    // With more ranks than processors a spinning rank keeps the one it waits for from running.
+    const bool crowded = job.local_count > job.cpu_count;
+    p.spins = crowded ? 4 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
+    p.yields = static_cast<uint32_t>(config.waiting.yield_ns / kYieldNs);
+    p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
+    return p;
+  }();
+  return value;
+}
+
+}  // namespace
+
+Waiter::Waiter() = default;
+
+void Waiter::step() {
+  if (poll_once() != 0) {
+    idle_ = 0;
+    return;
+  }
+  ++idle_;
+  const Patience& p = patience();
+  if (idle_ <= p.spins) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+    return;
+  }
+  if (idle_ <= p.spins + p.yields) {
+    ::sched_yield();
+    return;
+  }
+  nap(p.nap_ns);
+}
+
+}  // namespace causeway

@@ -1,0 +1,236 @@
+#include "rma/emulation.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "am/emulated_long.h"
+#include "am/internal.h"
+#include "atomics/emulated_atomic.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/segment.h"
+
+namespace causeway {
+namespace {
+
+enum class Direction : uint32_t { put, get };
+
+// Lives in cwyc_op::scratch from posting to completion. `posted` and `next` belong to whoever
+// holds the operation: the posting thread, then whoever holds g_mutex. `moved` is advanced by the
+// threads that run the answers.
+struct Transfer {
+  char* local;
+  uint64_t raddr;
+  uint64_t total;
+  uint64_t posted;
+  uint64_t moved;  // through std::atomic_ref
+  cwyc_conn* conn;
+  cwyc_op* next;
+  Direction direction;
+};
+static_assert(sizeof(Transfer) <= sizeof(cwyc_op::scratch));
+
+Transfer& transfer_of(cwyc_op* op) { return *reinterpret_cast<Transfer*>(op->scratch); }
+
+// Operations with pieces left to send, oldest first. Invariant: an operation is in this list
+// exactly while posted < total and no thread is posting it.
+std::mutex g_mutex;
+cwyc_op* g_head = nullptr;
+cwyc_op** g_tail = &g_head;
+std::atomic<uint32_t> g_waiting{0};  // relaxed: a hint whether the list is worth locking
+
+void enqueue(cwyc_op* op) {
+  const std::lock_guard lock(g_mutex);
+  transfer_of(op).next = nullptr;
+  *g_tail = op;
+  g_tail = &transfer_of(op).next;
+  g_waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint64_t largest_piece(cwyc_conn* conn) { return Connection::of(conn).cep->attr.am_medium_max; }
+
+// Sends the piece that starts at `at`.
+cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
+  Peer& peer = *Connection::of(t.conn).peer;
+  const uint64_t raddr = t.raddr + at;
+  const auto cookie = reinterpret_cast<uint64_t>(op);
+  if (t.direction == Direction::put) {
+    const int32_t args[] = {low_half(raddr), high_half(raddr), low_half(cookie),
+                            high_half(cookie)};
+    return try_send_internal(peer, Internal::put_data, args, 4, t.local + at, n, false);
+  }
+  const int32_t args[] = {low_half(raddr),   high_half(raddr), low_half(cookie), high_half(cookie),
+                          low_half(at),      high_half(at),    static_cast<int32_t>(n)};
+  return try_send_internal(peer, Internal::get_ask, args, 7, nullptr, 0, false);
+}
+
+// Sends pieces until all are out (true) or the connection pushes back (false). Once the last
+// piece of a get is out, its answer may complete the operation at any moment and the operation
+// is not touched again: so what the loop needs is copied, and `posted` is written before sending.
+bool post_pieces(cwyc_op* op, uint32_t at_most, uint32_t* sent) {
+  Transfer& t = transfer_of(op);
+  const uint64_t total = t.total, piece = largest_piece(t.conn);
+  uint64_t posted = t.posted;
+  for (*sent = 0; posted < total && *sent < at_most; ++*sent) {
+    const uint64_t n = std::min(total - posted, piece);
+    t.posted = posted + n;
+    if (send_piece(op, t, posted, n) != CWY_OK) {
+      t.posted = posted;
+      return false;
+    }
+    posted += n;
+  }
+  return posted == total;
+}
+
+// All pieces are out: a put's source may be reused. The answers may already have completed the
+// remote side; the operation lives on until this report too.
+void all_posted(cwyc_op* op, Direction direction) {
+  if (direction == Direction::put) op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+}
+
+cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t raddr, size_t length,
+                 cwyc_op* op) {
+  if (length == 0) return CWY_OK;
+  Transfer& t = transfer_of(op);
+  t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction};
+  uint32_t sent = 0;
+  if (post_pieces(op, 1, &sent)) {
+    all_posted(op, direction);
+    return CWY_INPROGRESS;
+  }
+  if (sent == 0) return CWY_RETRY;
+  enqueue(op);
+  return CWY_INPROGRESS;
+}
+
+// Another part of the transfer has arrived at its destination.
+void moved(cwyc_op* op, uint64_t bytes) {
+  Transfer& t = transfer_of(op);
+  const uint64_t total = t.total;
+  // acq_rel: the last of several threads that count sees what the others' parts wrote.
+  const uint64_t before =
+      std::atomic_ref<uint64_t>(t.moved).fetch_add(bytes, std::memory_order_acq_rel);
+  if (before + bytes == total) op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+}
+
+}  // namespace
+
+cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
+                        size_t length, uint32_t, cwyc_op* op) {
+  return start(conn, Direction::put, const_cast<void*>(src), raddr, length, op);
+}
+
+cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
+                        size_t length, uint32_t, cwyc_op* op) {
+  return start(conn, Direction::get, dst, raddr, length, op);
+}
+
+uint32_t progress_emulation() {
+  if (g_waiting.load(std::memory_order_relaxed) == 0) return 0;
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;
+  uint32_t sent = 0;
+  // One pass, so that an operation whose peer is slow does not hold up the others.
+  cwyc_op* op = g_head;
+  g_head = nullptr;
+  g_tail = &g_head;
+  while (op != nullptr) {
+    cwyc_op* const next = transfer_of(op).next;
+    const Direction direction = transfer_of(op).direction;
+    uint32_t now = 0;
+    if (post_pieces(op, UINT32_MAX, &now)) {
+      g_waiting.fetch_sub(1, std::memory_order_relaxed);
+      all_posted(op, direction);
+    } else {
+      transfer_of(op).next = nullptr;
+      *g_tail = op;
+      g_tail = &transfer_of(op).next;
+    }
+    sent += now;
+    op = next;
+  }
+  return sent;
+}
+
+void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const char* what) {
+  const Segment* segment = from.ep->segment();
+  if (segment != nullptr) {
+    const auto base = reinterpret_cast<uint64_t>(segment->addr());
+    if (addr >= base && length <= segment->size() && addr - base <= segment->size() - length) {
+      return;
+    }
+    fatal(what, "rank {} named [{:#x}, {:#x}), which is outside this rank's segment [{:#x}, {:#x})",
+          from.rank, addr, addr + length, base, base + segment->size());
+  }
+  fatal(what, "rank {} named address {:#x}, but no segment is bound here", from.rank, addr);
+}
+
+void on_put_data(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  const uint64_t addr = join_halves(args[0], args[1]);
+  require_in_segment(from, addr, length, "gex_RMA_Put*()");
+  std::memcpy(reinterpret_cast<void*>(addr), payload, length);
+  const int32_t answer[] = {args[2], args[3], static_cast<int32_t>(length)};
+  reply_internal(from, Internal::put_done, answer, 3, nullptr, 0);
+}
+
+void on_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  moved(reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1])),
+        static_cast<uint32_t>(args[2]));
+}
+
+void on_get_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+  const uint64_t addr = join_halves(args[0], args[1]);
+  const auto length = static_cast<uint32_t>(args[6]);
+  require_in_segment(from, addr, length, "gex_RMA_Get*()");
+  const int32_t answer[] = {args[2], args[3], args[4], args[5]};
+  reply_internal(from, Internal::get_data, answer, 4, reinterpret_cast<void*>(addr), length);
+}
+
+void on_get_data(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
+  auto* op = reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1]));
+  std::memcpy(transfer_of(op).local + join_halves(args[2], args[3]), payload, length);
+  moved(op, length);
+}
+
+namespace {
+
+template <typename... Args>
+cwy_status unsupported(cwyc_conn*, Args...) {
+  return CWY_ERR_UNSUPPORTED;
+}
+void nothing_to_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {}
+void nothing_to_cancel(cwyc_conn*, cwyc_am_slot*) {}
+
+// A conduit with put but no put_small: the source is copied at once by its put.
+cwy_status small_by_put(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t flags, cwyc_op* op) {
+  return conn->ops->put(conn, src, nullptr, raddr, rkey, length, flags | CWYC_SRC_VOLATILE, op);
+}
+
+template <typename Fn>
+void fill(Fn& entry, Fn with) {
+  if (entry == nullptr) entry = with;
+}
+
+}  // namespace
+
+void fill_with_emulation(cwyc_ops& ops) {
+  fill(ops.put, &emulated_put);
+  fill(ops.put_small, &small_by_put);
+  fill(ops.get, &emulated_get);
+  fill(ops.atomic, &emulated_atomic);
+  fill(ops.am_long, &emulated_long);
+  fill(ops.put_notify, &unsupported);
+  fill(ops.putv, &unsupported);
+  fill(ops.getv, &unsupported);
+  fill(ops.am_prepare, &unsupported);
+  fill(ops.am_commit, &nothing_to_commit);
+  fill(ops.am_cancel, &nothing_to_cancel);
+  fill(ops.flush, &unsupported);
+  fill(ops.check, &unsupported);
+}
+
+}  // namespace causeway

@@ -1,0 +1,36 @@
+// Emulation of one-sided operations over active messages: what fills the holes in a conduit's
+// table, and what serves memory that a conduit cannot reach. The functions have the signatures
+// and obey the completion rules of conduit-api/README.md; their state lives in the operation's
+// scratch.
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway {
+
+struct Peer;
+
+// Sets every NULL entry to an emulation, or to a stub that answers CWY_ERR_UNSUPPORTED.
+void fill_with_emulation(cwyc_ops& ops);
+
+cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
+cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
+
+// Sends further pieces of operations that met back-pressure. Returns how many went out.
+uint32_t progress_emulation();
+
+// Ends the job with one line unless [addr, addr+length) lies in the segment bound here: a peer's
+// wrong address must not become this rank's crash.
+void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const char* what);
+
+void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+void on_put_done(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+void on_get_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+
+}  // namespace causeway

@@ -1,0 +1,73 @@
+#include "rma/local.h"
+
+#include "am/emulated_long.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/segment.h"
+#include "object/team.h"
+
+namespace causeway {
+
+const void* local_address(const Team& team, const void* addr, gex_Flags_t flags) {
+  if (__builtin_expect(!(flags & GEX_FLAG_SELF_SEG_OFFSET), 1)) return addr;
+  const Segment* segment = team.ep()->segment();
+  if (segment == nullptr) fatal("GEX_FLAG_SELF_SEG_OFFSET", "no segment is bound here");
+  return static_cast<const char*>(segment->addr()) + reinterpret_cast<uintptr_t>(addr);
+}
+
+void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
+  if (__builtin_expect(!(flags & GEX_FLAG_PEER_SEG_OFFSET), 1)) return addr;
+  if (peer.segment.size.load(std::memory_order_acquire) == 0) {
+    fatal("GEX_FLAG_PEER_SEG_OFFSET", "rank {} has no bound segment known here", peer.rank);
+  }
+  return reinterpret_cast<void*>(peer.segment.base + reinterpret_cast<uintptr_t>(addr));
+}
+
+cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length) {
+  const Segment* segment = team.ep()->segment();
+  const Connection* c = static_cast<Connection*>(conn->core);
+  if (segment == nullptr || conn == &team.ep()->peer(conn->peer.rank).stub) return nullptr;
+  const auto base = reinterpret_cast<uintptr_t>(segment->addr());
+  const auto at = reinterpret_cast<uintptr_t>(addr);
+  if (at < base || at - base > segment->size() || length > segment->size() - (at - base)) {
+    return nullptr;
+  }
+  return segment->registration(c->cep->conduit);
+}
+
+void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length) {
+  if (length == 0) return;
+  const uint64_t size = peer.segment.size.load(std::memory_order_acquire);
+  if (size == 0) fatal(call, "rank {} has no bound segment known here", peer.rank);
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  if (at >= peer.segment.base && at - peer.segment.base <= size &&
+      length <= size - (at - peer.segment.base)) {
+    return;
+  }
+  fatal(call, "[{:#x}, {:#x}) is outside the segment [{:#x}, {:#x}) of rank {}", at, at + length,
+        peer.segment.base, peer.segment.base + size, peer.rank);
+}
+
+cwy_status post_long(const Team& team, Peer& peer, uint64_t word, const int32_t* args,
+                     unsigned nargs, const void* src, size_t length, void* dest, uint32_t flags,
+                     cwyc_op* op) {
+  cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+  const auto raddr = reinterpret_cast<uint64_t>(dest);
+  if (conn == &peer.stub) {
+    const cwy_status status = or_fatal("gex_AM_*Long()", [&] { return connect_peer(peer); });
+    if (status != CWY_OK) return status;
+    conn = peer.am.load(std::memory_order_acquire);
+  }
+  Connection& c = Connection::of(conn);
+  if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0) {
+    const cwy_status status = conn->ops->am_long(
+        conn, word, args, nargs, src, local_registration(team, conn, src, length), length, raddr,
+        c.rkey.load(std::memory_order_acquire), flags, op);
+    if (status != CWY_ERR_UNSUPPORTED) return status;
+    c.rma_over_am.store(true, std::memory_order_relaxed);
+  }
+  // An empty long needs no right to any memory (specification NOTE 5).
+  return emulated_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
+}
+
+}  // namespace causeway

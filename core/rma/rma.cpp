@@ -1,0 +1,180 @@
+#include "rma/rma.h"
+
+#include <algorithm>
+
+#include "am/internal.h"
+#include "am/send.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "object/team.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+#include "rma/emulation.h"
+#include "rma/local.h"
+
+namespace causeway {
+namespace {
+
+// What the conduit is asked to do, after the arguments are resolved.
+struct Resolved {
+  Team& team;
+  Peer& peer;
+  void* local;
+  uint64_t raddr;
+  size_t length;
+  uint32_t flags;
+  Operation operation;
+};
+
+Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
+  require_client_context(call.name, thread_state());
+  if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
+  Team& team = *Team::of(call.tm);
+  Peer& peer = team.member(call.rank);
+  void* local = const_cast<void*>(local_address(team, call.local, call.flags));
+  void* remote = remote_address(peer, call.remote, call.flags);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    require_remote_range(call.name, peer, remote, call.length);
+  }
+  const uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
+  return {team, peer, local, reinterpret_cast<uint64_t>(remote), call.length, flags,
+          call.operation};
+}
+
+cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
+  return r.operation == Operation::put
+             ? emulated_put(conn, r.local, nullptr, r.raddr, nullptr, r.length, r.flags, op)
+             : emulated_get(conn, r.local, nullptr, r.raddr, nullptr, r.length, r.flags, op);
+}
+
+cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey, cwyc_op* op) {
+  cwyc_mem* lmem = local_registration(r.team, conn, r.local, r.length);
+  return r.operation == Operation::put
+             ? conn->ops->put(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op)
+             : conn->ops->get(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op);
+}
+
+// One attempt, by the conduit itself or over active messages. A source that must be copied has at
+// most put_small_max bytes, which every path copies when it posts.
+cwy_status post_once(const Resolved& r, cwyc_op* op) {
+  std::atomic<cwyc_conn*>& slot = r.operation == Operation::put ? r.peer.put : r.peer.get;
+  cwyc_conn* conn = slot.load(std::memory_order_acquire);
+  if (__builtin_expect(conn == &r.peer.stub, 0)) {
+    const cwy_status status = or_fatal("connecting", [&] { return connect_peer(r.peer); });
+    if (status != CWY_OK) return status;
+    conn = slot.load(std::memory_order_acquire);
+  }
+  Connection& c = Connection::of(conn);
+  // What is longer than one operation of the conduit goes in pieces, over messages.
+  const bool fits = r.length <= c.cep->attr.rma_max;
+  if (fits && !c.rma_over_am.load(std::memory_order_relaxed)) {
+    const cwy_status status = native(conn, r, c.rkey.load(std::memory_order_acquire), op);
+    if (status != CWY_ERR_UNSUPPORTED) return status;
+    c.rma_over_am.store(true, std::memory_order_relaxed);
+  }
+  return over_am(conn, r, op);
+}
+
+// Posts until accepted. CWY_OK, CWY_INPROGRESS, or CWY_RETRY when GEX_FLAG_IMMEDIATE allows it.
+cwy_status post(const Resolved& r, cwyc_op* op) {
+  cwy_status status = post_once(r, op);
+  if (__builtin_expect(status == CWY_RETRY, 0)) {
+    Waiter waiter;
+    while (status == CWY_RETRY) {
+      if (r.flags & CWYC_IMMEDIATE) {
+        poll_once();
+        return CWY_RETRY;
+      }
+      waiter.step();
+      status = post_once(r, op);
+    }
+  }
+  if (status < 0) send_failed(r.peer, status);
+  return status;
+}
+
+constexpr uint32_t need_bits(Operation operation) {
+  return operation == Operation::put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
+}
+constexpr unsigned category_of(Operation operation) {
+  return operation == Operation::put ? kCategoryPut : kCategoryGet;
+}
+
+void wait_for(const std::atomic<uint32_t>& flag) {
+  Waiter waiter;
+  while (flag.load(std::memory_order_acquire) == 0) waiter.step();
+}
+
+int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
+  const Resolved r = resolve(call, extra_flags);
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  const bool group = lc_opt == GEX_EVENT_GROUP;
+  ImplicitOps* set = thread.nbi;
+  const unsigned category = category_of(call.operation);
+  op->arm_implicit(set, category, group, kCategoryLc, need_bits(call.operation));
+  std::atomic<uint32_t> local{0};
+  const bool now = lc_opt == GEX_EVENT_NOW;
+  if (now) op->local_flag = &local;
+  const cwy_status status = post(r, &op->conduit);
+  if (status == CWY_INPROGRESS) {
+    ++set->initiated[category];
+    if (group) ++set->initiated[kCategoryLc];
+    if (now) wait_for(local);
+    return 0;
+  }
+  thread.ops.give(op);
+  return status == CWY_RETRY;
+}
+
+gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
+  const Resolved r = resolve(call, extra_flags);
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  op->arm_explicit(need_bits(call.operation));
+  const cwy_status status = post(r, &op->conduit);
+  if (status != CWY_INPROGRESS) {
+    thread.ops.give(op);
+    if (status == CWY_RETRY) return GEX_EVENT_NO_OP;
+    if (is_leaf_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
+    return GEX_EVENT_INVALID;
+  }
+  auto* event = reinterpret_cast<gex_Event_t>(op);
+  if (lc_opt == GEX_EVENT_NOW) {
+    Waiter waiter;
+    while (!op->reported(CWYC_DONE_LOCAL)) waiter.step();
+  } else if (is_leaf_pointer(lc_opt)) {
+    *lc_opt = gex_Event_QueryLeaf(event, GEX_EC_LC);
+  }
+  return event;
+}
+
+}  // namespace
+
+int rma_blocking(const RmaCall& call) {
+  const Resolved r = resolve(call, 0);
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  op->arm_explicit(need_bits(call.operation));
+  const cwy_status status = post(r, &op->conduit);
+  if (status == CWY_INPROGRESS) {
+    Waiter waiter;
+    while (!op->complete()) waiter.step();
+  }
+  thread.ops.give(op);
+  return status == CWY_RETRY;
+}
+
+int rma_nbi(const RmaCall& call, gex_Event_t* lc_opt) { return start_nbi(call, lc_opt, 0); }
+gex_Event_t rma_nb(const RmaCall& call, gex_Event_t* lc_opt) { return start_nb(call, lc_opt, 0); }
+
+// The source lives on the caller's stack: ask for a copy, and make sure there was one.
+int rma_nbi_volatile(const RmaCall& call) {
+  return start_nbi(call, GEX_EVENT_NOW, CWYC_SRC_VOLATILE);
+}
+gex_Event_t rma_nb_volatile(const RmaCall& call) {
+  return start_nb(call, GEX_EVENT_NOW, CWYC_SRC_VOLATILE);
+}
+
+}  // namespace causeway

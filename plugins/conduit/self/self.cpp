@@ -1,0 +1,447 @@
+// The conduit of a process to itself: memory operations and function calls.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#include <causeway/conduit.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "../common/cpu_atomics.h"
+#include "../common/plugin_error.h"
+#include "../common/scatter_gather.h"
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: conduit\n"
+    "name: self\n"
+    "version: 1.0.0\n"
+    "api: \"1.0\"\n"
+    "min_core_minor: 0\n"
+    "license: BSD-3-Clause\n"
+    "summary: one process talking to itself, by memory operations and function calls\n"
+    "options: {}\n");
+
+namespace {
+
+using causeway::report;
+
+// Payloads up to here are copied on the stack, larger ones on the heap.
+constexpr size_t stack_payload = 4096;
+constexpr size_t medium_max = 64 * 1024;
+
+enum Counter { puts, gets, atomics, shorts, mediums, longs, bytes, counter_count };
+constexpr const char* counter_names[counter_count] = {"put",       "get",     "atomic", "am_short",
+                                                      "am_medium", "am_long", "bytes"};
+
+}  // namespace
+
+struct cwyc_domain {};
+
+struct cwyc_mem {
+  char* base;
+  size_t length;
+  bool allocated;
+};
+
+// Both blobs only serve as a check that they came from here.
+struct cwyc_rkey {
+  uint64_t base;
+  uint64_t length;
+};
+
+struct cwyc_ep {
+  cwyc_ep_params params;
+  // Relaxed: statistics, read by whoever asks, ordering nothing.
+  std::atomic<uint64_t> counters[counter_count];
+};
+
+namespace {
+
+// A locked increment only where several threads may count.
+void count(cwyc_ep* ep, Counter counter, size_t amount) {
+  if (ep->params.multithreaded != 0) {
+    ep->counters[counter].fetch_add(amount, std::memory_order_relaxed);
+    return;
+  }
+  auto& cell = ep->counters[counter];
+  cell.store(cell.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+}
+
+bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
+  return raddr >= rkey->base && length <= rkey->length &&
+         raddr - rkey->base <= rkey->length - length;
+}
+
+void* pointer(uint64_t address) {
+  return reinterpret_cast<void*>(address);
+}
+
+// ---- one-sided ------------------------------------------------------------------------------
+
+cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t, cwyc_op*) {
+  if (length == 0) return CWY_OK;
+  if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
+  std::memmove(pointer(raddr), src, length);  // source and target may overlap: one address space
+  count(conn->ep, puts, 1);
+  count(conn->ep, bytes, length);
+  return CWY_OK;
+}
+
+cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                     size_t length, uint32_t flags, cwyc_op* op) {
+  return put(conn, src, nullptr, raddr, rkey, length, flags, op);
+}
+
+cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t, cwyc_op*) {
+  if (length == 0) return CWY_OK;
+  if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
+  std::memmove(dst, pointer(raddr), length);
+  count(conn->ep, gets, 1);
+  count(conn->ep, bytes, length);
+  return CWY_OK;
+}
+
+cwy_status put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                      uint64_t value, uint32_t flags, cwyc_op* op) {
+  if (!inside(nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
+  const cwy_status status = put(conn, src, lmem, raddr, rkey, length, flags, op);
+  if (status != CWY_OK) return status;
+  // Release: no thread that reads the value with acquire misses the data.
+  std::atomic_ref(*static_cast<uint64_t*>(pointer(naddr))).store(value, std::memory_order_release);
+  return CWY_OK;
+}
+
+bool all_inside(const cwyc_rkey* rkey, const cwyc_riov* pieces, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (pieces[i].length != 0 && !inside(rkey, pieces[i].addr, pieces[i].length)) return false;
+  return true;
+}
+
+cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, const cwyc_riov* dst,
+                size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  if (!all_inside(rkey, dst, ndst)) return CWY_ERR_INVALID;
+  const bool equal = causeway::for_each_common_piece(src, nsrc, dst, ndst,
+                                                     [&](void* local, uint64_t remote, size_t n) {
+                                                       std::memmove(pointer(remote), local, n);
+                                                       count(conn->ep, bytes, n);
+                                                     });
+  count(conn->ep, puts, 1);
+  return equal ? CWY_OK : CWY_ERR_INVALID;
+}
+
+cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, const cwyc_riov* src,
+                size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  if (!all_inside(rkey, src, nsrc)) return CWY_ERR_INVALID;
+  const bool equal = causeway::for_each_common_piece(dst, ndst, src, nsrc,
+                                                     [&](void* local, uint64_t remote, size_t n) {
+                                                       std::memmove(local, pointer(remote), n);
+                                                       count(conn->ep, bytes, n);
+                                                     });
+  count(conn->ep, gets, 1);
+  return equal ? CWY_OK : CWY_ERR_INVALID;
+}
+
+cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  if (!inside(rkey, a->raddr, causeway::cpu_atomics::width(*a))) return CWY_ERR_INVALID;
+  count(conn->ep, atomics, 1);
+  return causeway::cpu_atomics::execute(pointer(a->raddr), *a);
+}
+
+// ---- active messages ------------------------------------------------------------------------
+
+void deliver(cwyc_conn* conn, uint64_t word, uint32_t kind, const int32_t* args, uint32_t nargs,
+             void* payload, size_t length) {
+  const cwyc_ep_params& to = conn->ep->params;
+  to.deliver(to.core_ep, conn->peer, word, kind, args, nargs, payload, length);
+}
+
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs, uint32_t) {
+  if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
+  count(conn->ep, shorts, 1);
+  deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
+  return CWY_OK;
+}
+
+// The receiver may write into its payload while the sender may still need the source: a copy.
+cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                     const void* payload, cwyc_mem*, size_t length, uint32_t, cwyc_op*) {
+  if (nargs > CWYC_AM_MAX_ARGS || length > medium_max) return CWY_ERR_INVALID;
+  alignas(64) char small[stack_payload];
+  std::unique_ptr<char, void (*)(void*)> large(nullptr, std::free);
+  char* copy = small;
+  if (length > sizeof small) {
+    large.reset(static_cast<char*>(std::aligned_alloc(64, (length + 63) / 64 * 64)));
+    if (!large) return CWY_ERR_NOMEM;
+    copy = large.get();
+  }
+  if (length != 0) std::memcpy(copy, payload, length);
+  count(conn->ep, mediums, 1);
+  count(conn->ep, bytes, length);
+  deliver(conn, word, CWYC_AM_MEDIUM, args, nargs, copy, length);
+  return CWY_OK;
+}
+
+cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                   const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey* rkey,
+                   uint32_t, cwyc_op*) {
+  if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
+  if (length != 0) {
+    if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
+    std::memmove(pointer(raddr), payload, length);
+  }
+  count(conn->ep, longs, 1);
+  count(conn->ep, bytes, length);
+  deliver(conn, word, CWYC_AM_LONG, args, nargs, pointer(raddr), length);
+  return CWY_OK;
+}
+
+// The negotiated buffer is handed to the receiver as it is: this is the one medium without a copy.
+cwy_status am_prepare(cwyc_conn*, size_t least, size_t most, uint32_t nargs, uint32_t,
+                      cwyc_am_slot* slot) {
+  if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
+  const size_t room = most < medium_max ? most : medium_max;
+  slot->buffer = std::aligned_alloc(64, (room + 64) / 64 * 64);
+  if (slot->buffer == nullptr) return CWY_RETRY;
+  slot->length = room;
+  return CWY_OK;
+}
+
+void am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
+  std::free(slot->buffer);
+  slot->buffer = nullptr;
+}
+
+void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+               uint32_t nargs, size_t length) {
+  count(conn->ep, mediums, 1);
+  count(conn->ep, bytes, length);
+  deliver(conn, word, CWYC_AM_MEDIUM, args, nargs, slot->buffer, length);
+  am_cancel(conn, slot);
+}
+
+cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*) {
+  return CWY_OK;
+}
+cwy_status check(cwyc_conn*, cwyc_op*) {
+  return CWY_OK;
+}
+
+// ---- cold -----------------------------------------------------------------------------------
+
+cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
+  fn(arg, "self", "this process");
+  return CWY_OK;
+}
+
+cwy_status domain_open(const cwy_options*, const char* device, cwyc_domain** out, cwy_err* err) {
+  if (device != nullptr && *device != '\0' && std::strcmp(device, "self") != 0)
+    return report(err, CWY_ERR_INVALID, "device '%s' does not exist; the only one is 'self'",
+                  device);
+  *out = new (std::nothrow) cwyc_domain;
+  return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a domain");
+}
+
+void domain_close(cwyc_domain* domain) {
+  delete domain;
+}
+
+cwy_status ep_open(cwyc_domain*, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+  *out = new (std::nothrow) cwyc_ep{};
+  if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an endpoint");
+  (*out)->params = *params;
+  return CWY_OK;
+}
+
+void ep_close(cwyc_ep* ep) {
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
+  cwyc_ep_attr a{};
+  a.head = CWY_HEAD(cwyc_ep_attr);
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
+           CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
+           CWYC_CAP_FLUSH | CWYC_CAP_CHECK | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC |
+           CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_PUT | CWYC_CAP_ORDER_PUT_AM |
+           CWYC_CAP_AUTO_PROGRESS | CWYC_CAP_ATOMIC_CPU;
+  a.ep_address_max = 8;
+  a.rkey_max = sizeof(cwyc_rkey);
+  a.put_small_max = 4096;
+  a.rma_max = UINT64_MAX / 2;
+  a.am_medium_max = medium_max;
+  a.am_long_max = UINT32_MAX;
+  a.iov_max = UINT32_MAX;
+  a.mem_forms = CWY_FORM_HOST_VA;
+  causeway::cpu_atomics::declare(a.atomic_ops);
+  a.latency_ns = 5;
+  a.bandwidth_bps = 8e10;
+  a.ops_tables = 1;
+  std::memcpy(attr, &a,
+              attr->head.struct_size != 0 && attr->head.struct_size < sizeof a
+                  ? attr->head.struct_size
+                  : sizeof a);
+  return CWY_OK;
+}
+
+cwy_status ep_address(cwyc_ep*, void* buf, uint64_t* len, cwy_err* err) {
+  if (*len < 8) return report(err, CWY_ERR_INVALID, "an address of this conduit needs 8 bytes");
+  std::memcpy(buf, "cwyself", 8);
+  *len = 8;
+  return CWY_OK;
+}
+
+cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+  ep->params.multithreaded = multithreaded;
+  return CWY_OK;
+}
+
+cwy_status reach(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err) {
+  if (peer->same_process != 0) return CWY_OK;
+  return report(err, CWY_ERR_UNREACHABLE, "rank %u is another process", peer->peer.rank);
+}
+
+cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc* peer, cwyc_op*, cwy_err* err) {
+  return reach(nullptr, peer, err);
+}
+
+void disconnect(cwyc_conn*) {}
+void purge(cwyc_conn*) {}
+
+cwy_status mem_alloc(cwyc_domain*, size_t length, void** addr, cwyc_mem** out, cwy_err* err) {
+  auto mem = std::unique_ptr<cwyc_mem>(new (std::nothrow) cwyc_mem{nullptr, length, true});
+  if (!mem) return report(err, CWY_ERR_NOMEM, "no memory to describe a segment");
+  void* base = mmap(*addr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (base == MAP_FAILED)
+    return report(err, CWY_ERR_NOMEM, "a segment of %zu bytes cannot be mapped: %s", length,
+                  std::strerror(errno));
+  mem->base = static_cast<char*>(base);
+  *addr = base;
+  *out = mem.release();
+  return CWY_OK;
+}
+
+cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+  if (ref->form != CWY_FORM_HOST_VA || ref->kind_class != CWY_MEM_HOST)
+    return report(err, CWY_ERR_UNSUPPORTED, "only host memory can be registered here");
+  *out = new (std::nothrow)
+      cwyc_mem{reinterpret_cast<char*>(ref->addr), static_cast<size_t>(ref->length), false};
+  return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a registration");
+}
+
+void mem_release(cwyc_domain*, cwyc_mem* mem) {
+  if (mem == nullptr) return;
+  if (mem->allocated) munmap(mem->base, mem->length);
+  delete mem;
+}
+
+cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
+  const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length};
+  if (*len < sizeof blob)
+    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes", sizeof blob);
+  std::memcpy(buf, &blob, sizeof blob);
+  *len = sizeof blob;
+  return CWY_OK;
+}
+
+cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                     cwyc_rkey** out, cwy_err* err) {
+  if (peer->same_process == 0) return reach(nullptr, peer, err);
+  if (len != sizeof(cwyc_rkey))
+    return report(err, CWY_ERR_INVALID, "an rkey of this conduit has %zu bytes, not %llu",
+                  sizeof(cwyc_rkey), static_cast<unsigned long long>(len));
+  *out = new (std::nothrow) cwyc_rkey;
+  if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an rkey");
+  std::memcpy(*out, buf, sizeof(cwyc_rkey));
+  return CWY_OK;
+}
+
+void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+  delete rkey;
+}
+
+cwy_status rkey_direct(cwyc_rkey*, intptr_t* delta) {
+  *delta = 0;
+  return CWY_OK;
+}
+
+uint32_t progress(cwyc_ep*, uint32_t, uint32_t) {
+  return 0;
+}  // all was done by the posting call
+
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  for (int i = 0; i < counter_count; ++i)
+    fn(arg, counter_names[i], ep->counters[i].load(std::memory_order_relaxed));
+}
+
+void fini() {}
+
+constexpr cwyc_ops make_ops() {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.put_small = put_small;
+  ops.put = put;
+  ops.get = get;
+  ops.put_notify = put_notify;
+  ops.putv = putv;
+  ops.getv = getv;
+  ops.atomic = atomic;
+  ops.am_short = am_short;
+  ops.am_medium = am_medium;
+  ops.am_long = am_long;
+  ops.am_prepare = am_prepare;
+  ops.am_commit = am_commit;
+  ops.am_cancel = am_cancel;
+  ops.flush = flush;
+  ops.check = check;
+  return ops;
+}
+constexpr cwyc_ops ops = make_ops();
+constexpr const cwyc_ops* tables[] = {&ops};
+
+constexpr cwyc_module make_module() {
+  cwyc_module m{};
+  m.head = CWY_HEAD(cwyc_module);
+  m.ops_count = 1;
+  m.ops = tables;
+  m.list_devices = list_devices;
+  m.domain_open = domain_open;
+  m.domain_close = domain_close;
+  m.ep_open = ep_open;
+  m.ep_close = ep_close;
+  m.ep_query = ep_query;
+  m.ep_address = ep_address;
+  m.ep_threads = ep_threads;
+  m.reach = reach;
+  m.connect = connect;
+  m.disconnect = disconnect;
+  m.purge = purge;
+  m.mem_alloc = mem_alloc;
+  m.mem_reg = mem_reg;
+  m.mem_release = mem_release;
+  m.rkey_pack = rkey_pack;
+  m.rkey_open = rkey_open;
+  m.rkey_close = rkey_close;
+  m.rkey_direct = rkey_direct;
+  m.progress = progress;
+  m.ep_stats = ep_stats;
+  m.fini = fini;
+  return m;
+}
+constexpr cwyc_module module_table = make_module();
+
+}  // namespace
+
+extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services*, const cwyc_module** module,
+                                                  cwy_err*) {
+  *module = &module_table;
+  return CWY_OK;
+}

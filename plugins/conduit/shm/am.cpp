@@ -1,0 +1,200 @@
+// Active messages, sending side.
+#include <algorithm>
+#include <cstring>
+
+#include "endpoint.h"
+#include "rma.h"
+
+namespace causeway::shm {
+namespace {
+
+// How long a thread of a multithreaded process looks for its turn before it answers RETRY. The
+// holder copies at most one message, or is preempted, or fills a negotiated payload.
+constexpr int lane_tries = 2000;
+// Liveness costs a system call; a full ring normally drains within microseconds.
+constexpr uint32_t retries_per_check = 4096;
+
+// Holds a sending lane for one call.
+class TxTurn {
+ public:
+  TxTurn(cwyc_conn* conn, TxLane& lane)
+      : lane_(lane), locked_(conn->ep->multithreaded.load(std::memory_order_relaxed)) {
+    mine_ = !locked_ || lane.lock.spin(lane_tries);
+  }
+  ~TxTurn() {
+    if (locked_ && mine_) lane_.lock.unlock();
+  }
+  bool mine() const { return mine_; }
+  // The lane stays taken beyond this object.
+  bool keep() {
+    const bool kept = locked_;
+    locked_ = false;
+    return kept;
+  }
+
+ private:
+  TxLane& lane_;
+  bool locked_;
+  bool mine_;
+};
+
+// There is no room: back-pressure, or is the receiver gone?
+cwy_status why_no_room(Connection& c, TxLane& lane) {
+  lane.retries.add(1);
+  if (lane.broken) {
+    if (!c.failed.exchange(true, std::memory_order_relaxed))
+      services->peer_state(c.conn->ep->params.core_ep, c.conn->peer, CWY_PEER_FAILED,
+                           "its message queue is corrupt: it acknowledges what was never sent");
+    return CWY_ERR_PEER_FAILED;
+  }
+  if (++lane.retry_streak % retries_per_check == 0 && check_peer(c)) return CWY_ERR_PEER_FAILED;
+  return CWY_RETRY;
+}
+
+inline void copy_args(char* to, const int32_t* args, uint32_t nargs) {
+  auto* out = reinterpret_cast<int32_t*>(to);
+  for (uint32_t i = 0; i < nargs; ++i) out[i] = args[i];
+}
+
+inline void put_word(char* record, uint64_t word) {
+  std::memcpy(record + 8, &word, sizeof word);
+}
+
+inline void publish(Connection& c, TxLane& lane, size_t size, uint64_t header) {
+  lane.publish(size, header);
+  lane.retry_streak = 0;
+  // Order: the compiler must not read the flag before the header is stored. The processor may;
+  // the sleeper's membarrier (or its bounded nap) covers that, so that senders pay no fence.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (__builtin_expect(c.peer_control->sleeping.load(std::memory_order_relaxed) != 0, 0))
+    wake_slowly(c);
+}
+
+}  // namespace
+
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags) {
+  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS, 0)) return CWY_ERR_INVALID;
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  TxTurn turn(conn, lane);
+  if (!turn.mine()) return CWY_RETRY;
+  const size_t size = short_bytes(nargs);
+  char* record = lane.reserve(size);
+  if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
+  put_word(record, word);
+  copy_args(record + record_fixed, args, nargs);
+  lane.messages[CWYC_AM_SHORT].add(1);
+  publish(c, lane, size, pack_header(RecordKind::am_short, nargs, 0));
+  return CWY_OK;
+}
+
+cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                     const void* payload, cwyc_mem*, size_t length, uint32_t flags, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || length > c.peer_control->medium_max, 0))
+    return CWY_ERR_INVALID;
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  TxTurn turn(conn, lane);
+  if (!turn.mine()) return CWY_RETRY;
+  const size_t size = medium_bytes(nargs, length);
+  char* record = lane.reserve(size);
+  if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
+  put_word(record, word);
+  copy_args(record + record_fixed, args, nargs);
+  if (length != 0) std::memcpy(record + record_fixed + args_bytes(nargs), payload, length);
+  lane.messages[CWYC_AM_MEDIUM].add(1);
+  lane.bytes.add(length);
+  publish(c, lane, size, pack_header(RecordKind::am_medium, nargs, length));
+  return CWY_OK;
+}
+
+cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                   const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey* rkey,
+                   uint32_t flags, cwyc_op*) {
+  if (nargs > CWYC_AM_MAX_ARGS || length > UINT32_MAX) return CWY_ERR_INVALID;
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  TxTurn turn(conn, lane);
+  if (!turn.mine()) return CWY_RETRY;
+  const size_t size = long_bytes(nargs);
+  char* record = lane.reserve(size);  // before the payload moves: RETRY must cost nothing
+  if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
+  if (length != 0) {
+    const cwy_status status = write_remote(*rkey, raddr, payload, length);
+    if (status != CWY_OK) return status;
+  }
+  put_word(record, word);
+  std::memcpy(record + record_fixed, &raddr, sizeof raddr);
+  copy_args(record + record_fixed + 16, args, nargs);
+  lane.messages[CWYC_AM_LONG].add(1);
+  lane.bytes.add(length);
+  publish(c, lane, size, pack_header(RecordKind::am_long, nargs, length));
+  return CWY_OK;
+}
+
+// ---- negotiated mediums: the payload is written where the receiver will read it -----------------
+
+cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs, uint32_t flags,
+                      cwyc_am_slot* slot) {
+  Connection& c = connection(conn);
+  const size_t medium_max = c.peer_control->medium_max;
+  if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  TxTurn turn(conn, lane);
+  if (!turn.mine()) return CWY_RETRY;
+  size_t room = std::min(most, medium_max);
+  char* record = lane.reserve(medium_bytes(nargs, room));
+  if (record == nullptr && room > least) {
+    room = least;
+    record = lane.reserve(medium_bytes(nargs, room));
+  }
+  if (record == nullptr) return why_no_room(c, lane);
+  slot->buffer = record + record_fixed + args_bytes(nargs);
+  slot->length = room;
+  slot->priv[0] = reinterpret_cast<uint64_t>(&lane);
+  slot->priv[1] = reinterpret_cast<uint64_t>(lane.stop);
+  // Whoever posts on this lane in between is sent away, by the look at `reserved` that follows
+  // when there seems to be no room.
+  lane.stop = lane.at;
+  lane.reserved = true;
+  slot->priv[2] = turn.keep() ? 1 : 0;
+  return CWY_OK;
+}
+
+namespace {
+
+TxLane& end_reservation(cwyc_am_slot* slot) {
+  TxLane& lane = *reinterpret_cast<TxLane*>(slot->priv[0]);
+  lane.reserved = false;
+  lane.stop = reinterpret_cast<char*>(slot->priv[1]);
+  return lane;
+}
+
+}  // namespace
+
+void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+               uint32_t nargs, size_t length) {
+  Connection& c = connection(conn);
+  TxLane& lane = end_reservation(slot);
+  // Room was made for as many arguments as am_prepare heard of; with fewer, the payload moves up.
+  char* const payload = lane.at + record_fixed + args_bytes(nargs);
+  if (payload != slot->buffer) std::memmove(payload, slot->buffer, length);
+  put_word(lane.at, word);
+  copy_args(lane.at + record_fixed, args, nargs);
+  lane.messages[CWYC_AM_MEDIUM].add(1);
+  lane.bytes.add(length);
+  publish(c, lane, medium_bytes(nargs, length), pack_header(RecordKind::am_medium, nargs, length));
+  if (slot->priv[2] != 0) lane.lock.unlock();
+}
+
+void am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
+  TxLane& lane = end_reservation(slot);
+  if (slot->priv[2] != 0) lane.lock.unlock();
+}
+
+}  // namespace causeway::shm

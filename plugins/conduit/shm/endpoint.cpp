@@ -1,0 +1,203 @@
+// Endpoints: opening, describing, closing.
+#include "endpoint.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "../common/cpu_atomics.h"
+#include "../common/plugin_error.h"
+#include "address.h"
+#include "guard.h"
+#include "numa.h"
+#include "sleep.h"
+
+namespace causeway::shm {
+namespace {
+
+cwy_status choose_wakeup(cwyc_ep* ep, cwy_err* err) {
+  const Wakeup wanted = ep->domain->options.wakeup;
+  ep->membarrier = wanted != Wakeup::bounded && register_membarrier();
+  if (wanted == Wakeup::membarrier && !ep->membarrier)
+    return report(err, CWY_ERR_UNSUPPORTED,
+                  "wakeup: membarrier is asked for, but this kernel does not offer it; set "
+                  "wakeup: auto");
+  return CWY_OK;
+}
+
+cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
+  const Options& options = ep->domain->options;
+  const uint32_t local = services->job->local_count;
+  const uint32_t slots =
+      options.connections != 0 ? options.connections : default_connections(local);
+  const uint64_t ring_bytes =
+      options.ring_bytes != 0 ? options.ring_bytes : default_ring_bytes(local);
+  // Never reserved ahead, also not for POSIX: rings of peers that stay silent cost nothing.
+  const ObjectRequest request{control_bytes(slots, ring_bytes),
+                              ep->domain->posix,
+                              HugePages::never,
+                              Reserve::never,
+                              services->job->job_id,
+                              "message queues"};
+  bool huge_missing = false;
+  cwy_status status = Object::create(request, ep->object, huge_missing, err);
+  if (status == CWY_OK) status = ep->object.map(nullptr, ep->mapping, err);
+  if (status != CWY_OK) return status;
+  prefer_local_node(ep->mapping.base(), ep->mapping.length());  // the receiver polls
+
+  auto* control = static_cast<ControlHeader*>(ep->mapping.base());  // zeroed by the kernel
+  control->magic = layout_magic;
+  control->version = layout_version;
+  control->slot_count = slots;
+  control->ring_bytes = ring_bytes;
+  control->nonce = random_word();
+  control->total_bytes = ep->object.length();
+  control->pid = static_cast<uint32_t>(getpid());
+  control->medium_max = static_cast<uint32_t>(medium_max_of(ring_bytes));
+  ep->control = control;
+  ep->slot_count = slots;
+  ep->medium_max = control->medium_max;
+  ep->receivers = std::make_unique<Receiver[]>(slots);
+  ep->polled = std::make_unique<uint16_t[]>(slots);
+  return CWY_OK;
+}
+
+}  // namespace
+
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    auto ep = std::make_unique<cwyc_ep>();
+    ep->domain = domain;
+    ep->params = *params;
+    ep->multithreaded.store(params->multithreaded != 0, std::memory_order_relaxed);
+    cwy_status status = choose_wakeup(ep.get(), err);
+    if (status == CWY_OK) status = make_control(ep.get(), err);
+    if (status == CWY_OK) *out = ep.release();
+    return status;
+  });
+}
+
+void ep_close(cwyc_ep* ep) {
+  // Release: our last stores come before the farewell.
+  ep->control->closed.store(1, std::memory_order_release);
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  cwyc_ep_attr a{};
+  a.head = CWY_HEAD(cwyc_ep_attr);
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
+           CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
+           CWYC_CAP_FLUSH | CWYC_CAP_CHECK | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC |
+           CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_NAP | CWYC_CAP_AUTO_PROGRESS |
+           CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU;
+#if defined(__x86_64__)
+  a.caps |= CWYC_CAP_ORDER_PUT_PUT;  // stores become visible in program order
+#endif
+  a.conn_size = sizeof(Connection);
+  a.ep_address_max = sizeof(EndpointAddress);
+  a.rkey_max = rkey_max();
+  a.put_small_max = 4096;
+  a.rma_max = UINT64_MAX / 2;
+  // Peers may have been configured with smaller rings, but not within one job: options are the
+  // job's.
+  a.am_medium_max = ep->medium_max;
+  a.am_long_max = 1u << 30;
+  a.iov_max = UINT32_MAX;
+  a.outstanding_max = 0;
+  a.mem_forms = CWY_FORM_HOST_VA;
+  cpu_atomics::declare(a.atomic_ops);
+  a.latency_ns = 80;
+  a.bandwidth_bps = 8e10;
+  a.ops_tables = 1;
+  const size_t room = attr->head.struct_size;
+  std::memcpy(attr, &a, room != 0 && room < sizeof a ? room : sizeof a);
+  return CWY_OK;
+}
+
+cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+  EndpointAddress address{};
+  if (*len < sizeof address)
+    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
+                  sizeof address);
+  address.magic = layout_magic;
+  address.version = layout_version;
+  address.uid = geteuid();
+  address.nonce = ep->control->nonce;
+  address.pid_namespace = ep->domain->pid_namespace;
+  address.object = ep->object.address();
+  std::memcpy(buf, &address, sizeof address);
+  *len = sizeof address;
+  return CWY_OK;
+}
+
+cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+  ep->multithreaded.store(multithreaded != 0, std::memory_order_relaxed);
+  return CWY_OK;
+}
+
+// ---- statistics -----------------------------------------------------------------------------
+
+void Totals::add(const Connection& c) {
+  for (uint32_t i = 0; i < lane_count; ++i) {
+    for (uint32_t kind = 0; kind < 3; ++kind) messages[i][kind] += c.lane[i].messages[kind].read();
+    bytes[i] += c.lane[i].bytes.read();
+    retries[i] += c.lane[i].retries.read();
+  }
+  puts += c.puts.read();
+  gets += c.gets.read();
+  atomics += c.atomics.read();
+  put_bytes += c.put_bytes.read();
+  get_bytes += c.get_bytes.read();
+  wakes += c.wakes.read();
+}
+
+namespace {
+
+constexpr const char* sent_names[lane_count][5] = {
+    {"request_short_sent", "request_medium_sent", "request_long_sent", "request_bytes_sent",
+     "request_retries"},
+    {"reply_short_sent", "reply_medium_sent", "reply_long_sent", "reply_bytes_sent",
+     "reply_retries"}};
+constexpr const char* received_names[lane_count][4] = {
+    {"request_short_received", "request_medium_received", "request_long_received",
+     "request_bytes_received"},
+    {"reply_short_received", "reply_medium_received", "reply_long_received",
+     "reply_bytes_received"}};
+
+void received_stats(const cwyc_ep* ep, uint32_t lane, cwyc_stat_fn fn, void* arg) {
+  uint64_t sums[4] = {};
+  for (uint32_t i = 0; i < ep->slot_count; ++i) {
+    const RxLane& from = ep->receivers[i].lane[lane];
+    for (uint32_t kind = 0; kind < 3; ++kind) sums[kind] += from.messages[kind].read();
+    sums[3] += from.bytes.read();
+  }
+  for (uint32_t i = 0; i < 4; ++i) fn(arg, received_names[lane][i], sums[i]);
+}
+
+}  // namespace
+
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  Totals t;
+  {
+    const std::lock_guard lock(ep->connections_mutex);
+    t = ep->retired;
+    for (const Connection* c : ep->connections) t.add(*c);
+  }
+  for (uint32_t lane = 0; lane < lane_count; ++lane) {
+    for (uint32_t kind = 0; kind < 3; ++kind)
+      fn(arg, sent_names[lane][kind], t.messages[lane][kind]);
+    fn(arg, sent_names[lane][3], t.bytes[lane]);
+    fn(arg, sent_names[lane][4], t.retries[lane]);
+    received_stats(ep, lane, fn, arg);
+  }
+  fn(arg, "put", t.puts);
+  fn(arg, "put_bytes", t.put_bytes);
+  fn(arg, "get", t.gets);
+  fn(arg, "get_bytes", t.get_bytes);
+  fn(arg, "atomic", t.atomics);
+  fn(arg, "naps", ep->naps.read());
+  fn(arg, "wakes", t.wakes);
+}
+
+}  // namespace causeway::shm

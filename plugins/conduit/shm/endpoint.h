@@ -1,0 +1,214 @@
+// The conduit's objects: domain, endpoint, connection, memory, rkey.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "layout.h"
+#include "object.h"
+#include "options.h"
+#include "ring.h"
+
+namespace causeway::shm {
+
+extern const cwy_services* services;
+
+void log(cwy_log_level level, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+// A reference to a process that tells whether it still runs; immune to recycled pids.
+class ProcessHandle {
+ public:
+  ProcessHandle() = default;
+  explicit ProcessHandle(uint32_t pid);
+  ProcessHandle(const ProcessHandle&) = delete;
+  ProcessHandle& operator=(ProcessHandle&& other) noexcept;
+  ~ProcessHandle();
+  bool gone() const;
+
+ private:
+  int pidfd_ = -1;
+  uint32_t pid_ = 0;
+  uint64_t start_time_ = 0;  // where no pidfd could be had
+};
+
+// Lies behind each cwyc_conn. The first lines are what a message touches.
+struct Connection {
+  TxLane lane[lane_count];
+  ControlHeader* peer_control = nullptr;
+  cwyc_conn* conn = nullptr;
+  // Set once by whoever learns of the peer's end. Relaxed: only this connection's answers
+  // depend on it, and they may change a moment later.
+  std::atomic<bool> failed{false};
+  bool reported = false;  // told the core
+  uint32_t dead_sweeps = 0;
+  Counter puts, gets, atomics, put_bytes, get_bytes, wakes;
+
+  bool has_failed() const { return failed.load(std::memory_order_relaxed); }
+
+  Mapping mapping;
+  Slot* slot = nullptr;  // ours, in the peer's object
+  uint32_t peer_pid = 0;
+  ProcessHandle process;
+};
+
+inline Connection& connection(cwyc_conn* conn) {
+  return *reinterpret_cast<Connection*>(conn + 1);
+}
+
+// A slot as its owner, the receiver, sees it.
+struct Receiver {
+  RxLane lane[lane_count];
+  // The slot's word when it was adopted. Relaxed: changes only while both lanes are quiet.
+  std::atomic<uint64_t> owner{0};
+  bool listed = false;  // stands in cwyc_ep::polled
+  // Stale or babbling: never read again. Relaxed; each lane's holder closes its lane on seeing it.
+  std::atomic<bool> rejected{false};
+};
+
+struct Totals {
+  uint64_t messages[lane_count][3] = {}, bytes[lane_count] = {}, retries[lane_count] = {};
+  uint64_t puts = 0, gets = 0, atomics = 0, put_bytes = 0, get_bytes = 0, wakes = 0;
+  void add(const Connection& c);
+};
+
+}  // namespace causeway::shm
+
+struct cwyc_domain {
+  causeway::shm::Options options;
+  bool posix = false;
+  std::atomic<bool> warned_huge{false};  // relaxed: at worst the warning comes twice
+  uint64_t pid_namespace = 0;
+};
+
+struct cwyc_mem {
+  char* base = nullptr;
+  size_t length = 0;
+  bool allocated = false;
+  causeway::shm::Object object;
+  causeway::shm::Mapping mapping;
+};
+
+struct cwyc_rkey {
+  uint64_t base = 0;  // as the owner addresses it
+  uint64_t length = 0;
+  intptr_t delta = 0;
+  bool mapped = false;  // load and store; else by pid, where cross_memory says so
+  bool cross_memory = false;
+  uint32_t pid = 0;
+  causeway::shm::Mapping mapping;  // empty for this process's own memory
+};
+
+struct cwyc_ep {
+  cwyc_domain* domain = nullptr;
+  cwyc_ep_params params{};
+  // Relaxed: the core raises it before it lets a second thread in.
+  std::atomic<bool> multithreaded{false};
+
+  causeway::shm::ControlHeader* control = nullptr;
+  uint32_t slot_count = 0;
+  uint32_t medium_max = 0;
+  std::unique_ptr<causeway::shm::Receiver[]> receivers;
+  // Indices of receivers ever opened; grows only. Written under adopt_lock, count with release.
+  std::unique_ptr<uint16_t[]> polled;
+  std::atomic<uint32_t> polled_count{0};
+  // The last `recent_size` receivers that had something, and where the slow scan stands. Relaxed:
+  // scheduling hints, of which any mixture is right.
+  static constexpr uint32_t recent_size = 8;
+  std::atomic<uint16_t> recent[recent_size]{};
+  std::atomic<uint32_t> recent_next{0}, cursor{0};
+
+  std::atomic<uint32_t> seen_generation{0};  // relaxed: written under adopt_lock, a hint elsewhere
+  causeway::shm::TryLock adopt_lock;
+  std::vector<std::pair<uint32_t, uint32_t>> newest_epoch;  // (rank, epoch) seen; under adopt_lock
+
+  // Naps. `sleepers` counts this process's threads inside nap, under nap_mutex.
+  std::mutex nap_mutex;
+  uint32_t sleepers = 0;
+  bool membarrier = false;
+  std::atomic<bool> senders_have_membarrier{true};  // relaxed: seen with the slot, before a nap
+  causeway::shm::Counter naps;
+
+  // Connections, for liveness and statistics.
+  std::mutex connections_mutex;
+  std::vector<causeway::shm::Connection*> connections;
+  causeway::shm::Totals retired;
+  std::atomic<uint64_t> next_liveness{0};  // relaxed: at worst two threads look
+  std::atomic<uint32_t> idle_polls{0};     // relaxed: only paces the look at the clock
+
+  causeway::shm::Object object;
+  causeway::shm::Mapping mapping;
+};
+
+namespace causeway::shm {
+
+// Looks for changed slots. Called when the generation differs from the one seen.
+void adopt_slots(cwyc_ep* ep);
+// Anything unread, in any ring, or any slot not yet looked at?
+bool anything_pending(cwyc_ep* ep);
+// Stops reading what `peer` (or an older epoch of it) sends. `gone`: nobody writes there any more.
+void reject_sender(cwyc_ep* ep, cwy_peer peer, bool gone);
+// Anything unread from that rank?
+bool has_unread(cwyc_ep* ep, uint32_t rank);
+
+// Looks at every peer's process; reports those that are gone. Cheap to call too often.
+void check_liveness(cwyc_ep* ep);
+// Looks at one peer now; true when it is gone (and then reported).
+bool check_peer(Connection& c);
+
+// Wakes the peer if it sleeps. Call after a publish.
+void wake_slowly(Connection& c);
+
+// The hot tables and calls, by file.
+cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
+cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
+               cwyc_op*);
+cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
+cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t,
+                      cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
+cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                cwyc_rkey*, uint32_t, cwyc_op*);
+cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                cwyc_rkey*, uint32_t, cwyc_op*);
+cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
+cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
+cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
+                     uint32_t, cwyc_op*);
+cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
+                   uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
+cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
+void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
+void am_cancel(cwyc_conn*, cwyc_am_slot*);
+cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
+cwy_status check(cwyc_conn*, cwyc_op*);
+
+uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
+void nap(cwyc_ep*, uint64_t);
+
+cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
+void ep_close(cwyc_ep*);
+cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
+cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
+cwy_status ep_threads(cwyc_ep*, uint32_t);
+void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
+cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
+cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
+void disconnect(cwyc_conn*);
+void purge(cwyc_conn*);
+
+cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
+cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
+void mem_release(cwyc_domain*, cwyc_mem*);
+cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
+cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**, cwy_err*);
+void rkey_close(cwyc_ep*, cwyc_rkey*);
+cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
+uint64_t rkey_max();
+
+}  // namespace causeway::shm

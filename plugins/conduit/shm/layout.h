@@ -1,0 +1,144 @@
+// What lies in an endpoint's shared object: one header, one slot per sender, two rings per slot.
+// Every process that maps it was built from the same version of this file (layout_version).
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway::shm {
+
+inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
+inline constexpr uint32_t layout_version = 1;
+inline constexpr size_t cache_line = 64;
+inline constexpr size_t page = 4096;
+
+enum Lane : uint32_t { request_lane = 0, reply_lane = 1, lane_count = 2 };
+static_assert(CWYC_LANE_REPLY == 1, "the reply flag is used as the lane's index");
+
+constexpr size_t round_up(size_t n, size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+// ---- slots: who may write into which rings ---------------------------------------------------
+
+// One word, so that a claim and its owner appear together: a claim whose owner died is
+// attributable. 0 is a free slot.
+enum class SlotState : uint8_t { free = 0, claimed = 1, open = 2, closing = 3 };
+
+struct SlotOwner {
+  SlotState state;
+  cwy_peer sender;
+};
+constexpr uint32_t epoch_mask = 0xffffff;
+constexpr uint64_t pack(SlotOwner o) {
+  return uint64_t(o.state) << 56 | uint64_t(o.sender.epoch & epoch_mask) << 32 | o.sender.rank;
+}
+constexpr SlotOwner unpack(uint64_t word) {
+  return {SlotState(word >> 56), {uint32_t(word), uint32_t(word >> 32) & epoch_mask}};
+}
+
+struct alignas(cache_line) LaneHead {
+  // How far the receiver has read, in bytes since the slot was claimed. Published now and then
+  // with release; the sender's acquire makes it safe to overwrite what lies before.
+  std::atomic<uint64_t> head;
+};
+
+struct alignas(cache_line) Slot {
+  std::atomic<uint64_t> owner;
+  std::atomic<uint32_t> sender_pid;
+  std::atomic<uint32_t> sender_has_membarrier;  // its naps may rely on membarrier reaching us
+  LaneHead lane[lane_count];
+};
+
+struct alignas(cache_line) ControlHeader {
+  // Constant once the address has been given out.
+  uint64_t magic;
+  uint32_t version;
+  uint32_t slot_count;
+  uint64_t ring_bytes;
+  uint64_t nonce;  // also in the address: tells a recycled pid and descriptor from the real owner
+  uint64_t total_bytes;
+  uint32_t pid;
+  uint32_t medium_max;
+
+  // 1 while the owner sleeps or is about to. Senders read it after every message; the line is
+  // written twice per sleep and otherwise stays in every sender's cache.
+  alignas(cache_line) std::atomic<uint32_t> sleeping;
+
+  // Raised after every change of a slot's owner, so that the receiver polls one word.
+  alignas(cache_line) std::atomic<uint32_t> slot_generation;
+  std::atomic<uint32_t> closed;    // the owner has left in good order
+  std::atomic<uint32_t> mappings;  // peers that have mapped this object (POSIX: unlink when all)
+};
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+constexpr size_t rings_offset(uint32_t slots) {
+  return round_up(sizeof(ControlHeader) + slots * sizeof(Slot), page);
+}
+constexpr size_t control_bytes(uint32_t slots, size_t ring_bytes) {
+  return rings_offset(slots) + size_t(slots) * lane_count * ring_bytes;
+}
+inline Slot* slot_at(ControlHeader* control, uint32_t slot) {
+  return reinterpret_cast<Slot*>(control + 1) + slot;
+}
+inline char* ring_at(ControlHeader* control, uint32_t slot, uint32_t lane) {
+  return reinterpret_cast<char*>(control) + rings_offset(control->slot_count) +
+         (size_t(slot) * lane_count + lane) * control->ring_bytes;
+}
+
+// ---- records ---------------------------------------------------------------------------------
+
+// A record starts with its header word, which is nonzero exactly when the record is complete.
+// Records are multiples of 16 bytes, and so are rings: wherever one ends, a header fits.
+//   short   header word | core word | args
+//   medium  header word | core word | args, padded to 16 | payload
+//   long    header word | core word | address | 0 | args
+//   skip    header word; the next record stands at the ring's start
+inline constexpr size_t record_unit = 16;
+inline constexpr size_t record_fixed = 16;
+
+enum class RecordKind : uint8_t { am_short = 1, am_medium = 2, am_long = 3, skip = 4 };
+
+struct RecordHeader {
+  RecordKind kind;
+  uint8_t nargs;
+  uint16_t check;  // record_check: garbage is noticed early
+  uint32_t length;
+};
+inline constexpr uint16_t record_check = 0xc5a3;
+
+constexpr uint64_t pack_header(RecordKind kind, uint32_t nargs, size_t length) {
+  return uint64_t(kind) | uint64_t(nargs) << 8 | uint64_t(record_check) << 16 |
+         uint64_t(length) << 32;
+}
+constexpr RecordHeader unpack_header(uint64_t word) {
+  return {RecordKind(word & 0xff), uint8_t(word >> 8), uint16_t(word >> 16), uint32_t(word >> 32)};
+}
+constexpr size_t args_bytes(uint32_t nargs) {
+  return (size_t(nargs) * 4 + 15) & ~size_t(15);
+}
+constexpr size_t short_bytes(uint32_t nargs) {
+  return record_fixed + args_bytes(nargs);
+}
+constexpr size_t long_bytes(uint32_t nargs) {
+  return record_fixed + 16 + args_bytes(nargs);
+}
+constexpr size_t medium_bytes(uint32_t nargs, size_t length) {
+  return record_fixed + args_bytes(nargs) + round_up(length, record_unit);
+}
+
+// A record, the skip before it (shorter than the record) and the zero header behind it always fit
+// an empty ring whose last quarter of reading has not been published yet.
+constexpr size_t medium_max_of(size_t ring_bytes) {
+  return ring_bytes / 4 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
+}
+inline constexpr size_t least_ring_bytes = 4096;
+
+}  // namespace causeway::shm

@@ -1,0 +1,90 @@
+#include "limits.h"
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace causeway::shm {
+namespace {
+
+struct CloseFile {
+  void operator()(std::FILE* f) const { std::fclose(f); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+// Value of "key:   123 kB" in /proc/meminfo, in bytes; 0 when it is not there.
+uint64_t meminfo(const char* key) {
+  File file(std::fopen("/proc/meminfo", "re"));
+  char line[256];
+  while (file && std::fgets(line, sizeof line, file.get()) != nullptr) {
+    uint64_t kib = 0;
+    const size_t n = std::strlen(key);
+    if (std::strncmp(line, key, n) == 0 && line[n] == ':' &&
+        std::sscanf(line + n + 1, "%" SCNu64, &kib) == 1)
+      return kib << 10;
+  }
+  return 0;
+}
+
+// The smallest memory.max of this process's control group (version 2) and those above it.
+uint64_t control_group_limit() {
+  File file(std::fopen("/proc/self/cgroup", "re"));
+  char line[1024];
+  std::string group;
+  while (file && std::fgets(line, sizeof line, file.get()) != nullptr) {
+    if (std::strncmp(line, "0::", 3) != 0) continue;
+    line[std::strcspn(line, "\n")] = '\0';
+    group = line + 3;
+  }
+  uint64_t least = UINT64_MAX;
+  while (!group.empty() && group != "/") {
+    File limit(std::fopen(("/sys/fs/cgroup" + group + "/memory.max").c_str(), "re"));
+    uint64_t bytes = 0;
+    if (limit && std::fscanf(limit.get(), "%" SCNu64, &bytes) == 1 && bytes < least) least = bytes;
+    group.resize(group.rfind('/'));
+  }
+  return least;
+}
+
+}  // namespace
+
+size_t huge_page_bytes() {
+  return static_cast<size_t>(meminfo("Hugepagesize"));
+}
+
+bool memory_suffices(size_t length, const char* directory, char* why, size_t why_size) {
+  const auto refuse = [&](const char* what, uint64_t bytes) {
+    std::snprintf(why, why_size, "%s %" PRIu64 " bytes", what, bytes);
+    return false;
+  };
+  // Growing a file past this limit would also raise SIGXFSZ.
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      length > limit.rlim_cur)
+    return refuse("the file size limit (ulimit -f) is", limit.rlim_cur);
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      length > limit.rlim_cur)
+    return refuse("the address space limit (ulimit -v) is", limit.rlim_cur);
+  const uint64_t available = meminfo("MemAvailable");
+  if (available != 0 && length > available + meminfo("SwapFree"))
+    return refuse("memory and swap of this machine leave", available + meminfo("SwapFree"));
+  const uint64_t group = control_group_limit();
+  if (length > group) return refuse("the control group allows", group);
+  struct statvfs space {};
+  if (directory != nullptr && statvfs(directory, &space) == 0 && space.f_blocks != 0 &&
+      length > uint64_t(space.f_bavail) * space.f_frsize) {
+    std::snprintf(why, why_size,
+                  "%s has %" PRIu64 " bytes free (enlarge it, or choose memory: memfd)", directory,
+                  uint64_t(space.f_bavail) * space.f_frsize);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace causeway::shm

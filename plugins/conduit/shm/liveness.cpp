@@ -1,0 +1,82 @@
+// Whether peers' processes still run.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <utility>
+
+#include "endpoint.h"
+
+namespace causeway::shm {
+namespace {
+
+constexpr uint64_t sweep_interval_ns = 50'000'000;
+// What a dead peer has sent is delivered first; but not for ever.
+constexpr uint32_t patient_sweeps = 4;
+
+void report_gone(Connection& c) {
+  c.failed.store(true, std::memory_order_relaxed);
+  if (std::exchange(c.reported, true)) return;
+  char text[64];
+  std::snprintf(text, sizeof text, "process %u is gone", c.peer_pid);
+  services->peer_state(c.conn->ep->params.core_ep, c.conn->peer, CWY_PEER_FAILED, text);
+}
+
+}  // namespace
+
+// A pidfd where one can be had: it never means another process. Else the pid and its start time.
+ProcessHandle::ProcessHandle(uint32_t pid) : pid_(pid) {
+  pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (pidfd_ < 0) start_time_ = process_start_time(pid);
+}
+
+ProcessHandle& ProcessHandle::operator=(ProcessHandle&& other) noexcept {
+  std::swap(pidfd_, other.pidfd_);
+  std::swap(pid_, other.pid_);
+  std::swap(start_time_, other.start_time_);
+  return *this;
+}
+
+ProcessHandle::~ProcessHandle() {
+  if (pidfd_ >= 0) close(pidfd_);
+}
+
+bool ProcessHandle::gone() const {
+  if (pidfd_ >= 0) {
+    pollfd p{pidfd_, POLLIN, 0};
+    return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
+  }
+  return pid_ != 0 && process_start_time(pid_) != start_time_;
+}
+
+bool check_peer(Connection& c) {
+  if (c.has_failed()) return true;
+  // Acquire: the peer's last stores come before its farewell.
+  if (c.peer_control->closed.load(std::memory_order_acquire) != 0) {
+    c.failed.store(true, std::memory_order_relaxed);  // in good order: nothing to report
+    return true;
+  }
+  if (!c.process.gone()) return false;
+  const std::lock_guard lock(c.conn->ep->connections_mutex);
+  report_gone(c);
+  return true;
+}
+
+void check_liveness(cwyc_ep* ep) {
+  const uint64_t now = services->now();
+  if (now < ep->next_liveness.load(std::memory_order_relaxed)) return;
+  ep->next_liveness.store(now + sweep_interval_ns, std::memory_order_relaxed);
+  const std::unique_lock lock(ep->connections_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (Connection* c : ep->connections) {
+    if (c->reported || c->has_failed()) continue;
+    if (c->peer_control->closed.load(std::memory_order_acquire) != 0) continue;
+    if (!c->process.gone()) continue;
+    if (has_unread(ep, c->conn->peer.rank) && ++c->dead_sweeps < patient_sweeps) continue;
+    report_gone(*c);
+  }
+}
+
+}  // namespace causeway::shm

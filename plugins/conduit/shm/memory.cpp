@@ -1,0 +1,157 @@
+// Segments, registrations and rkeys.
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+
+#include "../common/plugin_error.h"
+#include "address.h"
+#include "endpoint.h"
+#include "guard.h"
+#include "numa.h"
+#include "rma.h"
+
+namespace causeway::shm {
+
+uint64_t probe_word;
+
+uint64_t random_word() {
+  uint64_t word = 0;
+  if (getrandom(&word, sizeof word, GRND_NONBLOCK) != sizeof word)
+    word = services->now() ^ static_cast<uint64_t>(getpid()) << 32;
+  return word | 1;
+}
+
+cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
+                     cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    const Options& options = domain->options;
+    auto mem = std::make_unique<cwyc_mem>();
+    bool huge_missing = false;
+    const ObjectRequest request{length,          domain->posix,         options.huge_pages,
+                                options.reserve, services->job->job_id, "a segment"};
+    cwy_status status = Object::create(request, mem->object, huge_missing, err);
+    if (status == CWY_OK) status = mem->object.map(*addr, mem->mapping, err);
+    if (status != CWY_OK) return status;
+    if (huge_missing && !domain->warned_huge.exchange(true, std::memory_order_relaxed))
+      log(CWY_LOG_WARN,
+          "no huge pages for a segment of %zu bytes; ordinary pages are used "
+          "(raise /proc/sys/vm/nr_hugepages, or set huge_pages: never)",
+          length);
+    mem->base = static_cast<char*>(mem->mapping.base());
+    mem->length = length;
+    mem->allocated = true;
+    if (options.huge_pages != HugePages::never && !mem->object.huge())
+      madvise(mem->base, mem->mapping.length(), MADV_HUGEPAGE);  // where shmem_enabled permits it
+    if (options.numa == Numa::interleave) interleave_nodes(mem->base, mem->mapping.length());
+    if (options.numa == Numa::local) prefer_local_node(mem->base, mem->mapping.length());
+    *addr = mem->base;
+    *out = mem.release();
+    return CWY_OK;
+  });
+}
+
+cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    if (ref->form != CWY_FORM_HOST_VA || ref->kind_class != CWY_MEM_HOST)
+      return report(err, CWY_ERR_UNSUPPORTED, "only host memory can be registered here");
+    auto mem = std::make_unique<cwyc_mem>();
+    mem->base = reinterpret_cast<char*>(ref->addr);
+    mem->length = ref->length;
+    *out = mem.release();
+    return CWY_OK;
+  });
+}
+
+void mem_release(cwyc_domain*, cwyc_mem* mem) {
+  delete mem;
+}
+
+uint64_t rkey_max() {
+  return sizeof(RkeyBlob);
+}
+
+cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
+  if (*len < sizeof(RkeyBlob))
+    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
+                  sizeof(RkeyBlob));
+  RkeyBlob blob{};
+  blob.magic = layout_magic;
+  blob.base = reinterpret_cast<uint64_t>(mem->base);
+  blob.length = mem->length;
+  blob.pid = static_cast<uint32_t>(getpid());
+  blob.mappable = mem->allocated ? 1 : 0;
+  blob.probe_address = reinterpret_cast<uint64_t>(&probe_word);
+  blob.probe_value = probe_word;
+  if (mem->allocated) blob.object = mem->object.address();
+  std::memcpy(buf, &blob, sizeof blob);
+  *len = sizeof blob;
+  return CWY_OK;
+}
+
+namespace {
+
+// Client's memory: by the kernel, if it lets us. Where it does not, the rkey is still good: its
+// operations answer UNSUPPORTED and the core takes messages instead.
+cwy_status open_cross_memory(const cwyc_ep* ep, const RkeyBlob& blob, cwyc_rkey& rkey,
+                             cwy_err* err) {
+  rkey.pid = blob.pid;
+  const Cma wanted = ep->domain->options.cma;
+  uint64_t seen = 0;
+  if (wanted != Cma::never)
+    rkey.cross_memory = cross_read(blob.pid, blob.probe_address, &seen, sizeof seen) == CWY_OK &&
+                        seen == blob.probe_value;
+  if (wanted == Cma::require && !rkey.cross_memory)
+    return report(err, CWY_ERR_UNREACHABLE,
+                  "memory of process %u cannot be read by cross-memory attach (see "
+                  "/proc/sys/kernel/yama/ptrace_scope); set cma: auto to use messages instead",
+                  blob.pid);
+  return CWY_OK;
+}
+
+}  // namespace
+
+cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                     cwyc_rkey** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    RkeyBlob blob;
+    if (len != sizeof blob)
+      return report(err, CWY_ERR_INVALID, "rank %u sent an rkey of %llu bytes; expected %zu",
+                    peer->peer.rank, static_cast<unsigned long long>(len), sizeof blob);
+    std::memcpy(&blob, buf, sizeof blob);
+    blob.object.name[sizeof blob.object.name - 1] = '\0';
+    if (blob.magic != layout_magic || (blob.mappable != 0 && blob.object.length < blob.length))
+      return report(err, CWY_ERR_INVALID, "rank %u sent an rkey that is not one of this conduit",
+                    peer->peer.rank);
+    auto rkey = std::make_unique<cwyc_rkey>();
+    rkey->base = blob.base;
+    rkey->length = blob.length;
+    cwy_status status = CWY_OK;
+    if (peer->same_process != 0) {
+      rkey->mapped = true;
+    } else if (blob.mappable != 0) {
+      status = map_peer_object(blob.object, rkey->mapping, err);
+      rkey->mapped = status == CWY_OK;
+      rkey->delta =
+          static_cast<intptr_t>(reinterpret_cast<uint64_t>(rkey->mapping.base()) - blob.base);
+    } else {
+      status = open_cross_memory(ep, blob, *rkey, err);
+    }
+    if (status == CWY_OK) *out = rkey.release();
+    return status;
+  });
+}
+
+void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+  delete rkey;
+}
+
+cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
+  if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
+  *delta = rkey->delta;
+  return CWY_OK;
+}
+
+}  // namespace causeway::shm

@@ -1,0 +1,81 @@
+#include "options.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "../common/plugin_error.h"
+#include "layout.h"
+
+namespace causeway::shm {
+namespace {
+
+template <class Enum, size_t N>
+cwy_status read_choice(const cwy_services& services, const cwy_options* opts, const char* key,
+                       const char* const (&words)[N], Enum& out, cwy_err* err) {
+  const char* text = nullptr;
+  const cwy_status status = services.opt_string(opts, key, &text);
+  if (status != CWY_OK) return report(err, status, "option '%s' cannot be read", key);
+  for (size_t i = 0; i < N; ++i) {
+    if (std::strcmp(text, words[i]) == 0) {
+      out = static_cast<Enum>(i);
+      return CWY_OK;
+    }
+  }
+  return report(err, CWY_ERR_INVALID, "option '%s' does not know '%s'", key, text);
+}
+
+}  // namespace
+
+cwy_status read_options(const cwy_services& services, const cwy_options* opts, Options& out,
+                        cwy_err* err) {
+  static constexpr const char* memory[] = {"auto", "memfd", "posix"};
+  static constexpr const char* huge[] = {"never", "try", "require"};
+  static constexpr const char* numa[] = {"first_touch", "local", "interleave"};
+  static constexpr const char* cma[] = {"auto", "never", "require"};
+  static constexpr const char* reserve[] = {"auto", "always", "never"};
+  static constexpr const char* wakeup[] = {"auto", "membarrier", "bounded"};
+  cwy_status status = read_choice(services, opts, "memory", memory, out.memory, err);
+  if (status == CWY_OK)
+    status = read_choice(services, opts, "huge_pages", huge, out.huge_pages, err);
+  if (status == CWY_OK) status = read_choice(services, opts, "numa", numa, out.numa, err);
+  if (status == CWY_OK) status = read_choice(services, opts, "cma", cma, out.cma, err);
+  if (status == CWY_OK) status = read_choice(services, opts, "reserve", reserve, out.reserve, err);
+  if (status == CWY_OK) status = read_choice(services, opts, "wakeup", wakeup, out.wakeup, err);
+  if (status != CWY_OK) return status;
+
+  int64_t connections = 0;
+  if ((status = services.opt_size(opts, "ring_bytes", &out.ring_bytes)) != CWY_OK)
+    return report(err, status, "option 'ring_bytes' cannot be read");
+  if ((status = services.opt_int(opts, "connections", &connections)) != CWY_OK)
+    return report(err, status, "option 'connections' cannot be read");
+  if (connections < 0 || connections > 65536)
+    return report(err, CWY_ERR_INVALID, "option 'connections' is %lld; expected 0 to 65536",
+                  static_cast<long long>(connections));
+  if (out.ring_bytes != 0 && (out.ring_bytes < least_ring_bytes || out.ring_bytes > (1ull << 28) ||
+                              out.ring_bytes % page != 0))
+    return report(err, CWY_ERR_INVALID,
+                  "option 'ring_bytes' is %llu; expected 0 or a multiple of 4 KiB up to 256 MiB",
+                  static_cast<unsigned long long>(out.ring_bytes));
+  out.connections = static_cast<uint32_t>(connections);
+  if (out.memory == Memory::posix && out.huge_pages == HugePages::require)
+    return report(err, CWY_ERR_INVALID,
+                  "huge_pages: require needs memory: memfd; POSIX shared memory has no huge pages");
+  return CWY_OK;
+}
+
+uint64_t default_ring_bytes(uint32_t local_count) {
+  // All rings that all peers have filled stay below 8.2 MB per rank.
+  if (local_count <= 16) return 128 << 10;
+  if (local_count <= 64) return 64 << 10;
+  if (local_count <= 128) return 32 << 10;
+  return 16 << 10;
+}
+
+// Twice the ranks: a replaced rank may need a second slot before its first one is recycled, and
+// several endpoints of one process need one each.
+uint32_t default_connections(uint32_t local_count) {
+  return 2 * std::max(local_count, 4u);
+}
+
+}  // namespace causeway::shm

@@ -1,0 +1,191 @@
+// The two ends of one single-producer single-consumer byte ring.
+//
+// Invariant: the word at the producer's position is zero. A producer writes the record's body,
+// zeroes the word behind the record, and then stores the record's header with release. So the
+// consumer needs one load per poll, never cleans up, and a short message travels with one cache
+// line.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "layout.h"
+
+namespace causeway::shm {
+
+inline std::atomic_ref<uint64_t> header_word(char* at) {
+  return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(at));
+}
+
+// Statistics: relaxed, because nothing is concluded from them; a plain addition because one
+// thread at a time writes them (the one that holds the lane).
+class Counter {
+ public:
+  void add(uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  // Where several threads may count at once.
+  void add_shared(uint64_t n) { value_.fetch_add(n, std::memory_order_relaxed); }
+  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+// A lock whose holder never waits for anything; taken in multithreaded mode only.
+class TryLock {
+ public:
+  // Acquire: sees what the previous holder did; release in unlock pairs with it.
+  bool try_lock() {
+    return !held_.load(std::memory_order_relaxed) &&
+           !held_.exchange(true, std::memory_order_acquire);
+  }
+  bool spin(int tries) {
+    while (!try_lock()) {
+      if (--tries < 0) return false;
+      relax();
+    }
+    return true;
+  }
+  void unlock() { held_.store(false, std::memory_order_release); }
+  // For the single-threaded mode: the same flag without a locked instruction.
+  bool enter_alone() {
+    if (held_.load(std::memory_order_relaxed)) return false;
+    held_.store(true, std::memory_order_relaxed);
+    return true;
+  }
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+// The sending end, private to one connection and lane.
+struct TxLane {
+  char* at = nullptr;    // where the next record goes; its header word is zero
+  char* stop = nullptr;  // records that end 16 bytes before here need no further look
+  char* base = nullptr;
+  char* end = nullptr;
+  uint64_t lap = 0;  // position of `base` in this lap
+  std::atomic<uint64_t>* head = nullptr;
+  TryLock lock;
+  bool reserved = false;  // between am_prepare and its end
+  bool broken = false;    // the receiver's head makes no sense
+  Counter messages[3], bytes, retries;
+  uint32_t retry_streak = 0;
+
+  void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
+    base = at = stop = ring;
+    end = ring + ring_bytes;
+    head = shared_head;
+    lap = 0;
+  }
+  void close() { base = at = stop = end = nullptr; }
+
+  size_t ring_bytes() const { return static_cast<size_t>(end - base); }
+
+  // Room for a record of `size` bytes, or nullptr.
+  char* reserve(size_t size) {
+    if (__builtin_expect(size + record_unit <= static_cast<size_t>(stop - at), 1)) return at;
+    return reserve_slowly(size);
+  }
+
+  // Makes the record at `at` visible.
+  void publish(size_t size, uint64_t header) {
+    char* const record = at;
+    char* next = record + size;
+    if (__builtin_expect(next == end, 0)) {
+      next = stop = base;
+      lap += ring_bytes();
+    }
+    // Relaxed: ordered before the record's own header by the release below.
+    header_word(next).store(0, std::memory_order_relaxed);
+    // Release: whoever sees the header sees the body and the zero behind it.
+    header_word(record).store(header, std::memory_order_release);
+    at = next;
+  }
+
+ private:
+  char* reserve_slowly(size_t size) {
+    if (reserved || base == nullptr) return nullptr;
+    uint64_t position = lap + static_cast<uint64_t>(at - base);
+    // Acquire: the receiver has finished with everything before its head.
+    const uint64_t used = position - head->load(std::memory_order_acquire);
+    if (used > ring_bytes()) {
+      broken = true;
+      return nullptr;
+    }
+    uint64_t room = ring_bytes() - used;
+    const size_t to_end = static_cast<size_t>(end - at);
+    if (size > to_end) {
+      if (to_end + size + record_unit > room) return nullptr;
+      header_word(base).store(0, std::memory_order_relaxed);  // as in publish()
+      header_word(at).store(pack_header(RecordKind::skip, 0, 0), std::memory_order_release);
+      at = base;
+      lap += ring_bytes();
+      room -= to_end;
+    } else if (size + record_unit > room) {
+      return nullptr;
+    }
+    const size_t ahead = static_cast<size_t>(end - at);
+    stop = at + (room < ahead ? room : ahead);
+    return at;
+  }
+};
+
+// Where closed lanes read: never a message.
+alignas(cache_line) inline uint64_t no_record = 0;
+
+// The receiving end of one sender's lane.
+struct RxLane {
+  // The next record's header. Written by the holder of `lock`; others only peek, and a stale
+  // answer costs them one vain look: relaxed.
+  std::atomic<char*> at{reinterpret_cast<char*>(&no_record)};
+  char* base = nullptr;
+  char* end = nullptr;
+  uint64_t lap = 0;
+  uint64_t published = 0;
+  std::atomic<uint64_t>* head = nullptr;
+  TryLock lock;
+  Counter messages[3], bytes;
+
+  void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
+    base = ring;
+    end = ring + ring_bytes;
+    lap = published = 0;
+    head = shared_head;
+    at.store(ring, std::memory_order_relaxed);
+  }
+  void close() {
+    at.store(reinterpret_cast<char*>(&no_record), std::memory_order_relaxed);
+    base = end = nullptr;
+  }
+  bool is_open() const { return base != nullptr; }
+
+  // Relaxed: a hint only; whoever acts on it reads again with acquire.
+  bool has_record() const {
+    return header_word(at.load(std::memory_order_relaxed)).load(std::memory_order_relaxed) != 0;
+  }
+
+  // Moves past `size` bytes and tells the sender when a quarter of the ring has been read.
+  void advance(char* record, size_t size) {
+    char* next = record + size;
+    const size_t ring_bytes = static_cast<size_t>(end - base);
+    if (next == end) {
+      next = base;
+      lap += ring_bytes;
+    }
+    at.store(next, std::memory_order_relaxed);
+    const uint64_t position = lap + static_cast<uint64_t>(next - base);
+    if (position - published >= ring_bytes / 4) {
+      published = position;
+      // Release: the records before have been read and may be overwritten.
+      head->store(position, std::memory_order_release);
+    }
+  }
+};
+
+}  // namespace causeway::shm

@@ -1,0 +1,156 @@
+// One-sided operations: done when the call returns.
+#include "rma.h"
+
+#include <sys/uio.h>
+
+#include <cerrno>
+
+#include "../common/cpu_atomics.h"
+#include "../common/scatter_gather.h"
+
+namespace causeway::shm {
+namespace {
+
+void count(const cwyc_conn* conn, Counter& operations, Counter& bytes, size_t length) {
+  if (conn->ep->multithreaded.load(std::memory_order_relaxed)) {
+    operations.add_shared(1);
+    bytes.add_shared(length);
+  } else {
+    operations.add(1);
+    bytes.add(length);
+  }
+}
+
+// The call moves at most MAX_RW_COUNT bytes, stops at a page that is not there, and restarts
+// nothing by itself.
+template <class Call>
+cwy_status transfer(Call call, uint32_t pid, uint64_t raddr, char* local, size_t length) {
+  while (length != 0) {
+    const iovec here{local, length};
+    const iovec there{reinterpret_cast<void*>(raddr), length};
+    const ssize_t n = call(static_cast<pid_t>(pid), &here, 1ul, &there, 1ul, 0ul);
+    if (n <= 0) {
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0 && errno == ESRCH) return CWY_ERR_PEER_FAILED;
+      if (n < 0 && errno == ENOMEM) return CWY_ERR_NOMEM;
+      if (n < 0 && (errno == EPERM || errno == ENOSYS)) return CWY_ERR_UNSUPPORTED;
+      return CWY_ERR_INVALID;
+    }
+    local += n;
+    raddr += static_cast<uint64_t>(n);
+    length -= static_cast<size_t>(n);
+  }
+  return CWY_OK;
+}
+
+bool all_inside(const cwyc_rkey& rkey, const cwyc_riov* pieces, size_t n) {
+  for (size_t i = 0; i < n; ++i)
+    if (pieces[i].length != 0 && !inside(rkey, pieces[i].addr, pieces[i].length)) return false;
+  return true;
+}
+
+}  // namespace
+
+cwy_status cross_write(uint32_t pid, uint64_t raddr, const void* src, size_t length) {
+  return transfer(process_vm_writev, pid, raddr, const_cast<char*>(static_cast<const char*>(src)),
+                  length);
+}
+
+cwy_status cross_read(uint32_t pid, uint64_t raddr, void* dst, size_t length) {
+  return transfer(process_vm_readv, pid, raddr, static_cast<char*>(dst), length);
+}
+
+cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (length == 0) return CWY_OK;
+  count(conn, c.puts, c.put_bytes, length);
+  return write_remote(*rkey, raddr, src, length);
+}
+
+cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                     size_t length, uint32_t flags, cwyc_op* op) {
+  return put(conn, src, nullptr, raddr, rkey, length, flags, op);
+}
+
+cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (length == 0) return CWY_OK;
+  count(conn, c.gets, c.get_bytes, length);
+  return read_remote(*rkey, raddr, dst, length);
+}
+
+cwy_status put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                      uint64_t value, uint32_t flags, cwyc_op* op) {
+  if (!inside(*nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
+  // Cross-memory attach does not promise to store 8 bytes at once.
+  if (!nrkey->mapped) return CWY_ERR_UNSUPPORTED;
+  const cwy_status status = put(conn, src, lmem, raddr, rkey, length, flags, op);
+  if (status != CWY_OK) return status;
+  auto* word = reinterpret_cast<uint64_t*>(local_pointer(*nrkey, naddr));
+  // Release: nobody who reads the value with acquire misses the data.
+  std::atomic_ref(*word).store(value, std::memory_order_release);
+  return CWY_OK;
+}
+
+cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, const cwyc_riov* dst,
+                size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
+  if (!all_inside(*rkey, dst, ndst)) return CWY_ERR_INVALID;
+  cwy_status worst = CWY_OK;
+  size_t total = 0;
+  const bool equal = for_each_common_piece(
+      src, nsrc, dst, ndst, [&](const void* local, uint64_t remote, size_t n) {
+        const cwy_status status = write_remote(*rkey, remote, local, n);
+        if (status != CWY_OK) worst = status;
+        total += n;
+      });
+  count(conn, c.puts, c.put_bytes, total);
+  return equal ? worst : CWY_ERR_INVALID;
+}
+
+cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, const cwyc_riov* src,
+                size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
+  if (!all_inside(*rkey, src, nsrc)) return CWY_ERR_INVALID;
+  cwy_status worst = CWY_OK;
+  size_t total = 0;
+  const bool equal =
+      for_each_common_piece(dst, ndst, src, nsrc, [&](void* local, uint64_t remote, size_t n) {
+        const cwy_status status = read_remote(*rkey, remote, local, n);
+        if (status != CWY_OK) worst = status;
+        total += n;
+      });
+  count(conn, c.gets, c.get_bytes, total);
+  return equal ? worst : CWY_ERR_INVALID;
+}
+
+cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+  Connection& c = connection(conn);
+  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (!inside(*rkey, a->raddr, cpu_atomics::width(*a))) return CWY_ERR_INVALID;
+  if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
+  count(conn, c.atomics, c.put_bytes, 0);
+  return cpu_atomics::execute(local_pointer(*rkey, a->raddr), *a);
+}
+
+// Puts are stores that have been made; the fence orders them before whatever the caller does next.
+cwy_status flush(cwyc_conn* conn, uint32_t, cwyc_op*) {
+  if (connection(conn).has_failed()) return CWY_ERR_PEER_FAILED;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return CWY_OK;
+}
+
+cwy_status check(cwyc_conn* conn, cwyc_op*) {
+  return check_peer(connection(conn)) ? CWY_ERR_PEER_FAILED : CWY_OK;
+}
+
+}  // namespace causeway::shm

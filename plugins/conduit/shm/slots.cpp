@@ -1,0 +1,139 @@
+// Which senders write into this endpoint's rings: slots opened, closed, rejected and recycled.
+#include <algorithm>
+
+#include "endpoint.h"
+
+namespace causeway::shm {
+namespace {
+
+// The list of (rank, newest epoch) has at most as many entries as ranks of this host ever were.
+uint32_t& newest_epoch_of(cwyc_ep* ep, uint32_t rank) {
+  for (auto& [known, epoch] : ep->newest_epoch)
+    if (known == rank) return epoch;
+  ep->newest_epoch.emplace_back(rank, 0);
+  return ep->newest_epoch.back().second;
+}
+
+// Older epochs of a rank are dropped as soon as a newer one is known.
+void reject_older(cwyc_ep* ep, cwy_peer newest) {
+  for (uint32_t i = 0; i < ep->slot_count; ++i) {
+    Receiver& r = ep->receivers[i];
+    const cwy_peer sender = unpack(r.owner.load(std::memory_order_relaxed)).sender;
+    if (r.owner.load(std::memory_order_relaxed) != 0 && sender.rank == newest.rank &&
+        sender.epoch < newest.epoch)
+      r.rejected.store(true, std::memory_order_relaxed);
+  }
+}
+
+void open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
+  Receiver& r = ep->receivers[index];
+  Slot* slot = slot_at(ep->control, index);
+  const cwy_peer sender = unpack(word).sender;
+  r.owner.store(pack({SlotState::open, sender}), std::memory_order_relaxed);
+  r.rejected.store(false, std::memory_order_relaxed);
+  if (slot->sender_has_membarrier.load(std::memory_order_relaxed) == 0)
+    ep->senders_have_membarrier.store(false, std::memory_order_relaxed);
+
+  uint32_t& newest = newest_epoch_of(ep, sender.rank);
+  if (sender.epoch < newest) {
+    r.rejected.store(true, std::memory_order_relaxed);
+    return;
+  }
+  newest = sender.epoch;
+  reject_older(ep, sender);
+  for (uint32_t lane = 0; lane < lane_count; ++lane)
+    r.lane[lane].open(ring_at(ep->control, index, lane), ep->control->ring_bytes,
+                      &slot->lane[lane].head);
+  if (r.listed) return;
+  r.listed = true;
+  const uint32_t count = ep->polled_count.load(std::memory_order_relaxed);
+  ep->polled[count] = static_cast<uint16_t>(index);
+  // Release: whoever sees the count sees the entry and its open lanes.
+  ep->polled_count.store(count + 1, std::memory_order_release);
+}
+
+// Its sender has left: once everything is read, the slot is as new. False: not yet.
+bool recycle(cwyc_ep* ep, uint32_t index) {
+  Receiver& r = ep->receivers[index];
+  const bool rejected = r.rejected.load(std::memory_order_relaxed);
+  for (RxLane& lane : r.lane)
+    if (!rejected && lane.has_record()) return false;
+  uint32_t held = 0;
+  while (held < lane_count && r.lane[held].lock.try_lock()) ++held;
+  if (held == lane_count) {
+    Slot* slot = slot_at(ep->control, index);
+    for (uint32_t i = 0; i < lane_count; ++i) {
+      r.lane[i].close();
+      slot->lane[i].head.store(0, std::memory_order_relaxed);
+      header_word(ring_at(ep->control, index, i)).store(0, std::memory_order_relaxed);
+    }
+    r.owner.store(0, std::memory_order_relaxed);
+    // Release: the next sender finds an empty ring.
+    slot->owner.store(0, std::memory_order_release);
+  }
+  for (uint32_t i = 0; i < held; ++i) r.lane[i].lock.unlock();
+  return held == lane_count;
+}
+
+// False when the slot has to be looked at again.
+bool adopt(cwyc_ep* ep, uint32_t index) {
+  // Acquire: pairs with the sender's release; the rest of the slot is written.
+  const uint64_t word = slot_at(ep->control, index)->owner.load(std::memory_order_acquire);
+  const uint64_t known = ep->receivers[index].owner.load(std::memory_order_relaxed);
+  if (word == known) return true;
+  switch (unpack(word).state) {
+    case SlotState::open:
+      open_receiver(ep, index, word);
+      return true;
+    case SlotState::closing:
+      if (known == 0) open_receiver(ep, index, word);
+      return recycle(ep, index);
+    default:
+      return true;  // free, or claimed: its opening raises the generation again
+  }
+}
+
+}  // namespace
+
+void adopt_slots(cwyc_ep* ep) {
+  // Also when single-threaded: a handler's nested progress must not walk through a half-made list.
+  if (!ep->adopt_lock.try_lock()) return;
+  const uint32_t generation = ep->control->slot_generation.load(std::memory_order_acquire);
+  bool settled = true;
+  for (uint32_t i = 0; i < ep->slot_count; ++i) settled &= adopt(ep, i);
+  if (settled) ep->seen_generation.store(generation, std::memory_order_relaxed);
+  ep->adopt_lock.unlock();
+}
+
+void reject_sender(cwyc_ep* ep, cwy_peer peer, bool gone) {
+  while (!ep->adopt_lock.try_lock()) TryLock::relax();  // held for a walk over the slots at most
+  uint32_t& newest = newest_epoch_of(ep, peer.rank);
+  newest = std::max(newest, peer.epoch + 1);
+  reject_older(ep, {peer.rank, peer.epoch + 1});
+  for (uint32_t i = 0; gone && i < ep->slot_count; ++i) {
+    Slot* slot = slot_at(ep->control, i);
+    uint64_t word = slot->owner.load(std::memory_order_acquire);
+    const SlotOwner owner = unpack(word);
+    if (owner.state == SlotState::free || owner.sender.rank != peer.rank ||
+        owner.sender.epoch > peer.epoch)
+      continue;
+    // On behalf of the dead. Release, like the sender's own closing.
+    slot->owner.compare_exchange_strong(word, pack({SlotState::closing, owner.sender}),
+                                        std::memory_order_release, std::memory_order_relaxed);
+    ep->control->slot_generation.fetch_add(1, std::memory_order_release);
+  }
+  ep->adopt_lock.unlock();
+}
+
+bool has_unread(cwyc_ep* ep, uint32_t rank) {
+  const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Receiver& r = ep->receivers[ep->polled[i]];
+    if (unpack(r.owner.load(std::memory_order_relaxed)).sender.rank != rank) continue;
+    for (const RxLane& lane : r.lane)
+      if (lane.has_record()) return true;
+  }
+  return false;
+}
+
+}  // namespace causeway::shm

@@ -1,0 +1,220 @@
+// Layout of causeway/conduit.h. A structure, member or constant added there is added here.
+#include <causeway/conduit.h>
+
+#include "dump.h"
+
+namespace causeway::abi {
+namespace {
+
+void dump_cwyc_op() {
+  ABI_STRUCT(cwyc_op);
+  ABI_MEMBER(fn);
+  ABI_MEMBER(state);
+  ABI_MEMBER(scratch);
+}
+
+void dump_cwyc_conn() {
+  ABI_STRUCT(cwyc_conn);
+  ABI_MEMBER(ops);
+  ABI_MEMBER(core);
+  ABI_MEMBER(ep);
+  ABI_MEMBER(peer);
+  ABI_MEMBER(priv);
+  ABI_MEMBER(table);
+  ABI_MEMBER(reserved);
+  ABI_MEMBER(reserved2);
+}
+
+void dump_cwyc_atomic() {
+  ABI_STRUCT(cwyc_atomic);
+  ABI_MEMBER(raddr);
+  ABI_MEMBER(operand1);
+  ABI_MEMBER(operand2);
+  ABI_MEMBER(result);
+  ABI_MEMBER(result_mem);
+  ABI_MEMBER(dt);
+  ABI_MEMBER(opcode);
+}
+
+void dump_cwyc_iov() {
+  ABI_STRUCT(cwyc_iov);
+  ABI_MEMBER(addr);
+  ABI_MEMBER(length);
+}
+
+void dump_cwyc_riov() {
+  ABI_STRUCT(cwyc_riov);
+  ABI_MEMBER(addr);
+  ABI_MEMBER(length);
+}
+
+void dump_cwyc_am_slot() {
+  ABI_STRUCT(cwyc_am_slot);
+  ABI_MEMBER(buffer);
+  ABI_MEMBER(length);
+  ABI_MEMBER(priv);
+}
+
+void dump_cwyc_ops() {
+  ABI_STRUCT(cwyc_ops);
+  ABI_MEMBER(head);
+  ABI_MEMBER(concurrency);
+  ABI_MEMBER(reserved);
+  ABI_MEMBER(put_small);
+  ABI_MEMBER(put);
+  ABI_MEMBER(get);
+  ABI_MEMBER(put_notify);
+  ABI_MEMBER(putv);
+  ABI_MEMBER(getv);
+  ABI_MEMBER(atomic);
+  ABI_MEMBER(am_short);
+  ABI_MEMBER(am_medium);
+  ABI_MEMBER(am_long);
+  ABI_MEMBER(am_prepare);
+  ABI_MEMBER(am_commit);
+  ABI_MEMBER(am_cancel);
+  ABI_MEMBER(flush);
+  ABI_MEMBER(check);
+}
+
+void dump_cwyc_ep_attr() {
+  ABI_STRUCT(cwyc_ep_attr);
+  ABI_MEMBER(head);
+  ABI_MEMBER(caps);
+  ABI_MEMBER(conn_size);
+  ABI_MEMBER(ep_address_max);
+  ABI_MEMBER(rkey_max);
+  ABI_MEMBER(put_small_max);
+  ABI_MEMBER(rma_max);
+  ABI_MEMBER(am_medium_max);
+  ABI_MEMBER(am_long_max);
+  ABI_MEMBER(iov_max);
+  ABI_MEMBER(outstanding_max);
+  ABI_MEMBER(mem_forms);
+  ABI_MEMBER(atomic_ops);
+  ABI_MEMBER(latency_ns);
+  ABI_MEMBER(bandwidth_bps);
+  ABI_MEMBER(ops_tables);
+  ABI_MEMBER(reserved);
+}
+
+void dump_cwyc_ep_params() {
+  ABI_STRUCT(cwyc_ep_params);
+  ABI_MEMBER(head);
+  ABI_MEMBER(core_ep);
+  ABI_MEMBER(deliver);
+  ABI_MEMBER(index);
+  ABI_MEMBER(multithreaded);
+  ABI_MEMBER(max_peers);
+  ABI_MEMBER(reserved);
+}
+
+void dump_cwyc_peer_desc() {
+  ABI_STRUCT(cwyc_peer_desc);
+  ABI_MEMBER(head);
+  ABI_MEMBER(peer);
+  ABI_MEMBER(same_process);
+  ABI_MEMBER(same_host);
+  ABI_MEMBER(local_index);
+  ABI_MEMBER(pid);
+  ABI_MEMBER(hostname);
+  ABI_MEMBER(address);
+  ABI_MEMBER(address_len);
+}
+
+void dump_cwyc_module() {
+  ABI_STRUCT(cwyc_module);
+  ABI_MEMBER(head);
+  ABI_MEMBER(min_core_minor);
+  ABI_MEMBER(ops_count);
+  ABI_MEMBER(ops);
+  ABI_MEMBER(flags);
+  ABI_MEMBER(list_devices);
+  ABI_MEMBER(domain_open);
+  ABI_MEMBER(domain_close);
+  ABI_MEMBER(ep_open);
+  ABI_MEMBER(ep_close);
+  ABI_MEMBER(ep_query);
+  ABI_MEMBER(ep_address);
+  ABI_MEMBER(ep_threads);
+  ABI_MEMBER(reach);
+  ABI_MEMBER(connect);
+  ABI_MEMBER(disconnect);
+  ABI_MEMBER(purge);
+  ABI_MEMBER(mem_alloc);
+  ABI_MEMBER(mem_reg);
+  ABI_MEMBER(mem_release);
+  ABI_MEMBER(rkey_pack);
+  ABI_MEMBER(rkey_open);
+  ABI_MEMBER(rkey_close);
+  ABI_MEMBER(rkey_direct);
+  ABI_MEMBER(progress);
+  ABI_MEMBER(wait_fd);
+  ABI_MEMBER(arm);
+  ABI_MEMBER(nap);
+  ABI_MEMBER(ep_stats);
+  ABI_MEMBER(fini);
+}
+
+void dump_constants() {
+  ABI_CONSTANT(CWYC_AM_MAX_ARGS);
+  ABI_TYPE(cwyc_deliver_fn);
+  ABI_TYPE(cwyc_stat_fn);
+  ABI_TYPE(cwyc_device_fn);
+  ABI_TYPE(cwy_conduit_init_fn);
+  ABI_CONSTANT(CWYC_DONE_LOCAL);
+  ABI_CONSTANT(CWYC_DONE_REMOTE);
+  ABI_CONSTANT(CWYC_LANE_REPLY);
+  ABI_CONSTANT(CWYC_IMMEDIATE);
+  ABI_CONSTANT(CWYC_MORE);
+  ABI_CONSTANT(CWYC_SRC_VOLATILE);
+  ABI_CONSTANT(CWYC_SERIAL);
+  ABI_CONSTANT(CWYC_MULTI);
+  ABI_CONSTANT(CWYC_CAP_PUT);
+  ABI_CONSTANT(CWYC_CAP_GET);
+  ABI_CONSTANT(CWYC_CAP_ATOMIC);
+  ABI_CONSTANT(CWYC_CAP_PUT_NOTIFY);
+  ABI_CONSTANT(CWYC_CAP_VECTOR);
+  ABI_CONSTANT(CWYC_CAP_AM_SHORT);
+  ABI_CONSTANT(CWYC_CAP_AM_MEDIUM);
+  ABI_CONSTANT(CWYC_CAP_AM_LONG);
+  ABI_CONSTANT(CWYC_CAP_AM_PREPARE);
+  ABI_CONSTANT(CWYC_CAP_FLUSH);
+  ABI_CONSTANT(CWYC_CAP_CHECK);
+  ABI_CONSTANT(CWYC_CAP_DIRECT);
+  ABI_CONSTANT(CWYC_CAP_MEM_ALLOC);
+  ABI_CONSTANT(CWYC_CAP_MEM_REG);
+  ABI_CONSTANT(CWYC_CAP_UNREGISTERED);
+  ABI_CONSTANT(CWYC_CAP_ORDER_PUT_PUT);
+  ABI_CONSTANT(CWYC_CAP_ORDER_PUT_AM);
+  ABI_CONSTANT(CWYC_CAP_WAIT_FD);
+  ABI_CONSTANT(CWYC_CAP_NAP);
+  ABI_CONSTANT(CWYC_CAP_AUTO_PROGRESS);
+  ABI_CONSTANT(CWYC_CAP_PEER_FAILURE);
+  ABI_CONSTANT(CWYC_CAP_ATOMIC_CPU);
+  ABI_CONSTANT(CWYC_AM_SHORT);
+  ABI_CONSTANT(CWYC_AM_MEDIUM);
+  ABI_CONSTANT(CWYC_AM_LONG);
+  ABI_CONSTANT(CWYC_PROGRESS_ALL);
+  ABI_CONSTANT(CWYC_PROGRESS_REPLIES);
+  ABI_NAME(CWY_CONDUIT_INIT_NAME);
+}
+
+}  // namespace
+
+void dump_conduit() {
+  dump_constants();
+  dump_cwyc_op();
+  dump_cwyc_conn();
+  dump_cwyc_atomic();
+  dump_cwyc_iov();
+  dump_cwyc_riov();
+  dump_cwyc_am_slot();
+  dump_cwyc_ops();
+  dump_cwyc_ep_attr();
+  dump_cwyc_ep_params();
+  dump_cwyc_peer_desc();
+  dump_cwyc_module();
+}
+
+}  // namespace causeway::abi

@@ -1,0 +1,173 @@
+// How a job ends when a rank does: the status, the one line that says why, and how soon.
+#include <gtest/gtest.h>
+
+#include "launch_harness.h"
+
+namespace launch_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+struct Death {
+  const char* stage;
+  Words words;
+  int status;
+  const char* line;
+};
+void PrintTo(const Death& death, std::ostream* out) {
+  *out << death.stage;
+}
+
+class RankDies : public ::testing::TestWithParam<Death> {};
+
+// Would catch: a survivor that waits for the dead rank for ever, a second line about a rank that
+// only died of the first one's death, a wrong status, leftovers.
+TEST_P(RankDies, EndsTheJobWithOneLineThatNamesIt) {
+  Command command(job(4, GetParam().words));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, GetParam().status) << result.out << result.err;
+  EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
+  EXPECT_EQ(result.err.rfind("causeway run: rank 2 (pid ", 0), 0u) << result.err;
+  EXPECT_NE(result.err.find(GetParam().line), std::string::npos) << result.err;
+  EXPECT_LT(result.seconds, kEndsPromptly + 0.5);
+  expect_clean(command);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    AtEveryStage, RankDies,
+    ::testing::Values(Death{"BeforeInit",
+                            {"@2:kill=9", "init", "exchange", "finalize"},
+                            137,
+                            "was killed by signal 9 (Killed)"},
+                      Death{"InTheFence",
+                            {"init", "@2:sleep=0.3", "@2:kill=11", "exchange", "finalize"},
+                            139,
+                            "was killed by signal 11 (Segmentation fault)"},
+                      Death{"InALaterFence",
+                            {"init", "exchange", "@2:kill=6", "fence", "finalize"},
+                            134,
+                            "was killed by signal 6 (Aborted)"},
+                      Death{"AtWork",
+                            {"deaf", "init", "exchange", "@2:kill=9", "sleep=30"},
+                            137,
+                            "was killed by signal 9 (Killed)"},
+                      Death{"WhileOthersLeave",
+                            {"init", "exchange", "@2:sleep=0.3", "@2:kill=9", "finalize", "exit=0"},
+                            137,
+                            "was killed by signal 9 (Killed)"},
+                      Death{"WithAStatus",
+                            {"init", "exchange", "@2:exit=3", "fence", "finalize"},
+                            3,
+                            "exited with status 3; ending the job"},
+                      Death{"WithAStatusBeforeInit",
+                            {"@2:exit=3", "init", "exchange", "finalize"},
+                            3,
+                            "exited with status 3"},
+                      Death{"EarlyInAFence",
+                            {"init", "exchange", "@2:exit=0", "fence", "finalize"},
+                            1,
+                            "exited early (status 0, without gasnet_exit)"},
+                      Death{"EarlyBeforeInit",
+                            {"@2:exit=0", "init", "exchange", "finalize"},
+                            1,
+                            "exited early (status 0, without gasnet_exit)"},
+                      Death{"EarlyAtWork",
+                            {"init", "exchange", "@2:exit=0", "sleep=30"},
+                            1,
+                            "exited early (status 0, without gasnet_exit)"},
+                      Death{"ByAbort",
+                            {"init", "exchange", "@2:abort=7", "sleep=30"},
+                            7,
+                            "ended the job with status 7: the test says so"}),
+    [](const auto& chosen) { return std::string(chosen.param.stage); });
+
+// Would catch: a death that is announced without its cause, or only by a signal.
+TEST(Death, SurvivorsHearWhoDiedAndHow) {
+  Command command(job(3, {"deaf", "init", "exchange", "@1:kill=11", "sleep=30"}));
+  const Result result = command.run();
+  for (const char* who : {"rank 0", "rank 2"})
+    EXPECT_NE(result.out.find(std::string(who) +
+                              " hears: rank 1 was killed by signal 11 (Segmentation fault)"),
+              std::string::npos)
+        << result.out;
+  EXPECT_EQ(count(result.out, "hears"), 2u) << result.out;
+}
+
+// Would catch: survivors that are killed without the warning that GASNet promises them.
+TEST(Death, SurvivorsGetSigquitFirst) {
+  Command command(job(3, {"catch", "init", "exchange", "@1:kill=9", "sleep=30"}));
+  const Result result = command.run();
+  EXPECT_EQ(count(result.out, "got signal 3"), 2u) << result.out;
+  EXPECT_EQ(result.status, 137);
+}
+
+// Would catch: a collective exit that is taken for a failure, and printed.
+TEST(Exit, CollectiveStatusIsTheJobsAndQuiet) {
+  Command command(job(4, {"init", "exchange", "finalize", "exit=3"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.err, "");
+  expect_clean(command);
+}
+
+// Would catch: one rank's gasnet_exit(3) that leaves the others running.
+TEST(Exit, OneRanksStatusEndsTheOthers) {
+  Command command(job(4, {"init", "exchange", "@2:finalize", "@2:exit=3", "sleep=30"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 3);
+  EXPECT_EQ(result.err, "causeway run: rank 2 left with status 3; ending ranks 0,1,3\n");
+  EXPECT_LT(result.seconds, kEndsPromptly);
+}
+
+// Would catch: ranks that stay for ever after one of them has left the job with status 0.
+TEST(Exit, OneRanksZeroEndsTheOthersAfterTheGrace) {
+  Command command(job(4, {"init", "exchange", "@2:finalize", "@2:exit=0", "sleep=30"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("rank 2 left with gasnet_exit(0) 5."), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("ending ranks 0,1,3"), std::string::npos) << result.err;
+  EXPECT_GT(result.seconds, 4.9);
+  EXPECT_LT(result.seconds, 5.0 + kEndsPromptly);
+}
+
+// Would catch: a program whose ranks all return from main, a little apart, called a failure.
+TEST(Exit, RanksThatReturnTogetherAreNoFailure) {
+  Command command(job(4, {"init", "exchange", "@2:exit=0", "sleep=0.4"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+// Would catch: rules for library programs applied to programs that do not use the library.
+TEST(Exit, PlainProgramsMayEndWhenTheyLike) {
+  Command command({run_command(), "run", "-n", "2", "sh", "-c",
+                   "if [ $PMIX_RANK = 1 ]; then sleep 1.6; fi; echo done"});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.out, "done\ndone\n");
+  EXPECT_EQ(result.err, "");
+}
+
+// Would catch: a rank that never joins makes the others wait beyond their limit, or unnamed.
+TEST(Timeout, ExchangeNamesTheMissingRank) {
+  Command command(job(3, {"timeout=1", "init", "@1:sleep=30", "exchange"}));
+  const Result result = command.run();
+  EXPECT_NE(result.out.find("TIMEOUT: not every rank joined within 1.0 s: missing are ranks 1"),
+            std::string::npos)
+      << result.out;
+  EXPECT_EQ(result.status, 5);
+  EXPECT_LT(result.seconds, 1.0 + kEndsPromptly);
+}
+
+// Would catch: --timeout that is not enforced against ranks that ignore every polite signal.
+TEST(Timeout, JobEndsWith124) {
+  Command command(job(3, {"deaf", "init", "exchange", "sleep=30"}, {"--timeout", "0.5"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 124);
+  EXPECT_EQ(result.err, "causeway run: the time limit of 0.5 s has passed; ending the job\n");
+  EXPECT_LT(result.seconds, 0.5 + kEndsPromptly);
+  expect_clean(command);
+}
+
+}  // namespace
+}  // namespace launch_test

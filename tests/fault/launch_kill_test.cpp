@@ -1,0 +1,158 @@
+// The launcher itself is killed, stopped or told to stop: nothing may be left.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "launch_harness.h"
+
+namespace launch_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words kStubborn{"init", "exchange", "@1:daemon", "deaf", "say=ready", "sleep=30"};
+
+struct Mode {
+  const char* name;
+  bool fork;
+};
+void PrintTo(const Mode& mode, std::ostream* out) {
+  *out << mode.name;
+}
+
+class Guardians : public ::testing::TestWithParam<Mode> {
+ protected:
+  static Command stubborn() {
+    if (!GetParam().fork) return Command(job(4, kStubborn));
+    Words words{rank_program()};
+    words.insert(words.end(), kStubborn.begin(), kStubborn.end());
+    return Command(words, {{"CAUSEWAY_RANKS", "4"}});
+  }
+};
+
+// Would catch: ranks, daemons or the session directory that survive the front's SIGKILL.
+TEST_P(Guardians, FrontKilled) {
+  Command command = stubborn();
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 4));
+  ::kill(command.pid(), SIGKILL);
+  EXPECT_EQ(command.wait().status, 137);
+  expect_clean(command);
+}
+
+// Would catch: the same when the process that the user does not see is killed.
+TEST_P(Guardians, KeeperKilled) {
+  Command command = stubborn();
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 4));
+  const pid_t keeper = command.keeper();
+  ASSERT_GT(keeper, 0);
+  ::kill(keeper, SIGKILL);
+  const Result result = command.wait();
+  EXPECT_EQ(result.status, 137);
+  EXPECT_NE(result.err.find("keeper process was killed by signal 9"), std::string::npos);
+  expect_clean(command);
+}
+
+// Would catch: a signal to the launcher that does not reach the ranks as SIGQUIT, or a job that
+// outlives it; GASNet 1.8 section 2.1.5.
+TEST_P(Guardians, SignalsEndTheJob) {
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
+    Command command = stubborn();
+    command.start();
+    ASSERT_TRUE(command.wait_for_output("ready", 4));
+    const auto begin = std::chrono::steady_clock::now();
+    ::kill(command.pid(), signal);
+    EXPECT_EQ(command.wait().status, 128 + signal);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+    expect_clean(command);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Mode, Guardians, ::testing::Values(Mode{"Run", false}, Mode{"Fork", true}),
+                         [](const auto& chosen) { return std::string(chosen.param.name); });
+
+// Would catch: a signal passed on as itself, or twice.
+TEST(Signals, RanksHearSigquitOnce) {
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT}) {
+    Command command(job(3, {"catch", "init", "exchange", "say=ready", "sleep=30"}));
+    command.start();
+    ASSERT_TRUE(command.wait_for_output("ready", 3));
+    ::kill(command.pid(), signal);
+    const Result result = command.wait();
+    EXPECT_EQ(result.status, 128 + signal);
+    EXPECT_EQ(count(result.out, "got signal 3"), 3u) << result.out;
+    EXPECT_EQ(count(result.out, "got signal"), 3u) << result.out;
+  }
+}
+
+// Would catch: an impatient user who has to wait for the grace time.
+TEST(Signals, TheSecondEndsAtOnce) {
+  Command command(job(3, {"deaf", "init", "exchange", "say=ready", "sleep=30"}));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 3));
+  const auto begin = std::chrono::steady_clock::now();
+  ::kill(command.pid(), SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  ::kill(command.pid(), SIGINT);
+  EXPECT_EQ(command.wait().status, 130);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(700));
+}
+
+// Would catch: a daemon of a rank that outlives a job that ended well.
+TEST(Descendants, DaemonsEndWithTheJob) {
+  Command command(job(2, {"init", "exchange", "daemon", "finalize"}));
+  EXPECT_EQ(command.run().status, 0);
+  expect_clean(command);
+}
+
+// Would catch: leftovers of a job whose two guardians died together that stay for ever.
+TEST(Descendants, TheNextStartSweepsWhatNobodyCould) {
+  Command command(job(4, kStubborn));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 4));
+  const pid_t keeper = command.keeper();
+  ASSERT_GT(keeper, 0);
+  ::kill(command.pid(), SIGSTOP);  // so that it cannot clean up between the two
+  ::kill(keeper, SIGKILL);
+  ::kill(command.pid(), SIGKILL);
+  command.wait();
+  Command next({run_command(), "run", "-n", "1", "true"},
+               {{"TMPDIR", command.directory() + "/tmp"}});
+  EXPECT_EQ(next.run().status, 0);
+  expect_clean(command);
+}
+
+// Would catch: a live job's directory taken for a dead one's.
+TEST(Descendants, TheNextStartLeavesLiveJobsAlone) {
+  Command command(job(2, {"init", "exchange", "say=ready", "sleep=1", "fence", "dir", "finalize"}));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 2));
+  Command next({run_command(), "run", "-n", "1", "true"},
+               {{"TMPDIR", command.directory() + "/tmp"}});
+  EXPECT_EQ(next.run().status, 0);
+  EXPECT_FALSE(command.left_files().empty());
+  EXPECT_EQ(command.wait().status, 0);
+  expect_clean(command);
+}
+
+// Would catch: a rank that waits for ever for a PMIx server that does not answer.
+TEST(Server, StoppedServerIsAnErrorInTime) {
+  Command command(job(2, {"say=ready", "sleep=0.5", "timeout=1", "init", "exchange"}));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 2));
+  const pid_t keeper = command.keeper();
+  ::kill(keeper, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2200));
+  ::kill(keeper, SIGCONT);
+  const Result result = command.wait();
+  EXPECT_EQ(count(result.out, "UNREACHABLE"), 2u) << result.out;
+  EXPECT_NE(result.out.find("did not answer within 1.0 s"), std::string::npos) << result.out;
+  EXPECT_EQ(result.status, 5);
+}
+
+}  // namespace
+}  // namespace launch_test

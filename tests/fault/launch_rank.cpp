@@ -1,0 +1,175 @@
+// The program that the launcher tests start: a rank that uses the bootstrap directly and behaves,
+// or misbehaves, as its words say. Words are carried out in order; "@R" before a word restricts it
+// to rank R, "!R" to all other ranks.
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "bootstrap/bootstrap.h"
+#include "diag/error.h"
+
+namespace {
+
+using causeway::Bootstrap;
+using Clock = std::chrono::steady_clock;
+
+std::unique_ptr<Bootstrap> g_boot;
+double g_timeout_s = 20.0;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+uint64_t timeout_ns() {
+  return static_cast<uint64_t>(g_timeout_s * 1e9);
+}
+
+// Before the bootstrap exists, the launcher's environment says who this is.
+uint32_t rank() {
+  if (g_boot) return g_boot->rank();
+  const char* text = std::getenv("PMIX_RANK");
+  return text == nullptr ? 0 : static_cast<uint32_t>(std::atoi(text));
+}
+
+void say(const std::string& text) {
+  std::fputs((text + "\n").c_str(), stdout);
+  std::fflush(stdout);
+}
+
+std::string card_of(uint32_t who) {
+  return "card of " + std::to_string(who) + std::string(who, 'x');
+}
+
+void init() {
+  const auto begin = Clock::now();
+  g_boot = causeway::make_bootstrap(timeout_ns());
+  const double init_s = seconds_since(begin);
+  if (std::getenv("LAUNCH_RANK_TIMES") != nullptr) say(fmt::format("init {:.1f} ms", init_s * 1e3));
+  g_boot->on_death([](uint32_t who, const std::string& how) {
+    say(fmt::format("rank {} hears: rank {} {}", rank(), who, how));
+  });
+}
+
+void exchange() {
+  const auto begin = Clock::now();
+  const auto cards = g_boot->exchange(card_of(rank()), timeout_ns());
+  if (std::getenv("LAUNCH_RANK_TIMES") != nullptr)
+    say(fmt::format("exchange {:.1f} ms", seconds_since(begin) * 1e3));
+  for (uint32_t i = 0; i < g_boot->size(); ++i) {
+    if (cards[i] != card_of(i)) {
+      say(fmt::format("rank {}: wrong card of {}: '{}'", rank(), i, cards[i]));
+      std::_Exit(9);
+    }
+  }
+  say(fmt::format("rank {} of {} has all cards", rank(), g_boot->size()));
+}
+
+void print_lines(int count) {
+  for (int i = 0; i < count; ++i)
+    std::printf("line %d of rank %u %s end\n", i, rank(),
+                std::string(static_cast<size_t>(i % 97), 'z').c_str());
+  std::fflush(stdout);
+}
+
+// Ends in a process that no longer has anything to do with this one but its ancestry.
+void daemonise() {
+  if (::fork() != 0) return;
+  ::setsid();
+  if (::fork() != 0) ::_exit(0);
+  ::prctl(PR_SET_NAME, "launch-daemon");
+  for (const int signal : {SIGHUP, SIGTERM, SIGINT, SIGQUIT}) ::signal(signal, SIG_IGN);
+  for (;;) ::pause();
+}
+
+void echo_stdin() {
+  char chunk[4096];
+  ssize_t n;
+  size_t total = 0;
+  while ((n = ::read(0, chunk, sizeof chunk)) > 0) total += static_cast<size_t>(n);
+  say(fmt::format("rank {} read {} bytes", rank(), total));
+}
+
+void on_signal(int signal) {
+  const std::string text = fmt::format("rank {} got signal {}\n", rank(), signal);
+  [[maybe_unused]] const ssize_t n = ::write(1, text.data(), text.size());
+  std::_Exit(0);
+}
+
+void perform(const std::string& word, const std::string& value) {
+  const auto number = [&value] { return std::atof(value.c_str()); };
+  if (word == "init") return init();
+  if (word == "exchange") return exchange();
+  if (word == "fence") return g_boot->fence(timeout_ns());
+  if (word == "finalize") return g_boot->finalize();
+  if (word == "abort") return g_boot->abort(std::atoi(value.c_str()), "the test says so");
+  if (word == "sleep") return std::this_thread::sleep_for(std::chrono::duration<double>(number()));
+  if (word == "kill") return static_cast<void>(::raise(std::atoi(value.c_str())));
+  if (word == "exit") return std::_Exit(std::atoi(value.c_str()));
+  if (word == "timeout") return static_cast<void>(g_timeout_s = number());
+  if (word == "print") return print_lines(std::atoi(value.c_str()));
+  if (word == "say") return say(value);
+  if (word == "partial") return static_cast<void>(::write(1, value.data(), value.size()));
+  if (word == "long") {
+    const std::string line(static_cast<size_t>(number()), static_cast<char>('A' + rank() % 26));
+    std::cout << line << std::endl;
+    return;
+  }
+  if (word == "unflushed") return static_cast<void>(std::printf("%s\n", value.c_str()));
+  if (word == "catch") {
+    for (const int signal : {SIGQUIT, SIGTERM, SIGINT}) ::signal(signal, &on_signal);
+    return;
+  }
+  if (word == "deaf") {
+    for (const int signal : {SIGQUIT, SIGTERM, SIGINT}) ::signal(signal, SIG_IGN);
+    return;
+  }
+  if (word == "daemon") return daemonise();
+  if (word == "thread") return std::thread([] { ::pause(); }).detach();
+  if (word == "stdin") return echo_stdin();
+  if (word == "pid")
+    return say(fmt::format("rank {} pid {} parent {}", rank(), ::getpid(), ::getppid()));
+  if (word == "dir")
+    return say(fmt::format("dir {} job {}", g_boot->session_dir(), g_boot->job_id()));
+  if (word == "env") {
+    const char* text = std::getenv(value.c_str());
+    return say(fmt::format("{}={}", value, text == nullptr ? "(unset)" : text));
+  }
+  say("launch_rank: unknown word " + word);
+  std::_Exit(99);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    for (int i = 1; i < argc; ++i) {
+      std::string word = argv[i];
+      if (word[0] == '@' || word[0] == '!') {
+        const size_t colon = word.find(':');
+        const bool same = static_cast<uint32_t>(std::atoi(word.c_str() + 1)) == rank();
+        if (same != (word[0] == '@')) continue;
+        word = word.substr(colon + 1);
+      }
+      const size_t equals = word.find('=');
+      perform(word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1));
+    }
+  } catch (const causeway::Error& e) {
+    say(fmt::format("rank {} error {}: {}", rank(), causeway::status_name(e.status()), e.text()));
+    return 5;
+  }
+  return 0;
+}

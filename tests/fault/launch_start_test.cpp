@@ -1,0 +1,186 @@
+// Starting: bad command lines, bad programs, bad environments.
+#include <gtest/gtest.h>
+
+#include "launch_harness.h"
+
+namespace launch_test {
+namespace {
+
+using Words = std::vector<std::string>;
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+// Would catch: a wrong status or more than one line for a program that is not there.
+TEST(Program, Missing) {
+  Command command({run_command(), "run", "-n", "3", "./no-such-program"});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 127);
+  EXPECT_EQ(result.err.rfind(
+                "causeway run: cannot execute './no-such-program': No such file or directory", 0),
+            0u)
+      << result.err;
+  EXPECT_EQ(count(result.err, "\n"), 1u);
+  expect_clean(command);
+}
+
+// Would catch: the same for one that is no program.
+TEST(Program, NotExecutable) {
+  Command command({run_command(), "run", "-n", "3", "/etc/passwd"});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 126);
+  EXPECT_NE(result.err.find("cannot execute '/etc/passwd': Permission denied"), std::string::npos);
+  EXPECT_EQ(count(result.err, "\n"), 1u);
+}
+
+// Would catch: arguments that are taken for the launcher's own, with and without "--".
+TEST(Program, ArgumentsArePassedOn) {
+  for (const Words& dash : {Words{"--"}, Words{}}) {
+    Words words{run_command(), "run", "-n", "1"};
+    words.insert(words.end(), dash.begin(), dash.end());
+    for (const char* word : {"printf", "%s,", "-n", "7", "--timeout", "", "a b", "--", "x"})
+      words.push_back(word);
+    EXPECT_EQ(Command(words).run().out, "-n,7,--timeout,,a b,--,x,") << dash.size();
+  }
+}
+
+// Would catch: nonsense that starts something.
+TEST(CommandLine, NonsenseIsRefused) {
+  const std::vector<Words> bad{{"-n", "0", "true"},
+                               {"-n", "abc", "true"},
+                               {"-n", "-3", "true"},
+                               {"-n", "1000000", "true"},
+                               {"true"},
+                               {"-n", "2"},
+                               {"-n", "2", "--timeout", "soon", "true"},
+                               {"-n", "2", "--stdin", "first", "true"},
+                               {"-n", "2", "--set", "novalue", "true"},
+                               {"-n", "2", "--config", "/no/such/file", "true"}};
+  for (Words words : bad) {
+    words.insert(words.begin(), {run_command(), "run"});
+    Command command(words);
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 2) << words[3];
+    EXPECT_NE(result.err + result.out, "");
+  }
+  Command stdin_rank({run_command(), "run", "-n", "2", "--stdin", "5", "true"});
+  const Result result = stdin_rank.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_NE(result.err.find("the job has ranks 0 to 1 only"), std::string::npos);
+}
+
+// Would catch: settings that do not reach the ranks.
+TEST(CommandLine, SettingsReachTheRanks) {
+  Command command(job(1, {"env=CAUSEWAY_SET", "dir" /* fails: no bootstrap */},
+                      {"--set", "log.level=info", "--set", "direct_map=never"}));
+  command.start();
+  EXPECT_TRUE(command.wait_for_output("CAUSEWAY_SET=log.level=info,direct_map=never", 1));
+  command.wait();
+}
+
+// Would catch: a job directory that the ranks do not know, or that others may read.
+TEST(Session, DirectoryIsPrivateAndKnown) {
+  Command command({run_command(), "run", "-n", "1", "--", "sh", "-c",
+                   "stat -c '%a %u' $CAUSEWAY_SESSION_DIR; id -u"});
+  const Result result = command.run();
+  const std::string uid = result.out.substr(result.out.find('\n') + 1);
+  EXPECT_EQ(result.out, "700 " + uid + uid);
+  expect_clean(command);
+}
+
+// Would catch: a launcher without a place for its files that crashes or starts anyway.
+TEST(Session, UnusableTmpdirFallsBack) {
+  Command command({run_command(), "run", "-n", "1", "true"}, {{"TMPDIR", "/no/such/place"}});
+  EXPECT_EQ(command.run().status, 0);
+}
+
+struct Foreign {
+  const char* name;
+  Environment environment;
+  const char* advice;
+};
+void PrintTo(const Foreign& foreign, std::ostream* out) {
+  *out << foreign.name;
+}
+class ForeignLauncher : public ::testing::TestWithParam<Foreign> {};
+
+// Would catch: N ranks of a launcher without PMIx that each believe to be alone.
+TEST_P(ForeignLauncher, IsAnErrorWithAdvice) {
+  Command command({rank_program(), "init", "exchange"}, GetParam().environment);
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 5);
+  EXPECT_NE(result.out.find("UNREACHABLE"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find(GetParam().advice), std::string::npos) << result.out;
+  EXPECT_LT(result.seconds, 10.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Known, ForeignLauncher,
+    ::testing::Values(
+        Foreign{"Slurm",
+                {{"SLURM_PROCID", "1"}, {"SLURM_STEP_ID", "0"}, {"SLURM_NTASKS", "4"}},
+                "srun --mpi=pmix"},
+        Foreign{"Hydra", {{"PMI_RANK", "1"}, {"PMI_SIZE", "4"}}, "causeway run"},
+        Foreign{
+            "OldOpenMpi", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}, "PMIx"},
+        Foreign{"Alps", {{"ALPS_APP_PE", "0"}}, "PMIx"},
+        Foreign{"GoneServer",
+                {{"PMIX_NAMESPACE", "gone"},
+                 {"PMIX_RANK", "0"},
+                 {"PMIX_SERVER_URI41", "gone.0;tcp4://127.0.0.1:1"}},
+                "causeway run"},
+        Foreign{"BrokenAddress",
+                {{"PMIX_NAMESPACE", "gone"}, {"PMIX_RANK", "0"}, {"PMIX_SERVER_URI41", "nonsense"}},
+                "causeway run"}),
+    [](const auto& chosen) { return std::string(chosen.param.name); });
+
+// Would catch: a batch script's shell, which is one process, taken for a task of many.
+TEST(Alone, IsOneRank) {
+  for (const Environment& environment :
+       {Environment{}, Environment{{"SLURM_NTASKS", "16"}, {"SLURM_PROCID", "0"}},
+        Environment{{"PMI_RANK", "0"}, {"PMI_SIZE", "1"}}}) {
+    Command command({rank_program(), "init", "exchange", "fence", "finalize"}, environment);
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 0) << result.out;
+    EXPECT_EQ(result.out, "rank 0 of 1 has all cards\n");
+  }
+}
+
+// Would catch: a bad CAUSEWAY_RANKS that is taken for some number.
+TEST(Fork, BadNumbersAreRefused) {
+  for (const char* text : {"", "0", "-1", "x", "2x", " 2", "1e3", "99999999999999999999"}) {
+    Command command({rank_program(), "init"}, {{"CAUSEWAY_RANKS", text}});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 5) << text;
+    EXPECT_NE(result.out.find("CAUSEWAY_RANKS='" + std::string(text) + "' is not a number"),
+              std::string::npos)
+        << result.out;
+  }
+}
+
+// Would catch: a fork of a process with threads, which leaves the ranks with held locks.
+TEST(Fork, ThreadsAreRefused) {
+  Command command({rank_program(), "thread", "init"}, {{"CAUSEWAY_RANKS", "2"}});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 5);
+  EXPECT_NE(result.out.find("more than one thread"), std::string::npos) << result.out;
+}
+
+// Would catch: the original process that goes on as a rank, or ends with another status.
+TEST(Fork, StatusIsTheJobs) {
+  Command command({rank_program(), "init", "exchange", "finalize", "exit=6"},
+                  {{"CAUSEWAY_RANKS", "3"}});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 6);
+  EXPECT_EQ(count(result.out, "of 3 has all cards"), 3u);
+}
+
+// Would catch: descriptor limits, quadratic start-up, a card that is lost among many.
+TEST(Many, TwoHundredAndFiftySixRanks) {
+  Command command(job(256, {"timeout=90", "init", "exchange", "fence", "finalize"}));
+  const Result result = command.run(90.0);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(count(result.out, "of 256 has all cards"), 256u);
+  expect_clean(command);
+}
+
+}  // namespace
+}  // namespace launch_test

@@ -1,0 +1,1 @@
+add_dependencies(unit_config_command_test causeway)

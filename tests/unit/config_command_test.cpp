@@ -1,0 +1,99 @@
+// causeway check-config as a person or a script meets it: output, status, JSON.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+
+#include "config_testing.h"
+
+namespace causeway::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+struct Outcome {
+  int status;
+  std::string text;
+};
+
+Outcome run(const std::string& arguments, const std::string& redirect) {
+  const std::string line =
+      std::string(CAUSEWAY_BINARY_DIR "/bin/causeway check-config ") + arguments + " " + redirect;
+  FILE* pipe = ::popen(line.c_str(), "r");
+  Outcome out{-1, ""};
+  char buffer[4096];
+  for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    out.text.append(buffer, got);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) out.status = WEXITSTATUS(status);
+  return out;
+}
+
+constexpr const char* kOutput = "2>/dev/null";
+constexpr const char* kErrors = "2>&1 >/dev/null";
+
+TEST(CheckConfig, GoodFile) {
+  Directory files;
+  const std::string file = files.write("good.yaml",
+                                       "conduits: {net: {plugin: shm, native: [put]}}\n"
+                                       "peers: [{match: {locality: host}, use: [net, self]}]\n");
+  const Outcome outcome = run("--no-site " + file, kOutput);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.text, file +
+                              ": ok\n\n"
+                              "  conduit  plugin  device  native operations\n"
+                              "  self     self    -       all\n"
+                              "  shm      shm     -       all\n"
+                              "  net      shm     -       put\n"
+                              "\n"
+                              "  rule      peers  conduits\n"
+                              "  peers[0]  host   net then self\n");
+  EXPECT_THAT(run("--no-site " + file, kErrors).text, IsEmpty());
+  EXPECT_EQ(run("--no-site --json " + file, kOutput).text,
+            "{\"ok\":true,\"problems\":[],\"warnings\":[]}\n");
+}
+
+TEST(CheckConfig, BadFile) {
+  Directory files;
+  const std::string file = files.write("bad.yaml", "report: on\n\"q\\\"\": 1\n");
+  EXPECT_EQ(run(file, kOutput).status, 1);
+  EXPECT_THAT(run(file, kOutput).text, IsEmpty());
+  EXPECT_THAT(run(file, kErrors).text, StartsWith(file + ":1:9: report: expected true or false"));
+  const std::string json = run("--json " + file, kOutput).text;
+  EXPECT_THAT(json, StartsWith("{\"ok\":false,\"problems\":[{\"file\":\"" + file +
+                               "\",\"line\":1,\"column\":9,\"message\":\"report: "));
+  EXPECT_THAT(json, HasSubstr("unknown key 'q\\\"'"));
+}
+
+TEST(CheckConfig, Sets) {
+  EXPECT_EQ(run("/dev/null --set report=true,checks=full --set log.level=info", kOutput).status, 0);
+  const Outcome bad = run("/dev/null --set checks=all", kErrors);
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_THAT(bad.text, StartsWith("--set: checks=all: checks: expected none or full"));
+}
+
+TEST(CheckConfig, PrintIsTheMergedDocument) {
+  Directory files;
+  const std::string printed = run("--no-site --print /dev/null --set report=true", kOutput).text;
+  EXPECT_THAT(printed, HasSubstr("report: true\n"));
+  EXPECT_EQ(run("--no-site --print " + files.write("again", printed), kOutput).text, printed);
+}
+
+TEST(CheckConfig, WarningsAreNoFailure) {
+  const Outcome outcome = run("/dev/null --set trace.file=x", kErrors);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.text, HasSubstr("trace has no effect in this version"));
+}
+
+TEST(CheckConfig, Usage) {
+  EXPECT_EQ(run("", kErrors).status, 2);
+  EXPECT_EQ(run("--nonsense x", kErrors).status, 2);
+  EXPECT_EQ(run("/nonexistent/file", kErrors).status, 1);
+  EXPECT_EQ(run("--help", kOutput).status, 0);
+}
+
+}  // namespace
+}  // namespace causeway::testing

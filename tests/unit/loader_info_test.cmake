@@ -1,0 +1,1 @@
+add_dependencies(unit_loader_info_test causeway test_plugins conduit_null memkind_host)

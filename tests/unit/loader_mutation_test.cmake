@@ -1,0 +1,1 @@
+add_dependencies(unit_loader_mutation_test test_plugins)

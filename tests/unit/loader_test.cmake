@@ -1,0 +1,2 @@
+add_subdirectory(plugins)
+add_dependencies(unit_loader_test test_plugins)

@@ -1,0 +1,1 @@
+add_dependencies(unit_shm_message_test conduit_shm)

@@ -1,0 +1,161 @@
+// causeway check-config FILE: everything that is wrong with a configuration file, or what it says.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "config/load_config.h"
+#include "config/peer_rules.h"
+#include "config/set_text.h"
+
+namespace causeway::command {
+namespace {
+
+struct Arguments {
+  std::string file;
+  std::vector<std::string> sets;
+  bool no_site = false;
+  bool json = false;
+  bool print = false;
+};
+
+std::string json_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string json_list(const std::vector<Problem>& problems) {
+  std::string out;
+  for (const Problem& problem : problems) {
+    out += fmt::format(R"({}{{"file":{},"line":{},"column":{},"message":{}}})",
+                       out.empty() ? "" : ",", json_string(problem.where.source),
+                       problem.where.line, problem.where.column, json_string(problem.message));
+  }
+  return "[" + out + "]";
+}
+
+using Row = std::vector<std::string>;
+
+// Columns as wide as their widest cell; the last one is not padded.
+void print_table(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += i + 1 == row.size() ? " " + row[i] : fmt::format(" {:<{}} ", row[i], widths[i]);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+std::string joined(const std::vector<std::string>& words, const char* separator) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
+  return out;
+}
+
+std::string match_text(const PeerRule& rule) {
+  std::vector<std::string> parts;
+  if (rule.locality) parts.emplace_back(locality_word(*rule.locality));
+  if (!rule.host_glob.empty()) parts.push_back("host " + rule.host_glob);
+  if (!rule.rank_set.empty()) parts.push_back("ranks " + rule.rank_set);
+  return parts.empty() ? "any peer" : joined(parts, ", ");
+}
+
+std::string use_text(const PeerRule& rule) {
+  std::string out = joined(rule.use, " then ");
+  for (const auto& [operation, conduit] : rule.operations) {
+    out += fmt::format("; {} by {}", operation, conduit);
+  }
+  return rule.require ? out + "; required" : out;
+}
+
+void print_summary(const Config& config) {
+  std::vector<Row> rows{{"conduit", "plugin", "device", "native operations"}};
+  for (const ConduitSpec& conduit : config.conduits) {
+    std::string native = "all";
+    if (conduit.native) native = conduit.native->empty() ? "none" : joined(*conduit.native, " ");
+    rows.push_back(
+        {conduit.name, conduit.plugin, conduit.device.empty() ? "-" : conduit.device, native});
+  }
+  print_table(rows);
+  fmt::print("\n");
+  rows = {{"rule", "peers", "conduits"}};
+  for (const PeerRule& rule : config.peers) {
+    rows.push_back({rule.label, match_text(rule), use_text(rule)});
+  }
+  print_table(rows);
+}
+
+int report(const Arguments& arguments, const CheckedConfig& checked) {
+  const bool ok = checked.problems.empty();
+  if (arguments.json) {
+    fmt::print("{{\"ok\":{},\"problems\":{},\"warnings\":{}}}\n", ok,
+               json_list(checked.problems.list()), json_list(checked.warnings));
+    return ok ? kOk : kFailed;
+  }
+  for (const Problem& warning : checked.warnings)
+    fmt::print(stderr, "{} (warning)\n", warning.str());
+  if (!ok) {
+    constexpr size_t most = 20;
+    fmt::print(stderr, "{}\n", checked.problems.text(most));
+    return kFailed;
+  }
+  if (arguments.print) {
+    fmt::print("{}", config_fingerprint(*checked.config));
+    return kOk;
+  }
+  fmt::print("{}: ok\n\n", arguments.file);
+  print_summary(*checked.config);
+  return kOk;
+}
+
+}  // namespace
+
+void add_check_config(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "check-config", "Check a configuration file and say what it decides, or what is wrong");
+  auto arguments = std::make_shared<Arguments>();
+  command->add_option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--set", arguments->sets, "Also apply path.to.key=value (repeatable)")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_flag("--no-site", arguments->no_site,
+                    "Leave out the site file <prefix>/etc/causeway.yaml");
+  command->add_flag("--print", arguments->print, "Print the whole merged configuration as YAML");
+  command->add_flag("--json", arguments->json, "Print the findings as JSON");
+  command->footer("Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
+  command->callback([arguments, &status] {
+    ConfigSources sources;
+    if (arguments->no_site) sources.site_file = "";
+    sources.file = arguments->file;
+    for (const std::string& text : arguments->sets) {
+      for (std::string& item : split_sets(text)) sources.sets.push_back(std::move(item));
+    }
+    status = report(*arguments, check_config(sources, "--set"));
+  });
+}
+
+}  // namespace causeway::command

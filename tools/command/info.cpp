@@ -1,0 +1,295 @@
+// causeway info: what this copy of Causeway is, which plugins it finds, what failed, and the
+// configuration in force.
+#include <fmt/ranges.h>
+#include <hwloc.h>
+#include <pmix_version.h>
+
+#include <chrono>
+#include <set>
+
+#include "commands.h"
+#include "config/config.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "loader/loader.h"
+#include "text.h"
+
+namespace causeway::command {
+namespace {
+
+struct Arguments {
+  bool failed = false;
+  bool plugins = false;
+  bool config = false;
+  bool verbose = false;
+  bool json = false;
+};
+
+struct Facts {
+  Config config;
+  std::string config_problem;  // lines; empty when all is well
+  std::vector<std::string> search_path;
+  std::vector<Manifest> plugins;
+  std::vector<LoadFailure> failures;
+};
+
+// Enough of the core's services for a plugin's init.
+const cwy_services* probe_services() {
+  static const cwy_job job = [] {
+    cwy_job j{};
+    j.head = CWY_HEAD(cwy_job);
+    j.size = j.epoch = j.host_count = j.local_count = j.cpu_count = 1;
+    static const uint32_t self = 0;
+    j.local_ranks = &self;
+    j.job_id = "info";
+    j.session_dir = "";
+    return j;
+  }();
+  static const cwy_services services = [] {
+    cwy_services s{};
+    s.head = CWY_HEAD(cwy_services);
+    s.job = &job;
+    s.log = [](const char* plugin, cwy_log_level level, const char* text) {
+      if (level <= CWY_LOG_WARN) log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
+    };
+    fill_option_services(s);
+    s.peer_state = [](void*, cwy_peer, cwy_peer_state, const char*) {};
+    s.wake = [](void*) {};
+    s.now = []() -> uint64_t {
+      const auto since = std::chrono::steady_clock::now().time_since_epoch();
+      return static_cast<uint64_t>(
+          std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+    };
+    return s;
+  }();
+  return &services;
+}
+
+// Loads everything that was found and everything the configuration names: a missing library or a
+// failing init shows only then. The loader remembers what went wrong.
+void try_to_load(Loader& loader, const Config& config, const std::vector<Manifest>& plugins) {
+  std::set<std::string> conduits, memkinds, collectives;
+  for (const ConduitSpec& conduit : config.conduits) conduits.insert(conduit.plugin);
+  memkinds.insert(config.memkind_plugins.begin(), config.memkind_plugins.end());
+  collectives.insert(config.collective_plugins.begin(), config.collective_plugins.end());
+  for (const Manifest& plugin : plugins) {
+    switch (plugin.kind) {
+      case PluginKind::conduit:
+        conduits.insert(plugin.name);
+        break;
+      case PluginKind::memkind:
+        memkinds.insert(plugin.name);
+        break;
+      case PluginKind::collective:
+        collectives.insert(plugin.name);
+        break;
+    }
+  }
+  for (const std::string& name : conduits) loader.conduit(name);
+  for (const std::string& name : memkinds) loader.memkind(name);
+  for (const std::string& name : collectives) loader.collective(name);
+}
+
+Facts gather(const Arguments& arguments) {
+  Facts facts;
+  try {
+    facts.config = load_config(ConfigSources::from_environment());
+  } catch (const Error& error) {
+    facts.config_problem = error.text();
+  }
+  Config quiet = facts.config;
+  quiet.on_load_error = LoadErrorPolicy::ignore;  // failures are what this command is about
+  Loader loader(quiet, probe_services());
+  facts.search_path = loader.search_path();
+  facts.plugins = loader.list();
+  if (arguments.failed) try_to_load(loader, quiet, facts.plugins);
+  facts.failures = loader.failures();
+  return facts;
+}
+
+std::string interface_version() {
+  return fmt::format("{}.{}", CWY_PLUGIN_MAJOR, CWY_PLUGIN_MINOR);
+}
+
+std::string pmix_version() {
+  return fmt::format("{}.{}.{}", PMIX_VERSION_MAJOR, PMIX_VERSION_MINOR, PMIX_VERSION_RELEASE);
+}
+
+std::string hwloc_version() {
+  return fmt::format("{}.{}", HWLOC_API_VERSION >> 16, (HWLOC_API_VERSION >> 8) & 0xff);
+}
+
+void print_version(const Facts& facts) {
+  fmt::print("{}\n", bold(fmt::format("Causeway {}", CAUSEWAY_VERSION)));
+  std::vector<std::vector<std::string>> rows{
+      {"plugin interface", interface_version()},
+      {"built with",
+       fmt::format("PMIx {}, hwloc {}, compiler {}", pmix_version(), hwloc_version(), __VERSION__)},
+      {"prefix", own_prefix()}};
+  std::string label = "search path";
+  for (const std::string& directory : facts.search_path) {
+    rows.push_back({label, directory});
+    label.clear();
+  }
+  print_columns(rows);
+}
+
+std::string limits(const OptionSchema& option) {
+  if (!option.choices.empty()) return fmt::format("{}", fmt::join(option.choices, " | "));
+  if (option.min_text.empty() && option.max_text.empty()) return option.type;
+  return fmt::format("{} {}..{}", option.type, option.min_text, option.max_text);
+}
+
+void print_options(const Manifest& plugin) {
+  if (plugin.options.empty()) return;
+  fmt::print("\n{}\n", bold(fmt::format("Options of {} {}", kind_word(plugin.kind), plugin.name)));
+  std::vector<std::vector<std::string>> rows{{"option", "type", "default", "meaning"}};
+  for (const OptionSchema& option : plugin.options) {
+    rows.push_back({option.key, limits(option),
+                    option.default_text.empty() ? "\"\"" : option.default_text, option.help});
+  }
+  print_columns(rows);
+}
+
+void print_plugins(const Facts& facts, bool verbose) {
+  fmt::print("{}\n", bold("Plugins"));
+  std::vector<std::vector<std::string>> rows{{"kind", "name", "version", "summary", "file"}};
+  for (const Manifest& plugin : facts.plugins) {
+    rows.push_back(
+        {kind_word(plugin.kind), plugin.name, plugin.version, plugin.summary, plugin.path});
+  }
+  if (facts.plugins.empty()) {
+    fmt::print("  none found\n");
+  } else {
+    print_columns(rows);
+  }
+  if (verbose) {
+    for (const Manifest& plugin : facts.plugins) print_options(plugin);
+  }
+}
+
+void print_failures(const Facts& facts) {
+  if (facts.failures.empty()) {
+    fmt::print("Every plugin found or configured loads.\n");
+    return;
+  }
+  fmt::print("{}\n", bold("Failed"));
+  for (const LoadFailure& failure : facts.failures) {
+    fmt::print("  {}: {}\n", failure.path, failure.reason);
+  }
+}
+
+std::string json_options(const Manifest& plugin) {
+  std::vector<std::string> parts;
+  for (const OptionSchema& option : plugin.options) {
+    std::vector<std::string> choices;
+    for (const std::string& choice : option.choices) choices.push_back(json_text(choice));
+    parts.push_back(fmt::format(
+        R"({{"key":{},"type":{},"default":{},"min":{},"max":{},"choices":{},"help":{}}})",
+        json_text(option.key), json_text(option.type), json_text(option.default_text),
+        json_text(option.min_text), json_text(option.max_text), json_array(choices),
+        json_text(option.help)));
+  }
+  return json_array(parts);
+}
+
+std::string json_plugins(const Facts& facts) {
+  std::vector<std::string> parts;
+  for (const Manifest& plugin : facts.plugins) {
+    parts.push_back(fmt::format(
+        R"({{"kind":"{}","name":{},"version":{},"summary":{},"license":{},"api":"{}.{}",)"
+        R"("min_core_minor":{},"file":{},"options":{}}})",
+        kind_word(plugin.kind), json_text(plugin.name), json_text(plugin.version),
+        json_text(plugin.summary), json_text(plugin.license), plugin.api_major, plugin.api_minor,
+        plugin.min_core_minor, json_text(plugin.path), json_options(plugin)));
+  }
+  return json_array(parts);
+}
+
+std::string json_failures(const Facts& facts) {
+  std::vector<std::string> parts;
+  for (const LoadFailure& failure : facts.failures) {
+    parts.push_back(fmt::format(R"({{"file":{},"reason":{}}})", json_text(failure.path),
+                                json_text(failure.reason)));
+  }
+  return json_array(parts);
+}
+
+// One object; sections that were not asked for are absent.
+void print_json(const Arguments& arguments, const Facts& facts, bool everything) {
+  std::vector<std::string> path;
+  for (const std::string& directory : facts.search_path) path.push_back(json_text(directory));
+  std::string out = fmt::format(
+      R"({{"version":"{}","plugin_interface":"{}","pmix":"{}","hwloc":"{}","prefix":{},)"
+      R"("search_path":{})",
+      CAUSEWAY_VERSION, interface_version(), pmix_version(), hwloc_version(),
+      json_text(own_prefix()), json_array(path));
+  if (everything || arguments.plugins) out += ",\"plugins\":" + json_plugins(facts);
+  if (everything || arguments.failed) out += ",\"failures\":" + json_failures(facts);
+  if (arguments.config) {
+    out += ",\"config\":" +
+           (facts.config_problem.empty() ? json_text(config_fingerprint(facts.config)) : "null");
+  }
+  if (!facts.config_problem.empty()) {
+    out += ",\"config_problem\":" + json_text(facts.config_problem);
+  }
+  fmt::print("{}}}\n", out);
+}
+
+void print_text(const Arguments& arguments, const Facts& facts, bool everything) {
+  const char* gap = "";
+  if (everything) {
+    print_version(facts);
+    gap = "\n";
+  }
+  if (everything || arguments.plugins) {
+    fmt::print("{}", gap);
+    print_plugins(facts, arguments.verbose);
+    gap = "\n";
+  }
+  if (arguments.failed) {
+    fmt::print("{}", gap);
+    print_failures(facts);
+    gap = "\n";
+  } else if (!facts.failures.empty() && !arguments.config) {
+    fmt::print("\n{} not usable here; `causeway info --failed` says why\n",
+               facts.failures.size() == 1
+                   ? std::string("1 plugin or directory is")
+                   : fmt::format("{} plugins or directories are", facts.failures.size()));
+  }
+  if (arguments.config && facts.config_problem.empty()) {
+    fmt::print("{}{}\n", gap, config_fingerprint(facts.config));
+  }
+}
+
+int info(const Arguments& arguments) {
+  const Facts facts = gather(arguments);
+  const bool everything = !arguments.failed && !arguments.plugins && !arguments.config;
+  if (!facts.config_problem.empty()) {
+    fmt::print(stderr, "{}\n", facts.config_problem);
+  }
+  if (arguments.json) {
+    print_json(arguments, facts, everything);
+  } else {
+    print_text(arguments, facts, everything);
+  }
+  const bool bad = !facts.config_problem.empty() || (arguments.failed && !facts.failures.empty());
+  return bad ? kFailed : kOk;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& status) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "info", "Show version, search path, plugins, and what could not be loaded");
+  command->add_flag("--failed", arguments->failed,
+                    "try to load everything and list what fails; exit status 1 if anything does");
+  command->add_flag("--plugins", arguments->plugins, "list the plugins only");
+  command->add_flag("--config", arguments->config, "print the configuration in force, as YAML");
+  command->add_flag("-v,--verbose", arguments->verbose, "also list every plugin's options");
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->callback([arguments, &status] { status = info(*arguments); });
+}
+
+}  // namespace causeway::command

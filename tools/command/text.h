@@ -1,0 +1,63 @@
+// Output of the subcommands: tables for people, strings for --json, colour on a terminal only.
+#pragma once
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace causeway::command {
+
+inline std::string json_text(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+// "[a,b]" out of parts that are JSON already.
+inline std::string json_array(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ",") + part;
+  return "[" + out + "]";
+}
+
+inline std::string bold(const std::string& text) {
+  const char* terminal = std::getenv("TERM");
+  const bool plain = isatty(STDOUT_FILENO) == 0 || std::getenv("NO_COLOR") != nullptr ||
+                     (terminal != nullptr && std::string_view(terminal) == "dumb");
+  return plain ? text : "\033[1m" + text + "\033[0m";
+}
+
+// Columns as wide as their widest cell; the last one is not padded.
+inline void print_columns(const std::vector<std::vector<std::string>>& rows,
+                          const char* indent = "  ") {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  for (const auto& row : rows) {
+    std::string line = indent;
+    for (size_t i = 0; i < row.size(); ++i) {
+      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+}
+
+}  // namespace causeway::command
