@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   // Rank 1 does wrong (rank 0 where it is alone); the others wait and must be released.
   const bool guilty = job.rank == job.size - 1;
   if (guilty && argc > 2) {
-    const bool known = kind == "misuse" ? misuse(argv[2])
+    const bool known = kind == "misuse"       ? misuse(argv[2])
                        : kind == "in_handler" ? misuse_in_handler(argv[2])
                                               : false;
     say(known ? "nothing was noticed\n" : "no such scenario\n");

@@ -15,7 +15,9 @@ namespace victim {
 namespace {
 
 std::string how;
-bool doomed() { return job.rank == 1 % job.size; }
+bool doomed() {
+  return job.rank == 1 % job.size;
+}
 
 // False: the caller returns from main.
 bool end_now() {
@@ -33,16 +35,17 @@ void on_message(gex_Token_t token) {
   gex_AM_ReplyShort0(token, 211, 0);
 }
 void on_answer(gex_Token_t) {}
-void on_exit_request(gex_Token_t) { gasnet_exit(7); }
+void on_exit_request(gex_Token_t) {
+  gasnet_exit(7);
+}
 
 void register_more() {
-  gex_AM_Entry_t more[] = {
-      {210, reinterpret_cast<gex_AM_Fn_t>(&on_message), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
-       nullptr, "message"},
-      {211, reinterpret_cast<gex_AM_Fn_t>(&on_answer), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
-       nullptr, "answer"},
-      {212, reinterpret_cast<gex_AM_Fn_t>(&on_exit_request),
-       GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "exit"}};
+  gex_AM_Entry_t more[] = {{210, reinterpret_cast<gex_AM_Fn_t>(&on_message),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "message"},
+                           {211, reinterpret_cast<gex_AM_Fn_t>(&on_answer),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, nullptr, "answer"},
+                           {212, reinterpret_cast<gex_AM_Fn_t>(&on_exit_request),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "exit"}};
   if (gex_EP_RegisterHandlers(job.ep, more, 3) != GASNET_OK) gasnet_exit(94);
 }
 

@@ -15,7 +15,9 @@ std::atomic<int> replies{0};
 char local[64];
 gex_Event_t an_event;
 
-void on_reply(gex_Token_t) { replies.fetch_add(1, std::memory_order_release); }
+void on_reply(gex_Token_t) {
+  replies.fetch_add(1, std::memory_order_release);
+}
 void on_payload(gex_Token_t, void*, size_t) {}
 void on_wrong_reply(gex_Token_t token);
 void on_wrong_request(gex_Token_t token);
@@ -33,27 +35,37 @@ gex_AM_Entry_t table[] = {
 
 using Calls = std::map<std::string, void (*)()>;
 
-std::byte* far_away() { return peer_segment(job.peer()) + (size_t{1} << 40); }
+std::byte* far_away() {
+  return peer_segment(job.peer()) + (size_t{1} << 40);
+}
 // Begins inside and ends outside.
-std::byte* across_the_end() { return peer_segment(job.peer()) + kSegmentBytes - 4; }
-std::byte* before_the_start() { return peer_segment(job.peer()) - 4; }
-gex_TM_t tm() { return job.tm; }
+std::byte* across_the_end() {
+  return peer_segment(job.peer()) + kSegmentBytes - 4;
+}
+std::byte* before_the_start() {
+  return peer_segment(job.peer()) - 4;
+}
+gex_TM_t tm() {
+  return job.tm;
+}
 
 // One-sided calls whose remote range is not in the segment of the peer.
 const Calls& outside() {
   static const Calls calls = {
-      {"put_blocking", [] { gex_RMA_PutBlocking(tm(), job.peer(), across_the_end(), local, 8, 0); }},
+      {"put_blocking",
+       [] { gex_RMA_PutBlocking(tm(), job.peer(), across_the_end(), local, 8, 0); }},
       {"put_nb",
        [] {
-         gex_Event_Wait(gex_RMA_PutNB(tm(), job.peer(), across_the_end(), local, 8,
-                                      GEX_EVENT_DEFER, 0));
+         gex_Event_Wait(
+             gex_RMA_PutNB(tm(), job.peer(), across_the_end(), local, 8, GEX_EVENT_DEFER, 0));
        }},
       {"put_nbi",
        [] {
          gex_RMA_PutNBI(tm(), job.peer(), before_the_start(), local, 8, GEX_EVENT_DEFER, 0);
          gex_NBI_Wait(GEX_EC_ALL, 0);
        }},
-      {"put_blocking_val", [] { gex_RMA_PutBlockingVal(tm(), job.peer(), across_the_end(), 1, 8, 0); }},
+      {"put_blocking_val",
+       [] { gex_RMA_PutBlockingVal(tm(), job.peer(), across_the_end(), 1, 8, 0); }},
       {"put_nb_val",
        [] { gex_Event_Wait(gex_RMA_PutNBVal(tm(), job.peer(), far_away(), 1, 4, 0)); }},
       {"put_nbi_val",
@@ -61,7 +73,8 @@ const Calls& outside() {
          gex_RMA_PutNBIVal(tm(), job.peer(), far_away(), 1, 4, 0);
          gex_NBI_Wait(GEX_EC_ALL, 0);
        }},
-      {"get_blocking", [] { gex_RMA_GetBlocking(tm(), local, job.peer(), across_the_end(), 8, 0); }},
+      {"get_blocking",
+       [] { gex_RMA_GetBlocking(tm(), local, job.peer(), across_the_end(), 8, 0); }},
       {"get_nb",
        [] { gex_Event_Wait(gex_RMA_GetNB(tm(), local, job.peer(), before_the_start(), 8, 0)); }},
       {"get_nbi",
@@ -82,7 +95,11 @@ const Calls& outside() {
 
 const Calls& arguments() {
   static const Calls calls = {
-      {"unregistered", [] { gex_AM_RequestShort0(tm(), job.peer(), kNobody, 0); barrier(); }},
+      {"unregistered",
+       [] {
+         gex_AM_RequestShort0(tm(), job.peer(), kNobody, 0);
+         barrier();
+       }},
       {"unregistered_reply",
        [] {
          in_handler = "unregistered_reply";
@@ -93,8 +110,8 @@ const Calls& arguments() {
        [] {
          const size_t most = gex_AM_MaxRequestMedium(tm(), job.peer(), GEX_EVENT_NOW, 0, 0);
          const std::vector<char> payload(most + 1);
-         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), payload.data(),
-                               payload.size(), GEX_EVENT_NOW, 0);
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), payload.data(), payload.size(),
+                               GEX_EVENT_NOW, 0);
        }},
       {"long_too_long",
        [] {
@@ -136,7 +153,9 @@ const Calls& communication() {
   return calls;
 }
 
-void on_wrong_reply(gex_Token_t token) { gex_AM_ReplyShort0(token, handler("reply"), 0); }
+void on_wrong_reply(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, handler("reply"), 0);
+}
 
 void on_wrong_request(gex_Token_t token) {
   if (in_handler == "unregistered_reply") {
