@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <future>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "diag/error.h"
@@ -159,6 +161,7 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
     if (c <= ' ' || c > '~' || c == '/') c = '_';
   }
   find_ranks();
+  find_local_ranks();
   state_ = std::make_shared<JobState>(size());
   listen_for_deaths();
 }
@@ -211,6 +214,30 @@ void PmixBootstrap::find_ranks() {
                 PMIx_Error_string(status));
   for (pmix_rank_t rank = 0; rank < size; ++rank) ranks_.push_back(rank);
   rank_ = self_.rank;
+}
+
+// PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves
+// this rank alone in the list; the cards tell the rest later.
+void PmixBootstrap::find_local_ranks() {
+  pmix_proc_t job = self_;
+  job.rank = PMIX_RANK_WILDCARD;
+  pmix_value_t* value = nullptr;
+  std::string text;
+  if (PMIx_Get(&job, PMIX_LOCAL_PEERS, nullptr, 0, &value) == PMIX_SUCCESS && value != nullptr &&
+      value->type == PMIX_STRING && value->data.string != nullptr) {
+    text = value->data.string;
+  }
+  if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  std::set<uint32_t> ranks{rank_};
+  for (std::stringstream in(text); in;) {
+    std::string item;
+    std::getline(in, item, ',');
+    const auto found = std::find(ranks_.begin(), ranks_.end(),
+                                 static_cast<pmix_rank_t>(std::strtoul(item.c_str(), nullptr, 10)));
+    if (!item.empty() && found != ranks_.end())
+      ranks.insert(static_cast<uint32_t>(found - ranks_.begin()));
+  }
+  local_ranks_.assign(ranks.begin(), ranks.end());
 }
 
 void PmixBootstrap::listen_for_deaths() {

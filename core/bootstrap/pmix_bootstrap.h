@@ -26,6 +26,7 @@ class PmixBootstrap final : public Bootstrap {
   const std::string& job_id() const override { return job_id_; }
   const std::string& session_dir() const override { return session_dir_; }
   bool own_launcher() const override { return own_launcher_; }
+  std::vector<uint32_t> local_ranks() const override { return local_ranks_; }
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
@@ -35,6 +36,7 @@ class PmixBootstrap final : public Bootstrap {
  private:
   void join(uint64_t timeout_ns);
   void find_ranks();
+  void find_local_ranks();
   void listen_for_deaths();
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
   pmix_proc_t proc_of(uint32_t rank) const;
@@ -50,6 +52,7 @@ class PmixBootstrap final : public Bootstrap {
   uint32_t rank_ = 0;
   uint32_t exchanges_ = 0;  // so that every exchange has its own key
   std::vector<pmix_rank_t> ranks_;
+  std::vector<uint32_t> local_ranks_;
   size_t event_handler_ = 0;
   // Shared with PMIx's thread, which may call back after this object is gone.
   std::shared_ptr<JobState> state_;

@@ -142,7 +142,7 @@ TeamCollectives::TeamCollectives(Team* of) : team(of) {
   info.size = team->size();
   info.rank = team->rank();
   std::map<uint64_t, uint32_t> indices;
-  Job& job = runtime().job();
+  JobFacts& job = runtime().job();
   for (uint32_t r = 0; r < info.size; ++r) {
     const Card& card = job.card(team->member(r).rank);
     const auto [found, fresh] =

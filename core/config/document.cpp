@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <yaml-cpp/yaml.h>
 // Not part of yaml.h:
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
 #include <map>
@@ -19,14 +20,20 @@ constexpr size_t kMostNodes = 20000;
 // Thrown and caught in this file: the position is in the Problem already reported.
 struct Abandoned {};
 
-// Whether the text at `mark` spells a null, which yaml-cpp reports like an absent value.
-bool spells_null(const std::vector<std::string_view>& lines, const YAML::Mark& mark) {
-  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines.size()) return false;
+// The null that stands at `mark`, which yaml-cpp reports like an absent value; "" if none does.
+// The mark of an absent value may be that of the next key, which may be called null.
+std::string written_null(const std::vector<std::string_view>& lines, const YAML::Mark& mark,
+                         bool as_key) {
+  if (mark.line < 0 || static_cast<size_t>(mark.line) >= lines.size()) return "";
   std::string_view rest = lines[static_cast<size_t>(mark.line)];
-  if (mark.column < 0 || static_cast<size_t>(mark.column) >= rest.size()) return false;
-  rest.remove_prefix(static_cast<size_t>(mark.column));
-  const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r,]}#"));
-  return word == "null" || word == "Null" || word == "NULL" || word == "~";
+  if (mark.column < 0 || static_cast<size_t>(mark.column) > rest.size()) return "";
+  rest.remove_prefix(static_cast<size_t>(mark.column));  // columns are bytes
+  const std::string_view word = rest.substr(0, rest.find_first_of(" \t\r,:]}#"));
+  if (word != "null" && word != "Null" && word != "NULL" && word != "~") return "";
+  rest.remove_prefix(word.size());
+  const size_t next = rest.find_first_not_of(" \t");
+  const bool is_key = next != std::string_view::npos && rest[next] == ':';
+  return is_key && !as_key ? "" : std::string(word);
 }
 
 std::vector<std::string_view> split_lines(std::string_view text) {
@@ -54,7 +61,10 @@ class TreeBuilder : public YAML::EventHandler {
 
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     Node node = make(Node::Kind::null, mark);
-    node.written_null = spells_null(lines_, mark);
+    const bool as_key =
+        !open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key;
+    node.text = written_null(lines_, mark, as_key);
+    node.written_null = !node.text.empty();
     leaf(std::move(node), anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -145,7 +155,8 @@ class TreeBuilder : public YAML::EventHandler {
     map.has_key = true;
     map.key = node.text;
     map.key_where = node.where;
-    map.key_usable = node.kind == Node::Kind::scalar;
+    // There may well be a conduit named null.
+    map.key_usable = node.kind == Node::Kind::scalar || node.text == "null";
     if (!map.key_usable) {
       problems_.add(node.where, fmt::format("expected a key, found {}", describe(node)));
     }
@@ -181,6 +192,28 @@ std::string tab_note(const std::string& text) {
     }
   }
   return "";
+}
+
+// YAML admits no control characters, and yaml-cpp takes one of them for the end of the text, so
+// that whatever follows would silently not count.
+bool check_characters(const std::string& text, const std::string& source, Problems& problems) {
+  Origin where{source, 1, 1};
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\n' && c != '\t' && c != '\r') || byte == 0x7f) {
+      problems.add(where, fmt::format("not valid YAML: the control character 0x{:02x}; "
+                                      "expected UTF-8 text",
+                                      byte));
+      return false;
+    }
+    if (c == '\n') {
+      ++where.line;
+      where.column = 1;
+    } else {
+      ++where.column;
+    }
+  }
+  return true;
 }
 
 std::string explain(const YAML::Exception& e, const std::string& text) {
@@ -227,8 +260,11 @@ std::string describe(const Node& node) {
   return "'" + shown + "'";
 }
 
-std::optional<Node> parse_document(const std::string& text, const std::string& source,
+std::optional<Node> parse_document(const std::string& given, const std::string& source,
                                    Problems& problems) {
+  // Without a byte order mark, so that columns count from the same place for everybody.
+  const std::string text = given.rfind("\xEF\xBB\xBF", 0) == 0 ? given.substr(3) : given;
+  if (!check_characters(text, source, problems)) return std::nullopt;
   std::istringstream stream(text);
   TreeBuilder builder(text, source, problems);
   try {
@@ -237,6 +273,8 @@ std::optional<Node> parse_document(const std::string& text, const std::string& s
     }
     return builder.take_root();
   } catch (const Abandoned&) {
+  } catch (const YAML::DeepRecursion& e) {
+    problems.add({source, e.mark.line + 1, e.mark.column + 1}, "nested too deeply");
   } catch (const YAML::Exception& e) {
     const bool placed = e.mark.line >= 0;
     problems.add({source, placed ? e.mark.line + 1 : 0, placed ? e.mark.column + 1 : 0},

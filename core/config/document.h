@@ -20,7 +20,7 @@ struct Node {
   Kind kind = Kind::null;
   bool written_null = false;  // `null` or `~` stands in the text, as opposed to nothing at all
   bool pruned = false;        // validation removed an entry of this map
-  std::string text;           // scalar
+  std::string text;           // scalar; of a written null, its spelling
   Origin where;
   std::vector<Node> items;     // list
   std::vector<Entry> entries;  // map, in file order, keys unique
@@ -39,7 +39,7 @@ struct Entry {
 std::string describe(const Node& node);
 
 // Parses one YAML document. What is wrong goes to `problems`; a text that is no YAML gives
-// nullopt, an empty one a null node. Never throws for what `text` holds.
+// nullopt, an empty one a null node. Columns count bytes. Never throws for what `text` holds.
 std::optional<Node> parse_document(const std::string& text, const std::string& source,
                                    Problems& problems);
 

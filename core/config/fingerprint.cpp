@@ -96,7 +96,7 @@ void emit_members(const Tree& tree, size_t indent, bool first_line_open, std::st
   for (const auto& [key, child] : tree.members) {
     if (!first_line_open) out.append(indent, ' ');
     first_line_open = false;
-    out += key + ':';
+    out += scalar_text(key) + ':';
     if (is_leaf(child)) {
       out += ' ' + scalar_text(child.scalar) + '\n';
     } else if (!child.items.empty()) {

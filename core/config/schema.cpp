@@ -52,7 +52,7 @@ void parse_attribute(Schema& out, const std::string& key, const Node& value) {
     out.type_word = value.text;
   } else if (key == "keys") {
     for (const Entry& entry : value.entries) {
-      out.keys.emplace_back(entry.key, parse_entry(entry.value));
+      out.keys.push_back({entry.key, parse_entry(entry.value)});
     }
   } else if (key == "each") {
     out.each = std::make_shared<const Schema>(parse_entry(value));
@@ -119,7 +119,7 @@ const Schema* Schema::find(const std::string& key) const {
 
 std::vector<std::string> Schema::key_names() const {
   std::vector<std::string> out;
-  for (const auto& entry : keys) out.push_back(entry.first);
+  for (const auto& entry : keys) out.push_back(entry.name);
   return out;
 }
 

@@ -29,15 +29,17 @@ enum class ValueType {
   option
 };
 
+struct SchemaKey;
+
 struct Schema {
   ValueType type = ValueType::map;
   std::string type_word;  // as written in schema.yaml
   std::string help;
-  std::vector<std::pair<std::string, Schema>> keys;  // map
-  std::shared_ptr<const Schema> each;                // named-map, list
-  std::vector<std::string> values;                   // enum
-  std::vector<std::string> words;                    // accepted beside the type's own values
-  std::string min_text, max_text;                    // int, size, time; "" = none
+  std::vector<SchemaKey> keys;         // map
+  std::shared_ptr<const Schema> each;  // named-map, list
+  std::vector<std::string> values;     // enum
+  std::vector<std::string> words;      // accepted beside the type's own values
+  std::string min_text, max_text;      // int, size, time; "" = none
   std::optional<Node> default_value;
   size_t min_items = 0;
   size_t max_items = 10000;
@@ -48,6 +50,11 @@ struct Schema {
 
   const Schema* find(const std::string& key) const;
   std::vector<std::string> key_names() const;
+};
+
+struct SchemaKey {
+  std::string name;
+  Schema value;
 };
 
 // The schema of this version, parsed at the first call. Single-threaded, as load_config is.

@@ -68,6 +68,7 @@ std::optional<Node> parse_value(const std::string& text, const Origin& where, Pr
   node.where = where;
   if (text == "null" || text == "~") {
     node.written_null = true;
+    node.text = text;
     return node;
   }
   if (text.empty() || std::string_view("[{\"'").find(text.front()) == std::string_view::npos) {

@@ -206,6 +206,12 @@ class Validator {
   }
 
   bool check_scalar(const Schema& schema, const std::string& path, Node& node) {
+    const bool named = schema.type == ValueType::name || schema.type == ValueType::conduit;
+    // There is a plugin named null, and a conduit may be named after it.
+    if (named && node.kind == Node::Kind::null && node.text == "null") {
+      node.kind = Node::Kind::scalar;
+      node.written_null = false;
+    }
     if (node.kind != Node::Kind::scalar) {
       wrong(path, node, expected(schema));
       return false;

@@ -132,7 +132,7 @@ static inline uint64_t gex_System_QueryMaxThreads(void) {
 }
 extern int gex_System_QueryHiddenAMConcurrencyLevel(void);
 
-typedef const struct {
+typedef const struct cwy_rank_info {
   gex_Rank_t gex_jobrank;
 } gex_RankInfo_t;
 extern void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,

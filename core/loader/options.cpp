@@ -94,8 +94,9 @@ std::shared_ptr<const Options> make_options(const Manifest& manifest,
     options->entries[schema.key] = {schema.type, parse_option_value(schema, schema.default_text)};
   }
   for (const auto& [key, text] : values) {
-    const auto schema = std::find_if(manifest.options.begin(), manifest.options.end(),
-                                     [&](const OptionSchema& s) { return s.key == key; });
+    const auto schema =
+        std::find_if(manifest.options.begin(), manifest.options.end(),
+                     [&name = key](const OptionSchema& s) { return s.key == name; });
     if (schema == manifest.options.end()) reject_unknown(manifest, key, origin_of(key, origins));
     try {
       options->entries[key].value = parse_option_value(*schema, text);

@@ -105,7 +105,7 @@ uint32_t usable_cpus() {
   return n > 0 ? static_cast<uint32_t>(n) : 1;
 }
 
-Job::Job(const Bootstrap& bootstrap)
+JobFacts::JobFacts(const Bootstrap& bootstrap)
     : job_id_(bootstrap.job_id()), session_dir_(bootstrap.session_dir()) {
   facts_.head = CWY_HEAD(cwy_job);
   facts_.rank = bootstrap.rank();
@@ -119,9 +119,9 @@ Job::Job(const Bootstrap& bootstrap)
   publish_local_ranks();
 }
 
-void Job::set_own_card(const Card& card) { facts_.host_id = card.host_id; }
+void JobFacts::set_own_card(const Card& card) { facts_.host_id = card.host_id; }
 
-void Job::publish_local_ranks() {
+void JobFacts::publish_local_ranks() {
   facts_.local_ranks = local_ranks_.data();
   facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
   for (uint32_t i = 0; i < facts_.local_count; ++i) {
@@ -129,7 +129,7 @@ void Job::publish_local_ranks() {
   }
 }
 
-void Job::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
+void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
   cards_ = std::move(cards);
   can_map_ = nbrhd_can_map;
   const Card& own = cards_[facts_.rank];
@@ -165,7 +165,7 @@ void Job::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
   host_ = rank_list(local_ranks_);
 }
 
-Locality Job::locality(uint32_t rank) const {
+Locality JobFacts::locality(uint32_t rank) const {
   const Card& own = cards_[facts_.rank];
   const Card& card = cards_[rank];
   if (rank == facts_.rank) return Locality::self;
@@ -173,7 +173,7 @@ Locality Job::locality(uint32_t rank) const {
   return can_map_ && card.sharing_id == own.sharing_id ? Locality::nbrhd : Locality::host;
 }
 
-PeerFacts Job::facts_of(uint32_t rank, const Conduit* conduit) const {
+PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
   const Card& card = cards_[rank];
   PeerFacts facts;
   facts.locality = locality(rank);

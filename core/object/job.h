@@ -1,4 +1,4 @@
-// Job: who takes part and where each rank runs. Built from the cards that ranks exchange through
+// JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange through
 // the bootstrap, and constant afterwards.
 #pragma once
 
@@ -7,7 +7,6 @@
 
 #include <map>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "bootstrap/bootstrap.h"
@@ -16,7 +15,7 @@
 
 namespace causeway {
 
-using RankInfo = std::remove_const_t<gex_RankInfo_t>;
+using RankInfo = cwy_rank_info;
 
 // What one rank tells the others of itself. Extended by name, so versions may differ.
 struct Card {
@@ -33,9 +32,9 @@ struct Card {
   static Card of_this_process();
 };
 
-class Job {
+class JobFacts {
  public:
-  Job(const Bootstrap& bootstrap);
+  JobFacts(const Bootstrap& bootstrap);
 
   uint32_t rank() const { return facts_.rank; }
   uint32_t size() const { return facts_.size; }

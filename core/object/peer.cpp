@@ -77,6 +77,11 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
                   facts.host, conduit->name(), err.text[0] ? err.text : status_name(status));
     }
     c->connecting = status == CWY_INPROGRESS;
+    if (c->conn.table >= cep->ops.size()) {
+      throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
+                  c->conn.table, cep->ops.size());
+    }
+    c->conn.ops = &cep->ops[c->conn.table];
     for (Connection*& slot : peer.connections) {
       if (slot == nullptr) {
         slot = c;
@@ -162,7 +167,7 @@ Connection* connection_in(Peer& peer, const Conduit* conduit) {
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
-  Job& job = runtime().job();
+  JobFacts& job = runtime().job();
   const Choice choice =
       choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
   Conduit* const wanted[] = {choice.am, choice.put, choice.get, choice.atomic};

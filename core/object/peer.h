@@ -25,7 +25,6 @@ struct Peer;
 struct alignas(64) Connection {
   Peer* peer = nullptr;
   ConduitEp* cep = nullptr;
-  uint32_t table = 0;
   // The conduit cannot reach the peer's memory itself (no registration, or the attempt answered
   // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
   // tries once more and learns the same.

@@ -67,7 +67,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
   set_log_identity(bootstrap_->rank(), bootstrap_->size());
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) { note_death(rank, how); });
-  job_ = std::make_unique<Job>(*bootstrap_);
+  job_ = std::make_unique<JobFacts>(*bootstrap_);
   join_job();
 }
 

@@ -30,7 +30,7 @@ class Runtime {
   explicit Runtime(ThreadMode mode);
 
   const Config& config() const { return config_; }
-  Job& job() { return *job_; }
+  JobFacts& job() { return *job_; }
   Bootstrap& bootstrap() { return *bootstrap_; }
   ConduitSet& conduits() { return conduits_; }
   Loader& loader() { return *loader_; }
@@ -66,7 +66,7 @@ class Runtime {
   bool direct_allowed_ = true;
   bool multithreaded_ = false;
   std::unique_ptr<Bootstrap> bootstrap_;
-  std::unique_ptr<Job> job_;
+  std::unique_ptr<JobFacts> job_;
   cwy_services services_{};
   std::unique_ptr<Loader> loader_;
   ConduitSet conduits_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "object/peer.h"
 #include "select/conduit_set.h"
 
 namespace causeway {

@@ -9,8 +9,7 @@ namespace causeway {
 namespace {
 
 const cwyc_ops& inner_of(cwyc_conn* conn) {
-  const Connection& c = Connection::of(conn);
-  return c.cep->inner[c.table];
+  return Connection::of(conn).cep->inner[conn->table];
 }
 
 template <auto Entry, typename... Args>

@@ -178,6 +178,15 @@ TEST(ConfigErrors, Syntax) {
                                            HasSubstr("begins with * must be quoted"))));
 }
 
+// What stands behind such a character must not be dropped without a word.
+TEST(ConfigErrors, ControlCharacters) {
+  EXPECT_THAT(
+      problems_of("report: true\n# \xC3\xA9\x04\nchecks: all\n"),
+      ElementsAre("f:2:5: not valid YAML: the control character 0x04; expected UTF-8 text"));
+  EXPECT_THAT(problems_of(std::string("report: true\n\0bad", 17)),
+              ElementsAre(StartsWith("f:2:1: not valid YAML: the control character 0x00")));
+}
+
 TEST(ConfigErrors, Documents) {
   EXPECT_THAT(problems_of("- a\n- b\n"),
               ElementsAre("f:1:1: expected a map of settings, found a list"));
@@ -200,6 +209,21 @@ TEST(ConfigErrors, AliasesDoNotExplode) {
             ", " + alias + ", " + alias + "]\n";
   }
   EXPECT_THAT(problems_of(text), ElementsAre(HasSubstr("aliases make this document too large")));
+}
+
+// Nesting without end must exhaust neither the stack nor the patience.
+TEST(ConfigErrors, DeepNesting) {
+  std::string indented = "a:\n";
+  for (size_t i = 1; i < 600; ++i) indented += std::string(i, ' ') + "a:\n";
+  EXPECT_THAT(problems_of(indented), ElementsAre(HasSubstr("nested too deeply")));
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string unit :
+       {"[", "{", "- ", "? ", "{a: ", "[{", "&a [", "-\n", "'", "\"", "!"}) {
+    std::string text;
+    while (text.size() < 100000) text += unit;
+    EXPECT_FALSE(problems_of(text).empty()) << unit;
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(ConfigErrors, AliasWithinItsOwnValue) {

@@ -166,6 +166,28 @@ TEST(ConfigLoad, AnchorsAndAliases) {
   EXPECT_EQ(config.find_conduit("b")->options.at("ring"), "4k");
 }
 
+// YAML reads the name of the plugin `null` as no value; as a name it must still work.
+TEST(ConfigLoad, APluginMayBeNamedNull) {
+  const Config config =
+      load_text("conduits: {null: {}, other: {plugin: null}}\npeers: [{use: [null, other]}]\n",
+                {"conduits.third.plugin=null"});
+  EXPECT_EQ(config.find_conduit("null")->plugin, "null");
+  EXPECT_EQ(config.find_conduit("other")->plugin, "null");
+  EXPECT_EQ(config.find_conduit("third")->plugin, "null");
+  EXPECT_THAT(config.peers[0].use, ElementsAre("null", "other"));
+  const std::string text = config_fingerprint(config);
+  EXPECT_EQ(config_fingerprint(load_text(text)), text);
+  // Nothing under `shm:`, and then a key that happens to be called null.
+  EXPECT_THAT(problems_of("conduits:\n  shm:\n  null: {}\n"),
+              ElementsAre(HasSubstr("f:2:3: conduits.shm has no settings")));
+  EXPECT_EQ(
+      load_text(
+          "\xEF\xBB\xBF{plugins: {path: [\u00e9\u00e9]}, conduits: {shm: null}, peers: [{use: "
+          "[self]}]}\n")
+          .find_conduit("shm"),
+      nullptr);
+}
+
 TEST(ConfigLoad, SetsOverTheEnvironment) {
   ::setenv("CAUSEWAY_CONFIG", "/some/file", 1);
   ::setenv("CAUSEWAY_SET", "report=true, peers=[{use: [self, shm]}],", 1);

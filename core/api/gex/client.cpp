@@ -8,6 +8,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "collective/exchange.h"
+#include "diag/error.h"
 #include "diag/log.h"
 #include "object/runtime.h"
 

@@ -72,19 +72,19 @@ void write_ranks(const std::vector<RankInfo>& ranks, uint32_t index, gex_RankInf
 
 CAUSEWAY_API void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                             gex_Rank_t* my_info_index_p) {
-  const Job& job = runtime().job();
+  const JobFacts& job = runtime().job();
   write_ranks(job.nbrhd(), job.nbrhd_index(), info_p, info_count_p, my_info_index_p);
 }
 CAUSEWAY_API void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                            gex_Rank_t* my_info_index_p) {
-  const Job& job = runtime().job();
+  const JobFacts& job = runtime().job();
   write_ranks(job.host(), job.host_index(), info_p, info_count_p, my_info_index_p);
 }
 CAUSEWAY_API void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p,
                                              gex_Rank_t* nbrhd_set_rank_p,
                                              gex_Rank_t* host_set_size_p,
                                              gex_Rank_t* host_set_rank_p) {
-  const Job& job = runtime().job();
+  const JobFacts& job = runtime().job();
   if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = job.nbrhd_set_size();
   if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = job.nbrhd_set_rank();
   if (host_set_size_p != nullptr) *host_set_size_p = job.host_set_size();

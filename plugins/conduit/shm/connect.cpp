@@ -119,7 +119,6 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
     c->slot->sender_pid.store(static_cast<uint32_t>(getpid()), std::memory_order_relaxed);
     c->slot->sender_has_membarrier.store(ep->membarrier ? 1 : 0, std::memory_order_relaxed);
     announce(control, c->slot, SlotState::open, self);
-    control->mappings.fetch_add(1, std::memory_order_relaxed);
     return CWY_OK;
   });
 }

@@ -72,8 +72,7 @@ struct alignas(cache_line) ControlHeader {
 
   // Raised after every change of a slot's owner, so that the receiver polls one word.
   alignas(cache_line) std::atomic<uint32_t> slot_generation;
-  std::atomic<uint32_t> closed;    // the owner has left in good order
-  std::atomic<uint32_t> mappings;  // peers that have mapped this object (POSIX: unlink when all)
+  std::atomic<uint32_t> closed;  // the owner has left in good order
 };
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

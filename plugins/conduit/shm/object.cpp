@@ -59,6 +59,8 @@ uint64_t process_start_time(uint32_t pid) {
   text[n] = '\0';
   // The command name may hold anything, parentheses too: fields count from its last one.
   const char* at = std::strrchr(text, ')');
+  // Ended but not reaped: gone, as far as anybody here is concerned.
+  if (at != nullptr && (at[2] == 'Z' || at[2] == 'X')) return 0;
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   unsigned long long ticks = 0;
   if (at == nullptr || std::sscanf(at, "%llu", &ticks) != 1) return 0;

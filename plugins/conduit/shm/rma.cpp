@@ -145,7 +145,7 @@ cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32
 // Puts are stores that have been made; the fence orders them before whatever the caller does next.
 cwy_status flush(cwyc_conn* conn, uint32_t, cwyc_op*) {
   if (connection(conn).has_failed()) return CWY_ERR_PEER_FAILED;
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  full_fence();
   return CWY_OK;
 }
 

@@ -55,7 +55,7 @@ void nap(cwyc_ep* ep, uint64_t max_ns) {
                       ep->senders_have_membarrier.load(std::memory_order_relaxed) &&
                       global_barrier();
   // Order of our own store and looks. A bounded nap may still miss a sender's delayed store.
-  if (!strong) std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!strong) full_fence();
   if (!anything_pending(ep)) {
     const uint64_t ns = std::min(max_ns, strong ? longest_nap_ns : bounded_nap_ns);
     const timespec timeout{static_cast<time_t>(ns / 1'000'000'000),

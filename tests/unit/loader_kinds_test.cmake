@@ -1,0 +1,1 @@
+add_dependencies(unit_loader_kinds_test test_plugins)

@@ -1,0 +1,1 @@
+add_dependencies(unit_shm_memory_test conduit_shm conduit_self)
