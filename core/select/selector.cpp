@@ -1,5 +1,6 @@
 #include "select/selector.h"
 
+#include "config/peer_rules.h"
 #include "diag/error.h"
 #include "diag/log.h"
 
@@ -62,16 +63,6 @@ void obey_fallback(const Choice& choice, const PeerFacts& peer) {
 }
 
 }  // namespace
-
-const char* locality_word(Locality locality) {
-  switch (locality) {
-    case Locality::self: return "self";
-    case Locality::nbrhd: return "nbrhd";
-    case Locality::host: return "host";
-    case Locality::remote: return "remote";
-  }
-  return "unknown";
-}
 
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;

@@ -39,6 +39,4 @@ struct Choice {
 // Throws Error(CWY_ERR_UNREACHABLE) listing every reason when nothing fits.
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer);
 
-const char* locality_word(Locality locality);
-
 }  // namespace causeway

@@ -1,0 +1,442 @@
+/* conduit_uds: a whole conduit over Unix datagram sockets, to be read from top to bottom.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * It offers the least a conduit can: short and medium active messages and progress. Puts, gets
+ * and everything else are then made of active messages by the core, and a program that was never
+ * told about this file runs over it when a configuration says so. README.md beside this file has
+ * the steps; the rules each function obeys are in conduit.h and conduit-api.md.
+ *
+ * How it works: an endpoint owns two datagram sockets, one per *lane*. Requests travel on one,
+ * replies on the other, so a process whose request queue is full can still be replied to. A
+ * datagram is one header and the payload. The kernel keeps order, loses nothing, and says EAGAIN
+ * when the receiver's queue is full, which is exactly what CWY_RETRY means. The sockets have
+ * names in the abstract namespace: they vanish with their process, however that ends.
+ */
+#define _GNU_SOURCE
+#include <causeway/conduit.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* ---- 1. The manifest: read by Causeway without loading this file ---------------------------- */
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: conduit\n"
+    "name: uds\n"
+    "version: '1.0'\n"
+    "api: '1.0'\n"
+    "min_core_minor: 0\n"
+    "license: BSD-3-Clause\n"
+    "summary: Active messages over Unix datagram sockets between processes of one host\n"
+    "options:\n"
+    "  payload:\n"
+    "    type: size\n"
+    "    default: 8KiB\n"
+    "    min: 512\n"
+    "    max: 64KiB\n"
+    "    help: Most payload bytes of one medium message\n");
+
+/* ---- 2. What travels, and our objects ------------------------------------------------------- */
+
+enum { LANE_REQUEST, LANE_REPLY, LANES };
+
+/* One host, one byte order: the structures travel as they are. */
+struct header {
+  uint64_t cookie; /* the receiver's: proves that the sender belongs to the job */
+  uint64_t word;   /* the core's; travels untouched */
+  uint32_t rank;   /* of the sender */
+  uint32_t epoch;
+  uint32_t length; /* of the payload */
+  uint16_t kind;   /* CWYC_AM_* */
+  uint16_t nargs;
+  int32_t args[CWYC_AM_MAX_ARGS];
+};
+
+/* What a process tells the others about its endpoint (ep_address), through the core. */
+struct address {
+  uint64_t cookie;
+  uint64_t network; /* identifies the network namespace, outside which the names mean nothing */
+  uint32_t name_len[LANES];
+  char name[LANES][16];
+};
+
+struct cwyc_domain {
+  uint64_t payload_max;
+  uint64_t network;
+};
+
+struct cwyc_ep {
+  cwyc_domain* domain;
+  void* core_ep;
+  cwyc_deliver_fn deliver;
+  int fd[LANES];
+  int poll_fd; /* readable when one of the two is */
+  int busy[LANES];
+  unsigned char* payload[LANES]; /* received payload, handed to the deliver upcall */
+  struct address address;
+  uint64_t sent, delivered, retries, dropped;
+};
+
+/* Lies behind each cwyc_conn: see conn_size in ep_query. */
+struct link {
+  struct sockaddr_un to[LANES];
+  socklen_t to_len[LANES];
+  uint64_t cookie;
+  int failed;
+};
+
+static struct link* link_of(cwyc_conn* conn) {
+  return (struct link*)(conn + 1);
+}
+
+static const cwy_services* services; /* set once by the entry point */
+
+/* Every failing cold call leaves one line that says what was expected. */
+static cwy_status fail(cwy_err* err, cwy_status status, const char* format, ...) {
+  if (err) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(err->text, sizeof err->text, format, list);
+    va_end(list);
+    err->status = status;
+  }
+  return status;
+}
+
+/* ---- 3. Sending ----------------------------------------------------------------------------- */
+
+static cwy_status peer_is_gone(cwyc_conn* conn) {
+  if (!link_of(conn)->failed) {
+    link_of(conn)->failed = 1;
+    services->peer_state(conn->ep->core_ep, conn->peer, CWY_PEER_FAILED,
+                         "its uds socket is closed");
+  }
+  return CWY_ERR_PEER_FAILED;
+}
+
+static cwy_status send_message(cwyc_conn* conn, struct header* header, const int32_t* args,
+                               const void* payload, uint32_t flags) {
+  const int lane = flags & CWYC_LANE_REPLY ? LANE_REPLY : LANE_REQUEST;
+  struct link* link = link_of(conn);
+  if (link->failed) return CWY_ERR_PEER_FAILED;
+
+  header->cookie = link->cookie;
+  header->rank = services->job->rank;
+  header->epoch = services->job->epoch;
+  if (header->nargs) memcpy(header->args, args, header->nargs * sizeof *args);
+  struct iovec pieces[2] = {{header, sizeof *header}, {(void*)payload, header->length}};
+  const struct msghdr message = {.msg_name = &link->to[lane],
+                                 .msg_namelen = link->to_len[lane],
+                                 .msg_iov = pieces,
+                                 .msg_iovlen = header->length ? 2 : 1};
+  ssize_t sent;
+  do {
+    sent = sendmsg(conn->ep->fd[lane], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (sent < 0 && errno == EINTR);
+
+  if (sent >= 0) {
+    conn->ep->sent++;
+    return CWY_OK; /* the kernel has its own copy: complete in every sense */
+  }
+  switch (errno) {
+    case EAGAIN: /* the receiver's queue, or our send buffer, is full: the core tries again */
+    case ENOBUFS:
+    case ENOMEM:
+      conn->ep->retries++;
+      return CWY_RETRY;
+    case ECONNREFUSED: /* nobody has that name any more */
+    case ECONNRESET:
+    case EPIPE:
+      return peer_is_gone(conn);
+    default:
+      services->log("uds", CWY_LOG_ERROR, strerror(errno));
+      return CWY_ERR_DEVICE_FAILED;
+  }
+}
+
+static cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                           uint32_t flags) {
+  if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
+  struct header header = {.word = word, .kind = CWYC_AM_SHORT, .nargs = (uint16_t)nargs};
+  return send_message(conn, &header, args, NULL, flags);
+}
+
+static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                            const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                            cwyc_op* op) {
+  (void)lmem; /* nothing is registered here */
+  (void)op;   /* never INPROGRESS */
+  if (nargs > CWYC_AM_MAX_ARGS || length > conn->ep->domain->payload_max) return CWY_ERR_INVALID;
+  struct header header = {
+      .word = word, .kind = CWYC_AM_MEDIUM, .nargs = (uint16_t)nargs, .length = (uint32_t)length};
+  return send_message(conn, &header, args, payload, flags);
+}
+
+/* ---- 4. Receiving --------------------------------------------------------------------------- */
+
+/* Anybody on the host can send to the sockets, so nothing is believed that was not checked. */
+static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t received) {
+  return received >= (ssize_t)sizeof *header && header->cookie == ep->address.cookie &&
+         header->length == (size_t)received - sizeof *header &&
+         header->rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
+         (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
+}
+
+static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
+  uint32_t count = 0;
+  /* A request's handler may wait for room to reply, and the core then makes progress on replies:
+   * from here into here, for the other lane. The same lane twice would share a buffer. */
+  if (ep->busy[lane]) return 0;
+  ep->busy[lane] = 1;
+  while (count < budget) {
+    struct header header;
+    struct iovec pieces[2] = {{&header, sizeof header},
+                              {ep->payload[lane], ep->domain->payload_max}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+    const ssize_t received = recvmsg(ep->fd[lane], &message, MSG_DONTWAIT);
+    if (received < 0 && errno == EINTR) continue;
+    if (received < 0) break; /* EAGAIN: nothing there */
+    count++;
+    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received)) {
+      ep->dropped++;
+      continue;
+    }
+    ep->delivered++;
+    const cwy_peer from = {header.rank, header.epoch};
+    ep->deliver(ep->core_ep, from, header.word, header.kind, header.args, header.nargs,
+                header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
+  }
+  ep->busy[lane] = 0;
+  return count;
+}
+
+/* Replies first: they end operations and free buffers, requests make new work. */
+static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  uint32_t count = receive(ep, LANE_REPLY, budget);
+  if (lane == CWYC_PROGRESS_ALL && count < budget)
+    count += receive(ep, LANE_REQUEST, budget - count);
+  return count;
+}
+
+/* Optional, and worth its ten lines: with a descriptor to sleep on, waiting ranks leave the
+ * processor to working ones. */
+static cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+  *fd = ep->poll_fd;
+  return CWY_OK;
+}
+
+static cwy_status arm(cwyc_ep* ep) {
+  struct epoll_event event;
+  return epoll_wait(ep->poll_fd, &event, 1, 0) == 0 ? CWY_OK : CWY_RETRY;
+}
+
+/* ---- 5. Devices and domains ----------------------------------------------------------------- */
+
+static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
+                               cwy_err* err) {
+  (void)opts;
+  (void)err;
+  fn(arg, "unix", "Unix datagram sockets of this host");
+  return CWY_OK;
+}
+
+static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                              cwy_err* err) {
+  if (device && *device && strcmp(device, "unix") != 0)
+    return fail(err, CWY_ERR_INVALID, "conduit uds has no device '%s'; its only one is 'unix'",
+                device);
+  struct stat network;
+  if (stat("/proc/self/ns/net", &network) != 0)
+    return fail(err, CWY_ERR_UNSUPPORTED, "conduit uds needs /proc to name the network namespace");
+  cwyc_domain* domain = calloc(1, sizeof *domain);
+  if (!domain) return fail(err, CWY_ERR_NOMEM, "conduit uds: out of memory");
+  domain->network = network.st_ino;
+  /* Checked against the manifest before we are asked to do anything: no parsing here. */
+  services->opt_size(opts, "payload", &domain->payload_max);
+  *out = domain;
+  return CWY_OK;
+}
+
+static void domain_close(cwyc_domain* domain) {
+  free(domain);
+}
+
+/* May be asked before the peer exists (`causeway explain`): then its address is NULL. */
+static cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+  if (!peer->same_host)
+    return fail(err, CWY_ERR_UNREACHABLE, "a Unix socket ends at this host, the peer is on %s",
+                peer->hostname ? peer->hostname : "another");
+  if (!peer->address) return CWY_OK;
+  if (peer->address_len != sizeof(struct address))
+    return fail(err, CWY_ERR_UNREACHABLE, "the peer runs another version of conduit uds");
+  struct address address;
+  memcpy(&address, peer->address, sizeof address);
+  if (address.network != domain->network)
+    return fail(err, CWY_ERR_UNREACHABLE,
+                "the peer is in another network namespace (another container)");
+  return CWY_OK;
+}
+
+/* ---- 6. Endpoints --------------------------------------------------------------------------- */
+
+static void ep_close(cwyc_ep* ep) {
+  for (int lane = 0; lane < LANES; lane++) {
+    if (ep->fd[lane] >= 0) close(ep->fd[lane]);
+    free(ep->payload[lane]);
+  }
+  if (ep->poll_fd >= 0) close(ep->poll_fd);
+  free(ep);
+}
+
+/* Opens the socket of one lane. Bound with the family alone, it gets a free abstract name. */
+static int open_lane(cwyc_ep* ep, int lane) {
+  struct sockaddr_un name = {.sun_family = AF_UNIX};
+  socklen_t length = sizeof name;
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  ep->fd[lane] = fd;
+  if (fd < 0 || bind(fd, (struct sockaddr*)&name, sizeof name.sun_family) != 0 ||
+      getsockname(fd, (struct sockaddr*)&name, &length) != 0)
+    return -1;
+  length -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
+  if (length > sizeof ep->address.name[lane]) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  ep->address.name_len[lane] = length;
+  memcpy(ep->address.name[lane], name.sun_path, length);
+
+  struct epoll_event event = {.events = EPOLLIN};
+  if (epoll_ctl(ep->poll_fd, EPOLL_CTL_ADD, fd, &event) != 0) return -1;
+  ep->payload[lane] = malloc(ep->domain->payload_max); /* aligned for any type */
+  return ep->payload[lane] ? 0 : -1;
+}
+
+static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                          cwy_err* err) {
+  cwyc_ep* ep = calloc(1, sizeof *ep);
+  if (!ep) return fail(err, CWY_ERR_NOMEM, "conduit uds: out of memory");
+  ep->domain = domain;
+  ep->core_ep = params->core_ep;
+  ep->deliver = params->deliver;
+  ep->fd[LANE_REQUEST] = ep->fd[LANE_REPLY] = -1;
+  ep->address.network = domain->network;
+  ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+  if (ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 || open_lane(ep, LANE_REPLY) != 0 ||
+      getrandom(&ep->address.cookie, sizeof ep->address.cookie, 0) !=
+          (ssize_t)sizeof ep->address.cookie) {
+    const int why = errno;
+    ep_close(ep);
+    return fail(err, CWY_ERR_NOMEM, "conduit uds cannot open its sockets: %s", strerror(why));
+  }
+  *out = ep;
+  return CWY_OK;
+}
+
+/* What is not mentioned is zero: no native put, get, long, registration. */
+static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  const cwy_head head = attr->head; /* the caller's: how much room it has */
+  *attr = (cwyc_ep_attr){.head = head};
+  attr->caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_WAIT_FD;
+  attr->conn_size = sizeof(struct link);
+  attr->ep_address_max = sizeof(struct address);
+  attr->am_medium_max = ep->domain->payload_max;
+  attr->latency_ns = 5000;
+  attr->bandwidth_bps = 8e9;
+  attr->ops_tables = 1;
+  return CWY_OK;
+}
+
+static cwy_status ep_address(cwyc_ep* ep, void* buffer, uint64_t* length, cwy_err* err) {
+  const uint64_t room = *length;
+  *length = sizeof ep->address;
+  if (room < *length)
+    return fail(err, CWY_ERR_INVALID, "conduit uds needs %zu bytes for its address",
+                sizeof ep->address);
+  memcpy(buffer, &ep->address, sizeof ep->address);
+  return CWY_OK;
+}
+
+static void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  fn(arg, "sent", ep->sent);
+  fn(arg, "delivered", ep->delivered);
+  fn(arg, "retries", ep->retries);
+  fn(arg, "dropped", ep->dropped);
+}
+
+/* ---- 7. Connections ------------------------------------------------------------------------- */
+
+static cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer,
+                               cwyc_op* op, cwy_err* err) {
+  (void)op; /* nothing to wait for: never INPROGRESS */
+  const cwy_status reachable = reach(ep->domain, peer, err);
+  if (reachable != CWY_OK) return reachable;
+  if (!peer->address) return fail(err, CWY_ERR_INVALID, "conduit uds got no address of the peer");
+  struct address address;
+  memcpy(&address, peer->address, sizeof address);
+  struct link* link = link_of(conn);
+  *link = (struct link){.cookie = address.cookie};
+  for (int lane = 0; lane < LANES; lane++) {
+    if (address.name_len[lane] > sizeof address.name[lane])
+      return fail(err, CWY_ERR_INVALID, "conduit uds got a damaged address of the peer");
+    link->to[lane].sun_family = AF_UNIX;
+    memcpy(link->to[lane].sun_path, address.name[lane], address.name_len[lane]);
+    link->to_len[lane] =
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + address.name_len[lane]);
+  }
+  return CWY_OK;
+}
+
+static void disconnect(cwyc_conn* conn) {
+  (void)conn;
+}
+
+/* The core knows that the peer is dead. Nothing of ours is ever pending, so this is all. */
+static void purge(cwyc_conn* conn) {
+  link_of(conn)->failed = 1;
+}
+
+/* ---- 8. The tables and the one exported function -------------------------------------------- */
+
+/* SERIAL: the core lets one thread in at a time, whatever the program does. */
+static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
+                             .concurrency = CWYC_SERIAL,
+                             .am_short = am_short,
+                             .am_medium = am_medium};
+static const cwyc_ops* const tables[] = {&ops};
+
+static const cwyc_module module_v1 = {.head = CWY_HEAD(cwyc_module),
+                                      .ops_count = 1,
+                                      .ops = tables,
+                                      .list_devices = list_devices,
+                                      .domain_open = domain_open,
+                                      .domain_close = domain_close,
+                                      .ep_open = ep_open,
+                                      .ep_close = ep_close,
+                                      .ep_query = ep_query,
+                                      .ep_address = ep_address,
+                                      .reach = reach,
+                                      .connect = connect_peer,
+                                      .disconnect = disconnect,
+                                      .purge = purge,
+                                      .progress = progress,
+                                      .wait_fd = wait_fd,
+                                      .arm = arm,
+                                      .ep_stats = ep_stats};
+
+CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc_module** module,
+                                       cwy_err* err) {
+  (void)err;
+  services = from_core;
+  *module = &module_v1;
+  return CWY_OK;
+}

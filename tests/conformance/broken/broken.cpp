@@ -1,0 +1,324 @@
+// A conduit that breaks one promise on purpose, in front of a good one: it proves that the suite
+// can fail. CAUSEWAY_BROKEN_INNER names the good conduit's file, CAUSEWAY_BROKEN_FAULT the fault.
+// Everything else is passed through: connections, endpoints and memory are the inner conduit's own.
+#include <causeway/conduit.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+// The inner conduit's own manifest, extracted by the build: same options, same name.
+asm(".section cwy_manifest,\"a\",@progbits\n.incbin \"" BROKEN_MANIFEST "\"\n.previous");
+
+namespace {
+
+const cwyc_module* g_inner = nullptr;
+const cwyc_ops* g_ops = nullptr;
+cwyc_module g_module;
+cwyc_ops g_table;
+const cwyc_ops* g_tables[] = {&g_table};
+std::string g_fault;
+std::atomic<uint64_t> g_count{0};  // relaxed: which call it is, nothing more
+
+uint64_t tick() {
+  return g_count.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// ---- active messages ------------------------------------------------------------------------
+
+cwy_status drop_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                      uint32_t flags) {
+  return tick() % 1000 == 0 ? CWY_OK : g_ops->am_short(c, word, args, n, flags);
+}
+
+cwy_status duplicate_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                           uint32_t flags) {
+  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
+  if (status == CWY_OK && tick() % 997 == 0) g_ops->am_short(c, word, args, n, flags);
+  return status;
+}
+
+cwy_status retry_but_post(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                          uint32_t flags) {
+  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
+  return status == CWY_OK && tick() % 500 == 0 ? CWY_RETRY : status;
+}
+
+cwy_status lose_word_bit(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                         uint32_t flags) {
+  return g_ops->am_short(c, word & ~(1ull << 47), args, n, flags);
+}
+
+cwy_status lose_last_argument(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                              uint32_t flags) {
+  int32_t copy[CWYC_AM_MAX_ARGS] = {};
+  if (n != 0 && n <= CWYC_AM_MAX_ARGS) std::memcpy(copy, args, n * sizeof *copy);
+  copy[CWYC_AM_MAX_ARGS - 1] = 0;
+  return g_ops->am_short(c, word, n == CWYC_AM_MAX_ARGS ? copy : args, n, flags);
+}
+
+// Requests and replies share one lane.
+cwy_status one_lane_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                          uint32_t f) {
+  return g_ops->am_short(c, word, args, n, f & ~uint32_t{CWYC_LANE_REPLY});
+}
+
+cwy_status corrupt_medium(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                          const void* payload, cwyc_mem* mem, size_t length, uint32_t flags,
+                          cwyc_op* op) {
+  if (length != 63) {
+    return g_ops->am_medium(c, word, args, n, payload, mem, length, flags, op);
+  }
+  char copy[63];
+  std::memcpy(copy, payload, sizeof copy);
+  copy[61] ^= 1;
+  return g_ops->am_medium(c, word, args, n, copy, nullptr, length, flags | CWYC_SRC_VOLATILE, op);
+}
+
+cwy_status retry_touches_op(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                            const void* payload, cwyc_mem* mem, size_t length, uint32_t flags,
+                            cwyc_op* op) {
+  if (op != nullptr && tick() % 20 == 0) {
+    op->scratch[3] = 1;
+    return CWY_RETRY;
+  }
+  return g_ops->am_medium(c, word, args, n, payload, mem, length, flags, op);
+}
+
+// ---- one-sided ------------------------------------------------------------------------------
+
+cwy_status complete_twice(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                          cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+  if (status != CWY_OK) return status;
+  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+  op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+  return CWY_INPROGRESS;
+}
+
+cwy_status complete_after_ok(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                             cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+  if (status == CWY_OK) op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+  return status;
+}
+
+// The 300th put is accepted and never reported.
+cwy_status never_complete(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                          cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+  return status == CWY_OK && tick() == 300 ? CWY_INPROGRESS : status;
+}
+
+struct Late {
+  cwyc_conn* conn;
+  std::vector<char> data;
+  uint64_t raddr;
+  cwyc_rkey* rkey;
+  unsigned delay;
+};
+std::deque<Late> g_late;
+
+// Says REMOTE now and writes 40 calls of progress later.
+cwy_status remote_early(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t, cwyc_op*) {
+  const auto* bytes = static_cast<const char*>(src);
+  g_late.push_back({c, std::vector<char>(bytes, bytes + length), raddr, rkey, 40});
+  return CWY_OK;
+}
+
+uint32_t late_progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  while (!g_late.empty() && g_late.front().delay-- == 0) {
+    const Late& late = g_late.front();
+    g_ops->put(late.conn, late.data.data(), nullptr, late.raddr, late.rkey, late.data.size(), 0,
+               nullptr);
+    g_late.pop_front();
+  }
+  return g_inner->progress(ep, budget, lane);
+}
+void late_disconnect(cwyc_conn* conn) {
+  g_late.clear();
+  g_inner->disconnect(conn);
+}
+
+cwy_status get_one_short(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr, cwyc_rkey* rkey,
+                         size_t length, uint32_t flags, cwyc_op* op) {
+  const size_t cut = length > 64 && length % 2 == 1 ? length - 1 : length;
+  return g_ops->get(c, dst, mem, raddr, rkey, cut, flags, op);
+}
+
+cwy_status notify_first(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                        uint64_t value, uint32_t flags, cwyc_op* op) {
+  g_ops->put(c, &value, nullptr, naddr, nrkey, sizeof value, flags, op);
+  sched_yield();
+  return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+}
+
+// A read and a write: what an atomic is not.
+cwy_status torn_atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                       cwyc_op* op) {
+  const bool add = a->opcode == 1u << 0 || a->opcode == 1u << 10;
+  if (!add || a->dt != 1u << 3) return g_ops->atomic(c, a, rkey, flags, op);
+  uint64_t value = 0;
+  g_ops->get(c, &value, nullptr, a->raddr, rkey, 8, 0, op);
+  if (a->result != nullptr) std::memcpy(a->result, &value, 8);
+  value += a->operand1;
+  if (tick() % 8 == 0) sched_yield();
+  return g_ops->put(c, &value, nullptr, a->raddr, rkey, 8, 0, op);
+}
+
+cwy_status spurious_cas(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                        cwyc_op* op) {
+  if (a->opcode == 1u << 24 && tick() % 1000 == 0) {
+    cwyc_atomic never = *a;
+    never.operand2 = never.operand1;  // writes back what is there
+    return g_ops->atomic(c, &never, rkey, flags, op);
+  }
+  return g_ops->atomic(c, a, rkey, flags, op);
+}
+
+// ---- cold -----------------------------------------------------------------------------------
+
+cwy_status small_medium(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  const cwy_status status = g_inner->ep_query(ep, attr);
+  attr->am_medium_max = 256;
+  return status;
+}
+
+cwy_status false_capability(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  const cwy_status status = g_inner->ep_query(ep, attr);
+  attr->caps &= ~uint64_t{CWYC_CAP_PUT};
+  return status;
+}
+
+cwy_status leak_descriptor(cwyc_domain* d, const cwyc_ep_params* p, cwyc_ep** out, cwy_err* err) {
+  [[maybe_unused]] const int leaked = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  return g_inner->ep_open(d, p, out, err);
+}
+
+void forget_purge(cwyc_conn*) {}
+
+void deaf_nap(cwyc_ep*, uint64_t max_ns) {
+  timespec t{static_cast<time_t>(max_ns / 1'000'000'000),
+             static_cast<long>(max_ns % 1'000'000'000)};
+  nanosleep(&t, nullptr);
+}
+
+uint32_t deliver_all_lanes(cwyc_ep* ep, uint32_t budget, uint32_t) {
+  return g_inner->progress(ep, budget, CWYC_PROGRESS_ALL);
+}
+
+uint32_t crash(cwyc_ep*, uint32_t, uint32_t) {
+  raise(SIGSEGV);
+  return 0;
+}
+
+cwy_status wrong_delta(cwyc_rkey* rkey, intptr_t* delta) {
+  const cwy_status status = g_inner->rkey_direct(rkey, delta);
+  *delta += 64;
+  return status;
+}
+
+cwy_status silent_reach(cwyc_domain* d, const cwyc_peer_desc* peer, cwy_err*) {
+  return g_inner->reach(d, peer, nullptr) == CWY_OK ? CWY_OK : CWY_ERR_UNREACHABLE;
+}
+
+bool apply_fault() {
+  const std::string& f = g_fault;
+  if (f == "drop_am")
+    g_table.am_short = drop_short;
+  else if (f == "duplicate_am")
+    g_table.am_short = duplicate_short;
+  else if (f == "retry_but_post")
+    g_table.am_short = retry_but_post;
+  else if (f == "lose_word_bit")
+    g_table.am_short = lose_word_bit;
+  else if (f == "lose_last_argument")
+    g_table.am_short = lose_last_argument;
+  else if (f == "one_lane")
+    g_table.am_short = one_lane_short;
+  else if (f == "corrupt_medium")
+    g_table.am_medium = corrupt_medium;
+  else if (f == "retry_touches_op")
+    g_table.am_medium = retry_touches_op;
+  else if (f == "complete_twice")
+    g_table.put = complete_twice;
+  else if (f == "complete_after_ok")
+    g_table.put = complete_after_ok;
+  else if (f == "never_complete")
+    g_table.put = never_complete;
+  else if (f == "remote_early")
+    g_table.put = remote_early, g_module.progress = late_progress,
+    g_module.disconnect = late_disconnect;
+  else if (f == "get_one_short")
+    g_table.get = get_one_short;
+  else if (f == "notify_first")
+    g_table.put_notify = notify_first;
+  else if (f == "torn_atomic")
+    g_table.atomic = torn_atomic;
+  else if (f == "spurious_cas")
+    g_table.atomic = spurious_cas;
+  else if (f == "small_medium")
+    g_module.ep_query = small_medium;
+  else if (f == "false_capability")
+    g_module.ep_query = false_capability;
+  else if (f == "leak_descriptor")
+    g_module.ep_open = leak_descriptor;
+  else if (f == "forget_purge")
+    g_module.purge = forget_purge;
+  else if (f == "deaf_nap")
+    g_module.nap = deaf_nap;
+  else if (f == "deliver_all_lanes")
+    g_module.progress = deliver_all_lanes;
+  else if (f == "crash")
+    g_module.progress = crash;
+  else if (f == "wrong_delta")
+    g_module.rkey_direct = wrong_delta;
+  else if (f == "silent_reach")
+    g_module.reach = silent_reach;
+  else
+    return f == "none";
+  return true;
+}
+
+cwy_status refuse(cwy_err* err, const std::string& text) {
+  err->status = CWY_ERR_INVALID;
+  std::strncpy(err->text, text.c_str(), sizeof err->text - 1);
+  return CWY_ERR_INVALID;
+}
+
+}  // namespace
+
+extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* services,
+                                                  const cwyc_module** module, cwy_err* err) {
+  const char* path = std::getenv("CAUSEWAY_BROKEN_INNER");
+  const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
+  if (path == nullptr || fault == nullptr) {
+    return refuse(err, "set CAUSEWAY_BROKEN_INNER and CAUSEWAY_BROKEN_FAULT");
+  }
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return refuse(err, dlerror());
+  const auto init = reinterpret_cast<cwy_conduit_init_fn>(dlsym(library, CWY_CONDUIT_INIT_NAME));
+  if (init == nullptr) return refuse(err, "the inner conduit exports no init function");
+  const cwy_status status = init(services, &g_inner, err);
+  if (status != CWY_OK) return status;
+  g_module = *g_inner;
+  g_ops = g_inner->ops[0];
+  g_table = *g_ops;
+  g_module.ops = g_tables;
+  g_module.ops_count = 1;
+  g_fault = fault;
+  if (!apply_fault()) return refuse(err, "unknown fault " + g_fault);
+  *module = &g_module;
+  return CWY_OK;
+}

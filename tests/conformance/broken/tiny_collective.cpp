@@ -1,0 +1,183 @@
+// Three textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
+// CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score, retry_is_error.
+#include <causeway/collective.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: collective\n"
+    "name: tiny\n"
+    "version: 1.0.0\n"
+    "api: '1.0'\n"
+    "min_core_minor: 0\n"
+    "license: BSD-3-Clause\n"
+    "summary: textbook algorithms for testing the suite\n"
+    "options: {}\n");
+
+namespace {
+
+std::string g_fault;
+
+struct State {
+  uint32_t round;
+  uint32_t sent;
+  uint64_t offset;
+};
+
+bool retry(cwy_status& status) {
+  if (status == CWY_RETRY && g_fault == "retry_is_error") status = CWY_ERR_DEVICE_FAILED;
+  return status == CWY_RETRY;
+}
+
+// Dissemination: in round k a signal to the member 2^k further on, one signal slot per round.
+cwy_status barrier_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
+                        const cwyl_args*, void* memory) {
+  auto* st = static_cast<State*>(memory);
+  const cwyl_team_info* info = s->info(team);
+  const uint32_t skip = g_fault == "early_barrier" ? 2 : 1;  // every second round is left out
+  while ((1ull << st->round) < info->size) {
+    if (st->sent == 0) {
+      const auto to = static_cast<uint32_t>((info->rank + (1ull << st->round)) % info->size);
+      cwy_status status = s->put_signal(team, seq, to, nullptr, 0, 0, st->round);
+      if (retry(status)) return CWY_INPROGRESS;
+      if (status != CWY_OK) return status;
+      st->sent = 1;
+    }
+    if (s->signal(team, seq, st->round) == 0) return CWY_INPROGRESS;
+    st->sent = 0;
+    st->round += skip;
+  }
+  return CWY_OK;
+}
+
+// The root writes to every member in turn, in pieces of the scratch's size; credits come back on
+// signal 1.
+cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
+                          const cwyl_args* a, void* memory) {
+  auto* st = static_cast<State*>(memory);
+  const cwyl_team_info* info = s->info(team);
+  uint64_t room = 0;
+  const auto* scratch = static_cast<const char*>(s->scratch(team, seq, &room));
+  const uint64_t bytes = a->element_bytes * a->count;
+  const uint32_t root = g_fault == "root_zero" ? 0 : a->root;
+  if (info->rank == root) {
+    for (; st->offset < bytes || (bytes == 0 && st->round == 0); st->offset += room, ++st->round) {
+      if (st->round != 0 && s->signal(team, seq, 1) < uint64_t{st->round} * (info->size - 1)) {
+        return CWY_INPROGRESS;
+      }
+      const uint64_t n = bytes - st->offset < room ? bytes - st->offset : room;
+      for (; st->sent < info->size; ++st->sent) {
+        if (st->sent == info->rank) continue;
+        cwy_status status = s->put_signal(team, seq, st->sent,
+                                          static_cast<const char*>(a->src) + st->offset, n, 0, 0);
+        if (retry(status)) return CWY_INPROGRESS;
+        if (status != CWY_OK) return status;
+      }
+      st->sent = 0;
+      if (bytes == 0) break;
+    }
+    s->copy(team, seq, a->dst, a->src, bytes);
+    return CWY_OK;
+  }
+  while (st->offset < bytes) {
+    if (st->sent == 0) {
+      if (s->signal(team, seq, 0) <= st->round) return CWY_INPROGRESS;
+      const uint64_t n = bytes - st->offset < room ? bytes - st->offset : room;
+      s->copy(team, seq, static_cast<char*>(a->dst) + st->offset, scratch, n);
+      st->sent = 1;
+    }
+    cwy_status status = s->put_signal(team, seq, root, nullptr, 0, 0, 1);
+    if (retry(status)) return CWY_INPROGRESS;
+    if (status != CWY_OK) return status;
+    st->sent = 0;
+    st->offset += room;
+    ++st->round;
+  }
+  return CWY_OK;
+}
+
+// A chain: rank r waits for the result of 0..r-1, adds its own, and hands on.
+cwy_status chain_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
+                      const cwyl_args* a, void* memory) {
+  auto* st = static_cast<State*>(memory);
+  const cwyl_team_info* info = s->info(team);
+  const uint64_t bytes = a->element_bytes * a->count;
+  uint64_t room = 0;
+  void* scratch = s->scratch(team, seq, &room);
+  if (st->round == 0) {
+    if (info->rank != 0 && s->signal(team, seq, 0) == 0) return CWY_INPROGRESS;
+    s->copy(team, seq, a->dst, a->src, bytes);
+    if (info->rank != 0 && g_fault != "order_lost") s->reduce(team, seq, scratch, a->dst, a->count);
+    if (info->rank != 0 && g_fault == "order_lost") {
+      s->reduce(team, seq, a->src, scratch, a->count);
+      s->copy(team, seq, a->dst, scratch, bytes);
+    }
+    st->round = 1;
+  }
+  if (st->round == 1) {
+    const bool last = info->rank + 1 == info->size;
+    if (last) st->round = 2;
+    while (!last && st->round == 1) {
+      cwy_status status = s->put_signal(team, seq, info->rank + 1, a->dst, bytes, 0, 0);
+      if (retry(status)) return CWY_INPROGRESS;
+      if (status != CWY_OK) return status;
+      st->round = 2;
+    }
+  }
+  if (info->rank + 1 == info->size) {  // the last one tells everybody
+    for (; st->sent + 1 < info->size; ++st->sent) {
+      cwy_status status = s->put_signal(team, seq, st->sent, a->dst, bytes, room / 2, 1);
+      if (retry(status)) return CWY_INPROGRESS;
+      if (status != CWY_OK) return status;
+    }
+    return CWY_OK;
+  }
+  if (s->signal(team, seq, 1) == 0) return CWY_INPROGRESS;
+  s->copy(team, seq, a->dst, static_cast<char*>(scratch) + room / 2, bytes);
+  return CWY_OK;
+}
+
+int32_t score(const cwyl_shape* shape) {
+  static int32_t mood = 0;
+  return g_fault == "moody_score" ? ++mood : static_cast<int32_t>(shape->team_size);
+}
+
+cwyl_candidate candidate(const char* name, uint32_t operation, uint64_t max_bytes,
+                         decltype(&barrier_step) step) {
+  cwyl_candidate c{};
+  c.head = CWY_HEAD(cwyl_candidate);
+  c.name = name;
+  c.operation = operation;
+  c.keeps_order = 1;
+  c.max_bytes = max_bytes;
+  c.min_team = 1;
+  c.max_team = UINT32_MAX;
+  c.memkind_classes = 1u << CWY_MEM_HOST;
+  c.state_bytes = sizeof(State);
+  c.score = score;
+  c.start = step;
+  c.step = step;
+  return c;
+}
+
+const cwyl_candidate g_barrier = candidate("dissemination", CWYL_BARRIER, UINT64_MAX, barrier_step);
+const cwyl_candidate g_broadcast = candidate("flat", CWYL_BROADCAST, UINT64_MAX, broadcast_step);
+const cwyl_candidate g_reduce = candidate("chain", CWYL_REDUCE_ALL, 4096, chain_step);
+const cwyl_candidate* const g_candidates[] = {&g_barrier, &g_broadcast, &g_reduce};
+cwyl_module g_module{};
+
+}  // namespace
+
+extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
+                                                     const cwyl_module** module, cwy_err*) {
+  const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
+  g_fault = fault != nullptr ? fault : "none";
+  g_module.head = CWY_HEAD(cwyl_module);
+  g_module.candidate_count = 3;
+  g_module.candidates = g_candidates;
+  *module = &g_module;
+  return CWY_OK;
+}

@@ -1,0 +1,239 @@
+// Remote atomics: the right arithmetic, the previous value, and indivisibility.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../harness/cases.h"
+#include "../harness/session.h"
+#include "atomic_model.h"
+#include "diag/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+bool declared(uint32_t dt, uint32_t op) {
+  return ((world().attr.atomic_ops[dt] >> op) & 1) != 0;
+}
+
+// One atomic, waited for; `previous` is what a fetching one returned.
+void run_atomic(Side& side, uint64_t offset, uint32_t dt, uint32_t op, uint64_t a, uint64_t b,
+                uint64_t* previous) {
+  cwyc_atomic request{};
+  request.raddr = side.remote->base() + offset;
+  request.operand1 = a;
+  request.operand2 = b;
+  request.result = fetches(op) ? previous : nullptr;
+  request.dt = 1u << dt;
+  request.opcode = 1u << op;
+  Connection& conn = *side.conn;
+  Op& pending = conn.ops_pool().fetch("atomic");
+  const cwy_status status = side.ep->retry(
+      [&] {
+        return pending.post([&](cwyc_op* raw) {
+          return conn.ops().atomic(conn.get(), &request, side.remote->get(), 0, raw);
+        });
+      },
+      "atomic");
+  if (status < 0) {
+    throw Error(status, "atomic (type {}, operation {}) answered {}", dt, op, status_name(status));
+  }
+  std::memset(&request, 0xdd, sizeof request);  // consumed before return
+  side.ep->finish(pending, "atomic");
+  require_ok(pending.status(), "atomic (reported)");
+}
+
+struct Word {
+  uint64_t offset, value;
+};
+Nothing set_word(Side& side, const Word& w) {
+  std::memcpy(side.memory->data() + w.offset - 8, "\xa5\xa5\xa5\xa5\xa5\xa5\xa5\xa5", 8);
+  std::memcpy(side.memory->data() + w.offset, &w.value, 8);
+  return {};
+}
+uint64_t read_word(Side& side, const Word& w) {
+  uint64_t value;
+  std::memcpy(&value, side.memory->data() + w.offset, 8);
+  return value;
+}
+
+template <typename T>
+uint64_t bits_of(T value) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof value);
+  return bits;
+}
+
+// Values where sign, width and wrap-around matter. Floats: sums and products are exact.
+std::vector<uint64_t> values(uint32_t dt, Random& random) {
+  switch (dt) {
+    case kFlt:
+      return {bits_of(0.0f), bits_of(1.5f), bits_of(-2.25f), bits_of(1024.0f)};
+    case kDbl:
+      return {bits_of(0.0), bits_of(1.5), bits_of(-2.25), bits_of(1e9)};
+    case kI32:
+    case kU32:
+      return {0, 1, 0x7fffffffu, 0x80000000u, 0xffffffffu, random.next() & 0xffffffffu};
+    default:
+      return {0, 1, uint64_t{0x7fffffffffffffff}, uint64_t{1} << 63, ~uint64_t{0}, random.next()};
+  }
+}
+
+// Catches wrong arithmetic, signed taken for unsigned, 64 bits written for a 32-bit type, and a
+// fetched value that is the new one.
+void every_declared_pair() {
+  Session s({.memory = 65536});
+  uint32_t pairs = 0;
+  for (uint32_t dt = 0; dt < kDataTypes; ++dt) {
+    for (uint32_t op = 0; op < kOperations; ++op) {
+      if (!declared(dt, op)) continue;
+      ++pairs;
+      for (const uint64_t old : values(dt, s.random)) {
+        for (const uint64_t a : values(dt, s.random)) {
+          const uint64_t high = width(dt) == 4 ? 0xfeedface00000000u : 0;
+          const uint64_t offset = 64 + 8 * s.random.below(16);
+          const uint64_t swap_to = values(dt, s.random).back();
+          s.call(set_word, Word{offset, old | high});
+          uint64_t previous = 0;
+          run_atomic(s.side(), offset, dt, op, a, swap_to, &previous);
+          const uint64_t expected = model_bits(dt, op, old, a, swap_to) | high;
+          ASSERT_EQ(s.call(read_word, Word{offset, 0}), expected)
+              << fmt::format("type {}, operation {}, {:#x} with {:#x}", dt, op, old, a);
+          if (fetches(op)) {
+            ASSERT_EQ(previous, old) << fmt::format("fetched, type {}, operation {}", dt, op);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(pairs, 0u);
+}
+
+// Catches compare-and-swap that fails though the value is equal (LL/SC loops without retry), or
+// that swaps though it differs.
+void cas_never_fails_spuriously() {
+  if (!declared(kU64, kFcas)) throw Skip{"atomic FCAS on U64"};
+  Session s({.memory = 65536});
+  s.call(set_word, Word{64, 0});
+  const uint64_t rounds = 20'000 / kSlowdown;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    uint64_t previous = ~uint64_t{0};
+    run_atomic(s.side(), 64, kU64, kFcas, i, i + 1, &previous);
+    ASSERT_EQ(previous, i) << "a compare-and-swap of the right value failed";
+    if (i % 16 == 0) {
+      run_atomic(s.side(), 64, kU64, kFcas, i, 77, &previous);
+      ASSERT_EQ(previous, i + 1);
+    }
+  }
+  EXPECT_EQ(s.call(read_word, Word{64, 0}), rounds);
+}
+
+// ---- both at once ---------------------------------------------------------------------------
+
+// Both begin together, or the race that is looked for never happens.
+void meet_at_slot(size_t slot, const std::function<void()>& meanwhile) {
+  blackboard().slot[slot].fetch_add(1);
+  const Deadline deadline("the other side's start");
+  while (blackboard().slot[slot].load() < 2) {
+    meanwhile();
+    deadline.check();
+  }
+}
+
+// Adds to the word in `side.remote`, by fetch-add, plain add and compare-and-swap in turn.
+uint64_t hammer(Side& side, const uint64_t& rounds) {
+  uint64_t added = 0;
+  for (uint64_t i = 0; i < rounds; ++i) {
+    uint64_t previous = 0;
+    if (declared(kU64, kFcas) && i % 3 == 0) {
+      run_atomic(side, 64, kU64, kGetOp, 0, 0, &previous);
+      const uint64_t seen = previous;
+      run_atomic(side, 64, kU64, kFcas, seen, seen + 1, &previous);
+      added += previous == seen ? 1 : 0;
+    } else if (declared(kU64, kFetching + kAdd) && i % 3 == 1) {
+      run_atomic(side, 64, kU64, kFetching + kAdd, 1, 0, &previous);
+      ++added;
+    } else {
+      run_atomic(side, 64, kU64, kAdd, 1, 0, nullptr);
+      ++added;
+    }
+  }
+  return added;
+}
+
+// The owner of the word, with its processor's own atomics.
+uint64_t hammer_own_word(Side& side, const uint64_t& rounds) {
+  auto* word = reinterpret_cast<uint64_t*>(side.memory->data() + 64);
+  meet_at_slot(1, [&] { side.ep->step(); });
+  for (uint64_t i = 0; i < rounds; ++i) {
+    // Relaxed: only the sum matters.
+    __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+    if (i % 64 == 0) side.ep->progress();
+  }
+  return rounds;
+}
+
+// Catches read-modify-write that is not one step, and atomics that are not coherent with the
+// processor's although ATOMIC_CPU says so.
+void concurrent_with_the_processor() {
+  if ((world().attr.caps & CWYC_CAP_ATOMIC_CPU) == 0) throw Skip{"atomic_cpu"};
+  if (!declared(kU64, kAdd)) throw Skip{"atomic ADD on U64"};
+  Session s({.memory = 65536});
+  s.call(set_word, Word{64, 0});
+  const uint64_t rounds = 30'000 / kSlowdown;
+  s.start(hammer_own_word, rounds);
+  meet_at_slot(1, [&] { s.ep().step(); });
+  const uint64_t mine = hammer(s.side(), rounds);
+  const auto theirs = s.finish<uint64_t>();
+  EXPECT_EQ(s.call(read_word, Word{64, 0}), mine + theirs) << "increments were lost";
+}
+
+// One worker with an endpoint and a connection of its own: an endpoint may be SERIAL.
+uint64_t hammer_through_own_endpoint(Session& s, uint32_t index, uint64_t rounds) {
+  Side worker(world().settings);
+  worker.domain = std::make_unique<Domain>(PluginHost::load_conduit(world().settings),
+                                           PluginHost::options(), world().settings.device);
+  worker.ep = std::make_unique<Endpoint>(*worker.domain, index);
+  worker.meet(s.side().peer, s.loopback(), true);
+  meet_at_slot(1, [&] { worker.ep->step(); });
+  return hammer(worker, rounds);
+}
+
+// Catches read-modify-write that is not one step when both sides come through the conduit.
+void concurrent_through_the_conduit() {
+  if (!declared(kU64, kAdd)) throw Skip{"atomic ADD on U64"};
+  Session s({.memory = 65536});
+  s.call(set_word, Word{64, 0});
+  const uint64_t rounds = 20'000 / kSlowdown;
+  uint64_t added[2] = {};
+  std::string failure[2];
+  std::thread threads[2];
+  for (uint32_t t = 0; t < 2; ++t) {
+    threads[t] = std::thread([&, t] {
+      try {
+        added[t] = hammer_through_own_endpoint(s, t + 1, rounds);
+      } catch (const std::exception& e) {
+        failure[t] = e.what();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(failure[0] + failure[1], "");
+  EXPECT_EQ(s.call(read_word, Word{64, 0}), added[0] + added[1]) << "increments were lost";
+}
+
+const Cases cases{
+    {"Atomic", "every_declared_pair", kAtomic | kMemory, every_declared_pair},
+    {"Atomic", "cas_never_fails_spuriously", kAtomic | kMemory, cas_never_fails_spuriously},
+    {"Atomic", "concurrent_with_the_processor", kAtomic | kMemory | kProcess,
+     concurrent_with_the_processor},
+    {"Atomic", "concurrent_through_the_conduit", kAtomic | kMemory, concurrent_through_the_conduit},
+};
+
+}  // namespace
+}  // namespace causeway::conformance

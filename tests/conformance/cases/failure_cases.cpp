@@ -1,0 +1,327 @@
+// Peers that die: everything pending ends exactly once, later posts say so, and nothing waits for
+// ever. The rules of single completions are checked by Op itself.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "../harness/cases.h"
+#include "../harness/session.h"
+#include "diag/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+// Every kind of post on a connection whose peer is known to be dead.
+void expect_posts_refused(Session& s) {
+  const int32_t arg = 1;
+  const cwy_status answer = s.ops().am_short(s.raw(), 1, &arg, 1, 0);
+  EXPECT_EQ(answer, CWY_ERR_PEER_FAILED) << "am_short after purge: " << status_name(answer);
+  const auto refused = [&](const char* what, const std::function<cwy_status(cwyc_op*)>& post) {
+    Op& op = s.pool().put(what);
+    const cwy_status status = op.post(post);
+    EXPECT_EQ(status, CWY_ERR_PEER_FAILED) << what << " after purge: " << status_name(status);
+  };
+  uint64_t value = 1;
+  if (world().ops.am_medium != nullptr) {
+    refused("am_medium", [&](cwyc_op* raw) {
+      return s.ops().am_medium(s.raw(), 1, &arg, 1, &value, nullptr, 8, 0, raw);
+    });
+  }
+  if (s.side().remote && world().ops.put != nullptr) {
+    refused("put", [&](cwyc_op* raw) {
+      return s.ops().put(s.raw(), &value, nullptr, s.remote().base(), s.remote().get(), 8, 0, raw);
+    });
+  }
+  if (s.side().remote && world().ops.get != nullptr) {
+    refused("get", [&](cwyc_op* raw) {
+      return s.ops().get(s.raw(), &value, nullptr, s.remote().base(), s.remote().get(), 8, 0, raw);
+    });
+  }
+}
+
+// What the core does when it learnt of a death.
+void bury(Session& s) {
+  s.conn().purge();
+  EXPECT_EQ(s.pool().unfinished(), 0u) << "purge left pending: " << s.pool().describe_unfinished();
+  s.conn().purge();  // idempotent
+  expect_posts_refused(s);
+  for (int i = 0; i < 100; ++i) s.ep().step();
+}
+
+// Floods with mediums until `stop` or an answer other than OK, INPROGRESS and RETRY. Returns the
+// last answer.
+cwy_status flood(Session& s, double seconds, const std::function<bool(uint64_t sent)>& stop) {
+  std::vector<uint8_t> payload(std::min<size_t>(s.ep().attr().am_medium_max, 2000), 7);
+  const Deadline deadline("flood", seconds);
+  cwy_status status = CWY_OK;
+  for (uint64_t sent = 0; !stop(sent) && !deadline.passed();) {
+    const int32_t arg = 1;
+    Op& op = s.pool().am("am_medium to a dying peer");
+    status = op.post([&](cwyc_op* raw) {
+      return s.ops().am_medium(s.raw(), sent, &arg, 1, payload.data(), nullptr, payload.size(), 0,
+                               raw);
+    });
+    if (status >= 0) ++sent;
+    if (status == CWY_RETRY) s.ep().step();
+    if (status < 0 && status != CWY_RETRY) return status;
+  }
+  return status;
+}
+
+// Catches a purge that does nothing, and connections that crash afterwards.
+void killed_while_idle() {
+  Session s;
+  s.partner().kill();
+  for (int i = 0; i < 100; ++i) s.ep().step();
+  bury(s);
+}
+
+// Catches posts that block on a queue nobody empties any more, and pending operations without end.
+void killed_in_the_middle_of_a_flood() {
+  Session s;
+  bool killed = false;
+  const cwy_status last = flood(s, 2.0, [&](uint64_t sent) {
+    if (sent >= 3000 && !killed) {
+      s.partner().kill();
+      killed = true;
+    }
+    return sent >= 200'000;
+  });
+  EXPECT_TRUE(killed);
+  EXPECT_TRUE(last >= 0 || last == CWY_RETRY || last == CWY_ERR_PEER_FAILED) << status_name(last);
+  bury(s);
+}
+
+// Catches senders that keep waiting for room in the queue of a process that is gone.
+void killed_with_unread_messages() {
+  Session s;
+  s.partner().hold();
+  uint32_t refused = 0;
+  flood(s, 3.0, [&](uint64_t sent) { return sent >= 100'000 || ++refused > 110'000; });
+  s.partner().kill();
+  const cwy_status last = flood(s, 1.0, [](uint64_t sent) { return sent >= 100'000; });
+  EXPECT_TRUE(last >= 0 || last == CWY_RETRY || last == CWY_ERR_PEER_FAILED) << status_name(last);
+  bury(s);
+}
+
+// The partner floods us and dies in the middle of it, at any instruction.
+Nothing flood_for_ever(Side& side, const Nothing&) {
+  uint8_t payload[1500];
+  for (uint32_t n = 0;; ++n) {
+    const size_t size = n % sizeof payload;
+    fill_pattern(payload, size, n);
+    const auto arg = static_cast<int32_t>(n);
+    Op& op = side.conn->ops_pool().am("am_medium");
+    side.ep->retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return side.conn->ops().am_medium(side.conn->get(), n, &arg, 1, payload, nullptr, size,
+                                              CWYC_SRC_VOLATILE, raw);
+          });
+        },
+        "am_medium");
+  }
+}
+
+// Catches half-written messages that are delivered, and readers that wait for their other half.
+void killed_while_sending() {
+  for (uint32_t round = 0; round < 12; ++round) {
+    Session s({.memory = 0});
+    uint64_t received = 0, torn = 0, out_of_place = 0;
+    s.ep().on_request = [&](const Message& m) {
+      const auto n = m.nargs == 1 ? static_cast<uint64_t>(m.args[0]) : ~uint64_t{0};
+      ++received;
+      if (m.word != n) ++out_of_place;
+      if (first_difference(m.payload, m.length, n) != m.length) ++torn;
+    };
+    s.start(flood_for_ever, Nothing{});
+    const uint64_t enough = 500 + s.random.below(3000) + round * 37;
+    s.ep().until([&] { return received >= enough; }, "the flood");
+    s.partner().kill();
+    for (int i = 0; i < 2000; ++i) s.ep().progress();
+    EXPECT_EQ(torn, 0u) << "messages delivered in part";
+    EXPECT_EQ(out_of_place, 0u);
+    s.conn().purge();
+    EXPECT_EQ(s.pool().unfinished(), 0u);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Catches purge that forgets operations of some kind: 2000 of every kind are under way.
+void purge_completes_everything() {
+  Session s;
+  s.partner().hold();
+  std::vector<uint8_t> buffer(4096);
+  const auto post = [&](Op& op, const std::function<cwy_status(cwyc_op*)>& call) {
+    for (int i = 0; i < 4; ++i) {
+      const cwy_status status = op.post(call);
+      if (status != CWY_RETRY) return;
+      s.ep().step();
+    }
+  };
+  const cwyc_ops& ops = s.ops();
+  for (int i = 0; i < 2000; ++i) {
+    const int32_t arg = 1;
+    if (ops.am_medium != nullptr) {
+      post(s.pool().am("am_medium"), [&](cwyc_op* raw) {
+        return ops.am_medium(s.raw(), 1, &arg, 1, buffer.data(), nullptr, 500, 0, raw);
+      });
+    }
+    if (!s.side().remote) continue;
+    if (ops.put != nullptr) {
+      post(s.pool().put(), [&](cwyc_op* raw) {
+        return ops.put(s.raw(), buffer.data(), nullptr, s.remote().base(), s.remote().get(), 4000,
+                       0, raw);
+      });
+    }
+    if (ops.get != nullptr) {
+      post(s.pool().fetch(), [&](cwyc_op* raw) {
+        return ops.get(s.raw(), buffer.data(), nullptr, s.remote().base(), s.remote().get(), 4000,
+                       0, raw);
+      });
+    }
+    if (ops.flush != nullptr) {
+      post(s.pool().fetch("flush"), [&](cwyc_op* raw) { return ops.flush(s.raw(), 0, raw); });
+    }
+  }
+  s.partner().kill();
+  bury(s);
+}
+
+// Catches PEER_FAILURE that is announced and does not come: through peer_state or a post's answer.
+void death_is_reported_unasked() {
+  Session s({.memory = 0});
+  PluginHost::take_peer_reports();
+  s.partner().kill();
+  bool reported = false;
+  s.ep().until(
+      [&] {
+        for (const PeerReport& report : PluginHost::take_peer_reports()) {
+          reported |= report.state == CWY_PEER_FAILED && report.peer.rank == 1;
+          EXPECT_NE(report.why, "") << "peer_state without a reason";
+        }
+        return reported;
+      },
+      "peer_state FAILED after the peer was killed", 10.0);
+}
+
+// Catches check that says a dead process answers.
+void check_notices_death() {
+  Session s({.memory = 0});
+  s.partner().kill();
+  const Deadline deadline("check of a dead peer saying so", 10.0);
+  for (;;) {
+    Op& op = s.pool().fetch("check");
+    const cwy_status status = op.post([&](cwyc_op* raw) { return s.ops().check(s.raw(), raw); });
+    if (status == CWY_INPROGRESS) {
+      s.ep().until([&] { return op.done(); }, "check of a dead peer");
+      if (op.status() == CWY_ERR_PEER_FAILED) return;
+    }
+    if (status == CWY_ERR_PEER_FAILED) return;
+    ASSERT_TRUE(status >= 0 || status == CWY_RETRY) << status_name(status);
+    s.ep().step();
+    deadline.check();
+  }
+}
+
+// ---- after a death --------------------------------------------------------------------------
+
+Card open_here(Side& side, const SideOptions& options) {
+  side.open(options);
+  side.ep->on_request = [](const Message&) { blackboard().slot[5].fetch_add(1); };
+  return side.card;
+}
+
+struct Introduction {
+  Card card;
+};
+Nothing meet_here(Side& side, const Introduction& whom) {
+  side.meet(whom.card, false, true);
+  return {};
+}
+
+// Drives a partner's call while this side makes progress.
+template <typename R, typename A>
+R drive(Session& s, Partner& partner, R (*fn)(Side&, const A&), const A& argument) {
+  partner.start(fn, argument);
+  return partner.finish<R>([&] { s.ep().step(); });
+}
+
+// Catches state of the dead process that gets into the way of its replacement: the same rank, a
+// larger epoch, on the same endpoint of the survivor.
+void replacement_with_a_new_epoch() {
+  Session s({.memory = 0});
+  s.partner().kill();
+  s.conn().purge();
+  s.side().conn.reset();
+  Partner next(world().next_epoch++);
+  const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
+  next.start(meet_here, Introduction{s.side().card});
+  s.side().conn = std::make_unique<Connection>(s.ep(), card, false);
+  next.finish<Nothing>([&] { s.ep().step(); });
+  for (uint64_t n = 0; n < 1000; ++n) s.conn().send(n, nullptr, 0);
+  s.ep().until([&] { return blackboard().slot[5].load() >= 1000; }, "messages to the replacement");
+  EXPECT_EQ(blackboard().slot[5].load(), 1000u);
+  s.side().conn.reset();
+}
+
+Nothing send_some(Side& side, const uint32_t& n) {
+  for (uint32_t i = 0; i < n; ++i) {
+    if (side.conn->ops().am_short(side.conn->get(), i, nullptr, 0, 0) < 0) break;
+  }
+  return {};
+}
+
+// Catches messages of the old incarnation that are taken for the new one's: the survivor connects
+// to the replacement while the old process still lives and sends.
+void stale_epoch_is_not_believed() {
+  Session s({.memory = 0});
+  const uint32_t old_epoch = s.partner().epoch();
+  Partner next(world().next_epoch++);
+  const uint32_t new_epoch = next.epoch();
+  s.side().conn->purge();
+  s.side().conn.reset();
+  uint64_t lies = 0, fresh = 0;
+  s.ep().on_request = [&](const Message& m) {
+    const bool from_new = m.word >= 1000;
+    if (m.from.epoch == new_epoch && !from_new) ++lies;
+    if (m.from.epoch == old_epoch && from_new) ++lies;
+    if (from_new) ++fresh;
+  };
+  const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
+  next.start(meet_here, Introduction{s.side().card});
+  s.side().conn = std::make_unique<Connection>(s.ep(), card, false);
+  next.finish<Nothing>([&] { s.ep().step(); });
+  drive(s, s.partner(), send_some, 20u);  // words below 1000, by the old incarnation
+  drive(
+      s, next,
+      +[](Side& side, const Nothing&) -> Nothing {
+        for (uint64_t i = 0; i < 20; ++i) side.conn->send(1000 + i, nullptr, 0);
+        return {};
+      },
+      Nothing{});
+  s.ep().until([&] { return fresh >= 20; }, "messages of the replacement");
+  EXPECT_EQ(lies, 0u) << "messages of one incarnation were delivered as the other's";
+  s.partner().kill();
+  s.side().conn.reset();
+}
+
+const Cases cases{
+    {"Failure", "killed_while_idle", kShort | kProcess, killed_while_idle},
+    {"Failure", "killed_in_the_middle_of_a_flood", kShort | kMedium | kProcess,
+     killed_in_the_middle_of_a_flood},
+    {"Failure", "killed_with_unread_messages", kShort | kMedium | kProcess,
+     killed_with_unread_messages},
+    {"Failure", "killed_while_sending", kShort | kMedium | kProcess, killed_while_sending},
+    {"Failure", "purge_completes_everything", kShort | kProcess, purge_completes_everything},
+    {"Failure", "death_is_reported_unasked", kPeerFailure | kProcess, death_is_reported_unasked},
+    {"Failure", "check_notices_death", kCheck | kProcess, check_notices_death},
+    {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
+    {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
+};
+
+}  // namespace
+}  // namespace causeway::conformance

@@ -1,0 +1,324 @@
+// The tables, the attributes and the life of the conduit's objects.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../harness/cases.h"
+#include "../harness/session.h"
+#include "diag/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+ConduitPlugin& plugin() {
+  return PluginHost::load_conduit(world().settings);
+}
+
+size_t open_descriptors() {
+  size_t n = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    static_cast<void>(entry);
+    ++n;
+  }
+  return n;
+}
+
+size_t mappings() {
+  std::ifstream maps("/proc/self/maps");
+  size_t n = 0;
+  for (std::string line; std::getline(maps, line);) ++n;
+  return n;
+}
+
+// Runs `cycle` often and checks that descriptors and mappings do not grow with it.
+void expect_no_growth(const char* what, const std::function<void()>& cycle) {
+  for (int i = 0; i < 5; ++i) cycle();  // what is allocated once
+  const size_t fds = open_descriptors(), maps = mappings();
+  constexpr size_t kCycles = 60;
+  for (size_t i = 0; i < kCycles; ++i) cycle();
+  EXPECT_LT(open_descriptors(), fds + kCycles / 4) << what << " leaks file descriptors";
+  EXPECT_LT(mappings(), maps + kCycles / 4) << what << " leaks memory mappings";
+}
+
+// ---- cases ----------------------------------------------------------------------------------
+
+// Catches tables without a version, without the three entries that every conduit must have, and
+// entries that come in halves.
+void tables() {
+  const ConduitPlugin& p = plugin();
+  ASSERT_GE(p.module.ops_count, 1u) << "no table of operations";
+  ASSERT_GE(p.ops.size(), 1u);
+  EXPECT_EQ(p.module.flags, 0u) << "no module flag is defined in this version";
+  for (const cwyc_ops& ops : p.ops) {
+    EXPECT_EQ(ops.head.major, CWY_PLUGIN_MAJOR);
+    EXPECT_GE(ops.head.struct_size, sizeof(cwy_head) + 2 * sizeof(uint32_t));
+    EXPECT_TRUE(ops.concurrency == CWYC_SERIAL || ops.concurrency == CWYC_MULTI)
+        << "concurrency " << ops.concurrency;
+    const bool prepare = ops.am_prepare != nullptr;
+    EXPECT_EQ(prepare, ops.am_commit != nullptr) << "am_prepare and am_commit come together";
+    EXPECT_EQ(prepare, ops.am_cancel != nullptr) << "am_prepare and am_cancel come together";
+  }
+}
+
+// Catches a capability that is announced and not there, or there and not announced.
+void capabilities_match_entries() {
+  const cwyc_ep_attr& a = world().attr;
+  const cwyc_ops& o = world().ops;
+  const struct {
+    uint64_t cap;
+    bool present;
+    const char* name;
+  } pairs[] = {
+      {CWYC_CAP_PUT, o.put != nullptr, "put"},
+      {CWYC_CAP_GET, o.get != nullptr, "get"},
+      {CWYC_CAP_ATOMIC, o.atomic != nullptr, "atomic"},
+      {CWYC_CAP_PUT_NOTIFY, o.put_notify != nullptr, "put_notify"},
+      {CWYC_CAP_VECTOR, o.putv != nullptr && o.getv != nullptr, "putv and getv"},
+      {CWYC_CAP_AM_SHORT, o.am_short != nullptr, "am_short"},
+      {CWYC_CAP_AM_MEDIUM, o.am_medium != nullptr, "am_medium"},
+      {CWYC_CAP_AM_LONG, o.am_long != nullptr, "am_long"},
+      {CWYC_CAP_AM_PREPARE, o.am_prepare != nullptr, "am_prepare"},
+      {CWYC_CAP_FLUSH, o.flush != nullptr, "flush"},
+      {CWYC_CAP_CHECK, o.check != nullptr, "check"},
+  };
+  for (const auto& pair : pairs) {
+    EXPECT_EQ((a.caps & pair.cap) != 0, pair.present)
+        << pair.name << ": the capability bit and the table entry disagree";
+  }
+}
+
+// Catches limits below what the core builds on.
+void attribute_minima() {
+  const cwyc_ep_attr& a = world().attr;
+  const cwyc_ops& o = world().ops;
+  EXPECT_NE(o.am_short, nullptr) << "every conduit has am_short";
+  EXPECT_NE(o.am_medium, nullptr) << "every conduit has am_medium";
+  const auto at_least = [](bool applies, uint64_t value, uint64_t least, const char* what) {
+    EXPECT_TRUE(!applies || value >= least) << what << " is " << value << ", below " << least;
+  };
+  at_least(o.am_medium != nullptr, a.am_medium_max, 512, "am_medium_max");
+  at_least(o.am_long != nullptr, a.am_long_max, 512, "am_long_max");
+  EXPECT_TRUE(o.am_long != nullptr || a.am_long_max == 0) << "am_long_max without am_long";
+  at_least(o.put != nullptr || o.get != nullptr, a.rma_max, 1, "rma_max");
+  at_least(o.put_small != nullptr, a.put_small_max, 8, "put_small_max");
+  at_least(o.putv != nullptr || o.getv != nullptr, a.iov_max, 1, "iov_max");
+  at_least(true, a.ep_address_max, 1, "ep_address_max");
+  const bool memory = (a.caps & (CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG)) != 0;
+  at_least(memory, a.rkey_max, 1, "rkey_max");
+  EXPECT_TRUE((a.caps & CWYC_CAP_MEM_REG) == 0 || a.mem_forms != 0) << "mem_reg takes no form";
+  uint64_t atomics = 0;
+  for (const uint64_t ops : a.atomic_ops) atomics |= ops;
+  EXPECT_EQ(o.atomic != nullptr, atomics != 0) << "atomic_ops and the entry disagree";
+  EXPECT_GE(a.ops_tables, 1u);
+  EXPECT_LE(a.ops_tables, plugin().module.ops_count);
+}
+
+// Catches ep_query answers that change, and writes beyond the size the reader announced.
+void attributes_are_constant() {
+  Session s({.memory = 0});
+  cwyc_ep_attr again{};
+  again.head = CWY_HEAD(cwyc_ep_attr);
+  ASSERT_EQ(s.ep().module().ep_query(s.ep().get(), &again), CWY_OK);
+  EXPECT_EQ(again.caps, s.ep().attr().caps);
+  EXPECT_EQ(again.conn_size, s.ep().attr().conn_size);
+  EXPECT_EQ(again.am_medium_max, s.ep().attr().am_medium_max);
+  EXPECT_EQ(again.rma_max, s.ep().attr().rma_max);
+  // The core of a newer minor has a longer structure: it is accepted, and nothing behind what was
+  // announced is written.
+  struct Longer {
+    cwyc_ep_attr attr;
+    uint8_t later_members[32];
+    uint8_t guard[64];
+  } longer{};
+  std::memset(longer.guard, 0xab, sizeof longer.guard);
+  longer.attr.head = CWY_HEAD(cwyc_ep_attr);
+  longer.attr.head.struct_size = offsetof(Longer, guard);
+  longer.attr.head.minor += 1;
+  ASSERT_EQ(s.ep().module().ep_query(s.ep().get(), &longer.attr), CWY_OK)
+      << "the core of a newer minor is refused";
+  EXPECT_EQ(longer.attr.caps, s.ep().attr().caps);
+  for (const uint8_t byte : longer.guard) {
+    ASSERT_EQ(byte, 0xab) << "ep_query wrote behind the structure it was given";
+  }
+}
+
+// Catches devices that are listed and cannot be opened, and accepts no invented one.
+void devices() {
+  std::vector<std::string> names;
+  ErrorText err;
+  const cwy_status status = plugin().module.list_devices(
+      PluginHost::options(),
+      [](void* arg, const char* name, const char*) {
+        static_cast<std::vector<std::string>*>(arg)->push_back(name != nullptr ? name : "");
+      },
+      &names, err);
+  if (status == CWY_ERR_UNSUPPORTED) throw Skip{"list_devices"};
+  ASSERT_EQ(status, CWY_OK) << err.text();
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size())
+      << "a device is listed twice";
+  if (world().mode == Mode::nothing) return;
+  for (const std::string& name : names) {
+    Domain domain(plugin(), PluginHost::options(), name);
+    EXPECT_EQ(domain.open_status(), CWY_OK)
+        << "device " << name << " is listed, but: " << domain.open_error();
+  }
+}
+
+// Catches an invented device that is accepted silently, or refused without a word.
+void unknown_device() {
+  Domain domain(plugin(), PluginHost::options(), "no-such-device-of-the-suite");
+  if (domain.open_status() == CWY_ERR_UNSUPPORTED) throw Skip{"domain_open"};
+  ASSERT_NE(domain.open_status(), CWY_OK) << "an invented device was opened";
+  EXPECT_NE(domain.open_error(), "") << "refused without a reason in cwy_err";
+  EXPECT_EQ(domain.open_error().find('\n'), std::string::npos) << "the reason is one line";
+}
+
+// Catches a conduit that reaches nobody at all.
+void reaches_somebody() {
+  if (world().mode != Mode::nothing) return;
+  if (world().unsupported) throw Skip{"a peer it can reach"};
+  FAIL() << "reaches nobody: " << world().why_nothing;
+}
+
+// Catches refusals without a reason: explain prints that text.
+void unreachable_has_a_reason() {
+  Session s({.memory = 0});
+  Card card = s.side().card;
+  card.peer = {1, 1};
+  cwyc_peer_desc desc = describe(card, false, false);
+  desc.same_host = 0;
+  desc.hostname = "another-host.example";
+  ErrorText err;
+  const cwy_status status = s.ep().module().reach(s.side().domain->get(), &desc, err);
+  if (status == CWY_OK) return;  // a network
+  EXPECT_EQ(status, CWY_ERR_UNREACHABLE) << status_name(status);
+  EXPECT_STRNE(err.text(), "") << "explain needs a reason";
+}
+
+// Catches answers that are larger than announced, and a short buffer that is overrun.
+void addresses_and_keys_fit() {
+  Session s;
+  EXPECT_LE(s.side().card.address_len, s.ep().attr().ep_address_max);
+  EXPECT_LE(s.side().card.rkey_len, s.ep().attr().rkey_max);
+  uint8_t small[64];
+  std::memset(small, 0xcd, sizeof small);
+  uint64_t room = 0;
+  ErrorText err;
+  EXPECT_LT(s.ep().module().ep_address(s.ep().get(), small, &room, err), 0)
+      << "an address was written into no room";
+  for (const uint8_t byte : small) ASSERT_EQ(byte, 0xcd) << "ep_address overran its buffer";
+}
+
+// Catches keys of garbage that are believed.
+void foreign_rkey_refused() {
+  Session s;
+  const cwyc_peer_desc desc = describe(s.side().peer, s.loopback());
+  cwyc_rkey* rkey = nullptr;
+  ErrorText err;
+  const uint8_t nothing[1] = {0};
+  const cwy_status status = s.ep().module().rkey_open(s.ep().get(), &desc, nothing, 0, &rkey, err);
+  EXPECT_LT(status, 0) << "an empty rkey was opened";
+  EXPECT_STRNE(err.text(), "") << "refused without a reason";
+}
+
+// Catches a conduit that sends what does not fit instead of saying so.
+void too_many_arguments() {
+  Session s({.memory = 0});
+  const int32_t args[CWYC_AM_MAX_ARGS + 1] = {};
+  EXPECT_EQ(s.ops().am_short(s.raw(), 1, args, CWYC_AM_MAX_ARGS + 1, 0), CWY_ERR_INVALID);
+}
+
+// Catches a payload over the limit that is cut or corrupts the queue.
+void too_long_medium() {
+  Session s({.memory = 0});
+  std::vector<uint8_t> payload(s.ep().attr().am_medium_max + 4096);
+  std::array<int32_t, CWYC_AM_MAX_ARGS> args{};
+  Op& op = s.pool().am("am_medium over the limit");
+  const cwy_status status = op.post([&](cwyc_op* raw) {
+    return s.ops().am_medium(s.raw(), 1, args.data(), CWYC_AM_MAX_ARGS, payload.data(), nullptr,
+                             payload.size(), 0, raw);
+  });
+  EXPECT_EQ(status, CWY_ERR_INVALID) << status_name(status);
+}
+
+// Catches statistics that crash, lack names or never count.
+void statistics() {
+  Session s({.memory = 0});
+  const int32_t arg = 1;
+  s.conn().send(1, &arg, 1);
+  std::vector<std::string> names;
+  s.ep().module().ep_stats(
+      s.ep().get(),
+      [](void* to, const char* name, uint64_t) {
+        static_cast<std::vector<std::string>*>(to)->push_back(name != nullptr ? name : "");
+      },
+      &names);
+  for (const std::string& name : names) EXPECT_NE(name, "");
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+}
+
+// ---- cycles ---------------------------------------------------------------------------------
+
+// Catches descriptors and mappings that stay after close.
+void endpoint_cycles() {
+  Session s({.memory = 0});
+  expect_no_growth("ep_open/ep_close", [&] { Endpoint ep(*s.side().domain, 1); });
+}
+
+void domain_cycles() {
+  if (world().mode == Mode::nothing && world().unsupported) throw Skip{"domain_open"};
+  expect_no_growth("domain_open/domain_close", [&] {
+    Domain domain(plugin(), PluginHost::options(), world().settings.device);
+  });
+}
+
+void allocation_cycles() {
+  Session s({.memory = 0});
+  expect_no_growth("mem_alloc/mem_release", [&] {
+    Memory memory(*s.side().domain, 1 << 20, Memory::Source::alloc);
+    memory.data()[0] = memory.data()[memory.size() - 1] = 1;  // both ends are really there
+  });
+}
+
+void registration_cycles() {
+  Session s({.memory = 0});
+  expect_no_growth("mem_reg/mem_release",
+                   [&] { Memory memory(*s.side().domain, 70001, Memory::Source::registered, 3); });
+}
+
+void rkey_cycles() {
+  Session s;
+  expect_no_growth("rkey_open/rkey_close",
+                   [&] { RemoteMemory remote(s.ep(), s.side().peer, s.loopback()); });
+}
+
+const Cases cases{
+    {"Module", "tables", kNoPeer, tables},
+    {"Module", "reaches_somebody", kNoPeer, reaches_somebody},
+    {"Module", "devices", kNoPeer, devices},
+    {"Module", "unknown_device", kNoPeer, unknown_device},
+    {"Module", "capabilities_match_entries", kNothing, capabilities_match_entries},
+    {"Module", "attribute_minima", kNothing, attribute_minima},
+    {"Module", "attributes_are_constant", kNothing, attributes_are_constant},
+    {"Module", "unreachable_has_a_reason", kNothing, unreachable_has_a_reason},
+    {"Module", "addresses_and_keys_fit", kMemory, addresses_and_keys_fit},
+    {"Module", "foreign_rkey_refused", kMemory, foreign_rkey_refused},
+    {"Module", "too_many_arguments", kShort, too_many_arguments},
+    {"Module", "too_long_medium", kMedium, too_long_medium},
+    {"Module", "statistics", kShort, statistics},
+    {"Cycles", "endpoint", kNothing, endpoint_cycles},
+    {"Cycles", "domain", kNoPeer | kDomain, domain_cycles},
+    {"Cycles", "mem_alloc", kAlloc, allocation_cycles},
+    {"Cycles", "mem_reg", kRegister, registration_cycles},
+    {"Cycles", "rkey", kMemory, rkey_cycles},
+};
+
+}  // namespace
+}  // namespace causeway::conformance

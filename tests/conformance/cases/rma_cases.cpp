@@ -1,0 +1,575 @@
+// One-sided operations: the bytes asked for, all of them, and no others.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+#include "../harness/cases.h"
+#include "../harness/session.h"
+#include "diag/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+constexpr uint8_t kGuard = 0xe7;
+constexpr size_t kGuardBytes = 64;
+
+// ---- what the target looks at ---------------------------------------------------------------
+
+struct Area {
+  uint64_t offset, length, key;
+};
+struct Verdict {
+  uint64_t data_at;     // first wrong byte, or length
+  uint64_t guards_hit;  // bytes changed around it
+};
+
+Nothing clear_area(Side& side, const Area& a) {
+  std::memset(side.memory->data() + a.offset - kGuardBytes, kGuard, a.length + 2 * kGuardBytes);
+  return {};
+}
+
+Nothing fill_area(Side& side, const Area& a) {
+  fill_pattern(side.memory->data() + a.offset, a.length, a.key);
+  return {};
+}
+
+Verdict judge_area(Side& side, const Area& a) {
+  const uint8_t* data = side.memory->data() + a.offset;
+  Verdict v{first_difference(data, a.length, a.key), 0};
+  for (size_t i = 1; i <= kGuardBytes; ++i) {
+    v.guards_hit += data[-static_cast<ptrdiff_t>(i)] != kGuard ? 1 : 0;
+    v.guards_hit += data[a.length + i - 1] != kGuard ? 1 : 0;
+  }
+  return v;
+}
+
+void expect_area(Session& s, const Area& a) {
+  const Verdict v = s.call(judge_area, a);
+  EXPECT_EQ(v.data_at, a.length) << "first wrong byte of a put of " << a.length << " at offset "
+                                 << a.offset;
+  EXPECT_EQ(v.guards_hit, 0u) << "bytes around a put of " << a.length << " were changed";
+}
+
+std::vector<size_t> edge_sizes(size_t max) {
+  std::vector<size_t> sizes;
+  for (size_t n = 0; n <= 130; ++n) sizes.push_back(n);
+  for (size_t p = 128; p <= 4096; p *= 2) {
+    for (const size_t n : {p - 1, p, p + 1}) sizes.push_back(n);
+  }
+  std::erase_if(sizes, [&](size_t n) { return n > max; });
+  return sizes;
+}
+
+// Cuts into pieces of at most rma_max, as the core does.
+void put_cut(Session& s, const uint8_t* src, uint64_t offset, size_t length) {
+  const size_t most = static_cast<size_t>(std::min<uint64_t>(s.ep().attr().rma_max, length));
+  for (size_t at = 0; at < length; at += most) {
+    s.conn().put(src + at, s.remote().base() + offset + at, s.remote(),
+                 std::min(most, length - at));
+  }
+}
+
+void get_cut(Session& s, uint8_t* dst, uint64_t offset, size_t length) {
+  const size_t most = static_cast<size_t>(std::min<uint64_t>(s.ep().attr().rma_max, length));
+  for (size_t at = 0; at < length; at += most) {
+    s.conn().get_data(dst + at, s.remote().base() + offset + at, s.remote(),
+                      std::min(most, length - at));
+  }
+}
+
+// ---- cases ----------------------------------------------------------------------------------
+
+// Catches wrong lengths at every edge, head and tail bytes, and REMOTE before visibility: the
+// target looks as soon as the put is complete.
+void put_edges() {
+  Session s;
+  std::vector<uint8_t> source(8192);
+  uint64_t key = 1;
+  for (const size_t size : edge_sizes(s.ep().attr().rma_max)) {
+    const Area a{128 + key % 16, size, key};
+    s.call(clear_area, a);
+    const size_t shift = s.random.below(16);
+    fill_pattern(source.data() + shift, size, key);
+    s.conn().put(source.data() + shift, s.remote().base() + a.offset, s.remote(), size);
+    expect_area(s, a);
+    if (testing::Test::HasFailure()) return;
+    ++key;
+  }
+}
+
+void get_edges() {
+  Session s;
+  std::vector<uint8_t> buffer(8192);
+  uint64_t key = 1;
+  for (const size_t size : edge_sizes(s.ep().attr().rma_max)) {
+    const Area a{128 + key % 16, size, key};
+    s.call(clear_area, a);
+    s.call(fill_area, a);
+    std::memset(buffer.data(), kGuard, buffer.size());
+    uint8_t* to = buffer.data() + kGuardBytes + s.random.below(16);
+    s.conn().get_data(to, s.remote().base() + a.offset, s.remote(), size);
+    EXPECT_EQ(first_difference(to, size, key), size) << "a get of " << size;
+    for (size_t i = 0; i < kGuardBytes; ++i) ASSERT_EQ(to[size + i], kGuard) << "get of " << size;
+    ASSERT_EQ(to[-1], kGuard) << "a get of " << size << " wrote before its buffer";
+    if (testing::Test::HasFailure()) return;
+    ++key;
+  }
+}
+
+// Catches size switches (inline, buffered, zero-copy) that are wrong at odd addresses.
+void random_large() {
+  Session s({.memory = 9u << 20});
+  constexpr size_t kMost = 4u << 20;
+  std::vector<uint8_t> source(kMost + 64), back(kMost + 64);
+  for (uint64_t key = 1; key <= 40; ++key) {
+    const size_t bound = key % 8 == 0 ? kMost : size_t{1} << (10 + key % 10);
+    const Area a{256 + s.random.below(1 << 20), 1 + s.random.below(bound), key};
+    const size_t shift = s.random.below(64);
+    s.call(clear_area, a);
+    fill_pattern(source.data() + shift, a.length, key);
+    put_cut(s, source.data() + shift, a.offset, a.length);
+    expect_area(s, a);
+    if (world().ops.get != nullptr) {
+      get_cut(s, back.data() + 63 - shift, a.offset, a.length);
+      EXPECT_EQ(first_difference(back.data() + 63 - shift, a.length, key), a.length);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Catches a small put that keeps reading its source after return.
+void put_small() {
+  Session s;
+  const size_t max = std::min<size_t>(s.ep().attr().put_small_max, 4096);
+  std::vector<uint8_t> source(max);
+  for (size_t size = 0; size <= max; size += size < 130 ? 1 : 61) {
+    const Area a{128 + size % 8, size, size + 1};
+    s.call(clear_area, a);
+    fill_pattern(source.data(), size, a.key);
+    Op& op = s.pool().put("put_small");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().put_small(s.raw(), source.data(), s.remote().base() + a.offset,
+                                     s.remote().get(), size, 0, raw);
+          });
+        },
+        "put_small");
+    ASSERT_GE(status, 0) << status_name(status);
+    std::memset(source.data(), 0, source.size());
+    s.ep().finish(op, "put_small");
+    ASSERT_EQ(op.status(), CWY_OK);
+    expect_area(s, a);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// ---- many outstanding -----------------------------------------------------------------------
+
+constexpr uint32_t kOutstanding = 65'535;
+
+// Catches completion records that are limited below what clients are promised, recycled too
+// early, or completed twice: each of 65535 has its own Op, none is waited for before the last.
+void outstanding_puts() {
+  Session s;
+  std::vector<uint64_t> values(kOutstanding);
+  std::vector<Op*> ops;
+  for (uint32_t i = 0; i < kOutstanding; ++i) {
+    values[i] = i * 0x9e3779b97f4a7c15u;
+    Op& op = s.pool().put();
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().put(s.raw(), &values[i], nullptr, s.remote().base() + i * 8,
+                               s.remote().get(), 8, 0, raw);
+          });
+        },
+        "put");
+    ASSERT_GE(status, 0) << status_name(status) << " at put " << i;
+    ops.push_back(&op);
+  }
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 puts", 15.0);
+  for (const Op* op : ops) ASSERT_EQ(op->status(), CWY_OK);
+  const auto wrong = s.call(
+      +[](Side& side, const uint32_t& n) -> uint32_t {
+        uint32_t bad = 0;
+        for (uint32_t i = 0; i < n; ++i) {
+          uint64_t value;
+          std::memcpy(&value, side.memory->data() + i * 8, 8);
+          bad += value != i * 0x9e3779b97f4a7c15u ? 1 : 0;
+        }
+        return bad;
+      },
+      kOutstanding);
+  EXPECT_EQ(wrong, 0u);
+}
+
+void outstanding_gets() {
+  Session s;
+  s.call(
+      +[](Side& side, const uint32_t& n) -> Nothing {
+        for (uint32_t i = 0; i < n; ++i) {
+          const uint64_t value = i * 0x9e3779b97f4a7c15u;
+          std::memcpy(side.memory->data() + i * 8, &value, 8);
+        }
+        return {};
+      },
+      kOutstanding);
+  std::vector<uint64_t> values(kOutstanding);
+  for (uint32_t i = 0; i < kOutstanding; ++i) {
+    Op& op = s.pool().fetch();
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().get(s.raw(), &values[i], nullptr, s.remote().base() + i * 8,
+                               s.remote().get(), 8, 0, raw);
+          });
+        },
+        "get");
+    ASSERT_GE(status, 0) << status_name(status) << " at get " << i;
+  }
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 gets", 15.0);
+  for (uint32_t i = 0; i < kOutstanding; ++i) ASSERT_EQ(values[i], i * 0x9e3779b97f4a7c15u);
+}
+
+// Catches a flush or check that reports before the puts posted earlier are visible.
+void flush_covers_earlier_puts() {
+  Session s;
+  std::vector<uint8_t> source(3000);
+  for (uint64_t key = 1; key <= 200; ++key) {
+    const Area a{128, 1 + s.random.below(source.size()), key};
+    s.call(clear_area, a);
+    fill_pattern(source.data(), a.length, key);
+    Op& put = s.pool().put();
+    ASSERT_GE(s.ep().retry(
+                  [&] {
+                    return put.post([&](cwyc_op* raw) {
+                      return s.ops().put(s.raw(), source.data(), nullptr,
+                                         s.remote().base() + a.offset, s.remote().get(), a.length,
+                                         0, raw);
+                    });
+                  },
+                  "put"),
+              0);
+    Op& op = s.pool().fetch("flush");
+    ASSERT_GE(
+        s.ep().retry(
+            [&] { return op.post([&](cwyc_op* raw) { return s.ops().flush(s.raw(), 0, raw); }); },
+            "flush"),
+        0);
+    s.ep().finish(op, "flush");
+    expect_area(s, a);
+    s.ep().finish(put, "put");
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+void check_answers() {
+  Session s({.memory = 0});
+  for (int i = 0; i < 10; ++i) {
+    Op& op = s.pool().fetch("check");
+    const cwy_status status = op.post([&](cwyc_op* raw) { return s.ops().check(s.raw(), raw); });
+    ASSERT_GE(status, 0) << status_name(status);
+    s.ep().finish(op, "check of a living peer");
+    EXPECT_EQ(op.status(), CWY_OK);
+  }
+}
+
+// ---- put with notification ------------------------------------------------------------------
+
+constexpr uint32_t kNotifyRounds = 2000;
+constexpr uint64_t kFlagOffset = 0, kDataOffset = 4096;
+
+struct NotifyResult {
+  uint64_t early;  // rounds in which the flag was seen before all of the data
+};
+
+size_t notify_length(uint32_t round) {
+  return 1 + (round * 37) % 3000;
+}
+
+// The target polls the flag and compares the data at once; the blackboard tells the sender.
+NotifyResult watch_notifications(Side& side, const uint32_t& rounds) {
+  NotifyResult result{};
+  auto& flag = *reinterpret_cast<uint64_t*>(side.memory->data() + kFlagOffset);
+  for (uint32_t round = 1; round <= rounds; ++round) {
+    const Deadline deadline("a notification");
+    // Acquire: pairs with the conduit's promise that the data came first.
+    while (__atomic_load_n(&flag, __ATOMIC_ACQUIRE) != round) {
+      side.ep->progress();
+      deadline.check();
+    }
+    const size_t length = notify_length(round);
+    if (first_difference(side.memory->data() + kDataOffset, length, round) != length) {
+      ++result.early;
+    }
+    blackboard().slot[0].store(round);
+  }
+  return result;
+}
+
+void put_notify_order() {
+  Session s;
+  const uint32_t rounds = kNotifyRounds / kSlowdown;
+  s.start(watch_notifications, rounds);
+  std::vector<uint8_t> source(4096);
+  for (uint32_t round = 1; round <= rounds; ++round) {
+    const size_t length = notify_length(round);
+    fill_pattern(source.data(), length, round);
+    Op& op = s.pool().put("put_notify");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().put_notify(
+                s.raw(), source.data(), nullptr, s.remote().base() + kDataOffset, s.remote().get(),
+                length, s.remote().base() + kFlagOffset, s.remote().get(), round, 0, raw);
+          });
+        },
+        "put_notify");
+    ASSERT_GE(status, 0) << status_name(status);
+    s.ep().until([&] { return op.done() && blackboard().slot[0].load() >= round; },
+                 "the notification's arrival");
+  }
+  const auto result = s.finish<NotifyResult>();
+  EXPECT_EQ(result.early, 0u) << "notifications were seen before their data";
+}
+
+// In one process: value and data are both there when the operation is complete.
+void put_notify_arrives() {
+  Session s;
+  std::vector<uint8_t> source(3000);
+  for (uint64_t key = 1; key <= 100; ++key) {
+    const Area a{kDataOffset, 1 + s.random.below(source.size()), key};
+    s.call(clear_area, a);
+    fill_pattern(source.data(), a.length, key);
+    Op& op = s.pool().put("put_notify");
+    ASSERT_GE(s.ep().retry(
+                  [&] {
+                    return op.post([&](cwyc_op* raw) {
+                      return s.ops().put_notify(s.raw(), source.data(), nullptr,
+                                                s.remote().base() + a.offset, s.remote().get(),
+                                                a.length, s.remote().base() + kFlagOffset,
+                                                s.remote().get(), ~key, 0, raw);
+                    });
+                  },
+                  "put_notify"),
+              0);
+    s.ep().finish(op, "put_notify");
+    expect_area(s, a);
+    const auto flag = s.call(
+        +[](Side& side, const Nothing&) -> uint64_t {
+          return __atomic_load_n(reinterpret_cast<uint64_t*>(side.memory->data()),
+                                 __ATOMIC_ACQUIRE);
+        },
+        Nothing{});
+    ASSERT_EQ(flag, ~key);
+  }
+}
+
+// ---- vectors --------------------------------------------------------------------------------
+
+// Cuts `total` bytes into random pieces, empty ones included, laid out with gaps.
+template <typename Piece, typename Address>
+std::vector<Piece> cut(Random& random, size_t total, size_t most, Address at) {
+  std::vector<Piece> pieces;
+  size_t left = total, where = 0;
+  while (left != 0 || pieces.empty()) {
+    size_t n = pieces.size() + 1 >= most ? left : random.below(std::min<size_t>(left, 700) + 1);
+    pieces.push_back({at(where), n});
+    where += n + 64 + random.below(9);
+    left -= n;
+  }
+  return pieces;
+}
+
+// Catches pieces that are paired one to one, empty pieces that end a list, and cuts that differ
+// between the sides.
+void vectors(bool put) {
+  Session s;
+  const size_t most = std::min<size_t>(s.ep().attr().iov_max, 50);
+  std::vector<uint8_t> local(256 * 1024);
+  for (uint64_t key = 1; key <= 150; ++key) {
+    const size_t total = s.random.below(4000);
+    const auto mine = cut<cwyc_iov>(
+        s.random, total, most, [&](size_t w) { return static_cast<void*>(local.data() + 64 + w); });
+    const auto theirs =
+        cut<cwyc_riov>(s.random, total, most, [&](size_t w) { return s.remote().base() + 64 + w; });
+    // Stream byte k holds pattern(key, k); scatter it over the source side.
+    std::memset(local.data(), kGuard, local.size());
+    const size_t extent =
+        static_cast<size_t>(theirs.back().addr + theirs.back().length - s.remote().base() + 64);
+    std::vector<uint8_t> image(extent, kGuard);
+    size_t k = 0;
+    for (const cwyc_riov& piece : theirs) {
+      for (size_t i = 0; i < piece.length; ++i) {
+        image[piece.addr - s.remote().base() + i] = pattern_byte(key, k++);
+      }
+    }
+    k = 0;
+    if (put) {
+      for (const cwyc_iov& piece : mine) {
+        for (size_t i = 0; i < piece.length; ++i) {
+          static_cast<uint8_t*>(piece.addr)[i] = pattern_byte(key, k++);
+        }
+      }
+      const std::vector<uint8_t> blank(extent, kGuard);
+      s.conn().put(blank.data(), s.remote().base(), s.remote(), extent);
+    } else {
+      s.conn().put(image.data(), s.remote().base(), s.remote(), extent);
+    }
+    Op& op = put ? s.pool().put("putv") : s.pool().fetch("getv");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return put ? s.ops().putv(s.raw(), mine.data(), mine.size(), nullptr, theirs.data(),
+                                      theirs.size(), s.remote().get(), 0, raw)
+                       : s.ops().getv(s.raw(), mine.data(), mine.size(), nullptr, theirs.data(),
+                                      theirs.size(), s.remote().get(), 0, raw);
+          });
+        },
+        put ? "putv" : "getv");
+    ASSERT_GE(status, 0) << status_name(status);
+    s.ep().finish(op, put ? "putv" : "getv");
+    ASSERT_EQ(op.status(), CWY_OK);
+    if (put) {
+      std::vector<uint8_t> there(extent);
+      s.conn().get_data(there.data(), s.remote().base(), s.remote(), extent);
+      ASSERT_EQ(there, image) << "putv of " << mine.size() << " to " << theirs.size() << " pieces";
+    } else {
+      size_t at = 0;
+      for (const cwyc_iov& piece : mine) {
+        for (size_t i = 0; i < piece.length; ++i) {
+          ASSERT_EQ(static_cast<uint8_t*>(piece.addr)[i], pattern_byte(key, at++))
+              << "getv of " << theirs.size() << " to " << mine.size() << " pieces";
+        }
+        ASSERT_EQ(static_cast<uint8_t*>(piece.addr)[piece.length], kGuard);
+      }
+    }
+  }
+}
+
+void put_vector() {
+  vectors(true);
+}
+void get_vector() {
+  vectors(false);
+}
+
+// ---- memory ---------------------------------------------------------------------------------
+
+// Catches a delta that does not name the owner's bytes, over the whole memory and both ways.
+void direct_aliases() {
+  Session s;
+  intptr_t delta = 0;
+  ASSERT_EQ(s.ep().module().rkey_direct(s.remote().get(), &delta), CWY_OK);
+  auto* mapped = reinterpret_cast<uint8_t*>(s.remote().base() + static_cast<uint64_t>(delta));
+  const size_t size = s.remote().size();
+  for (const size_t offset : {size_t{128}, size / 2 + 5, size - 300}) {
+    const Area a{offset, 200, offset};
+    s.call(clear_area, a);
+    s.call(fill_area, a);
+    EXPECT_EQ(first_difference(mapped + offset, a.length, a.key), a.length)
+        << "the owner's bytes are not seen through the delta";
+    fill_pattern(mapped + offset, a.length, offset + 1);
+    expect_area(s, {offset, a.length, offset + 1});
+  }
+}
+
+// Replaces the partner's memory by registered client memory and hands out its card.
+struct Registration {
+  uint64_t length, misalign;
+};
+Card register_memory(Side& side, const Registration& r) {
+  side.memory.reset();
+  side.memory =
+      std::make_unique<Memory>(*side.domain, r.length, Memory::Source::registered, r.misalign);
+  std::memset(side.memory->data(), 0, r.length);
+  side.memory->pack(side.card);
+  return side.card;
+}
+
+// Catches conduits whose remote access works on their own allocations only: clients register
+// what malloc gave them, at any address.
+void registered_memory() {
+  Session s;
+  s.side().remote.reset();
+  const Card card = s.call(register_memory, Registration{300'000, 3});
+  RemoteMemory remote(s.ep(), card, s.loopback());
+  std::vector<uint8_t> source(100'000), back(100'000);
+  for (uint64_t key = 1; key <= 12; ++key) {
+    const Area a{128 + s.random.below(100'000), 1 + s.random.below(source.size()), key};
+    s.call(clear_area, a);
+    fill_pattern(source.data(), a.length, key);
+    const size_t most = std::min<uint64_t>(s.ep().attr().rma_max, a.length);
+    for (size_t at = 0; at < a.length; at += most) {
+      const size_t n = std::min(most, a.length - at);
+      s.conn().put(source.data() + at, remote.base() + a.offset + at, remote, n);
+      s.conn().get_data(back.data() + at, remote.base() + a.offset + at, remote, n);
+    }
+    expect_area(s, a);
+    EXPECT_EQ(first_difference(back.data(), a.length, key), a.length);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Catches a local registration that is ignored or required: both must give the same bytes.
+void local_registration() {
+  Session s;
+  Memory local(*s.side().domain, 50'000, Memory::Source::registered, 5);
+  for (uint64_t key = 1; key <= 20; ++key) {
+    const size_t length = 1 + s.random.below(40'000);
+    const Area a{128, std::min<uint64_t>(length, s.ep().attr().rma_max), key};
+    s.call(clear_area, a);
+    fill_pattern(local.data(), a.length, key);
+    s.conn().put(local.data(), s.remote().base() + a.offset, s.remote(), a.length, local.get());
+    expect_area(s, a);
+    std::memset(local.data(), 0, a.length);
+    s.conn().get_data(local.data(), s.remote().base() + a.offset, s.remote(), a.length,
+                      local.get());
+    ASSERT_EQ(first_difference(local.data(), a.length, key), a.length);
+  }
+}
+
+// Catches addresses outside the registered memory that are accessed all the same.
+void outside_is_refused() {
+  Session s;
+  uint64_t value = 1;
+  for (const uint64_t raddr : {s.remote().base() - 8, s.remote().base() + s.remote().size() - 4}) {
+    Op& op = s.pool().put("put outside");
+    const cwy_status status = op.post([&](cwyc_op* raw) {
+      return s.ops().put(s.raw(), &value, nullptr, raddr, s.remote().get(), 8, 0, raw);
+    });
+    if (status == CWY_INPROGRESS) {
+      s.ep().finish(op, "a put outside");
+      EXPECT_LT(op.status(), 0) << "a put outside of the memory succeeded";
+    } else {
+      EXPECT_LT(status, 0) << "a put outside of the memory was accepted";
+    }
+  }
+}
+
+const Cases cases{
+    {"Rma", "put_edges", kPut | kMemory, put_edges},
+    {"Rma", "get_edges", kGet | kMemory, get_edges},
+    {"Rma", "random_sizes_up_to_4MiB", kPut | kMemory, random_large},
+    {"Rma", "put_small", kPutSmall | kMemory, put_small},
+    {"Rma", "outstanding_65535_puts", kPut | kMemory, outstanding_puts},
+    {"Rma", "outstanding_65535_gets", kGet | kMemory, outstanding_gets},
+    {"Rma", "flush_covers_earlier_puts", kPut | kFlush | kMemory, flush_covers_earlier_puts},
+    {"Rma", "check_answers", kCheck, check_answers},
+    {"Rma", "put_notify_order", kNotify | kMemory | kProcess, put_notify_order},
+    {"Rma", "put_notify_arrives", kNotify | kMemory, put_notify_arrives},
+    {"Rma", "put_vector", kPutv | kPut | kGet | kMemory, put_vector},
+    {"Rma", "get_vector", kGetv | kPut | kMemory, get_vector},
+    {"Rma", "direct_aliases", kDirect | kMemory, direct_aliases},
+    {"Rma", "registered_client_memory", kRegister | kPut | kGet, registered_memory},
+    {"Rma", "local_registration", kRegister | kPut | kGet, local_registration},
+    {"Rma", "outside_is_refused", kPut | kMemory, outside_is_refused},
+};
+
+}  // namespace
+}  // namespace causeway::conformance

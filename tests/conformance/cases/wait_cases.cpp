@@ -1,0 +1,165 @@
+// Waiting: a process that sleeps is woken by what arrives.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "../harness/cases.h"
+#include "../harness/session.h"
+#include "diag/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+constexpr uint64_t kNapNs = 300'000'000;  // long: a nap of this length was not ended by anything
+
+struct Game {
+  uint32_t rounds;
+  uint32_t first;  // 1: this side serves
+  uint32_t by_fd;  // wait_fd and arm, else nap
+};
+struct Score {
+  uint32_t rounds;     // played
+  uint32_t overslept;  // sleeps that lasted to their end though a message was under way
+  uint64_t longest_ns;
+};
+
+// One sleep by descriptor. Returns false when it lasted to its end.
+bool sleep_by_fd(Side& side, int fd) {
+  const cwy_status status = side.ep->module().arm(side.ep->get());
+  if (status == CWY_RETRY) return true;
+  require_ok(status, "arm");
+  pollfd p{fd, POLLIN, 0};
+  return poll(&p, 1, static_cast<int>(kNapNs / 1'000'000)) != 0;
+}
+
+// Both sides sleep for the other's message, `rounds` times. A wake-up lost on either side shows as
+// a sleep of the full length: the other one sends at once.
+Score play(Side& side, const Game& game) {
+  Score score{};
+  uint64_t arrived = 0;
+  bool last = false;  // the serving side says so in its message, so that both end together
+  side.ep->on_request = [&](const Message& m) {
+    ++arrived;
+    last |= m.nargs == 1 && m.args[0] != 0;
+  };
+  int fd = -1;
+  if (game.by_fd != 0) require_ok(side.ep->module().wait_fd(side.ep->get(), &fd), "wait_fd");
+  const uint64_t end = now_ns() + 8'000'000'000u;
+  for (uint32_t round = 1; round <= game.rounds; ++round) {
+    if (game.first != 0) {
+      last = round == game.rounds || now_ns() > end;
+      const int32_t flag = last ? 1 : 0;
+      side.conn->send(round, &flag, 1);
+    }
+    const Deadline deadline("the other side's message", 10.0);
+    while (arrived < round) {
+      if (side.ep->progress() != 0) continue;
+      const uint64_t before = now_ns();
+      bool woken = true;
+      if (game.by_fd != 0) {
+        woken = sleep_by_fd(side, fd);
+      } else {
+        side.ep->module().nap(side.ep->get(), kNapNs);
+      }
+      const uint64_t slept = now_ns() - before;
+      score.longest_ns = std::max(score.longest_ns, slept);
+      if (!woken || slept >= kNapNs * 95 / 100) ++score.overslept;
+      deadline.check();
+    }
+    score.rounds = round;
+    if (game.first == 0) side.conn->send(round, nullptr, 0);
+    if (last) break;
+  }
+  side.ep->on_request = nullptr;
+  return score;
+}
+
+void ping_pong(uint32_t rounds, bool by_fd) {
+  Session s({.memory = 0});
+  s.start(play, Game{rounds, 0, by_fd ? 1u : 0u});
+  const Score mine = play(s.side(), Game{rounds, 1, by_fd ? 1u : 0u});
+  const auto theirs = s.finish<Score>();
+  const uint32_t overslept = mine.overslept + theirs.overslept;
+  // Two, not none: on a crowded machine the other process may get no processor that long.
+  EXPECT_LE(overslept, 2u) << "sleeps that nothing ended, in " << mine.rounds
+                           << " rounds: lost wake-ups (longest "
+                           << std::max(mine.longest_ns, theirs.longest_ns) / 1'000'000 << " ms)";
+  EXPECT_GE(mine.rounds, std::min(rounds, 500u)) << "rounds within 8 s";
+}
+
+// Catches the race between the last look and the sleep.
+void naps_are_ended_by_messages() {
+  ping_pong(20'000, false);
+}
+void descriptor_is_readable_after_messages() {
+  ping_pong(20'000, true);
+}
+
+// Catches naps that do not end by themselves, and busy loops dressed as naps.
+void nap_is_bounded() {
+  Session s({.memory = 0});
+  for (const uint64_t ns : {0ull, 1'000'000ull, 20'000'000ull}) {
+    const uint64_t before = now_ns();
+    s.ep().module().nap(s.ep().get(), ns);
+    EXPECT_LT(now_ns() - before, ns + 2'000'000'000u * kSlowdown)
+        << "a nap of at most " << ns << " ns";
+  }
+}
+
+// Catches an arm that says "sleep" while messages wait: they arrived before it, without progress.
+void arm_sees_what_is_pending() {
+  Session s({.memory = 0});
+  uint64_t arrived = 0;
+  s.ep().on_request = [&](const Message&) { ++arrived; };
+  int fd = -1;
+  ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
+  ASSERT_GE(fd, 0);
+  for (uint64_t round = 1; round <= 200; ++round) {
+    s.partner().start(
+        +[](Side& side, const uint64_t& n) -> Nothing {
+          side.conn->send(n, nullptr, 0);
+          return {};
+        },
+        round);
+    s.partner().finish<Nothing>(nullptr);  // sent, and no progress here
+    const cwy_status status = s.ep().module().arm(s.ep().get());
+    if (status == CWY_OK) {
+      pollfd p{fd, POLLIN, 0};
+      ASSERT_EQ(poll(&p, 1, 5000), 1) << "armed with a message pending, and never readable";
+    } else {
+      ASSERT_EQ(status, CWY_RETRY) << status_name(status);
+    }
+    s.ep().until([&] { return arrived >= round; }, "the pending message");
+  }
+}
+
+// Catches a descriptor that stays readable for ever: a core that sleeps on it would spin.
+void idle_descriptor_is_quiet() {
+  Session s({.memory = 0});
+  int fd = -1;
+  ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
+  for (int i = 0; i < 200; ++i) s.ep().step();
+  uint32_t quiet = 0;
+  for (int i = 0; i < 20; ++i) {
+    if (s.ep().module().arm(s.ep().get()) == CWY_OK) {
+      pollfd p{fd, POLLIN, 0};
+      quiet += poll(&p, 1, 20) == 0 ? 1 : 0;
+    }
+    s.ep().progress();
+  }
+  EXPECT_GE(quiet, 10u) << "nothing arrives, yet the descriptor keeps waking the sleeper";
+}
+
+const Cases cases{
+    {"Wait", "naps_are_ended_by_messages", kNap | kShort | kProcess, naps_are_ended_by_messages},
+    {"Wait", "nap_is_bounded", kNap, nap_is_bounded},
+    {"Wait", "descriptor_is_readable_after_messages", kWaitFd | kShort | kProcess,
+     descriptor_is_readable_after_messages},
+    {"Wait", "arm_sees_what_is_pending", kWaitFd | kShort | kProcess, arm_sees_what_is_pending},
+    {"Wait", "idle_descriptor_is_quiet", kWaitFd, idle_descriptor_is_quiet},
+};
+
+}  // namespace
+}  // namespace causeway::conformance

@@ -1,0 +1,92 @@
+#include "cases.h"
+
+#include <algorithm>
+
+#include "session.h"
+
+namespace causeway::conformance {
+namespace {
+
+std::vector<Case>& registry() {
+  static std::vector<Case> cases;
+  return cases;
+}
+
+struct NeedInfo {
+  uint32_t bit;
+  const char* text;
+  bool (*present)(const World& w);
+};
+
+bool cap(const World& w, uint64_t bit) {
+  return (w.attr.caps & bit) != 0;
+}
+
+// In the order in which a missing capability is named.
+const NeedInfo kNeeds[] = {
+    {kShort, "am_short", [](const World& w) { return w.ops.am_short != nullptr; }},
+    {kMedium, "am_medium", [](const World& w) { return w.ops.am_medium != nullptr; }},
+    {kLong, "am_long", [](const World& w) { return w.ops.am_long != nullptr; }},
+    {kPrepare, "am_prepare", [](const World& w) { return w.ops.am_prepare != nullptr; }},
+    {kPut, "put", [](const World& w) { return w.ops.put != nullptr; }},
+    {kGet, "get", [](const World& w) { return w.ops.get != nullptr; }},
+    {kPutSmall, "put_small", [](const World& w) { return w.ops.put_small != nullptr; }},
+    {kNotify, "put_notify", [](const World& w) { return w.ops.put_notify != nullptr; }},
+    {kPutv, "putv", [](const World& w) { return w.ops.putv != nullptr; }},
+    {kGetv, "getv", [](const World& w) { return w.ops.getv != nullptr; }},
+    {kAtomic, "atomic", [](const World& w) { return w.ops.atomic != nullptr; }},
+    {kFlush, "flush", [](const World& w) { return w.ops.flush != nullptr; }},
+    {kCheck, "check", [](const World& w) { return w.ops.check != nullptr; }},
+    {kDirect, "direct", [](const World& w) { return cap(w, CWYC_CAP_DIRECT); }},
+    {kAlloc, "mem_alloc", [](const World& w) { return cap(w, CWYC_CAP_MEM_ALLOC); }},
+    {kRegister, "mem_reg",
+     [](const World& w) {
+       return cap(w, CWYC_CAP_MEM_REG) && (w.attr.mem_forms & CWY_FORM_HOST_VA) != 0;
+     }},
+    {kMemory, "mem_alloc or mem_reg",
+     [](const World& w) { return cap(w, CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG); }},
+    {kWaitFd, "wait_fd", [](const World& w) { return cap(w, CWYC_CAP_WAIT_FD); }},
+    {kNap, "nap", [](const World& w) { return cap(w, CWYC_CAP_NAP); }},
+    {kMulti, "concurrency MULTI", [](const World& w) { return w.ops.concurrency == CWYC_MULTI; }},
+    {kPeerFailure, "peer_failure", [](const World& w) { return cap(w, CWYC_CAP_PEER_FAILURE); }},
+    {kUnregistered, "unregistered memory",
+     [](const World& w) { return cap(w, CWYC_CAP_UNREGISTERED); }},
+    {kProcess, "a peer in another process",
+     [](const World& w) { return w.mode == Mode::two_processes; }},
+};
+
+}  // namespace
+
+Cases::Cases(std::initializer_list<Case> cases) {
+  registry().insert(registry().end(), cases);
+}
+
+const std::vector<Case>& all_cases() {
+  // By group and then in the order of writing, whatever the linker did.
+  std::stable_sort(registry().begin(), registry().end(),
+                   [](const Case& a, const Case& b) { return std::string(a.group) < b.group; });
+  return registry();
+}
+
+std::string missing(uint32_t needs) {
+  const World& w = world();
+  const bool no_domain = w.attr.head.struct_size == 0;
+  if ((needs & kDomain) != 0 && no_domain) return "a domain";
+  if ((needs & kNoPeer) == 0 && w.mode == Mode::nothing) return "a peer it can reach";
+  for (const NeedInfo& need : kNeeds) {
+    if ((needs & need.bit) != 0 && !need.present(w)) return need.text;
+  }
+  return "";
+}
+
+std::string needs_text(uint32_t needs) {
+  std::string text;
+  for (const NeedInfo& need : kNeeds) {
+    if ((needs & need.bit) == 0) continue;
+    if (!text.empty()) text += ", ";
+    text += need.text;
+  }
+  return text;
+}
+
+}  // namespace causeway::conformance

@@ -1,0 +1,295 @@
+#include "endpoint.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "diag/error.h"
+#include "plugin_host.h"
+
+namespace causeway::conformance {
+namespace {
+
+const char* hostname() {
+  static char name[256];
+  if (name[0] == 0) gethostname(name, sizeof name - 1);
+  return name;
+}
+
+size_t round_to_page(size_t length) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  return (length + page - 1) / page * page;
+}
+
+[[noreturn]] void fail(cwy_status status, const char* what, const char* text = "") {
+  throw Error(status, "{} answered {}{}{}", what, status_name(status), *text ? ": " : "", text);
+}
+
+}  // namespace
+
+void require_ok(cwy_status status, const char* what) {
+  if (status != CWY_OK) fail(status, what);
+}
+
+cwyc_peer_desc describe(const Card& card, bool same_process, bool address) {
+  cwyc_peer_desc d{};
+  d.head = CWY_HEAD(cwyc_peer_desc);
+  d.peer = card.peer;
+  d.same_process = same_process ? 1 : 0;
+  d.same_host = 1;
+  d.local_index = card.peer.rank;
+  d.pid = card.pid;
+  d.hostname = hostname();
+  d.address = address ? card.address : nullptr;
+  d.address_len = address ? card.address_len : 0;
+  return d;
+}
+
+Domain::Domain(ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
+    : plugin_(plugin) {
+  ErrorText err;
+  status_ = plugin.module.domain_open(options, device.c_str(), &domain_, err);
+  if (status_ != CWY_OK) error_ = err.text();
+  if (status_ == CWY_OK && domain_ == nullptr) {
+    status_ = CWY_ERR_INVALID;
+    error_ = "domain_open answered OK without a domain";
+  }
+}
+
+Domain::~Domain() {
+  if (domain_ != nullptr && status_ == CWY_OK) module().domain_close(domain_);
+}
+
+Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : domain_(domain) {
+  require_ok(domain.open_status(), "domain_open");
+  cwyc_ep_params params{};
+  params.head = CWY_HEAD(cwyc_ep_params);
+  params.core_ep = this;
+  params.deliver = deliver;
+  params.index = index;
+  params.multithreaded = multithreaded;
+  params.max_peers = 2;
+  ErrorText err;
+  const cwy_status status = module().ep_open(domain.get(), &params, &ep_, err);
+  if (status != CWY_OK) fail(status, "ep_open", err.text());
+  attr_.head = CWY_HEAD(cwyc_ep_attr);
+  require_ok(module().ep_query(ep_, &attr_), "ep_query");
+}
+
+Endpoint::~Endpoint() {
+  module().ep_close(ep_);
+}
+
+void Endpoint::address(Card& card) const {
+  if (attr_.ep_address_max > sizeof card.address) {
+    throw Error(CWY_ERR_NOMEM, "ep_address_max is {}: more than the suite's {}",
+                attr_.ep_address_max, sizeof card.address);
+  }
+  card.peer = {PluginHost::job().rank, PluginHost::job().epoch};
+  card.pid = static_cast<uint32_t>(getpid());
+  card.address_len = attr_.ep_address_max;
+  ErrorText err;
+  const cwy_status status = module().ep_address(ep_, card.address, &card.address_len, err);
+  if (status != CWY_OK) fail(status, "ep_address", err.text());
+}
+
+void Endpoint::deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
+                       const int32_t* args, uint32_t nargs, void* payload, size_t length) {
+  auto* self = static_cast<Endpoint*>(core_ep);
+  const Message message{from, word, kind, args, nargs, static_cast<uint8_t*>(payload), length};
+  const auto& handler = (word & kReplyBit) != 0 ? self->on_reply : self->on_request;
+  try {
+    if (handler) {
+      handler(message);
+    } else {
+      ++self->unexpected;
+    }
+  } catch (const std::exception& e) {  // no exception may cross the plugin
+    PluginHost::violation(e.what());
+  }
+}
+
+uint32_t Endpoint::progress(uint32_t budget, uint32_t lane) {
+  return module().progress(ep_, budget, lane);
+}
+
+void Endpoint::step() {
+  if (meanwhile) meanwhile();
+  if (progress() == 0) sched_yield();
+}
+
+void Endpoint::until(const std::function<bool()>& done, const std::string& what, double seconds) {
+  const Deadline deadline(what, seconds);
+  while (!done()) {
+    step();
+    deadline.check();
+  }
+}
+
+cwy_status Endpoint::retry(const std::function<cwy_status()>& post, const char* what,
+                           double seconds) {
+  cwy_status status = post();
+  if (status != CWY_RETRY) return status;
+  const Deadline deadline(std::string(what) + " answers RETRY only", seconds);
+  while ((status = post()) == CWY_RETRY) {
+    step();
+    deadline.check();
+  }
+  return status;
+}
+
+void Endpoint::finish(const Op& op, const char* what, double seconds) {
+  until([&] { return op.done(); }, std::string("completion of ") + what, seconds);
+}
+
+Memory::Memory(Domain& domain, size_t length, Source source, size_t misalign)
+    : domain_(domain), size_(length) {
+  ErrorText err;
+  cwy_status status;
+  if (source == Source::alloc) {
+    size_ = round_to_page(length);
+    void* where = nullptr;
+    status = domain.module().mem_alloc(domain.get(), size_, &where, &mem_, err);
+    if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_alloc"};
+    if (status != CWY_OK) fail(status, "mem_alloc", err.text());
+    data_ = static_cast<uint8_t*>(where);
+  } else {
+    own_ = std::make_unique<uint8_t[]>(length + misalign);
+    data_ = own_.get() + misalign;
+    cwy_memref ref{};
+    ref.head = CWY_HEAD(cwy_memref);
+    ref.form = CWY_FORM_HOST_VA;
+    ref.kind_class = CWY_MEM_HOST;
+    ref.addr = reinterpret_cast<uint64_t>(data_);
+    ref.length = length;
+    ref.device = -1;
+    ref.fd = -1;
+    status = domain.module().mem_reg(domain.get(), &ref, &mem_, err);
+    if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_reg"};
+    if (status != CWY_OK) fail(status, "mem_reg", err.text());
+  }
+}
+
+std::unique_ptr<Memory> Memory::best(Domain& domain, uint64_t caps, size_t length) {
+  if ((caps & CWYC_CAP_MEM_ALLOC) != 0) {
+    return std::make_unique<Memory>(domain, length, Source::alloc);
+  }
+  return std::make_unique<Memory>(domain, length, Source::registered);
+}
+
+Memory::~Memory() {
+  domain_.module().mem_release(domain_.get(), mem_);
+}
+
+void Memory::pack(Card& card) const {
+  ErrorText err;
+  card.rkey_len = sizeof card.rkey;
+  const cwy_status status = domain_.module().rkey_pack(mem_, card.rkey, &card.rkey_len, err);
+  if (status != CWY_OK) fail(status, "rkey_pack", err.text());
+  card.base = reinterpret_cast<uint64_t>(data_);
+  card.length = size_;
+}
+
+RemoteMemory::RemoteMemory(Endpoint& ep, const Card& owner, bool same_process)
+    : ep_(ep), base_(owner.base), size_(owner.length) {
+  const cwyc_peer_desc desc = describe(owner, same_process);
+  ErrorText err;
+  const cwy_status status =
+      ep.module().rkey_open(ep.get(), &desc, owner.rkey, owner.rkey_len, &rkey_, err);
+  if (status != CWY_OK) fail(status, "rkey_open", err.text());
+}
+
+RemoteMemory::~RemoteMemory() {
+  ep_.module().rkey_close(ep_.get(), rkey_);
+}
+
+Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(ep) {
+  constexpr size_t kLine = 64;
+  const size_t bytes = (sizeof(cwyc_conn) + ep.attr().conn_size + kLine - 1) / kLine * kLine;
+  conn_ = static_cast<cwyc_conn*>(std::aligned_alloc(kLine, bytes));
+  std::memset(conn_, 0, bytes);
+  conn_->ops = &ep.domain().plugin().ops.at(0);
+  conn_->core = this;
+  conn_->ep = ep.get();
+  conn_->peer = peer.peer;
+  const cwyc_peer_desc desc = describe(peer, same_process);
+  ErrorText err;
+  Op& op = pool_.fetch("connect");
+  const cwy_status status =
+      op.post([&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, err); });
+  if (status != CWY_OK && status != CWY_INPROGRESS) {
+    std::free(conn_);
+    fail(status, "connect", err.text());
+  }
+  ep.finish(op, "connect");
+  if (op.status() != CWY_OK) {
+    ep.module().disconnect(conn_);
+    std::free(conn_);
+    fail(op.status(), "connect (reported)");
+  }
+}
+
+Connection::~Connection() {
+  // What a failed case left pending must not reach freed memory.
+  if (pool_.unfinished() != 0) ep_.module().purge(conn_);
+  ep_.module().disconnect(conn_);
+  std::free(conn_);
+}
+
+void Connection::send(uint64_t word, const int32_t* args, uint32_t nargs, uint32_t flags) {
+  require_ok(ep_.retry([&] { return ops().am_short(conn_, word, args, nargs, flags); }, "am_short"),
+             "am_short");
+}
+
+void Connection::send_medium(uint64_t word, const int32_t* args, uint32_t nargs,
+                             const void* payload, size_t length, uint32_t flags) {
+  Op& op = pool_.am("am_medium");
+  const cwy_status status = ep_.retry(
+      [&] {
+        return op.post([&](cwyc_op* raw) {
+          return ops().am_medium(conn_, word, args, nargs, payload, nullptr, length, flags, raw);
+        });
+      },
+      "am_medium");
+  if (status == CWY_INPROGRESS) {
+    ep_.finish(op, "am_medium");
+  } else {
+    require_ok(status, "am_medium");
+  }
+  require_ok(op.status(), "am_medium (reported)");
+}
+
+void Connection::put(const void* src, uint64_t raddr, const RemoteMemory& to, size_t length,
+                     cwyc_mem* lmem) {
+  Op& op = pool_.put();
+  const cwy_status status = ep_.retry(
+      [&] {
+        return op.post([&](cwyc_op* raw) {
+          return ops().put(conn_, src, lmem, raddr, to.get(), length, 0, raw);
+        });
+      },
+      "put");
+  if (status != CWY_INPROGRESS) require_ok(status, "put");
+  ep_.finish(op, "put");
+  require_ok(op.status(), "put (reported)");
+}
+
+void Connection::get_data(void* dst, uint64_t raddr, const RemoteMemory& from, size_t length,
+                          cwyc_mem* lmem) {
+  Op& op = pool_.fetch();
+  const cwy_status status = ep_.retry(
+      [&] {
+        return op.post([&](cwyc_op* raw) {
+          return ops().get(conn_, dst, lmem, raddr, from.get(), length, 0, raw);
+        });
+      },
+      "get");
+  if (status != CWY_INPROGRESS) require_ok(status, "get");
+  ep_.finish(op, "get");
+  require_ok(op.status(), "get (reported)");
+}
+
+}  // namespace causeway::conformance

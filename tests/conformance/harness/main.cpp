@@ -1,0 +1,206 @@
+// causeway-conformance: checks one plugin file against the plugin interface. Run by people through
+// `causeway check-plugin FILE`. Exit status: 0 nothing failed, 1 a case failed or the file is not
+// a plugin, 2 the command line is wrong, 124 hung, 128+n crashed by signal n.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+#include "cases.h"
+#include "diag/error.h"
+#include "kinds/kinds.h"
+#include "partner.h"
+#include "report.h"
+#include "session.h"
+
+namespace causeway::conformance {
+namespace {
+
+struct CommandLine {
+  Settings settings;
+  std::string json;
+  bool list = false;
+};
+
+// Runs one case inside gtest: skips with a reason, turns the suite's exceptions into failures.
+class CaseTest : public testing::Test {
+ public:
+  explicit CaseTest(const Case& c) : case_(c) {}
+  void TestBody() override {
+    if (const std::string lack = missing(case_.needs); !lack.empty()) return note_skip(lack);
+    PluginHost::take_violations();
+    PluginHost::take_peer_reports();
+    watch_case(fmt::format("{}.{}", case_.group, case_.name), 90 * kSlowdown);
+    try {
+      case_.body();
+    } catch (const Skip& skip) {
+      note_skip(skip.capability);
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << e.what();
+    }
+    alarm(0);
+    if (const std::string breach = PluginHost::take_violations(); !breach.empty()) {
+      ADD_FAILURE() << "against the contract: " << breach;
+    }
+  }
+
+ private:
+  Case case_;
+};
+
+int read_command_line(int argc, char** argv, CommandLine& line) {
+  CLI::App app{"Checks a Causeway plugin against the plugin interface"};
+  Settings& s = line.settings;
+  std::vector<std::string> sets;
+  app.add_option("--plugin", s.plugin, "The plugin file")->required();
+  app.add_option("--device", s.device, "Device to open (conduits)");
+  app.add_option("--set", sets, "Plugin option key=value (repeatable)");
+  app.add_option("--seed", s.seed, "Seed of the random cases; printed by every run");
+  app.add_option("--json", line.json, "Write the results as JSON to this file; - is stdout");
+  app.add_flag("-v,--verbose", s.verbose, "One line for every case");
+  app.add_flag("--list", line.list, "Print the cases and what they need");
+  app.footer("Options of GoogleTest (--gtest_filter=GLOB, --gtest_repeat=N ...) work too.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? -1 : 2;
+  }
+  for (const std::string& set : sets) {
+    const size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      fmt::print(stderr, "--set {}: expected key=value\n", set);
+      return 2;
+    }
+    s.options[set.substr(0, equals)] = set.substr(equals + 1);
+  }
+  if (s.seed == 0) s.seed = std::random_device{}() | 1u;
+  // dlopen and the forked partner must mean the same file whatever the directory.
+  std::error_code ignored;
+  if (const auto full = std::filesystem::absolute(s.plugin, ignored); !ignored) s.plugin = full;
+  return 0;
+}
+
+std::string make_session_dir() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path =
+      fmt::format("{}/causeway-conformance-XXXXXX", base != nullptr && *base != 0 ? base : "/tmp");
+  if (mkdtemp(path.data()) == nullptr) {
+    throw Error(CWY_ERR_INVALID, "{}: cannot create a session directory", path);
+  }
+  return path;
+}
+
+void list_cases(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    const std::string needs = needs_text(c.needs);
+    fmt::print("{}.{}{}{}\n", c.group, c.name, needs.empty() ? "" : "  needs ", needs);
+  }
+}
+
+void register_cases(const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    testing::RegisterTest(c.group, c.name, nullptr, nullptr, __FILE__, __LINE__,
+                          [c]() -> CaseTest* { return new CaseTest(c); });
+  }
+}
+
+const char* mode_text() {
+  switch (world().mode) {
+    case Mode::two_processes:
+      return "between two processes";
+    case Mode::loopback:
+      return "an endpoint talking to itself";
+    case Mode::nothing:
+      return "no peer";
+  }
+  return "";
+}
+
+// The name of anything left in /dev/shm by this run, or "".
+std::string left_in_shm(const std::string& job_id) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm", ignored)) {
+    if (entry.path().filename().string().find(job_id) != std::string::npos) return entry.path();
+  }
+  return "";
+}
+
+int run(CommandLine& line, const Manifest& manifest) {
+  const bool conduit = manifest.kind == PluginKind::conduit;
+  const std::vector<Case>& cases = conduit ? all_cases() : kind_cases(manifest.kind);
+  if (line.list) {
+    list_cases(cases);
+    return 0;
+  }
+  install_crash_reports();
+  if (conduit) {
+    watch_case("start-up", 60 * kSlowdown);
+    probe(line.settings);
+    alarm(0);
+  } else {
+    load_kind(line.settings, manifest.kind);
+  }
+  register_cases(cases);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  delete listeners.Release(listeners.default_result_printer());
+  const std::string subject =
+      fmt::format("{} {} {}", kind_word(manifest.kind), manifest.name, manifest.version);
+  const bool quiet = line.json == "-";
+  Report* report = new Report(subject, line.settings.verbose, quiet);  // gtest deletes it
+  listeners.Append(report);
+  int status = RUN_ALL_TESTS();
+  if (report->empty()) {
+    fmt::print(stderr, "no case matches --gtest_filter={}\n", GTEST_FLAG_GET(filter));
+    return 2;
+  }
+  const std::string how = conduit ? mode_text() : "in one process";
+  if (const std::string left = left_in_shm(line.settings.job_id); !left.empty()) {
+    fmt::print(stderr, "FAILED  left behind: {}\n", left);
+    status = 1;
+  }
+  if (!quiet && conduit && world().mode == Mode::nothing) {
+    fmt::print("note: no peer could be reached, so little was tested: {}\n", world().why_nothing);
+  }
+  report->print_summary(how);
+  if (status != 0 && !quiet) fmt::print("seed {}\n", line.settings.seed);
+  if (!line.json.empty() && !report->write_json(line.json, how, line.settings.seed)) {
+    fmt::print(stderr, "{}: cannot write\n", line.json);
+    return 1;
+  }
+  return status == 0 ? 0 : 1;
+}
+
+int guarded_main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  CommandLine line;
+  if (const int bad = read_command_line(argc, argv, line); bad != 0) return bad < 0 ? 0 : bad;
+  const Manifest manifest = read_manifest(line.settings.plugin);
+  line.settings.session_dir = make_session_dir();
+  line.settings.job_id = fmt::format("conformance-{}", getpid());
+  std::fflush(nullptr);  // nothing buffered may be printed twice by a fork
+  Zygote::start(line.settings);
+  PluginHost::set_identity(line.settings, 0, 1);
+  const int status = run(line, manifest);
+  Zygote::stop();
+  return status;
+}
+
+}  // namespace
+}  // namespace causeway::conformance
+
+int main(int argc, char** argv) {
+  try {
+    return causeway::conformance::guarded_main(argc, argv);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "causeway-conformance: {}\n", e.what());
+    causeway::conformance::Zygote::stop();
+    return 1;
+  }
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Installs the build into one directory and moves the result to another, so that everything the
+# other install tests do also proves that an installed tree may be moved.
+# Usage: stage.sh BUILD_DIR WORK_DIR SOURCE_DIR
+# Catches: a header, plugin or package file that nobody installs; an absolute path of the build
+# or source tree in an installed file; a run path that leaves the tree.
+set -eu
+build=$1 work=$2 source=$3
+tree=$work/tree
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/stage" >"$work/install.log"
+mv "$work/stage" "$tree"
+
+status=0
+complain() { echo "install: $*"; status=1; }
+
+for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
+  include/causeway/plugin.h include/causeway/conduit.h include/causeway/memkind.h \
+  include/causeway/collective.h include/causeway/direct.h include/causeway/am_calls.h \
+  lib/libcauseway.so lib/causeway/1/conduit_self.so lib/causeway/1/conduit_shm.so \
+  lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
+  lib/pkgconfig/causeway.pc \
+  share/causeway/configs/default.yaml share/causeway/configs/sites/am-only.yaml \
+  share/causeway/example/conduit_uds.c share/doc/causeway/LICENSE share/doc/causeway/conduit-api.md
+do
+  [ -e "$tree/$file" ] || complain "$file is not installed"
+done
+
+# Every plugin of the build is an installed plugin, and nothing else is.
+for plugin in "$tree"/lib/causeway/1/*; do
+  case $(basename "$plugin") in
+    conduit_*.so | memkind_*.so | collective_*.so) ;;
+    *) complain "$plugin is no plugin" ;;
+  esac
+done
+
+# Paths: text files as they are, binaries without debug information, which names sources.
+find "$tree" -type f | while read -r file; do
+  plain=$file
+  if [ "$(head -c 4 "$file" | tr -d '\177')" = ELF ]; then
+    plain=$work/stripped
+    objcopy --strip-debug "$file" "$plain"
+  fi
+  for path in "$build" "$source" "$work"; do
+    if grep -qF -- "$path" "$plain"; then echo "install: ${file#"$tree"/} holds $path"; fi
+  done
+done >"$work/paths.log"
+if [ -s "$work/paths.log" ]; then cat "$work/paths.log"; status=1; fi
+
+for file in "$tree"/bin/* "$tree"/lib/*.so.* "$tree"/lib/causeway/1/*.so "$tree"/libexec/causeway/*
+do
+  [ -e "$file" ] || continue
+  readelf -d "$file" 2>/dev/null | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p' | tr : '\n' |
+    while read -r dir; do
+      # shellcheck disable=SC2016 # the word the dynamic linker expands
+      case $dir in '' | '$ORIGIN' | '$ORIGIN/'*) ;; *) echo "$(basename "$file") looks in $dir" ;; esac
+    done
+done >"$work/runpath.log"
+if [ -s "$work/runpath.log" ]; then cat "$work/runpath.log"; status=1; fi
+exit $status

@@ -1,0 +1,39 @@
+#!/bin/sh
+# The house has the rooms that were agreed on, and each explains itself.
+# Usage: layout.sh SOURCE_DIR
+# Catches: a new file or folder at the top level, a room without a README, a source file past the
+# length at which a reader gets lost.
+set -eu
+cd "$1"
+status=0
+complain() { echo "layout: $*"; status=1; }
+# In a clone, what git knows; in an unpacked archive, what is there.
+list() {
+  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then git ls-files; else
+    find . -type f ! -path './build*' ! -path './.git/*' | sed 's|^\./||'
+  fi
+}
+files=$(list)
+rooms='core plugins conduit-api memkind-api configs tests tools'
+for entry in $(echo "$files" | cut -d/ -f1 | sort -u); do
+  case " $rooms CMakeLists.txt README.md LICENSE CMakePresets.json " in
+    *" $entry "*) ;;
+    *) case $entry in .*) ;; *) complain "$entry does not belong at the top level" ;; esac ;;
+  esac
+done
+inner=$(echo "$files" | grep -E '^(core|tests|tools)/[^/]+/|^plugins/(conduit|memkind|collective)/[^/]+/' |
+  sed -E 's#^(plugins/[^/]+/[^/]+|[^/]+/[^/]+)/.*#\1#' | sort -u)
+for room in $rooms; do
+  [ -s "$room/README.md" ] || complain "$room has no README.md"
+done
+# A folder within has its own, or a line in the map of the room it stands in.
+for folder in $inner; do
+  room=${folder%%/*}
+  [ -s "$folder/README.md" ] || grep -qF "\`${folder#*/}/\`" "$room/README.md" ||
+    complain "$folder has no README.md, and $room/README.md does not name it"
+done
+for file in $(echo "$files" | grep -E '\.(c|h|cpp|hpp)$'); do
+  lines=$(wc -l <"$file")
+  [ "$lines" -le 700 ] || complain "$file has $lines lines, more than 700"
+done
+exit $status

@@ -1,0 +1,57 @@
+# What `cmake --install` leaves: headers, CMake package, pkg-config file, configurations and the
+# texts a plugin author needs. Plugins, the command and the conformance suite install themselves.
+# The tree may be moved after installation, so nothing here may hold an absolute path.
+include(CMakePackageConfigHelpers)
+
+foreach(dir INCLUDEDIR LIBDIR DATADIR LIBEXECDIR)
+  if(IS_ABSOLUTE "${CMAKE_INSTALL_${dir}}")
+    message(FATAL_ERROR "CMAKE_INSTALL_${dir} is ${CMAKE_INSTALL_${dir}}: give it relative to the "
+                        "prefix, because the installed tree must stay movable")
+  endif()
+endforeach()
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Causeway)
+set(data_dir ${CMAKE_INSTALL_DATADIR}/causeway)
+set(doc_dir ${CMAKE_INSTALL_DATADIR}/doc/causeway)
+
+# ---- headers of clients, and of collective plugins (the other two rooms install theirs) ----
+install(DIRECTORY core/include/ core/collective-api/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+
+# ---- targets: Causeway::causeway to link, Causeway::plugin_headers to compile against ----
+set_target_properties(causeway_plugin_headers PROPERTIES EXPORT_NAME plugin_headers)
+add_library(Causeway::plugin_headers ALIAS causeway_plugin_headers)
+install(TARGETS causeway_plugin_headers EXPORT CausewayTargets)
+set_target_properties(causeway_lib PROPERTIES EXPORT_NAME causeway)
+add_library(Causeway::causeway ALIAS causeway_lib)
+install(TARGETS causeway_lib EXPORT CausewayTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT CausewayTargets NAMESPACE Causeway:: DESTINATION ${package_dir})
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/CausewayConfig.cmake.in
+  ${CMAKE_BINARY_DIR}/package/CausewayConfig.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
+# Before 1.0 a minor version may change what a client sees.
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/CausewayConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/package/CausewayConfig.cmake
+  ${CMAKE_BINARY_DIR}/package/CausewayConfigVersion.cmake DESTINATION ${package_dir})
+
+# ---- pkg-config: the prefix is found from where the file lies ----
+file(RELATIVE_PATH prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" prefix_from_pc ${prefix_from_pc})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway.pc.in
+  ${CMAKE_BINARY_DIR}/package/causeway.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/package/causeway.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# ---- configurations, the example conduit, the normative texts ----
+install(DIRECTORY configs/ DESTINATION ${data_dir}/configs
+  FILES_MATCHING PATTERN "*.yaml" PATTERN "*.md")
+install(DIRECTORY plugins/example/ DESTINATION ${data_dir}/example
+  PATTERN "build*" EXCLUDE)
+install(FILES LICENSE README.md DESTINATION ${doc_dir})
+foreach(room conduit-api memkind-api core/collective-api)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${room}/README.md)
+    get_filename_component(name ${room} NAME)
+    install(FILES ${room}/README.md DESTINATION ${doc_dir} RENAME ${name}.md)
+  endif()
+endforeach()

@@ -1,0 +1,98 @@
+// causeway check-plugin: reads a plugin's manifest, then runs the installed conformance suite on
+// it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.h"
+#include "diag/error.h"
+#include "loader/loader.h"
+
+namespace causeway::command {
+namespace {
+
+struct Arguments {
+  std::string file, device, filter;
+  std::vector<std::string> sets;
+  uint64_t seed = 0;
+  bool list = false, json = false, verbose = false;
+};
+
+// <prefix>/libexec/causeway, in the installed tree and in the build tree.
+std::string suite_path() {
+  return own_prefix() + "/libexec/causeway/causeway-conformance";
+}
+
+std::vector<std::string> suite_command(const Arguments& a, const std::string& suite) {
+  std::vector<std::string> command = {suite, "--plugin", a.file};
+  if (!a.device.empty()) command.insert(command.end(), {"--device", a.device});
+  for (const std::string& set : a.sets) command.insert(command.end(), {"--set", set});
+  if (a.seed != 0) command.insert(command.end(), {"--seed", std::to_string(a.seed)});
+  if (!a.filter.empty()) command.push_back("--gtest_filter=" + a.filter);
+  if (a.list) command.emplace_back("--list");
+  if (a.json) command.insert(command.end(), {"--json", "-"});
+  if (a.verbose) command.emplace_back("--verbose");
+  return command;
+}
+
+// Does not return when the suite could be started.
+int become(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  fmt::print(stderr, "{}: the conformance suite cannot be started: {}\n", command[0],
+             std::strerror(errno));
+  return kFailed;
+}
+
+int check_plugin(const Arguments& a) {
+  try {
+    const Manifest m = read_manifest(a.file);
+    if (!a.json) {
+      fmt::print("{} {} {}, plugin interface {}.{}{}{}\n", kind_word(m.kind), m.name, m.version,
+                 m.api_major, m.api_minor, m.summary.empty() ? "" : ": ", m.summary);
+    }
+  } catch (const Error& e) {
+    fmt::print(stderr, "{}\n", e.text());
+    return kFailed;
+  }
+  const std::string suite = suite_path();
+  if (access(suite.c_str(), X_OK) != 0) {
+    fmt::print(stderr,
+               "{}: the conformance suite is not installed there; it is built with BUILD_TESTING\n",
+               suite);
+    return kFailed;
+  }
+  std::fflush(nullptr);  // exec drops what is still buffered
+  return become(suite_command(a, suite));
+}
+
+}  // namespace
+
+void add_check_plugin(CLI::App& app, int& status) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* sub = app.add_subcommand("check-plugin", "Check a plugin file against its interface");
+  sub->add_option("file", a->file, "The plugin, a .so file")->required();
+  sub->add_option("--device", a->device, "Device to open instead of the plugin's choice");
+  sub->add_option("--set", a->sets, "Option of the plugin, key=value (repeatable)")
+      ->allow_extra_args(false);
+  sub->add_option("--filter", a->filter, "Run only cases that match, e.g. 'Rma.*:-*4MiB'");
+  sub->add_option("--seed", a->seed, "Repeat the random cases of an earlier run");
+  sub->add_flag("--list", a->list, "Print the cases and what each needs");
+  sub->add_flag("--json", a->json, "Results as JSON");
+  sub->add_flag("-v,--verbose", a->verbose, "One line for every case");
+  sub->footer(
+      "Exit status: 0 nothing failed, 1 a case failed or the file is no usable plugin, 2 usage,\n"
+      "124 a call into the plugin hung, 128+N the plugin crashed with signal N.");
+  sub->callback([a, &status] { status = check_plugin(*a); });
+}
+
+}  // namespace causeway::command
