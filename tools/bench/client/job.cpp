@@ -101,7 +101,7 @@ std::vector<unsigned> usable_cpus() {
 
 Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_bytes_(segment_bytes) {
   const double start = now_ns();
-  int e = gex_Client_Init(&client_, &ep_, &tm_, "causeway-bench", argc, argv, 0);
+  int e = gex_Client_Init(&client_, &ep_, &tm_, "CAUSEWAY_BENCH", argc, argv, 0);
   if (e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_Client_Init: {}\n", gasnet_ErrorDesc(e));
     exit(1);
