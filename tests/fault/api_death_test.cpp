@@ -36,6 +36,10 @@ std::vector<Death> all(std::initializer_list<const char*> stages) {
   return deaths;
 }
 
+std::string test_name(const testing::TestParamInfo<Death>& death) {
+  return death.param.stage + "_" + death.param.way.name;
+}
+
 class Dies : public testing::TestWithParam<Death> {};
 
 void expect_named(const Result& result, const Way& way) {
@@ -54,10 +58,10 @@ TEST_P(Dies, AndTheJobEnds) {
   expect_named(run({.words = {"die", death.stage, death.way.name}, .ranks = 3}), death.way);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rank, Dies,
-    testing::ValuesIn(all({"before_init", "after_init", "attach", "barrier", "storm", "get"})),
-    [](const auto& info) { return info.param.stage + "_" + info.param.way.name; });
+INSTANTIATE_TEST_SUITE_P(Rank, Dies,
+                         testing::ValuesIn(all({"before_init", "after_init", "attach", "barrier",
+                                                "storm", "get"})),
+                         test_name);
 
 // Blocked in emulated gets and messages, the survivors wait for the dead rank's answers.
 class DiesUnderAmOnly : public testing::TestWithParam<Death> {};
@@ -69,9 +73,7 @@ TEST_P(DiesUnderAmOnly, AndTheJobEnds) {
                death.way);
 }
 INSTANTIATE_TEST_SUITE_P(Rank, DiesUnderAmOnly, testing::ValuesIn(all({"barrier", "storm", "get"})),
-                         [](const auto& info) {
-                           return info.param.stage + "_" + info.param.way.name;
-                         });
+                         test_name);
 
 // When the others have left in order already, a signal still counts, and a plain return does not.
 TEST(DiesLast, BySignal) {
