@@ -41,20 +41,20 @@ void Team::publish_window() {
     const RemoteSegment& segment = members_[r]->segment;
     return segment.size.load(std::memory_order_acquire) != 0 && segment.direct;
   };
-  uint64_t window = 0;
   const uint32_t me = head_.rank;
+  // No operation is in flight on this endpoint now (specification of
+  // gex_EP_PublishBoundSegment), so nobody reads the window while it changes.
+  __atomic_store_n(&head_.window_count, 0, __ATOMIC_RELEASE);
   if (runtime().direct_allowed() && mapped(me)) {
     uint32_t first = me, last = me;
     while (first > 0 && mapped(first - 1)) --first;
     while (last + 1 < head_.size && mapped(last + 1)) ++last;
     for (uint32_t r = first; r <= last; ++r) delta_[r] = members_[r]->segment.delta;
     head_.delta = delta_.data() + first;
-    window = first | (static_cast<uint64_t>(last - first + 1) << 32);
+    head_.window_first = first;
+    // Release: a client that sees the count sees the deltas.
+    __atomic_store_n(&head_.window_count, last - first + 1, __ATOMIC_RELEASE);
   }
-  // Release: a client that sees the window sees the deltas. The specification keeps endpoints
-  // idle while their segments change (gex_EP_PublishBoundSegment), so no reader holds an older
-  // window while `delta` moves.
-  __atomic_store_n(&head_.window, window, __ATOMIC_RELEASE);
 }
 
 }  // namespace causeway

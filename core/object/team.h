@@ -42,7 +42,7 @@ class Team {
 
   // Publishes the longest run of ranks around this process whose memory is mapped here.
   void publish_window();
-  bool has_window() const { return (head_.window >> 32) != 0; }
+  bool has_window() const { return head_.window_count != 0; }
 
   // What its collectives keep; made at the first one.
   TeamCollectives& collectives();

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   gex_TM_t team;
   gex_Segment_t segment;
   void *mine, *theirs;
-  if (gex_Client_Init(&client, &ep, &team, "hello", &argc, &argv, 0) != GASNET_OK) return 1;
+  if (gex_Client_Init(&client, &ep, &team, "HELLO", &argc, &argv, 0) != GASNET_OK) return 1;
   if (gex_Segment_Attach(&segment, team, GASNET_PAGESIZE) != GASNET_OK) gasnet_exit(1);
   const gex_Rank_t me = gex_TM_QueryRank(team), next = (me + 1) % gex_TM_QuerySize(team);
   gex_Segment_QueryBound(team, me, &mine, NULL, NULL);

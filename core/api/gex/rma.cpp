@@ -25,6 +25,24 @@ struct ValueBytes {
   char bytes[sizeof(gex_RMA_Value_t)];
 };
 
+gex_RMA_Value_t get_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* src,
+                          size_t nbytes, gex_Flags_t flags) {
+  require_value_size(call, nbytes);
+  char bytes[sizeof(gex_RMA_Value_t)] = {};
+  // A value cannot say "no-op" (the specification gives this call no such answer).
+  causeway::rma_blocking(
+      {call, Operation::get, tm, rank, bytes, src, nbytes, flags & ~GEX_FLAG_IMMEDIATE});
+  return cwy_load_value(bytes, nbytes);
+}
+
+int put_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+              size_t nbytes, gex_Flags_t flags) {
+  require_value_size(call, nbytes);
+  ValueBytes source(value, nbytes);
+  return causeway::rma_blocking(
+      {call, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+}
+
 }  // namespace
 
 CAUSEWAY_API int cwy_put_blocking_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
@@ -61,21 +79,19 @@ CAUSEWAY_API gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank,
 }
 CAUSEWAY_API gex_RMA_Value_t cwy_get_val_v1(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                             gex_Flags_t flags) {
-  constexpr const char* kCall = "gex_RMA_GetBlockingVal()";
-  require_value_size(kCall, nbytes);
-  char bytes[sizeof(gex_RMA_Value_t)] = {};
-  // A value cannot say "no-op" (the specification gives this call no such answer).
-  causeway::rma_blocking(
-      {kCall, Operation::get, tm, rank, bytes, src, nbytes, flags & ~GEX_FLAG_IMMEDIATE});
-  return cwy_load_value(bytes, nbytes);
+  return get_value("gex_RMA_GetBlockingVal()", tm, rank, src, nbytes, flags);
+}
+CAUSEWAY_API gex_RMA_Value_t cwy_get_small_v1(gex_TM_t tm, gex_Rank_t rank, void* src,
+                                              size_t nbytes, gex_Flags_t flags) {
+  return get_value("gex_RMA_GetBlocking()", tm, rank, src, nbytes, flags);
 }
 CAUSEWAY_API int cwy_put_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
                                 size_t nbytes, gex_Flags_t flags) {
-  constexpr const char* kCall = "gex_RMA_PutBlockingVal()";
-  require_value_size(kCall, nbytes);
-  ValueBytes source(value, nbytes);
-  return causeway::rma_blocking(
-      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+  return put_value("gex_RMA_PutBlockingVal()", tm, rank, dest, value, nbytes, flags);
+}
+CAUSEWAY_API int cwy_put_small_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                                  size_t nbytes, gex_Flags_t flags) {
+  return put_value("gex_RMA_PutBlocking()", tm, rank, dest, value, nbytes, flags);
 }
 CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                     gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {

@@ -22,11 +22,14 @@ extern "C" {
 #endif
 
 typedef struct cwy_team_head {
-  /* First rank of the window in the low half, number of ranks in the high half. Published by the
-   * library with release after `delta` is valid; read here with acquire. Empty (0 ranks) for
-   * endpoints bound to device memory, with `direct_map: never` and with `checks: full`. */
-  uint64_t window;
-  const intptr_t* delta; /* delta[rank - first]: add to an address of the owner's */
+  /* The window: `window_count` ranks from `window_first` on. The library changes it only while no
+   * operation is in flight (the specification keeps endpoints idle while segments are published),
+   * writing 0 to the count first and the new count, with release, last. Empty for endpoints bound
+   * to device memory, with `direct_map: never` and with `checks: full`. Two plain words rather
+   * than one, so that the test below is two instructions. */
+  uint32_t window_first;
+  uint32_t window_count;
+  const intptr_t* delta; /* delta[rank - window_first]: add to an address of the owner's */
   uint32_t head_size;    /* sizeof(cwy_team_head) of the library */
   uint32_t rank;         /* the caller's rank in the team */
   uint32_t size;         /* ranks in the team */
@@ -46,6 +49,11 @@ typedef uint64_t gex_RMA_Value_t;
 /* The slow path: everything that is not a plain load or store. */
 extern int cwy_put_blocking_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                size_t nbytes, gex_Flags_t flags);
+/* Blocking forms of 1 to 8 bytes, by value. */
+extern int cwy_put_small_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                            size_t nbytes, gex_Flags_t flags);
+extern gex_RMA_Value_t cwy_get_small_v1(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
+                                        gex_Flags_t flags);
 extern int cwy_put_nbi_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src, size_t nbytes,
                           gex_Event_t* lc_opt, gex_Flags_t flags);
 extern gex_Event_t cwy_put_nb_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
@@ -70,15 +78,23 @@ extern void cwy_event_wait_v1(gex_Event_t event);
 /* Flags that change what an address means: such calls go the long way. */
 #define CWY_DIRECT_EXCLUDES (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
 
-/* The address in this process of `addr` of `rank`, or NULL if it is not directly addressable. */
-static inline void* cwy_direct_addr(gex_TM_t tm, gex_Rank_t rank, const void* addr,
-                                    gex_Flags_t flags) {
-  const uint64_t window = __atomic_load_n(&tm->window, __ATOMIC_ACQUIRE);
-  const uint32_t index = rank - (uint32_t)window;
-  if (__builtin_expect(index < (uint32_t)(window >> 32) && !(flags & CWY_DIRECT_EXCLUDES), 1))
-    return (void*)((uintptr_t)addr + (uintptr_t)tm->delta[index]);
-  return (void*)0;
+/* Is `rank` inside the window, and does the call mean plain addresses? */
+static inline int cwy_is_direct(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
+  return __builtin_expect(rank - tm->window_first <
+                                  __atomic_load_n(&tm->window_count, __ATOMIC_ACQUIRE) &&
+                              !(flags & CWY_DIRECT_EXCLUDES),
+                          1);
 }
+/* The address in this process of `addr` of `rank`, which is inside the window. */
+static inline void* cwy_translate(gex_TM_t tm, gex_Rank_t rank, const void* addr) {
+  return (void*)((uintptr_t)addr + (uintptr_t)tm->delta[rank - tm->window_first]);
+}
+
+/* Transfers whose size the compiler knows and a register holds go to the library by value, so
+ * that the client's variable need not live in memory for the sake of a path not taken. */
+#define CWY_BY_VALUE(nbytes, flags)                                     \
+  (__builtin_constant_p(nbytes) && (nbytes) - 1 < sizeof(gex_RMA_Value_t) && \
+   !((flags) & (CWY_DIRECT_EXCLUDES | GEX_FLAG_IMMEDIATE)))
 
 /* A direct operation is complete on return: a leaf event asked for has already happened. */
 static inline void cwy_leaf_done(gex_Event_t* lc_opt) {
@@ -106,74 +122,88 @@ static inline gex_RMA_Value_t cwy_load_value(const void* src, size_t nbytes) {
 /* gex_RMA_*: GASNet-EX API v0.18, "Extended API". Arguments, completion and flags as there. */
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                       size_t nbytes, gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_blocking_v1(tm, rank, dest, src, nbytes, flags);
-  memcpy(direct, src, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+    return 0;
+  }
+  if (CWY_BY_VALUE(nbytes, flags))
+    return cwy_put_small_v1(tm, rank, dest, cwy_load_value(src, nbytes), nbytes, flags);
+  return cwy_put_blocking_v1(tm, rank, dest, src, nbytes, flags);
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                  size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_nbi_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
-  memcpy(direct, src, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+    return 0;
+  }
+  return cwy_put_nbi_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_nb_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
-  memcpy(direct, src, nbytes);
-  cwy_leaf_done(lc_opt);
-  return GEX_EVENT_INVALID;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+    cwy_leaf_done(lc_opt);
+    return GEX_EVENT_INVALID;
+  }
+  return cwy_put_nb_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                       size_t nbytes, gex_Flags_t flags) {
-  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
-  if (!direct) return cwy_get_blocking_v1(tm, dest, rank, src, nbytes, flags);
-  memcpy(dest, direct, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+    return 0;
+  }
+  if (CWY_BY_VALUE(nbytes, flags)) {
+    cwy_store_value(dest, cwy_get_small_v1(tm, rank, src, nbytes, flags), nbytes);
+    return 0;
+  }
+  return cwy_get_blocking_v1(tm, dest, rank, src, nbytes, flags);
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
-  if (!direct) return cwy_get_nbi_v1(tm, dest, rank, src, nbytes, flags);
-  memcpy(dest, direct, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+    return 0;
+  }
+  return cwy_get_nbi_v1(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                         size_t nbytes, gex_Flags_t flags) {
-  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
-  if (!direct) return cwy_get_nb_v1(tm, dest, rank, src, nbytes, flags);
-  memcpy(dest, direct, nbytes);
-  return GEX_EVENT_INVALID;
+  if (cwy_is_direct(tm, rank, flags)) {
+    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+    return GEX_EVENT_INVALID;
+  }
+  return cwy_get_nb_v1(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src,
                                                      size_t nbytes, gex_Flags_t flags) {
-  const void* const direct = cwy_direct_addr(tm, rank, src, flags);
-  if (!direct) return cwy_get_val_v1(tm, rank, src, nbytes, flags);
-  return cwy_load_value(direct, nbytes);
+  if (cwy_is_direct(tm, rank, flags)) return cwy_load_value(cwy_translate(tm, rank, src), nbytes);
+  return cwy_get_val_v1(tm, rank, src, nbytes, flags);
 }
 static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_val_v1(tm, rank, dest, value, nbytes, flags);
-  cwy_store_value(direct, value, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+    return 0;
+  }
+  return cwy_put_val_v1(tm, rank, dest, value, nbytes, flags);
 }
 static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                     gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_nbi_val_v1(tm, rank, dest, value, nbytes, flags);
-  cwy_store_value(direct, value, nbytes);
-  return 0;
+  if (cwy_is_direct(tm, rank, flags)) {
+    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+    return 0;
+  }
+  return cwy_put_nbi_val_v1(tm, rank, dest, value, nbytes, flags);
 }
 static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                            gex_RMA_Value_t value, size_t nbytes,
                                            gex_Flags_t flags) {
-  void* const direct = cwy_direct_addr(tm, rank, dest, flags);
-  if (!direct) return cwy_put_nb_val_v1(tm, rank, dest, value, nbytes, flags);
-  cwy_store_value(direct, value, nbytes);
-  return GEX_EVENT_INVALID;
+  if (cwy_is_direct(tm, rank, flags)) {
+    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+    return GEX_EVENT_INVALID;
+  }
+  return cwy_put_nb_val_v1(tm, rank, dest, value, nbytes, flags);
 }
 
 /* gex_Event_Test/Wait: "Event test/wait operations". Test makes no progress. */

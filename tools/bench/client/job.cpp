@@ -101,7 +101,7 @@ std::vector<unsigned> usable_cpus() {
 
 Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_bytes_(segment_bytes) {
   const double start = now_ns();
-  int e = gex_Client_Init(&client_, &ep_, &tm_, "causeway-bench", argc, argv, 0);
+  int e = gex_Client_Init(&client_, &ep_, &tm_, "CAUSEWAY_BENCH", argc, argv, 0);
   if (e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_Client_Init: {}\n", gasnet_ErrorDesc(e));
     exit(1);
@@ -181,9 +181,7 @@ unsigned char* Job::mapped_address(uint32_t rank) const {
   return static_cast<unsigned char*>(mapped);
 }
 
-bool Job::peer_is_direct() const {
-  return cwy_direct_addr(tm_, peer(), owner_address(peer()), 0) != nullptr;
-}
+bool Job::peer_is_direct() const { return cwy_is_direct(tm_, peer(), 0) != 0; }
 
 // Rank 0's memory object, opened by the others through /proc: no name that could stay behind.
 void Job::map_shared() {

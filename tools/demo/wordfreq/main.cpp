@@ -173,7 +173,7 @@ int main(int argc, char** argv) {
   gex_EP_t ep;
   gex_TM_t team;
   gex_Segment_t segment;
-  if (gex_Client_Init(&client, &ep, &team, "wordfreq", &argc, &argv, 0) != GASNET_OK) return 1;
+  if (gex_Client_Init(&client, &ep, &team, "WORDFREQ", &argc, &argv, 0) != GASNET_OK) return 1;
   Arguments arguments;
   if (!parse(argc, argv, arguments)) {
     if (gex_TM_QueryRank(team) == 0) fputs(kUsage, stderr);
