@@ -107,8 +107,12 @@ bool die(int argc, char** argv) {
     return true;
   }
   if (stage == "exit") {
-    if (!doomed()) gasnet_exit(0);
-    ::usleep(200000);
+    // Long enough for the doomed to have left the barrier of attach(), where it would hear of this.
+    if (!doomed()) {
+      ::usleep(100000);
+      gasnet_exit(0);
+    }
+    ::usleep(400000);
     end_now();
     return true;
   }

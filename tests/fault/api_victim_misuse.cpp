@@ -129,6 +129,8 @@ const Calls& arguments() {
        [] { gex_RMA_PutBlockingVal(tm(), job.peer(), peer_segment(job.peer()), 1, nine, 0); }},
       {"value_of_no_bytes",
        [] { gex_RMA_GetBlockingVal(tm(), job.peer(), peer_segment(job.peer()), none, 0); }},
+      {"pair_without_endpoint",
+       [] { gex_RMA_GetBlocking(gex_TM_Pair(job.ep, 1), local, 0, peer_segment(0), 8, 0); }},
       {"medium_deferred",
        [] {
          gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_DEFER, 0);
