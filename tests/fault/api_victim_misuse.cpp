@@ -14,6 +14,8 @@ std::string in_handler;  // what the next request handler shall do wrong
 std::atomic<int> replies{0};
 char local[64];
 gex_Event_t an_event;
+// Not constants, or the compiler itself would refuse the calls.
+volatile size_t nine = 9, none = 0;
 
 void on_reply(gex_Token_t) {
   replies.fetch_add(1, std::memory_order_release);
@@ -124,9 +126,9 @@ const Calls& arguments() {
       {"put_no_such_rank",
        [] { gex_RMA_PutBlocking(tm(), job.size + 3, peer_segment(0), local, 8, 0); }},
       {"value_of_nine_bytes",
-       [] { gex_RMA_PutBlockingVal(tm(), job.peer(), peer_segment(job.peer()), 1, 9, 0); }},
+       [] { gex_RMA_PutBlockingVal(tm(), job.peer(), peer_segment(job.peer()), 1, nine, 0); }},
       {"value_of_no_bytes",
-       [] { gex_RMA_GetBlockingVal(tm(), job.peer(), peer_segment(job.peer()), 0, 0); }},
+       [] { gex_RMA_GetBlockingVal(tm(), job.peer(), peer_segment(job.peer()), none, 0); }},
       {"medium_deferred",
        [] {
          gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_DEFER, 0);
