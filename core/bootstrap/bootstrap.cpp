@@ -7,6 +7,7 @@
 
 #include "bootstrap/pmix_bootstrap.h"
 #include "bootstrap/singleton_bootstrap.h"
+#include "config/config.h"
 #include "diag/error.h"
 #include "launch/launch.h"
 
@@ -92,6 +93,10 @@ std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
   if (const std::optional<uint32_t> ranks = ranks_to_fork()) {
     LaunchOptions options;
     options.ranks = *ranks;
+    // A mistake in the configuration is reported here once, and not by every rank.
+    const Timeouts timeouts = load_config(ConfigSources::from_environment()).timeouts;
+    options.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
+    options.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
     launch_forked(options);
     return std::make_unique<PmixBootstrap>(timeout_ns);
   }

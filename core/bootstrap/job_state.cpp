@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "bootstrap/quiet_thread.h"
+
 namespace causeway {
 
 void JobState::died(uint32_t rank, const std::string& how) {
@@ -11,7 +13,7 @@ void JobState::died(uint32_t rank, const std::string& how) {
   if (stopping_ || !dead_.emplace(rank, how).second) return;
   if (!first_) first_ = rank;
   if (rank < size_) undelivered_.push_back(rank);
-  if (callback_ && !messenger_.joinable()) messenger_ = std::thread([this] { deliver(); });
+  if (callback_ && !messenger_.joinable()) messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
 }
 
@@ -19,7 +21,7 @@ void JobState::set_callback(Callback callback) {
   const std::lock_guard lock(mutex_);
   callback_ = std::move(callback);
   if (callback_ && !undelivered_.empty() && !messenger_.joinable())
-    messenger_ = std::thread([this] { deliver(); });
+    messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
 }
 

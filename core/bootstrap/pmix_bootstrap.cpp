@@ -11,6 +11,7 @@
 #include <sstream>
 #include <thread>
 
+#include "bootstrap/quiet_thread.h"
 #include "diag/error.h"
 
 namespace causeway {
@@ -180,7 +181,7 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
   };
   auto promise = std::make_shared<std::promise<Answer>>();
   std::future<Answer> answer = promise->get_future();
-  std::thread([promise] {
+  quiet_thread([promise] {
     Answer a{};
     a.status = PMIx_Init(&a.self, nullptr, 0);
     promise->set_value(a);

@@ -1,5 +1,6 @@
 #include "launch/job.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -26,6 +28,9 @@ namespace {
 constexpr double kNever = std::numeric_limits<double>::infinity();
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
+// The server library asks about a fence only when a rank has left it out; from the rank's closed
+// socket to its end as a process may take this long.
+constexpr double kFenceDelay = 0.005;
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
 // A rank that returned from main without saying goodbye may be one of a program that ends.
@@ -72,7 +77,20 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
   plan_.signal_mask = caller_mask;
 }
 
-Job::~Job() = default;
+Job::~Job() {
+  output_.reset();  // writes to real_stderr_
+  if (real_stderr_) ::dup2(real_stderr_.get(), STDERR_FILENO);
+}
+
+// The library prints a line of its own for every message to a rank that has just died; what users
+// need to know is said once, by the job. PMIX_DEBUG brings the library's lines back.
+void Job::mute_library() {
+  if (std::getenv("PMIX_DEBUG") != nullptr) return;
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere) return;
+  real_stderr_ = UniqueFd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (real_stderr_) ::dup2(nowhere.get(), STDERR_FILENO);
+}
 
 bool Job::spawn() {
   ::getrlimit(RLIMIT_NOFILE, &plan_.descriptor_limit);
@@ -110,7 +128,9 @@ void Job::start_stdin() {
 
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
-  const Output::Options how{options_.tag_output, options_.ranks == 1 && !options_.tag_output};
+  mute_library();
+  Output::Options how{options_.tag_output, options_.ranks == 1 && !options_.tag_output};
+  if (real_stderr_) how.stderr_fd = real_stderr_.get();
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
   watch(front_.get(), kFront);
   watch(child_signals_.get(), kChild);
@@ -131,9 +151,9 @@ int Job::supervise() {
     for (int i = 0; i < count; ++i) dispatch(events[i].data.u64);
     on_timers(now_s());
   }
-  if (!kill_descendants({}, 2.0) && !quiet_)
+  if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
-  if (!quiet_ && !front_gone_) output_->finish();
+  if (!front_gone_) output_->finish();
   return verdict_.status();
 }
 
@@ -180,29 +200,51 @@ void Job::on_front() {
 }
 
 void Job::on_server() {
-  for (const PmixReport& report : server_->take_reports()) {
-    if (report.rank >= ranks_.size()) continue;
-    RankProcess& rank = ranks_[report.rank];
-    switch (report.kind) {
-      case PmixReport::Kind::connected:
-        rank.connected = true;
-        if (!any_connected_) first_connection_ = now_s();
-        any_connected_ = true;
-        check_early_exits(now_s());
-        break;
-      case PmixReport::Kind::finalized:
-        rank.finalized = true;
-        break;
-      case PmixReport::Kind::aborted:
-        if (ending_) break;
-        verdict_.set_final(report.status);
-        server_->announce_death(rank.rank, "aborted the job");
-        begin_end(fmt::format("rank {} ended the job with status {}{}{}", name_of(rank),
-                              report.status & 0xff, report.line.empty() ? "" : ": ", report.line),
-                  &rank);
-        break;
+  for (PmixReport& report : server_->take_reports()) on_report(report);
+}
+
+void Job::on_report(PmixReport& report) {
+  if (report.kind == PmixReport::Kind::fence) {
+    fences_.push_back({now_s() + kFenceDelay, std::move(report.answer)});
+    return;
+  }
+  if (report.rank >= ranks_.size()) return;
+  RankProcess& rank = ranks_[report.rank];
+  switch (report.kind) {
+    case PmixReport::Kind::connected:
+      rank.connected = true;
+      any_connected_ = true;
+      return check_early_exits(now_s());
+    case PmixReport::Kind::finalized:
+      rank.finalized = true;
+      return;
+    case PmixReport::Kind::aborted:
+      if (ending_) return;
+      verdict_.set_final(report.status);
+      server_->announce_death(rank.rank, "aborted the job");
+      return begin_end(
+          fmt::format("rank {} ended the job with status {}{}{}", name_of(rank),
+                      report.status & 0xff, report.line.empty() ? "" : ": ", report.line),
+          &rank);
+    case PmixReport::Kind::fence:
+      return;
+  }
+}
+
+// A fence that every rank has joined finds all of them running and none of them finalized.
+void Job::answer_fences(double now) {
+  const bool complete = std::all_of(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
+    return rank.running && !rank.finalized;
+  });
+  std::vector<Fence> waiting;
+  for (Fence& fence : fences_) {
+    if (complete && fence.due > now) {
+      waiting.push_back(std::move(fence));
+    } else {
+      fence.answer(complete);
     }
   }
+  fences_ = std::move(waiting);
 }
 
 void Job::on_control(uint32_t index) {
@@ -288,12 +330,14 @@ void Job::check_early_exits(double now) {
 }
 
 double Job::next_deadline() const {
-  if (ending_) return std::min(kill_at_, output_->deadline());
-  return std::min({time_limit_, blame_at_, leave_at_, early_at_, output_->deadline()});
+  const double fence = fences_.empty() ? kNever : fences_.front().due;
+  if (ending_) return std::min({kill_at_, output_->deadline(), fence});
+  return std::min({fence, time_limit_, blame_at_, leave_at_, early_at_, output_->deadline()});
 }
 
 void Job::on_timers(double now) {
   if (output_->deadline() <= now) output_->woken();
+  if (!fences_.empty()) answer_fences(now);
   if (ending_) {
     if (kill_at_ <= now) kill_all();
     return;

@@ -32,6 +32,7 @@ class Job {
   int supervise();
 
  private:
+  void mute_library();
   void start_server();
   void start_stdin();
   void watch(int fd, uint64_t tag);
@@ -42,7 +43,9 @@ class Job {
   void on_control(uint32_t rank);
   void on_rank_end(RankProcess& rank, int wait_status);
   void judge(RankProcess& rank);
+  void on_report(PmixReport& report);
   void on_timers(double now);
+  void answer_fences(double now);
   double next_deadline() const;
   void check_stdout();
   void check_early_exits(double now);
@@ -54,6 +57,7 @@ class Job {
 
   const LaunchOptions& options_;
   const SessionDir& session_;
+  UniqueFd real_stderr_;  // while the PMIx library's remarks go nowhere
   UniqueFd front_, epoll_, child_signals_, sink_wake_;
   SpawnPlan plan_;
   std::vector<RankProcess> ranks_;
@@ -61,11 +65,15 @@ class Job {
   std::unique_ptr<Output> output_;
   Verdict verdict_;
 
+  struct Fence {
+    double due;
+    std::function<void(bool)> answer;
+  };
+  std::vector<Fence> fences_;
+
   bool ending_ = false;
   bool front_gone_ = false;
   bool any_connected_ = false;
-  bool quiet_ = false;  // nobody reads any more
-  double first_connection_ = 0.0;
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_, blame_at_, leave_at_, early_at_;
   std::string blame_;        // what is said when blame_at_ comes

@@ -95,7 +95,7 @@ void Sink::write_all() {
 Output::Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd)
     : options_(options), epoll_fd_(epoll_fd), epoll_tag_(epoll_tag) {
   lanes_[0] = std::make_unique<Lane>(STDOUT_FILENO, wake_fd);
-  lanes_[1] = std::make_unique<Lane>(STDERR_FILENO, wake_fd);
+  lanes_[1] = std::make_unique<Lane>(options_.stderr_fd, wake_fd);
 }
 
 void Output::add(uint32_t rank, int stream, UniqueFd read_end) {

@@ -63,7 +63,8 @@ class Output {
  public:
   struct Options {
     bool tag = false;
-    bool raw = false;  // one rank: its bytes are passed on at once, lines or not
+    bool raw = false;   // one rank: its bytes are passed on at once, lines or not
+    int stderr_fd = 2;  // where the launcher's stderr is now
   };
   Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd);
 

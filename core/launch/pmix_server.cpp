@@ -88,7 +88,7 @@ struct PmixUpcalls {
   static void queue(PmixReport::Kind kind, const pmix_proc_t* proc, int status = 0,
                     const char* line = nullptr) {
     if (g_server != nullptr)
-      g_server->report({kind, proc->rank, status, line == nullptr ? "" : line});
+      g_server->report({kind, proc->rank, status, line == nullptr ? "" : line, {}});
   }
 
   static pmix_status_t connected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
@@ -108,21 +108,19 @@ struct PmixUpcalls {
     return PMIX_OPERATION_SUCCEEDED;
   }
 
-  // Every participant is local, so what the library collected is already everything. The library
-  // takes a rank that lost its connection out of the fences that follow; they must fail instead.
+  // Every participant is local, so what the library collected is already everything, unless a
+  // participant is gone: the library takes it out of later fences, which must fail instead. Only
+  // the supervision loop knows who lives.
   static pmix_status_t fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data,
                              size_t size, pmix_modex_cbfunc_t done, void* context) {
-    const bool complete = g_server != nullptr && !g_server->rank_lost_;
-    done(complete ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION, data, size, context, &std::free, data);
+    if (g_server == nullptr) return PMIX_ERR_INIT;
+    PmixReport report{PmixReport::Kind::fence, 0, 0, {}, {}};
+    report.answer = [=](bool complete) {
+      done(complete ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION, data, size, context, &std::free,
+           data);
+    };
+    g_server->report(std::move(report));
     return PMIX_SUCCESS;
-  }
-
-  // Of a rank that had not finalized. Runs in PMIx's thread, as the fence upcall does.
-  static void lost_connection(size_t, pmix_status_t, const pmix_proc_t*, pmix_info_t*, size_t,
-                              pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done,
-                              void* context) {
-    if (g_server != nullptr) g_server->rank_lost_ = true;
-    if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, context);
   }
 
   // Asked for data of a rank that no local client has published: there is nobody else to ask.
@@ -168,9 +166,6 @@ void start_library(const std::string& directory) {
   const bool no = false;
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
-  pmix_status_t lost = PMIX_ERR_LOST_CONNECTION;
-  PMIx_Register_event_handler(&lost, 1, nullptr, 0, &PmixUpcalls::lost_connection, nullptr,
-                              nullptr);
 }
 
 void register_job(const std::string& job_id, uint32_t ranks) {

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,10 +16,11 @@
 namespace causeway::launch {
 
 struct PmixReport {
-  enum class Kind { connected, finalized, aborted } kind;
-  uint32_t rank;
-  int status = 0;    // aborted
-  std::string line;  // aborted
+  enum class Kind { connected, finalized, aborted, fence } kind;
+  uint32_t rank;                              // all but fence
+  int status = 0;                             // aborted
+  std::string line;                           // aborted
+  std::function<void(bool complete)> answer;  // fence: to be called once
 };
 
 class PmixServer {
@@ -44,7 +46,6 @@ class PmixServer {
 
   std::string job_id_;
   UniqueFd event_;
-  bool rank_lost_ = false;  // of PMIx's thread alone
   std::mutex mutex_;
   std::deque<PmixReport> reports_;
 };

@@ -81,8 +81,13 @@ bool take_environment(int control) {
 }
 
 void reset_signals(const sigset_t& mask) {
-  // A shell starts background jobs with these ignored; a rank has to hear the launcher.
-  for (const int signal : {SIGINT, SIGQUIT, SIGPIPE, SIGCHLD}) ::signal(signal, SIG_DFL);
+  // A shell starts background jobs with these ignored; a rank has to hear the launcher. Handlers
+  // that a forking program has installed stay.
+  for (const int signal : {SIGINT, SIGQUIT}) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    if (now.sa_handler == SIG_IGN) ::signal(signal, SIG_DFL);
+  }
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
 }
 

@@ -23,27 +23,28 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   return cards;
 }
 
-bool some_conduit_maps(Endpoint& ep) {
+// Finds the conduits that map other processes' memory: asked about a process beside this one, so
+// that a conduit which only reaches its own process does not count.
+bool find_mapping_conduits(Endpoint& ep) {
+  bool any = false;
   for (auto& cep : ep.conduit_eps()) {
-    // Two processes: a conduit that only reaches its own process maps nobody.
     cwyc_peer_desc other{};
     other.head = CWY_HEAD(cwyc_peer_desc);
     other.same_host = 1;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const Conduit& conduit = *cep->conduit;
-    if ((cep->attr.caps & CWYC_CAP_DIRECT) &&
-        conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK) {
-      return true;
-    }
+    cep->maps_neighbors = (cep->attr.caps & CWYC_CAP_DIRECT) != 0 &&
+                          conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK;
+    any |= cep->maps_neighbors;
   }
-  return false;
+  return any;
 }
 
 }  // namespace
 
 Client::Client(std::string name, gex_Flags_t flags) : name_(std::move(name)), flags_(flags) {
   ep_ = std::make_unique<Endpoint>(this, 0, 0);
-  runtime().job().set_cards(trade_cards(*ep_), some_conduit_maps(*ep_));
+  runtime().job().set_cards(trade_cards(*ep_), find_mapping_conduits(*ep_));
   std::vector<Peer*> members;
   members.reserve(runtime().size());
   for (uint32_t r = 0; r < runtime().size(); ++r) {

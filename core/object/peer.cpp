@@ -98,9 +98,9 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
 
 void open_right(Peer& peer, Connection& c) {
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
-  if (c.cep->caps & CWYC_CAP_UNREGISTERED) return;
   const std::string right = packed_right(peer.segment, c.cep->conduit->name());
   if (right.empty()) {
+    if (c.cep->caps & CWYC_CAP_UNREGISTERED) return;
     c.rma_over_am.store(true, std::memory_order_relaxed);
     return;
   }

@@ -32,6 +32,17 @@ size_t memory_available() {
   return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES)) * kPage;
 }
 
+// Memory that neighbors can map beats any other; otherwise the first conduit that allocates.
+Conduit* preferred_allocator(Endpoint& ep) {
+  Conduit* first = nullptr;
+  for (auto& cep : ep.conduit_eps()) {
+    if (!(cep->attr.caps & CWYC_CAP_MEM_ALLOC)) continue;
+    if (cep->maps_neighbors) return cep->conduit;
+    if (first == nullptr) first = cep->conduit;
+  }
+  return first;
+}
+
 }  // namespace
 
 size_t max_segment_size() {
@@ -46,21 +57,17 @@ Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
 Segment* Segment::allocate(Client* client, size_t size) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
   std::unique_ptr<Segment> segment(new Segment(client, nullptr, rounded, 0));
-  Conduit* allocator = nullptr;
-  for (auto& cep : client->endpoint()->conduit_eps()) {
-    if (!(cep->caps & CWYC_CAP_MEM_ALLOC)) continue;
-    Conduit* conduit = cep->conduit;
+  Conduit* allocator = preferred_allocator(*client->endpoint());
+  if (allocator != nullptr) {
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     cwyc_mem* mem = nullptr;
     const cwy_status status =
-        conduit->module().mem_alloc(conduit->domain(), rounded, &segment->addr_, &mem, &err);
+        allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
     if (status != CWY_OK) {
       throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
-                  conduit->name(), err.text[0] ? err.text : status_name(status));
+                  allocator->name(), err.text[0] ? err.text : status_name(status));
     }
-    segment->registrations_.push_back({conduit, mem});
-    allocator = conduit;
-    break;
+    segment->registrations_.push_back({allocator, mem});
   }
   if (allocator == nullptr) {
     void* p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -59,6 +59,7 @@ struct ConduitEp {
   std::recursive_mutex mutex;   // handlers reply from inside progress
   uint64_t caps = 0;            // attr.caps less what the configuration forbids
   AmLimits limits{};            // constant for the life of the job
+  bool maps_neighbors = false;  // other processes' memory can appear in this one
 
   std::string address() const;  // of ep_address; throws Error
   uint32_t progress(uint32_t budget, uint32_t lane);

@@ -89,6 +89,38 @@ TEST(Signals, RanksHearSigquitOnce) {
   }
 }
 
+// Would catch: a rank that does not hear the launcher because a script's background job starts with
+// these signals ignored, and handlers that a forking program has installed and that get lost.
+TEST(Signals, IgnoredAtStartStillWork) {
+  Command command({"bash", "-c",
+                   "trap '' INT QUIT; exec " + run_command() + " run -n 2 -- " + rank_program() +
+                       " init exchange say=ready sleep=30"});
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 2));
+  ::kill(command.pid(), SIGINT);
+  const Result result = command.wait();
+  EXPECT_EQ(result.status, 130);
+  EXPECT_LT(result.seconds, 5.0);
+  Command forked({rank_program(), "catch", "init", "exchange", "say=ready", "sleep=30"},
+                 {{"CAUSEWAY_RANKS", "2"}});
+  forked.start();
+  ASSERT_TRUE(forked.wait_for_output("ready", 2));
+  ::kill(forked.pid(), SIGTERM);
+  EXPECT_EQ(count(forked.wait().out, "got signal 3"), 2u);
+}
+
+// Would catch: Ctrl-Z that stops the launcher only, or ranks that stay stopped.
+TEST(Signals, StopAndContinueReachTheRanks) {
+  Command command(job(1, {"say=ready", "sleep=0.5", "say=late"}));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 1));
+  ::kill(command.pid(), SIGTSTP);
+  EXPECT_FALSE(command.wait_for_output("late", 1, 1.2));
+  ::kill(command.pid(), SIGCONT);
+  EXPECT_TRUE(command.wait_for_output("late", 1, 5.0));
+  EXPECT_EQ(command.wait().status, 0);
+}
+
 // Would catch: an impatient user who has to wait for the grace time.
 TEST(Signals, TheSecondEndsAtOnce) {
   Command command(job(3, {"deaf", "init", "exchange", "say=ready", "sleep=30"}));

@@ -67,13 +67,43 @@ TEST(CommandLine, NonsenseIsRefused) {
   EXPECT_NE(result.err.find("the job has ranks 0 to 1 only"), std::string::npos);
 }
 
-// Would catch: settings that do not reach the ranks.
+// Would catch: settings that do not reach the ranks, or that lose a comma on the way.
 TEST(CommandLine, SettingsReachTheRanks) {
-  Command command(job(1, {"env=CAUSEWAY_SET", "dir" /* fails: no bootstrap */},
-                      {"--set", "log.level=info", "--set", "direct_map=never"}));
-  command.start();
-  EXPECT_TRUE(command.wait_for_output("CAUSEWAY_SET=log.level=info,direct_map=never", 1));
-  command.wait();
+  Command command(
+      job(1, {"env=CAUSEWAY_SET"}, {"--set", "log.level=info", "--set", "direct_map=never"}));
+  EXPECT_EQ(command.run().out, "CAUSEWAY_SET=log.level=info,direct_map=never\n");
+}
+
+// Would catch: a bad configuration that is reported by every rank, or after they have started.
+TEST(CommandLine, BadConfigurationStartsNothing) {
+  Command command(job(4, {"say=started"}, {"--set", "direct_map=perhaps"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(count(result.err, "expected auto or never"), 1u) << result.err;
+  Command forked({rank_program(), "init"},
+                 {{"CAUSEWAY_RANKS", "4"}, {"CAUSEWAY_SET", "direct_map=perhaps"}});
+  EXPECT_EQ(count(forked.run().out, "INVALID"), 1u);
+}
+
+// Would catch: a relative path that is wrong in a rank that changes its directory.
+TEST(CommandLine, ConfigurationPathIsAbsolute) {
+  Command command({"sh", "-c",
+                   "cd $TMPDIR/.. && echo 'timeouts: {exit: 200ms}' > my.yaml && exec " +
+                       run_command() + " run -n 1 --config my.yaml -- printenv CAUSEWAY_CONFIG"});
+  const Result result = command.run();
+  EXPECT_EQ(result.out.front(), '/') << result.out << result.err;
+  EXPECT_NE(result.out.find("/my.yaml\n"), std::string::npos);
+}
+
+// Would catch: the configured grace times ignored by the launcher.
+TEST(CommandLine, GraceTimesComeFromTheConfiguration) {
+  Command command(job(2, {"deaf", "init", "exchange", "@1:finalize", "@1:exit=0", "sleep=30"},
+                      {"--set", "timeouts.exit=300ms", "--set", "timeouts.kill=300ms"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_GT(result.seconds, 0.55);
+  EXPECT_LT(result.seconds, 1.5) << result.err;
 }
 
 // Would catch: a job directory that the ranks do not know, or that others may read.

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "config/config.h"
+#include "config/set_text.h"
 #include "diag/error.h"
 #include "launch/launch.h"
 
@@ -33,9 +35,22 @@ std::string joined_sets(const std::vector<std::string>& sets) {
   std::string text = outer == nullptr ? "" : outer;
   for (const std::string& set : sets) {
     if (!text.empty()) text += ',';
-    text += set;
+    text += escape_set(set);
   }
   return text;
+}
+
+// The ranks' configuration is checked here, so that a mistake is reported once and before anything
+// has started; the launcher's own times come from it.
+void apply_config(const RunOptions& run, LaunchOptions& launch) {
+  ConfigSources sources = ConfigSources::from_environment();
+  if (!run.config.empty()) sources.file = std::filesystem::absolute(run.config).string();
+  sources.sets.insert(sources.sets.end(), run.sets.begin(), run.sets.end());
+  const Timeouts timeouts = load_config(sources).timeouts;
+  launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
+  launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
+  if (!run.config.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", *sources.file);
+  if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
 }
 
 LaunchOptions to_launch(const RunOptions& run) {
@@ -52,10 +67,7 @@ LaunchOptions to_launch(const RunOptions& run) {
       throw Error(CWY_ERR_INVALID, "--stdin {}: the job has ranks 0 to {} only", run.stdin_rank,
                   run.ranks - 1);
   }
-  if (!run.config.empty())
-    launch.environment.emplace_back("CAUSEWAY_CONFIG",
-                                    std::filesystem::absolute(run.config).string());
-  if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
+  apply_config(run, launch);
   return launch;
 }
 
@@ -102,7 +114,7 @@ void add_run(CLI::App& app, int& status) {
     try {
       status = launch_job(to_launch(*options));
     } catch (const Error& e) {
-      std::cerr << "causeway run: " << e.text() << '\n';
+      std::cerr << "causeway run: " << e.text() << std::endl;
       status = kFailed;
     }
   });

@@ -51,9 +51,31 @@ cwy_status why_no_room(Connection& c, TxLane& lane) {
   return CWY_RETRY;
 }
 
+// A record is written from its end to its beginning: the receiver keeps reading the line of the
+// header, so that line is touched once, last. The compiler must leave that order alone.
+inline void keep_order() {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
 inline void copy_args(char* to, const int32_t* args, uint32_t nargs) {
   auto* out = reinterpret_cast<int32_t*>(to);
-  for (uint32_t i = 0; i < nargs; ++i) out[i] = args[i];
+  if (nargs > 8) {
+    std::memcpy(out + 8, args + 8, (nargs - 8) * sizeof *args);
+    keep_order();
+    nargs = 8;
+  }
+  for (uint32_t i = nargs; i-- > 0;) out[i] = args[i];
+  keep_order();
+}
+
+// What shares the header's line goes last.
+inline void copy_payload(const char* record, char* to, const void* from, size_t length) {
+  const size_t in_line = cache_line - (reinterpret_cast<uintptr_t>(record) % cache_line);
+  const auto before = static_cast<size_t>(to - record);
+  const size_t first = std::min(in_line > before ? in_line - before : 0, length);
+  std::memcpy(to + first, static_cast<const char*>(from) + first, length - first);
+  keep_order();
+  if (first != 0) std::memcpy(to, from, first);
 }
 
 inline void put_word(char* record, uint64_t word) {
@@ -83,8 +105,10 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   const size_t size = short_bytes(nargs);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
-  put_word(record, word);
+  lane.end_at(size);
+  keep_order();
   copy_args(record + record_fixed, args, nargs);
+  put_word(record, word);
   lane.messages[CWYC_AM_SHORT].add(1);
   publish(c, lane, size, pack_header(RecordKind::am_short, nargs, 0));
   return CWY_OK;
@@ -102,9 +126,11 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   const size_t size = medium_bytes(nargs, length);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
-  put_word(record, word);
+  lane.end_at(size);
+  keep_order();
+  if (length != 0) copy_payload(record, record + record_fixed + args_bytes(nargs), payload, length);
   copy_args(record + record_fixed, args, nargs);
-  if (length != 0) std::memcpy(record + record_fixed + args_bytes(nargs), payload, length);
+  put_word(record, word);
   lane.messages[CWYC_AM_MEDIUM].add(1);
   lane.bytes.add(length);
   publish(c, lane, size, pack_header(RecordKind::am_medium, nargs, length));
@@ -127,9 +153,10 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
     const cwy_status status = write_remote(*rkey, raddr, payload, length);
     if (status != CWY_OK) return status;
   }
-  put_word(record, word);
-  std::memcpy(record + record_fixed, &raddr, sizeof raddr);
+  lane.end_at(size);
   copy_args(record + record_fixed + 16, args, nargs);
+  std::memcpy(record + record_fixed, &raddr, sizeof raddr);
+  put_word(record, word);
   lane.messages[CWYC_AM_LONG].add(1);
   lane.bytes.add(length);
   publish(c, lane, size, pack_header(RecordKind::am_long, nargs, length));
@@ -184,8 +211,9 @@ void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t
   // Room was made for as many arguments as am_prepare heard of; with fewer, the payload moves up.
   char* const payload = lane.at + record_fixed + args_bytes(nargs);
   if (payload != slot->buffer) std::memmove(payload, slot->buffer, length);
-  put_word(lane.at, word);
+  lane.end_at(medium_bytes(nargs, length));
   copy_args(lane.at + record_fixed, args, nargs);
+  put_word(lane.at, word);
   lane.messages[CWYC_AM_MEDIUM].add(1);
   lane.bytes.add(length);
   publish(c, lane, medium_bytes(nargs, length), pack_header(RecordKind::am_medium, nargs, length));

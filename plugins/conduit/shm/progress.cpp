@@ -104,6 +104,7 @@ uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t budget) {
   if (!turn.mine()) return 0;
   uint32_t delivered = 0;
   bool skipped = false;
+  const bool flooded = lane.pace.flooded();
   while (delivered < budget) {
     // Relaxed: only this lane's holder acts on it, by closing its own lane.
     if (__builtin_expect(from.rejected.load(std::memory_order_relaxed), 0)) {
@@ -123,21 +124,30 @@ uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t budget) {
       lane.advance(at, static_cast<size_t>(lane.end - at));
       continue;
     }
+    if (flooded) __builtin_prefetch(at + lines_ahead);
     const size_t size = deliver(ep, from, lane, at, word);
     if (size == 0) continue;  // rejected
     lane.advance(at, size);
     skipped = false;
     ++delivered;
   }
+  if (delivered != 0 && delivered < budget) lane.pace.emptied();
   return delivered;
+}
+
+inline bool worth_a_look(RxLane& lane) {
+  if (lane.pace.resting()) return false;
+  if (lane.has_record()) return true;
+  lane.pace.found_nothing();
+  return false;
 }
 
 inline uint32_t poll(cwyc_ep* ep, uint16_t index, uint32_t budget, uint32_t which) {
   Receiver& from = ep->receivers[index];
   uint32_t delivered = 0;
-  if (from.lane[reply_lane].has_record())
+  if (worth_a_look(from.lane[reply_lane]))
     delivered = drain(ep, from, from.lane[reply_lane], budget);
-  if (which == CWYC_PROGRESS_ALL && delivered < budget && from.lane[request_lane].has_record())
+  if (which == CWYC_PROGRESS_ALL && delivered < budget && worth_a_look(from.lane[request_lane]))
     delivered += drain(ep, from, from.lane[request_lane], budget - delivered);
   return delivered;
 }

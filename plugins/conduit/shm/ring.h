@@ -78,6 +78,10 @@ inline void prefetch_to_write(const char* at) {
 #endif
 }
 
+// How far ahead of its use a line is fetched: about one transfer between distant cores, at the
+// rate at which short messages are written.
+inline constexpr size_t lines_ahead = 8 * cache_line;
+
 // The sending end, private to one connection and lane.
 struct TxLane {
   char* at = nullptr;    // where the next record goes; its header word is zero
@@ -108,6 +112,13 @@ struct TxLane {
     return reserve_slowly(size);
   }
 
+  // First step of writing a record: zeroes the word behind it. Relaxed: ordered before the
+  // record's own header by publish().
+  void end_at(size_t size) {
+    char* const next = at + size;
+    header_word(next == end ? base : next).store(0, std::memory_order_relaxed);
+  }
+
   // Makes the record at `at` visible.
   void publish(size_t size, uint64_t header) {
     char* const record = at;
@@ -116,12 +127,10 @@ struct TxLane {
       next = stop = base;
       lap += ring_bytes();
     }
-    // Relaxed: ordered before the record's own header by the release below.
-    header_word(next).store(0, std::memory_order_relaxed);
     // Release: whoever sees the header sees the body and the zero behind it.
     header_word(record).store(header, std::memory_order_release);
     at = next;
-    prefetch_to_write(next + 64);
+    prefetch_to_write(next + lines_ahead);
   }
 
  private:
@@ -155,6 +164,62 @@ struct TxLane {
 // Where closed lanes read: never a message.
 alignas(cache_line) inline uint64_t no_record = 0;
 
+// Cheap clock for pacing; its unit is roughly a nanosecond or a fraction of one. 0: there is none.
+inline uint64_t ticks() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return 0;
+#endif
+}
+
+// Keeps a receiver from reading the very line its sender is filling: each such look costs the
+// sender the line, and a flood would crawl at one message per two transfers. After a find the lane
+// may rest. A rest that ends with messages waiting doubles the next one; a rest that ends with
+// none ends the resting, and only every `probe`-th find tries again, with a rest that is shorter
+// than an answer takes to arrive. So a ping-pong pays nearly nothing, a flood waits for batches.
+class Pace {
+ public:
+  bool resting() {
+    // Relaxed throughout: hints, of which any mixture is right.
+    const uint64_t until = until_.load(std::memory_order_relaxed);
+    if (__builtin_expect(until == 0, 1)) return false;
+    if (static_cast<int64_t>(until - ticks()) > 0) return true;
+    until_.store(0, std::memory_order_relaxed);
+    probing_.store(true, std::memory_order_relaxed);
+    return false;
+  }
+  // The sender is well ahead: lines in front of the reader are complete.
+  bool flooded() const { return rest_.load(std::memory_order_relaxed) > 4 * least; }
+
+  void found_nothing() {
+    if (!probing_.load(std::memory_order_relaxed)) return;
+    probing_.store(false, std::memory_order_relaxed);
+    rest_.store(least, std::memory_order_relaxed);
+    countdown_.store(probe, std::memory_order_relaxed);
+  }
+  // Messages were found and the lane is now empty.
+  void emptied() {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    uint32_t rest = rest_.load(relaxed);
+    if (probing_.load(relaxed)) {
+      probing_.store(false, relaxed);
+      if (rest < most) rest_.store(rest *= 2, relaxed);
+    } else if (const uint32_t left = countdown_.load(relaxed); left != 0) {
+      countdown_.store(left - 1, relaxed);
+      return;
+    }
+    const uint64_t now = ticks();
+    if (now != 0) until_.store(now + rest, relaxed);
+  }
+
+ private:
+  static constexpr uint32_t least = 64, most = 4096, probe = 16;  // ticks; finds
+  std::atomic<uint64_t> until_{0};
+  std::atomic<uint32_t> rest_{least}, countdown_{probe};
+  std::atomic<bool> probing_{false};
+};
+
 // The receiving end of one sender's lane.
 struct RxLane {
   // The next record's header. Written by the holder of `lock`; others only peek, and a stale
@@ -166,6 +231,7 @@ struct RxLane {
   uint64_t published = 0;
   std::atomic<uint64_t>* head = nullptr;
   TryLock lock;
+  Pace pace;
   Counter messages[3], bytes;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {

@@ -23,7 +23,7 @@ std::string bits_text(uint32_t bits) {
 void Op::arm(const char* what, uint32_t required, uint32_t final_bit) {
   raw_ = {};
   raw_.fn = report;
-  raw_.reserved = 0x6f70206f70206f70u;
+  raw_.state = 0x6f70206f70206f70u;
   for (uint64_t& word : raw_.scratch) word = 0xc0ffee00c0ffee00u;
   what_ = what;
   required_ = required;

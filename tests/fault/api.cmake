@@ -1,0 +1,28 @@
+# Faults seen by clients of the GASNet-EX interface. Uses the launcher tests' way of running a
+# command and looking for leftovers.
+foreach(mode SEQ PAR)
+  string(TOLOWER ${mode} suffix)
+  add_executable(api_victim_${suffix}
+    api_victim.cpp api_victim_end.cpp api_victim_misuse.cpp)
+  target_compile_definitions(api_victim_${suffix} PRIVATE GASNET_${mode}=1)
+  target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads)
+endforeach()
+
+include(GoogleTest)
+foreach(part misuse death exit start)
+  add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)
+  target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
+  target_compile_definitions(api_${part}_test PRIVATE
+    CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>"
+    CAUSEWAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
+    LAUNCH_RANK="$<TARGET_FILE:api_victim_seq>"
+    API_VICTIM="$<TARGET_FILE:api_victim_seq>"
+    API_VICTIM_PAR="$<TARGET_FILE:api_victim_par>"
+    API_LIBRARY="$<TARGET_FILE:causeway_lib>"
+    API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1")
+  add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par)
+  gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
+    TEST_FILTER -Hosts.* PROPERTIES LABELS fault TIMEOUT 120)
+endforeach()
+gtest_discover_tests(api_start_test TEST_PREFIX hosts.api. TEST_LIST api_hosts_tests
+  TEST_FILTER Hosts.* PROPERTIES LABELS hosts TIMEOUT 120)

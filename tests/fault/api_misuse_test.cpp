@@ -1,0 +1,124 @@
+// Wrong arguments and forbidden calls: one message with the rank and the call, then the end of
+// the job for everybody.
+#include <gtest/gtest.h>
+
+#include "api_job.h"
+
+namespace {
+
+using api_test::kSoon;
+using api_test::run;
+using launch_test::Result;
+
+const std::vector<std::string> kFullChecks = {"--set", "checks=full"};
+
+struct Misuse {
+  std::string scenario;
+  std::vector<std::string> message;  // parts of the one line
+  int speaker = 1;                   // the rank that says it: the guilty one unless stated
+  bool needs_checks = true;
+};
+
+void PrintTo(const Misuse& misuse, std::ostream* out) {
+  *out << misuse.scenario;
+}
+
+std::string test_name(const testing::TestParamInfo<Misuse>& info) {
+  std::string name = info.param.scenario;
+  for (char& c : name)
+    if (c == '.') c = '_';
+  return name;
+}
+
+void expect_ended(const Result& result) {
+  EXPECT_NE(result.status, 0) << result.out << result.err;
+  EXPECT_LT(result.seconds, kSoon) << result.err;
+  EXPECT_EQ(result.out.find("nothing was noticed"), std::string::npos);
+  EXPECT_EQ(result.out.find("no such scenario"), std::string::npos);
+}
+
+class Call : public testing::TestWithParam<Misuse> {};
+TEST_P(Call, EndsInOneMessage) {
+  const Misuse& misuse = GetParam();
+  const Result result =
+      run({.words = {"misuse", misuse.scenario},
+           .flags = misuse.needs_checks ? kFullChecks : std::vector<std::string>{}});
+  expect_ended(result);
+  api_test::expect_one_error(result, misuse.speaker, 2, misuse.message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Argument, Call,
+    testing::Values(Misuse{"unregistered", {"handler index 200", "not registered"}, 0, false},
+                    Misuse{"unregistered_reply", {"handler index 200", "not registered"}, 1, false},
+                    Misuse{"medium_too_long", {"gex_AM_RequestMedium", "limit"}, 1, false},
+                    Misuse{"long_too_long", {"gex_AM_RequestLong", "limit"}, 1, false},
+                    Misuse{"no_such_rank", {"gex_AM_RequestShort", "rank 2"}},
+                    Misuse{"put_no_such_rank", {"gex_RMA_PutBlocking", "rank 5"}},
+                    Misuse{"value_of_nine_bytes", {"gex_RMA_PutBlockingVal", "9"}},
+                    Misuse{"value_of_no_bytes", {"gex_RMA_GetBlockingVal", "0"}},
+                    Misuse{"medium_deferred", {"gex_AM_RequestMedium", "lc_opt"}, 1, false}),
+    test_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    OutsideTheSegment, Call,
+    testing::Values(Misuse{"outside.put_blocking", {"gex_RMA_PutBlocking", "outside the segment"}},
+                    Misuse{"outside.put_nb", {"gex_RMA_PutNB", "outside the segment"}},
+                    Misuse{"outside.put_nbi", {"gex_RMA_PutNBI", "outside the segment"}},
+                    Misuse{"outside.put_blocking_val", {"gex_RMA_PutBlockingVal", "outside"}},
+                    Misuse{"outside.put_nb_val", {"gex_RMA_PutNBVal", "outside"}},
+                    Misuse{"outside.put_nbi_val", {"gex_RMA_PutNBIVal", "outside"}},
+                    Misuse{"outside.get_blocking", {"gex_RMA_GetBlocking", "outside"}},
+                    Misuse{"outside.get_nb", {"gex_RMA_GetNB", "outside"}},
+                    Misuse{"outside.get_nbi", {"gex_RMA_GetNBI", "outside"}},
+                    Misuse{"outside.get_blocking_val", {"gex_RMA_GetBlockingVal", "outside"}},
+                    Misuse{"outside.long", {"gex_AM_RequestLong", "outside"}}),
+    test_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    UnderALock, Call,
+    testing::Values(Misuse{"hsl.request", {"gex_AM_RequestShort", "handler-safe lock"}},
+                    Misuse{"hsl.request_medium", {"gex_AM_RequestMedium", "handler-safe lock"}},
+                    Misuse{"hsl.put", {"handler-safe lock"}},
+                    Misuse{"hsl.get", {"handler-safe lock"}},
+                    Misuse{"hsl.poll", {"gasnet_AMPoll", "handler-safe lock"}},
+                    Misuse{"hsl.nbi_wait", {"gex_NBI_Wait", "handler-safe lock"}},
+                    Misuse{"hsl.barrier", {"gex_Coll_BarrierNB", "handler-safe lock"}}),
+    test_name);
+
+class InHandler : public testing::TestWithParam<Misuse> {};
+TEST_P(InHandler, EndsInOneMessage) {
+  const Misuse& misuse = GetParam();
+  const Result result = run({.words = {"in_handler", misuse.scenario}, .flags = kFullChecks});
+  expect_ended(result);
+  api_test::expect_one_error(result, misuse.speaker, 2, misuse.message);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ForbiddenCall, InHandler,
+    testing::Values(Misuse{"request", {"gex_AM_RequestShort", "handler"}},
+                    Misuse{"request_medium", {"gex_AM_RequestMedium", "handler"}},
+                    Misuse{"put", {"handler"}}, Misuse{"get", {"handler"}},
+                    Misuse{"poll", {"gasnet_AMPoll", "handler"}},
+                    Misuse{"nbi_wait", {"gex_NBI_Wait", "handler"}},
+                    Misuse{"barrier", {"gex_Coll_BarrierNB", "handler"}},
+                    Misuse{"reply_twice", {"gex_AM_ReplyShort", "replied"}},
+                    Misuse{"reply_from_reply", {"gex_AM_ReplyShort"}},
+                    Misuse{"reply_medium_too_long", {"gex_AM_ReplyMedium", "limit"}}),
+    test_name);
+
+// The range checks hold for emulated one-sided operations as well, on the side that owns the
+// memory, without `checks: full`: an address from outside must never be written.
+TEST(AmOnly, OutsideTheSegmentIsNoticedByTheOwner) {
+  for (const char* scenario : {"outside.put_blocking", "outside.get_blocking", "outside.long"}) {
+    const Result result =
+        run({.words = {"misuse", scenario},
+             .flags = {"--config", CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml"}});
+    expect_ended(result);
+    const auto errors = api_test::lines_with(result.err, "error: ");
+    ASSERT_EQ(errors.size(), 1u) << result.err;
+    EXPECT_NE(errors[0].find("outside"), std::string::npos) << errors[0];
+  }
+}
+
+}  // namespace

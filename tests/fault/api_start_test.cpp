@@ -1,0 +1,186 @@
+// Starting without a launcher, under foreign ones, and with configurations that cannot work.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "api_job.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using api_test::Environment;
+using api_test::kSoon;
+using api_test::run;
+using api_test::run_command;
+using api_test::victim;
+using launch_test::count;
+using launch_test::Result;
+
+void expect_greetings(const Result& result, unsigned ranks) {
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(count(result.out, "hello from"), ranks) << result.out << result.err;
+  for (unsigned rank = 0; rank < ranks; ++rank)
+    EXPECT_EQ(count(result.out,
+                    "hello from " + std::to_string(rank) + " of " + std::to_string(ranks) + "\n"),
+              1u)
+        << result.out;
+}
+
+void expect_refused(const Result& result, const std::vector<std::string>& parts) {
+  EXPECT_NE(result.status, 0) << result.out << result.err;
+  EXPECT_LT(result.status, 128) << "died instead of refusing: " << result.err;
+  EXPECT_LT(result.seconds, kSoon) << result.err;
+  for (const std::string& part : parts)
+    EXPECT_NE(result.err.find(part), std::string::npos)
+        << "expected '" << part << "' in: " << result.err;
+  EXPECT_EQ(count(result.out, "hello"), 0u);
+}
+
+// A directory that goes away with the test.
+class Directory {
+ public:
+  Directory() {
+    std::string pattern = (fs::temp_directory_path() / "api-start-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~Directory() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string file(const std::string& name, const std::string& text) const {
+    const std::string path = (path_ / name).string();
+    std::ofstream(path) << text;
+    return path;
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(Start, WithoutLauncherIsOneRank) {
+  expect_greetings(run_command({victim(), "hello"}), 1);
+}
+
+TEST(Start, RanksVariableForksThem) {
+  expect_greetings(run_command({victim(), "hello"}, {{"CAUSEWAY_RANKS", "4"}}), 4);
+}
+
+TEST(Start, RanksVariableMustBeANumber) {
+  for (const char* bad : {"four", "0", "-1", "", "4x"}) {
+    const Result result = run_command({victim(), "hello"}, {{"CAUSEWAY_RANKS", bad}});
+    if (std::string(bad).empty() && result.status == 0) continue;  // empty may mean unset
+    expect_refused(result, {"CAUSEWAY_RANKS"});
+  }
+}
+
+TEST(Start, ForeignVariablesWithoutServerAreAnError) {
+  // What a job script looks like to a program whose launcher speaks no PMIx.
+  expect_refused(run_command({victim(), "hello"}, {{"SLURM_PROCID", "1"},
+                                                   {"SLURM_NTASKS", "4"},
+                                                   {"SLURM_JOB_ID", "1"},
+                                                   {"SLURM_STEP_ID", "0"}}),
+                 {"SLURM"});
+}
+
+TEST(Hosts, Mpirun) {
+  if (std::system("mpirun --version > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "mpirun is not installed";
+  // Its own temporary files are mpirun's affair, so only the ranks are looked at.
+  launch_test::Command command(
+      {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "4", victim(), "hello"});
+  expect_greetings(command.run(30), 4);
+  EXPECT_TRUE(command.left_processes().empty());
+}
+
+TEST(Config, BadTextIsNamedWithItsLine) {
+  const Directory directory;
+  const std::string path = directory.file("bad.yaml", "checks: none\ntimeouts:\n  strat: 5s\n");
+  expect_refused(run({.words = {"hello"}, .environment = {{"CAUSEWAY_CONFIG", path}}}),
+                 {"bad.yaml:3:", "strat", "start"});
+  expect_refused(run_command({victim(), "hello"}, {{"CAUSEWAY_CONFIG", path}}), {"bad.yaml:3:"});
+}
+
+TEST(Config, NotYamlAtAll) {
+  const Directory directory;
+  const std::string path = directory.file("broken.yaml", "peers: [ {use: \n\t: ]\n");
+  expect_refused(run({.words = {"hello"}, .environment = {{"CAUSEWAY_CONFIG", path}}}),
+                 {"broken.yaml:"});
+}
+
+TEST(Config, MissingFile) {
+  expect_refused(
+      run({.words = {"hello"}, .environment = {{"CAUSEWAY_CONFIG", "/nonexistent/x.yaml"}}}),
+      {"/nonexistent/x.yaml"});
+}
+
+TEST(Config, BadSetting) {
+  expect_refused(run({.words = {"hello"}, .flags = {"--set", "checks=some"}}),
+                 {"checks", "some", "full"});
+}
+
+TEST(Config, UnknownConduit) {
+  expect_refused(run({.words = {"hello"}, .flags = {"--set", "peers=[{use: [smh]}]"}}),
+                 {"smh", "shm"});
+}
+
+TEST(Config, PluginThatIsNotThere) {
+  expect_refused(run({.words = {"hello"},
+                      .flags = {"--set", "conduits.shm.plugin=nowhere", "--set",
+                                "plugins.on_load_error=fail"}}),
+                 {"nowhere"});
+}
+
+// A library whose plugins were not installed beside it.
+TEST(Config, NoPluginsAtAll) {
+  const Directory directory;
+  fs::create_directories(directory.path() / "lib/causeway/1");
+  const fs::path library = fs::canonical(api_test::library());
+  for (const auto& entry : fs::directory_iterator(library.parent_path()))
+    if (entry.path().filename().string().rfind("libcauseway.so", 0) == 0)
+      fs::copy_file(fs::canonical(entry.path()),
+                    directory.path() / "lib" / entry.path().filename());
+  const Environment environment = {{"LD_LIBRARY_PATH", (directory.path() / "lib").string()}};
+  expect_refused(run({.words = {"hello"}, .environment = environment}), {"shm"});
+}
+
+TEST(Config, OptionTheConduitDoesNotKnow) {
+  expect_refused(run({.words = {"hello"}, .flags = {"--set", "conduits.shm.options.rign_bytes=4"}}),
+                 {"rign_bytes"});
+}
+
+TEST(Memory, HugePagesRequiredButNone) {
+  unsigned long reserved = 0;
+  std::ifstream("/proc/sys/vm/nr_hugepages") >> reserved;
+  if (reserved > 0) GTEST_SKIP() << "this machine has huge pages";
+  expect_refused(run({.words = {"hello"}, .flags = {"--set", "segment.huge_pages=require"}}),
+                 {"huge"});
+}
+
+// POSIX shared memory on a /dev/shm of 64 KiB, in a mount namespace of its own. The memory must
+// be refused when it is asked for, not by SIGBUS when it is touched.
+TEST(Memory, NoSpaceInDevShm) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  if (std::system("unshare -m true > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "unshare -m is not possible here";
+  const std::string script =
+      "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec \"$0\" run -n 2 --set "
+      "conduits.shm.options.memory=posix -- \"$1\" hello";
+  const Result result =
+      run_command({"unshare", "-m", "sh", "-c", script, launch_test::run_command(), victim()});
+  expect_refused(result, {"/dev/shm"});
+}
+
+// Two ranks that read different configurations cannot agree on anything.
+TEST(Config, DiffersBetweenRanks) {
+  const std::string script =
+      "if [ \"$PMIX_RANK\" = 1 ]; then export CAUSEWAY_SET=checks=full; fi; exec \"$0\" hello";
+  expect_refused(run_command({launch_test::run_command(), "run", "-n", "2", "--", "sh", "-c",
+                              script, victim()}),
+                 {"configuration"});
+}
+
+}  // namespace

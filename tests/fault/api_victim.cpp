@@ -1,0 +1,74 @@
+#include "api_victim.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+namespace victim {
+
+Job job;
+
+void start(int* argc, char*** argv) {
+  const int status = gex_Client_Init(&job.client, &job.ep, &job.tm, "VICTIM", argc, argv, 0);
+  if (status != GASNET_OK) std::exit(90);
+  job.rank = gex_TM_QueryRank(job.tm);
+  job.size = gex_TM_QuerySize(job.tm);
+}
+
+void attach() {
+  register_handlers();
+  if (gex_Segment_Attach(&job.segment, job.tm, kSegmentBytes) != GASNET_OK) gasnet_exit(91);
+  barrier();
+}
+
+void barrier() {
+  gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+}
+
+void leave(int status) {
+  barrier();
+  gasnet_exit(status);
+}
+
+std::byte* peer_segment(gex_Rank_t rank) {
+  void* owner = nullptr;
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, rank, &owner, nullptr, nullptr, 0));
+  return static_cast<std::byte*>(owner);
+}
+
+void say(const char* text) {
+  [[maybe_unused]] const ssize_t written = ::write(1, text, std::strlen(text));
+}
+
+}  // namespace victim
+
+int main(int argc, char** argv) {
+  using namespace victim;
+  if (argc < 2) return 92;
+  const std::string_view kind = argv[1];
+  if (kind == "die" && die(argc - 2, argv + 2)) return 0;
+  if (kind == "depart" && depart(argc - 2, argv + 2)) return 0;
+  start(&argc, &argv);
+  if (kind == "hello") {
+    attach();
+    char line[64];
+    std::snprintf(line, sizeof line, "hello from %u of %u\n", job.rank, job.size);
+    say(line);
+    leave(0);
+  }
+  attach();
+  // Rank 1 does wrong (rank 0 where it is alone); the others wait and must be released.
+  const bool guilty = job.rank == job.size - 1;
+  if (guilty && argc > 2) {
+    const bool known = kind == "misuse"       ? misuse(argv[2])
+                       : kind == "in_handler" ? misuse_in_handler(argv[2])
+                                              : false;
+    say(known ? "nothing was noticed\n" : "no such scenario\n");
+    gasnet_exit(known ? 0 : 93);
+  }
+  barrier();
+  gasnet_exit(0);
+}

@@ -1,0 +1,41 @@
+// A client that does one thing wrong, or dies at one moment, as its arguments say. The tests run
+// it under `causeway run` and look at what the user sees.
+#pragma once
+
+#include <gasnetex.h>
+
+#include <cstddef>
+
+namespace victim {
+
+struct Job {
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_TM_t tm;
+  gex_Segment_t segment;
+  gex_Rank_t rank, size;
+  gex_Rank_t peer() const { return (rank + 1) % size; }
+};
+extern Job job;
+
+constexpr gex_AM_Index_t kNobody = 200;  // never registered
+constexpr size_t kSegmentBytes = size_t{1} << 20;
+
+void start(int* argc, char*** argv);  // gex_Client_Init
+void attach();                        // handlers, segment, barrier
+void barrier();
+[[noreturn]] void leave(int status);  // barrier, gasnet_exit
+std::byte* peer_segment(gex_Rank_t rank);
+// Says something on stdout with one write; usable in signal handlers.
+void say(const char* text);
+
+// Each knows its scenarios by name; false when it does not know this one.
+bool misuse(const char* scenario);
+bool misuse_in_handler(const char* scenario);
+bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one)
+bool depart(int argc, char** argv);  // exits of every kind
+
+void register_handlers();
+gex_AM_Index_t handler(const char* name);
+
+}  // namespace victim

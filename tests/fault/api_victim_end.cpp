@@ -1,0 +1,194 @@
+// Ranks that die, and ranks that leave.
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "api_victim.h"
+
+namespace victim {
+namespace {
+
+std::string how;
+bool doomed() {
+  return job.rank == 1 % job.size;
+}
+
+// False: the caller returns from main.
+bool end_now() {
+  if (how == "kill") ::kill(::getpid(), SIGKILL);
+  if (how == "segv") *static_cast<volatile int*>(nullptr) = 1;
+  if (how == "abort") std::abort();
+  if (how == "exit3") std::exit(3);
+  if (how == "_exit3") ::_exit(3);
+  return false;
+}
+
+std::atomic<unsigned> arrived{0};
+void on_message(gex_Token_t token) {
+  arrived.fetch_add(1, std::memory_order_relaxed);
+  gex_AM_ReplyShort0(token, 211, 0);
+}
+void on_answer(gex_Token_t) {}
+void on_exit_request(gex_Token_t) {
+  gasnet_exit(7);
+}
+
+void register_more() {
+  gex_AM_Entry_t more[] = {{210, reinterpret_cast<gex_AM_Fn_t>(&on_message),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "message"},
+                           {211, reinterpret_cast<gex_AM_Fn_t>(&on_answer),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, nullptr, "answer"},
+                           {212, reinterpret_cast<gex_AM_Fn_t>(&on_exit_request),
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "exit"}};
+  if (gex_EP_RegisterHandlers(job.ep, more, 3) != GASNET_OK) gasnet_exit(94);
+}
+
+void storm(unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    for (gex_Rank_t rank = 0; rank < job.size; ++rank) gex_AM_RequestShort0(job.tm, rank, 210, 0);
+}
+
+void gets_without_end(bool until_dead) {
+  char got[65536];
+  for (unsigned i = 0;; ++i) {
+    if (until_dead && i == 20 && !end_now()) return;
+    for (gex_Rank_t rank = 0; rank < job.size; ++rank)
+      gex_RMA_GetBlocking(job.tm, got, rank, peer_segment(rank), sizeof got, 0);
+  }
+}
+
+}  // namespace
+
+bool die(int argc, char** argv) {
+  if (argc < 2) return false;
+  const std::string stage = argv[0];
+  how = argv[1];
+  // Before the library knows: the launcher's variable tells who this is.
+  if (stage == "before_init") {
+    const char* rank = std::getenv("PMIX_RANK");
+    if (rank != nullptr && std::atoi(rank) == 1 && !end_now()) return true;
+  }
+  start(&argc, &argv);
+  if (stage == "before_init") leave(0);
+  if (stage == "after_init") {
+    if (doomed() && !end_now()) return true;
+    leave(0);
+  }
+  register_more();
+  if (stage == "attach") {
+    if (doomed()) {
+      ::usleep(50000);  // the others are inside by then
+      if (!end_now()) return true;
+    }
+    attach();
+    leave(0);
+  }
+  attach();
+  if (stage == "barrier") {
+    if (doomed()) {
+      ::usleep(50000);
+      if (!end_now()) return true;
+    }
+    leave(0);
+  }
+  if (stage == "storm") {
+    if (!doomed()) storm(100000000);
+    storm(2000);
+    if (!end_now()) return true;
+  }
+  if (stage == "get") {
+    gets_without_end(doomed());
+    return true;
+  }
+  if (stage == "exit") {
+    if (!doomed()) gasnet_exit(0);
+    ::usleep(200000);
+    end_now();
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+void caught_and_leave(int) {
+  say("caught SIGQUIT\n");
+  gasnet_exit(6);
+}
+void compute(double seconds) {
+  static volatile double sink = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < until)
+    for (int i = 0; i < 1000; ++i) sink = sink + i;
+}
+
+}  // namespace
+
+bool depart(int argc, char** argv) {
+  if (argc < 1) return false;
+  const std::string scenario = argv[0];
+  start(&argc, &argv);
+  register_more();
+  if (scenario == "at_once") gasnet_exit(0);  // before a segment is attached
+  if (scenario == "return") return true;      // from main, without gasnet_exit
+  attach();
+  const bool last = job.rank == job.size - 1;
+  if (scenario == "all_zero") leave(0);
+  if (scenario == "return_after_barrier") {
+    barrier();
+    return true;
+  }
+  if (scenario == "unflushed") {
+    // Output in stdio buffers is part of "flush all I/O".
+    std::printf("buffered by %u\n", job.rank);
+    leave(0);
+  }
+  if (scenario == "one_while_others_compute") {
+    if (last) gasnet_exit(5);
+    compute(60);
+  }
+  if (scenario == "one_while_others_sleep") {
+    if (last) gasnet_exit(5);
+    ::sleep(60);
+  }
+  if (scenario == "one_while_others_wait") {
+    if (last) gasnet_exit(5);
+    barrier();
+  }
+  if (scenario == "zero_while_others_wait") {
+    if (last) gasnet_exit(0);
+    barrier();
+  }
+  if (scenario == "with_quit_handler") {
+    ::signal(SIGQUIT, caught_and_leave);
+    barrier();
+    if (last) gasnet_exit(5);
+    compute(60);
+  }
+  if (scenario == "all_different") gasnet_exit(10 + static_cast<int>(job.rank));
+  if (scenario == "from_handler") {
+    if (job.rank == 0) gex_AM_RequestShort0(job.tm, job.size - 1, 212, 0);
+    barrier();
+    GASNET_BLOCKUNTIL(arrived.load(std::memory_order_relaxed) == 1000000000);
+  }
+  if (scenario == "from_thread") {
+    if (last) {
+      std::thread([] { gasnet_exit(8); }).detach();
+      compute(60);
+    }
+    barrier();
+  }
+  if (scenario == "from_many_threads") {
+    for (int i = 0; i < 4; ++i) std::thread([] { gasnet_exit(9); }).detach();
+    compute(60);
+  }
+  return false;
+}
+
+}  // namespace victim

@@ -1,0 +1,221 @@
+// Calls with wrong arguments, and calls where the specification forbids them.
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "api_victim.h"
+
+namespace victim {
+namespace {
+
+std::string in_handler;  // what the next request handler shall do wrong
+std::atomic<int> replies{0};
+char local[64];
+gex_Event_t an_event;
+// Not constants, or the compiler itself would refuse the calls.
+volatile size_t nine = 9, none = 0;
+
+void on_reply(gex_Token_t) {
+  replies.fetch_add(1, std::memory_order_release);
+}
+void on_payload(gex_Token_t, void*, size_t) {}
+void on_wrong_reply(gex_Token_t token);
+void on_wrong_request(gex_Token_t token);
+
+gex_AM_Entry_t table[] = {
+    {0, reinterpret_cast<gex_AM_Fn_t>(&on_reply), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, nullptr,
+     "reply"},
+    {0, reinterpret_cast<gex_AM_Fn_t>(&on_payload), GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP, 0,
+     nullptr, "payload"},
+    {0, reinterpret_cast<gex_AM_Fn_t>(&on_wrong_reply), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
+     nullptr, "wrong_reply"},
+    {0, reinterpret_cast<gex_AM_Fn_t>(&on_wrong_request), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST,
+     0, nullptr, "wrong_request"},
+};
+
+using Calls = std::map<std::string, void (*)()>;
+
+std::byte* far_away() {
+  return peer_segment(job.peer()) + (size_t{1} << 40);
+}
+// Begins inside and ends outside.
+std::byte* across_the_end() {
+  return peer_segment(job.peer()) + kSegmentBytes - 4;
+}
+std::byte* before_the_start() {
+  return peer_segment(job.peer()) - 4;
+}
+gex_TM_t tm() {
+  return job.tm;
+}
+
+// One-sided calls whose remote range is not in the segment of the peer.
+const Calls& outside() {
+  static const Calls calls = {
+      {"put_blocking",
+       [] { gex_RMA_PutBlocking(tm(), job.peer(), across_the_end(), local, 8, 0); }},
+      {"put_nb",
+       [] {
+         gex_Event_Wait(
+             gex_RMA_PutNB(tm(), job.peer(), across_the_end(), local, 8, GEX_EVENT_DEFER, 0));
+       }},
+      {"put_nbi",
+       [] {
+         gex_RMA_PutNBI(tm(), job.peer(), before_the_start(), local, 8, GEX_EVENT_DEFER, 0);
+         gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+      {"put_blocking_val",
+       [] { gex_RMA_PutBlockingVal(tm(), job.peer(), across_the_end(), 1, 8, 0); }},
+      {"put_nb_val",
+       [] { gex_Event_Wait(gex_RMA_PutNBVal(tm(), job.peer(), far_away(), 1, 4, 0)); }},
+      {"put_nbi_val",
+       [] {
+         gex_RMA_PutNBIVal(tm(), job.peer(), far_away(), 1, 4, 0);
+         gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+      {"get_blocking",
+       [] { gex_RMA_GetBlocking(tm(), local, job.peer(), across_the_end(), 8, 0); }},
+      {"get_nb",
+       [] { gex_Event_Wait(gex_RMA_GetNB(tm(), local, job.peer(), before_the_start(), 8, 0)); }},
+      {"get_nbi",
+       [] {
+         gex_RMA_GetNBI(tm(), local, job.peer(), far_away(), 8, 0);
+         gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+      {"get_blocking_val",
+       [] { gex_RMA_GetBlockingVal(tm(), job.peer(), across_the_end(), 8, 0); }},
+      {"long",
+       [] {
+         gex_AM_RequestLong0(tm(), job.peer(), handler("payload"), local, 8, across_the_end(),
+                             GEX_EVENT_NOW, 0);
+       }},
+  };
+  return calls;
+}
+
+const Calls& arguments() {
+  static const Calls calls = {
+      {"unregistered",
+       [] {
+         gex_AM_RequestShort0(tm(), job.peer(), kNobody, 0);
+         barrier();
+       }},
+      {"unregistered_reply",
+       [] {
+         in_handler = "unregistered_reply";
+         gex_AM_RequestShort0(tm(), job.rank, handler("wrong_request"), 0);
+         barrier();
+       }},
+      {"medium_too_long",
+       [] {
+         const size_t most = gex_AM_MaxRequestMedium(tm(), job.peer(), GEX_EVENT_NOW, 0, 0);
+         const std::vector<char> payload(most + 1);
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), payload.data(), payload.size(),
+                               GEX_EVENT_NOW, 0);
+       }},
+      {"long_too_long",
+       [] {
+         // Never read or written: it is refused for its length.
+         gex_AM_RequestLong0(tm(), job.peer(), handler("payload"), local,
+                             gex_AM_MaxRequestLong(tm(), job.peer(), GEX_EVENT_NOW, 0, 0) + 1,
+                             peer_segment(job.peer()), GEX_EVENT_NOW, 0);
+       }},
+      {"no_such_rank", [] { gex_AM_RequestShort0(tm(), job.size, handler("wrong_request"), 0); }},
+      {"put_no_such_rank",
+       [] { gex_RMA_PutBlocking(tm(), job.size + 3, peer_segment(0), local, 8, 0); }},
+      {"value_of_nine_bytes",
+       [] { gex_RMA_PutBlockingVal(tm(), job.peer(), peer_segment(job.peer()), 1, nine, 0); }},
+      {"value_of_no_bytes",
+       [] { gex_RMA_GetBlockingVal(tm(), job.peer(), peer_segment(job.peer()), none, 0); }},
+      {"medium_deferred",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_DEFER, 0);
+       }},
+  };
+  return calls;
+}
+
+// Calls that neither a handler nor the holder of a handler-safe lock may make.
+const Calls& communication() {
+  static const Calls calls = {
+      {"request", [] { gex_AM_RequestShort0(tm(), job.peer(), handler("wrong_request"), 0); }},
+      {"request_medium",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW, 0);
+       }},
+      {"put", [] { gex_RMA_PutBlocking(tm(), job.peer(), peer_segment(job.peer()), local, 8, 0); }},
+      {"get", [] { gex_RMA_GetBlocking(tm(), local, job.peer(), peer_segment(job.peer()), 8, 0); }},
+      {"poll", [] { gasnet_AMPoll(); }},
+      {"wait", [] { gex_Event_Wait(an_event); }},
+      {"nbi_wait", [] { gex_NBI_Wait(GEX_EC_ALL, 0); }},
+      {"barrier", [] { gex_Coll_BarrierNB(tm(), 0); }},
+  };
+  return calls;
+}
+
+void on_wrong_reply(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, handler("reply"), 0);
+}
+
+void on_wrong_request(gex_Token_t token) {
+  if (in_handler == "unregistered_reply") {
+    gex_AM_ReplyShort0(token, kNobody, 0);
+  } else if (in_handler == "reply_twice") {
+    gex_AM_ReplyShort0(token, handler("reply"), 0);
+    gex_AM_ReplyShort0(token, handler("reply"), 0);
+  } else if (in_handler == "reply_from_reply") {
+    gex_AM_ReplyShort0(token, handler("wrong_reply"), 0);
+  } else if (in_handler == "reply_medium_too_long") {
+    const std::vector<char> payload(gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 0) + 1);
+    gex_AM_ReplyMedium0(token, handler("payload"), payload.data(), payload.size(), GEX_EVENT_NOW,
+                        0);
+  } else {
+    communication().at(in_handler)();
+  }
+  replies.fetch_add(1, std::memory_order_release);
+}
+
+bool call(const Calls& calls, const std::string& name) {
+  const auto found = calls.find(name);
+  if (found == calls.end()) return false;
+  found->second();
+  return true;
+}
+
+}  // namespace
+
+void register_handlers() {
+  if (gex_EP_RegisterHandlers(job.ep, table, std::size(table)) != GASNET_OK) gasnet_exit(94);
+}
+
+gex_AM_Index_t handler(const char* name) {
+  for (const gex_AM_Entry_t& entry : table)
+    if (std::strcmp(entry.gex_name, name) == 0) return entry.gex_index;
+  return 0;
+}
+
+bool misuse(const char* scenario) {
+  const std::string name = scenario;
+  if (name.rfind("outside.", 0) == 0) return call(outside(), name.substr(8));
+  if (name.rfind("hsl.", 0) == 0) {
+    static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+    // Needed by the call under test, and not allowed under the lock itself.
+    peer_segment(job.peer());
+    an_event = gex_RMA_GetNB(job.tm, local, job.peer(), peer_segment(job.peer()), 8, 0);
+    gex_HSL_Lock(&lock);
+    return call(communication(), name.substr(4));
+  }
+  return call(arguments(), name);
+}
+
+bool misuse_in_handler(const char* scenario) {
+  in_handler = scenario;
+  an_event = gex_RMA_GetNB(job.tm, local, job.peer(), peer_segment(job.peer()), 8, 0);
+  gex_AM_RequestShort0(job.tm, job.rank, handler("wrong_request"), 0);
+  GASNET_BLOCKUNTIL(replies.load(std::memory_order_acquire) > 1);
+  return true;
+}
+
+}  // namespace victim

@@ -1,0 +1,61 @@
+// Reads the JSON of `causeway bench` and checks that it holds every figure that is measured
+// without --instructions, once, with sensible members. Exit status 0 when it does.
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <cmath>
+#include <iostream>
+#include <iterator>
+#include <map>
+
+#include "figures.h"
+
+namespace {
+
+using causeway::bench::Figure;
+using causeway::bench::Launch;
+
+std::string problem_with(const Figure& figure, const YAML::Node& node) {
+  const double ours = node["ours"].as<double>();
+  if (!std::isfinite(ours) || ours <= 0) return fmt::format("ours is {}", ours);
+  if (node["unit"].as<std::string>() != figure.unit) return "another unit";
+  for (const char* key : {"target", "ok", "path", "note", "ratio"})
+    if (!node[key].IsDefined()) return fmt::format("no member {}", key);
+  if (figure.launch == Launch::pair) {
+    const double raw = node["raw"].as<double>();
+    if (!std::isfinite(raw) || raw <= 0) return fmt::format("raw is {}", raw);
+  }
+  return {};
+}
+
+int check(const std::string& text) {
+  const YAML::Node root = YAML::Load(text);  // JSON is YAML
+  if (root["job"]["ranks"].as<int>() < 2) throw std::runtime_error("job of less than 2 ranks");
+  std::map<std::string, YAML::Node> found;
+  for (const YAML::Node& node : root["figures"]) {
+    const auto name = node["name"].as<std::string>();
+    if (!found.emplace(name, node).second) throw std::runtime_error(name + " appears twice");
+  }
+  int bad = 0;
+  for (const Figure& figure : causeway::bench::catalogue()) {
+    if (figure.launch == Launch::instructions) continue;
+    const auto at = found.find(figure.name);
+    const std::string problem = at == found.end() ? "is missing" : problem_with(figure, at->second);
+    if (problem.empty()) continue;
+    fmt::print(stderr, "{}: {}\n", figure.name, problem);
+    ++bad;
+  }
+  return bad == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main() {
+  const std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+  try {
+    return check(text);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "check_bench_json: {}\n{}", e.what(), text);
+    return 1;
+  }
+}

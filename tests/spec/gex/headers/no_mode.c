@@ -1,0 +1,3 @@
+/* Must not compile: no threading mode is defined. */
+#include <gasnetex.h>
+int none;

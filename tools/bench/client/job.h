@@ -1,0 +1,99 @@
+// The measuring program's job: one client, one endpoint, one segment, and what the ranks need to
+// agree on before they measure.
+#pragma once
+
+#include <gasnetex.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../raw/barrier.h"
+#include "../raw/exchange.h"
+#include "../raw/line.h"
+#include "../raw/ring.h"
+
+namespace causeway::bench {
+
+// Memory that all ranks share without the library's help: where the raw loops run.
+struct SharedBlock {
+  raw::Line line;
+  raw::Barrier barrier;
+  raw::Ring ring;
+  raw::Exchange exchange;
+  alignas(4096) unsigned char data[8 << 20];
+};
+
+class Job {
+ public:
+  // Joins the job and attaches `segment_bytes`; with `pin`, binds this rank to a core of its own
+  // in between, when there are enough. Ends the process with one line when the library refuses.
+  Job(int* argc, char*** argv, size_t segment_bytes, bool pin);
+
+  uint32_t rank() const { return rank_; }
+  uint32_t size() const { return size_; }
+  gex_TM_t tm() const { return tm_; }
+  // The other rank of the measured pair; ranks 2 and up only keep in step.
+  uint32_t peer() const { return rank_ == 0 ? 1 : 0; }
+  bool is_first() const { return rank_ == 0; }
+  bool is_second() const { return rank_ == 1; }
+
+  unsigned cores() const { return cores_; }
+  bool pinned() const { return pinned_; }
+  bool oversubscribed() const { return cores_ < size_; }
+  double init_attach_ns() const { return init_attach_ns_; }
+
+  // All ranks have come here.
+  void sync() const;
+  // Rank 0's value, on every rank. Collective.
+  uint64_t from_root(uint64_t value) const;
+  // Every rank's value, by rank, on rank 0; empty elsewhere. Collective.
+  std::vector<uint64_t> gather(uint64_t value) const;
+
+  unsigned char* owner_address(uint32_t rank) const;
+  // That rank's segment in this process, or nullptr.
+  unsigned char* mapped_address(uint32_t rank) const;
+  size_t segment_bytes() const { return segment_bytes_; }
+  // Do puts and gets to the peer compile to stores and loads?
+  bool peer_is_direct() const;
+
+  // Collective at first use; nullptr when the system does not let ranks share a mapping.
+  SharedBlock* shared() const { return shared_; }
+  void map_shared();
+
+ private:
+  void pin_to_own_core();
+
+  gex_Client_t client_ = GEX_CLIENT_INVALID;
+  gex_EP_t ep_ = GEX_EP_INVALID;
+  gex_TM_t tm_ = GEX_TM_INVALID;
+  gex_Segment_t segment_ = GEX_SEGMENT_INVALID;
+  uint32_t rank_ = 0;
+  uint32_t size_ = 1;
+  size_t segment_bytes_ = 0;
+  unsigned cores_ = 1;
+  bool pinned_ = false;
+  double init_attach_ns_ = 0;
+  SharedBlock* shared_ = nullptr;
+};
+
+// The active messages of the measurements: what their handlers have counted.
+struct Counters {
+  volatile uint64_t pings = 0;
+  volatile uint64_t pongs = 0;
+  volatile uint64_t floods = 0;
+  volatile uint64_t flood_ends = 0;
+  unsigned char* block = nullptr;  // where a medium's payload is copied to; 4 KiB
+};
+extern Counters counters;
+
+enum Handler : uint8_t {
+  kValue = GEX_AM_INDEX_BASE,  // a value for from_root() and gather()
+  kPing,
+  kPong,
+  kPingBlock,
+  kPongBlock,
+  kFlood,
+  kFloodEnd
+};
+
+}  // namespace causeway::bench

@@ -1,0 +1,103 @@
+// causeway-bench: the measuring program, a GASNet-EX client. `causeway bench` launches it and
+// turns the records it prints into a table; see README.md for the records.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "session.h"
+
+namespace causeway::bench {
+
+bool Session::wants(std::string_view name) const {
+  if (only_.empty()) return true;
+  return std::find(only_.begin(), only_.end(), name) != only_.end();
+}
+
+void Session::report(const Measured& measured) {
+  if (!job_.is_first() || !wants(measured.name)) return;
+  fmt::print("{}\n", to_record(measured));
+  fflush(stdout);
+}
+
+namespace {
+
+constexpr size_t kPairSegment = 8 << 20;
+constexpr size_t kSmallSegment = 1 << 20;
+
+struct Wish {
+  std::string launch = "pair";
+  std::string count_what;
+  uint64_t count = 100000;
+  std::vector<std::string> only;
+  bool quick = false;
+};
+
+int parse(int argc, char** argv, Wish& wish) {
+  CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
+  app.add_option("--launch", wish.launch, "Figures to measure")
+      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions"}));
+  app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
+  app.add_option("--count-what", wish.count_what, "Loop that callgrind counts");
+  app.add_option("--count", wish.count, "Its turns");
+  app.add_flag("--quick", wish.quick, "Few and short repetitions");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return -1;
+}
+
+void print_facts(const Job& job) {
+  const std::vector<uint64_t> pinned = job.gather(job.pinned() ? 1 : 0);
+  if (!job.is_first()) return;
+  uint64_t count = 0;
+  for (const uint64_t one : pinned) count += one;
+  fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),
+             count == job.size() ? 1 : 0);
+  fflush(stdout);
+}
+
+int run(Job& job, const Wish& wish) {
+  Session session(job, wish.quick, wish.only);
+  if (wish.launch == "startup") {
+    measure_startup(session);
+  } else if (wish.launch == "memory") {
+    measure_memory(session);
+  } else {
+    if (job.size() < 2) {
+      fmt::print(stderr, "causeway-bench: needs at least 2 ranks\n");
+      return 1;
+    }
+    job.map_shared();
+    if (job.shared() == nullptr) {
+      if (job.is_first())
+        fmt::print(stderr,
+                   "causeway-bench: ranks cannot share memory through /proc/PID/fd; raw loops "
+                   "between ranks are left out\n");
+      if (wish.launch == "instructions") return 1;
+    }
+    if (wish.launch == "instructions") return run_counted(job, wish.count_what, wish.count);
+    print_facts(job);
+    measure_small_rma(session);
+    measure_bulk_rma(session);
+    measure_messages(session);
+    measure_barrier(session);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace causeway::bench
+
+int main(int argc, char** argv) {
+  using namespace causeway::bench;
+  Wish wish;
+  if (const int status = parse(argc, argv, wish); status >= 0) return status;
+  const bool pair = wish.launch == "pair" || wish.launch == "instructions";
+  Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair);
+  const int status = run(job, wish);
+  job.sync();
+  gasnet_exit(status);
+}

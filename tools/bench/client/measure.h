@@ -1,0 +1,60 @@
+// Clock, median, and the interleaving of our loop with the raw one.
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace causeway::bench {
+
+inline double now_ns() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+template <class Loop>
+double elapsed_ns(Loop&& loop) {
+  const double start = now_ns();
+  loop();
+  return now_ns() - start;
+}
+
+inline double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Comparison {
+  double ours;  // medians
+  double raw;
+};
+
+// Runs the two turn about, so that a change of clock rate or of neighbours meets both, and
+// swaps who goes first, so that neither always finds the caches the other left. `ours` and `raw`
+// return one figure per call. Ranks that measure together call this with the same `repetitions`.
+template <class Ours, class Raw>
+Comparison interleave(unsigned repetitions, Ours&& ours, Raw&& raw) {
+  std::vector<double> ours_all, raw_all;
+  for (unsigned i = 0; i < repetitions; ++i) {
+    if (i % 2 == 0) {
+      ours_all.push_back(ours());
+      raw_all.push_back(raw());
+    } else {
+      raw_all.push_back(raw());
+      ours_all.push_back(ours());
+    }
+  }
+  return {median(std::move(ours_all)), median(std::move(raw_all))};
+}
+
+// How often to run a loop of `ns_per_turn` so that it lasts `aim_ns`.
+inline uint64_t turns_for(double aim_ns, double ns_per_turn, uint64_t most) {
+  const double turns = aim_ns / std::max(ns_per_turn, 0.1);
+  return std::clamp<uint64_t>(static_cast<uint64_t>(turns), 1, most);
+}
+
+}  // namespace causeway::bench

@@ -1,0 +1,203 @@
+// Active messages between the two ranks of the pair, beside two processes that share memory.
+//
+// Every repetition is a series whose length all ranks know; a barrier of the library separates
+// ours from raw, because in the raw loops nobody makes progress for the library.
+#include <fmt/format.h>
+
+#include "measure.h"
+#include "session.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr size_t kBlock = 4096;
+unsigned char send_block[kBlock];
+unsigned char receive_block[kBlock];
+
+class Messages {
+ public:
+  explicit Messages(Session& session)
+      : session_(session), job_(session.job()), share_(job_.oversubscribed()) {
+    counters.block = receive_block;
+  }
+
+  void short_round_trip();
+  void medium_round_trip();
+  void flood();
+
+ private:
+  double trips(uint64_t count, bool blocks);
+  double raw_bounce(uint64_t count);
+  double raw_exchange(uint64_t count);
+  double flood_once(uint64_t count);
+  double raw_flood(uint64_t count);
+  // A series of which the first rank measures `aim` nanoseconds, as all ranks agree.
+  uint64_t agree_on_turns(double ns_per_turn, double aim, uint64_t most) {
+    return job_.from_root(turns_for(aim, ns_per_turn, most));
+  }
+  std::string note() const { return share_ ? "ranks share cores" : ""; }
+
+  Session& session_;
+  Job& job_;
+  bool share_;
+  uint64_t expected_pings_ = 0, expected_pongs_ = 0;
+  uint64_t expected_floods_ = 0, expected_flood_ends_ = 0;
+  uint64_t bounced_ = 0, flooded_ = 0;
+};
+
+// Nanoseconds per round trip, on the first rank.
+double Messages::trips(uint64_t count, bool blocks) {
+  expected_pings_ += count;
+  double elapsed = 0;
+  if (job_.is_first()) {
+    const gex_TM_t tm = job_.tm();
+    const gex_Rank_t peer = job_.peer();
+    elapsed = elapsed_ns([&] {
+      for (uint64_t i = 0; i < count; ++i) {
+        ++expected_pongs_;
+        if (blocks) {
+          gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, kBlock, GEX_EVENT_NOW, 0,
+                                static_cast<gex_AM_Arg_t>(i));
+        } else {
+          gex_AM_RequestShort1(tm, peer, kPing, 0, static_cast<gex_AM_Arg_t>(i));
+        }
+        GASNET_BLOCKUNTIL(counters.pongs == expected_pongs_);
+      }
+    });
+  } else if (job_.is_second()) {
+    GASNET_BLOCKUNTIL(counters.pings == expected_pings_);
+  }
+  job_.sync();
+  return elapsed / static_cast<double>(count);
+}
+
+double Messages::raw_bounce(uint64_t count) {
+  double elapsed = 0;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns([&] { raw::bounce_first(job_.shared()->line, count, share_); });
+  } else if (job_.is_second()) {
+    raw::bounce_second(job_.shared()->line, 2 * bounced_, count, share_);
+  }
+  bounced_ += count;
+  job_.sync();
+  return elapsed / static_cast<double>(count);
+}
+
+double Messages::raw_exchange(uint64_t count) {
+  raw::Exchange& shared = job_.shared()->exchange;
+  double elapsed = 0;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns(
+        [&] { raw::exchange_first(shared, send_block, receive_block, kBlock, count, share_); });
+  } else if (job_.is_second()) {
+    raw::exchange_second(shared, send_block, receive_block, kBlock, count, share_);
+  }
+  job_.sync();
+  return elapsed / static_cast<double>(count);
+}
+
+void Messages::short_round_trip() {
+  const uint64_t turns = agree_on_turns(trips(16, false), session_.aim_ns(), 1 << 14);
+  const Comparison result = interleave(
+      session_.repetitions(), [&] { return trips(turns, false); },
+      [&] { return raw_bounce(turns); });
+  session_.report({"am.short", result.ours, result.raw, "", note()});
+}
+
+void Messages::medium_round_trip() {
+  const size_t most = gex_AM_MaxRequestMedium(job_.tm(), job_.peer(), GEX_EVENT_NOW, 0, 1);
+  if (job_.from_root(most) < kBlock) {
+    if (job_.is_first())
+      fmt::print(stderr, "causeway-bench: am.medium.4KiB left out: a medium holds {} bytes\n",
+                 most);
+    return;
+  }
+  const uint64_t turns = agree_on_turns(trips(16, true), session_.aim_ns(), 1 << 14);
+  const Comparison result = interleave(
+      session_.repetitions(), [&] { return trips(turns, true); },
+      [&] { return raw_exchange(turns); });
+  session_.report({"am.medium.4KiB", result.ours, result.raw, "", note()});
+}
+
+// Millions of messages a second, from the first request until the receiver has handled the last.
+double Messages::flood_once(uint64_t count) {
+  expected_floods_ += count;
+  ++expected_flood_ends_;
+  double elapsed = 1;
+  if (job_.is_first()) {
+    const gex_TM_t tm = job_.tm();
+    const gex_Rank_t peer = job_.peer();
+    elapsed = elapsed_ns([&] {
+      for (uint64_t i = 0; i < count; ++i)
+        gex_AM_RequestShort1(tm, peer, kFlood, 0, static_cast<gex_AM_Arg_t>(i));
+      GASNET_BLOCKUNTIL(counters.flood_ends == expected_flood_ends_);
+    });
+  } else if (job_.is_second()) {
+    GASNET_BLOCKUNTIL(counters.floods == expected_floods_);
+    gex_AM_RequestShort0(job_.tm(), job_.peer(), kFloodEnd, 0);
+  }
+  job_.sync();
+  return static_cast<double>(count) * 1e3 / elapsed;
+}
+
+double Messages::raw_flood(uint64_t count) {
+  raw::Ring& ring = job_.shared()->ring;
+  double elapsed = 1;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns([&] { raw::flood_send(ring, flooded_, count, share_); });
+  } else if (job_.is_second()) {
+    raw::flood_receive(ring, flooded_, count, share_);
+  }
+  flooded_ += count;
+  job_.sync();
+  return static_cast<double>(count) * 1e3 / elapsed;
+}
+
+void Messages::flood() {
+  const double million_per_s = flood_once(1000);
+  // Ten times as long as the others: the start and the last answer must not count.
+  const uint64_t turns =
+      agree_on_turns(1e3 / std::max(million_per_s, 1e-3), 10 * session_.aim_ns(), 1 << 20);
+  const Comparison result = interleave(
+      session_.repetitions() / 2 + 1, [&] { return flood_once(turns); },
+      [&] { return raw_flood(turns); });
+  session_.report({"am.flood", result.ours, result.raw, "", note()});
+}
+
+}  // namespace
+
+void measure_messages(Session& session) {
+  if (session.job().shared() == nullptr) return;
+  Messages messages(session);
+  if (session.wants("am.short")) messages.short_round_trip();
+  if (session.wants("am.medium.4KiB")) messages.medium_round_trip();
+  if (session.wants("am.flood")) messages.flood();
+}
+
+void measure_barrier(Session& session) {
+  Job& job = session.job();
+  if (job.shared() == nullptr || !session.wants("barrier")) return;
+  const bool share = job.oversubscribed();
+  const auto ours = [&](uint64_t count) {
+    job.sync();
+    return elapsed_ns([&] {
+             for (uint64_t i = 0; i < count; ++i) job.sync();
+           }) /
+           static_cast<double>(count);
+  };
+  const auto raw = [&](uint64_t count) {
+    job.sync();
+    return elapsed_ns([&] {
+             for (uint64_t i = 0; i < count; ++i)
+               raw::barrier(job.shared()->barrier, job.size(), share);
+           }) /
+           static_cast<double>(count);
+  };
+  const uint64_t turns = job.from_root(turns_for(session.aim_ns(), ours(16), 1 << 14));
+  const Comparison result = interleave(
+      session.repetitions(), [&] { return ours(turns); }, [&] { return raw(turns); });
+  session.report({"barrier", result.ours, result.raw, "",
+                  fmt::format("{} ranks{}", job.size(), share ? ", ranks share cores" : "")});
+}
+
+}  // namespace causeway::bench

@@ -1,0 +1,45 @@
+// One run of the measuring program: what is asked for, and where results go.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../figures.h"
+#include "job.h"
+
+namespace causeway::bench {
+
+class Session {
+ public:
+  Session(Job& job, bool quick, std::vector<std::string> only)
+      : job_(job), quick_(quick), only_(std::move(only)) {}
+
+  Job& job() { return job_; }
+  bool quick() const { return quick_; }
+  unsigned repetitions() const { return quick_ ? 5 : 101; }
+  // How long one repetition of a loop should last: long against the clock's own cost, short
+  // against the scheduler's slices and changes of clock rate.
+  double aim_ns() const { return quick_ ? 20e3 : 300e3; }
+
+  bool wants(std::string_view name) const;
+  // Prints the record; on rank 0 only.
+  void report(const Measured& measured);
+
+ private:
+  Job& job_;
+  bool quick_;
+  std::vector<std::string> only_;
+};
+
+void measure_small_rma(Session& session);
+void measure_bulk_rma(Session& session);
+void measure_messages(Session& session);
+void measure_barrier(Session& session);
+void measure_startup(Session& session);
+void measure_memory(Session& session);
+// Runs the one loop named `what` so that callgrind can count its instructions.
+int run_counted(Job& job, const std::string& what, uint64_t count);
+
+}  // namespace causeway::bench

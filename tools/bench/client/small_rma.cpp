@@ -1,0 +1,138 @@
+// Puts and gets of 8 bytes to the neighbour, beside stores and loads.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "../raw/access.h"
+#include "loops.h"
+#include "measure.h"
+#include "session.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr size_t kSlots = 64;  // one per cache line: 4 KiB, well within a first-level cache
+constexpr size_t kLine = 64;
+
+// The neighbour's memory as the library names it and as this process sees it. When the library
+// has not mapped it, the raw loops use memory that the ranks share without the library.
+struct Target8 {
+  Peer peer;
+  unsigned char* owner;
+  unsigned char* mapped;
+  std::string path;
+  std::string note;
+};
+
+Target8 target_of(Job& job) {
+  Target8 target{{job.tm(), job.peer()},
+                 job.owner_address(job.peer()),
+                 job.mapped_address(job.peer()),
+                 job.peer_is_direct() ? "direct" : "library",
+                 {}};
+  if (target.mapped == nullptr && job.shared() != nullptr) {
+    target.mapped = job.shared()->data;
+    target.note = "raw loop on memory shared without the library";
+  }
+  return target;
+}
+
+// Addresses of the slots in a random order, the same order for both sides.
+std::vector<void*> slot_addresses(unsigned char* base) {
+  std::vector<size_t> order(kSlots);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937(7));
+  std::vector<void*> addresses(kSlots);
+  for (size_t i = 0; i < kSlots; ++i) addresses[i] = base + order[i] * kLine;
+  return addresses;
+}
+
+// Links the slots of the owner's memory into one ring of that owner's addresses.
+void put_chain(const Target8& target) {
+  const std::vector<void*> slots = slot_addresses(target.owner);
+  for (size_t i = 0; i < kSlots; ++i) {
+    const uint64_t next = reinterpret_cast<uintptr_t>(slots[(i + 1) % kSlots]);
+    gex_RMA_PutBlocking(target.peer.tm, target.peer.rank, slots[i], &next, sizeof next, 0);
+  }
+}
+
+// The same ring, in this process' addresses, in the lines' second words.
+void store_chain(unsigned char* mapped) {
+  const std::vector<void*> slots = slot_addresses(mapped + sizeof(void*));
+  for (size_t i = 0; i < kSlots; ++i) {
+    void* const next = slots[(i + 1) % kSlots];
+    memcpy(slots[i], &next, sizeof next);
+  }
+}
+
+template <class Ours, class Raw>
+void compare(Session& session, const Target8& target, const char* name, Ours&& ours, Raw&& raw) {
+  if (!session.wants(name)) return;
+  constexpr uint64_t kTrial = 64;
+  ours(kTrial);
+  raw(kTrial);
+  const uint64_t ours_turns =
+      turns_for(session.aim_ns(), elapsed_ns([&] { ours(kTrial); }) / kTrial, 1 << 20);
+  const uint64_t raw_turns =
+      turns_for(session.aim_ns(), elapsed_ns([&] { raw(kTrial); }) / kTrial, 1 << 20);
+  const Comparison result = interleave(
+      session.repetitions(),
+      [&] { return elapsed_ns([&] { ours(ours_turns); }) / static_cast<double>(ours_turns); },
+      [&] { return elapsed_ns([&] { raw(raw_turns); }) / static_cast<double>(raw_turns); });
+  session.report({name, result.ours, result.raw, target.path, target.note});
+}
+
+void measure_puts(Session& session, const Target8& target) {
+  const Peer peer = target.peer;
+  const std::vector<void*> ours = slot_addresses(target.owner);
+  const std::vector<void*> raw = slot_addresses(target.mapped);
+  const std::vector<uint64_t> values(kSlots, 5);
+  compare(
+      session, target, "put8.same", [&](uint64_t n) { put8_same(peer, ours[0], n); },
+      [&](uint64_t n) { raw::store_same(raw[0], n); });
+  compare(
+      session, target, "put8.array",
+      [&](uint64_t n) { put8_array(peer, ours.data(), values.data(), kSlots - 1, n); },
+      [&](uint64_t n) { raw::copy_array(raw.data(), values.data(), kSlots - 1, n); });
+  compare(
+      session, target, "put8.value",
+      [&](uint64_t n) { put8_value(peer, ours.data(), kSlots - 1, n); },
+      [&](uint64_t n) { raw::store_array(raw.data(), kSlots - 1, n); });
+  compare(
+      session, target, "put8.nb", [&](uint64_t n) { put8_nb_same(peer, ours[0], n); },
+      [&](uint64_t n) { put8_same(peer, ours[0], n); });
+}
+
+void measure_gets(Session& session, const Target8& target) {
+  const Peer peer = target.peer;
+  const std::vector<void*> ours = slot_addresses(target.owner);
+  const std::vector<void*> raw = slot_addresses(target.mapped);
+  compare(
+      session, target, "get8.same", [&](uint64_t n) { get8_same(peer, ours[0], n); },
+      [&](uint64_t n) { raw::load_same(raw[0], n); });
+  compare(
+      session, target, "get8.array",
+      [&](uint64_t n) { get8_array(peer, ours.data(), kSlots - 1, n); },
+      [&](uint64_t n) { raw::load_array(raw.data(), kSlots - 1, n); });
+  put_chain(target);
+  store_chain(target.mapped);
+  compare(
+      session, target, "get8.chain", [&](uint64_t n) { get8_chain(peer, ours[0], n); },
+      [&](uint64_t n) { raw::load_chain(static_cast<unsigned char*>(raw[0]) + sizeof(void*), n); });
+}
+
+}  // namespace
+
+void measure_small_rma(Session& session) {
+  Job& job = session.job();
+  const Target8 target = target_of(job);
+  if (job.is_first() && target.mapped != nullptr) {
+    measure_puts(session, target);
+    measure_gets(session, target);
+  }
+  job.sync();
+}
+
+}  // namespace causeway::bench

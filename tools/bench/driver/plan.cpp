@@ -1,0 +1,190 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "../client/measure.h"
+#include "capture.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr unsigned kStartupRanks = 4;
+constexpr unsigned kMemoryRanks = 256;
+constexpr uint64_t kCounted = 100000;
+
+class Plan {
+ public:
+  Plan(const Request& request, std::string tool, std::string program)
+      : request_(request), tool_(std::move(tool)), program_(std::move(program)) {}
+
+  Outcome carry_out() {
+    if (wants(Launch::pair)) pair();
+    if (wants(Launch::startup)) startup();
+    if (wants(Launch::memory)) memory();
+    if (wants(Launch::instructions)) instructions();
+    name_missing();
+    return std::move(outcome_);
+  }
+
+ private:
+  bool wants(const Figure& figure) const {
+    if (!request_.only.empty())
+      return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
+             request_.only.end();
+    return figure.launch != Launch::instructions || request_.instructions;
+  }
+  bool wants(Launch launch) const {
+    const auto figures = catalogue();
+    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+      return figure.launch == launch && wants(figure);
+    });
+  }
+
+  Captured launch(unsigned ranks, const std::vector<std::string>& command);
+  void take_records(const Captured& captured, std::vector<Measured>& into);
+  void pair();
+  void startup();
+  void memory();
+  void instructions();
+  std::optional<double> count(const std::string& what, std::string& path);
+  void name_missing();
+
+  const Request& request_;
+  std::string tool_, program_;
+  Outcome outcome_;
+};
+
+void say(const std::string& text) {
+  if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
+}
+
+Captured Plan::launch(unsigned ranks, const std::vector<std::string>& command) {
+  std::vector<std::string> words = {
+      tool_,     "run", "-n", std::to_string(ranks), "--timeout", request_.quick ? "120" : "500",
+      "--stdin", "none"};
+  if (request_.config) words.insert(words.end(), {"--config", *request_.config});
+  for (const std::string& set : request_.sets) words.insert(words.end(), {"--set", set});
+  words.push_back("--");
+  words.insert(words.end(), command.begin(), command.end());
+  Captured captured = run_captured(words);
+  if (captured.status != 0) {
+    outcome_.problems.push_back(
+        fmt::format("a job of {} ranks ended with status {}", ranks, captured.status));
+  }
+  return captured;
+}
+
+void Plan::take_records(const Captured& captured, std::vector<Measured>& into) {
+  for (const std::string& line : captured.lines) {
+    if (auto measured = from_record(line)) {
+      into.push_back(std::move(*measured));
+      continue;
+    }
+    Facts facts;
+    int pinned = 0;
+    if (sscanf(line.c_str(), "facts ranks %u cores %u pinned %d", &facts.ranks, &facts.cores,
+               &pinned) == 3) {
+      facts.pinned = pinned != 0;
+      outcome_.facts = facts;
+    }
+  }
+}
+
+void Plan::pair() {
+  say(fmt::format("puts, gets, messages and barriers on {} ranks", request_.ranks));
+  std::vector<std::string> command = {program_, "--launch", "pair"};
+  if (request_.quick) command.push_back("--quick");
+  if (!request_.only.empty()) {
+    command.push_back("--only");
+    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
+  }
+  take_records(launch(request_.ranks, command), outcome_.measured);
+}
+
+void Plan::startup() {
+  const unsigned launches = request_.quick ? 3 : 9;
+  say(fmt::format("start-up of {} ranks, {} times", kStartupRanks, launches));
+  std::vector<Measured> all;
+  for (unsigned i = 0; i < launches; ++i)
+    take_records(launch(kStartupRanks, {program_, "--launch", "startup"}), all);
+  if (all.empty()) return;
+  std::vector<double> milliseconds;
+  for (const Measured& one : all) milliseconds.push_back(one.ours);
+  Measured result = all.front();
+  result.ours = median(milliseconds);
+  result.note = fmt::format("median of {} launches", milliseconds.size());
+  outcome_.measured.push_back(result);
+}
+
+void Plan::memory() {
+  const unsigned ranks = request_.quick ? 8 : kMemoryRanks;
+  say(fmt::format("memory of {} ranks", ranks));
+  take_records(launch(ranks, {program_, "--launch", "memory"}), outcome_.measured);
+}
+
+// Instructions per turn of one loop; nullopt after a problem, which is noted.
+std::optional<double> Plan::count(const std::string& what, std::string& path) {
+  std::string symbol = "causeway_count_" + what;
+  std::replace(symbol.begin(), symbol.end(), '.', '_');
+  // The compiler may have made a copy of the function with a longer name.
+  const Captured captured =
+      launch(2, {"valgrind", "--tool=callgrind", "--toggle-collect=" + symbol + "*",
+                 "--callgrind-out-file=/dev/null", "--log-fd=1", program_, "--launch",
+                 "instructions", "--count-what", what, "--count", std::to_string(kCounted)});
+  uint64_t turns = 0, instructions = 0;
+  for (const std::string& line : captured.lines) {
+    unsigned long long number = 0;
+    char path_word[16];
+    if (const size_t at = line.find("Collected : "); at != std::string::npos)
+      instructions += std::strtoull(line.c_str() + at + 12, nullptr, 10);
+    if (sscanf(line.c_str(), "counted %llu path %15s", &number, path_word) == 2) {
+      turns = number;
+      path = path_word;
+    }
+  }
+  if (captured.status != 0 || turns == 0 || instructions == 0) {
+    outcome_.problems.push_back(
+        fmt::format("callgrind counted no instructions of {} (is valgrind installed?)", what));
+    return std::nullopt;
+  }
+  return static_cast<double>(instructions) / static_cast<double>(turns);
+}
+
+void Plan::instructions() {
+  say("instructions under valgrind");
+  for (const Figure& figure : catalogue()) {
+    if (figure.launch != Launch::instructions || !wants(figure)) continue;
+    const std::string what = figure.name + sizeof "instr." - 1;
+    Measured measured;
+    measured.name = figure.name;
+    const std::optional<double> ours = count(what, measured.path);
+    if (!ours) continue;
+    measured.ours = *ours;
+    std::string ignored;
+    if (what == "put8") measured.raw = count("store8", ignored);
+    outcome_.measured.push_back(measured);
+  }
+}
+
+// A figure that nobody reported is a problem of its own, whatever the job's status was.
+void Plan::name_missing() {
+  for (const Figure& figure : catalogue()) {
+    if (!wants(figure)) continue;
+    const bool found =
+        std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
+                    [&](const Measured& measured) { return measured.name == figure.name; });
+    if (!found) outcome_.problems.push_back(fmt::format("{} was not measured", figure.name));
+  }
+}
+
+}  // namespace
+
+Outcome carry_out(const Request& request, const std::string& tool, const std::string& program) {
+  return Plan(request, tool, program).carry_out();
+}
+
+}  // namespace causeway::bench

@@ -1,0 +1,37 @@
+// Plan: which jobs to launch for the figures asked for, and what they measured.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../figures.h"
+
+namespace causeway::bench {
+
+struct Request {
+  std::vector<std::string> only;  // empty: all
+  bool quick = false;
+  bool instructions = false;
+  std::optional<std::string> config;
+  std::vector<std::string> sets;
+  unsigned ranks = 2;  // of the job that measures the pair
+};
+
+struct Facts {
+  unsigned ranks = 0;
+  unsigned cores = 0;
+  bool pinned = false;
+  bool oversubscribed() const { return cores < ranks; }
+};
+
+struct Outcome {
+  std::optional<Facts> facts;  // of the pair's job, if there was one
+  std::vector<Measured> measured;
+  std::vector<std::string> problems;  // one line each: what could not be measured and why
+};
+
+// Measures. `tool` is the causeway command, `program` the measuring program.
+Outcome carry_out(const Request& request, const std::string& tool, const std::string& program);
+
+}  // namespace causeway::bench

@@ -1,0 +1,138 @@
+#include "table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace causeway::bench {
+namespace {
+
+bool oversubscribed(const Outcome& outcome) {
+  return outcome.facts && outcome.facts->oversubscribed();
+}
+
+std::optional<bool> verdict(const Outcome& outcome, const Measured& measured) {
+  const Figure* figure = find_figure(measured.name);
+  return figure == nullptr ? std::nullopt : judge(*figure, measured, oversubscribed(outcome));
+}
+
+std::string number(double value) {
+  if (value < 10) return fmt::format("{:.2f}", value);
+  if (value < 1000) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+constexpr size_t kColumns = 9;
+using Row = std::array<std::string, kColumns>;
+constexpr std::array<bool, kColumns> kRight = {false, true,  true,  false, true,
+                                               false, false, false, false};
+
+Row row_of(const Outcome& outcome, const Measured& measured) {
+  const Figure* figure = find_figure(measured.name);
+  const std::optional<bool> good = verdict(outcome, measured);
+  return {measured.name,
+          number(measured.ours),
+          measured.raw ? number(*measured.raw) : "-",
+          figure != nullptr ? figure->unit : "",
+          measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-",
+          figure != nullptr ? target_text(*figure) : "-",
+          !good   ? "-"
+          : *good ? "ok"
+                  : "over",
+          measured.path,
+          measured.note};
+}
+
+std::string render(const std::vector<Row>& rows, bool colour) {
+  std::array<size_t, kColumns> width{};
+  for (const Row& row : rows)
+    for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < kColumns; ++i) {
+      const std::string cell = kRight[i] ? fmt::format("{:>{}}", row[i], width[i])
+                                         : fmt::format("{:<{}}", row[i], width[i]);
+      const bool bad = colour && row[i] == "over";
+      line += bad ? "\x1b[31m" + cell + "\x1b[0m" : cell;
+      line += "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  return text;
+}
+
+std::string facts_text(const Facts& facts) {
+  std::string text =
+      fmt::format("{} ranks on {} core{}", facts.ranks, facts.cores, facts.cores == 1 ? "" : "s");
+  if (facts.oversubscribed()) {
+    text += ": OVERSUBSCRIBED, figures that need ranks to run at the same time are not judged";
+  } else if (facts.pinned) {
+    text += ", each bound to its own";
+  } else {
+    text += ", not bound to cores";
+  }
+  return text + '\n';
+}
+
+std::string json_figure(const Outcome& outcome, const Measured& measured) {
+  const Figure* figure = find_figure(measured.name);
+  const std::optional<bool> good = verdict(outcome, measured);
+  return fmt::format(
+      R"({{"name": {}, "ours": {:.9g}, "raw": {}, "unit": {}, "ratio": {}, "target": {}, )"
+      R"("ok": {}, "path": {}, "note": {}}})",
+      json_string(measured.name), measured.ours,
+      measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
+      json_string(figure != nullptr ? figure->unit : ""),
+      measured.raw ? fmt::format("{:.6g}", measured.ours / *measured.raw) : "null",
+      json_string(figure != nullptr ? target_text(*figure) : "-"),
+      !good   ? "null"
+      : *good ? "true"
+              : "false",
+      json_string(measured.path), json_string(measured.note));
+}
+
+}  // namespace
+
+std::string list_text() {
+  std::string text;
+  for (const Figure& figure : catalogue())
+    text += fmt::format("{:<17}{:<7}{:<18}{}\n", figure.name, figure.unit, target_text(figure),
+                        figure.what);
+  return text;
+}
+
+std::string table_text(const Outcome& outcome, bool colour) {
+  std::vector<Row> rows = {
+      {"figure", "ours", "raw", "unit", "ratio", "target", "", "path", "note"}};
+  for (const Measured& measured : outcome.measured) rows.push_back(row_of(outcome, measured));
+  std::string text;
+  if (outcome.facts) text += facts_text(*outcome.facts);
+  return text + render(rows, colour);
+}
+
+std::string json_text(const Outcome& outcome) {
+  std::vector<std::string> figures, problems;
+  for (const Measured& measured : outcome.measured)
+    figures.push_back("    " + json_figure(outcome, measured));
+  for (const std::string& problem : outcome.problems) problems.push_back(json_string(problem));
+  std::string facts = "null";
+  if (outcome.facts) {
+    facts = fmt::format(R"({{"ranks": {}, "cores": {}, "pinned": {}, "oversubscribed": {}}})",
+                        outcome.facts->ranks, outcome.facts->cores, outcome.facts->pinned,
+                        outcome.facts->oversubscribed());
+  }
+  return fmt::format("{{\n  \"job\": {},\n  \"figures\": [\n{}\n  ],\n  \"problems\": [{}]\n}}\n",
+                     facts, fmt::join(figures, ",\n"), fmt::join(problems, ", "));
+}
+
+unsigned count_over(const Outcome& outcome) {
+  return static_cast<unsigned>(
+      std::count_if(outcome.measured.begin(), outcome.measured.end(),
+                    [&](const Measured& measured) { return verdict(outcome, measured) == false; }));
+}
+
+}  // namespace causeway::bench

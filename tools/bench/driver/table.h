@@ -1,0 +1,17 @@
+// What `causeway bench` prints.
+#pragma once
+
+#include <string>
+
+#include "plan.h"
+
+namespace causeway::bench {
+
+std::string list_text();
+std::string table_text(const Outcome& outcome, bool colour);
+std::string json_text(const Outcome& outcome);
+
+// Figures that miss their target.
+unsigned count_over(const Outcome& outcome);
+
+}  // namespace causeway::bench

@@ -1,0 +1,146 @@
+#include "figures.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <array>
+#include <cmath>
+
+namespace causeway::bench {
+namespace {
+
+constexpr Target kNone{};
+constexpr Target ratio(double max_ratio, double max_extra = 0) {
+  return {max_ratio, max_extra, std::nullopt, std::nullopt};
+}
+constexpr Target at_least(double value) {
+  return {std::nullopt, 0, value, std::nullopt};
+}
+constexpr Target at_most(double value) {
+  return {std::nullopt, 0, std::nullopt, value};
+}
+
+constexpr Target kSmall = ratio(1.15, 0.5);
+constexpr Target kBulk = ratio(1.02, 2);
+
+constexpr std::array kFigures{
+    Figure{"put8.same", "ns", Launch::pair, kSmall, true, false,
+           "blocking put of 8 bytes, always to one address; raw: a store"},
+    Figure{"put8.array", "ns", Launch::pair, kSmall, true, false,
+           "blocking put of 8 bytes from an array to the addresses of another; raw: load, store"},
+    Figure{"put8.value", "ns", Launch::pair, kSmall, true, false,
+           "put of a 64-bit value to the addresses of an array; raw: a store"},
+    Figure{"put8.nb", "ns", Launch::pair, kNone, true, false,
+           "non-blocking put of 8 bytes and wait; raw: the blocking put"},
+    Figure{"get8.same", "ns", Launch::pair, kSmall, true, false,
+           "blocking get of 8 bytes, always from one address; raw: a load"},
+    Figure{"get8.array", "ns", Launch::pair, kSmall, true, false,
+           "blocking get of 8 bytes from the addresses of an array; raw: a load"},
+    Figure{"get8.chain", "ns", Launch::pair, kSmall, true, false,
+           "blocking gets of which each returns the next one's address; raw: loads"},
+    Figure{"put.4KiB", "ns", Launch::pair, kBulk, true, false, "blocking put; raw: memcpy"},
+    Figure{"put.64KiB", "ns", Launch::pair, kBulk, true, false, "blocking put; raw: memcpy"},
+    Figure{"put.1MiB", "ns", Launch::pair, kBulk, true, false, "blocking put; raw: memcpy"},
+    Figure{"put.4MiB", "ns", Launch::pair, kBulk, true, false, "blocking put; raw: memcpy"},
+    Figure{"get.4KiB", "ns", Launch::pair, kBulk, true, false, "blocking get; raw: memcpy"},
+    Figure{"get.64KiB", "ns", Launch::pair, kBulk, true, false, "blocking get; raw: memcpy"},
+    Figure{"get.1MiB", "ns", Launch::pair, kBulk, true, false, "blocking get; raw: memcpy"},
+    Figure{"get.4MiB", "ns", Launch::pair, kBulk, true, false, "blocking get; raw: memcpy"},
+    Figure{"am.short", "ns", Launch::pair, ratio(1.7), false, true,
+           "short request and reply; raw: one cache line there and back"},
+    Figure{"am.medium.4KiB", "ns", Launch::pair, ratio(1.7), false, true,
+           "medium request and reply of 4 KiB; raw: 4 KiB and a flag each way"},
+    Figure{"am.flood", "M/s", Launch::pair, at_least(25), false, true,
+           "short requests one way; raw: a ring of one-line messages"},
+    Figure{"barrier", "ns", Launch::pair, kNone, false, true,
+           "gex_Coll_BarrierNB over all ranks and wait; raw: a central counter"},
+    Figure{"startup.4", "ms", Launch::startup, at_most(60), false, false,
+           "gex_Client_Init and gex_Segment_Attach of 4 ranks, the slowest rank"},
+    Figure{"memory.median", "MB", Launch::memory, at_most(24), false, false,
+           "proportional set size of a rank beyond the segments, the median rank"},
+    Figure{"memory.max", "MB", Launch::memory, at_most(24), false, false,
+           "proportional set size of a rank beyond the segments, the largest rank"},
+    Figure{"instr.put8", "instr", Launch::instructions, kNone, true, false,
+           "instructions of a blocking put of 8 bytes; raw: of a store (with --instructions)"},
+    Figure{"instr.am.send", "instr", Launch::instructions, kNone, false, false,
+           "instructions to send a short request (with --instructions)"},
+    Figure{"instr.am.handle", "instr", Launch::instructions, kNone, false, false,
+           "instructions to receive a short request and run its handler (with --instructions)"},
+};
+
+double raw_or_nan(const Measured& measured) {
+  return measured.raw.value_or(std::nan(""));
+}
+
+}  // namespace
+
+std::span<const Figure> catalogue() {
+  return kFigures;
+}
+
+const Figure* find_figure(std::string_view name) {
+  for (const Figure& figure : kFigures)
+    if (name == figure.name) return &figure;
+  return nullptr;
+}
+
+std::optional<bool> judge(const Figure& figure, const Measured& measured, bool oversubscribed) {
+  const Target& target = figure.target;
+  if (!target.max_ratio && !target.min_value && !target.max_value) return std::nullopt;
+  if (figure.direct_only && measured.path != "direct") return std::nullopt;
+  if (figure.needs_cores && oversubscribed) return std::nullopt;
+  if (target.min_value) return measured.ours >= *target.min_value;
+  if (target.max_value) return measured.ours <= *target.max_value;
+  if (!measured.raw) return std::nullopt;
+  const double raw = raw_or_nan(measured);
+  return measured.ours <= *target.max_ratio * raw || measured.ours - raw <= target.max_extra;
+}
+
+std::string target_text(const Figure& figure) {
+  const Target& target = figure.target;
+  if (target.min_value) return fmt::format(">= {:g}", *target.min_value);
+  if (target.max_value) return fmt::format("<= {:g}", *target.max_value);
+  if (!target.max_ratio) return "-";
+  if (target.max_extra == 0) return fmt::format("<= {:g}x", *target.max_ratio);
+  return fmt::format("<= {:g}x or +{:g}", *target.max_ratio, target.max_extra);
+}
+
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+std::string to_record(const Measured& measured) {
+  return fmt::format(R"({{"figure": {}, "ours": {:.9g}, "raw": {}, "path": {}, "note": {}}})",
+                     json_string(measured.name), measured.ours,
+                     measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
+                     json_string(measured.path), json_string(measured.note));
+}
+
+std::optional<Measured> from_record(const std::string& line) {
+  if (line.rfind(R"({"figure": )", 0) != 0) return std::nullopt;
+  try {
+    const YAML::Node node = YAML::Load(line);  // JSON is YAML
+    Measured measured;
+    measured.name = node["figure"].as<std::string>();
+    measured.ours = node["ours"].as<double>();
+    if (!node["raw"].IsNull()) measured.raw = node["raw"].as<double>();
+    measured.path = node["path"].as<std::string>();
+    measured.note = node["note"].as<std::string>();
+    return measured;
+  } catch (const YAML::Exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace causeway::bench

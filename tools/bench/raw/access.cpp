@@ -1,0 +1,62 @@
+#include "access.h"
+
+#include <cstring>
+
+namespace causeway::bench::raw {
+
+[[gnu::noinline]] void store_same(void* dest, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t value = i;
+    memcpy(dest, &value, sizeof value);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void store_array(void* const* dests, size_t dests_mask, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t value = i;
+    memcpy(dests[i & dests_mask], &value, sizeof value);
+    keep(dests);
+  }
+}
+
+[[gnu::noinline]] void copy_array(void* const* dests, const uint64_t* values, size_t mask,
+                                  uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    memcpy(dests[i & mask], &values[i & mask], sizeof *values);
+    keep(dests);
+  }
+}
+
+[[gnu::noinline]] void load_same(const void* src, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t value;
+    memcpy(&value, src, sizeof value);
+    keep(value);
+  }
+}
+
+[[gnu::noinline]] void load_array(const void* const* srcs, size_t srcs_mask, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t value;
+    memcpy(&value, srcs[i & srcs_mask], sizeof value);
+    keep(value);
+  }
+}
+
+[[gnu::noinline]] void load_chain(const void* first, uint64_t count) {
+  const void* at = first;
+  for (uint64_t i = 0; i < count; ++i) {
+    memcpy(&at, at, sizeof at);
+    keep(at);
+  }
+}
+
+[[gnu::noinline]] void copy(void* dest, const void* src, size_t bytes, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    memcpy(dest, src, bytes);
+    keep(dest);
+  }
+}
+
+}  // namespace causeway::bench::raw

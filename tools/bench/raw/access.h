@@ -1,0 +1,31 @@
+// Loads, stores and copies through a mapped pointer: the loops a put or a get is held against.
+//
+// Never inlined, and with the same compiler barrier after every operation as the loops over the
+// library, so that neither side has its loads and stores hoisted, merged or dropped.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway::bench {
+
+// Everything in memory may have been read and changed here, and `value` is needed.
+template <class T>
+inline void keep(T value) {
+  asm volatile("" : : "r"(value) : "memory");
+}
+
+namespace raw {
+
+void store_same(void* dest, uint64_t count);
+void store_array(void* const* dests, size_t dests_mask, uint64_t count);
+// From an array of values to the addresses of an array.
+void copy_array(void* const* dests, const uint64_t* values, size_t mask, uint64_t count);
+void load_same(const void* src, uint64_t count);
+void load_array(const void* const* srcs, size_t srcs_mask, uint64_t count);
+// Every value loaded is the address of the next load.
+void load_chain(const void* first, uint64_t count);
+void copy(void* dest, const void* src, size_t bytes, uint64_t count);
+
+}  // namespace raw
+}  // namespace causeway::bench

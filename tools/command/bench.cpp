@@ -1,0 +1,92 @@
+// causeway bench: measures the library beside raw loops on the same memory and prints the table.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "bench/driver/capture.h"
+#include "bench/driver/plan.h"
+#include "bench/driver/table.h"
+#include "commands.h"
+
+namespace causeway::command {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct BenchOptions {
+  bench::Request request;
+  bool list = false;
+  bool json = false;
+  bool strict = false;
+};
+
+// The measuring program lies in the same tree as this tool, installed or built.
+fs::path find_program(const fs::path& tool) {
+  const fs::path program =
+      tool.parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" / "causeway-bench";
+  if (access(program.c_str(), X_OK) != 0)
+    throw std::runtime_error(
+        fmt::format("{} is missing; it is built and installed with this tool", program.string()));
+  return program;
+}
+
+int run_bench(const BenchOptions& options) {
+  if (options.list) {
+    fmt::print("{}", bench::list_text());
+    return kOk;
+  }
+  const fs::path tool = bench::executable_path();
+  const bench::Outcome outcome =
+      bench::carry_out(options.request, tool.string(), find_program(tool).string());
+  fmt::print("{}", options.json ? bench::json_text(outcome)
+                                : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
+  for (const std::string& problem : outcome.problems)
+    fmt::print(stderr, "causeway bench: {}\n", problem);
+  if (!outcome.problems.empty()) return kFailed;
+  return options.strict && bench::count_over(outcome) > 0 ? kFailed : kOk;
+}
+
+std::string check_figure(const std::string& name) {
+  if (bench::find_figure(name) != nullptr) return {};
+  return fmt::format("no figure is called '{}'; `causeway bench --list` names them", name);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  auto options = std::make_shared<BenchOptions>();
+  bench::Request& request = options->request;
+  CLI::App* sub = app.add_subcommand(
+      "bench", "Measure the library beside raw loops on the same memory, in the same run");
+  sub->add_flag("--list", options->list, "Name the figures, their targets and what they measure");
+  sub->add_option("--only", request.only, "Only these figures")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(check_figure)
+      ->type_name("NAME,...");
+  sub->add_flag("--quick", request.quick, "Few and short repetitions: does everything run?");
+  sub->add_flag("--json", options->json, "Print JSON");
+  sub->add_flag("--strict", options->strict, "End with status 1 when a figure is over its target");
+  sub->add_flag("--instructions", request.instructions,
+                "Also count instructions under valgrind, where that is installed");
+  sub->add_option("--config", request.config, "Configuration file of the measured jobs")
+      ->type_name("FILE");
+  sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PATH=VALUE");
+  sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
+      ->check(CLI::Range(2u, 4096u))
+      ->capture_default_str();
+  sub->callback([options, &status] {
+    try {
+      status = run_bench(*options);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "causeway bench: {}\n", e.what());
+      status = kFailed;
+    }
+  });
+}
+
+}  // namespace causeway::command
