@@ -8,6 +8,7 @@
 #include "diag/log.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
+#include "select/segment_options.h"
 
 namespace causeway {
 namespace {
@@ -112,7 +113,8 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
     }
     // A wrong option is the user's mistake and ends the program; a device that cannot be opened
     // is a property of this machine and obeys on_load_error.
-    auto options = make_options(plugin->manifest, spec.options, spec.option_origins);
+    auto options = make_options(plugin->manifest, options_with_segment(config, spec, plugin->manifest),
+                                spec.option_origins);
     try {
       set.conduits.push_back(std::make_unique<Conduit>(
           static_cast<uint32_t>(set.conduits.size()), spec, plugin, std::move(options)));

@@ -4,7 +4,6 @@
 #include <hwloc.h>
 #include <pmix_version.h>
 
-#include <chrono>
 #include <set>
 
 #include "commands.h"
@@ -12,6 +11,7 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "loader/loader.h"
+#include "probe_services.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -32,38 +32,6 @@ struct Facts {
   std::vector<Manifest> plugins;
   std::vector<LoadFailure> failures;
 };
-
-// Enough of the core's services for a plugin's init.
-const cwy_services* probe_services() {
-  static const cwy_job job = [] {
-    cwy_job j{};
-    j.head = CWY_HEAD(cwy_job);
-    j.size = j.epoch = j.host_count = j.local_count = j.cpu_count = 1;
-    static const uint32_t self = 0;
-    j.local_ranks = &self;
-    j.job_id = "info";
-    j.session_dir = "";
-    return j;
-  }();
-  static const cwy_services services = [] {
-    cwy_services s{};
-    s.head = CWY_HEAD(cwy_services);
-    s.job = &job;
-    s.log = [](const char* plugin, cwy_log_level level, const char* text) {
-      if (level <= CWY_LOG_WARN) log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
-    };
-    fill_option_services(s);
-    s.peer_state = [](void*, cwy_peer, cwy_peer_state, const char*) {};
-    s.wake = [](void*) {};
-    s.now = []() -> uint64_t {
-      const auto since = std::chrono::steady_clock::now().time_since_epoch();
-      return static_cast<uint64_t>(
-          std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
-    };
-    return s;
-  }();
-  return &services;
-}
 
 // Loads everything that was found and everything the configuration names: a missing library or a
 // failing init shows only then. The loader remembers what went wrong.
