@@ -1,5 +1,5 @@
-// Team: an ordered set of endpoints seen from one of them, or a TM-pair. Begins with the frozen
-// head of causeway/direct.h, which is what a gex_TM_t points to.
+// Team: an ordered set of endpoints seen from one of them, or a TM-pair. Owns the frozen head of
+// causeway/direct.h, which is what a gex_TM_t points to.
 #pragma once
 
 #include <gasnetex.h>
@@ -28,21 +28,21 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   static Team* of(gex_TM_t tm) { return static_cast<Team*>(tm->owner); }
-  gex_TM_t handle() const { return &head_; }
+  gex_TM_t handle() const { return head_; }
 
   Client* client() const { return client_; }
   Endpoint* ep() const { return ep_; }
-  uint32_t rank() const { return head_.rank; }
-  uint32_t size() const { return head_.size; }
+  uint32_t rank() const { return head_->rank; }
+  uint32_t size() const { return head_->size; }
   uint32_t id() const { return id_; }   // equal on all members, unique among teams of the process
   gex_Flags_t flags() const { return flags_; }
   bool is_pair() const { return is_pair_; }
   Peer& member(uint32_t rank) const { return *members_[rank]; }
   const std::vector<Peer*>& members() const { return members_; }
 
-  // Publishes the longest run of ranks around this process whose memory is mapped here.
+  // Publishes which members' memory is mapped here, and where.
   void publish_window();
-  bool has_window() const { return head_.window_count != 0; }
+  bool has_window() const { return any_mapped_; }
 
   // What its collectives keep; made at the first one.
   TeamCollectives& collectives();
@@ -50,14 +50,14 @@ class Team {
   const void* cdata = nullptr;
 
  private:
-  cwy_team_head head_{};  // first: the handle points here
+  cwy_team_head* head_;  // what a gex_TM_t points to; the distances follow it
   Client* client_;
   Endpoint* ep_;
   std::vector<Peer*> members_;
-  std::vector<intptr_t> delta_;
   uint32_t id_;
   gex_Flags_t flags_;
   bool is_pair_;
+  bool any_mapped_ = false;
   std::mutex collectives_mutex_;
   std::unique_ptr<TeamCollectives> collectives_;
 };

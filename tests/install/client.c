@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   table[1].gex_flags = GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT;
   table[1].gex_nargs = 1;
 
-  if (gex_Client_Init(&client, &ep, &tm, "install-test", &argc, &argv, 0) != GASNET_OK) return 1;
+  if (gex_Client_Init(&client, &ep, &tm, "INSTALL_TEST", &argc, &argv, 0) != GASNET_OK) return 1;
   me = gex_TM_QueryRank(tm);
   job_size = gex_TM_QuerySize(tm);
   check(gex_EP_RegisterHandlers(ep, table, 2) == GASNET_OK, "handlers are refused");

@@ -47,8 +47,7 @@ if [ "$(grep -c '^rank [0-3] of 4: ok$' "$work/run.out")" != 4 ]; then
   echo "example: not every rank finished its work"
   exit 1
 fi
-if ! grep -q uds "$work/run.out" "$work/run.err" || grep -qw shm "$work/run.out" "$work/run.err"
-then
+if ! grep -q 'uds: sent' "$work/run.err" || grep -Eq '(shm|self): sent' "$work/run.err"; then
   cat "$work/run.out" "$work/run.err"
   echo "example: the report does not say that uds, and only uds, carried the messages"
   exit 1

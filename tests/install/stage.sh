@@ -53,8 +53,9 @@ do
   [ -e "$file" ] || continue
   readelf -d "$file" 2>/dev/null | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p' | tr : '\n' |
     while read -r dir; do
+      # What pkg-config names for a package of the distribution stays where that put it.
       # shellcheck disable=SC2016 # the word the dynamic linker expands
-      case $dir in '' | '$ORIGIN' | '$ORIGIN/'*) ;; *) echo "$(basename "$file") looks in $dir" ;; esac
+      case $dir in '' | '$ORIGIN' | '$ORIGIN/'* | /usr/lib/*) ;; *) echo "$(basename "$file") looks in $dir" ;; esac
     done
 done >"$work/runpath.log"
 if [ -s "$work/runpath.log" ]; then cat "$work/runpath.log"; status=1; fi

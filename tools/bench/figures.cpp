@@ -64,6 +64,8 @@ constexpr std::array kFigures{
            "instructions of a blocking put of 8 bytes; raw: of a store (with --instructions)"},
     Figure{"instr.am.send", "instr", Launch::instructions, kNone, false, false,
            "instructions to send a short request (with --instructions)"},
+    Figure{"instr.am.poll", "instr", Launch::instructions, kNone, false, false,
+           "instructions of a gasnet_AMPoll that finds nothing (with --instructions)"},
     Figure{"instr.am.handle", "instr", Launch::instructions, kNone, false, false,
            "instructions to receive a short request and run its handler (with --instructions)"},
 };

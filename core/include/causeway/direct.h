@@ -3,10 +3,10 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Not for direct inclusion by clients. Every gex_TM_t, a team's or a TM-pair's, points to an
- * object that begins with a cwy_team_head: one cache line that names a *window* of consecutive
- * ranks whose memory is mapped into this process, with the distance between the owner's
- * addresses and ours. An operation on such a rank is a load or store of the client's own; every
- * other operation is one call into the library.
+ * object that begins with a cwy_team_head: one cache line that leads to a *window* of ranks, each
+ * with the distance between the owner's addresses and ours where its memory is mapped into this
+ * process. An operation on such a rank is a load or store of the client's own; every other
+ * operation is one call into the library.
  *
  * The layout is frozen: it changes only together with the symbol cwy_direct_v1, so that a client
  * compiled against another layout does not link.
@@ -22,21 +22,22 @@ extern "C" {
 #endif
 
 typedef struct cwy_team_head {
-  /* The window: `window_count` ranks from `window_first` on. The library changes it only while no
-   * operation is in flight (the specification keeps endpoints idle while segments are published),
-   * writing 0 to the count first and the new count, with release, last. Empty for endpoints bound
-   * to device memory, with `direct_map: never` and with `checks: full`. Two plain words rather
-   * than one, so that the test below is two instructions. */
-  uint32_t window_first;
-  uint32_t window_count;
-  const intptr_t* delta; /* delta[rank - window_first]: add to an address of the owner's */
-  uint32_t head_size;    /* sizeof(cwy_team_head) of the library */
-  uint32_t rank;         /* the caller's rank in the team */
-  uint32_t size;         /* ranks in the team */
-  uint32_t reserved32;
-  void* owner;           /* the library's object */
-  void* reserved[3];
+  /* Ranks below this have a distance: all of them, or none (endpoints bound to device memory,
+   * `direct_map: never`, `checks: full`). Stored with release. */
+  uint32_t direct_count;
+  uint32_t rank;      /* the caller's rank in the team */
+  uint32_t size;      /* ranks in the team */
+  uint32_t head_size; /* sizeof(cwy_team_head) of the library */
+  void* owner;        /* the library's object */
+  uint64_t reserved[5];
 } __attribute__((aligned(64))) cwy_team_head;
+/* Behind the head lies `intptr_t delta[size]`: add delta[r] to an address of rank r's to get ours;
+ * CWY_NOT_MAPPED where there is none. Stored with release when a segment is published or
+ * destroyed, loaded here with acquire. Per rank rather than one stretch of ranks, so that ranks
+ * placed round-robin over hosts are direct too; behind the head rather than behind a pointer, so
+ * that the distance is one load away. */
+/* Mappings are page-aligned, so no distance is odd. */
+#define CWY_NOT_MAPPED ((intptr_t)1)
 
 typedef const cwy_team_head* gex_TM_t;
 #define GEX_TM_INVALID ((gex_TM_t)0)
@@ -78,16 +79,19 @@ extern void cwy_event_wait_v1(gex_Event_t event);
 /* Flags that change what an address means: such calls go the long way. */
 #define CWY_DIRECT_EXCLUDES (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
 
-/* Is `rank` inside the window, and does the call mean plain addresses? */
-static inline int cwy_is_direct(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  return __builtin_expect(rank - tm->window_first <
-                                  __atomic_load_n(&tm->window_count, __ATOMIC_ACQUIRE) &&
-                              !(flags & CWY_DIRECT_EXCLUDES),
-                          1);
+/* The distance to `rank`'s addresses, or CWY_NOT_MAPPED when the call has to go the long way. */
+static inline intptr_t cwy_direct_delta(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
+  if (__builtin_expect(rank >= __atomic_load_n(&tm->direct_count, __ATOMIC_ACQUIRE) ||
+                           (flags & CWY_DIRECT_EXCLUDES),
+                       0))
+    return CWY_NOT_MAPPED;
+  return __atomic_load_n((const intptr_t*)(tm + 1) + rank, __ATOMIC_ACQUIRE);
 }
-/* The address in this process of `addr` of `rank`, which is inside the window. */
-static inline void* cwy_translate(gex_TM_t tm, gex_Rank_t rank, const void* addr) {
-  return (void*)((uintptr_t)addr + (uintptr_t)tm->delta[rank - tm->window_first]);
+static inline int cwy_is_direct(intptr_t delta) {
+  return __builtin_expect(!(delta & CWY_NOT_MAPPED), 1);
+}
+static inline void* cwy_translate(const void* addr, intptr_t delta) {
+  return (void*)((uintptr_t)addr + (uintptr_t)delta);
 }
 
 /* Transfers whose size the compiler knows and a register holds go to the library by value, so
@@ -122,8 +126,9 @@ static inline gex_RMA_Value_t cwy_load_value(const void* src, size_t nbytes) {
 /* gex_RMA_*: GASNet-EX API v0.18, "Extended API". Arguments, completion and flags as there. */
 static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                       size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(cwy_translate(dest, delta), src, nbytes);
     return 0;
   }
   if (CWY_BY_VALUE(nbytes, flags))
@@ -132,16 +137,18 @@ static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, 
 }
 static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                  size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(cwy_translate(dest, delta), src, nbytes);
     return 0;
   }
   return cwy_put_nbi_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
 }
 static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(cwy_translate(tm, rank, dest), src, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(cwy_translate(dest, delta), src, nbytes);
     cwy_leaf_done(lc_opt);
     return GEX_EVENT_INVALID;
   }
@@ -149,8 +156,9 @@ static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest
 }
 static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                       size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(dest, cwy_translate(src, delta), nbytes);
     return 0;
   }
   if (CWY_BY_VALUE(nbytes, flags)) {
@@ -161,37 +169,42 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, 
 }
 static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                  size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(dest, cwy_translate(src, delta), nbytes);
     return 0;
   }
   return cwy_get_nbi_v1(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                         size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    memcpy(dest, cwy_translate(tm, rank, src), nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    memcpy(dest, cwy_translate(src, delta), nbytes);
     return GEX_EVENT_INVALID;
   }
   return cwy_get_nb_v1(tm, dest, rank, src, nbytes, flags);
 }
 static inline gex_RMA_Value_t gex_RMA_GetBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* src,
                                                      size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) return cwy_load_value(cwy_translate(tm, rank, src), nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) return cwy_load_value(cwy_translate(src, delta), nbytes);
   return cwy_get_val_v1(tm, rank, src, nbytes, flags);
 }
 static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                          gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    cwy_store_value(cwy_translate(dest, delta), value, nbytes);
     return 0;
   }
   return cwy_put_val_v1(tm, rank, dest, value, nbytes, flags);
 }
 static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                     gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    cwy_store_value(cwy_translate(dest, delta), value, nbytes);
     return 0;
   }
   return cwy_put_nbi_val_v1(tm, rank, dest, value, nbytes, flags);
@@ -199,8 +212,9 @@ static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
 static inline gex_Event_t gex_RMA_PutNBVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                            gex_RMA_Value_t value, size_t nbytes,
                                            gex_Flags_t flags) {
-  if (cwy_is_direct(tm, rank, flags)) {
-    cwy_store_value(cwy_translate(tm, rank, dest), value, nbytes);
+  const intptr_t delta = cwy_direct_delta(tm, rank, flags);
+  if (cwy_is_direct(delta)) {
+    cwy_store_value(cwy_translate(dest, delta), value, nbytes);
     return GEX_EVENT_INVALID;
   }
   return cwy_put_nb_val_v1(tm, rank, dest, value, nbytes, flags);

@@ -28,6 +28,9 @@ extern "C" {
   for (uint64_t i = 0; i < count; ++i)
     gex_AM_RequestShort1(peer.tm, peer.rank, kFlood, 0, static_cast<gex_AM_Arg_t>(i));
 }
+[[gnu::noinline]] void causeway_count_am_poll(uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) gasnet_AMPoll();
+}
 [[gnu::noinline]] void causeway_count_am_handle(uint64_t count) {
   while (counters.floods < count) gasnet_AMPoll();
 }
@@ -42,6 +45,8 @@ int run_counted(Job& job, const std::string& what, uint64_t count) {
     if (job.is_first()) causeway_count_put8(peer, owner, count);
   } else if (what == "store8") {
     if (job.is_first()) causeway_count_store8(mapped != nullptr ? mapped : &done, count);
+  } else if (what == "am.poll") {
+    if (job.is_first()) causeway_count_am_poll(count);
   } else if (what == "am.send" || what == "am.handle") {
     // The receiver looks only after everything lies in its queue.
     done = std::min(count, kRequests);

@@ -181,7 +181,7 @@ unsigned char* Job::mapped_address(uint32_t rank) const {
   return static_cast<unsigned char*>(mapped);
 }
 
-bool Job::peer_is_direct() const { return cwy_is_direct(tm_, peer(), 0) != 0; }
+bool Job::peer_is_direct() const { return cwy_is_direct(cwy_direct_delta(tm_, peer(), 0)) != 0; }
 
 // Rank 0's memory object, opened by the others through /proc: no name that could stay behind.
 void Job::map_shared() {

@@ -130,11 +130,13 @@ void Plan::memory() {
 std::optional<double> Plan::count(const std::string& what, std::string& path) {
   std::string symbol = "causeway_count_" + what;
   std::replace(symbol.begin(), symbol.end(), '.', '_');
-  // The compiler may have made a copy of the function with a longer name.
+  // Symbols are bound at the start, so that a first call does not count the dynamic linker. The
+  // compiler may have made a copy of the function with a longer name.
   const Captured captured =
-      launch(2, {"valgrind", "--tool=callgrind", "--toggle-collect=" + symbol + "*",
-                 "--callgrind-out-file=/dev/null", "--log-fd=1", program_, "--launch",
-                 "instructions", "--count-what", what, "--count", std::to_string(kCounted)});
+      launch(2, {"env", "LD_BIND_NOW=1", "valgrind", "--tool=callgrind",
+                 "--toggle-collect=" + symbol + "*", "--callgrind-out-file=/dev/null", "--log-fd=1",
+                 program_, "--launch", "instructions", "--count-what", what, "--count",
+                 std::to_string(kCounted)});
   uint64_t turns = 0, instructions = 0;
   for (const std::string& line : captured.lines) {
     unsigned long long number = 0;
