@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "am/token.h"
-#include "diag/log.h"
+#include "diag/refusal.h"
 
 namespace causeway {
 namespace {
@@ -47,8 +47,9 @@ void with_count(unsigned nargs, Call&& call) {
 }
 
 int refuse(const gex_AM_Entry_t& e, const char* why) {
-  log_error("gex_EP_RegisterHandlers(): entry '{}' (index {}): {}",
-            e.gex_name != nullptr ? e.gex_name : "unnamed", e.gex_index, why);
+  log_refusal("gex_EP_RegisterHandlers()",
+              fmt::format("entry '{}' (index {}): {}",
+                          e.gex_name != nullptr ? e.gex_name : "unnamed", e.gex_index, why));
   return GASNET_ERR_BAD_ARG;
 }
 

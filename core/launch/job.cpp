@@ -329,6 +329,19 @@ void Job::check_early_exits(double now) {
   }
 }
 
+const RankProcess* Job::early_rank() const {
+  if (early_at_ == kNever) return nullptr;
+  const auto early = std::find_if(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
+    return !rank.running && !rank.finalized && rank.wait_status == 0;
+  });
+  return early == ranks_.end() ? nullptr : &*early;
+}
+
+std::string Job::early_exit_line() const {
+  return fmt::format("rank {} exited early (status 0, without gasnet_exit)",
+                     name_of(*early_rank()));
+}
+
 double Job::next_deadline() const {
   const double fence = fences_.empty() ? kNever : fences_.front().due;
   if (ending_) return std::min({kill_at_, output_->deadline(), fence});
@@ -344,7 +357,12 @@ void Job::on_timers(double now) {
   }
   if (!any_running()) {
     // All have ended by themselves; what is still to be said is who failed.
-    if (blame_at_ != kNever) output_->say("causeway run: " + blame_);
+    // Ranks that left because they missed one that had left without a word did not say so.
+    if (blame_at_ == kNever && left_status_ != 0 && early_rank() != nullptr)
+      blame_ = early_exit_line() + fmt::format("; the others left with status {}", left_status_);
+    if (!blame_.empty()) output_->say("causeway run: " + blame_);
+    blame_.clear();
+    left_status_ = 0;
     blame_at_ = kNever;
     return;
   }
@@ -355,6 +373,8 @@ void Job::on_timers(double now) {
   }
   if (leave_at_ <= now) {
     const std::string others = rank_list(running_ranks());
+    if (left_status_ != 0 && early_rank() != nullptr)
+      return begin_end(fmt::format("{}; ending ranks {}", early_exit_line(), others));
     if (left_status_ != 0)
       return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_first_,
                                    left_status_, others));
@@ -362,14 +382,10 @@ void Job::on_timers(double now) {
                                  left_first_, now - ranks_[left_first_].ended_at, others));
   }
   if (early_at_ <= now) {
-    const auto early = std::find_if(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
-      return !rank.running && !rank.finalized && rank.wait_status == 0;
-    });
     verdict_.saw_status(1);
-    server_->announce_death(early->rank, "exited early");
-    begin_end(fmt::format(
-        "rank {} exited early (status 0, without gasnet_exit) while ranks {} go on; ending the job",
-        name_of(*early), rank_list(running_ranks())));
+    server_->announce_death(early_rank()->rank, "exited early");
+    begin_end(fmt::format("{} while ranks {} go on; ending the job", early_exit_line(),
+                          rank_list(running_ranks())));
   }
 }
 

@@ -49,6 +49,9 @@ class Job {
   double next_deadline() const;
   void check_stdout();
   void check_early_exits(double now);
+  // The first rank that ended with status 0 but without goodbye; nullptr when none did.
+  const RankProcess* early_rank() const;
+  std::string early_exit_line() const;
   void begin_end(const std::string& line, const RankProcess* spared = nullptr);
   void kill_all();
   bool any_running() const;

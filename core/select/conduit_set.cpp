@@ -8,7 +8,6 @@
 #include "diag/log.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
-#include "select/segment_options.h"
 
 namespace causeway {
 namespace {
@@ -98,6 +97,21 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
+// `segment.huge_pages` and `segment.numa` hold for every conduit that allocates segments and has
+// such an option, unless its own options say otherwise.
+static void inherit_segment_options(ConduitSpec& spec, const Manifest& manifest,
+                                    const Config& config) {
+  const auto inherit = [&](const char* option, const std::string& value, const char* key) {
+    const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
+                                   [&](const OptionSchema& o) { return o.key == option; });
+    if (!known || !spec.options.emplace(option, value).second) return;
+    const auto origin = config.origins.find(key);
+    if (origin != config.origins.end()) spec.option_origins[option] = origin->second;
+  };
+  if (config.huge_pages != "never") inherit("huge_pages", config.huge_pages, "segment.huge_pages");
+  if (config.numa == "interleave") inherit("numa", config.numa, "segment.numa");
+}
+
 ConduitSet open_conduits(const Config& config, Loader& loader) {
   ConduitSet set;
   for (const ConduitSpec& spec : config.conduits) {
@@ -113,8 +127,9 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
     }
     // A wrong option is the user's mistake and ends the program; a device that cannot be opened
     // is a property of this machine and obeys on_load_error.
-    auto options = make_options(plugin->manifest, options_with_segment(config, spec, plugin->manifest),
-                                spec.option_origins);
+    ConduitSpec full = spec;
+    inherit_segment_options(full, plugin->manifest, config);
+    auto options = make_options(plugin->manifest, full.options, full.option_origins);
     try {
       set.conduits.push_back(std::make_unique<Conduit>(
           static_cast<uint32_t>(set.conduits.size()), spec, plugin, std::move(options)));

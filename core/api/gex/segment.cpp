@@ -7,7 +7,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "diag/log.h"
+#include "diag/refusal.h"
 #include "object/binding.h"
 #include "object/client.h"
 #include "object/fatal.h"
@@ -24,7 +24,7 @@ namespace causeway {
 namespace {
 
 int refuse(const char* call, int code, const std::string& text) {
-  write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+  log_refusal(call, text);
   return code;
 }
 

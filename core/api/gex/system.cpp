@@ -2,11 +2,10 @@
 #include <gasnetex.h>
 #include <pthread.h>
 
-#include <atomic>
-
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "collective/engine.h"
+#include "diag/refusal.h"
 #include "object/exit.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -45,14 +44,11 @@ CAUSEWAY_API void gasnet_exit(int exitcode) { exit_job(exitcode); }
 CAUSEWAY_API gex_Rank_t gex_System_QueryJobRank(void) { return runtime().rank(); }
 CAUSEWAY_API gex_Rank_t gex_System_QueryJobSize(void) { return runtime().size(); }
 
-namespace {
-std::atomic<int> g_verbose_errors{0};  // relaxed: a setting
-}
 CAUSEWAY_API int gex_System_GetVerboseErrors(void) {
-  return g_verbose_errors.load(std::memory_order_relaxed);
+  return verbose_errors.load(std::memory_order_relaxed);
 }
 CAUSEWAY_API void gex_System_SetVerboseErrors(int enable) {
-  g_verbose_errors.store(enable, std::memory_order_relaxed);
+  verbose_errors.store(enable, std::memory_order_relaxed);
 }
 
 CAUSEWAY_API uint64_t cwy_max_threads_v1(int thread_mode) {

@@ -133,6 +133,7 @@ SPEC_CASE(queries, system) {
 
 SPEC_CASE(queries, verbose_errors) {
   const int before = gex_System_GetVerboseErrors();
+  CHECK(before != 0);  // messages are printed by default
   gex_System_SetVerboseErrors(0);
   CHECK_EQ(gex_System_GetVerboseErrors(), 0);
   gex_System_SetVerboseErrors(1);
