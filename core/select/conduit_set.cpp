@@ -120,7 +120,9 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
       const auto& failures = loader.failures();
       std::string reason = fmt::format("plugin '{}' was not found in the search path", spec.plugin);
       for (const LoadFailure& f : failures) {
-        if (f.path.find("conduit_" + spec.plugin + ".so") != std::string::npos) reason = f.reason;
+        if (f.path.find("conduit_" + spec.plugin + ".so") != std::string::npos) {
+          reason = fmt::format("plugin '{}': {}", spec.plugin, f.reason);
+        }
       }
       set.failures.push_back({spec.name, reason});
       continue;

@@ -1,0 +1,85 @@
+// causeway explain as a person or a script meets it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+struct Outcome {
+  int status;
+  std::string text;
+};
+
+// CAUSEWAY_* of whoever runs the tests must not leak in.
+Outcome explain(const std::string& arguments) {
+  const std::string line = "env -u CAUSEWAY_CONFIG -u CAUSEWAY_SET " CAUSEWAY_BINARY_DIR
+                           "/bin/causeway explain " + arguments + " 2>&1";
+  FILE* pipe = ::popen(line.c_str(), "r");
+  Outcome out{-1, ""};
+  char buffer[4096];
+  for (size_t got; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) {
+    out.text.append(buffer, got);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) out.status = WEXITSTATUS(status);
+  return out;
+}
+
+// Would catch: a table that does not say what the default really does.
+TEST(Explain, DefaultUsesSharedMemory) {
+  const Outcome o = explain("-n 4");
+  EXPECT_EQ(o.status, 0);
+  EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 1-3 (nbrhd), by rule neighborhood"));
+  EXPECT_THAT(o.text, HasSubstr("the program's own loads and stores"));
+  EXPECT_THAT(o.text, HasSubstr("not self: rank 1 is another process"));
+  EXPECT_THAT(o.text, HasSubstr("no entry of peers: matches it"));
+}
+
+// Would catch: an explanation that ignores the file, so that it tells another story than the job.
+TEST(Explain, SameQuestionOtherFile) {
+  const Outcome o =
+      explain("-n 2 --config " CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr("rank 0 to rank 1 "));
+  EXPECT_THAT(o.text, HasSubstr("emulated over active messages"));
+  EXPECT_THAT(o.text, HasSubstr("emulated over mediums"));
+  EXPECT_THAT(o.text, Not(HasSubstr("the program's own loads and stores")));
+}
+
+// Would catch: a rule that names a conduit without its plugin and says nothing about it.
+TEST(Explain, MissingPluginIsAReason) {
+  const Outcome o = explain(
+      "-n 2 --set 'conduits.net={plugin: nothere},peers=[{use: [net]}],plugins.on_load_error=ignore'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr("unreachable: "));
+  EXPECT_THAT(o.text, HasSubstr("nothere"));
+}
+
+// Would catch: a bad file that is explained as if it were good.
+TEST(Explain, BadConfigurationFails) {
+  const Outcome o = explain("-n 2 --set nonsense=1");
+  EXPECT_EQ(o.status, 1);
+  EXPECT_THAT(o.text, HasSubstr("nonsense"));
+}
+
+// Would catch: JSON that is not, or that lacks what the text says.
+TEST(Explain, Json) {
+  const Outcome o = explain("-n 2 --json");
+  EXPECT_EQ(o.status, 0);
+  EXPECT_EQ(o.text.front(), '[');
+  EXPECT_THAT(o.text, HasSubstr(R"("locality":"nbrhd")"));
+  EXPECT_THAT(o.text, HasSubstr(R"({"operation":"put","size":"any","conduit":"shm")"));
+}
+
+// Would catch: --collectives without the loaded algorithms.
+TEST(Explain, ListsCollectives) {
+  EXPECT_THAT(explain("--collectives").text, HasSubstr("base/dissemination"));
+}
+
+}  // namespace
