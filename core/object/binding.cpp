@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "collective/exchange.h"
-#include "diag/log.h"
+#include "diag/error.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
 #include "object/segment.h"
@@ -35,16 +35,35 @@ void map_directly(Peer& peer) {
   }
 }
 
+// One member's word to the others: '=' and the packed segment, or '!' and why there is none.
+std::string own_word(const std::function<Segment*()>& own) {
+  try {
+    const Segment* segment = own();
+    return "=" + (segment != nullptr ? segment->pack() : std::string());
+  } catch (const Error& e) {
+    return "!" + e.text();
+  }
+}
+
+void require_all_well(const Team& team, const std::vector<std::string>& words) {
+  for (uint32_t r = 0; r < team.size(); ++r) {
+    if (words[r].front() == '=') continue;
+    const std::string why = words[r].substr(1);
+    if (r == team.rank()) throw Error(CWY_ERR_NOMEM, "{}", why);
+    throw Error(CWY_ERR_NOMEM, "rank {} failed: {}", r, why);
+  }
+}
+
 }  // namespace
 
-void publish_bound_segments(Team& team, bool publish_own) {
-  Endpoint& ep = *team.ep();
-  const std::string own = publish_own && ep.segment() != nullptr ? ep.segment()->pack() : "";
-  const std::vector<std::string> all = exchange(team, own);
+void publish_segments(Team& team, const std::function<Segment*()>& own) {
+  const std::vector<std::string> words = causeway::exchange(team, own_word(own));
+  require_all_well(team, words);
   for (uint32_t r = 0; r < team.size(); ++r) {
     Peer& peer = team.member(r);
-    if (all[r].empty() || peer.segment.size.load(std::memory_order_acquire) != 0) continue;
-    unpack_segment(all[r], peer.segment);
+    const std::string packed = words[r].substr(1);
+    if (packed.empty() || peer.segment.size.load(std::memory_order_acquire) != 0) continue;
+    unpack_segment(packed, peer.segment);
     // Neighbors are mapped now, so that the window can be; others when first used.
     if (runtime().job().locality(peer.rank) == Locality::nbrhd) {
       while (connect_peer(peer) == CWY_RETRY) poll_once();
@@ -52,9 +71,9 @@ void publish_bound_segments(Team& team, bool publish_own) {
     open_rights(peer);
     map_directly(peer);
   }
-  ep.publish_windows();
+  team.ep()->publish_windows();
   // Nobody leaves before everybody has mapped everybody: a segment may be destroyed right after.
-  exchange(team, "");
+  causeway::exchange(team, "");
 }
 
 }  // namespace causeway

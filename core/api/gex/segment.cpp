@@ -4,9 +4,11 @@
 #include <gasnetex.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "diag/error.h"
 #include "diag/refusal.h"
 #include "object/binding.h"
 #include "object/client.h"
@@ -46,6 +48,13 @@ struct Bound {
   void* local;
   uintptr_t size;
 };
+
+void require_size(uintptr_t size) {
+  const size_t most = max_segment_size();
+  if (size > most) {
+    throw Error(CWY_ERR_INVALID, "size {} is over gasnet_getMaxLocalSegmentSize(), {}", size, most);
+  }
+}
 
 // What this process knows of the segment bound to a peer's endpoint.
 bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
@@ -96,21 +105,27 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
                   fmt::format("size {} is not a non-zero multiple of GASNET_PAGESIZE ({})", size,
                               GASNET_PAGESIZE));
   }
-  if (size > max_segment_size()) {
-    return refuse(kCall, GASNET_ERR_BAD_ARG,
-                  fmt::format("size {} is over gasnet_getMaxLocalSegmentSize(), {}", size,
-                              max_segment_size()));
-  }
   Team& team = *Team::of(tm);
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
   if (team.ep()->segment() != nullptr) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
   }
   return guarded(kCall, [&] {
-    Segment* segment = Segment::allocate(team.client(), size);
-    team.ep()->set_segment(segment);
-    publish_bound_segments(team, true);
-    *segment_p = as_c(segment);
+    std::unique_ptr<Segment> segment;
+    try {
+      // What fails on one member for lack of memory fails on all; what is wrong with the
+      // arguments was answered above, by each member for itself.
+      publish_segments(team, [&] {
+        require_size(size);
+        segment.reset(Segment::allocate(team.client(), size));
+        team.ep()->set_segment(segment.get());
+        return segment.get();
+      });
+    } catch (const Error&) {
+      team.ep()->set_segment(nullptr);
+      throw;
+    }
+    *segment_p = as_c(segment.release());
   });
 }
 
@@ -175,7 +190,9 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
   // One endpoint per process so far: it is named or it is not.
   const bool named = std::find(eps, eps + num_eps, as_c(team.ep())) != eps + num_eps;
-  return guarded(kCall, [&] { publish_bound_segments(team, named); });
+  return guarded(kCall, [&] {
+    publish_segments(team, [&] { return named ? team.ep()->segment() : nullptr; });
+  });
 }
 
 CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank,
