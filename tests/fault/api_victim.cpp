@@ -66,10 +66,13 @@ int main(int argc, char** argv) {
     const bool known = kind == "misuse"       ? misuse(argv[2])
                        : kind == "in_handler" ? misuse_in_handler(argv[2])
                                               : false;
-    if (known) barrier();  // what the other side notices has been noticed after this
+    // The second barrier ends after the others have handled what came before the first.
+    if (known) barrier();
+    if (known) barrier();
     say(known ? "nothing was noticed\n" : "no such scenario\n");
     gasnet_exit(known ? 0 : 93);
   }
+  barrier();
   barrier();
   gasnet_exit(0);
 }
