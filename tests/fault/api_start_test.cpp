@@ -174,6 +174,25 @@ TEST(Memory, NoSpaceInDevShm) {
   expect_refused(result, {"/dev/shm"});
 }
 
+// Would catch: ranks that wait in gex_Segment_Attach for one that could not allocate. Everybody
+// must be refused, hear whose fault it was, and be able to go on.
+TEST(Memory, OneRankCannotAttach) {
+  const Result result = run({.words = {"attach_too_much"}, .ranks = 3});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_LT(result.seconds, kSoon);
+  EXPECT_EQ(count(result.out, "was refused: 1"), 3u) << result.out << result.err;
+  EXPECT_EQ(count(result.err, "gex_Segment_Attach(): rank 1 failed: size"), 2u) << result.err;
+  EXPECT_EQ(count(result.err, "gex_Segment_Attach(): size"), 1u) << result.err;
+}
+
+// A limit on the size of files must be an answer, not a SIGXFSZ later.
+TEST(Memory, FileSizeLimit) {
+  const std::string script =
+      "trap '' XFSZ; ulimit -f 400; exec \"$0\" run -n 2 -- \"$1\" hello";
+  expect_refused(run_command({"sh", "-c", script, launch_test::run_command(), victim()}),
+                 {"conduit shm", "File too large"});
+}
+
 // Two ranks that read different configurations cannot agree on anything.
 TEST(Config, DiffersBetweenRanks) {
   const std::string script =

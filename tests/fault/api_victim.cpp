@@ -59,6 +59,15 @@ int main(int argc, char** argv) {
     say(line);
     leave(0);
   }
+  if (kind == "attach_too_much") {
+    const uintptr_t size = job.rank == 1 ? uintptr_t{1} << 50 : kSegmentBytes;
+    const int answer = gex_Segment_Attach(&job.segment, job.tm, size);
+    char line[64];
+    std::snprintf(line, sizeof line, "rank %u was refused: %d\n", job.rank, answer != GASNET_OK);
+    say(line);
+    barrier();  // every rank must still be able to get here
+    gasnet_exit(0);
+  }
   attach();
   // Rank 1 does wrong (rank 0 where it is alone); the others wait and must be released.
   const bool guilty = job.rank == job.size - 1;
