@@ -45,21 +45,31 @@ void Endpoint::publish_windows() {
   for (Team* team : teams_) team->publish_window();
 }
 
+std::vector<Peer>& Endpoint::peers_with_index(uint16_t index) {
+  if (index == 0) return peers_;
+  auto& slot = indexed_peers_[index];
+  if (slot == nullptr) {
+    slot = std::make_unique<std::vector<Peer>>(peers_.size());
+    for (uint32_t r = 0; r < peers_.size(); ++r) {
+      init_peer((*slot)[r], this, r);
+      (*slot)[r].ep_index = index;
+    }
+  }
+  return *slot;
+}
+
 Team* Endpoint::pair(uint16_t remote_index) {
   std::atomic<Team*>& slot = pairs_[remote_index];
-  Team* team = slot.load(std::memory_order_acquire);
-  if (team != nullptr) return team;
+  if (Team* team = slot.load(std::memory_order_acquire)) return team;
+  const std::lock_guard lock(pairs_mutex_);
+  if (Team* team = slot.load(std::memory_order_relaxed)) return team;  // the lock orders it
   std::vector<Peer*> members;
   members.reserve(peers_.size());
-  for (Peer& peer : peers_) members.push_back(&peer);
-  auto* fresh = new Team(client_, this, std::move(members), runtime().rank(), 0, 0, true);
-  // Release on success publishes the object; acquire on failure reads the winner's.
-  if (slot.compare_exchange_strong(team, fresh, std::memory_order_acq_rel,
-                                   std::memory_order_acquire)) {
-    fresh->publish_window();
-    return fresh;
-  }
-  delete fresh;
+  for (Peer& peer : peers_with_index(remote_index)) members.push_back(&peer);
+  auto* team = new Team(client_, this, std::move(members), runtime().rank(), 0, 0, true);
+  team->publish_window();
+  // Release: whoever finds the pair without the lock finds it complete.
+  slot.store(team, std::memory_order_release);
   return team;
 }
 

@@ -41,7 +41,9 @@ class Endpoint {
   void remove_team(Team* team);
   // Recomputes and publishes every window (direct.h), after segments came or went.
   void publish_windows();
-  // The interned TM-pair (this endpoint, remote index). Lookup is lock-free.
+  // The interned TM-pair (this endpoint, remote index). Lookup is lock-free. The remote endpoint
+  // need not exist (specification of gex_TM_Pair: nothing is communicated); using the pair then
+  // ends the job with a line that says so. `remote_index` is below kMaxEndpoints.
   Team* pair(uint16_t remote_index);
 
   const void* cdata = nullptr;
@@ -58,9 +60,13 @@ class Endpoint {
   std::vector<std::unique_ptr<ConduitEp>> conduit_eps_;
   std::mutex connect_mutex_;
   std::mutex teams_mutex_;
+  std::mutex pairs_mutex_;
   std::vector<Team*> teams_;
   // Set once each: release on store, acquire on load.
   std::array<std::atomic<Team*>, kMaxEndpoints> pairs_{};
+  // Peers with an index other than 0, made with the first pair that names the index.
+  std::array<std::unique_ptr<std::vector<Peer>>, kMaxEndpoints> indexed_peers_;
+  std::vector<Peer>& peers_with_index(uint16_t index);
 };
 
 inline Endpoint* as(gex_EP_t ep) { return reinterpret_cast<Endpoint*>(ep); }

@@ -168,6 +168,10 @@ Connection* connection_in(Peer& peer, const Conduit* conduit) {
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
+  if (peer.ep_index != 0) {
+    throw Error(CWY_ERR_INVALID, "rank {} has no endpoint with index {}", peer.rank,
+                peer.ep_index);
+  }
   JobFacts& job = runtime().job();
   const Choice choice =
       choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));

@@ -18,6 +18,7 @@ namespace {
 
 // What the conduit is asked to do, after the arguments are resolved.
 struct Resolved {
+  const char* call;
   Team& team;
   Peer& peer;
   void* local;
@@ -38,8 +39,8 @@ Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
     require_remote_range(call.name, peer, remote, call.length);
   }
   const uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
-  return {team, peer, local, reinterpret_cast<uint64_t>(remote), call.length, flags,
-          call.operation};
+  return {call.name,   team,  peer, local, reinterpret_cast<uint64_t>(remote),
+          call.length, flags, call.operation};
 }
 
 cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
@@ -61,7 +62,7 @@ cwy_status post_once(const Resolved& r, cwyc_op* op) {
   std::atomic<cwyc_conn*>& slot = r.operation == Operation::put ? r.peer.put : r.peer.get;
   cwyc_conn* conn = slot.load(std::memory_order_acquire);
   if (__builtin_expect(conn == &r.peer.stub, 0)) {
-    const cwy_status status = or_fatal("connecting", [&] { return connect_peer(r.peer); });
+    const cwy_status status = or_fatal(r.call, [&] { return connect_peer(r.peer); });
     if (status != CWY_OK) return status;
     conn = slot.load(std::memory_order_acquire);
   }

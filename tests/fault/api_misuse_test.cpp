@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"put_no_such_rank", {"gex_RMA_PutBlocking", "rank 5"}},
                     Misuse{"value_of_nine_bytes", {"gex_RMA_PutBlockingVal", "9"}},
                     Misuse{"value_of_no_bytes", {"gex_RMA_GetBlockingVal", "0"}},
-                    Misuse{"pair_without_endpoint", {"gex_TM_Pair", "index 1"}, 1, false},
+                    Misuse{"pair_without_endpoint", {"gex_RMA_GetBlocking", "no endpoint with index 1"}, 1, false},
                     Misuse{"medium_deferred", {"gex_AM_RequestMedium", "lc_opt"}, 1, false}),
     test_name);
 

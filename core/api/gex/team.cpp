@@ -22,9 +22,9 @@ CAUSEWAY_API void* gex_TM_QueryCData(gex_TM_t tm) {
 }
 
 CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
-  // Every process has exactly one endpoint, the primordial one, until gex_EP_Create exists.
-  if (remote_ep_index != 0) {
-    fatal("gex_TM_Pair()", "no process has an endpoint with index {}", remote_ep_index);
+  if (remote_ep_index >= GASNET_MAXEPS) {
+    fatal("gex_TM_Pair()", "endpoint index {} is not below GASNET_MAXEPS, {}", remote_ep_index,
+          GASNET_MAXEPS);
   }
   return as(local_ep)->pair(remote_ep_index)->handle();
 }

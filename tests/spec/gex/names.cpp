@@ -33,13 +33,16 @@ SPEC_CASE(names, translations) {
   CHECK_EQ(gex_TM_TranslateRankToJobrank(job().tm, job().rank), gex_System_QueryJobRank());
 }
 
-// Equal when made from the same arguments, never equal to a team. There is one endpoint per
-// process, so different arguments are a fault (tests/fault) until endpoints can be created.
+// Equal exactly when made from the same arguments, never equal to a team. A pair may name an
+// endpoint that does not exist; using it is a fault (tests/fault).
 SPEC_CASE(names, pair_equality) {
   const gex_TM_t zero = gex_TM_Pair(job().ep, 0);
   CHECK(zero != GEX_TM_INVALID);
   CHECK(zero != job().tm);
   CHECK_EQ(gex_TM_Pair(job().ep, 0), zero);
+  const gex_TM_t one = gex_TM_Pair(job().ep, 1);
+  CHECK(one != zero && one != GEX_TM_INVALID && one != job().tm);
+  CHECK_EQ(gex_TM_Pair(job().ep, 1), one);
 }
 
 // The same results as through the team, for each kind of call that takes a pair.
