@@ -205,7 +205,8 @@ enum {
   CWYC_CAP_NAP = 1ull << 18,           /* nap() sleeps until something arrives */
   CWYC_CAP_AUTO_PROGRESS = 1ull << 19, /* one-sided operations need no progress at the target */
   CWYC_CAP_PEER_FAILURE = 1ull << 20,  /* a dead peer is reported without being asked */
-  CWYC_CAP_ATOMIC_CPU = 1ull << 21     /* its atomics are coherent with this host's CPU atomics */
+  CWYC_CAP_ATOMIC_CPU = 1ull << 21,    /* its atomics are coherent with this host's CPU atomics */
+  CWYC_CAP_NO_PROGRESS = 1ull << 22    /* progress() never has anything to do: it need not be called */
 };
 
 typedef struct cwyc_ep_attr {

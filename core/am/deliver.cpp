@@ -16,11 +16,13 @@ namespace {
                                                     uint64_t word, const char* category) {
   const char* direction = (word & kWordReply) ? "reply" : "request";
   if (entry.gex_fnptr == nullptr) {
-    fatal("AM delivery", "handler index {} is not registered here, but rank {} sent it a {} {}; "
+    fatal("AM delivery",
+          "handler index {} is not registered here, but rank {} sent it a {} {}; "
           "call gex_EP_RegisterHandlers() and synchronise before the first message",
           word_handler(word), from.rank, category, direction);
   }
-  fatal("AM delivery", "handler index {} ('{}') is not registered for a {} {}, but rank {} sent one",
+  fatal("AM delivery",
+        "handler index {} ('{}') is not registered for a {} {}, but rank {} sent one",
         word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed", category,
         direction, from.rank);
 }
@@ -28,35 +30,65 @@ namespace {
 [[noreturn]] __attribute__((cold)) void miscounted(const Peer& from, const gex_AM_Entry_t& entry,
                                                    uint64_t word, unsigned nargs) {
   fatal("AM delivery", "handler index {} ('{}') takes {} arguments, but rank {} sent {}",
-        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed",
-        entry.gex_nargs, from.rank, nargs);
+        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed", entry.gex_nargs,
+        from.rank, nargs);
 }
 
-}  // namespace
+// What a handler must be registered for, by the conduit's category.
+constexpr gex_Flags_t kCategoryFlag[] = {GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG};
+static_assert(CWYC_AM_SHORT == 0 && CWYC_AM_MEDIUM == 1 && CWYC_AM_LONG == 2);
+constexpr const char* kCategoryName[] = {"short", "medium", "long"};
 
-void run_client_handler(Peer& from, uint64_t word, bool is_long, bool has_payload,
-                        const int32_t* args, unsigned nargs, void* payload, size_t length) {
+__attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word, uint32_t kind,
+                                                      const int32_t* args, unsigned nargs,
+                                                      void* payload, size_t length) {
   Endpoint& ep = *from.ep;
   const gex_AM_Entry_t& entry = ep.handlers().entry(word_handler(word));
   const bool is_reply = (word & kWordReply) != 0;
   const gex_Flags_t need =
-      (has_payload ? (is_long ? GEX_FLAG_AM_LONG : GEX_FLAG_AM_MEDIUM) : GEX_FLAG_AM_SHORT) |
-      (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
+      kCategoryFlag[kind] | (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
   if (__builtin_expect((entry.gex_flags & need) != need, 0)) {
-    misdirected(from, entry, word, has_payload ? (is_long ? "long" : "medium") : "short");
+    misdirected(from, entry, word, kCategoryName[kind]);
   }
   if (__builtin_expect(entry.gex_nargs != nargs, 0)) miscounted(from, entry, word, nargs);
 
   ThreadState& thread = thread_state();
   const Context before = thread.context;
   thread.context = is_reply ? Context::reply_handler : Context::request_handler;
-  cwy_token token{&ep, &from, &entry, !is_reply, is_long, false};
-  if (has_payload) {
-    call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
-  } else {
+  cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
+  if (kind == CWYC_AM_SHORT) {
     call_short(entry.gex_fnptr, &token, args, nargs);
+  } else {
+    call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   }
   thread.context = before;
+}
+
+// What is not a client's short message.
+__attribute__((noinline)) void deliver_other(Peer& peer, uint64_t word, uint32_t kind,
+                                             const int32_t* args, uint32_t nargs, void* payload,
+                                             size_t length) {
+  if (!(word & (kWordInternal | kWordEmulatedLong))) {
+    run_client(peer, word, kind == CWYC_AM_LONG ? CWYC_AM_LONG : CWYC_AM_MEDIUM, args, nargs,
+               payload, length);
+    return;
+  }
+  if (!(word & kWordInternal)) {
+    deliver_emulated_long(peer, word, args, nargs, payload, length);
+    return;
+  }
+  ThreadState& thread = thread_state();
+  const Context before = thread.context;
+  thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
+  run_internal(static_cast<Internal>(word_handler(word)), peer, args, nargs, payload, length);
+  thread.context = before;
+}
+
+}  // namespace
+
+void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
+                     size_t length) {
+  run_client(from, word, CWYC_AM_LONG, args, nargs, payload, length);
 }
 
 void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
@@ -64,20 +96,11 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
   auto* cep = static_cast<ConduitEp*>(core_ep);
   Peer& peer = cep->owner->peer(from.rank);
   if (__builtin_expect(peer.epoch != from.epoch, 0)) return;  // of an earlier incarnation
-  if (__builtin_expect((word & (kWordInternal | kWordEmulatedLong)) == 0, 1)) {
-    run_client_handler(peer, word, kind == CWYC_AM_LONG, kind != CWYC_AM_SHORT, args, nargs,
-                       payload, length);
+  if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & (kWordInternal | kWordEmulatedLong)), 1)) {
+    run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
     return;
   }
-  if (word & kWordInternal) {
-    ThreadState& thread = thread_state();
-    const Context before = thread.context;
-    thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
-    run_internal(static_cast<Internal>(word_handler(word)), peer, args, nargs, payload, length);
-    thread.context = before;
-    return;
-  }
-  deliver_emulated_long(peer, word, args, nargs, payload, length);
+  deliver_other(peer, word, kind, args, nargs, payload, length);
 }
 
 }  // namespace causeway

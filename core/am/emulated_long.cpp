@@ -41,8 +41,8 @@ std::mutex g_mutex;                   // handlers may run on several threads
 std::map<Key, Assembly> g_assemblies;
 
 void run(Peer& from, const Assembly& a) {
-  run_client_handler(from, a.word, true, true, a.args.data(), static_cast<unsigned>(a.args.size()),
-                     reinterpret_cast<void*>(a.addr), a.length);
+  run_client_long(from, a.word, a.args.data(), static_cast<unsigned>(a.args.size()),
+                  reinterpret_cast<void*>(a.addr), a.length);
 }
 
 // From client context any progress may make room; from a handler only replies may be delivered.
@@ -128,7 +128,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
       require_in_segment(from, header.addr, header.length, "gex_AM_*Long()");
       std::memcpy(dest, static_cast<char*>(payload) + sizeof header, length - sizeof header);
     }
-    run_client_handler(from, word, true, true, args, nargs, dest, header.length);
+    run_client_long(from, word, args, nargs, dest, header.length);
     return;
   }
   const Key key{from.rank, header.id, (word & kWordReply) ? 1u : 0u};
@@ -146,7 +146,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
     }
     g_assemblies.erase(key);
   }
-  run_client_handler(from, word, true, true, args, nargs, dest, header.length);
+  run_client_long(from, word, args, nargs, dest, header.length);
 }
 
 }  // namespace causeway

@@ -8,42 +8,28 @@
 namespace causeway {
 namespace {
 
+template <size_t>
+using Argument = gex_AM_Arg_t;
+
 template <size_t... I>
-void invoke_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args,
-                  std::index_sequence<I...>) {
-  using Fn = void (*)(gex_Token_t, decltype((void)I, gex_AM_Arg_t{})...);
-  reinterpret_cast<Fn>(fn)(token, args[I]...);
+constexpr ShortCaller short_caller(std::index_sequence<I...>) {
+  return [](gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args) {
+    reinterpret_cast<void (*)(gex_Token_t, Argument<I>...)>(fn)(token, args[I]...);
+  };
 }
 
 template <size_t... I>
-void invoke_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
-                    const int32_t* args, std::index_sequence<I...>) {
-  using Fn = void (*)(gex_Token_t, void*, size_t, decltype((void)I, gex_AM_Arg_t{})...);
-  reinterpret_cast<Fn>(fn)(token, payload, length, args[I]...);
+constexpr PayloadCaller payload_caller(std::index_sequence<I...>) {
+  return [](gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length, const int32_t* args) {
+    reinterpret_cast<void (*)(gex_Token_t, void*, size_t, Argument<I>...)>(fn)(token, payload,
+                                                                               length, args[I]...);
+  };
 }
 
-// Turns a run-time argument count into a compile-time one: a switch over 0..16.
-template <typename Call>
-void with_count(unsigned nargs, Call&& call) {
-  switch (nargs) {
-    case 0: return call(std::make_index_sequence<0>{});
-    case 1: return call(std::make_index_sequence<1>{});
-    case 2: return call(std::make_index_sequence<2>{});
-    case 3: return call(std::make_index_sequence<3>{});
-    case 4: return call(std::make_index_sequence<4>{});
-    case 5: return call(std::make_index_sequence<5>{});
-    case 6: return call(std::make_index_sequence<6>{});
-    case 7: return call(std::make_index_sequence<7>{});
-    case 8: return call(std::make_index_sequence<8>{});
-    case 9: return call(std::make_index_sequence<9>{});
-    case 10: return call(std::make_index_sequence<10>{});
-    case 11: return call(std::make_index_sequence<11>{});
-    case 12: return call(std::make_index_sequence<12>{});
-    case 13: return call(std::make_index_sequence<13>{});
-    case 14: return call(std::make_index_sequence<14>{});
-    case 15: return call(std::make_index_sequence<15>{});
-    default: return call(std::make_index_sequence<16>{});
-  }
+template <size_t... N>
+constexpr HandlerCallers make_callers(std::index_sequence<N...>) {
+  return {{short_caller(std::make_index_sequence<N>{})...},
+          {payload_caller(std::make_index_sequence<N>{})...}};
 }
 
 int refuse(const gex_AM_Entry_t& e, const char* why) {
@@ -104,14 +90,7 @@ int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
   return GASNET_OK;
 }
 
-void call_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args, unsigned nargs) {
-  with_count(nargs, [&](auto sequence) { invoke_short(fn, token, args, sequence); });
-}
-
-void call_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
-                  const int32_t* args, unsigned nargs) {
-  with_count(nargs,
-             [&](auto sequence) { invoke_payload(fn, token, payload, length, args, sequence); });
-}
+constinit const HandlerCallers handler_callers =
+    make_callers(std::make_index_sequence<kMaxHandlerArgs + 1>{});
 
 }  // namespace causeway

@@ -26,9 +26,25 @@ class HandlerTable {
   std::array<gex_AM_Entry_t, 256> entries_;
 };
 
-// Calls a handler with `nargs` arguments; `payload`/`length` are passed to mediums and longs.
-void call_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args, unsigned nargs);
-void call_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
-                  const int32_t* args, unsigned nargs);
+// One function for each number of arguments; it ends in a jump to the handler.
+inline constexpr size_t kMaxHandlerArgs = 16;
+using ShortCaller = void (*)(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args);
+using PayloadCaller = void (*)(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
+                               const int32_t* args);
+struct HandlerCallers {
+  ShortCaller with_no_payload[kMaxHandlerArgs + 1];
+  PayloadCaller with_payload[kMaxHandlerArgs + 1];
+};
+extern const HandlerCallers handler_callers;
+
+// Calls a handler with `nargs` arguments, at most kMaxHandlerArgs: registration refuses handlers
+// that take more. `payload`/`length` are passed to mediums and longs.
+inline void call_short(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args, unsigned nargs) {
+  handler_callers.with_no_payload[nargs](fn, token, args);
+}
+inline void call_payload(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,
+                         const int32_t* args, unsigned nargs) {
+  handler_callers.with_payload[nargs](fn, token, payload, length, args);
+}
 
 }  // namespace causeway

@@ -13,10 +13,11 @@ namespace causeway {
 [[noreturn]] void forbidden_here(const char* call, const ThreadState& thread);
 
 // Calls that communicate are for client context only ("Calls from restricted context").
+inline bool may_communicate(const ThreadState& thread) {
+  return thread.context == Context::client && thread.hsl_held == 0;
+}
 inline void require_client_context(const char* call, const ThreadState& thread) {
-  if (__builtin_expect(thread.context != Context::client || thread.hsl_held != 0, 0)) {
-    forbidden_here(call, thread);
-  }
+  if (__builtin_expect(!may_communicate(thread), 0)) forbidden_here(call, thread);
 }
 
 // A rank outside the team, diagnosed with `checks: full`.

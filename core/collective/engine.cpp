@@ -53,9 +53,10 @@ struct Run {
 };
 std::mutex g_runs_mutex;
 std::vector<std::unique_ptr<Run>> g_runs;
-std::atomic<uint32_t> g_active{0};  // relaxed: a hint whether there is anything to step
 
-TeamCollectives& team_of(cwyl_team* team) { return *reinterpret_cast<TeamCollectives*>(team); }
+TeamCollectives& team_of(cwyl_team* team) {
+  return *reinterpret_cast<TeamCollectives*>(team);
+}
 
 void store_signal(Inbox& box, uint64_t offset, const void* src, uint64_t length, uint32_t signal) {
   if (length != 0) std::memcpy(box.scratch.data() + offset, src, length);
@@ -64,7 +65,9 @@ void store_signal(Inbox& box, uint64_t offset, const void* src, uint64_t length,
 
 // ---- the team services ----
 
-const cwyl_team_info* service_info(cwyl_team* team) { return &team_of(team).info; }
+const cwyl_team_info* service_info(cwyl_team* team) {
+  return &team_of(team).info;
+}
 
 cwy_status service_put_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank, const void* src,
                               uint64_t length, uint64_t offset, uint32_t signal) {
@@ -79,8 +82,8 @@ cwy_status service_put_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank, cons
   }
   const int32_t args[] = {static_cast<int32_t>(t.id()), low_half(seq), high_half(seq),
                           static_cast<int32_t>(signal), static_cast<int32_t>(offset)};
-  return try_send_internal(t.member(rank), Internal::signal, args, 5,
-                           length != 0 ? src : nullptr, length, false);
+  return try_send_internal(t.member(rank), Internal::signal, args, 5, length != 0 ? src : nullptr,
+                           length, false);
 }
 
 uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
@@ -117,12 +120,21 @@ void service_copy(cwyl_team*, cwyl_seq, void* dst, const void* src, uint64_t len
   std::memcpy(dst, src, length);
 }
 
-const cwyl_team_services kServices = {
-    CWY_HEAD(cwyl_team_services), service_info,   service_put_signal, service_signal,
-    service_scratch,              service_expose, service_direct,     service_put_region,
-    service_get_region,           service_reduce, service_copy};
+const cwyl_team_services kServices = {CWY_HEAD(cwyl_team_services),
+                                      service_info,
+                                      service_put_signal,
+                                      service_signal,
+                                      service_scratch,
+                                      service_expose,
+                                      service_direct,
+                                      service_put_region,
+                                      service_get_region,
+                                      service_reduce,
+                                      service_copy};
 
-cwyl_team* as_cwyl(TeamCollectives* team) { return reinterpret_cast<cwyl_team*>(team); }
+cwyl_team* as_cwyl(TeamCollectives* team) {
+  return reinterpret_cast<cwyl_team*>(team);
+}
 
 void end_run(const Run& run) {
   const std::lock_guard lock(g_inbox_mutex);
@@ -195,12 +207,11 @@ gex_Event_t start_barrier(Team& team) {
   run->op->arm_explicit(CWYC_DONE_REMOTE);
   auto* event = reinterpret_cast<gex_Event_t>(run->op);
   g_runs.push_back(std::move(run));
-  g_active.fetch_add(1, std::memory_order_relaxed);
+  active_runs.fetch_add(1, std::memory_order_relaxed);
   return event;
 }
 
-uint32_t progress_collectives() {
-  if (g_active.load(std::memory_order_relaxed) == 0) return 0;
+uint32_t step_runs() {
   const std::unique_lock lock(g_runs_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   uint32_t completed = 0;
@@ -214,7 +225,7 @@ uint32_t progress_collectives() {
     run->op->conduit.fn(&run->op->conduit, CWYC_DONE_REMOTE, CWY_OK);
     return true;
   });
-  g_active.fetch_sub(completed, std::memory_order_relaxed);
+  active_runs.fetch_sub(completed, std::memory_order_relaxed);
   return completed;
 }
 

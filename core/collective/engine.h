@@ -5,6 +5,7 @@
 #include <causeway/collective.h>
 #include <gasnet_fwd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,8 +29,15 @@ struct TeamCollectives {
 // Begins a barrier. GEX_EVENT_INVALID when it is already complete. Throws Error.
 gex_Event_t start_barrier(Team& team);
 
+// Runs that are not complete. Relaxed: a hint whether there is anything to step.
+inline std::atomic<uint32_t> active_runs{0};
+uint32_t step_runs();
+
 // Steps every active run. Returns how many completed or moved.
-uint32_t progress_collectives();
+inline uint32_t progress_collectives() {
+  if (__builtin_expect(active_runs.load(std::memory_order_relaxed) == 0, 1)) return 0;
+  return step_runs();
+}
 
 void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                           size_t length);

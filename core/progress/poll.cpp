@@ -23,6 +23,8 @@ constexpr uint32_t kBudget = 64;
 // What polling walks: a flat array, so that a pass is one call per conduit and nothing else.
 // Written only while clients come and go, which no other call may overlap.
 struct PollEntry {
+  uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
+  cwyc_ep* ep;  // what `progress` is called with
   ConduitEp* cep;
 };
 std::vector<PollEntry> g_entries;
@@ -36,7 +38,19 @@ ConduitEp* napper() {
   return nullptr;
 }
 
-bool sleeps_on_descriptor(const ConduitEp& cep) { return cep.caps & CWYC_CAP_WAIT_FD; }
+// Stands in for the progress call of endpoints that only one thread at a time may enter.
+uint32_t locked_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
+  return reinterpret_cast<ConduitEp*>(cep)->progress(budget, lane);
+}
+
+PollEntry entry_for(ConduitEp& cep) {
+  if (cep.serial) return {&locked_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
+  return {cep.conduit->module().progress, cep.ep, &cep};
+}
+
+bool sleeps_on_descriptor(const ConduitEp& cep) {
+  return cep.caps & CWYC_CAP_WAIT_FD;
+}
 
 // Adds armed descriptors to `fds`; false when something is pending and sleeping would be wrong.
 bool arm_all(std::vector<pollfd>& fds) {
@@ -55,7 +69,9 @@ bool arm_all(std::vector<pollfd>& fds) {
 
 void add_to_poll(Endpoint& ep) {
   const std::lock_guard lock(g_entries_mutex);
-  for (auto& cep : ep.conduit_eps()) g_entries.push_back({cep.get()});
+  for (auto& cep : ep.conduit_eps()) {
+    if (!(cep->caps & CWYC_CAP_NO_PROGRESS)) g_entries.push_back(entry_for(*cep));
+  }
 }
 
 void remove_from_poll(Endpoint& ep) {
@@ -68,7 +84,7 @@ uint32_t poll_once() {
   if (__builtin_expect(thread.in_poll, 0)) return 0;
   thread.in_poll = true;
   uint32_t events = 0;
-  for (const PollEntry& e : g_entries) events += e.cep->progress(kBudget, CWYC_PROGRESS_ALL);
+  for (const PollEntry& e : g_entries) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   events += progress_emulation();
   events += progress_collectives();
   thread.in_poll = false;

@@ -11,6 +11,10 @@
 namespace causeway {
 namespace {
 
+// So many polls in vain follow each other at once: what is nearly here shall not wait for the
+// processor's pause, which is as long as several polls.
+constexpr uint32_t kHotSpins = 64;
+
 // Times of the configuration turned into counts once: an empty poll takes some tens of
 // nanoseconds and a yield about a microsecond, and reading the clock at each step would cost as
 // much as the step.
@@ -45,15 +49,20 @@ void Waiter::step() {
     idle_ = 0;
     return;
   }
-  ++idle_;
+  if (++idle_ <= kHotSpins) return;
+  rest();
+}
+
+void Waiter::rest() {
   const Patience& p = patience();
-  if (idle_ <= p.spins) {
+  const uint32_t idle = idle_ - kHotSpins;
+  if (idle <= p.spins) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
     return;
   }
-  if (idle_ <= p.spins + p.yields) {
+  if (idle <= p.spins + p.yields) {
     ::sched_yield();
     return;
   }

@@ -13,6 +13,8 @@ class Waiter {
   void step();
 
  private:
+  void rest();
+
   uint32_t idle_ = 0;  // polls in a row without an event
 };
 

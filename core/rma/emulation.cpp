@@ -32,24 +32,27 @@ struct Transfer {
 };
 static_assert(sizeof(Transfer) <= sizeof(cwyc_op::scratch));
 
-Transfer& transfer_of(cwyc_op* op) { return *reinterpret_cast<Transfer*>(op->scratch); }
+Transfer& transfer_of(cwyc_op* op) {
+  return *reinterpret_cast<Transfer*>(op->scratch);
+}
 
 // Operations with pieces left to send, oldest first. Invariant: an operation is in this list
 // exactly while posted < total and no thread is posting it.
 std::mutex g_mutex;
 cwyc_op* g_head = nullptr;
 cwyc_op** g_tail = &g_head;
-std::atomic<uint32_t> g_waiting{0};  // relaxed: a hint whether the list is worth locking
 
 void enqueue(cwyc_op* op) {
   const std::lock_guard lock(g_mutex);
   transfer_of(op).next = nullptr;
   *g_tail = op;
   g_tail = &transfer_of(op).next;
-  g_waiting.fetch_add(1, std::memory_order_relaxed);
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
-uint64_t largest_piece(cwyc_conn* conn) { return Connection::of(conn).cep->attr.am_medium_max; }
+uint64_t largest_piece(cwyc_conn* conn) {
+  return Connection::of(conn).cep->attr.am_medium_max;
+}
 
 // Sends the piece that starts at `at`.
 cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
@@ -57,12 +60,12 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
   const uint64_t raddr = t.raddr + at;
   const auto cookie = reinterpret_cast<uint64_t>(op);
   if (t.direction == Direction::put) {
-    const int32_t args[] = {low_half(raddr), high_half(raddr), low_half(cookie),
-                            high_half(cookie)};
+    const int32_t args[] = {low_half(raddr), high_half(raddr), low_half(cookie), high_half(cookie)};
     return try_send_internal(peer, Internal::put_data, args, 4, t.local + at, n, false);
   }
-  const int32_t args[] = {low_half(raddr),   high_half(raddr), low_half(cookie), high_half(cookie),
-                          low_half(at),      high_half(at),    static_cast<int32_t>(n)};
+  const int32_t args[] = {low_half(raddr),        high_half(raddr), low_half(cookie),
+                          high_half(cookie),      low_half(at),     high_half(at),
+                          static_cast<int32_t>(n)};
   return try_send_internal(peer, Internal::get_ask, args, 7, nullptr, 0, false);
 }
 
@@ -128,8 +131,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
   return start(conn, Direction::get, dst, raddr, length, op);
 }
 
-uint32_t progress_emulation() {
-  if (g_waiting.load(std::memory_order_relaxed) == 0) return 0;
+uint32_t push_emulations() {
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   uint32_t sent = 0;
@@ -142,7 +144,7 @@ uint32_t progress_emulation() {
     const Direction direction = transfer_of(op).direction;
     uint32_t now = 0;
     if (post_pieces(op, UINT32_MAX, &now)) {
-      g_waiting.fetch_sub(1, std::memory_order_relaxed);
+      emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
       all_posted(op, direction);
     } else {
       transfer_of(op).next = nullptr;
@@ -177,8 +179,7 @@ void on_put_data(Peer& from, const int32_t* args, unsigned, void* payload, size_
 }
 
 void on_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
-  moved(reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1])),
-        static_cast<uint32_t>(args[2]));
+  moved(reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1])), static_cast<uint32_t>(args[2]));
 }
 
 void on_get_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {

@@ -6,6 +6,7 @@
 
 #include <causeway/conduit.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,11 +19,18 @@ void fill_with_emulation(cwyc_ops& ops);
 
 cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
-cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr,
-                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
+cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t flags, cwyc_op* op);
+
+// Operations with pieces left to send. Relaxed: a hint whether there is anything to push on.
+inline std::atomic<uint32_t> emulations_waiting{0};
+uint32_t push_emulations();
 
 // Sends further pieces of operations that met back-pressure. Returns how many went out.
-uint32_t progress_emulation();
+inline uint32_t progress_emulation() {
+  if (__builtin_expect(emulations_waiting.load(std::memory_order_relaxed) == 0, 1)) return 0;
+  return push_emulations();
+}
 
 // Ends the job with one line unless [addr, addr+length) lies in the segment bound here: a peer's
 // wrong address must not become this rank's crash.

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "command/json.h"
+
 namespace causeway::bench {
 namespace {
 
@@ -107,26 +109,11 @@ std::string target_text(const Figure& figure) {
   return fmt::format("<= {:g}x or +{:g}", *target.max_ratio, target.max_extra);
 }
 
-std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 std::string to_record(const Measured& measured) {
   return fmt::format(R"({{"figure": {}, "ours": {:.9g}, "raw": {}, "path": {}, "note": {}}})",
-                     json_string(measured.name), measured.ours,
+                     command::json_text(measured.name), measured.ours,
                      measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
-                     json_string(measured.path), json_string(measured.note));
+                     command::json_text(measured.path), command::json_text(measured.note));
 }
 
 std::optional<Measured> from_record(const std::string& line) {

@@ -55,7 +55,4 @@ std::string target_text(const Figure& figure);
 std::string to_record(const Measured& measured);
 std::optional<Measured> from_record(const std::string& line);
 
-// `text` as a JSON string, quotes included.
-std::string json_string(std::string_view text);
-
 }  // namespace causeway::bench

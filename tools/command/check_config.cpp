@@ -12,6 +12,7 @@
 #include "config/load_config.h"
 #include "config/peer_rules.h"
 #include "config/set_text.h"
+#include "text.h"
 
 namespace causeway::command {
 namespace {
@@ -24,48 +25,17 @@ struct Arguments {
   bool print = false;
 };
 
-std::string json_string(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 std::string json_list(const std::vector<Problem>& problems) {
   std::string out;
   for (const Problem& problem : problems) {
     out += fmt::format(R"({}{{"file":{},"line":{},"column":{},"message":{}}})",
-                       out.empty() ? "" : ",", json_string(problem.where.source),
-                       problem.where.line, problem.where.column, json_string(problem.message));
+                       out.empty() ? "" : ",", json_text(problem.where.source),
+                       problem.where.line, problem.where.column, json_text(problem.message));
   }
   return "[" + out + "]";
 }
 
 using Row = std::vector<std::string>;
-
-// Columns as wide as their widest cell; the last one is not padded.
-void print_table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 == row.size() ? " " + row[i] : fmt::format(" {:<{}} ", row[i], widths[i]);
-    }
-    fmt::print("{}\n", line);
-  }
-}
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
   std::string out;
@@ -97,13 +67,13 @@ void print_summary(const Config& config) {
     rows.push_back(
         {conduit.name, conduit.plugin, conduit.device.empty() ? "-" : conduit.device, native});
   }
-  print_table(rows);
+  print_columns(rows);
   fmt::print("\n");
   rows = {{"rule", "peers", "conduits"}};
   for (const PeerRule& rule : config.peers) {
     rows.push_back({rule.label, match_text(rule), use_text(rule)});
   }
-  print_table(rows);
+  print_columns(rows);
 }
 
 int report(const Arguments& arguments, const CheckedConfig& checked) {

@@ -1,4 +1,4 @@
-// Output of the subcommands: tables for people, strings for --json, colour on a terminal only.
+// Output of the subcommands for people: tables, colour on a terminal only. For --json: json.h.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,29 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "json.h"
+
 namespace causeway::command {
-
-inline std::string json_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-// "[a,b]" out of parts that are JSON already.
-inline std::string json_array(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ",") + part;
-  return "[" + out + "]";
-}
 
 inline std::string bold(const std::string& text) {
   const char* terminal = std::getenv("TERM");

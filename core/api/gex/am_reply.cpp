@@ -16,15 +16,25 @@
 namespace causeway {
 namespace {
 
-void require_reply(const char* call, gex_Token_t token) {
+[[noreturn]] __attribute__((cold, noinline)) void refuse_reply(const char* call,
+                                                               gex_Token_t token) {
   const ThreadState& thread = thread_state();
-  if (__builtin_expect(!token->is_request || thread.context != Context::request_handler, 0)) {
+  if (!token->is_request || thread.context != Context::request_handler) {
     fatal(call, "called outside a request handler; only a request can be replied to");
   }
-  if (__builtin_expect(token->replied, 0)) {
+  if (token->replied) {
     fatal(call, "this request has been replied to already; a handler may reply once");
   }
-  if (__builtin_expect(thread.hsl_held != 0, 0)) forbidden_here(call, thread);
+  forbidden_here(call, thread);
+}
+
+inline void require_reply(const char* call, gex_Token_t token) {
+  const ThreadState& thread = thread_state();
+  if (__builtin_expect(!token->is_request || token->replied ||
+                           thread.context != Context::request_handler || thread.hsl_held != 0,
+                       0)) {
+    refuse_reply(call, token);
+  }
 }
 
 void require_within(const char* call, size_t nbytes, size_t limit) {
@@ -37,14 +47,24 @@ void require_within(const char* call, size_t nbytes, size_t limit) {
 // Replies wait for room on their own lane, which the receiver drains in every context, so this
 // ends. 0, or 1 for the no-op answer of GEX_FLAG_IMMEDIATE.
 template <typename Post>
-int post_reply(gex_Token_t token, gex_Flags_t flags, Post&& post) {
-  cwy_status status = post();
+__attribute__((cold, noinline)) int retry_reply(gex_Token_t token, gex_Flags_t flags,
+                                                cwy_status status, Post&& post) {
   while (status == CWY_RETRY) {
     if (flags & GEX_FLAG_IMMEDIATE) return 1;
     poll_replies(*token->ep);
     status = post();
   }
   if (status < 0) send_failed(*token->from, status);
+  token->replied = true;
+  return 0;
+}
+
+template <typename Post>
+inline int post_reply(gex_Token_t token, gex_Flags_t flags, Post&& post) {
+  const cwy_status status = post();
+  if (__builtin_expect(status == CWY_RETRY || status < 0, 0)) {
+    return retry_reply(token, flags, status, post);
+  }
   token->replied = true;
   return 0;
 }
@@ -80,25 +100,44 @@ struct ReplyCompletion {
   Op* op = nullptr;
 };
 
+// As in a request: what posting it again needs, out of the common path's way.
+struct ShortReply {
+  gex_Token_t token;
+  uint64_t word;
+  const gex_AM_Arg_t* args;
+  unsigned nargs;
+  gex_Flags_t flags;
+
+  __attribute__((always_inline)) cwy_status post() const {
+    // Acquire: a connection that has been swapped in is complete.
+    cwyc_conn* conn = token->from->am.load(std::memory_order_acquire);
+    return conn->ops->am_short(conn, word, args, nargs, conduit_flags(flags));
+  }
+};
+
+__attribute__((cold, noinline)) int retry_short(const ShortReply& reply, cwy_status status) {
+  return retry_reply(reply.token, reply.flags, status, [&] { return reply.post(); });
+}
+
 }  // namespace
 }  // namespace causeway
 
 using namespace causeway;
 
-CAUSEWAY_API int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler,
-                                       gex_Flags_t flags, unsigned nargs,
-                                       const gex_AM_Arg_t* args) {
+CAUSEWAY_API int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
+                                       unsigned nargs, const gex_AM_Arg_t* args) {
   require_reply("gex_AM_ReplyShort()", token);
-  const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
-  return post_reply(token, flags, [&] {
-    cwyc_conn* conn = token->from->am.load(std::memory_order_acquire);
-    return conn->ops->am_short(conn, word, args, nargs, conduit_flags(flags));
-  });
+  const ShortReply reply{token, client_word(handler, token->ep->index()) | kWordReply, args, nargs,
+                         flags};
+  const cwy_status status = reply.post();
+  if (__builtin_expect(status != CWY_OK, 0)) return retry_short(reply, status);
+  token->replied = true;
+  return 0;
 }
 
 CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handler,
-                                        const void* source_addr, size_t nbytes,
-                                        gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
+                                        const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
+                                        gex_Flags_t flags, unsigned nargs,
                                         const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyMedium()";
   require_reply(kCall, token);
@@ -110,10 +149,9 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
   cwy_status status = CWY_OK;
   const int no_op = post_reply(token, flags, [&] {
     cwyc_conn* conn = token->from->am.load(std::memory_order_acquire);
-    status = conn->ops->am_medium(conn, word, args, nargs, source_addr,
-                                  local_registration(team, conn, source_addr, nbytes), nbytes,
-                                  conduit_flags(flags) | completion.flags(),
-                                  completion.conduit_op());
+    status = conn->ops->am_medium(
+        conn, word, args, nargs, source_addr, local_registration(team, conn, source_addr, nbytes),
+        nbytes, conduit_flags(flags) | completion.flags(), completion.conduit_op());
     return status;
   });
   completion.settle(status, no_op != 0);

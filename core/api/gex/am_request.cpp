@@ -18,8 +18,12 @@ namespace causeway {
 namespace {
 
 // Requests make progress: a program that only sends must still receive.
+inline bool poll_is_due(const ThreadState& thread) {
+  return (thread.sends + 1) % kPollInterval == 0;
+}
 inline void occasional_poll(ThreadState& thread) {
-  if (__builtin_expect(++thread.sends % kPollInterval == 0, 0)) poll_once();
+  if (__builtin_expect(poll_is_due(thread), 0)) poll_once();
+  ++thread.sends;
 }
 
 // Back-pressure: makes progress and posts again until the message is out, or passes it on.
@@ -108,6 +112,48 @@ inline uint32_t conduit_flags(gex_Flags_t flags) {
   return flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0;
 }
 
+// A short request as far as posting it again needs it. In memory rather than in registers that
+// the sender's common path would have to save.
+struct ShortRequest {
+  Peer& peer;
+  uint64_t word;
+  const gex_AM_Arg_t* args;
+  unsigned nargs;
+  gex_Flags_t flags;
+
+  __attribute__((always_inline)) cwy_status post() const {
+    // Acquire: a connection that has been swapped in is complete.
+    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+    return conn->ops->am_short(conn, word, args, nargs, conduit_flags(flags));
+  }
+};
+
+__attribute__((cold, noinline)) int retry_short(const ShortRequest& request, cwy_status status) {
+  return retry(request.peer, request.flags, status, [&] { return request.post(); });
+}
+
+__attribute__((always_inline)) inline int post_short(gex_TM_t tm, gex_Rank_t rank,
+                                                     gex_AM_Index_t handler, gex_Flags_t flags,
+                                                     unsigned nargs, const gex_AM_Arg_t* args) {
+  Team& team = *Team::of(tm);
+  const ShortRequest request{team.member(rank), client_word(handler, team.ep()->index()), args,
+                             nargs, flags};
+  const cwy_status status = request.post();
+  if (__builtin_expect(status == CWY_OK, 1)) return 0;
+  return retry_short(request, status);
+}
+
+// Every so many requests, on a thread's first one, with checks, and where the call is forbidden.
+__attribute__((noinline)) int post_short_in_full(gex_TM_t tm, gex_Rank_t rank,
+                                                 gex_AM_Index_t handler, gex_Flags_t flags,
+                                                 unsigned nargs, const gex_AM_Arg_t* args) {
+  ThreadState& thread = thread_state();
+  require_client_context("gex_AM_RequestShort()", thread);
+  if (runtime().checks()) require_rank("gex_AM_RequestShort()", tm, rank);
+  occasional_poll(thread);
+  return post_short(tm, rank, handler, flags, nargs, args);
+}
+
 }  // namespace
 }  // namespace causeway
 
@@ -116,20 +162,14 @@ using namespace causeway;
 CAUSEWAY_API int cwy_am_request_short_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,
                                          gex_Flags_t flags, unsigned nargs,
                                          const gex_AM_Arg_t* args) {
-  ThreadState& thread = thread_state();
-  require_client_context("gex_AM_RequestShort()", thread);
-  if (__builtin_expect(runtime().checks(), 0)) require_rank("gex_AM_RequestShort()", tm, rank);
-  Team& team = *Team::of(tm);
-  Peer& peer = team.member(rank);
-  occasional_poll(thread);
-  const uint64_t word = client_word(handler, team.ep()->index());
-  const auto post = [&] {
-    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
-    return conn->ops->am_short(conn, word, args, nargs, conduit_flags(flags));
-  };
-  const cwy_status status = post();
-  if (__builtin_expect(status == CWY_OK, 1)) return 0;
-  return retry(peer, flags, status, post);
+  ThreadState* const thread = tls_thread_state;
+  if (__builtin_expect(thread == nullptr || !may_communicate(*thread) || poll_is_due(*thread) ||
+                           runtime().checks(),
+                       0)) {
+    return post_short_in_full(tm, rank, handler, flags, nargs, args);
+  }
+  ++thread->sends;
+  return post_short(tm, rank, handler, flags, nargs, args);
 }
 
 CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,

@@ -271,7 +271,7 @@ cwy_status ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
            CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
            CWYC_CAP_FLUSH | CWYC_CAP_CHECK | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC |
            CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_PUT | CWYC_CAP_ORDER_PUT_AM |
-           CWYC_CAP_AUTO_PROGRESS | CWYC_CAP_ATOMIC_CPU;
+           CWYC_CAP_AUTO_PROGRESS | CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
   a.ep_address_max = 8;
   a.rkey_max = sizeof(cwyc_rkey);
   a.put_small_max = 4096;

@@ -57,15 +57,19 @@ inline void keep_order() {
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
+// Backwards, two at a time.
 inline void copy_args(char* to, const int32_t* args, uint32_t nargs) {
-  auto* out = reinterpret_cast<int32_t*>(to);
-  if (nargs > 8) {
-    std::memcpy(out + 8, args + 8, (nargs - 8) * sizeof *args);
+  uint32_t left = nargs;
+  if (left & 1) {
+    --left;
+    std::memcpy(to + left * sizeof *args, args + left, sizeof *args);
     keep_order();
-    nargs = 8;
   }
-  for (uint32_t i = nargs; i-- > 0;) out[i] = args[i];
-  keep_order();
+  while (left != 0) {
+    left -= 2;
+    std::memcpy(to + left * sizeof *args, args + left, 2 * sizeof *args);
+    keep_order();
+  }
 }
 
 // What shares the header's line goes last.
@@ -82,23 +86,31 @@ inline void put_word(char* record, uint64_t word) {
   std::memcpy(record + 8, &word, sizeof word);
 }
 
-inline void publish(Connection& c, TxLane& lane, size_t size, uint64_t header) {
-  lane.publish(size, header);
-  lane.retry_streak = 0;
-  // Order: the compiler must not read the flag before the header is stored. The processor may;
-  // the sleeper's membarrier (or its bounded nap) covers that, so that senders pay no fence.
+// After a record was published. Order: the compiler must not read the flag before the header is
+// stored. The processor may; the sleeper's membarrier (or its bounded nap) covers that, so that
+// senders pay no fence.
+inline bool sleeps(const Connection& c) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (__builtin_expect(c.peer_control->sleeping.load(std::memory_order_relaxed) != 0, 0))
-    wake_slowly(c);
+  return __builtin_expect(c.peer_control->sleeping.load(std::memory_order_relaxed) != 0, 0);
 }
 
-}  // namespace
+inline void publish(Connection& c, TxLane& lane, size_t size, uint64_t header) {
+  lane.publish(size, header);
+  if (sleeps(c)) wake_slowly(c);
+}
 
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
-  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS, 0)) return CWY_ERR_INVALID;
+__attribute__((noinline, cold)) cwy_status wake_and_accept(Connection& c) {
+  wake_slowly(c);
+  return CWY_OK;
+}
+
+// The whole of am_short: several threads, the ring's end, no room, a dead peer, a wrong count.
+__attribute__((noinline)) cwy_status am_short_in_full(cwyc_conn* conn, uint64_t word,
+                                                      const int32_t* args, uint32_t nargs,
+                                                      uint32_t flags) {
+  if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
   Connection& c = connection(conn);
-  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (c.has_failed()) return CWY_ERR_PEER_FAILED;
   TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
   TxTurn turn(conn, lane);
   if (!turn.mine()) return CWY_RETRY;
@@ -111,6 +123,31 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   put_word(record, word);
   lane.messages[CWYC_AM_SHORT].add(1);
   publish(c, lane, size, pack_header(RecordKind::am_short, nargs, 0));
+  return CWY_OK;
+}
+
+}  // namespace
+
+// What happens nearly always stands here, without a lock to remember or a frame to set up.
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags) {
+  Connection& c = connection(conn);
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  const size_t size = short_bytes(nargs);
+  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.fits_easily(size) ||
+                           conn->ep->multithreaded.load(std::memory_order_relaxed),
+                       0))
+    return am_short_in_full(conn, word, args, nargs, flags);
+  char* const record = lane.at;
+  char* const next = record + size;
+  // Relaxed: ordered before the header by its release.
+  header_word(next).store(0, std::memory_order_relaxed);
+  keep_order();
+  copy_args(record + record_fixed, args, nargs);
+  put_word(record, word);
+  lane.messages[CWYC_AM_SHORT].add(1);
+  lane.publish_inside(record, next, pack_header(RecordKind::am_short, nargs, 0));
+  if (sleeps(c)) return wake_and_accept(c);
   return CWY_OK;
 }
 

@@ -14,6 +14,8 @@ constexpr uint32_t poll_others = 8;
 // Looks at the clock, for liveness, after so many calls that found nothing.
 constexpr uint32_t idle_polls_per_look = 1u << 14;
 
+constexpr uint64_t skip_word = pack_header(RecordKind::skip, 0, 0);
+
 // Holds a receiving lane while its messages are delivered. Also in single-threaded mode: a handler
 // may call progress, and must not be given the next message of the lane it came from.
 class RxTurn {
@@ -70,7 +72,8 @@ size_t record_bytes(const cwyc_ep* ep, const RecordHeader& h, size_t room, const
 }
 
 // Delivers the record at `at` and returns its bytes, or 0 when it was no record.
-size_t deliver(cwyc_ep* ep, Receiver& from, RxLane& lane, char* at, uint64_t word) {
+size_t deliver(cwyc_ep* ep, Receiver& from, RxLane& lane, cwy_peer sender, char* at,
+               uint64_t word) {
   const RecordHeader h = unpack_header(word);
   const char* wrong = nullptr;
   const size_t size = record_bytes(ep, h, static_cast<size_t>(lane.end - at), wrong);
@@ -93,17 +96,48 @@ size_t deliver(cwyc_ep* ep, Receiver& from, RxLane& lane, char* at, uint64_t wor
   }
   lane.messages[kind].add(1);
   lane.bytes.add(h.length);
-  ep->params.deliver(ep->params.core_ep, unpack(from.owner.load(std::memory_order_relaxed)).sender,
-                     core_word, kind, reinterpret_cast<const int32_t*>(args), h.nargs, payload,
-                     h.length);
+  ep->params.deliver(ep->params.core_ep, sender, core_word, kind,
+                     reinterpret_cast<const int32_t*>(args), h.nargs, payload, h.length);
   return size;
 }
 
-uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t budget) {
+// Bytes of the record if it is a short message, or 0: then somebody else looks at it.
+inline size_t bytes_if_short(uint64_t word, size_t room) {
+  constexpr uint64_t nargs_mask = 0xff00;
+  if ((word & ~nargs_mask) != pack_header(RecordKind::am_short, 0, 0)) return 0;
+  const auto nargs = static_cast<uint32_t>(word >> 8) & 0xff;
+  const size_t size = short_bytes(nargs);
+  return nargs <= CWYC_AM_MAX_ARGS && size <= room ? size : 0;
+}
+
+// What is not a short message: the bytes to move on by, or 0 when the sender was rejected.
+__attribute__((noinline)) size_t take_other(cwyc_ep* ep, Receiver& from, RxLane& lane,
+                                            cwy_peer sender, char* at, uint64_t word) {
+  if (__builtin_expect(word != skip_word, 1)) return deliver(ep, from, lane, sender, at, word);
+  if (at == lane.base) {  // no sender does that, and we would run in circles for ever
+    reject_babbler(ep, from, "skips the whole ring", unpack_header(word));
+    return 0;
+  }
+  return static_cast<size_t>(lane.end - at);
+}
+
+// A look at the next line can cost a transfer between cores, and whoever waited for the message
+// just delivered would wait for that as well. So after one message at a line's end the next line
+// is left for the next call, unless there is reason to expect a message there; now and then it is
+// looked at nevertheless, since that is how a flood of long messages shows.
+inline bool leave_next_line(RxLane& lane, const char* next) {
+  constexpr uint32_t looks = 8;
+  return reinterpret_cast<uintptr_t>(next) % cache_line == 0 && lane.pace.idle() &&
+         ++lane.line_ends % looks != 0;
+}
+
+__attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane,
+                                         uint32_t budget) {
   RxTurn turn(ep, lane);
   if (!turn.mine()) return 0;
+  // Does not change while we hold a lane.
+  const cwy_peer sender = unpack(from.owner.load(std::memory_order_relaxed)).sender;
   uint32_t delivered = 0;
-  bool skipped = false;
   const bool flooded = lane.pace.flooded();
   while (delivered < budget) {
     // Relaxed: only this lane's holder acts on it, by closing its own lane.
@@ -115,46 +149,54 @@ uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t budget) {
     // Acquire: pairs with publish(); the record's body is complete.
     const uint64_t word = header_word(at).load(std::memory_order_acquire);
     if (word == 0) break;
-    if (__builtin_expect(word == pack_header(RecordKind::skip, 0, 0), 0)) {
-      if (skipped) {  // one per lap, or we would run in circles for ever
-        reject_babbler(ep, from, "skips twice", unpack_header(word));
-        continue;
-      }
-      skipped = true;
-      lane.advance(at, static_cast<size_t>(lane.end - at));
-      continue;
-    }
     if (flooded) __builtin_prefetch(at + lines_ahead);
-    const size_t size = deliver(ep, from, lane, at, word);
-    if (size == 0) continue;  // rejected
-    lane.advance(at, size);
-    skipped = false;
-    ++delivered;
+    size_t size = bytes_if_short(word, static_cast<size_t>(lane.end - at));
+    if (__builtin_expect(size != 0, 1)) {
+      uint64_t core_word;
+      std::memcpy(&core_word, at + 8, sizeof core_word);
+      lane.messages[CWYC_AM_SHORT].add(1);
+      ep->params.deliver(ep->params.core_ep, sender, core_word, CWYC_AM_SHORT,
+                         reinterpret_cast<const int32_t*>(at + record_fixed),
+                         static_cast<uint32_t>(word >> 8) & 0xff, nullptr, 0);
+      ++delivered;
+    } else {
+      size = take_other(ep, from, lane, sender, at, word);
+      if (size == 0) continue;  // rejected
+      delivered += word != skip_word;
+    }
+    char* const next = at + size;
+    lane.advance(next);
+    if (delivered == 1 && leave_next_line(lane, next)) return 1;
   }
-  if (delivered != 0 && delivered < budget) lane.pace.emptied();
+  if (delivered != 0 && delivered < budget) lane.pace.emptied(delivered);
   return delivered;
 }
 
-inline bool worth_a_look(RxLane& lane) {
-  if (lane.pace.resting()) return false;
-  if (lane.has_record()) return true;
-  lane.pace.found_nothing();
-  return false;
+// Not resting, and nothing there.
+inline bool is_quiet(const RxLane& lane) {
+  return lane.pace.idle() && !lane.has_record();
 }
 
-inline uint32_t poll(cwyc_ep* ep, uint16_t index, uint32_t budget, uint32_t which) {
+inline uint32_t poll_lane(cwyc_ep* ep, Receiver& from, RxLane& lane, uint32_t budget) {
+  const bool paced = !lane.pace.idle();
+  if (paced && !lane.pace.rested()) return 0;
+  if (lane.has_record()) return drain(ep, from, lane, budget);
+  if (paced) lane.pace.found_nothing();
+  return 0;
+}
+
+uint32_t poll(cwyc_ep* ep, uint16_t index, uint32_t budget, uint32_t which) {
   Receiver& from = ep->receivers[index];
-  uint32_t delivered = 0;
-  if (worth_a_look(from.lane[reply_lane]))
-    delivered = drain(ep, from, from.lane[reply_lane], budget);
-  if (which == CWYC_PROGRESS_ALL && delivered < budget && worth_a_look(from.lane[request_lane]))
-    delivered += drain(ep, from, from.lane[request_lane], budget - delivered);
+  uint32_t delivered = poll_lane(ep, from, from.lane[reply_lane], budget);
+  if (which == CWYC_PROGRESS_ALL && delivered < budget)
+    delivered += poll_lane(ep, from, from.lane[request_lane], budget - delivered);
   return delivered;
 }
 
 // With many senders: the recent ones on every call, the rest in turn, so that a silent sender's
 // first message waits for a bounded number of calls.
-uint32_t poll_many(cwyc_ep* ep, uint32_t count, uint32_t budget, uint32_t which) {
+__attribute__((noinline)) uint32_t poll_many(cwyc_ep* ep, uint32_t count, uint32_t budget,
+                                             uint32_t which) {
   constexpr auto relaxed = std::memory_order_relaxed;
   uint32_t delivered = 0;
   for (auto& recent : ep->recent) {
@@ -176,31 +218,59 @@ uint32_t poll_many(cwyc_ep* ep, uint32_t count, uint32_t budget, uint32_t which)
 }
 
 void look_at_the_clock(cwyc_ep* ep) {
-  constexpr auto relaxed = std::memory_order_relaxed;
-  const uint32_t idle = ep->idle_polls.load(relaxed) + 1;
-  ep->idle_polls.store(idle, relaxed);  // lost counts only make the look later
-  if (__builtin_expect(idle % idle_polls_per_look == 0, 0)) check_liveness(ep);
+  ep->idle_polls.store(0, std::memory_order_relaxed);
+  check_liveness(ep);
+}
+
+inline uint32_t nothing_found(cwyc_ep* ep) {
+  const uint32_t idle = ep->idle_polls.load(std::memory_order_relaxed) + 1;
+  ep->idle_polls.store(idle, std::memory_order_relaxed);  // lost counts make the look later only
+  if (__builtin_expect(idle >= idle_polls_per_look, 0)) look_at_the_clock(ep);
+  return 0;
+}
+
+// From the `first` entry on, before which nothing was found.
+__attribute__((noinline)) uint32_t poll_from(cwyc_ep* ep, uint32_t first, uint32_t count,
+                                             uint32_t budget, uint32_t which) {
+  uint32_t delivered = 0;
+  for (uint32_t i = first; i < count && delivered < budget; ++i)
+    delivered += poll(ep, ep->polled[i], budget - delivered, which);
+  return delivered != 0 ? delivered : nothing_found(ep);
+}
+
+// Everything that is rare: new senders, many senders.
+__attribute__((noinline)) uint32_t progress_in_full(cwyc_ep* ep, uint32_t budget, uint32_t which) {
+  // Relaxed: adopt_slots reads it again with acquire.
+  if (ep->control->slot_generation.load(std::memory_order_relaxed) !=
+      ep->seen_generation.load(std::memory_order_relaxed))
+    adopt_slots(ep);
+  // Acquire: the receivers listed so far are complete.
+  const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
+  if (count <= poll_all_up_to) return poll_from(ep, 0, count, budget, which);
+  const uint32_t delivered = poll_many(ep, count, budget, which);
+  return delivered != 0 ? delivered : nothing_found(ep);
 }
 
 }  // namespace
 
+// Most calls find nothing, and a waiting client sees a message the sooner the shorter they are: so
+// this function only looks, and calls nobody who would need a frame.
 uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t which) {
-  // Relaxed: adopt_slots reads it again with acquire.
-  if (__builtin_expect(ep->control->slot_generation.load(std::memory_order_relaxed) !=
-                           ep->seen_generation.load(std::memory_order_relaxed),
-                       0))
-    adopt_slots(ep);
   // Acquire: the receivers listed so far are complete.
   const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
-  uint32_t delivered = 0;
-  if (count > poll_all_up_to) {
-    delivered = poll_many(ep, count, budget, which);
-  } else {
-    for (uint32_t i = 0; i < count && delivered < budget; ++i)
-      delivered += poll(ep, ep->polled[i], budget - delivered, which);
+  // Relaxed: adopt_slots reads it again with acquire.
+  if (__builtin_expect(
+          count > poll_all_up_to || ep->control->slot_generation.load(std::memory_order_relaxed) !=
+                                        ep->seen_generation.load(std::memory_order_relaxed),
+          0))
+    return progress_in_full(ep, budget, which);
+  for (uint32_t i = 0; i < count; ++i) {
+    const Receiver& from = ep->receivers[ep->polled[i]];
+    if (!is_quiet(from.lane[reply_lane]) ||
+        (which == CWYC_PROGRESS_ALL && !is_quiet(from.lane[request_lane])))
+      return poll_from(ep, i, count, budget, which);
   }
-  if (delivered == 0) look_at_the_clock(ep);
-  return delivered;
+  return nothing_found(ep);
 }
 
 bool anything_pending(cwyc_ep* ep) {

@@ -82,19 +82,21 @@ inline void prefetch_to_write(const char* at) {
 // rate at which short messages are written.
 inline constexpr size_t lines_ahead = 8 * cache_line;
 
-// The sending end, private to one connection and lane.
+// The sending end, private to one connection and lane. The first line is what a short message
+// touches.
 struct TxLane {
   char* at = nullptr;    // where the next record goes; its header word is zero
   char* stop = nullptr;  // records that end 16 bytes before here need no further look
+  Counter messages[3], bytes;
   char* base = nullptr;
   char* end = nullptr;
   uint64_t lap = 0;  // position of `base` in this lap
   std::atomic<uint64_t>* head = nullptr;
+  Counter retries;
+  uint32_t retry_streak = 0;
   TryLock lock;
   bool reserved = false;  // between am_prepare and its end
   bool broken = false;    // the receiver's head makes no sense
-  Counter messages[3], bytes, retries;
-  uint32_t retry_streak = 0;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = at = stop = ring;
@@ -108,8 +110,12 @@ struct TxLane {
 
   // Room for a record of `size` bytes, or nullptr.
   char* reserve(size_t size) {
-    if (__builtin_expect(size + record_unit <= static_cast<size_t>(stop - at), 1)) return at;
+    if (__builtin_expect(fits_easily(size), 1)) return at;
     return reserve_slowly(size);
+  }
+  // There is room, and behind the record as well: it does not end where the ring does.
+  bool fits_easily(size_t size) const {
+    return size + record_unit <= static_cast<size_t>(stop - at);
   }
 
   // First step of writing a record: zeroes the word behind it. Relaxed: ordered before the
@@ -119,7 +125,15 @@ struct TxLane {
     header_word(next == end ? base : next).store(0, std::memory_order_relaxed);
   }
 
-  // Makes the record at `at` visible.
+  // Makes the record at `at` visible; one that fits_easily() and ends at `next`.
+  void publish_inside(char* record, char* next, uint64_t header) {
+    // Release: whoever sees the header sees the body and the zero behind it.
+    header_word(record).store(header, std::memory_order_release);
+    at = next;
+    prefetch_to_write(next + lines_ahead);
+  }
+
+  // Makes any record at `at` visible.
   void publish(size_t size, uint64_t header) {
     char* const record = at;
     char* next = record + size;
@@ -157,6 +171,7 @@ struct TxLane {
     }
     const size_t ahead = static_cast<size_t>(end - at);
     stop = at + (room < ahead ? room : ahead);
+    retry_streak = 0;
     return at;
   }
 };
@@ -177,73 +192,84 @@ inline uint64_t ticks() {
 // sender the line, and a flood would crawl at one message per two transfers. After a find the lane
 // may rest. A rest that ends with messages waiting doubles the next one; a rest that ends with
 // none ends the resting, and only every `probe`-th find tries again, with a rest that is shorter
-// than an answer takes to arrive. So a ping-pong pays nearly nothing, a flood waits for batches.
+// than an answer takes to arrive. A single message is none: somebody may wait for its answer. So a
+// ping-pong pays nearly nothing, a flood waits for batches.
 class Pace {
  public:
-  bool resting() {
-    // Relaxed throughout: hints, of which any mixture is right.
+  // Neither resting nor just rested. Relaxed throughout: hints, of which any mixture is right.
+  bool idle() const { return until_.load(std::memory_order_relaxed) == 0; }
+
+  // When not idle(): is the rest over?
+  bool rested() {
     const uint64_t until = until_.load(std::memory_order_relaxed);
-    if (__builtin_expect(until == 0, 1)) return false;
-    if (static_cast<int64_t>(until - ticks()) > 0) return true;
-    until_.store(0, std::memory_order_relaxed);
-    probing_.store(true, std::memory_order_relaxed);
-    return false;
+    if (static_cast<int64_t>(until - ticks()) > 0) return false;
+    until_.store(just_rested, std::memory_order_relaxed);
+    return true;
   }
   // The sender is well ahead: lines in front of the reader are complete.
   bool flooded() const { return rest_.load(std::memory_order_relaxed) > 4 * least; }
 
+  // When not idle(): a look after the rest found no message.
   void found_nothing() {
-    if (!probing_.load(std::memory_order_relaxed)) return;
-    probing_.store(false, std::memory_order_relaxed);
+    until_.store(0, std::memory_order_relaxed);
     rest_.store(least, std::memory_order_relaxed);
     countdown_.store(probe, std::memory_order_relaxed);
   }
-  // Messages were found and the lane is now empty.
-  void emptied() {
-    constexpr auto relaxed = std::memory_order_relaxed;
-    uint32_t rest = rest_.load(relaxed);
-    if (probing_.load(relaxed)) {
-      probing_.store(false, relaxed);
-      if (rest < most) rest_.store(rest *= 2, relaxed);
-    } else if (const uint32_t left = countdown_.load(relaxed); left != 0) {
-      countdown_.store(left - 1, relaxed);
-      return;
+  // So many messages were found and the lane is now empty.
+  void emptied(uint32_t messages) {
+    const uint32_t left = countdown_.load(std::memory_order_relaxed);
+    if (__builtin_expect(left != 0, 1)) {
+      countdown_.store(left - 1, std::memory_order_relaxed);
+    } else if (messages == 1 && !idle()) {
+      found_nothing();
+    } else {
+      begin_rest();
     }
-    const uint64_t now = ticks();
-    if (now != 0) until_.store(now + rest, relaxed);
   }
 
  private:
   static constexpr uint32_t least = 64, most = 4096, probe = 16;  // ticks; finds
+  static constexpr uint64_t just_rested = 1;                      // long ago, as ticks go
+
+  void begin_rest() {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    uint32_t rest = rest_.load(relaxed);
+    if (until_.load(relaxed) == just_rested && rest < most) rest_.store(rest *= 2, relaxed);
+    const uint64_t now = ticks();
+    until_.store(now != 0 ? now + rest : 0, relaxed);
+  }
+
   std::atomic<uint64_t> until_{0};
   std::atomic<uint32_t> rest_{least}, countdown_{probe};
-  std::atomic<bool> probing_{false};
 };
 
-// The receiving end of one sender's lane.
-struct RxLane {
+// The receiving end of one sender's lane. The first line is what each poll and message touches.
+struct alignas(cache_line) RxLane {
   // The next record's header. Written by the holder of `lock`; others only peek, and a stale
   // answer costs them one vain look: relaxed.
   std::atomic<char*> at{reinterpret_cast<char*>(&no_record)};
-  char* base = nullptr;
+  Pace pace;
   char* end = nullptr;
+  char* tell = nullptr;  // from here on the sender is to be told how far reading has come
+  Counter messages[3], bytes;
+  uint32_t line_ends = 0;  // messages after which the next line was not looked at, mostly
+  char* base = nullptr;
   uint64_t lap = 0;
   uint64_t published = 0;
   std::atomic<uint64_t>* head = nullptr;
   TryLock lock;
-  Pace pace;
-  Counter messages[3], bytes;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = ring;
     end = ring + ring_bytes;
+    tell = ring + ring_bytes / 4;
     lap = published = 0;
     head = shared_head;
     at.store(ring, std::memory_order_relaxed);
   }
   void close() {
     at.store(reinterpret_cast<char*>(&no_record), std::memory_order_relaxed);
-    base = end = nullptr;
+    base = end = tell = nullptr;
   }
   bool is_open() const { return base != nullptr; }
 
@@ -252,9 +278,18 @@ struct RxLane {
     return header_word(at.load(std::memory_order_relaxed)).load(std::memory_order_relaxed) != 0;
   }
 
-  // Moves past `size` bytes and tells the sender when a quarter of the ring has been read.
-  void advance(char* record, size_t size) {
-    char* next = record + size;
+  // Moves past the record before `next` and tells the sender when a quarter of the ring has been
+  // read.
+  void advance(char* next) {
+    if (__builtin_expect(next < tell, 1)) {
+      at.store(next, std::memory_order_relaxed);
+    } else {
+      advance_slowly(next);
+    }
+  }
+
+ private:
+  __attribute__((noinline)) void advance_slowly(char* next) {
     const size_t ring_bytes = static_cast<size_t>(end - base);
     if (next == end) {
       next = base;
@@ -267,6 +302,8 @@ struct RxLane {
       // Release: the records before have been read and may be overwritten.
       head->store(position, std::memory_order_release);
     }
+    const uint64_t ahead = published + ring_bytes / 4 - position;
+    tell = ahead < static_cast<uint64_t>(end - next) ? next + ahead : end;
   }
 };
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <vector>
 
+#include "command/json.h"
+
 namespace causeway::bench {
 namespace {
 
@@ -84,15 +86,15 @@ std::string json_figure(const Outcome& outcome, const Measured& measured) {
   return fmt::format(
       R"({{"name": {}, "ours": {:.9g}, "raw": {}, "unit": {}, "ratio": {}, "target": {}, )"
       R"("ok": {}, "path": {}, "note": {}}})",
-      json_string(measured.name), measured.ours,
+      command::json_text(measured.name), measured.ours,
       measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
-      json_string(figure != nullptr ? figure->unit : ""),
+      command::json_text(figure != nullptr ? figure->unit : ""),
       measured.raw ? fmt::format("{:.6g}", measured.ours / *measured.raw) : "null",
-      json_string(figure != nullptr ? target_text(*figure) : "-"),
+      command::json_text(figure != nullptr ? target_text(*figure) : "-"),
       !good   ? "null"
       : *good ? "true"
               : "false",
-      json_string(measured.path), json_string(measured.note));
+      command::json_text(measured.path), command::json_text(measured.note));
 }
 
 }  // namespace
@@ -118,7 +120,7 @@ std::string json_text(const Outcome& outcome) {
   std::vector<std::string> figures, problems;
   for (const Measured& measured : outcome.measured)
     figures.push_back("    " + json_figure(outcome, measured));
-  for (const std::string& problem : outcome.problems) problems.push_back(json_string(problem));
+  for (const std::string& problem : outcome.problems) problems.push_back(command::json_text(problem));
   std::string facts = "null";
   if (outcome.facts) {
     facts = fmt::format(R"({{"ranks": {}, "cores": {}, "pinned": {}, "oversubscribed": {}}})",
