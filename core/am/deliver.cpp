@@ -12,32 +12,40 @@
 namespace causeway {
 namespace {
 
+// The call at the sender that made this message: what its author will look for.
+std::string sending_call(const Peer& from, uint64_t word, uint32_t kind) {
+  constexpr const char* kCategory[] = {"Short", "Medium", "Long"};
+  return fmt::format("gex_AM_{}{}() of rank {}", (word & kWordReply) ? "Reply" : "Request",
+                     kCategory[kind], from.rank);
+}
+
+const char* name_of(const gex_AM_Entry_t& entry) {
+  return entry.gex_name != nullptr ? entry.gex_name : "unnamed";
+}
+
 [[noreturn]] __attribute__((cold)) void misdirected(const Peer& from, const gex_AM_Entry_t& entry,
-                                                    uint64_t word, const char* category) {
-  const char* direction = (word & kWordReply) ? "reply" : "request";
+                                                    uint64_t word, uint32_t kind) {
+  const std::string call = sending_call(from, word, kind);
   if (entry.gex_fnptr == nullptr) {
-    fatal("AM delivery",
-          "handler index {} is not registered here, but rank {} sent it a {} {}; "
-          "call gex_EP_RegisterHandlers() and synchronise before the first message",
-          word_handler(word), from.rank, category, direction);
+    fatal(call.c_str(),
+          "handler index {} is not registered at this rank; call gex_EP_RegisterHandlers() and "
+          "synchronise before the first message",
+          word_handler(word));
   }
-  fatal("AM delivery",
-        "handler index {} ('{}') is not registered for a {} {}, but rank {} sent one",
-        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed", category,
-        direction, from.rank);
+  fatal(call.c_str(), "handler index {} ('{}') is not registered for this kind of message here",
+        word_handler(word), name_of(entry));
 }
 
 [[noreturn]] __attribute__((cold)) void miscounted(const Peer& from, const gex_AM_Entry_t& entry,
-                                                   uint64_t word, unsigned nargs) {
-  fatal("AM delivery", "handler index {} ('{}') takes {} arguments, but rank {} sent {}",
-        word_handler(word), entry.gex_name != nullptr ? entry.gex_name : "unnamed", entry.gex_nargs,
-        from.rank, nargs);
+                                                   uint64_t word, uint32_t kind, unsigned nargs) {
+  fatal(sending_call(from, word, kind).c_str(),
+        "handler index {} ('{}') takes {} arguments, but {} came", word_handler(word),
+        name_of(entry), entry.gex_nargs, nargs);
 }
 
 // What a handler must be registered for, by the conduit's category.
 constexpr gex_Flags_t kCategoryFlag[] = {GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG};
 static_assert(CWYC_AM_SHORT == 0 && CWYC_AM_MEDIUM == 1 && CWYC_AM_LONG == 2);
-constexpr const char* kCategoryName[] = {"short", "medium", "long"};
 
 __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word, uint32_t kind,
                                                       const int32_t* args, unsigned nargs,
@@ -48,9 +56,9 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   const gex_Flags_t need =
       kCategoryFlag[kind] | (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
   if (__builtin_expect((entry.gex_flags & need) != need, 0)) {
-    misdirected(from, entry, word, kCategoryName[kind]);
+    misdirected(from, entry, word, kind);
   }
-  if (__builtin_expect(entry.gex_nargs != nargs, 0)) miscounted(from, entry, word, nargs);
+  if (__builtin_expect(entry.gex_nargs != nargs, 0)) miscounted(from, entry, word, kind, nargs);
 
   ThreadState& thread = thread_state();
   const Context before = thread.context;

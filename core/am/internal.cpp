@@ -17,7 +17,7 @@ namespace causeway {
 namespace {
 
 constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
-    on_put_data,   on_put_done,    on_get_ask,         on_get_data,       on_atomic_ask,
+    on_put_data,    on_put_done,   on_get_ask,        on_get_data,          on_atomic_ask,
     on_atomic_done, on_long_piece, on_exchange_piece, on_collective_signal, on_remote_exit,
 };
 
@@ -41,8 +41,8 @@ void run_internal(Internal which, Peer& from, const int32_t* args, unsigned narg
 
 cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                              const void* payload, size_t length, bool reply) {
-  const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload,
-                                      length, reply ? CWYC_LANE_REPLY : 0);
+  const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload, length,
+                                      reply ? CWYC_LANE_REPLY : 0);
   if (status != CWY_OK && status != CWY_RETRY) send_failed(to, status);
   return status;
 }

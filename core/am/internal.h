@@ -14,16 +14,16 @@ using InternalHandler = void (*)(Peer& from, const int32_t* args, unsigned nargs
                                  size_t length);
 
 enum class Internal : uint8_t {
-  put_data,      // emulated put: a piece of data for an address here
-  put_done,      //   its acknowledgement
-  get_ask,       // emulated get
+  put_data,  // emulated put: a piece of data for an address here
+  put_done,  //   its acknowledgement
+  get_ask,   // emulated get
   get_data,
-  atomic_ask,    // emulated atomic
+  atomic_ask,  // emulated atomic
   atomic_done,
-  long_piece,    // emulated long: payload ahead of its message
-  exchange,      // a piece of a team exchange
-  signal,        // a collective's put_signal
-  exit,          // somebody called gasnet_exit
+  long_piece,  // emulated long: payload ahead of its message
+  exchange,    // a piece of a team exchange
+  signal,      // a collective's put_signal
+  exit,        // somebody called gasnet_exit
   count
 };
 
@@ -48,8 +48,12 @@ void reply_internal(Peer& to, Internal which, const int32_t* args, unsigned narg
 [[noreturn]] void send_failed(const Peer& to, cwy_status status);
 
 // 64-bit values inside 32-bit handler arguments.
-inline int32_t low_half(uint64_t value) { return static_cast<int32_t>(value & 0xFFFFFFFFu); }
-inline int32_t high_half(uint64_t value) { return static_cast<int32_t>(value >> 32); }
+inline int32_t low_half(uint64_t value) {
+  return static_cast<int32_t>(value & 0xFFFFFFFFu);
+}
+inline int32_t high_half(uint64_t value) {
+  return static_cast<int32_t>(value >> 32);
+}
 inline uint64_t join_halves(int32_t low, int32_t high) {
   return static_cast<uint32_t>(low) | (static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32);
 }

@@ -16,8 +16,7 @@ const ConduitEp& carrier(const Peer& peer) {
   if (conn != &peer.stub) return *static_cast<Connection*>(conn->core)->cep;
   return or_fatal("gex_AM_Max*()", [&]() -> const ConduitEp& {
     Runtime& rt = runtime();
-    const Choice choice =
-        choose(rt.config(), rt.conduits(), rt.job().facts_of(peer.rank, nullptr));
+    const Choice choice = choose(rt.config(), rt.conduits(), rt.job().facts_of(peer.rank, nullptr));
     return *peer.ep->conduit_ep(choice.am);
   });
 }
@@ -28,7 +27,9 @@ AmLimits least(const AmLimits& a, const AmLimits& b) {
 
 }  // namespace
 
-AmLimits limits_of(const Peer& peer) { return carrier(peer).limits; }
+AmLimits limits_of(const Peer& peer) {
+  return carrier(peer).limits;
+}
 
 AmLimits limits_of(const Team& team) {
   AmLimits out{SIZE_MAX, SIZE_MAX};

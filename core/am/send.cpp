@@ -9,7 +9,8 @@ namespace causeway {
 
 void forbidden_here(const char* call, const ThreadState& thread) {
   if (thread.context == Context::request_handler) {
-    fatal(call, "called inside a request handler; only a reply and the queries of \"Calls from "
+    fatal(call,
+          "called inside a request handler; only a reply and the queries of \"Calls from "
           "restricted context\" are allowed there");
   }
   if (thread.context == Context::reply_handler) {

@@ -18,6 +18,8 @@ inline constexpr uint64_t kWordEmulatedLong = 1u << 10;
 inline constexpr uint64_t client_word(uint8_t handler, uint16_t from_ep) {
   return handler | (static_cast<uint64_t>(from_ep) << 16);
 }
-inline constexpr uint8_t word_handler(uint64_t word) { return static_cast<uint8_t>(word); }
+inline constexpr uint8_t word_handler(uint64_t word) {
+  return static_cast<uint8_t>(word);
+}
 
 }  // namespace causeway

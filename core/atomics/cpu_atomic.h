@@ -31,16 +31,35 @@ uint64_t to_operand(T value) {
 template <typename T>
 T combine(gex_OP_t op, T old, T a, T b) {
   switch (op) {
-    case GEX_OP_ADD: case GEX_OP_FADD: return static_cast<T>(old + a);
-    case GEX_OP_SUB: case GEX_OP_FSUB: return static_cast<T>(old - a);
-    case GEX_OP_MULT: case GEX_OP_FMULT: return static_cast<T>(old * a);
-    case GEX_OP_MIN: case GEX_OP_FMIN: return a < old ? a : old;
-    case GEX_OP_MAX: case GEX_OP_FMAX: return a > old ? a : old;
-    case GEX_OP_INC: case GEX_OP_FINC: return static_cast<T>(old + 1);
-    case GEX_OP_DEC: case GEX_OP_FDEC: return static_cast<T>(old - 1);
-    case GEX_OP_SET: case GEX_OP_SWAP: return a;
-    case GEX_OP_CAS: case GEX_OP_FCAS: return old == a ? b : old;
-    default: break;
+    case GEX_OP_ADD:
+    case GEX_OP_FADD:
+      return static_cast<T>(old + a);
+    case GEX_OP_SUB:
+    case GEX_OP_FSUB:
+      return static_cast<T>(old - a);
+    case GEX_OP_MULT:
+    case GEX_OP_FMULT:
+      return static_cast<T>(old * a);
+    case GEX_OP_MIN:
+    case GEX_OP_FMIN:
+      return a < old ? a : old;
+    case GEX_OP_MAX:
+    case GEX_OP_FMAX:
+      return a > old ? a : old;
+    case GEX_OP_INC:
+    case GEX_OP_FINC:
+      return static_cast<T>(old + 1);
+    case GEX_OP_DEC:
+    case GEX_OP_FDEC:
+      return static_cast<T>(old - 1);
+    case GEX_OP_SET:
+    case GEX_OP_SWAP:
+      return a;
+    case GEX_OP_CAS:
+    case GEX_OP_FCAS:
+      return old == a ? b : old;
+    default:
+      break;
   }
   if constexpr (std::is_integral_v<T>) {
     if (op == GEX_OP_AND || op == GEX_OP_FAND) return static_cast<T>(old & a);
@@ -61,8 +80,8 @@ uint64_t apply(gex_OP_t op, void* addr, uint64_t operand1, uint64_t operand2) {
   const bool ordered = op & (GEX_OP_MIN | GEX_OP_MAX | GEX_OP_FMIN | GEX_OP_FMAX);
   for (;;) {
     const T fresh = ordered ? combine<T>(op, old, a, b)
-                            : static_cast<T>(combine<U>(op, static_cast<U>(old),
-                                                        static_cast<U>(a), static_cast<U>(b)));
+                            : static_cast<T>(combine<U>(op, static_cast<U>(old), static_cast<U>(a),
+                                                        static_cast<U>(b)));
     if (target.compare_exchange_weak(old, fresh, std::memory_order_seq_cst)) {
       return to_operand(old);
     }
@@ -73,13 +92,20 @@ uint64_t apply(gex_OP_t op, void* addr, uint64_t operand1, uint64_t operand2) {
 inline uint64_t cpu_atomic(gex_DT_t dt, gex_OP_t op, void* addr, uint64_t operand1,
                            uint64_t operand2) {
   switch (dt) {
-    case GEX_DT_I32: return apply<int32_t>(op, addr, operand1, operand2);
-    case GEX_DT_U32: return apply<uint32_t>(op, addr, operand1, operand2);
-    case GEX_DT_I64: return apply<int64_t>(op, addr, operand1, operand2);
-    case GEX_DT_U64: return apply<uint64_t>(op, addr, operand1, operand2);
-    case GEX_DT_FLT: return apply<float>(op, addr, operand1, operand2);
-    case GEX_DT_DBL: return apply<double>(op, addr, operand1, operand2);
-    default: return 0;
+    case GEX_DT_I32:
+      return apply<int32_t>(op, addr, operand1, operand2);
+    case GEX_DT_U32:
+      return apply<uint32_t>(op, addr, operand1, operand2);
+    case GEX_DT_I64:
+      return apply<int64_t>(op, addr, operand1, operand2);
+    case GEX_DT_U64:
+      return apply<uint64_t>(op, addr, operand1, operand2);
+    case GEX_DT_FLT:
+      return apply<float>(op, addr, operand1, operand2);
+    case GEX_DT_DBL:
+      return apply<double>(op, addr, operand1, operand2);
+    default:
+      return 0;
   }
 }
 

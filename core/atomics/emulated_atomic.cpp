@@ -13,7 +13,9 @@ struct Pending {
   void* result;
   size_t bytes;
 };
-Pending& pending_of(cwyc_op* op) { return *reinterpret_cast<Pending*>(op->scratch); }
+Pending& pending_of(cwyc_op* op) {
+  return *reinterpret_cast<Pending*>(op->scratch);
+}
 
 }  // namespace
 
@@ -21,11 +23,16 @@ cwy_status emulated_atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey*, ui
                            cwyc_op* op) {
   pending_of(op) = {a->result, dt_size(a->dt)};
   const auto cookie = reinterpret_cast<uint64_t>(op);
-  const int32_t args[] = {static_cast<int32_t>(a->dt),  static_cast<int32_t>(a->opcode),
-                          low_half(a->raddr),           high_half(a->raddr),
-                          low_half(a->operand1),        high_half(a->operand1),
-                          low_half(a->operand2),        high_half(a->operand2),
-                          low_half(cookie),             high_half(cookie)};
+  const int32_t args[] = {static_cast<int32_t>(a->dt),
+                          static_cast<int32_t>(a->opcode),
+                          low_half(a->raddr),
+                          high_half(a->raddr),
+                          low_half(a->operand1),
+                          high_half(a->operand1),
+                          low_half(a->operand2),
+                          high_half(a->operand2),
+                          low_half(cookie),
+                          high_half(cookie)};
   const cwy_status status = try_send_internal(*Connection::of(conn).peer, Internal::atomic_ask,
                                               args, 10, nullptr, 0, false);
   return status == CWY_OK ? CWY_INPROGRESS : status;
@@ -35,9 +42,8 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const auto dt = static_cast<gex_DT_t>(args[0]);
   const uint64_t addr = join_halves(args[2], args[3]);
   require_in_segment(from, addr, dt_size(dt), "gex_AD_Op*()");
-  const uint64_t old =
-      cpu_atomic(dt, static_cast<gex_OP_t>(args[1]), reinterpret_cast<void*>(addr),
-                 join_halves(args[4], args[5]), join_halves(args[6], args[7]));
+  const uint64_t old = cpu_atomic(dt, static_cast<gex_OP_t>(args[1]), reinterpret_cast<void*>(addr),
+                                  join_halves(args[4], args[5]), join_halves(args[6], args[7]));
   const int32_t answer[] = {args[8], args[9], low_half(old), high_half(old)};
   reply_internal(from, Internal::atomic_done, answer, 4, nullptr, 0);
 }

@@ -15,9 +15,9 @@ class Bootstrap {
 
   virtual uint32_t rank() const = 0;
   virtual uint32_t size() const = 0;
-  virtual const std::string& job_id() const = 0;        // printable, <= 63 bytes
-  virtual const std::string& session_dir() const = 0;   // "" when the launcher gives none
-  virtual bool own_launcher() const = 0;                // started by `causeway run` or a fork
+  virtual const std::string& job_id() const = 0;       // printable, <= 63 bytes
+  virtual const std::string& session_dir() const = 0;  // "" when the launcher gives none
+  virtual bool own_launcher() const = 0;               // started by `causeway run` or a fork
   // Ranks that the launcher placed on this node, this one included, increasing. A first guess:
   // plugins size themselves by it before the ranks' own cards say where each one runs.
   virtual std::vector<uint32_t> local_ranks() const = 0;

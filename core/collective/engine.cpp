@@ -192,8 +192,8 @@ gex_Event_t start_barrier(Team& team) {
   run->args.head = CWY_HEAD(cwyl_args);
   run->args.operation = CWYL_BARRIER;
   run->state = std::make_unique<std::byte[]>(run->algorithm->state_bytes + 64);
-  // Release: accesses before the barrier are ordered before its messages.
-  std::atomic_thread_fence(std::memory_order_release);
+  // The barrier's release is that of its messages: a conduit publishes them with release, after
+  // everything this thread wrote (conduit-api/README.md).
   const std::lock_guard lock(g_runs_mutex);
   run->seq = ++t.next_seq;
   const cwy_status status =

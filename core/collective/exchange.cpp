@@ -51,9 +51,12 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
   size_t at = 0;
   do {
     const size_t n = std::min(piece, text.size() - at);
-    const int32_t args[] = {static_cast<int32_t>(team.id()), static_cast<int32_t>(sequence),
-                            static_cast<int32_t>(phase),     low_half(at),
-                            high_half(at),                   low_half(text.size()),
+    const int32_t args[] = {static_cast<int32_t>(team.id()),
+                            static_cast<int32_t>(sequence),
+                            static_cast<int32_t>(phase),
+                            low_half(at),
+                            high_half(at),
+                            low_half(text.size()),
                             high_half(text.size())};
     send_internal(peer, Internal::exchange, args, 7, text.data() + at, n);
     at += n;

@@ -16,11 +16,16 @@ bool fits(const cwyl_candidate& c, const cwyl_shape& shape) {
 
 const char* operation_word(uint32_t operation) {
   switch (operation) {
-    case CWYL_BARRIER: return "barrier";
-    case CWYL_BROADCAST: return "broadcast";
-    case CWYL_REDUCE_ONE: return "reduce-to-one";
-    case CWYL_REDUCE_ALL: return "reduce-to-all";
-    default: return "unknown operation";
+    case CWYL_BARRIER:
+      return "barrier";
+    case CWYL_BROADCAST:
+      return "broadcast";
+    case CWYL_REDUCE_ONE:
+      return "reduce-to-one";
+    case CWYL_REDUCE_ALL:
+      return "reduce-to-all";
+    default:
+      return "unknown operation";
   }
 }
 

@@ -45,51 +45,51 @@ struct ConduitSpec {
 
 // One entry of `peers:`; the first rule that matches a peer is the one that holds.
 struct PeerRule {
-  std::optional<Locality> locality;   // absent: any
-  std::string host_glob;              // "": any
-  std::string rank_set;               // "0-3,7": peer ranks; "": any
-  std::vector<std::string> use;       // conduit names, strict order
-  bool require = false;               // nothing but the first usable entry of `use`; no fallback
+  std::optional<Locality> locality;  // absent: any
+  std::string host_glob;             // "": any
+  std::string rank_set;              // "0-3,7": peer ranks; "": any
+  std::vector<std::string> use;      // conduit names, strict order
+  bool require = false;              // nothing but the first usable entry of `use`; no fallback
   Fallback on_fallback = Fallback::silent;
   std::map<std::string, std::string> operations;  // put/get/atomic/am -> conduit name
-  std::string label;                  // "peers[1]" or its `name:`
+  std::string label;                              // "peers[1]" or its `name:`
   Origin where;
 
   bool matches(Locality locality_of_peer, const std::string& host, uint32_t rank) const;
 };
 
 struct Timeouts {
-  uint64_t start_ns;      // wire-up: every rank must have joined by then
-  uint64_t exit_ns;       // gasnet_exit(0) on one rank until the others are told with SIGQUIT
-  uint64_t kill_ns;       // SIGQUIT to SIGKILL
-  uint64_t peer_ns;       // silence of a peer until it counts as failed
+  uint64_t start_ns;  // wire-up: every rank must have joined by then
+  uint64_t exit_ns;   // gasnet_exit(0) on one rank until the others are told with SIGQUIT
+  uint64_t kill_ns;   // SIGQUIT to SIGKILL
+  uint64_t peer_ns;   // silence of a peer until it counts as failed
 };
 
 struct Waiting {
-  uint64_t spin_ns;       // busy polling before the first yield (0 when oversubscribed)
-  uint64_t yield_ns;      // yielding before the first sleep
-  uint64_t nap_ns;        // longest sleep before looking again
+  uint64_t spin_ns;   // busy polling before the first yield (0 when oversubscribed)
+  uint64_t yield_ns;  // yielding before the first sleep
+  uint64_t nap_ns;    // longest sleep before looking again
 };
 
 struct Config {
   // plugins:
-  std::vector<std::string> plugin_path;   // searched before the directory beside the library
+  std::vector<std::string> plugin_path;  // searched before the directory beside the library
   LoadErrorPolicy on_load_error = LoadErrorPolicy::warn;
-  std::vector<std::string> memkind_plugins;     // which to load
+  std::vector<std::string> memkind_plugins;  // which to load
   std::vector<std::string> collective_plugins;
 
-  std::vector<ConduitSpec> conduits;      // file order
-  std::vector<PeerRule> peers;            // file order
+  std::vector<ConduitSpec> conduits;  // file order
+  std::vector<PeerRule> peers;        // file order
 
   DirectMap direct_map = DirectMap::automatic;
   Checks checks = Checks::none;
-  std::string log_level = "warn";         // error warn info debug
-  bool report = false;                    // print, at exit, which transport carried what
+  std::string log_level = "warn";  // error warn info debug
+  bool report = false;             // print, at exit, which transport carried what
 
   // segment:
-  uint64_t segment_max = 0;               // gasnet_getMaxLocalSegmentSize; 0: from free memory
-  std::string huge_pages = "never";       // never | try | require
-  std::string numa = "first-touch";       // first-touch | interleave | none
+  uint64_t segment_max = 0;          // gasnet_getMaxLocalSegmentSize; 0: from free memory
+  std::string huge_pages = "never";  // never | try | require
+  std::string numa = "first-touch";  // first-touch | interleave | none
 
   Timeouts timeouts{};
   Waiting waiting{};
@@ -103,10 +103,10 @@ struct Config {
 };
 
 struct ConfigSources {
-  std::optional<std::string> site_file;      // nullopt: <prefix>/etc/causeway.yaml if it exists
-  std::optional<std::string> file;           // CAUSEWAY_CONFIG
-  std::vector<std::string> sets;             // "path.to.key=value", in order
-  static ConfigSources from_environment();   // CAUSEWAY_CONFIG, CAUSEWAY_SET
+  std::optional<std::string> site_file;     // nullopt: <prefix>/etc/causeway.yaml if it exists
+  std::optional<std::string> file;          // CAUSEWAY_CONFIG
+  std::vector<std::string> sets;            // "path.to.key=value", in order
+  static ConfigSources from_environment();  // CAUSEWAY_CONFIG, CAUSEWAY_SET
 };
 
 // Throws Error(CWY_ERR_INVALID) whose text is one problem per line, each "file:line:col: ...".
@@ -117,9 +117,9 @@ Config load_config(const ConfigSources& sources);
 std::string config_fingerprint(const Config& config);
 
 // Parsers shared with the loader's option checks. Throw Error(CWY_ERR_INVALID) naming the text.
-uint64_t parse_size(const std::string& text);   // "64KiB", "2M", "4096"
+uint64_t parse_size(const std::string& text);     // "64KiB", "2M", "4096"
 uint64_t parse_time_ns(const std::string& text);  // "50us", "2s", "1ms"
-bool parse_bool(const std::string& text);       // true | false only
+bool parse_bool(const std::string& text);         // true | false only
 // The nearest of `words` to `word`, if one is near enough to suggest.
 std::optional<std::string> did_you_mean(const std::string& word,
                                         const std::vector<std::string>& words);

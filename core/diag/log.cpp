@@ -17,18 +17,26 @@ std::atomic<uint32_t> g_size{0};
 
 const char* level_word(LogLevel level) {
   switch (level) {
-    case LogLevel::error: return "error: ";
-    case LogLevel::warn: return "warning: ";
-    case LogLevel::info: return "";
-    case LogLevel::debug: return "debug: ";
+    case LogLevel::error:
+      return "error: ";
+    case LogLevel::warn:
+      return "warning: ";
+    case LogLevel::info:
+      return "";
+    case LogLevel::debug:
+      return "debug: ";
   }
   return "";
 }
 
 }  // namespace
 
-void set_log_level(LogLevel level) { g_level.store(level, std::memory_order_relaxed); }
-LogLevel log_level() { return g_level.load(std::memory_order_relaxed); }
+void set_log_level(LogLevel level) {
+  g_level.store(level, std::memory_order_relaxed);
+}
+LogLevel log_level() {
+  return g_level.load(std::memory_order_relaxed);
+}
 
 void set_log_identity(uint32_t rank, uint32_t size) {
   g_rank.store(rank, std::memory_order_relaxed);
@@ -49,17 +57,28 @@ void write_log_line(LogLevel level, std::string_view text) {
 
 const char* status_name(cwy_status status) {
   switch (status) {
-    case CWY_OK: return "OK";
-    case CWY_INPROGRESS: return "INPROGRESS";
-    case CWY_RETRY: return "RETRY";
-    case CWY_ERR_UNSUPPORTED: return "UNSUPPORTED";
-    case CWY_ERR_INVALID: return "INVALID";
-    case CWY_ERR_NOMEM: return "NOMEM";
-    case CWY_ERR_UNREACHABLE: return "UNREACHABLE";
-    case CWY_ERR_TIMEOUT: return "TIMEOUT";
-    case CWY_ERR_PEER_FAILED: return "PEER_FAILED";
-    case CWY_ERR_DEVICE_FAILED: return "DEVICE_FAILED";
-    default: return "unknown status";
+    case CWY_OK:
+      return "OK";
+    case CWY_INPROGRESS:
+      return "INPROGRESS";
+    case CWY_RETRY:
+      return "RETRY";
+    case CWY_ERR_UNSUPPORTED:
+      return "UNSUPPORTED";
+    case CWY_ERR_INVALID:
+      return "INVALID";
+    case CWY_ERR_NOMEM:
+      return "NOMEM";
+    case CWY_ERR_UNREACHABLE:
+      return "UNREACHABLE";
+    case CWY_ERR_TIMEOUT:
+      return "TIMEOUT";
+    case CWY_ERR_PEER_FAILED:
+      return "PEER_FAILED";
+    case CWY_ERR_DEVICE_FAILED:
+      return "DEVICE_FAILED";
+    default:
+      return "unknown status";
   }
 }
 

@@ -13,8 +13,12 @@
 
 namespace causeway {
 
-enum class LogLevel { error = CWY_LOG_ERROR, warn = CWY_LOG_WARN, info = CWY_LOG_INFO,
-                      debug = CWY_LOG_DEBUG };
+enum class LogLevel {
+  error = CWY_LOG_ERROR,
+  warn = CWY_LOG_WARN,
+  info = CWY_LOG_INFO,
+  debug = CWY_LOG_DEBUG
+};
 
 void set_log_level(LogLevel level);
 LogLevel log_level();
@@ -29,12 +33,20 @@ void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
   if (level <= log_level()) write_log_line(level, fmt::format(format, std::forward<Args>(args)...));
 }
 template <typename... Args>
-void log_error(fmt::format_string<Args...> f, Args&&... a) { log(LogLevel::error, f, std::forward<Args>(a)...); }
+void log_error(fmt::format_string<Args...> f, Args&&... a) {
+  log(LogLevel::error, f, std::forward<Args>(a)...);
+}
 template <typename... Args>
-void log_warn(fmt::format_string<Args...> f, Args&&... a) { log(LogLevel::warn, f, std::forward<Args>(a)...); }
+void log_warn(fmt::format_string<Args...> f, Args&&... a) {
+  log(LogLevel::warn, f, std::forward<Args>(a)...);
+}
 template <typename... Args>
-void log_info(fmt::format_string<Args...> f, Args&&... a) { log(LogLevel::info, f, std::forward<Args>(a)...); }
+void log_info(fmt::format_string<Args...> f, Args&&... a) {
+  log(LogLevel::info, f, std::forward<Args>(a)...);
+}
 template <typename... Args>
-void log_debug(fmt::format_string<Args...> f, Args&&... a) { log(LogLevel::debug, f, std::forward<Args>(a)...); }
+void log_debug(fmt::format_string<Args...> f, Args&&... a) {
+  log(LogLevel::debug, f, std::forward<Args>(a)...);
+}
 
 }  // namespace causeway

@@ -22,9 +22,9 @@ bool happened(gex_Event_t event) {
   if (__builtin_expect(ref.object == nullptr, 0)) {
     fatal("gex_Event_*()", "GEX_EVENT_NO_OP cannot be tested or waited for; nothing was started");
   }
-  return ref.object->type == EventType::op ? op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf)
-                                           : region_happened(*reinterpret_cast<Region*>(ref.object),
-                                                             ref.leaf);
+  return ref.object->type == EventType::op
+             ? op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf)
+             : region_happened(*reinterpret_cast<Region*>(ref.object), ref.leaf);
 }
 
 void recycle(gex_Event_t event) {

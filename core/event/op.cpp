@@ -84,7 +84,8 @@ Op* OpPool::refill() {
       return free_;
     }
   }
-  Op* slab = static_cast<Op*>(::operator new(sizeof(Op) * kSlab, std::align_val_t{kEventAlignment}));
+  Op* slab =
+      static_cast<Op*>(::operator new (sizeof(Op) * kSlab, std::align_val_t{kEventAlignment}));
   for (uint32_t i = 0; i < kSlab; ++i) {
     Op* op = new (&slab[i]) Op;
     op->next = free_;

@@ -42,9 +42,7 @@ struct ImplicitOps {
     }
     return true;
   }
-  void complete(unsigned category) {
-    completed[category].fetch_add(1, std::memory_order_release);
-  }
+  void complete(unsigned category) { completed[category].fetch_add(1, std::memory_order_release); }
 };
 
 // An access region between Begin and the synchronisation of its event.
@@ -55,17 +53,17 @@ struct alignas(kEventAlignment) Region {
 
 struct alignas(kEventAlignment) Op {
   EventObject head{EventType::op};
-  uint32_t need = 0;                // CWYC_DONE_* bits that make the root complete
-  cwyc_op conduit{};                // handed to the conduit
-  std::atomic<uint32_t> done{0};    // CWYC_DONE_* bits reported: release by the completing
-                                    // thread, acquire by whoever tests
-  uint8_t category = 0;             // implicit operations: where they count
-  uint8_t lc_category = 0;          // and where their local completion counts, if it does
+  uint32_t need = 0;              // CWYC_DONE_* bits that make the root complete
+  cwyc_op conduit{};              // handed to the conduit
+  std::atomic<uint32_t> done{0};  // CWYC_DONE_* bits reported: release by the completing
+                                  // thread, acquire by whoever tests
+  uint8_t category = 0;           // implicit operations: where they count
+  uint8_t lc_category = 0;        // and where their local completion counts, if it does
   bool counts_local = false;
   bool reserved = false;
   ImplicitOps* implicit = nullptr;
   std::atomic<uint32_t>* local_flag = nullptr;  // set when the source is reusable (lc NOW)
-  Op* next = nullptr;               // free list
+  Op* next = nullptr;                           // free list
 
   static Op* of(cwyc_op* conduit_op) {
     return reinterpret_cast<Op*>(reinterpret_cast<char*>(conduit_op) - offsetof(Op, conduit));

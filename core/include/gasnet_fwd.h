@@ -124,9 +124,9 @@ typedef uint32_t gex_OP_t;
   ((gex_OP_t)((op) == GEX_OP_SET   ? GEX_OP_SWAP \
               : (op) == GEX_OP_CAS ? GEX_OP_FCAS \
                                    : (gex_OP_t)(op) << 10))
-#define GEX_OP_TO_NONFETCHING(op)                 \
-  ((gex_OP_t)((op) == GEX_OP_SWAP   ? GEX_OP_SET  \
-              : (op) == GEX_OP_FCAS ? GEX_OP_CAS  \
+#define GEX_OP_TO_NONFETCHING(op)                \
+  ((gex_OP_t)((op) == GEX_OP_SWAP   ? GEX_OP_SET \
+              : (op) == GEX_OP_FCAS ? GEX_OP_CAS \
                                     : (gex_OP_t)(op) >> 10))
 
 typedef uint32_t gex_EP_Capabilities_t;

@@ -132,9 +132,7 @@ static inline uint64_t gex_System_QueryMaxThreads(void) {
 }
 extern int gex_System_QueryHiddenAMConcurrencyLevel(void);
 
-typedef const struct cwy_rank_info {
-  gex_Rank_t gex_jobrank;
-} gex_RankInfo_t;
+typedef const struct cwy_rank_info { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
 extern void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                       gex_Rank_t* my_info_index_p);
 extern void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
@@ -182,15 +180,18 @@ extern gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank, void
 extern gex_Client_t gex_TM_QueryClient(gex_TM_t tm);
 extern gex_EP_t gex_TM_QueryEP(gex_TM_t tm);
 extern gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm);
-static inline gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) { return tm->rank; }
-static inline gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) { return tm->size; }
+static inline gex_Rank_t gex_TM_QueryRank(gex_TM_t tm) {
+  return tm->rank;
+}
+static inline gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
+  return tm->size;
+}
 extern void gex_TM_SetCData(gex_TM_t tm, const void* val);
 extern void* gex_TM_QueryCData(gex_TM_t tm);
 extern gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
 extern gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 extern gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);
-extern gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
-                                                  gex_Flags_t flags);
+extern gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags);
 
 /* ---- active messages ---- */
 typedef uint8_t gex_AM_Index_t;
@@ -211,14 +212,15 @@ typedef struct {
 
 extern int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries);
 
-static inline unsigned int gex_AM_MaxArgs(void) { return 16; }
+static inline unsigned int gex_AM_MaxArgs(void) {
+  return 16;
+}
 extern size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
                                     gex_Flags_t flags, unsigned int numargs);
 extern size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
                                   gex_Flags_t flags, unsigned int numargs);
-extern size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
-                                      const gex_Event_t* lc_opt, gex_Flags_t flags,
-                                      unsigned int numargs);
+extern size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
+                                      gex_Flags_t flags, unsigned int numargs);
 extern size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t* lc_opt,
                                     gex_Flags_t flags, unsigned int numargs);
 extern size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t* lc_opt,
@@ -260,10 +262,9 @@ extern int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler, gex_
 extern int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handler,
                                   const void* source_addr, size_t nbytes, gex_Event_t* lc_opt,
                                   gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
-extern int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
-                                const void* source_addr, size_t nbytes, void* dest_addr,
-                                gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
-                                const gex_AM_Arg_t* args);
+extern int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
+                                size_t nbytes, void* dest_addr, gex_Event_t* lc_opt,
+                                gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
 #include <causeway/am_calls.h>
 
 /* ---- progress ---- */
@@ -276,16 +277,18 @@ typedef struct {
 } cwy_waiter_t;
 extern void cwy_wait_begin_v1(cwy_waiter_t* waiter);
 extern void cwy_wait_step_v1(cwy_waiter_t* waiter);
-#define GASNET_BLOCKUNTIL(cond)             \
-  do {                                      \
-    if (!(cond)) {                          \
-      cwy_waiter_t cwy_waiter_;             \
-      cwy_wait_begin_v1(&cwy_waiter_);      \
-      do {                                  \
-        cwy_wait_step_v1(&cwy_waiter_);     \
-      } while (!(cond));                    \
-    }                                       \
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); \
+/* A fence: what the handler that fulfilled the condition wrote is visible. */
+extern void cwy_wait_end_v1(void);
+#define GASNET_BLOCKUNTIL(cond)         \
+  do {                                  \
+    if (!(cond)) {                      \
+      cwy_waiter_t cwy_waiter_;         \
+      cwy_wait_begin_v1(&cwy_waiter_);  \
+      do {                              \
+        cwy_wait_step_v1(&cwy_waiter_); \
+      } while (!(cond));                \
+    }                                   \
+    cwy_wait_end_v1();                  \
   } while (0)
 
 /* ---- events and implicit operations ---- */
@@ -303,7 +306,8 @@ extern gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags);
 typedef struct {
   pthread_mutex_t cwy_mutex;
 } gex_HSL_t;
-#define GEX_HSL_INITIALIZER {PTHREAD_MUTEX_INITIALIZER}
+#define GEX_HSL_INITIALIZER \
+  { PTHREAD_MUTEX_INITIALIZER }
 extern void gex_HSL_Init(gex_HSL_t* hsl);
 extern void gex_HSL_Destroy(gex_HSL_t* hsl);
 extern void gex_HSL_Lock(gex_HSL_t* hsl);

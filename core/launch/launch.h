@@ -11,13 +11,13 @@ namespace causeway {
 
 struct LaunchOptions {
   uint32_t ranks = 1;
-  std::vector<std::string> command;               // program and arguments; empty: fork mode
+  std::vector<std::string> command;  // program and arguments; empty: fork mode
   std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
-  bool tag_output = false;                        // prefix "[rank] " to every line
-  std::optional<double> timeout_s;                // whole job; ends with status 124
-  std::optional<uint32_t> stdin_rank = 0;         // nullopt: nobody reads stdin
-  double exit_grace_s = 5.0;                      // timeouts.exit
-  double kill_grace_s = 1.0;                      // timeouts.kill
+  bool tag_output = false;                                       // prefix "[rank] " to every line
+  std::optional<double> timeout_s;                               // whole job; ends with status 124
+  std::optional<uint32_t> stdin_rank = 0;                        // nullopt: nobody reads stdin
+  double exit_grace_s = 5.0;                                     // timeouts.exit
+  double kill_grace_s = 1.0;                                     // timeouts.kill
 };
 
 // Runs the job to its end and returns its status: 128+signal of the first abnormal death, else

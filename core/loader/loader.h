@@ -20,15 +20,15 @@ enum class PluginKind { conduit, memkind, collective };
 const char* kind_word(PluginKind kind);
 
 struct OptionSchema {
-  std::string key, type;            // string int bool size time enum
+  std::string key, type;  // string int bool size time enum
   std::string default_text, help;
-  std::vector<std::string> choices; // enum
-  std::string min_text, max_text;   // int size time; "" = none
+  std::vector<std::string> choices;  // enum
+  std::string min_text, max_text;    // int size time; "" = none
 };
 
 // What the ELF section `cwy_manifest` says.
 struct Manifest {
-  std::string path;      // of the file
+  std::string path;  // of the file
   PluginKind kind;
   std::string name, version, summary, license;
   uint16_t api_major = 0, api_minor = 0;
@@ -53,9 +53,9 @@ void fill_option_services(cwy_services& services);
 
 struct ConduitPlugin {
   Manifest manifest;
-  cwyc_module module{};            // full-size: missing members are stubs that report
-  std::vector<cwyc_ops> ops;       // full-size copies; a missing member is NULL here: select/
-                                   // fills it per connection class with an emulation
+  cwyc_module module{};       // full-size: missing members are stubs that report
+  std::vector<cwyc_ops> ops;  // full-size copies; a missing member is NULL here: select/
+                              // fills it per connection class with an emulation
 };
 struct MemkindPlugin {
   Manifest manifest;

@@ -51,10 +51,13 @@ Client::Client(std::string name, gex_Flags_t flags) : name_(std::move(name)), fl
     init_peer(ep_->peer(r), ep_.get(), r);
     members.push_back(&ep_->peer(r));
   }
-  team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), 0, 0, false);
+  team_ =
+      std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), 0, 0, false);
   add_to_poll(*ep_);
 }
 
-Client::~Client() { remove_from_poll(*ep_); }
+Client::~Client() {
+  remove_from_poll(*ep_);
+}
 
 }  // namespace causeway

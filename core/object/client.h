@@ -31,7 +31,11 @@ class Client {
   std::unique_ptr<Team> team_;
 };
 
-inline Client* as(gex_Client_t c) { return reinterpret_cast<Client*>(c); }
-inline gex_Client_t as_c(Client* c) { return reinterpret_cast<gex_Client_t>(c); }
+inline Client* as(gex_Client_t c) {
+  return reinterpret_cast<Client*>(c);
+}
+inline gex_Client_t as_c(Client* c) {
+  return reinterpret_cast<gex_Client_t>(c);
+}
 
 }  // namespace causeway

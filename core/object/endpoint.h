@@ -69,7 +69,11 @@ class Endpoint {
   std::vector<Peer>& peers_with_index(uint16_t index);
 };
 
-inline Endpoint* as(gex_EP_t ep) { return reinterpret_cast<Endpoint*>(ep); }
-inline gex_EP_t as_c(Endpoint* ep) { return reinterpret_cast<gex_EP_t>(ep); }
+inline Endpoint* as(gex_EP_t ep) {
+  return reinterpret_cast<Endpoint*>(ep);
+}
+inline gex_EP_t as_c(Endpoint* ep) {
+  return reinterpret_cast<gex_EP_t>(ep);
+}
 
 }  // namespace causeway

@@ -24,7 +24,9 @@ std::atomic<bool> g_exiting{false};
 std::atomic<int> g_remote_code{1};
 constexpr int kSendTries = 64;
 
-void on_sigquit(int) { exit_job(g_remote_code.load(std::memory_order_relaxed)); }
+void on_sigquit(int) {
+  exit_job(g_remote_code.load(std::memory_order_relaxed));
+}
 
 // The news travels along the hypercube edges from every rank that learns it: log2(n) messages
 // each, on the reply lane so that full request queues do not stop it. A peer that is not reached
@@ -39,8 +41,8 @@ void tell_others(int code) {
     cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
     if (conn == &peer.stub) continue;  // never contacted: not worth a wire-up now
     for (int i = 0; i < kSendTries; ++i) {
-      const cwy_status status = conn->ops->am_short(
-          conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);
+      const cwy_status status =
+          conn->ops->am_short(conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);
       if (status != CWY_RETRY) break;
       poll_replies(ep);
     }
@@ -49,7 +51,9 @@ void tell_others(int code) {
 
 }  // namespace
 
-bool exiting() { return g_exiting.load(std::memory_order_acquire); }
+bool exiting() {
+  return g_exiting.load(std::memory_order_acquire);
+}
 
 void install_exit_signals() {
   struct sigaction old {};

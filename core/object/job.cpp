@@ -119,7 +119,9 @@ JobFacts::JobFacts(const Bootstrap& bootstrap)
   publish_local_ranks();
 }
 
-void JobFacts::set_own_card(const Card& card) { facts_.host_id = card.host_id; }
+void JobFacts::set_own_card(const Card& card) {
+  facts_.host_id = card.host_id;
+}
 
 void JobFacts::publish_local_ranks() {
   facts_.local_ranks = local_ranks_.data();

@@ -1,5 +1,5 @@
-// JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange through
-// the bootstrap, and constant afterwards.
+// JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange
+// through the bootstrap, and constant afterwards.
 #pragma once
 
 #include <causeway/plugin.h>
@@ -20,11 +20,11 @@ using RankInfo = cwy_rank_info;
 // What one rank tells the others of itself. Extended by name, so versions may differ.
 struct Card {
   std::string hostname;
-  uint64_t host_id = 0;       // the operating system instance
-  uint64_t sharing_id = 0;    // equal for ranks that can map each other's memory
+  uint64_t host_id = 0;     // the operating system instance
+  uint64_t sharing_id = 0;  // equal for ranks that can map each other's memory
   uint32_t pid = 0;
   uint32_t epoch = 1;
-  std::string fingerprint;    // of the configuration, to find ranks that read another file
+  std::string fingerprint;  // of the configuration, to find ranks that read another file
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
 
   std::string pack() const;

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <new>
 
+#include "config/peer_rules.h"
 #include "diag/log.h"
 #include "object/endpoint.h"
-#include "config/peer_rules.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/segment.h"
@@ -16,13 +16,14 @@ namespace {
 
 // The table of stub connections: each operation connects, then forwards. Never fails silently: a
 // peer that cannot be reached ends the job with the reasons.
-Peer& stub_peer(cwyc_conn* conn) { return *static_cast<Peer*>(conn->core); }
+Peer& stub_peer(cwyc_conn* conn) {
+  return *static_cast<Peer*>(conn->core);
+}
 
 template <auto Slot>
 cwyc_conn* connected(cwyc_conn* stub) {
   Peer& peer = stub_peer(stub);
-  const cwy_status status =
-      or_fatal("connecting", [&] { return connect_peer(peer); });
+  const cwy_status status = or_fatal("connecting", [&] { return connect_peer(peer); });
   return status == CWY_OK ? (peer.*Slot).load(std::memory_order_acquire) : nullptr;
 }
 
@@ -59,7 +60,6 @@ cwyc_ops make_stub_table() {
   return ops;
 }
 const cwyc_ops kStubTable = make_stub_table();
-
 
 // The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
 cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
@@ -127,7 +127,7 @@ void open_right(Peer& peer, Connection& c) {
 
 Connection* Connection::make(Peer* peer, ConduitEp* cep) {
   const size_t bytes = sizeof(Connection) + cep->attr.conn_size;
-  void* memory = ::operator new(bytes, std::align_val_t{alignof(Connection)});
+  void* memory = ::operator new (bytes, std::align_val_t{alignof(Connection)});
   std::memset(memory, 0, bytes);
   auto* c = new (memory) Connection;
   c->peer = peer;
@@ -141,7 +141,7 @@ Connection* Connection::make(Peer* peer, ConduitEp* cep) {
 
 void Connection::destroy() {
   this->~Connection();
-  ::operator delete(this, std::align_val_t{alignof(Connection)});
+  ::operator delete (this, std::align_val_t{alignof(Connection)});
 }
 
 void init_peer(Peer& peer, Endpoint* ep, uint32_t rank) {
@@ -169,8 +169,7 @@ cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
   if (peer.ep_index != 0) {
-    throw Error(CWY_ERR_INVALID, "rank {} has no endpoint with index {}", peer.rank,
-                peer.ep_index);
+    throw Error(CWY_ERR_INVALID, "rank {} has no endpoint with index {}", peer.rank, peer.ep_index);
   }
   JobFacts& job = runtime().job();
   const Choice choice =

@@ -45,10 +45,10 @@ struct alignas(64) Connection {
 // with release; valid when size (acquire) is non-zero.
 struct RemoteSegment {
   std::atomic<uint64_t> size{0};
-  uint64_t base = 0;       // owner's address
-  bool direct = false;     // mapped here at base + delta
+  uint64_t base = 0;    // owner's address
+  bool direct = false;  // mapped here at base + delta
   intptr_t delta = 0;
-  std::string rkeys;       // packed rights per conduit, as published
+  std::string rkeys;  // packed rights per conduit, as published
 };
 
 struct Peer {
@@ -57,7 +57,7 @@ struct Peer {
   std::atomic<cwyc_conn*> get{nullptr};
   std::atomic<cwyc_conn*> atomic{nullptr};
   Endpoint* ep = nullptr;
-  uint32_t rank = 0;   // job rank
+  uint32_t rank = 0;  // job rank
   uint32_t epoch = 1;
   uint16_t ep_index = 0;
   bool connected = false;  // under the endpoint's connect mutex

@@ -28,7 +28,8 @@ void report_transports(const std::function<void(const std::string&)>& line) {
   }
   const Team* team = runtime().clients.front()->team();
   if (team->has_window()) {
-    line("direct: puts and gets to mapped memory are the program's own stores and loads, uncounted");
+    line(
+        "direct: puts and gets to mapped memory are the program's own stores and loads, uncounted");
   }
 }
 
@@ -39,8 +40,8 @@ void print_report_at_exit() {
 
 }  // namespace causeway
 
-extern "C" __attribute__((visibility("default"))) void cwy_report_v1(
-    void (*fn)(void*, const char*), void* arg) {
+extern "C" __attribute__((visibility("default"))) void cwy_report_v1(void (*fn)(void*, const char*),
+                                                                     void* arg) {
   causeway::or_fatal("cwy_report_v1()", [&] {
     causeway::report_transports([&](const std::string& text) { fn(arg, text.c_str()); });
   });

@@ -38,7 +38,9 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
 // one to the process, whose handler does nothing.
-void service_wake(void*) { ::kill(::getpid(), SIGURG); }
+void service_wake(void*) {
+  ::kill(::getpid(), SIGURG);
+}
 
 uint64_t service_now() {
   timespec t{};

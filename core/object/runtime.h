@@ -76,6 +76,8 @@ class Runtime {
 };
 
 extern Runtime* g_runtime;  // set once, before gex_Client_Init returns; never reset
-inline Runtime& runtime() { return *g_runtime; }
+inline Runtime& runtime() {
+  return *g_runtime;
+}
 
 }  // namespace causeway

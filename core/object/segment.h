@@ -61,7 +61,11 @@ std::string packed_right(const RemoteSegment& segment, const std::string& condui
 // among its ranks.
 size_t max_segment_size();
 
-inline Segment* as(gex_Segment_t s) { return reinterpret_cast<Segment*>(s); }
-inline gex_Segment_t as_c(Segment* s) { return reinterpret_cast<gex_Segment_t>(s); }
+inline Segment* as(gex_Segment_t s) {
+  return reinterpret_cast<Segment*>(s);
+}
+inline gex_Segment_t as_c(Segment* s) {
+  return reinterpret_cast<gex_Segment_t>(s);
+}
 
 }  // namespace causeway

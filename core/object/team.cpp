@@ -15,11 +15,13 @@ static_assert(sizeof(cwy_team_head) == 64, "direct.h: the head is one cache line
 namespace causeway {
 namespace {
 
-intptr_t* distances(cwy_team_head* head) { return reinterpret_cast<intptr_t*>(head + 1); }
+intptr_t* distances(cwy_team_head* head) {
+  return reinterpret_cast<intptr_t*>(head + 1);
+}
 
 cwy_team_head* make_head(size_t size) {
-  void* memory = ::operator new(sizeof(cwy_team_head) + size * sizeof(intptr_t),
-                                std::align_val_t{alignof(cwy_team_head)});
+  void* memory = ::operator new (sizeof(cwy_team_head) + size * sizeof(intptr_t),
+                                 std::align_val_t{alignof(cwy_team_head)});
   auto* head = new (memory) cwy_team_head{};
   head->head_size = sizeof(cwy_team_head);
   head->size = static_cast<uint32_t>(size);
@@ -45,7 +47,7 @@ Team::Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t ra
 
 Team::~Team() {
   ep_->remove_team(this);
-  ::operator delete(head_, std::align_val_t{alignof(cwy_team_head)});
+  ::operator delete (head_, std::align_val_t{alignof(cwy_team_head)});
 }
 
 TeamCollectives& Team::collectives() {
@@ -60,7 +62,8 @@ void Team::publish_window() {
     const RemoteSegment& segment = members_[r]->segment;
     const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.direct;
     // Release: whoever reads the distance finds the memory mapped.
-    __atomic_store_n(distances(head_) + r, mapped ? segment.delta : CWY_NOT_MAPPED, __ATOMIC_RELEASE);
+    __atomic_store_n(distances(head_) + r, mapped ? segment.delta : CWY_NOT_MAPPED,
+                     __ATOMIC_RELEASE);
     any_mapped_ |= mapped;
   }
   __atomic_store_n(&head_->direct_count, head_->size, __ATOMIC_RELEASE);

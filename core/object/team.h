@@ -34,7 +34,7 @@ class Team {
   Endpoint* ep() const { return ep_; }
   uint32_t rank() const { return head_->rank; }
   uint32_t size() const { return head_->size; }
-  uint32_t id() const { return id_; }   // equal on all members, unique among teams of the process
+  uint32_t id() const { return id_; }  // equal on all members, unique among teams of the process
   gex_Flags_t flags() const { return flags_; }
   bool is_pair() const { return is_pair_; }
   Peer& member(uint32_t rank) const { return *members_[rank]; }

@@ -42,6 +42,8 @@ ThreadState* create_thread_state() {
   return state;
 }
 
-uint32_t live_threads() { return g_live.load(std::memory_order_relaxed); }
+uint32_t live_threads() {
+  return g_live.load(std::memory_order_relaxed);
+}
 
 }  // namespace causeway

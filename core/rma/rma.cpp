@@ -39,7 +39,7 @@ Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
     require_remote_range(call.name, peer, remote, call.length);
   }
   const uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
-  return {call.name,   team,  peer, local, reinterpret_cast<uint64_t>(remote),
+  return {call.name,   team,  peer,          local, reinterpret_cast<uint64_t>(remote),
           call.length, flags, call.operation};
 }
 
@@ -167,8 +167,12 @@ int rma_blocking(const RmaCall& call) {
   return status == CWY_RETRY;
 }
 
-int rma_nbi(const RmaCall& call, gex_Event_t* lc_opt) { return start_nbi(call, lc_opt, 0); }
-gex_Event_t rma_nb(const RmaCall& call, gex_Event_t* lc_opt) { return start_nb(call, lc_opt, 0); }
+int rma_nbi(const RmaCall& call, gex_Event_t* lc_opt) {
+  return start_nbi(call, lc_opt, 0);
+}
+gex_Event_t rma_nb(const RmaCall& call, gex_Event_t* lc_opt) {
+  return start_nb(call, lc_opt, 0);
+}
 
 // The source lives on the caller's stack: ask for a copy, and make sure there was one.
 int rma_nbi_volatile(const RmaCall& call) {

@@ -6,7 +6,6 @@
 
 namespace causeway {
 
-
 enum class Operation { put, get };
 
 struct RmaCall {

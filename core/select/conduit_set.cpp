@@ -18,10 +18,14 @@ struct NativeWord {
   uint64_t caps;
 };
 constexpr NativeWord kNativeWords[] = {
-    {"put", CWYC_CAP_PUT},           {"get", CWYC_CAP_GET},
-    {"atomic", CWYC_CAP_ATOMIC},     {"put_notify", CWYC_CAP_PUT_NOTIFY},
-    {"vector", CWYC_CAP_VECTOR},     {"am_long", CWYC_CAP_AM_LONG},
-    {"am_prepare", CWYC_CAP_AM_PREPARE}, {"flush", CWYC_CAP_FLUSH},
+    {"put", CWYC_CAP_PUT},
+    {"get", CWYC_CAP_GET},
+    {"atomic", CWYC_CAP_ATOMIC},
+    {"put_notify", CWYC_CAP_PUT_NOTIFY},
+    {"vector", CWYC_CAP_VECTOR},
+    {"am_long", CWYC_CAP_AM_LONG},
+    {"am_prepare", CWYC_CAP_AM_PREPARE},
+    {"flush", CWYC_CAP_FLUSH},
     {"direct", CWYC_CAP_DIRECT},
 };
 
@@ -63,8 +67,8 @@ Conduit::~Conduit() {
 }
 
 bool Conduit::allows(const char* operation) const {
-  return !spec_.native || std::find(spec_.native->begin(), spec_.native->end(), operation) !=
-                              spec_.native->end();
+  return !spec_.native ||
+         std::find(spec_.native->begin(), spec_.native->end(), operation) != spec_.native->end();
 }
 
 std::string ConduitEp::address() const {
@@ -133,8 +137,8 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
     inherit_segment_options(full, plugin->manifest, config);
     auto options = make_options(plugin->manifest, full.options, full.option_origins);
     try {
-      set.conduits.push_back(std::make_unique<Conduit>(
-          static_cast<uint32_t>(set.conduits.size()), spec, plugin, std::move(options)));
+      set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
+                                                       spec, plugin, std::move(options)));
     } catch (const Error& e) {
       if (config.on_load_error == LoadErrorPolicy::fail) throw;
       if (config.on_load_error == LoadErrorPolicy::warn) log_warn("{}", e.text());
@@ -156,7 +160,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   if (status != CWY_OK) {
     out->ep = nullptr;
-    throw Error(status, "conduit {}: {}", conduit.name(), err.text[0] ? err.text : "ep_open failed");
+    throw Error(status, "conduit {}: {}", conduit.name(),
+                err.text[0] ? err.text : "ep_open failed");
   }
   out->attr.head = CWY_HEAD(cwyc_ep_attr);
   status = conduit.module().ep_query(out->ep, &out->attr);
@@ -180,8 +185,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   // both: it must not change when segments come and go.
   const bool native_long = out->inner[0].am_long != &emulated_long;
   out->limits.medium = out->attr.am_medium_max;
-  out->limits.long_max = native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax)
-                                     : kEmulatedLongMax;
+  out->limits.long_max =
+      native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax) : kEmulatedLongMax;
   return out;
 }
 

@@ -52,10 +52,9 @@ Conduit* directed(const ConduitSet& set, const PeerFacts& peer, const PeerRule& 
 }
 
 void obey_fallback(const Choice& choice, const PeerFacts& peer) {
-  const std::string text =
-      fmt::format("rank {}: {} takes {} because {} was refused: {}", peer.desc.peer.rank,
-                  choice.rule->label, choice.general->name(), choice.refused.front().conduit,
-                  choice.refused.front().reason);
+  const std::string text = fmt::format(
+      "rank {}: {} takes {} because {} was refused: {}", peer.desc.peer.rank, choice.rule->label,
+      choice.general->name(), choice.refused.front().conduit, choice.refused.front().reason);
   if (choice.rule->require || choice.rule->on_fallback == Fallback::fail) {
     throw Error(CWY_ERR_UNREACHABLE, "{}", text);
   }

@@ -13,12 +13,30 @@ namespace {
 
 template <typename T>
 constexpr gex_DT_t dt_of();
-template <> constexpr gex_DT_t dt_of<int32_t>() { return GEX_DT_I32; }
-template <> constexpr gex_DT_t dt_of<uint32_t>() { return GEX_DT_U32; }
-template <> constexpr gex_DT_t dt_of<int64_t>() { return GEX_DT_I64; }
-template <> constexpr gex_DT_t dt_of<uint64_t>() { return GEX_DT_U64; }
-template <> constexpr gex_DT_t dt_of<float>() { return GEX_DT_FLT; }
-template <> constexpr gex_DT_t dt_of<double>() { return GEX_DT_DBL; }
+template <>
+constexpr gex_DT_t dt_of<int32_t>() {
+  return GEX_DT_I32;
+}
+template <>
+constexpr gex_DT_t dt_of<uint32_t>() {
+  return GEX_DT_U32;
+}
+template <>
+constexpr gex_DT_t dt_of<int64_t>() {
+  return GEX_DT_I64;
+}
+template <>
+constexpr gex_DT_t dt_of<uint64_t>() {
+  return GEX_DT_U64;
+}
+template <>
+constexpr gex_DT_t dt_of<float>() {
+  return GEX_DT_FLT;
+}
+template <>
+constexpr gex_DT_t dt_of<double>() {
+  return GEX_DT_DBL;
+}
 
 template <typename T>
 class CpuAtomic : public testing::Test {

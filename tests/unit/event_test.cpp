@@ -17,8 +17,12 @@ Op* pending_put() {
   op->arm_explicit(CWYC_DONE_LOCAL | CWYC_DONE_REMOTE);
   return op;
 }
-gex_Event_t root_of(Op* op) { return reinterpret_cast<gex_Event_t>(op); }
-void report(Op* op, uint32_t bits) { op->conduit.fn(&op->conduit, bits, CWY_OK); }
+gex_Event_t root_of(Op* op) {
+  return reinterpret_cast<gex_Event_t>(op);
+}
+void report(Op* op, uint32_t bits) {
+  op->conduit.fn(&op->conduit, bits, CWY_OK);
+}
 
 // Would catch: a root that is done before both of its bits are, in either order.
 TEST(Event, RootNeedsEveryBit) {
@@ -86,7 +90,8 @@ TEST(Event, RegionCountsByCategory) {
   ThreadState& thread = thread_state();
   gex_NBI_BeginAccessRegion(0);
   Op* put = thread.ops.take();
-  put->arm_implicit(thread.nbi, kCategoryPut, true, kCategoryLc, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE);
+  put->arm_implicit(thread.nbi, kCategoryPut, true, kCategoryLc,
+                    CWYC_DONE_LOCAL | CWYC_DONE_REMOTE);
   ++thread.nbi->initiated[kCategoryPut];
   ++thread.nbi->initiated[kCategoryLc];
   Op* get = thread.ops.take();

@@ -19,7 +19,8 @@ struct Outcome {
 // CAUSEWAY_* of whoever runs the tests must not leak in.
 Outcome explain(const std::string& arguments) {
   const std::string line = "env -u CAUSEWAY_CONFIG -u CAUSEWAY_SET " CAUSEWAY_BINARY_DIR
-                           "/bin/causeway explain " + arguments + " 2>&1";
+                           "/bin/causeway explain " +
+                           arguments + " 2>&1";
   FILE* pipe = ::popen(line.c_str(), "r");
   Outcome out{-1, ""};
   char buffer[4096];
@@ -43,8 +44,7 @@ TEST(Explain, DefaultUsesSharedMemory) {
 
 // Would catch: an explanation that ignores the file, so that it tells another story than the job.
 TEST(Explain, SameQuestionOtherFile) {
-  const Outcome o =
-      explain("-n 2 --config " CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml");
+  const Outcome o = explain("-n 2 --config " CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml");
   EXPECT_EQ(o.status, 0) << o.text;
   EXPECT_THAT(o.text, HasSubstr("rank 0 to rank 1 "));
   EXPECT_THAT(o.text, HasSubstr("emulated over active messages"));
@@ -55,7 +55,8 @@ TEST(Explain, SameQuestionOtherFile) {
 // Would catch: a rule that names a conduit without its plugin and says nothing about it.
 TEST(Explain, MissingPluginIsAReason) {
   const Outcome o = explain(
-      "-n 2 --set 'conduits.net={plugin: nothere},peers=[{use: [net]}],plugins.on_load_error=ignore'");
+      "-n 2 --set 'conduits.net={plugin: nothere},peers=[{use: "
+      "[net]}],plugins.on_load_error=ignore'");
   EXPECT_EQ(o.status, 0) << o.text;
   EXPECT_THAT(o.text, HasSubstr("unreachable: "));
   EXPECT_THAT(o.text, HasSubstr("nothere"));

@@ -20,7 +20,9 @@ cwy_status open_nothing(const cwy_options*, const char*, cwyc_domain** out, cwy_
   return CWY_OK;
 }
 void close_nothing(cwyc_domain*) {}
-cwy_status reaches(cwyc_domain*, const cwyc_peer_desc*, cwy_err*) { return CWY_OK; }
+cwy_status reaches(cwyc_domain*, const cwyc_peer_desc*, cwy_err*) {
+  return CWY_OK;
+}
 cwy_status reaches_nobody(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err) {
   std::snprintf(err->text, sizeof err->text, "no cable to rank %u", peer->peer.rank);
   return CWY_ERR_UNREACHABLE;
@@ -35,8 +37,8 @@ class SelectorTest : public testing::Test {
     plugin->module.reach = usable ? reaches : reaches_nobody;
     ConduitSpec spec;
     spec.name = spec.plugin = name;
-    set_.conduits.push_back(std::make_unique<Conduit>(
-        static_cast<uint32_t>(set_.conduits.size()), spec, plugin.get(), nullptr));
+    set_.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set_.conduits.size()),
+                                                      spec, plugin.get(), nullptr));
     plugins_.push_back(std::move(plugin));
   }
   PeerRule& rule(std::optional<Locality> locality, std::vector<std::string> use) {

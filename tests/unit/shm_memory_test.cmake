@@ -1,1 +1,2 @@
 add_dependencies(unit_shm_memory_test conduit_shm conduit_self)
+set_tests_properties(unit.shm_memory_test PROPERTIES RESOURCE_LOCK dev_shm)

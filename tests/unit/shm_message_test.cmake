@@ -1,1 +1,2 @@
 add_dependencies(unit_shm_message_test conduit_shm)
+set_tests_properties(unit.shm_message_test PROPERTIES RESOURCE_LOCK dev_shm)

@@ -29,8 +29,8 @@ std::string json_list(const std::vector<Problem>& problems) {
   std::string out;
   for (const Problem& problem : problems) {
     out += fmt::format(R"({}{{"file":{},"line":{},"column":{},"message":{}}})",
-                       out.empty() ? "" : ",", json_text(problem.where.source),
-                       problem.where.line, problem.where.column, json_text(problem.message));
+                       out.empty() ? "" : ",", json_text(problem.where.source), problem.where.line,
+                       problem.where.column, json_text(problem.message));
   }
   return "[" + out + "]";
 }

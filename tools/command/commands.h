@@ -9,8 +9,8 @@ namespace causeway::command {
 // Exit codes shared by all subcommands.
 enum ExitCode : int {
   kOk = 0,
-  kFailed = 1,   // the thing asked about is bad, or the operation failed
-  kUsage = 2     // the command line could not be understood
+  kFailed = 1,  // the thing asked about is bad, or the operation failed
+  kUsage = 2    // the command line could not be understood
 };
 
 void add_run(CLI::App& app, int& status);

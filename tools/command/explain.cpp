@@ -68,8 +68,7 @@ World open_world(const Arguments& args) {
   world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
   world.conduits = open_conduits(world.config, *world.loader);
   for (auto& conduit : world.conduits.conduits) {
-    world.endpoints.push_back(
-        open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
+    world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
   }
   return world;
 }
@@ -125,10 +124,9 @@ std::vector<Refusal> others_of(const World& world, const Choice& choice, const P
     if (in_use(choice, conduit.get()) || told(conduit->name())) continue;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = conduit->module().reach(conduit->domain(), &peer.desc, &err);
-    out.push_back({conduit->name(), status == CWY_OK
-                                        ? fmt::format("could, but {} does not name it",
-                                                      choice.rule->label)
-                                        : std::string(err.text)});
+    out.push_back({conduit->name(), status == CWY_OK ? fmt::format("could, but {} does not name it",
+                                                                   choice.rule->label)
+                                                     : std::string(err.text)});
   }
   for (const ConduitFailure& failure : world.conduits.failures) {
     if (!told(failure.name)) out.push_back({failure.name, failure.reason});
@@ -174,8 +172,8 @@ std::vector<PeerClass> explain_all(const World& world, uint32_t ranks) {
   }
   if (!maps) neighbor.locality = Locality::host;
   std::vector<PeerClass> out;
-  out.push_back(explain_class(world, "rank 0 to itself",
-                              facts(Locality::self, 0, here.hostname.c_str())));
+  out.push_back(
+      explain_class(world, "rank 0 to itself", facts(Locality::self, 0, here.hostname.c_str())));
   if (ranks > 1) {
     const std::string who =
         ranks == 2 ? "rank 0 to rank 1" : fmt::format("rank 0 to ranks 1-{}", ranks - 1);

@@ -17,8 +17,7 @@ void log_warnings(const char* plugin, cwy_log_level level, const char* text) {
 
 uint64_t monotonic_ns() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
 }
 
 const cwy_job* probe_job(uint32_t ranks) {

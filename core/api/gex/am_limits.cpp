@@ -19,7 +19,9 @@ AmLimits limits(gex_TM_t tm, gex_Rank_t rank) {
   return limits_of(team.member(rank));
 }
 
-AmLimits lub() { return least_limits(*runtime().clients.front()->endpoint()); }
+AmLimits lub() {
+  return least_limits(*runtime().clients.front()->endpoint());
+}
 
 }  // namespace
 }  // namespace causeway
@@ -54,7 +56,15 @@ CAUSEWAY_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_
                                              unsigned int) {
   return limits_of(*token->from).medium;
 }
-CAUSEWAY_API size_t gex_AM_LUBRequestLong(void) { return lub().long_max; }
-CAUSEWAY_API size_t gex_AM_LUBReplyLong(void) { return lub().long_max; }
-CAUSEWAY_API size_t gex_AM_LUBRequestMedium(void) { return lub().medium; }
-CAUSEWAY_API size_t gex_AM_LUBReplyMedium(void) { return lub().medium; }
+CAUSEWAY_API size_t gex_AM_LUBRequestLong(void) {
+  return lub().long_max;
+}
+CAUSEWAY_API size_t gex_AM_LUBReplyLong(void) {
+  return lub().long_max;
+}
+CAUSEWAY_API size_t gex_AM_LUBRequestMedium(void) {
+  return lub().medium;
+}
+CAUSEWAY_API size_t gex_AM_LUBReplyMedium(void) {
+  return lub().medium;
+}

@@ -30,8 +30,9 @@ int refuse(int code, const std::string& text) {
 }
 
 const char* mode_word(ThreadMode mode) {
-  return mode == ThreadMode::seq ? "GASNET_SEQ" : mode == ThreadMode::par ? "GASNET_PAR"
-                                                                          : "GASNET_PARSYNC";
+  return mode == ThreadMode::seq   ? "GASNET_SEQ"
+         : mode == ThreadMode::par ? "GASNET_PAR"
+                                   : "GASNET_PARSYNC";
 }
 
 }  // namespace
@@ -59,7 +60,8 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   try {
     if (g_runtime == nullptr) g_runtime = new Runtime(mode);
     if (!runtime().clients.empty()) {
-      return refuse(GASNET_ERR_RESOURCE, "this process has a client already; several clients in "
+      return refuse(GASNET_ERR_RESOURCE,
+                    "this process has a client already; several clients in "
                     "one job are not supported yet");
     }
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
@@ -77,7 +79,9 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   }
 }
 
-CAUSEWAY_API gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) { return as(client)->flags(); }
+CAUSEWAY_API gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) {
+  return as(client)->flags();
+}
 CAUSEWAY_API const char* gex_Client_QueryName(gex_Client_t client) {
   return as(client)->name().c_str();
 }

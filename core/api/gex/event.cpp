@@ -154,7 +154,8 @@ CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
   ThreadState& thread = thread_state();
   require_client_context("gex_NBI_Wait()", thread);
   if (thread.nbi != &thread.implicit) {
-    fatal("gex_NBI_Wait()", "called inside an access region; end the region and wait for its event");
+    fatal("gex_NBI_Wait()",
+          "called inside an access region; end the region and wait for its event");
   }
   Waiter waiter;
   while (!thread.implicit.done(event_mask)) waiter.step();
@@ -175,8 +176,8 @@ CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   if (thread.nbi == &thread.implicit) {
     fatal("gex_NBI_EndAccessRegion()", "no access region is open");
   }
-  auto* region = reinterpret_cast<Region*>(reinterpret_cast<char*>(thread.nbi) -
-                                           offsetof(Region, ops));
+  auto* region =
+      reinterpret_cast<Region*>(reinterpret_cast<char*>(thread.nbi) - offsetof(Region, ops));
   thread.nbi = &thread.implicit;
   if (region->ops.done(GEX_EC_ALL)) {
     delete region;

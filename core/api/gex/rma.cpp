@@ -11,7 +11,9 @@ using causeway::RmaCall;
 
 namespace {
 
-void* mutable_address(const void* p) { return const_cast<void*>(p); }
+void* mutable_address(const void* p) {
+  return const_cast<void*>(p);
+}
 
 void require_value_size(const char* call, size_t nbytes) {
   if (__builtin_expect(nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t), 0)) {
@@ -25,8 +27,8 @@ struct ValueBytes {
   char bytes[sizeof(gex_RMA_Value_t)];
 };
 
-gex_RMA_Value_t get_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* src,
-                          size_t nbytes, gex_Flags_t flags) {
+gex_RMA_Value_t get_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
+                          gex_Flags_t flags) {
   require_value_size(call, nbytes);
   char bytes[sizeof(gex_RMA_Value_t)] = {};
   // A value cannot say "no-op" (the specification gives this call no such answer).
@@ -52,15 +54,15 @@ CAUSEWAY_API int cwy_put_blocking_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, c
 }
 CAUSEWAY_API int cwy_put_nbi_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                 size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  return causeway::rma_nbi({"gex_RMA_PutNBI()", Operation::put, tm, rank, mutable_address(src),
-                            dest, nbytes, flags},
-                           lc_opt);
+  return causeway::rma_nbi(
+      {"gex_RMA_PutNBI()", Operation::put, tm, rank, mutable_address(src), dest, nbytes, flags},
+      lc_opt);
 }
 CAUSEWAY_API gex_Event_t cwy_put_nb_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, const void* src,
                                        size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
-  return causeway::rma_nb({"gex_RMA_PutNB()", Operation::put, tm, rank, mutable_address(src), dest,
-                           nbytes, flags},
-                          lc_opt);
+  return causeway::rma_nb(
+      {"gex_RMA_PutNB()", Operation::put, tm, rank, mutable_address(src), dest, nbytes, flags},
+      lc_opt);
 }
 CAUSEWAY_API int cwy_get_blocking_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                      size_t nbytes, gex_Flags_t flags) {
@@ -69,8 +71,8 @@ CAUSEWAY_API int cwy_get_blocking_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, v
 }
 CAUSEWAY_API int cwy_get_nbi_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                                 gex_Flags_t flags) {
-  return causeway::rma_nbi(
-      {"gex_RMA_GetNBI()", Operation::get, tm, rank, dest, src, nbytes, flags}, GEX_EVENT_DEFER);
+  return causeway::rma_nbi({"gex_RMA_GetNBI()", Operation::get, tm, rank, dest, src, nbytes, flags},
+                           GEX_EVENT_DEFER);
 }
 CAUSEWAY_API gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
                                        size_t nbytes, gex_Flags_t flags) {
@@ -93,8 +95,8 @@ CAUSEWAY_API int cwy_put_small_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_
                                   size_t nbytes, gex_Flags_t flags) {
   return put_value("gex_RMA_PutBlocking()", tm, rank, dest, value, nbytes, flags);
 }
-CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
-                                    gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                                    size_t nbytes, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_RMA_PutNBIVal()";
   require_value_size(kCall, nbytes);
   ValueBytes source(value, nbytes);

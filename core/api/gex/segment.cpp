@@ -69,10 +69,10 @@ bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
   out.size = peer.segment.size.load(std::memory_order_acquire);
   if (out.size == 0) return false;
   out.owner = reinterpret_cast<void*>(peer.segment.base);
-  out.local = peer.segment.direct
-                  ? reinterpret_cast<void*>(peer.segment.base +
-                                            static_cast<uint64_t>(peer.segment.delta))
-                  : nullptr;
+  out.local =
+      peer.segment.direct
+          ? reinterpret_cast<void*>(peer.segment.base + static_cast<uint64_t>(peer.segment.delta))
+          : nullptr;
   return true;
 }
 
@@ -87,7 +87,9 @@ void write_bound(const Bound& b, void** owneraddr_p, void** localaddr_p, uintptr
 
 using namespace causeway;
 
-CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) { return max_segment_size(); }
+CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  return max_segment_size();
+}
 CAUSEWAY_API uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
   static const uintptr_t least = or_fatal("gasnet_getMaxGlobalSegmentSize()", [] {
     // Ranks of one host see the same memory and the same configuration; hosts may differ.
@@ -160,11 +162,21 @@ CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) {
   delete s;
 }
 
-CAUSEWAY_API gex_Client_t gex_Segment_QueryClient(gex_Segment_t s) { return as_c(as(s)->client()); }
-CAUSEWAY_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t s) { return as(s)->flags(); }
-CAUSEWAY_API void* gex_Segment_QueryAddr(gex_Segment_t s) { return as(s)->addr(); }
-CAUSEWAY_API uintptr_t gex_Segment_QuerySize(gex_Segment_t s) { return as(s)->size(); }
-CAUSEWAY_API void gex_Segment_SetCData(gex_Segment_t s, const void* val) { as(s)->cdata = val; }
+CAUSEWAY_API gex_Client_t gex_Segment_QueryClient(gex_Segment_t s) {
+  return as_c(as(s)->client());
+}
+CAUSEWAY_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t s) {
+  return as(s)->flags();
+}
+CAUSEWAY_API void* gex_Segment_QueryAddr(gex_Segment_t s) {
+  return as(s)->addr();
+}
+CAUSEWAY_API uintptr_t gex_Segment_QuerySize(gex_Segment_t s) {
+  return as(s)->size();
+}
+CAUSEWAY_API void gex_Segment_SetCData(gex_Segment_t s, const void* val) {
+  as(s)->cdata = val;
+}
 CAUSEWAY_API void* gex_Segment_QueryCData(gex_Segment_t s) {
   return const_cast<void*>(as(s)->cdata);
 }

@@ -17,32 +17,52 @@ using namespace causeway;
 
 CAUSEWAY_API const char* gasnet_ErrorName(int errval) {
   switch (errval) {
-    case GASNET_OK: return "GASNET_OK";
-    case GASNET_ERR_NOT_INIT: return "GASNET_ERR_NOT_INIT";
-    case GASNET_ERR_RESOURCE: return "GASNET_ERR_RESOURCE";
-    case GASNET_ERR_BAD_ARG: return "GASNET_ERR_BAD_ARG";
-    case GASNET_ERR_NOT_READY: return "GASNET_ERR_NOT_READY";
-    case GASNET_ERR_BARRIER_MISMATCH: return "GASNET_ERR_BARRIER_MISMATCH";
-    default: return "unknown error";
+    case GASNET_OK:
+      return "GASNET_OK";
+    case GASNET_ERR_NOT_INIT:
+      return "GASNET_ERR_NOT_INIT";
+    case GASNET_ERR_RESOURCE:
+      return "GASNET_ERR_RESOURCE";
+    case GASNET_ERR_BAD_ARG:
+      return "GASNET_ERR_BAD_ARG";
+    case GASNET_ERR_NOT_READY:
+      return "GASNET_ERR_NOT_READY";
+    case GASNET_ERR_BARRIER_MISMATCH:
+      return "GASNET_ERR_BARRIER_MISMATCH";
+    default:
+      return "unknown error";
   }
 }
 
 CAUSEWAY_API const char* gasnet_ErrorDesc(int errval) {
   switch (errval) {
-    case GASNET_OK: return "no error";
-    case GASNET_ERR_NOT_INIT: return "the library has not been initialised";
-    case GASNET_ERR_RESOURCE: return "a system resource is exhausted or failed";
-    case GASNET_ERR_BAD_ARG: return "an argument is not valid";
-    case GASNET_ERR_NOT_READY: return "not complete yet";
-    case GASNET_ERR_BARRIER_MISMATCH: return "barrier identifiers of the members do not match";
-    default: return "no description available";
+    case GASNET_OK:
+      return "no error";
+    case GASNET_ERR_NOT_INIT:
+      return "the library has not been initialised";
+    case GASNET_ERR_RESOURCE:
+      return "a system resource is exhausted or failed";
+    case GASNET_ERR_BAD_ARG:
+      return "an argument is not valid";
+    case GASNET_ERR_NOT_READY:
+      return "not complete yet";
+    case GASNET_ERR_BARRIER_MISMATCH:
+      return "barrier identifiers of the members do not match";
+    default:
+      return "no description available";
   }
 }
 
-CAUSEWAY_API void gasnet_exit(int exitcode) { exit_job(exitcode); }
+CAUSEWAY_API void gasnet_exit(int exitcode) {
+  exit_job(exitcode);
+}
 
-CAUSEWAY_API gex_Rank_t gex_System_QueryJobRank(void) { return runtime().rank(); }
-CAUSEWAY_API gex_Rank_t gex_System_QueryJobSize(void) { return runtime().size(); }
+CAUSEWAY_API gex_Rank_t gex_System_QueryJobRank(void) {
+  return runtime().rank();
+}
+CAUSEWAY_API gex_Rank_t gex_System_QueryJobSize(void) {
+  return runtime().size();
+}
 
 CAUSEWAY_API int gex_System_GetVerboseErrors(void) {
   return verbose_errors.load(std::memory_order_relaxed);
@@ -55,7 +75,9 @@ CAUSEWAY_API uint64_t cwy_max_threads_v1(int thread_mode) {
   // No limit of ours: a thread costs one ThreadState.
   return thread_mode == 0 ? 1 : 0xFFFFFFFFu;
 }
-CAUSEWAY_API int gex_System_QueryHiddenAMConcurrencyLevel(void) { return 0; }
+CAUSEWAY_API int gex_System_QueryHiddenAMConcurrencyLevel(void) {
+  return 0;
+}
 
 namespace {
 void write_ranks(const std::vector<RankInfo>& ranks, uint32_t index, gex_RankInfo_t** info_p,
@@ -100,6 +122,12 @@ CAUSEWAY_API void cwy_wait_begin_v1(cwy_waiter_t* waiter) {
 }
 CAUSEWAY_API void cwy_wait_step_v1(cwy_waiter_t* waiter) {
   reinterpret_cast<Waiter*>(waiter)->step();
+}
+
+// A full barrier of the compiler's own: the thread sanitizer refuses the library's fence, and what
+// it checks here is ordered by the conduits' and the client's own synchronisation.
+CAUSEWAY_API void cwy_wait_end_v1(void) {
+  __sync_synchronize();
 }
 
 // HSLs are real locks in every mode: handlers may come to run on another thread than the

@@ -13,10 +13,18 @@
 
 using namespace causeway;
 
-CAUSEWAY_API gex_Client_t gex_TM_QueryClient(gex_TM_t tm) { return as_c(Team::of(tm)->client()); }
-CAUSEWAY_API gex_EP_t gex_TM_QueryEP(gex_TM_t tm) { return as_c(Team::of(tm)->ep()); }
-CAUSEWAY_API gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) { return Team::of(tm)->flags(); }
-CAUSEWAY_API void gex_TM_SetCData(gex_TM_t tm, const void* val) { Team::of(tm)->cdata = val; }
+CAUSEWAY_API gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
+  return as_c(Team::of(tm)->client());
+}
+CAUSEWAY_API gex_EP_t gex_TM_QueryEP(gex_TM_t tm) {
+  return as_c(Team::of(tm)->ep());
+}
+CAUSEWAY_API gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) {
+  return Team::of(tm)->flags();
+}
+CAUSEWAY_API void gex_TM_SetCData(gex_TM_t tm, const void* val) {
+  Team::of(tm)->cdata = val;
+}
 CAUSEWAY_API void* gex_TM_QueryCData(gex_TM_t tm) {
   return const_cast<void*>(Team::of(tm)->cdata);
 }
@@ -49,9 +57,21 @@ CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t 
   return {peer.rank, peer.ep_index};
 }
 
-CAUSEWAY_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep) { return as_c(as(ep)->client()); }
-CAUSEWAY_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) { return as(ep)->flags(); }
-CAUSEWAY_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) { return as_c(as(ep)->segment()); }
-CAUSEWAY_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) { return as(ep)->index(); }
-CAUSEWAY_API void gex_EP_SetCData(gex_EP_t ep, const void* val) { as(ep)->cdata = val; }
-CAUSEWAY_API void* gex_EP_QueryCData(gex_EP_t ep) { return const_cast<void*>(as(ep)->cdata); }
+CAUSEWAY_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
+  return as_c(as(ep)->client());
+}
+CAUSEWAY_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
+  return as(ep)->flags();
+}
+CAUSEWAY_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
+  return as_c(as(ep)->segment());
+}
+CAUSEWAY_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
+  return as(ep)->index();
+}
+CAUSEWAY_API void gex_EP_SetCData(gex_EP_t ep, const void* val) {
+  as(ep)->cdata = val;
+}
+CAUSEWAY_API void* gex_EP_QueryCData(gex_EP_t ep) {
+  return const_cast<void*>(as(ep)->cdata);
+}

@@ -46,43 +46,43 @@
 #define CWY_A15 CWY_A14, a14
 #define CWY_A16 CWY_A15, a15
 
-#define CWY_DEFINE_AM_CALLS(M)                                                                   \
-  static inline int gex_AM_RequestShort##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, \
-                                           gex_Flags_t flags CWY_P##M) {                         \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_request_short_v1(tm, rank, handler, flags, M, args);                           \
-  }                                                                                              \
-  static inline int gex_AM_ReplyShort##M(gex_Token_t token, gex_AM_Index_t handler,              \
-                                         gex_Flags_t flags CWY_P##M) {                           \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_reply_short_v1(token, handler, flags, M, args);                                \
-  }                                                                                              \
-  static inline int gex_AM_RequestMedium##M(                                                     \
-      gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,             \
-      size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {                          \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_request_medium_v1(tm, rank, handler, source_addr, nbytes, lc_opt, flags, M,    \
-                                    args);                                                       \
-  }                                                                                              \
-  static inline int gex_AM_ReplyMedium##M(gex_Token_t token, gex_AM_Index_t handler,             \
-                                          const void* source_addr, size_t nbytes,                \
-                                          gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {     \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_reply_medium_v1(token, handler, source_addr, nbytes, lc_opt, flags, M, args);  \
-  }                                                                                              \
-  static inline int gex_AM_RequestLong##M(                                                       \
-      gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler, const void* source_addr,             \
-      size_t nbytes, void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {         \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_request_long_v1(tm, rank, handler, source_addr, nbytes, dest_addr, lc_opt,     \
-                                  flags, M, args);                                               \
-  }                                                                                              \
-  static inline int gex_AM_ReplyLong##M(                                                         \
-      gex_Token_t token, gex_AM_Index_t handler, const void* source_addr, size_t nbytes,         \
-      void* dest_addr, gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {                        \
-    const gex_AM_Arg_t args[] = {CWY_A##M};                                                      \
-    return cwy_am_reply_long_v1(token, handler, source_addr, nbytes, dest_addr, lc_opt, flags,   \
-                                M, args);                                                        \
+#define CWY_DEFINE_AM_CALLS(M)                                                                     \
+  static inline int gex_AM_RequestShort##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,   \
+                                           gex_Flags_t flags CWY_P##M) {                           \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_request_short_v1(tm, rank, handler, flags, M, args);                             \
+  }                                                                                                \
+  static inline int gex_AM_ReplyShort##M(gex_Token_t token, gex_AM_Index_t handler,                \
+                                         gex_Flags_t flags CWY_P##M) {                             \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_reply_short_v1(token, handler, flags, M, args);                                  \
+  }                                                                                                \
+  static inline int gex_AM_RequestMedium##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,  \
+                                            const void* source_addr, size_t nbytes,                \
+                                            gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {     \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_request_medium_v1(tm, rank, handler, source_addr, nbytes, lc_opt, flags, M,      \
+                                    args);                                                         \
+  }                                                                                                \
+  static inline int gex_AM_ReplyMedium##M(gex_Token_t token, gex_AM_Index_t handler,               \
+                                          const void* source_addr, size_t nbytes,                  \
+                                          gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {       \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_reply_medium_v1(token, handler, source_addr, nbytes, lc_opt, flags, M, args);    \
+  }                                                                                                \
+  static inline int gex_AM_RequestLong##M(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,    \
+                                          const void* source_addr, size_t nbytes, void* dest_addr, \
+                                          gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {       \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_request_long_v1(tm, rank, handler, source_addr, nbytes, dest_addr, lc_opt,       \
+                                  flags, M, args);                                                 \
+  }                                                                                                \
+  static inline int gex_AM_ReplyLong##M(gex_Token_t token, gex_AM_Index_t handler,                 \
+                                        const void* source_addr, size_t nbytes, void* dest_addr,   \
+                                        gex_Event_t* lc_opt, gex_Flags_t flags CWY_P##M) {         \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                        \
+    return cwy_am_reply_long_v1(token, handler, source_addr, nbytes, dest_addr, lc_opt, flags, M,  \
+                                args);                                                             \
   }
 CWY_DEFINE_AM_CALLS(0)
 CWY_DEFINE_AM_CALLS(1)
@@ -107,20 +107,20 @@ CWY_DEFINE_AM_CALLS(16)
 #define CWY_25TH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, \
                  _19, _20, _21, _22, _23, _24, n, ...)                                            \
   n
-#define CWY_AFTER_3(...)                                                                          \
-  CWY_25TH(__VA_ARGS__, x, x, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0,  \
+#define CWY_AFTER_3(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, x, x, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, \
            x, x, x, x)
-#define CWY_AFTER_4(...)                                                                          \
-  CWY_25TH(__VA_ARGS__, x, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x,  \
+#define CWY_AFTER_4(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, x, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, \
            x, x, x)
-#define CWY_AFTER_6(...)                                                                          \
-  CWY_25TH(__VA_ARGS__, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x,  \
+#define CWY_AFTER_6(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, \
            x, x, x)
-#define CWY_AFTER_7(...)                                                                          \
-  CWY_25TH(__VA_ARGS__, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, x,  \
+#define CWY_AFTER_7(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, x, \
            x, x, x)
-#define CWY_AFTER_8(...)                                                                          \
-  CWY_25TH(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, x, x,  \
+#define CWY_AFTER_8(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, x, x, \
            x, x, x)
 #define CWY_JOIN_(a, b) a##b
 #define CWY_JOIN(a, b) CWY_JOIN_(a, b)
@@ -130,10 +130,8 @@ CWY_DEFINE_AM_CALLS(16)
 #define gex_AM_ReplyShort(...) CWY_JOIN(gex_AM_ReplyShort, CWY_AFTER_3(__VA_ARGS__))(__VA_ARGS__)
 #define gex_AM_RequestMedium(...) \
   CWY_JOIN(gex_AM_RequestMedium, CWY_AFTER_7(__VA_ARGS__))(__VA_ARGS__)
-#define gex_AM_ReplyMedium(...) \
-  CWY_JOIN(gex_AM_ReplyMedium, CWY_AFTER_6(__VA_ARGS__))(__VA_ARGS__)
-#define gex_AM_RequestLong(...) \
-  CWY_JOIN(gex_AM_RequestLong, CWY_AFTER_8(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_ReplyMedium(...) CWY_JOIN(gex_AM_ReplyMedium, CWY_AFTER_6(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_RequestLong(...) CWY_JOIN(gex_AM_RequestLong, CWY_AFTER_8(__VA_ARGS__))(__VA_ARGS__)
 #define gex_AM_ReplyLong(...) CWY_JOIN(gex_AM_ReplyLong, CWY_AFTER_7(__VA_ARGS__))(__VA_ARGS__)
 
 #endif

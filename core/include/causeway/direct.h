@@ -63,8 +63,8 @@ extern int cwy_get_blocking_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* s
                                gex_Flags_t flags);
 extern int cwy_get_nbi_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
                           gex_Flags_t flags);
-extern gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
-                                 size_t nbytes, gex_Flags_t flags);
+extern gex_Event_t cwy_get_nb_v1(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                                 gex_Flags_t flags);
 extern gex_RMA_Value_t cwy_get_val_v1(gex_TM_t tm, gex_Rank_t rank, void* src, size_t nbytes,
                                       gex_Flags_t flags);
 extern int cwy_put_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
@@ -96,8 +96,8 @@ static inline void* cwy_translate(const void* addr, intptr_t delta) {
 
 /* Transfers whose size the compiler knows and a register holds go to the library by value, so
  * that the client's variable need not live in memory for the sake of a path not taken. */
-#define CWY_BY_VALUE(nbytes, flags)                                     \
-  (__builtin_constant_p(nbytes) && (nbytes) - 1 < sizeof(gex_RMA_Value_t) && \
+#define CWY_BY_VALUE(nbytes, flags)                                        \
+  (__builtin_constant_p(nbytes) && (nbytes)-1 < sizeof(gex_RMA_Value_t) && \
    !((flags) & (CWY_DIRECT_EXCLUDES | GEX_FLAG_IMMEDIATE)))
 
 /* A direct operation is complete on return: a leaf event asked for has already happened. */
@@ -167,8 +167,8 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, 
   }
   return cwy_get_blocking_v1(tm, dest, rank, src, nbytes, flags);
 }
-static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src,
-                                 size_t nbytes, gex_Flags_t flags) {
+static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void* src, size_t nbytes,
+                                 gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
     memcpy(dest, cwy_translate(src, delta), nbytes);
@@ -200,8 +200,8 @@ static inline int gex_RMA_PutBlockingVal(gex_TM_t tm, gex_Rank_t rank, void* des
   }
   return cwy_put_val_v1(tm, rank, dest, value, nbytes, flags);
 }
-static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest,
-                                    gex_RMA_Value_t value, size_t nbytes, gex_Flags_t flags) {
+static inline int gex_RMA_PutNBIVal(gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RMA_Value_t value,
+                                    size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
     cwy_store_value(cwy_translate(dest, delta), value, nbytes);

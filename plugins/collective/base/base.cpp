@@ -20,17 +20,18 @@ struct Dissemination {
   uint32_t sent; /* this round's signal is out */
 };
 
-int32_t score(const cwyl_shape*) { return 10; }
+int32_t score(const cwyl_shape*) {
+  return 10;
+}
 
-cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
-                const cwyl_args*, void* memory) {
+cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq, const cwyl_args*,
+                void* memory) {
   auto* state = static_cast<Dissemination*>(memory);
   const cwyl_team_info* info = services->info(team);
   while ((1u << state->round) < info->size) {
     if (!state->sent) {
       const uint32_t to = (info->rank + (1u << state->round)) % info->size;
-      const cwy_status status =
-          services->put_signal(team, seq, to, nullptr, 0, 0, state->round);
+      const cwy_status status = services->put_signal(team, seq, to, nullptr, 0, 0, state->round);
       if (status == CWY_RETRY) return CWY_INPROGRESS;
       if (status != CWY_OK) return status;
       state->sent = 1;

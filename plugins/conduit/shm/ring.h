@@ -243,6 +243,11 @@ class Pace {
   std::atomic<uint32_t> rest_{least}, countdown_{probe};
 };
 
+// The sender hears of each such part of the ring that has been read: often enough that a sender
+// who found the ring full waits less than the core's waiters spin. Records' greatest length counts
+// on at least 4 (layout.h).
+inline constexpr size_t tell_parts = 16;
+
 // The receiving end of one sender's lane. The first line is what each poll and message touches.
 struct alignas(cache_line) RxLane {
   // The next record's header. Written by the holder of `lock`; others only peek, and a stale
@@ -262,7 +267,7 @@ struct alignas(cache_line) RxLane {
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = ring;
     end = ring + ring_bytes;
-    tell = ring + ring_bytes / 4;
+    tell = ring + ring_bytes / tell_parts;
     lap = published = 0;
     head = shared_head;
     at.store(ring, std::memory_order_relaxed);
@@ -278,8 +283,8 @@ struct alignas(cache_line) RxLane {
     return header_word(at.load(std::memory_order_relaxed)).load(std::memory_order_relaxed) != 0;
   }
 
-  // Moves past the record before `next` and tells the sender when a quarter of the ring has been
-  // read.
+  // Moves past the record before `next` and tells the sender when another part of the ring has
+  // been read.
   void advance(char* next) {
     if (__builtin_expect(next < tell, 1)) {
       at.store(next, std::memory_order_relaxed);
@@ -297,12 +302,12 @@ struct alignas(cache_line) RxLane {
     }
     at.store(next, std::memory_order_relaxed);
     const uint64_t position = lap + static_cast<uint64_t>(next - base);
-    if (position - published >= ring_bytes / 4) {
+    if (position - published >= ring_bytes / tell_parts) {
       published = position;
       // Release: the records before have been read and may be overwritten.
       head->store(position, std::memory_order_release);
     }
-    const uint64_t ahead = published + ring_bytes / 4 - position;
+    const uint64_t ahead = published + ring_bytes / tell_parts - position;
     tell = ahead < static_cast<uint64_t>(end - next) ? next + ahead : end;
   }
 };
