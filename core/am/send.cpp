@@ -28,11 +28,16 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
 }
 
 void operation_failed(cwyc_op*, cwy_status status) {
-  fatal("communication", "an operation failed with {}", status_name(status));
+  const std::string text = fmt::format("an operation failed with {}", status_name(status));
+  if (status == CWY_ERR_PEER_FAILED) fatal_peer_lost("communication", text);
+  fatal_text("communication", text);
 }
 
 void send_failed(const Peer& to, cwy_status status) {
-  fatal("communication", "a message to rank {} failed with {}", to.rank, status_name(status));
+  const std::string text =
+      fmt::format("a message to rank {} failed with {}", to.rank, status_name(status));
+  if (status == CWY_ERR_PEER_FAILED) fatal_peer_lost("communication", text);
+  fatal_text("communication", text);
 }
 
 }  // namespace causeway

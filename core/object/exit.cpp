@@ -103,4 +103,15 @@ void fatal_text(const char* call, const std::string& text) {
   ::_exit(1);
 }
 
+void fatal_peer_lost(const char* call, const std::string& text) {
+  write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+  constexpr useconds_t kStep = 20000;
+  constexpr int kSteps = 50;  // one second: longer than our launcher takes
+  if (g_runtime != nullptr && runtime().bootstrap().own_launcher()) {
+    for (int i = 0; i < kSteps && !exiting(); ++i) ::usleep(kStep);  // SIGQUIT ends this
+  }
+  ::fflush(nullptr);
+  ::_exit(1);
+}
+
 }  // namespace causeway
