@@ -22,6 +22,8 @@ std::atomic<bool> g_exiting{false};
 // What a remote gasnet_exit asked for; used by the default SIGQUIT action. Relaxed: written and
 // read by one process in an order its own raise() gives.
 std::atomic<int> g_remote_code{1};
+// Set in a delivery, taken by the next poll. Relaxed: `attention` orders it.
+std::atomic<bool> g_asked{false};
 constexpr int kSendTries = 64;
 
 void on_sigquit(int) {
@@ -71,10 +73,22 @@ void install_exit_signals() {
   }
 }
 
+// Inside a delivery, which holds the conduit's lane: the poll around it acts (Runtime::attend).
 void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
   if (exiting()) return;
   g_remote_code.store(args[0], std::memory_order_relaxed);
-  ::raise(SIGQUIT);  // the client's handler, or ours; GASNet-1 2.1.5
+  g_asked.store(true, std::memory_order_relaxed);
+  runtime().attention.store(true, std::memory_order_release);
+}
+
+bool asked_to_leave() { return g_asked.exchange(false, std::memory_order_relaxed); }
+
+void leave_as_asked() {
+  struct sigaction action {};
+  ::sigaction(SIGQUIT, nullptr, &action);
+  // Our own action without the signal: nothing is restricted then, as it would be in a handler.
+  if (action.sa_handler == on_sigquit) exit_job(g_remote_code.load(std::memory_order_relaxed));
+  ::raise(SIGQUIT);  // the client's handler; it calls gasnet_exit (GASNet-1 2.1.5)
 }
 
 void exit_job(int code) {

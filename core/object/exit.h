@@ -17,6 +17,11 @@ void install_exit_signals();
 // Core handler of Internal::exit: args[0] is the code.
 void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
+// Has a remote gasnet_exit arrived since the last question?
+bool asked_to_leave();
+// Does what SIGQUIT would: runs the client's handler, or ends the process where there is none.
+void leave_as_asked();
+
 // True once this process is on its way out.
 bool exiting();
 

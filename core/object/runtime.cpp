@@ -100,13 +100,16 @@ void Runtime::attend() {
     deaths.swap(deaths_);
     attention.store(false, std::memory_order_relaxed);  // under the mutex that orders it
   }
-  if (deaths.empty()) return;
+  if (deaths.empty()) {
+    if (asked_to_leave()) leave_as_asked();
+    return;
+  }
   if (!bootstrap_->own_launcher()) {
     for (const auto& [rank, how] : deaths) {
       log_error("rank {} failed ({}); ending this rank", rank, how);
     }
   }
-  ::raise(SIGQUIT);
+  leave_as_asked();
 }
 
 }  // namespace causeway
