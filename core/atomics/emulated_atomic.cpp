@@ -4,6 +4,7 @@
 
 #include "am/internal.h"
 #include "atomics/cpu_atomic.h"
+#include "event/op.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -22,6 +23,7 @@ Pending& pending_of(cwyc_op* op) {
 cwy_status emulated_atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey*, uint32_t,
                            cwyc_op* op) {
   pending_of(op) = {a->result, dt_size(a->dt)};
+  hand_over(op);
   const auto cookie = reinterpret_cast<uint64_t>(op);
   const int32_t args[] = {static_cast<int32_t>(a->dt),
                           static_cast<int32_t>(a->opcode),
@@ -49,7 +51,7 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
 }
 
 void on_atomic_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
-  auto* op = reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1]));
+  cwyc_op* op = take_over(join_halves(args[0], args[1]));
   const uint64_t old = join_halves(args[2], args[3]);
   const Pending pending = pending_of(op);
   if (pending.result != nullptr) std::memcpy(pending.result, &old, pending.bytes);

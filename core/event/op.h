@@ -106,6 +106,18 @@ class OpPool {
   uint32_t count_ = 0;
 };
 
+// An emulated operation's answer may be handled by another thread than the one that posted it. The
+// two meet through the peer only, so they also meet in the operation's `state`: release by the
+// poster before the first message, acquire by whoever handles an answer.
+inline void hand_over(cwyc_op* op) {
+  std::atomic_ref<uint64_t>(op->state).store(1, std::memory_order_release);
+}
+inline cwyc_op* take_over(uint64_t cookie) {
+  auto* op = reinterpret_cast<cwyc_op*>(cookie);
+  std::atomic_ref<uint64_t>(op->state).load(std::memory_order_acquire);
+  return op;
+}
+
 // Ends the job: an operation failed (the specification makes that fatal, GASNet-1 1.6).
 void operation_failed(cwyc_op* op, cwy_status status);
 

@@ -99,6 +99,7 @@ cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t rad
   if (length == 0) return CWY_OK;
   Transfer& t = transfer_of(op);
   t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction};
+  hand_over(op);
   uint32_t sent = 0;
   if (post_pieces(op, 1, &sent)) {
     all_posted(op, direction);
@@ -179,7 +180,7 @@ void on_put_data(Peer& from, const int32_t* args, unsigned, void* payload, size_
 }
 
 void on_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
-  moved(reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1])), static_cast<uint32_t>(args[2]));
+  moved(take_over(join_halves(args[0], args[1])), static_cast<uint32_t>(args[2]));
 }
 
 void on_get_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
@@ -191,7 +192,7 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
 }
 
 void on_get_data(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
-  auto* op = reinterpret_cast<cwyc_op*>(join_halves(args[0], args[1]));
+  cwyc_op* op = take_over(join_halves(args[0], args[1]));
   std::memcpy(transfer_of(op).local + join_halves(args[2], args[3]), payload, length);
   moved(op, length);
 }

@@ -134,8 +134,9 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   Connection& c = connection(conn);
   TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
   const size_t size = short_bytes(nargs);
-  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.fits_easily(size) ||
-                           conn->ep->multithreaded.load(std::memory_order_relaxed),
+  // Threads first: the lane is another's to look at when there are several.
+  if (__builtin_expect(conn->ep->multithreaded.load(std::memory_order_relaxed) ||
+                           nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.fits_easily(size),
                        0))
     return am_short_in_full(conn, word, args, nargs, flags);
   char* const record = lane.at;
