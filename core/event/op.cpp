@@ -28,17 +28,21 @@ void complete_explicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
 void complete_implicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
   if (status != CWY_OK) operation_failed(conduit_op, status);
   Op* op = Op::of(conduit_op);
+  // Read first: unless this is the last report, another thread may make it and free the Op as
+  // soon as the bits below are set.
+  ImplicitOps* const set = op->implicit;
+  std::atomic<uint32_t>* const local_flag = op->local_flag;
+  const uint32_t need = op->need;
+  const unsigned category = op->category, lc_category = op->lc_category;
+  const bool counts_local = op->counts_local;
   const uint32_t before = op->done.fetch_or(what, std::memory_order_acq_rel);
   const uint32_t now = before | what;
   const uint32_t news = now & ~before;
-  const bool last = (now & op->need) == op->need;
-  ImplicitOps* set = op->implicit;
-  if ((news & CWYC_DONE_LOCAL) && op->local_flag != nullptr) {
-    op->local_flag->store(1, std::memory_order_release);
+  if ((news & CWYC_DONE_LOCAL) && local_flag != nullptr) {
+    local_flag->store(1, std::memory_order_release);
   }
-  if (op->counts_local && (news & CWYC_DONE_LOCAL)) set->complete(op->lc_category);
-  if (last) {
-    const unsigned category = op->category;
+  if (counts_local && (news & CWYC_DONE_LOCAL)) set->complete(lc_category);
+  if ((now & need) == need) {
     thread_state().ops.give(op);
     set->complete(category);  // last: the set's owner may free the set now
   }
