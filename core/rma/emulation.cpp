@@ -59,14 +59,14 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
   Peer& peer = *Connection::of(t.conn).peer;
   const uint64_t raddr = t.raddr + at;
   const auto cookie = reinterpret_cast<uint64_t>(op);
-  if (t.direction == Direction::put) {
-    const int32_t args[] = {low_half(raddr), high_half(raddr), low_half(cookie), high_half(cookie)};
-    return try_send_internal(peer, Internal::put_data, args, 4, t.local + at, n, false);
-  }
+  const bool put = t.direction == Direction::put;
+  const char* const payload = put ? t.local + at : nullptr;
   const int32_t args[] = {low_half(raddr),        high_half(raddr), low_half(cookie),
                           high_half(cookie),      low_half(at),     high_half(at),
                           static_cast<int32_t>(n)};
-  return try_send_internal(peer, Internal::get_ask, args, 7, nullptr, 0, false);
+  hand_over(op);  // everything that was read of the operation has been read
+  return put ? try_send_internal(peer, Internal::put_data, args, 4, payload, n, false)
+             : try_send_internal(peer, Internal::get_ask, args, 7, nullptr, 0, false);
 }
 
 // Sends pieces until all are out (true) or the connection pushes back (false). Once the last
@@ -99,7 +99,6 @@ cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t rad
   if (length == 0) return CWY_OK;
   Transfer& t = transfer_of(op);
   t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction};
-  hand_over(op);
   uint32_t sent = 0;
   if (post_pieces(op, 1, &sent)) {
     all_posted(op, direction);
