@@ -22,7 +22,7 @@ struct ConduitEp;
 struct Peer;
 
 // One connection of a peer in one conduit. The conduit's bytes follow the structure.
-struct alignas(64) Connection {
+struct alignas(kEventAlignment) Connection {
   Peer* peer = nullptr;
   ConduitEp* cep = nullptr;
   // The conduit cannot reach the peer's memory itself (no registration, or the attempt answered
