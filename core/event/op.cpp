@@ -11,7 +11,6 @@ namespace {
 // Ops that threads gave up; taken before a new slab is made.
 std::mutex g_shared_mutex;
 Op* g_shared = nullptr;
-uint32_t g_shared_count = 0;
 
 constexpr uint32_t kSlab = 64;
 
@@ -80,7 +79,6 @@ Op* OpPool::refill() {
       while (g_shared != nullptr && count_ < kSlab) {
         Op* op = g_shared;
         g_shared = op->next;
-        --g_shared_count;
         op->next = free_;
         free_ = op;
         ++count_;
@@ -107,7 +105,6 @@ void OpPool::spill() {
     --count_;
     op->next = g_shared;
     g_shared = op;
-    ++g_shared_count;
   }
 }
 
@@ -118,7 +115,6 @@ OpPool::~OpPool() {
     free_ = op->next;
     op->next = g_shared;
     g_shared = op;
-    ++g_shared_count;
   }
 }
 

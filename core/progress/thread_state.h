@@ -18,7 +18,6 @@ struct ThreadState {
   Context context = Context::client;
   uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only
   uint32_t sends = 0;     // requests sent; every kPollInterval-th one polls
-  uint32_t empty_polls = 0;
   OpPool ops;
   ImplicitOps implicit;          // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
