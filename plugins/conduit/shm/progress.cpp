@@ -11,8 +11,10 @@ namespace {
 // Up to so many senders every call polls all; beyond, the recent ones and so many others.
 constexpr uint32_t poll_all_up_to = 16;
 constexpr uint32_t poll_others = 8;
-// Looks at the clock, for liveness, after so many calls that found nothing.
-constexpr uint32_t idle_polls_per_look = 1u << 14;
+// Looks at the clock, for liveness, after so many calls that found nothing. Few enough that a death
+// is noticed in about a second also where a waiting rank gives up its processor after every call
+// and gets it back after milliseconds; enough that the clock's price disappears among them.
+constexpr uint32_t idle_polls_per_look = 1u << 8;
 
 constexpr uint64_t skip_word = pack_header(RecordKind::skip, 0, 0);
 
