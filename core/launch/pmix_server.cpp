@@ -159,6 +159,10 @@ void start_library(const std::string& directory) {
   // The hash store keeps job data in the server's memory: no shared-memory files to be left behind.
   ::setenv("PMIX_MCA_gds", "hash", 0);
   ::setenv("PMIX_MCA_ptl_base_if_include", "lo", 0);
+  // The library looks at the machine through hwloc, whose plugins ask ten X displays for graphics
+  // cards: name lookups, each of seconds where "localhost" is not in a file. The directory of the
+  // session holds no plugins.
+  ::setenv("HWLOC_PLUGINS_PATH", directory.c_str(), 0);
 
   InfoList info(4);
   info.add_text(PMIX_SERVER_TMPDIR, directory.c_str());
