@@ -2,6 +2,7 @@
 
 #include "am/emulated_long.h"
 #include "am/internal.h"
+#include "am/negotiated.h"
 #include "am/token.h"
 #include "am/word.h"
 #include "object/endpoint.h"
@@ -62,13 +63,15 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
 
   ThreadState& thread = thread_state();
   const Context before = thread.context;
-  thread.context = is_reply ? Context::reply_handler : Context::request_handler;
+  const Context inside = is_reply ? Context::reply_handler : Context::request_handler;
+  thread.context = inside;
   cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
   if (kind == CWYC_AM_SHORT) {
     call_short(entry.gex_fnptr, &token, args, nargs);
   } else {
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   }
+  if (__builtin_expect(thread.context != inside, 0)) left_prepared(thread);
   thread.context = before;
 }
 

@@ -61,6 +61,11 @@ HandlerTable::HandlerTable() {
 }
 
 int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
+  if (table == nullptr && count != 0) {
+    log_refusal("gex_EP_RegisterHandlers()",
+                fmt::format("the table is NULL, but numentries is {}", count));
+    return GASNET_ERR_BAD_ARG;
+  }
   const std::lock_guard lock(mutex_);
   auto draft = entries_;
   for (size_t i = 0; i < count; ++i) {

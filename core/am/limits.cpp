@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "am/send_buffer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -10,25 +11,61 @@
 namespace causeway {
 namespace {
 
-// The conduit endpoint that carries messages to the peer, or would once it is wired up.
-const ConduitEp& carrier(const Peer& peer) {
-  const cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
-  if (conn != &peer.stub) return *static_cast<Connection*>(conn->core)->cep;
-  return or_fatal("gex_AM_Max*()", [&]() -> const ConduitEp& {
-    Runtime& rt = runtime();
-    const Choice choice = choose(rt.config(), rt.conduits(), rt.job().facts_of(peer.rank, nullptr));
-    return *peer.ep->conduit_ep(choice.am);
-  });
-}
-
 AmLimits least(const AmLimits& a, const AmLimits& b) {
   return {std::min(a.medium, b.medium), std::min(a.long_max, b.long_max)};
+}
+
+// What a rank's conduit of that name takes; the rank may not have it.
+AmLimits on_card(uint32_t rank, const std::string& conduit) {
+  const auto& known = runtime().job().card(rank).am_limits;
+  const auto found = known.find(conduit);
+  return found != known.end() ? found->second : AmLimits{SIZE_MAX, SIZE_MAX};
+}
+
+AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
+  return least(on_card(runtime().rank(), conduit), on_card(rank, conduit));
+}
+
+// What the peer sees when it chooses a conduit towards this rank, as far as rules look at it. All
+// ranks have the same configuration, and reaching is mutual.
+PeerFacts seen_from(const Peer& peer) {
+  const JobFacts& job = runtime().job();
+  PeerFacts facts = job.facts_of(peer.rank, nullptr);
+  facts.host = job.card(job.rank()).hostname;
+  facts.desc.peer.rank = job.rank();
+  return facts;
+}
+
+AmLimits compute(const Peer& peer) {
+  Runtime& rt = runtime();
+  const PeerFacts there = rt.job().facts_of(peer.rank, nullptr), here = seen_from(peer);
+  const Choice choice = choose(rt.config(), rt.conduits(), there);
+  const AmLimits limits = on_both_cards(peer.rank, choice.am->name());
+  if (rule_for(rt.config(), here) == choice.rule) return limits;
+  try {
+    const Choice back = choose(rt.config(), rt.conduits(), here);
+    return least(limits, on_both_cards(peer.rank, back.am->name()));
+  } catch (const Error&) {
+    return limits;  // the peer cannot answer at all, and will say so when it tries
+  }
+}
+
+// Several threads may compute the same answer at once. `long_max` is looked at only where
+// `medium_max`, written last, is seen.
+AmLimits limits_slowly(const Peer& peer) {
+  const AmLimits limits = or_fatal("gex_AM_Max*()", [&] { return compute(peer); });
+  peer.long_max.store(static_cast<uint32_t>(limits.long_max), std::memory_order_relaxed);
+  peer.medium_max.store(static_cast<uint32_t>(limits.medium), std::memory_order_release);
+  return limits;
 }
 
 }  // namespace
 
 AmLimits limits_of(const Peer& peer) {
-  return carrier(peer).limits;
+  // Acquire: pairs with the release above, for the other value.
+  const uint32_t medium = peer.medium_max.load(std::memory_order_acquire);
+  if (__builtin_expect(medium == 0, 0)) return limits_slowly(peer);
+  return {medium, peer.long_max.load(std::memory_order_relaxed)};
 }
 
 AmLimits limits_of(const Team& team) {
@@ -37,10 +74,22 @@ AmLimits limits_of(const Team& team) {
   return out;
 }
 
-AmLimits least_limits(Endpoint& ep) {
-  AmLimits out{SIZE_MAX, SIZE_MAX};
-  for (auto& cep : ep.conduit_eps()) out = least(out, cep->limits);
-  return out;
+AmLimits least_limits() {
+  static const AmLimits limits = [] {
+    AmLimits out{SIZE_MAX, SIZE_MAX};
+    for (uint32_t r = 0; r < runtime().size(); ++r) {
+      for (const auto& [conduit, theirs] : runtime().job().card(r).am_limits)
+        out = least(out, theirs);
+    }
+    return out;
+  }();
+  return limits;
+}
+
+size_t payload_limit(const AmLimits& limits, bool medium, gex_Flags_t flags) {
+  if (medium) return limits.medium;
+  const bool in_our_buffer = (flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) != 0;
+  return in_our_buffer ? std::min(limits.long_max, kSendBufferBytes) : limits.long_max;
 }
 
 }  // namespace causeway

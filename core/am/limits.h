@@ -1,6 +1,10 @@
-// Largest payloads: "Maximum payload size queries" and the LUB forms. Requests and replies have
-// the same limits, so the answers are symmetric by construction.
+// Largest payloads: "Maximum payload size queries" and the LUB forms. Requests and replies, and
+// both directions between two ranks, have the same limits, so the answers are symmetric by
+// construction: each rank's card tells what its conduits take, and either side computes the least
+// over both cards and over the conduits that either side chooses.
 #pragma once
+
+#include <gasnet_fwd.h>
 
 #include <cstddef>
 
@@ -19,7 +23,10 @@ struct AmLimits {
 AmLimits limits_of(const Peer& peer);
 // Min of maxes over the members.
 AmLimits limits_of(const Team& team);
-// Over every conduit that could serve any peer: what the LUB queries promise.
-AmLimits least_limits(Endpoint& ep);
+// Over every conduit of every rank: what the LUB queries promise. The same on all ranks.
+AmLimits least_limits();
+
+// The limit that a query with these flags is about.
+size_t payload_limit(const AmLimits& limits, bool medium, gex_Flags_t flags);
 
 }  // namespace causeway

@@ -38,15 +38,16 @@ typedef uint32_t gex_Flags_t;
 #define GEX_FLAG_SELF_SEG_OFFSET ((gex_Flags_t)(1u << 8))
 #define GEX_FLAG_PEER_SEG_UNKNOWN ((gex_Flags_t)(1u << 9))
 #define GEX_FLAG_PEER_SEG_SOME ((gex_Flags_t)(1u << 10))
-#define GEX_FLAG_PEER_SEG_BOUND ((gex_Flags_t)(1u << 11))
-#define GEX_FLAG_PEER_SEG_OFFSET ((gex_Flags_t)(1u << 12))
+#define GEX_FLAG_PEER_SEG_BOUND ((gex_Flags_t)(1u << 18))
+#define GEX_FLAG_PEER_SEG_OFFSET ((gex_Flags_t)(1u << 19))
 #define GEX_FLAG_RANK_IS_JOBRANK ((gex_Flags_t)(1u << 13))
 #define GEX_FLAG_AD_MY_RANK ((gex_Flags_t)(1u << 14))
 #define GEX_FLAG_AD_MY_NBRHD ((gex_Flags_t)(1u << 15))
 #define GEX_FLAG_AD_ACQ ((gex_Flags_t)(1u << 16))
 #define GEX_FLAG_AD_REL ((gex_Flags_t)(1u << 17))
-#define GEX_FLAG_AM_PREPARE_LEAST_CLIENT ((gex_Flags_t)(1u << 18))
-#define GEX_FLAG_AM_PREPARE_LEAST_ALLOC ((gex_Flags_t)(1u << 19))
+/* Clients compare these two with their numbers. */
+#define GEX_FLAG_AM_PREPARE_LEAST_CLIENT ((gex_Flags_t)(1u << 11))
+#define GEX_FLAG_AM_PREPARE_LEAST_ALLOC ((gex_Flags_t)(1u << 12))
 #define GEX_FLAG_ENABLE_LEAF_LC ((gex_Flags_t)(1u << 20))
 
 /* Atomic domains, at creation. */

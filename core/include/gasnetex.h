@@ -63,6 +63,12 @@
 #define GASNET_SUPPORTS_TI_ENTRY 1
 #define GASNET_SUPPORTS_TI_IS_REQ 1
 #define GASNET_SUPPORTS_TI_IS_LONG 1
+/* Negotiated mediums without a client's buffer are built where the transport sends them from. A
+ * negotiated long is as cheap as one from the client's own buffer, and no cheaper. */
+#define GASNET_NATIVE_NP_ALLOC_REQ_MEDIUM 1
+#define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM 1
+#define GASNET_SUPPORTS_AM_CANCEL 20240418L
+#define GASNET_SUPPORTS_AM_COMMIT_V2 20240906L
 
 /* ---- errors: specification "1.6 Errors" of GASNet-1 ---- */
 #define GASNET_OK 0
@@ -198,7 +204,8 @@ typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
 struct cwy_token;
 typedef struct cwy_token* gex_Token_t;
-typedef void (*gex_AM_Fn_t)(void);
+/* Without a prototype, so that C clients may name handlers in tables without a cast. */
+typedef void (*gex_AM_Fn_t)();
 #define GEX_AM_INDEX_BASE 128
 
 typedef struct {
@@ -265,6 +272,65 @@ extern int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handler,
 extern int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler, const void* source_addr,
                                 size_t nbytes, void* dest_addr, gex_Event_t* lc_opt,
                                 gex_Flags_t flags, unsigned nargs, const gex_AM_Arg_t* args);
+
+/* Negotiated payload. A descriptor belongs to the thread that prepared it, and a thread has one at
+ * a time: between Prepare and Commit (or Cancel) it may not communicate. The two members are what
+ * the queries answer; the rest of the object is the library's. */
+struct cwy_am_src_desc {
+  void* cwy_addr;
+  size_t cwy_size;
+};
+typedef struct cwy_am_src_desc* gex_AM_SrcDesc_t;
+#define GEX_AM_SRCDESC_NO_OP ((gex_AM_SrcDesc_t)0)
+/* Ends the job: GEX_AM_SRCDESC_NO_OP describes no buffer. */
+extern void cwy_am_no_src_desc_v1(const char* call) __attribute__((noreturn));
+static inline void* gex_AM_SrcDescAddr(gex_AM_SrcDesc_t sd) {
+  if (__builtin_expect(!sd, 0)) cwy_am_no_src_desc_v1("gex_AM_SrcDescAddr()");
+  return sd->cwy_addr;
+}
+static inline size_t gex_AM_SrcDescSize(gex_AM_SrcDesc_t sd) {
+  if (__builtin_expect(!sd, 0)) cwy_am_no_src_desc_v1("gex_AM_SrcDescSize()");
+  return sd->cwy_size;
+}
+/* Library-provided buffers (client_buf NULL) are aligned to 16 bytes. GEX_FLAG_IMMEDIATE answers
+ * GEX_AM_SRCDESC_NO_OP while the transport has no room; otherwise these wait for room. */
+extern gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_t rank,
+                                                    const void* client_buf, size_t least_payload,
+                                                    size_t most_payload, gex_Event_t* lc_opt,
+                                                    gex_Flags_t flags, unsigned int numargs);
+extern gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const void* client_buf,
+                                                  size_t least_payload, size_t most_payload,
+                                                  gex_Event_t* lc_opt, gex_Flags_t flags,
+                                                  unsigned int numargs);
+extern gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t rank,
+                                                  const void* client_buf, size_t least_payload,
+                                                  size_t most_payload, void* dest_addr,
+                                                  gex_Event_t* lc_opt, gex_Flags_t flags,
+                                                  unsigned int numargs);
+extern gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const void* client_buf,
+                                                size_t least_payload, size_t most_payload,
+                                                void* dest_addr, gex_Event_t* lc_opt,
+                                                gex_Flags_t flags, unsigned int numargs);
+/* Extension: give a descriptor back instead of committing it. Nothing is sent, the event named by
+ * lc_opt is untouched, and a request whose reply was cancelled may be replied to. `flags` must be
+ * 0. GASNET_OK. */
+extern int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+extern int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+extern int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+extern int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags);
+
+extern int cwy_am_commit_request_medium_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
+                                           size_t nbytes, gex_Flags_t flags, unsigned nargs,
+                                           const gex_AM_Arg_t* args);
+extern int cwy_am_commit_reply_medium_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                         gex_Flags_t flags, unsigned nargs,
+                                         const gex_AM_Arg_t* args);
+extern int cwy_am_commit_request_long_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                         void* dest_addr, gex_Flags_t flags, unsigned nargs,
+                                         const gex_AM_Arg_t* args);
+extern int cwy_am_commit_reply_long_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes,
+                                       void* dest_addr, gex_Flags_t flags, unsigned nargs,
+                                       const gex_AM_Arg_t* args);
 #include <causeway/am_calls.h>
 
 /* ---- progress ---- */

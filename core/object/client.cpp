@@ -14,7 +14,10 @@ namespace {
 std::vector<Card> trade_cards(Endpoint& ep) {
   Card own = Card::of_this_process();
   own.fingerprint = config_fingerprint(runtime().config());
-  for (auto& cep : ep.conduit_eps()) own.addresses[cep->conduit->name()] = cep->address();
+  for (auto& cep : ep.conduit_eps()) {
+    own.addresses[cep->conduit->name()] = cep->address();
+    own.am_limits[cep->conduit->name()] = cep->limits;
+  }
   const auto packed =
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
   std::vector<Card> cards;

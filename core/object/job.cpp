@@ -55,6 +55,9 @@ std::string Card::pack() const {
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "fingerprint", fingerprint);
   for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
+  for (const auto& [name, limits] : am_limits) {
+    put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
+  }
   return out;
 }
 
@@ -79,6 +82,12 @@ Card Card::unpack(const std::string& bytes) {
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "fingerprint") card.fingerprint = value;
     if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
+    if (name.rfind("am.", 0) == 0) {
+      char* rest = nullptr;
+      AmLimits& limits = card.am_limits[name.substr(3)];
+      limits.medium = std::strtoull(value.c_str(), &rest, 10);
+      limits.long_max = std::strtoull(rest, nullptr, 10);
+    }
   }
   return card;
 }

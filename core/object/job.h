@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "am/limits.h"
 #include "bootstrap/bootstrap.h"
 #include "config/config.h"
 #include "select/selector.h"
@@ -26,6 +27,7 @@ struct Card {
   uint32_t epoch = 1;
   std::string fingerprint;  // of the configuration, to find ranks that read another file
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
+  std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes
 
   std::string pack() const;
   static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)

@@ -63,6 +63,8 @@ struct Peer {
   bool connected = false;  // under the endpoint's connect mutex
   cwyc_conn stub{};        // core points to this Peer
   RemoteSegment segment;
+  // Largest payloads of messages to and from the peer, once asked for (am/limits); 0 before.
+  mutable std::atomic<uint32_t> medium_max{0}, long_max{0};
   Connection* connections[4] = {};  // distinct ones, in order of creation; owned
 };
 

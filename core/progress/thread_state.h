@@ -4,15 +4,20 @@
 
 #include <cstdint>
 
+#include "am/send_buffer.h"
+#include "am/src_desc.h"
 #include "event/op.h"
-
-struct cwy_token;
 
 namespace causeway {
 
 // Where the thread is, as far as the specification restricts calls ("Calls from restricted
 // context").
-enum class Context : uint32_t { client = 0, request_handler = 1, reply_handler = 2 };
+enum class Context : uint32_t {
+  client = 0,
+  request_handler = 1,
+  reply_handler = 2,
+  negotiating = 3  // between gex_AM_Prepare*() and its Commit or Cancel, wherever that began
+};
 
 struct ThreadState {
   Context context = Context::client;
@@ -22,6 +27,8 @@ struct ThreadState {
   ImplicitOps implicit;          // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
   bool in_poll = false;
+  NegotiatedSend negotiated;
+  SendBufferCache send_buffers;
 };
 
 ThreadState* create_thread_state();

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "am/emulated_long.h"
+#include "am/emulated_prepare.h"
 #include "am/internal.h"
 #include "atomics/emulated_atomic.h"
 #include "object/endpoint.h"
@@ -202,8 +203,6 @@ template <typename... Args>
 cwy_status unsupported(cwyc_conn*, Args...) {
   return CWY_ERR_UNSUPPORTED;
 }
-void nothing_to_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {}
-void nothing_to_cancel(cwyc_conn*, cwyc_am_slot*) {}
 
 // A conduit with put but no put_small: the source is copied at once by its put.
 cwy_status small_by_put(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
@@ -227,9 +226,9 @@ void fill_with_emulation(cwyc_ops& ops) {
   fill(ops.put_notify, &unsupported);
   fill(ops.putv, &unsupported);
   fill(ops.getv, &unsupported);
-  fill(ops.am_prepare, &unsupported);
-  fill(ops.am_commit, &nothing_to_commit);
-  fill(ops.am_cancel, &nothing_to_cancel);
+  fill(ops.am_prepare, &emulated_prepare);
+  fill(ops.am_commit, &emulated_commit);
+  fill(ops.am_cancel, &emulated_cancel);
   fill(ops.flush, &unsupported);
   fill(ops.check, &unsupported);
 }

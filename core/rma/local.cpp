@@ -9,8 +9,12 @@
 namespace causeway {
 
 const void* local_address(const Team& team, const void* addr, gex_Flags_t flags) {
+  return local_address(*team.ep(), addr, flags);
+}
+
+const void* local_address(const Endpoint& ep, const void* addr, gex_Flags_t flags) {
   if (__builtin_expect(!(flags & GEX_FLAG_SELF_SEG_OFFSET), 1)) return addr;
-  const Segment* segment = team.ep()->segment();
+  const Segment* segment = ep.segment();
   if (segment == nullptr) fatal("GEX_FLAG_SELF_SEG_OFFSET", "no segment is bound here");
   return static_cast<const char*>(segment->addr()) + reinterpret_cast<uintptr_t>(addr);
 }
@@ -24,15 +28,20 @@ void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
 }
 
 cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length) {
-  const Segment* segment = team.ep()->segment();
-  const Connection* c = static_cast<Connection*>(conn->core);
-  if (segment == nullptr || conn == &team.ep()->peer(conn->peer.rank).stub) return nullptr;
+  if (conn == &team.ep()->peer(conn->peer.rank).stub) return nullptr;
+  return local_registration(conn, addr, length);
+}
+
+cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
+  const Connection& c = Connection::of(conn);
+  const Segment* segment = c.peer->ep->segment();
+  if (segment == nullptr) return nullptr;
   const auto base = reinterpret_cast<uintptr_t>(segment->addr());
   const auto at = reinterpret_cast<uintptr_t>(addr);
   if (at < base || at - base > segment->size() || length > segment->size() - (at - base)) {
     return nullptr;
   }
-  return segment->registration(c->cep->conduit);
+  return segment->registration(c.cep->conduit);
 }
 
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length) {
@@ -48,21 +57,14 @@ void require_remote_range(const char* call, const Peer& peer, const void* addr, 
         peer.segment.base, peer.segment.base + size, peer.rank);
 }
 
-cwy_status post_long(const Team& team, Peer& peer, uint64_t word, const int32_t* args,
-                     unsigned nargs, const void* src, size_t length, void* dest, uint32_t flags,
-                     cwyc_op* op) {
-  cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsigned nargs,
+                     const void* src, size_t length, void* dest, uint32_t flags, cwyc_op* op) {
   const auto raddr = reinterpret_cast<uint64_t>(dest);
-  if (conn == &peer.stub) {
-    const cwy_status status = or_fatal("gex_AM_*Long()", [&] { return connect_peer(peer); });
-    if (status != CWY_OK) return status;
-    conn = peer.am.load(std::memory_order_acquire);
-  }
   Connection& c = Connection::of(conn);
   if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0) {
-    const cwy_status status = conn->ops->am_long(
-        conn, word, args, nargs, src, local_registration(team, conn, src, length), length, raddr,
-        c.rkey.load(std::memory_order_acquire), flags, op);
+    const cwy_status status =
+        conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
+                           length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);
     if (status != CWY_ERR_UNSUPPORTED) return status;
     c.rma_over_am.store(true, std::memory_order_relaxed);
   }

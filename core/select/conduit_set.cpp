@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "am/emulated_long.h"
+#include "am/emulated_prepare.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "rma/emulation.h"
@@ -46,6 +47,18 @@ void clear_forbidden(cwyc_ops& ops, uint64_t caps) {
   if (!(caps & CWYC_CAP_AM_PREPARE)) {
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
   }
+}
+
+// Enough for every purpose of a medium, and it fits the 32 bits in which limits are kept.
+constexpr size_t kMediumMax = size_t{1} << 30;
+
+// Emulations that wait for room take the lock for each attempt and not while they wait.
+void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
+  if (inner.am_long == &emulated_long) locking.am_long = &emulated_long;
+  if (inner.am_prepare != &emulated_prepare) return;
+  locking.am_prepare = &emulated_prepare;
+  locking.am_commit = &emulated_commit;
+  locking.am_cancel = &emulated_cancel;
 }
 
 }  // namespace
@@ -178,13 +191,14 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
     if (multithreaded && ops.concurrency == CWYC_SERIAL) {
       out->serial = true;
       ops = locking_table();
+      keep_unlocked(ops, out->inner.back());
     }
     out->ops.push_back(ops);
   }
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
   const bool native_long = out->inner[0].am_long != &emulated_long;
-  out->limits.medium = out->attr.am_medium_max;
+  out->limits.medium = std::min<size_t>(out->attr.am_medium_max, kMediumMax);
   out->limits.long_max =
       native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax) : kEmulatedLongMax;
   return out;

@@ -7,13 +7,6 @@
 namespace causeway {
 namespace {
 
-const PeerRule* first_match(const Config& config, const PeerFacts& peer) {
-  for (const PeerRule& rule : config.peers) {
-    if (rule.matches(peer.locality, peer.host, peer.desc.peer.rank)) return &rule;
-  }
-  return nullptr;
-}
-
 // Empty when `conduit` reaches the peer; otherwise the reason.
 std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
@@ -63,9 +56,16 @@ void obey_fallback(const Choice& choice, const PeerFacts& peer) {
 
 }  // namespace
 
+const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
+  for (const PeerRule& rule : config.peers) {
+    if (rule.matches(peer.locality, peer.host, peer.desc.peer.rank)) return &rule;
+  }
+  return nullptr;
+}
+
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;
-  choice.rule = first_match(config, peer);
+  choice.rule = rule_for(config, peer);
   if (choice.rule == nullptr) throw Error(CWY_ERR_UNREACHABLE, "{}", describe(peer, {}, nullptr));
   for (const std::string& name : choice.rule->use) {
     Conduit* conduit = set.find(name);

@@ -36,6 +36,9 @@ struct Choice {
   std::vector<Refusal> refused;  // in the order tried
 };
 
+// The first rule of `peers:` that matches, or nullptr.
+const PeerRule* rule_for(const Config& config, const PeerFacts& peer);
+
 // Throws Error(CWY_ERR_UNREACHABLE) listing every reason when nothing fits.
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer);
 

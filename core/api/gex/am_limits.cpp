@@ -5,22 +5,62 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
+#include "diag/refusal.h"
 #include "object/client.h"
+#include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
 
 namespace causeway {
 namespace {
 
-AmLimits limits(gex_TM_t tm, gex_Rank_t rank) {
-  Team& team = *Team::of(tm);
-  if (rank == GEX_RANK_INVALID) return limits_of(team);
-  if (runtime().checks()) require_rank("gex_AM_Max*()", tm, rank);
-  return limits_of(team.member(rank));
+constexpr gex_Flags_t kLeast = GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
+
+// With `checks: full`: the arguments that every query of the family has.
+void check_query(const char* call, bool reply, const gex_Event_t* lc_opt, gex_Flags_t flags,
+                 unsigned numargs) {
+  if (numargs > gex_AM_MaxArgs()) {
+    fatal(call, "numargs is {}; a message has at most {}", numargs, gex_AM_MaxArgs());
+  }
+  if (lc_opt == GEX_EVENT_DEFER || (reply && lc_opt == GEX_EVENT_GROUP)) {
+    fatal(call, "lc_opt must be GEX_EVENT_NOW, {}NULL or the address of an event",
+          reply ? "" : "GEX_EVENT_GROUP, ");
+  }
+  if ((flags & kLeast) == kLeast) {
+    fatal(call, "GEX_FLAG_AM_PREPARE_LEAST_CLIENT and _ALLOC exclude each other");
+  }
+  if ((flags & GEX_FLAG_AM_PREPARE_LEAST_ALLOC) && lc_opt != nullptr) {
+    fatal(call,
+          "with GEX_FLAG_AM_PREPARE_LEAST_ALLOC lc_opt must be NULL, as it must be for "
+          "gex_AM_Prepare*()");
+  }
 }
 
-AmLimits lub() {
-  return least_limits(*runtime().clients.front()->endpoint());
+struct Family {
+  const char* call;
+  bool medium, reply;
+};
+
+size_t answer(const Family& family, gex_TM_t tm, gex_Rank_t rank, const gex_Event_t* lc_opt,
+              gex_Flags_t flags, unsigned numargs) {
+  if (runtime().checks()) {
+    if (tm == GEX_TM_INVALID || rank != GEX_RANK_INVALID) require_rank(family.call, tm, rank);
+    check_query(family.call, family.reply, lc_opt, flags, numargs);
+  }
+  Team& team = *Team::of(tm);
+  const AmLimits limits = rank == GEX_RANK_INVALID ? limits_of(team) : limits_of(team.member(rank));
+  return payload_limit(limits, family.medium, flags);
+}
+
+size_t answer(const Family& family, gex_Token_t token, const gex_Event_t* lc_opt, gex_Flags_t flags,
+              unsigned numargs) {
+  if (runtime().checks()) {
+    if (token == nullptr || !token->is_request) {
+      fatal(family.call, "called outside a request handler, the only place with a reply to send");
+    }
+    check_query(family.call, true, lc_opt, flags, numargs);
+  }
+  return payload_limit(limits_of(*token->from), family.medium, flags);
 }
 
 }  // namespace
@@ -29,42 +69,50 @@ AmLimits lub() {
 using namespace causeway;
 
 CAUSEWAY_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
+  if (ep == GEX_EP_INVALID) {
+    log_refusal("gex_EP_RegisterHandlers()", "the endpoint is GEX_EP_INVALID");
+    return GASNET_ERR_BAD_ARG;
+  }
   return as(ep)->handlers().register_handlers(table, numentries);
 }
 
-CAUSEWAY_API size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                                          gex_Flags_t, unsigned int) {
-  return limits(tm, other_rank).long_max;
+CAUSEWAY_API size_t gex_AM_MaxRequestLong(gex_TM_t tm, gex_Rank_t other_rank,
+                                          const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                          unsigned int numargs) {
+  return answer({"gex_AM_MaxRequestLong()", false, false}, tm, other_rank, lc_opt, flags, numargs);
 }
-CAUSEWAY_API size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                                        gex_Flags_t, unsigned int) {
-  return limits(tm, other_rank).long_max;
+CAUSEWAY_API size_t gex_AM_MaxReplyLong(gex_TM_t tm, gex_Rank_t other_rank,
+                                        const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                        unsigned int numargs) {
+  return answer({"gex_AM_MaxReplyLong()", false, true}, tm, other_rank, lc_opt, flags, numargs);
 }
-CAUSEWAY_API size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                                            gex_Flags_t, unsigned int) {
-  return limits(tm, other_rank).medium;
+CAUSEWAY_API size_t gex_AM_MaxRequestMedium(gex_TM_t tm, gex_Rank_t other_rank,
+                                            const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                            unsigned int numargs) {
+  return answer({"gex_AM_MaxRequestMedium()", true, false}, tm, other_rank, lc_opt, flags, numargs);
 }
-CAUSEWAY_API size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank, const gex_Event_t*,
-                                          gex_Flags_t, unsigned int) {
-  return limits(tm, other_rank).medium;
+CAUSEWAY_API size_t gex_AM_MaxReplyMedium(gex_TM_t tm, gex_Rank_t other_rank,
+                                          const gex_Event_t* lc_opt, gex_Flags_t flags,
+                                          unsigned int numargs) {
+  return answer({"gex_AM_MaxReplyMedium()", true, true}, tm, other_rank, lc_opt, flags, numargs);
 }
-CAUSEWAY_API size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t*, gex_Flags_t,
-                                           unsigned int) {
-  return limits_of(*token->from).long_max;
+CAUSEWAY_API size_t gex_Token_MaxReplyLong(gex_Token_t token, const gex_Event_t* lc_opt,
+                                           gex_Flags_t flags, unsigned int numargs) {
+  return answer({"gex_Token_MaxReplyLong()", false, true}, token, lc_opt, flags, numargs);
 }
-CAUSEWAY_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t*, gex_Flags_t,
-                                             unsigned int) {
-  return limits_of(*token->from).medium;
+CAUSEWAY_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_t* lc_opt,
+                                             gex_Flags_t flags, unsigned int numargs) {
+  return answer({"gex_Token_MaxReplyMedium()", true, true}, token, lc_opt, flags, numargs);
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestLong(void) {
-  return lub().long_max;
+  return least_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyLong(void) {
-  return lub().long_max;
+  return least_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestMedium(void) {
-  return lub().medium;
+  return least_limits().medium;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyMedium(void) {
-  return lub().medium;
+  return least_limits().medium;
 }

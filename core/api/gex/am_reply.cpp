@@ -1,48 +1,20 @@
 // gex_AM_Reply* and what a handler may ask of its token.
 #include <gasnetex.h>
 
+#include "am/completion.h"
 #include "am/internal.h"
 #include "am/limits.h"
 #include "am/send.h"
 #include "am/token.h"
 #include "am/word.h"
 #include "api/gex/export.h"
-#include "object/client.h"
-#include "object/fatal.h"
+#include "object/endpoint.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 #include "rma/local.h"
 
 namespace causeway {
 namespace {
-
-[[noreturn]] __attribute__((cold, noinline)) void refuse_reply(const char* call,
-                                                               gex_Token_t token) {
-  const ThreadState& thread = thread_state();
-  if (!token->is_request || thread.context != Context::request_handler) {
-    fatal(call, "called outside a request handler; only a request can be replied to");
-  }
-  if (token->replied) {
-    fatal(call, "this request has been replied to already; a handler may reply once");
-  }
-  forbidden_here(call, thread);
-}
-
-inline void require_reply(const char* call, gex_Token_t token) {
-  const ThreadState& thread = thread_state();
-  if (__builtin_expect(!token->is_request || token->replied ||
-                           thread.context != Context::request_handler || thread.hsl_held != 0,
-                       0)) {
-    refuse_reply(call, token);
-  }
-}
-
-void require_within(const char* call, size_t nbytes, size_t limit) {
-  if (__builtin_expect(nbytes > limit, 0)) {
-    fatal(call, "a payload of {} bytes is over the limit of {} (gex_Token_Max*() tells it)", nbytes,
-          limit);
-  }
-}
 
 // Replies wait for room on their own lane, which the receiver drains in every context, so this
 // ends. 0, or 1 for the no-op answer of GEX_FLAG_IMMEDIATE.
@@ -59,46 +31,25 @@ __attribute__((cold, noinline)) int retry_reply(gex_Token_t token, gex_Flags_t f
   return 0;
 }
 
+// Posts until accepted; `post` answers CWY_OK, CWY_INPROGRESS, CWY_RETRY or a failure.
 template <typename Post>
-inline int post_reply(gex_Token_t token, gex_Flags_t flags, Post&& post) {
-  const cwy_status status = post();
-  if (__builtin_expect(status == CWY_RETRY || status < 0, 0)) {
-    return retry_reply(token, flags, status, post);
+inline int post_payload(gex_Token_t token, gex_Flags_t flags, ReplyCompletion& completion,
+                        Post&& post) {
+  cwy_status status = post();
+  if (__builtin_expect(status < 0, 0)) {
+    if (retry_reply(token, flags, status, [&] { return status = post(); }) != 0) {
+      completion.refused();
+      return 1;
+    }
   }
   token->replied = true;
+  completion.accepted(status);
   return 0;
 }
 
-inline uint32_t conduit_flags(gex_Flags_t flags) {
-  return CWYC_LANE_REPLY | (flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
+inline uint32_t reply_flags(gex_Flags_t flags) {
+  return CWYC_LANE_REPLY | conduit_flags(flags);
 }
-
-// Local completion of a reply's payload: at once, or by an event that only a later call outside
-// the handler may wait for.
-struct ReplyCompletion {
-  ReplyCompletion(const char* call, gex_Event_t* lc) : lc_opt(lc) {
-    if (lc_opt == GEX_EVENT_NOW) return;
-    if (!is_leaf_pointer(lc_opt)) {
-      fatal(call, "lc_opt must be GEX_EVENT_NOW or the address of an event");
-    }
-    op = thread_state().ops.take();
-    op->arm_explicit(CWYC_DONE_LOCAL);
-  }
-  // Inside a handler nothing may be waited for, so NOW means: copy the source.
-  uint32_t flags() const { return lc_opt == GEX_EVENT_NOW ? CWYC_SRC_VOLATILE : 0; }
-  cwyc_op* conduit_op() { return op != nullptr ? &op->conduit : nullptr; }
-  void settle(cwy_status status, bool no_op) {
-    if (op == nullptr) return;
-    if (!no_op && status == CWY_INPROGRESS) {
-      *lc_opt = reinterpret_cast<gex_Event_t>(op);
-      return;
-    }
-    if (!no_op) *lc_opt = GEX_EVENT_INVALID;
-    thread_state().ops.give(op);
-  }
-  gex_Event_t* lc_opt;
-  Op* op = nullptr;
-};
 
 // As in a request: what posting it again needs, out of the common path's way.
 struct ShortReply {
@@ -111,7 +62,7 @@ struct ShortReply {
   __attribute__((always_inline)) cwy_status post() const {
     // Acquire: a connection that has been swapped in is complete.
     cwyc_conn* conn = token->from->am.load(std::memory_order_acquire);
-    return conn->ops->am_short(conn, word, args, nargs, conduit_flags(flags));
+    return conn->ops->am_short(conn, word, args, nargs, reply_flags(flags));
   }
 };
 
@@ -141,21 +92,21 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
                                         const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyMedium()";
   require_reply(kCall, token);
-  require_within(kCall, nbytes, limits_of(*token->from).medium);
-  const Team& team = *token->ep->client()->team();
-  source_addr = local_address(team, source_addr, flags);
+  Peer& peer = *token->from;
+  require_within(kCall, nbytes, limits_of(peer).medium);
+  source_addr = local_address(*token->ep, source_addr, flags);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
+  }
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
-  ReplyCompletion completion(kCall, lc_opt);
-  cwy_status status = CWY_OK;
-  const int no_op = post_reply(token, flags, [&] {
-    cwyc_conn* conn = token->from->am.load(std::memory_order_acquire);
-    status = conn->ops->am_medium(
-        conn, word, args, nargs, source_addr, local_registration(team, conn, source_addr, nbytes),
-        nbytes, conduit_flags(flags) | completion.flags(), completion.conduit_op());
-    return status;
+  ReplyCompletion completion(kCall, thread_state(), lc_opt);
+  return post_payload(token, flags, completion, [&]() -> cwy_status {
+    cwyc_conn* conn = am_connection(peer);
+    if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
+    return conn->ops->am_medium(conn, word, args, nargs, source_addr,
+                                local_registration(conn, source_addr, nbytes), nbytes,
+                                reply_flags(flags) | completion.flags(), completion.op());
   });
-  completion.settle(status, no_op != 0);
-  return no_op;
 }
 
 CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
@@ -164,21 +115,21 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
                                       const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyLong()";
   require_reply(kCall, token);
-  require_within(kCall, nbytes, limits_of(*token->from).long_max);
-  const Team& team = *token->ep->client()->team();
-  source_addr = local_address(team, source_addr, flags);
-  dest_addr = remote_address(*token->from, dest_addr, flags);
-  if (runtime().checks()) require_remote_range(kCall, *token->from, dest_addr, nbytes);
+  Peer& peer = *token->from;
+  require_within(kCall, nbytes, limits_of(peer).long_max);
+  source_addr = local_address(*token->ep, source_addr, flags);
+  dest_addr = remote_address(peer, dest_addr, flags);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
+  }
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
-  ReplyCompletion completion(kCall, lc_opt);
-  cwy_status status = CWY_OK;
-  const int no_op = post_reply(token, flags, [&] {
-    status = post_long(team, *token->from, word, args, nargs, source_addr, nbytes, dest_addr,
-                       conduit_flags(flags) | completion.flags(), completion.conduit_op());
-    return status;
+  ReplyCompletion completion(kCall, thread_state(), lc_opt);
+  return post_payload(token, flags, completion, [&]() -> cwy_status {
+    cwyc_conn* conn = am_connection(peer);
+    if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
+    return post_long(conn, word, args, nargs, source_addr, nbytes, dest_addr,
+                     reply_flags(flags) | completion.flags(), completion.op());
   });
-  completion.settle(status, no_op != 0);
-  return no_op;
 }
 
 CAUSEWAY_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {

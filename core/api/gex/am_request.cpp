@@ -1,6 +1,7 @@
 // gex_AM_Request*: "Fixed-payload AM APIs" of the GASNet-EX specification.
 #include <gasnetex.h>
 
+#include "am/completion.h"
 #include "am/internal.h"
 #include "am/limits.h"
 #include "am/send.h"
@@ -16,15 +17,6 @@
 
 namespace causeway {
 namespace {
-
-// Requests make progress: a program that only sends must still receive.
-inline bool poll_is_due(const ThreadState& thread) {
-  return (thread.sends + 1) % kPollInterval == 0;
-}
-inline void occasional_poll(ThreadState& thread) {
-  if (__builtin_expect(poll_is_due(thread), 0)) poll_once();
-  ++thread.sends;
-}
 
 // Back-pressure: makes progress and posts again until the message is out, or passes it on.
 template <typename Post>
@@ -43,57 +35,9 @@ __attribute__((cold, noinline)) int retry(Peer& peer, gex_Flags_t flags, cwy_sta
   return 0;
 }
 
-void require_within(const char* call, size_t nbytes, size_t limit) {
-  if (__builtin_expect(nbytes > limit, 0)) {
-    fatal(call, "a payload of {} bytes is over the limit of {} (gex_AM_Max*() tells it)", nbytes,
-          limit);
-  }
-}
-
-// Local completion of a medium or long, as `lc_opt` asks for it. Chooses the Op to post with and
-// settles the client's event afterwards.
-class LocalCompletion {
- public:
-  LocalCompletion(const char* call, ThreadState& thread, gex_Event_t* lc_opt)
-      : thread_(thread), lc_opt_(lc_opt), op_(thread.ops.take()) {
-    if (lc_opt == GEX_EVENT_GROUP) {
-      op_->arm_implicit(thread.nbi, kCategoryAm, false, 0, CWYC_DONE_LOCAL);
-    } else if (lc_opt == GEX_EVENT_NOW || is_leaf_pointer(lc_opt)) {
-      op_->arm_explicit(CWYC_DONE_LOCAL);
-    } else {
-      fatal(call, "lc_opt must be GEX_EVENT_NOW, GEX_EVENT_GROUP or the address of an event");
-    }
-  }
-  cwyc_op* op() { return &op_->conduit; }
-
-  // The message was accepted with `status` (CWY_OK or CWY_INPROGRESS).
-  void accepted(cwy_status status) {
-    const bool pending = status == CWY_INPROGRESS;
-    if (lc_opt_ == GEX_EVENT_GROUP) {
-      if (pending) {
-        ++thread_.nbi->initiated[kCategoryAm];
-        return;
-      }
-    } else if (lc_opt_ == GEX_EVENT_NOW) {
-      Waiter waiter;
-      while (pending && !op_->complete()) waiter.step();
-    } else {
-      *lc_opt_ = pending ? reinterpret_cast<gex_Event_t>(op_) : GEX_EVENT_INVALID;
-      if (pending) return;
-    }
-    thread_.ops.give(op_);
-  }
-  void refused() { thread_.ops.give(op_); }
-
- private:
-  ThreadState& thread_;
-  gex_Event_t* lc_opt_;
-  Op* op_;
-};
-
 // Posts until accepted. 0, or 1 for the no-op answer of GEX_FLAG_IMMEDIATE.
 template <typename Post>
-int post_payload(Peer& peer, gex_Flags_t flags, LocalCompletion& completion, Post&& post) {
+int post_payload(Peer& peer, gex_Flags_t flags, RequestCompletion& completion, Post&& post) {
   cwy_status status = post();
   if (__builtin_expect(status == CWY_RETRY, 0)) {
     const int no_op = retry(peer, flags, status, [&] { return status = post(); });
@@ -106,10 +50,6 @@ int post_payload(Peer& peer, gex_Flags_t flags, LocalCompletion& completion, Pos
   }
   completion.accepted(status);
   return 0;
-}
-
-inline uint32_t conduit_flags(gex_Flags_t flags) {
-  return flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0;
 }
 
 // A short request as far as posting it again needs it. In memory rather than in registers that
@@ -185,12 +125,16 @@ CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_I
   require_within(kCall, nbytes, limits_of(peer).medium);
   occasional_poll(thread);
   source_addr = local_address(team, source_addr, flags);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
+  }
   const uint64_t word = client_word(handler, team.ep()->index());
-  LocalCompletion completion(kCall, thread, lc_opt);
-  return post_payload(peer, flags, completion, [&] {
-    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+  RequestCompletion completion(kCall, thread, lc_opt);
+  return post_payload(peer, flags, completion, [&]() -> cwy_status {
+    cwyc_conn* conn = am_connection(peer);
+    if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
     return conn->ops->am_medium(conn, word, args, nargs, source_addr,
-                                local_registration(team, conn, source_addr, nbytes), nbytes,
+                                local_registration(conn, source_addr, nbytes), nbytes,
                                 conduit_flags(flags), completion.op());
   });
 }
@@ -209,11 +153,15 @@ CAUSEWAY_API int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Ind
   occasional_poll(thread);
   source_addr = local_address(team, source_addr, flags);
   dest_addr = remote_address(peer, dest_addr, flags);
-  if (__builtin_expect(runtime().checks(), 0)) require_remote_range(kCall, peer, dest_addr, nbytes);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
+  }
   const uint64_t word = client_word(handler, team.ep()->index());
-  LocalCompletion completion(kCall, thread, lc_opt);
-  return post_payload(peer, flags, completion, [&] {
-    return post_long(team, peer, word, args, nargs, source_addr, nbytes, dest_addr,
-                     conduit_flags(flags), completion.op());
+  RequestCompletion completion(kCall, thread, lc_opt);
+  return post_payload(peer, flags, completion, [&]() -> cwy_status {
+    cwyc_conn* conn = am_connection(peer);
+    if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
+    return post_long(conn, word, args, nargs, source_addr, nbytes, dest_addr, conduit_flags(flags),
+                     completion.op());
   });
 }

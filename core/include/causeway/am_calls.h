@@ -103,6 +103,66 @@ CWY_DEFINE_AM_CALLS(15)
 CWY_DEFINE_AM_CALLS(16)
 #undef CWY_DEFINE_AM_CALLS
 
+/* Commits. The _v2 forms are an extension: they take flags, and with GEX_FLAG_IMMEDIATE a non-zero
+ * answer means that nothing was sent and the descriptor is still prepared. */
+#define CWY_DEFINE_AM_COMMITS(Way, way, M)                                                        \
+  static inline void gex_AM_Commit##Way##Medium##M(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,   \
+                                                   size_t nbytes CWY_P##M) {                      \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                       \
+    (void)cwy_am_commit_##way##_medium_v1(sd, handler, nbytes, 0, M, args);                       \
+  }                                                                                               \
+  static inline void gex_AM_Commit##Way##Long##M(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,     \
+                                                 size_t nbytes, void* dest_addr CWY_P##M) {       \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                       \
+    (void)cwy_am_commit_##way##_long_v1(sd, handler, nbytes, dest_addr, 0, M, args);              \
+  }                                                                                               \
+  static inline int gex_AM_Commit##Way##Medium##M##_v2(                                           \
+      gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, size_t nbytes, gex_Flags_t flags CWY_P##M) {   \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                       \
+    return cwy_am_commit_##way##_medium_v1(sd, handler, nbytes, flags, M, args);                  \
+  }                                                                                               \
+  static inline int gex_AM_Commit##Way##Long##M##_v2(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler, \
+                                                     size_t nbytes, void* dest_addr,              \
+                                                     gex_Flags_t flags CWY_P##M) {                \
+    const gex_AM_Arg_t args[] = {CWY_A##M};                                                       \
+    return cwy_am_commit_##way##_long_v1(sd, handler, nbytes, dest_addr, flags, M, args);         \
+  }
+CWY_DEFINE_AM_COMMITS(Request, request, 0)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 0)
+CWY_DEFINE_AM_COMMITS(Request, request, 1)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 1)
+CWY_DEFINE_AM_COMMITS(Request, request, 2)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 2)
+CWY_DEFINE_AM_COMMITS(Request, request, 3)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 3)
+CWY_DEFINE_AM_COMMITS(Request, request, 4)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 4)
+CWY_DEFINE_AM_COMMITS(Request, request, 5)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 5)
+CWY_DEFINE_AM_COMMITS(Request, request, 6)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 6)
+CWY_DEFINE_AM_COMMITS(Request, request, 7)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 7)
+CWY_DEFINE_AM_COMMITS(Request, request, 8)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 8)
+CWY_DEFINE_AM_COMMITS(Request, request, 9)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 9)
+CWY_DEFINE_AM_COMMITS(Request, request, 10)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 10)
+CWY_DEFINE_AM_COMMITS(Request, request, 11)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 11)
+CWY_DEFINE_AM_COMMITS(Request, request, 12)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 12)
+CWY_DEFINE_AM_COMMITS(Request, request, 13)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 13)
+CWY_DEFINE_AM_COMMITS(Request, request, 14)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 14)
+CWY_DEFINE_AM_COMMITS(Request, request, 15)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 15)
+CWY_DEFINE_AM_COMMITS(Request, request, 16)
+CWY_DEFINE_AM_COMMITS(Reply, reply, 16)
+#undef CWY_DEFINE_AM_COMMITS
+
 /* CWY_SUFFIX(fixed count, arguments...): how many arguments come after the fixed ones. */
 #define CWY_25TH(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, _18, \
                  _19, _20, _21, _22, _23, _24, n, ...)                                            \
@@ -112,6 +172,9 @@ CWY_DEFINE_AM_CALLS(16)
            x, x, x, x)
 #define CWY_AFTER_4(...)                                                                         \
   CWY_25TH(__VA_ARGS__, x, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, \
+           x, x, x)
+#define CWY_AFTER_5(...)                                                                         \
+  CWY_25TH(__VA_ARGS__, x, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, \
            x, x, x)
 #define CWY_AFTER_6(...)                                                                         \
   CWY_25TH(__VA_ARGS__, x, x, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, x, x, x, \
@@ -133,5 +196,21 @@ CWY_DEFINE_AM_CALLS(16)
 #define gex_AM_ReplyMedium(...) CWY_JOIN(gex_AM_ReplyMedium, CWY_AFTER_6(__VA_ARGS__))(__VA_ARGS__)
 #define gex_AM_RequestLong(...) CWY_JOIN(gex_AM_RequestLong, CWY_AFTER_8(__VA_ARGS__))(__VA_ARGS__)
 #define gex_AM_ReplyLong(...) CWY_JOIN(gex_AM_ReplyLong, CWY_AFTER_7(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_CommitRequestMedium(...) \
+  CWY_JOIN(gex_AM_CommitRequestMedium, CWY_AFTER_3(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_CommitReplyMedium(...) \
+  CWY_JOIN(gex_AM_CommitReplyMedium, CWY_AFTER_3(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_CommitRequestLong(...) \
+  CWY_JOIN(gex_AM_CommitRequestLong, CWY_AFTER_4(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_CommitReplyLong(...) \
+  CWY_JOIN(gex_AM_CommitReplyLong, CWY_AFTER_4(__VA_ARGS__))(__VA_ARGS__)
+#define gex_AM_CommitRequestMedium_v2(...) \
+  CWY_JOIN(CWY_JOIN(gex_AM_CommitRequestMedium, CWY_AFTER_4(__VA_ARGS__)), _v2)(__VA_ARGS__)
+#define gex_AM_CommitReplyMedium_v2(...) \
+  CWY_JOIN(CWY_JOIN(gex_AM_CommitReplyMedium, CWY_AFTER_4(__VA_ARGS__)), _v2)(__VA_ARGS__)
+#define gex_AM_CommitRequestLong_v2(...) \
+  CWY_JOIN(CWY_JOIN(gex_AM_CommitRequestLong, CWY_AFTER_5(__VA_ARGS__)), _v2)(__VA_ARGS__)
+#define gex_AM_CommitReplyLong_v2(...) \
+  CWY_JOIN(CWY_JOIN(gex_AM_CommitReplyLong, CWY_AFTER_5(__VA_ARGS__)), _v2)(__VA_ARGS__)
 
 #endif

@@ -1,6 +1,7 @@
-// Handler arguments: all six calls with 0 to 16 arguments, by the numbered names and by the names
-// that count. One handler per argument count serves requests and replies; the request handler
-// answers in kind with every argument changed, so both directions carry distinct values.
+// Handler arguments: all calls with 0 to 16 arguments, with a fixed and with a negotiated payload,
+// by the numbered names and by the names that count. One handler per argument count serves requests
+// and replies; the request handler answers in kind with every argument changed, so both directions
+// carry distinct values.
 #include <atomic>
 #include <cstring>
 #include <limits>
@@ -14,7 +15,9 @@ namespace {
 
 constexpr unsigned kMost = 16;
 enum class Kind { short_, medium, long_ };
-enum class Spelling { numbered, counting };
+// Of a Prepare and a Commit as well, for mediums and longs; _v2 takes flags.
+enum class Spelling { numbered, counting, commit, commit_counting, commit_v2, commit_v2_counting };
+constexpr unsigned kSpellings = 6;
 
 struct Seen {
   std::atomic<unsigned> replies{0};
@@ -125,12 +128,114 @@ char payload[kPayload];
     return gex_AM_ReplyLong(t, h, payload, kPayload, to, GEX_EVENT_NOW, 0 ARGS_##M); \
   }
 
-const Table requests[3][2] = {{{FOR_ALL_COUNTS(RQ_SHORT_N)}, {FOR_ALL_COUNTS(RQ_SHORT_C)}},
-                              {{FOR_ALL_COUNTS(RQ_MEDIUM_N)}, {FOR_ALL_COUNTS(RQ_MEDIUM_C)}},
-                              {{FOR_ALL_COUNTS(RQ_LONG_N)}, {FOR_ALL_COUNTS(RQ_LONG_C)}}};
-const ReplyTable replies[3][2] = {{{FOR_ALL_COUNTS(RP_SHORT_N)}, {FOR_ALL_COUNTS(RP_SHORT_C)}},
-                                  {{FOR_ALL_COUNTS(RP_MEDIUM_N)}, {FOR_ALL_COUNTS(RP_MEDIUM_C)}},
-                                  {{FOR_ALL_COUNTS(RP_LONG_N)}, {FOR_ALL_COUNTS(RP_LONG_C)}}};
+// A Prepare with a buffer of the library's, and the Commit in one of its spellings.
+void put_payload(gex_AM_SrcDesc_t sd) {
+  std::memcpy(gex_AM_SrcDescAddr(sd), payload, kPayload);
+}
+#define PREPARE_MEDIUM(way, where, M)                                                 \
+  const gex_AM_SrcDesc_t sd =                                                         \
+      gex_AM_Prepare##way##Medium(where, nullptr, kPayload, kPayload, nullptr, 0, M); \
+  (void)to;                                                                           \
+  put_payload(sd)
+#define PREPARE_LONG(way, where, M)                                                          \
+  const gex_AM_SrcDesc_t sd =                                                                \
+      gex_AM_Prepare##way##Long(where, nullptr, kPayload, kPayload, nullptr, nullptr, 0, M); \
+  put_payload(sd)
+#define WHERE_Request tm, r
+#define WHERE_Reply t
+#define HEAD_Request REQUEST
+#define HEAD_Reply REPLY
+#define COMMIT_MEDIUM_N(way, M)                              \
+  HEAD_##way {                                               \
+    PREPARE_MEDIUM(way, WHERE_##way, M);                     \
+    gex_AM_Commit##way##Medium##M(sd, h, kPayload ARGS_##M); \
+    return 0;                                                \
+  }
+#define COMMIT_MEDIUM_C(way, M)                           \
+  HEAD_##way {                                            \
+    PREPARE_MEDIUM(way, WHERE_##way, M);                  \
+    gex_AM_Commit##way##Medium(sd, h, kPayload ARGS_##M); \
+    return 0;                                             \
+  }
+#define COMMIT_MEDIUM_N2(way, M)                                            \
+  HEAD_##way {                                                              \
+    PREPARE_MEDIUM(way, WHERE_##way, M);                                    \
+    return gex_AM_Commit##way##Medium##M##_v2(sd, h, kPayload, 0 ARGS_##M); \
+  }
+#define COMMIT_MEDIUM_C2(way, M)                                       \
+  HEAD_##way {                                                         \
+    PREPARE_MEDIUM(way, WHERE_##way, M);                               \
+    return gex_AM_Commit##way##Medium_v2(sd, h, kPayload, 0 ARGS_##M); \
+  }
+#define COMMIT_LONG_N(way, M)                                  \
+  HEAD_##way {                                                 \
+    PREPARE_LONG(way, WHERE_##way, M);                         \
+    gex_AM_Commit##way##Long##M(sd, h, kPayload, to ARGS_##M); \
+    return 0;                                                  \
+  }
+#define COMMIT_LONG_C(way, M)                               \
+  HEAD_##way {                                              \
+    PREPARE_LONG(way, WHERE_##way, M);                      \
+    gex_AM_Commit##way##Long(sd, h, kPayload, to ARGS_##M); \
+    return 0;                                               \
+  }
+#define COMMIT_LONG_N2(way, M)                                                \
+  HEAD_##way {                                                                \
+    PREPARE_LONG(way, WHERE_##way, M);                                        \
+    return gex_AM_Commit##way##Long##M##_v2(sd, h, kPayload, to, 0 ARGS_##M); \
+  }
+#define COMMIT_LONG_C2(way, M)                                           \
+  HEAD_##way {                                                           \
+    PREPARE_LONG(way, WHERE_##way, M);                                   \
+    return gex_AM_Commit##way##Long_v2(sd, h, kPayload, to, 0 ARGS_##M); \
+  }
+#define RQ_COMMIT_MEDIUM_N(M) COMMIT_MEDIUM_N(Request, M)
+#define RP_COMMIT_MEDIUM_N(M) COMMIT_MEDIUM_N(Reply, M)
+#define RQ_COMMIT_MEDIUM_C(M) COMMIT_MEDIUM_C(Request, M)
+#define RP_COMMIT_MEDIUM_C(M) COMMIT_MEDIUM_C(Reply, M)
+#define RQ_COMMIT_MEDIUM_N2(M) COMMIT_MEDIUM_N2(Request, M)
+#define RP_COMMIT_MEDIUM_N2(M) COMMIT_MEDIUM_N2(Reply, M)
+#define RQ_COMMIT_MEDIUM_C2(M) COMMIT_MEDIUM_C2(Request, M)
+#define RP_COMMIT_MEDIUM_C2(M) COMMIT_MEDIUM_C2(Reply, M)
+#define RQ_COMMIT_LONG_N(M) COMMIT_LONG_N(Request, M)
+#define RP_COMMIT_LONG_N(M) COMMIT_LONG_N(Reply, M)
+#define RQ_COMMIT_LONG_C(M) COMMIT_LONG_C(Request, M)
+#define RP_COMMIT_LONG_C(M) COMMIT_LONG_C(Reply, M)
+#define RQ_COMMIT_LONG_N2(M) COMMIT_LONG_N2(Request, M)
+#define RP_COMMIT_LONG_N2(M) COMMIT_LONG_N2(Reply, M)
+#define RQ_COMMIT_LONG_C2(M) COMMIT_LONG_C2(Request, M)
+#define RP_COMMIT_LONG_C2(M) COMMIT_LONG_C2(Reply, M)
+
+const Table requests[3][kSpellings] = {
+    {{FOR_ALL_COUNTS(RQ_SHORT_N)}, {FOR_ALL_COUNTS(RQ_SHORT_C)}},
+    {{FOR_ALL_COUNTS(RQ_MEDIUM_N)},
+     {FOR_ALL_COUNTS(RQ_MEDIUM_C)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_MEDIUM_N)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_MEDIUM_C)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_MEDIUM_N2)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_MEDIUM_C2)}},
+    {{FOR_ALL_COUNTS(RQ_LONG_N)},
+     {FOR_ALL_COUNTS(RQ_LONG_C)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_LONG_N)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_LONG_C)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_LONG_N2)},
+     {FOR_ALL_COUNTS(RQ_COMMIT_LONG_C2)}},
+};
+const ReplyTable replies[3][kSpellings] = {
+    {{FOR_ALL_COUNTS(RP_SHORT_N)}, {FOR_ALL_COUNTS(RP_SHORT_C)}},
+    {{FOR_ALL_COUNTS(RP_MEDIUM_N)},
+     {FOR_ALL_COUNTS(RP_MEDIUM_C)},
+     {FOR_ALL_COUNTS(RP_COMMIT_MEDIUM_N)},
+     {FOR_ALL_COUNTS(RP_COMMIT_MEDIUM_C)},
+     {FOR_ALL_COUNTS(RP_COMMIT_MEDIUM_N2)},
+     {FOR_ALL_COUNTS(RP_COMMIT_MEDIUM_C2)}},
+    {{FOR_ALL_COUNTS(RP_LONG_N)},
+     {FOR_ALL_COUNTS(RP_LONG_C)},
+     {FOR_ALL_COUNTS(RP_COMMIT_LONG_N)},
+     {FOR_ALL_COUNTS(RP_COMMIT_LONG_C)},
+     {FOR_ALL_COUNTS(RP_COMMIT_LONG_N2)},
+     {FOR_ALL_COUNTS(RP_COMMIT_LONG_C2)}},
+};
 
 // Where a rank receives long payloads: requests of each sender and replies apart.
 std::byte* landing(gex_Rank_t at, gex_Rank_t from, bool reply) {
@@ -254,4 +359,29 @@ SPEC_CASE(am_arguments, long_numbered) {
 }
 SPEC_CASE(am_arguments, long_counting) {
   exchange(Kind::long_, Spelling::counting);
+}
+
+SPEC_CASE(am_arguments, medium_commit) {
+  exchange(Kind::medium, Spelling::commit);
+}
+SPEC_CASE(am_arguments, medium_commit_counting) {
+  exchange(Kind::medium, Spelling::commit_counting);
+}
+SPEC_CASE(am_arguments, medium_commit_v2) {
+  exchange(Kind::medium, Spelling::commit_v2);
+}
+SPEC_CASE(am_arguments, medium_commit_v2_counting) {
+  exchange(Kind::medium, Spelling::commit_v2_counting);
+}
+SPEC_CASE(am_arguments, long_commit) {
+  exchange(Kind::long_, Spelling::commit);
+}
+SPEC_CASE(am_arguments, long_commit_counting) {
+  exchange(Kind::long_, Spelling::commit_counting);
+}
+SPEC_CASE(am_arguments, long_commit_v2) {
+  exchange(Kind::long_, Spelling::commit_v2);
+}
+SPEC_CASE(am_arguments, long_commit_v2_counting) {
+  exchange(Kind::long_, Spelling::commit_v2_counting);
 }
