@@ -97,6 +97,11 @@ __attribute__((noinline)) void deliver_other(Peer& peer, uint64_t word, uint32_t
 
 }  // namespace
 
+void run_client_medium(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
+                       void* payload, size_t length) {
+  run_client(from, word, CWYC_AM_MEDIUM, args, nargs, payload, length);
+}
+
 void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
                      size_t length) {
   run_client(from, word, CWYC_AM_LONG, args, nargs, payload, length);

@@ -9,6 +9,9 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
              uint32_t nargs, void* payload, size_t length);
 
 struct Peer;
+// Runs a client handler for a medium message that travelled within one of the core's own.
+void run_client_medium(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
+                       void* payload, size_t length);
 // Runs a client handler for a long message that is complete in memory.
 void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
                      size_t length);

@@ -12,13 +12,15 @@
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
+#include "vis/messages.h"
 
 namespace causeway {
 namespace {
 
 constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
-    on_put_data,    on_put_done,   on_get_ask,        on_get_data,          on_atomic_ask,
-    on_atomic_done, on_long_piece, on_exchange_piece, on_collective_signal, on_remote_exit,
+    on_put_data,    on_put_done,     on_get_ask,        on_get_data,          on_atomic_ask,
+    on_atomic_done, on_long_piece,   on_exchange_piece, on_collective_signal, on_remote_exit,
+    on_vis_put,     on_vis_put_done, on_vis_get,        on_vis_got,           on_vis_notify,
 };
 
 cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,

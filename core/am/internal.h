@@ -24,6 +24,11 @@ enum class Internal : uint8_t {
   exchange,    // a piece of a team exchange
   signal,      // a collective's put_signal
   exit,        // somebody called gasnet_exit
+  vis_put,     // pieces of a vector, indexed or strided put, and where they go
+  vis_put_done,
+  vis_get,  // where pieces of a get lie
+  vis_got,
+  vis_notify,  // a peer-completion handler's turn
   count
 };
 

@@ -144,6 +144,8 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
                      parse_time_ns(value("timeouts.kill")), parse_time_ns(value("timeouts.peer"))};
   config.waiting = {parse_time_ns(value("waiting.spin")), parse_time_ns(value("waiting.yield")),
                     parse_time_ns(value("waiting.nap"))};
+  config.vis = {parse_size(value("vis.pack_below")),
+                static_cast<uint32_t>(std::stoul(value("vis.pipeline")))};
   return config;
 }
 

@@ -71,6 +71,11 @@ struct Waiting {
   uint64_t nap_ns;    // longest sleep before looking again
 };
 
+struct Vis {
+  uint64_t pack_below;  // pieces shorter than this travel together
+  uint32_t pipeline;    // messages and operations of one transfer under way
+};
+
 struct Config {
   // plugins:
   std::vector<std::string> plugin_path;  // searched before the directory beside the library
@@ -93,6 +98,7 @@ struct Config {
 
   Timeouts timeouts{};
   Waiting waiting{};
+  Vis vis{};
 
   // Blocks that are checked by the schema and kept for the rooms that use them:
   // dotted path -> scalar text ("trace.file" -> "x"), for every leaf of the merged document.

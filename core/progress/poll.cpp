@@ -14,6 +14,7 @@
 #include "object/runtime.h"
 #include "progress/thread_state.h"
 #include "rma/emulation.h"
+#include "vis/transfer.h"
 
 namespace causeway {
 namespace {
@@ -86,6 +87,7 @@ uint32_t poll_once() {
   uint32_t events = 0;
   for (const PollEntry& e : g_entries) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   events += progress_emulation();
+  events += progress_vis();
   events += progress_collectives();
   thread.in_poll = false;
   if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {

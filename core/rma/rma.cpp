@@ -153,6 +153,11 @@ gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_fl
 
 }  // namespace
 
+cwy_status rma_post_once(const char* call, Operation operation, Team& team, Peer& peer, void* local,
+                         uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op) {
+  return post_once({call, team, peer, local, raddr, length, flags, operation}, op);
+}
+
 int rma_blocking(const RmaCall& call) {
   const Resolved r = resolve(call, 0);
   ThreadState& thread = thread_state();

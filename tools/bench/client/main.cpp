@@ -82,6 +82,7 @@ int run(Job& job, const Wish& wish) {
     print_facts(job);
     measure_small_rma(session);
     measure_bulk_rma(session);
+    measure_scattered(session);
     measure_messages(session);
     measure_barrier(session);
   }

@@ -35,6 +35,7 @@ class Session {
 
 void measure_small_rma(Session& session);
 void measure_bulk_rma(Session& session);
+void measure_scattered(Session& session);
 void measure_messages(Session& session);
 void measure_barrier(Session& session);
 void measure_startup(Session& session);

@@ -59,4 +59,30 @@ namespace causeway::bench::raw {
   }
 }
 
+[[gnu::noinline]] void copy_rows64(char* dest, size_t dest_pitch, const char* src, size_t src_pitch,
+                                   size_t rows, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    for (size_t row = 0; row < rows; ++row)
+      memcpy(dest + row * dest_pitch, src + row * src_pitch, 64);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void transpose8(char* dest, const char* src, size_t side, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    for (size_t row = 0; row < side; ++row)
+      for (size_t column = 0; column < side; ++column)
+        memcpy(dest + 8 * (row * side + column), src + 8 * (column * side + row), 8);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void copy_indexed8(void* const* dests, void* const* srcs, size_t pieces,
+                                     uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    for (size_t piece = 0; piece < pieces; ++piece) memcpy(dests[piece], srcs[piece], 8);
+    keep(dests);
+  }
+}
+
 }  // namespace causeway::bench::raw

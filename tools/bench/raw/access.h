@@ -26,6 +26,13 @@ void load_array(const void* const* srcs, size_t srcs_mask, uint64_t count);
 // Every value loaded is the address of the next load.
 void load_chain(const void* first, uint64_t count);
 void copy(void* dest, const void* src, size_t bytes, uint64_t count);
+// `count` times `rows` elements of 64 bytes, at distances of the pitches.
+void copy_rows64(char* dest, size_t dest_pitch, const char* src, size_t src_pitch, size_t rows,
+                 uint64_t count);
+// `count` times a square matrix of 8-byte elements, transposed.
+void transpose8(char* dest, const char* src, size_t side, uint64_t count);
+// `count` times 8 bytes from each address to its counterpart.
+void copy_indexed8(void* const* dests, void* const* srcs, size_t pieces, uint64_t count);
 
 }  // namespace raw
 }  // namespace causeway::bench

@@ -1,0 +1,106 @@
+#include "vis/messages.h"
+
+#include <algorithm>
+
+#include "am/internal.h"
+#include "am/limits.h"
+#include "object/fatal.h"
+#include "rma/emulation.h"
+#include "vis/copy.h"
+#include "vis/peer_completion.h"
+#include "vis/run_list.h"
+#include "vis/thread_buffer.h"
+#include "vis/transfer.h"
+
+namespace causeway {
+namespace {
+
+[[noreturn]] __attribute__((cold)) void damaged(const char* call, const Peer& from) {
+  fatal(call,
+        "rank {} sent a list of pieces that does not fit its data; are the ranks of this job "
+        "running one version of the library?",
+        from.rank);
+}
+
+// Ends the job unless every run of the group lies in this rank's segment. 128 bits hold any span.
+void require_group(const Peer& from, const RunGroup& group, const char* call) {
+  const __int128 first = group.addr;
+  const __int128 last = first + static_cast<__int128>(group.stride) * (group.count - 1);
+  const __int128 low = std::min(first, last);
+  const __int128 bytes = std::max(first, last) - low + group.length;
+  const bool sane = low >= 0 && bytes <= INT64_MAX;
+  require_in_segment(from, sane ? static_cast<uint64_t>(low) : group.addr,
+                     sane ? static_cast<uint64_t>(bytes) : UINT64_MAX, call);
+}
+
+// Calls body(group, where its data lies, bytes) for each group of the list; the data must be
+// exactly `bytes` long.
+template <typename Body>
+void for_each_group(const char* call, const Peer& from, RunReader reader, size_t bytes,
+                    Body&& body) {
+  RunGroup group;
+  size_t at = 0;
+  while (reader.next(group)) {
+    const uint64_t total = static_cast<uint64_t>(group.length) * group.count;
+    if (total > bytes - at) damaged(call, from);
+    require_group(from, group, call);
+    body(group, at);
+    at += total;
+  }
+  if (!reader.ok() || at != bytes) damaged(call, from);
+}
+
+}  // namespace
+
+void on_vis_put(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  constexpr const char* kCall = "gex_VIS_*Put*()";
+  char* const data = static_cast<char*>(payload);
+  const auto bytes = static_cast<uint32_t>(args[2]);
+  const auto notice = static_cast<uint32_t>(args[3]);
+  const uint32_t handler = notice & 0xFF, notice_bytes = notice >> 8;
+  if (bytes > length || notice_bytes > length - bytes) damaged(kCall, from);
+  char* const extra = data + bytes;
+  const RunReader list(extra + notice_bytes, data + length);
+  for_each_group(kCall, from, list, bytes, [&](const RunGroup& group, size_t at) {
+    copy_rows(reinterpret_cast<char*>(group.addr), group.stride, data + at, group.length,
+              group.count, group.length);
+  });
+  const int32_t answer[] = {args[0], args[1]};
+  reply_internal(from, Internal::vis_put_done, answer, 2, nullptr, 0);
+  if (handler != 0) run_peer_completion(from, handler, extra, notice_bytes);
+}
+
+void on_vis_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  vis_put_done(join_halves(args[0], args[1]));
+}
+
+void on_vis_get(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  constexpr const char* kCall = "gex_VIS_*Get*()";
+  // Not the sender's packing buffer: a message to oneself arrives while that one is in use.
+  static thread_local ThreadBuffer buffer;
+  const auto bytes = static_cast<uint32_t>(args[2]);
+  if (bytes > limits_of(from).medium) damaged(kCall, from);
+  char* const data = buffer.of(bytes);
+  const char* const list = static_cast<const char*>(payload);
+  for_each_group(kCall, from, RunReader(list, list + length), bytes,
+                 [&](const RunGroup& group, size_t at) {
+                   copy_rows(data + at, group.length, reinterpret_cast<const char*>(group.addr),
+                             group.stride, group.count, group.length);
+                 });
+  const int32_t answer[] = {args[0], args[1]};
+  reply_internal(from, Internal::vis_got, answer, 2, data, bytes);
+}
+
+void on_vis_got(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  if (!vis_got(join_halves(args[0], args[1]), static_cast<const char*>(payload), length)) {
+    damaged("gex_VIS_*Get*()", from);
+  }
+}
+
+void on_vis_notify(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  char nothing = 0;
+  run_peer_completion(from, static_cast<uint32_t>(args[0]) & 0xFF, length != 0 ? payload : &nothing,
+                      length);
+}
+
+}  // namespace causeway

@@ -1,0 +1,30 @@
+#include "vis/peer_completion.h"
+
+#include "am/deliver.h"
+#include "am/internal.h"
+#include "am/word.h"
+#include "progress/waiter.h"
+
+namespace causeway {
+
+thread_local constinit PeerCompletion tls_peer_completion{};
+
+cwy_status try_notify(Peer& peer, uint32_t handler, const void* payload, size_t length) {
+  const auto index = static_cast<int32_t>(handler);
+  return try_send_internal(peer, Internal::vis_notify, &index, 1, length != 0 ? payload : nullptr,
+                           length, false);
+}
+
+void notify(Peer& peer, const PeerCompletion& completion) {
+  Waiter waiter;
+  while (try_notify(peer, completion.handler, completion.source, completion.length) == CWY_RETRY) {
+    waiter.step();
+  }
+}
+
+void run_peer_completion(Peer& from, uint32_t handler, void* payload, size_t length) {
+  run_client_medium(from, client_word(static_cast<uint8_t>(handler), 0) | kWordReply, nullptr, 0,
+                    payload, length);
+}
+
+}  // namespace causeway

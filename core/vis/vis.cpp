@@ -1,0 +1,249 @@
+#include "vis/vis.h"
+
+#include "am/internal.h"
+#include "am/send.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "object/team.h"
+#include "progress/poll.h"
+#include "progress/waiter.h"
+#include "rma/local.h"
+#include "vis/checks.h"
+#include "vis/copy.h"
+#include "vis/nest.h"
+#include "vis/peer_completion.h"
+#include "vis/transfer.h"
+
+namespace causeway {
+namespace {
+
+// A form made ready to be copied or sent: two lists as they are, or a folded nest.
+class ReadyLists {
+ public:
+  ReadyLists(const VectorForm& f)
+      : dst_(Side::of_vector(f.dstlist, f.dstcount)),
+        src_(Side::of_vector(f.srclist, f.srccount)) {}
+  ReadyLists(const IndexedForm& f)
+      : dst_(Side::of_indexed(f.dstlist, f.dstcount, f.dstlen)),
+        src_(Side::of_indexed(f.srclist, f.srccount, f.srclen)) {}
+
+  bool fold(const char*) const { return dst_.runs != 0 && src_.runs != 0; }
+  void check(const VisCall& call) const { check_totals(call, dst_, src_); }
+  void copy(uintptr_t dst_bias, uintptr_t src_bias) {
+    dst_.bias = dst_bias;
+    src_.bias = src_bias;
+    copy_lists(dst_, src_);
+  }
+  // Vectors may consist of empty pieces.
+  bool has_bytes() const {
+    size_t longest = 0;
+    dst_.total(&longest);
+    return longest != 0;
+  }
+  Side dst() const { return dst_; }
+  Side src() const { return src_; }
+
+ private:
+  Side dst_, src_;
+};
+
+class ReadyNest {
+ public:
+  ReadyNest(const StridedForm& form) : form_(form) {}
+
+  bool fold(const char* call) {
+    return nest_.fold(call, form_.dstaddr, form_.dststrides, form_.srcaddr, form_.srcstrides,
+                      form_.elemsz, form_.count, form_.stridelevels);
+  }
+  void check(const VisCall&) const {}
+  void copy(uintptr_t dst_bias, uintptr_t src_bias) { copy_nest(nest_, dst_bias, src_bias); }
+  bool has_bytes() const { return true; }
+  Side dst() { return nest_.dst_side(dst_levels_); }
+  Side src() { return nest_.src_side(src_levels_); }
+
+ private:
+  const StridedForm& form_;
+  Nest nest_;
+  Level dst_levels_[Nest::kMaxLevels], src_levels_[Nest::kMaxLevels];
+};
+
+template <typename Form>
+struct ReadyFor {
+  using Type = ReadyLists;
+};
+template <>
+struct ReadyFor<StridedForm> {
+  using Type = ReadyNest;
+};
+template <typename Form>
+using Ready = typename ReadyFor<Form>::Type;
+
+uintptr_t local_bias(const VisCall& call) {
+  if (!(call.flags & GEX_FLAG_SELF_SEG_OFFSET)) return 0;
+  return reinterpret_cast<uintptr_t>(local_address(*Team::of(call.tm), nullptr, call.flags));
+}
+uintptr_t remote_bias(const VisCall& call, const Peer& peer) {
+  return reinterpret_cast<uintptr_t>(remote_address(peer, nullptr, call.flags));
+}
+
+Peer& peer_of(const VisCall& call) {
+  return Team::of(call.tm)->member(call.rank);
+}
+
+// An armed handler is for puts that may not answer "no-op".
+__attribute__((cold, noinline)) void require_completable(const VisCall& call) {
+  if (call.operation == Operation::get) {
+    fatal(call.name, "a peer-completion handler is armed, and only puts can have one");
+  }
+  if (call.flags & GEX_FLAG_IMMEDIATE) {
+    fatal(call.name, "GEX_FLAG_IMMEDIATE and a peer-completion handler exclude each other");
+  }
+}
+
+// A transfer of nothing ignores its team and rank. A handler that was armed for it shall run all
+// the same: whoever armed it waits for it, and has named a peer.
+void nothing_to_move(const VisCall& call) {
+  if (!peer_completion_armed()) return;
+  const PeerCompletion completion = take_peer_completion();
+  if (call.tm == GEX_TM_INVALID || call.rank >= call.tm->size) return;
+  notify(peer_of(call), completion);
+}
+
+// Does what needs no operation: transfers of nothing, and peers whose memory is mapped here.
+template <typename Form>
+inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& ready, bool blocking) {
+  require_client_context(call.name, thread_state());
+  if (peer_completion_armed()) require_completable(call);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    check_flags(call, blocking);
+    check_arrays(call, form);
+    ready.check(call);
+  }
+  if (!ready.fold(call.name)) {
+    nothing_to_move(call);
+    return true;
+  }
+  const intptr_t delta = cwy_direct_delta(call.tm, call.rank, 0);
+  if (!cwy_is_direct(delta)) return false;
+  uintptr_t remote = static_cast<uintptr_t>(delta);
+  if (call.flags & GEX_FLAG_PEER_SEG_OFFSET) remote += remote_bias(call, peer_of(call));
+  const bool put = call.operation == Operation::put;
+  const uintptr_t local = local_bias(call);
+  ready.copy(put ? remote : local, put ? local : remote);
+  if (peer_completion_armed()) notify(peer_of(call), take_peer_completion());
+  return true;
+}
+
+// Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
+template <typename Form>
+cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
+  if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
+  Team& team = *Team::of(call.tm);
+  Peer& peer = peer_of(call);
+  Side dst = ready.dst(), src = ready.src();
+  const bool put = call.operation == Operation::put;
+  (put ? src : dst).bias = local_bias(call);
+  (put ? dst : src).bias = remote_bias(call, peer);
+  if (__builtin_expect(runtime().checks(), 0)) check_places(call, peer, dst, src);
+  if (!ready.has_bytes()) {
+    nothing_to_move(call);
+    return CWY_OK;
+  }
+  const PeerCompletion completion =
+      peer_completion_armed() ? take_peer_completion() : PeerCompletion{};
+  const cwy_status status =
+      start_transfer({call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
+                      (call.flags & GEX_FLAG_IMMEDIATE) != 0, completion},
+                     op);
+  if (status == CWY_RETRY) poll_once();
+  return status;
+}
+
+constexpr uint32_t need_bits(Operation operation) {
+  return operation == Operation::put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
+}
+
+}  // namespace
+
+template <typename Form>
+int vis_blocking(const VisCall& call, const Form& form) {
+  Ready<Form> ready(form);
+  if (done_at_once(call, form, ready, true)) return 0;
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  op->arm_explicit(need_bits(call.operation));
+  const cwy_status status = start<Form>(call, ready, &op->conduit);
+  if (status == CWY_INPROGRESS) {
+    Waiter waiter;
+    while (!op->complete()) waiter.step();
+  }
+  thread.ops.give(op);
+  return status == CWY_RETRY;
+}
+
+template <typename Form>
+int vis_nbi(const VisCall& call, const Form& form) {
+  Ready<Form> ready(form);
+  if (done_at_once(call, form, ready, false)) return 0;
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  const bool put = call.operation == Operation::put;
+  const bool group = put && (call.flags & GEX_FLAG_ENABLE_LEAF_LC);
+  const unsigned category = put ? kCategoryPut : kCategoryGet;
+  ImplicitOps* const set = thread.nbi;
+  op->arm_implicit(set, category, group, kCategoryLc, need_bits(call.operation));
+  const cwy_status status = start<Form>(call, ready, &op->conduit);
+  if (status == CWY_INPROGRESS) {
+    ++set->initiated[category];
+    if (group) ++set->initiated[kCategoryLc];
+    return 0;
+  }
+  thread.ops.give(op);
+  return status == CWY_RETRY;
+}
+
+template <typename Form>
+gex_Event_t vis_nb(const VisCall& call, const Form& form) {
+  Ready<Form> ready(form);
+  if (done_at_once(call, form, ready, false)) return GEX_EVENT_INVALID;
+  ThreadState& thread = thread_state();
+  Op* op = thread.ops.take();
+  op->arm_explicit(need_bits(call.operation));
+  const cwy_status status = start<Form>(call, ready, &op->conduit);
+  if (status == CWY_INPROGRESS) return reinterpret_cast<gex_Event_t>(op);
+  thread.ops.give(op);
+  return status == CWY_RETRY ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID;
+}
+
+template int vis_blocking(const VisCall&, const VectorForm&);
+template int vis_blocking(const VisCall&, const IndexedForm&);
+template int vis_blocking(const VisCall&, const StridedForm&);
+template int vis_nbi(const VisCall&, const VectorForm&);
+template int vis_nbi(const VisCall&, const IndexedForm&);
+template int vis_nbi(const VisCall&, const StridedForm&);
+template gex_Event_t vis_nb(const VisCall&, const VectorForm&);
+template gex_Event_t vis_nb(const VisCall&, const IndexedForm&);
+template gex_Event_t vis_nb(const VisCall&, const StridedForm&);
+
+void arm_peer_completion(gex_AM_Index_t handler, const void* source, size_t length,
+                         gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_VIS_SetPeerCompletionHandler()";
+  if (handler == 0) {
+    tls_peer_completion = PeerCompletion{};
+    return;
+  }
+  if (handler < GEX_AM_INDEX_BASE) {
+    fatal(kCall, "handler {} is neither 0 nor in [{}, 255]", handler, GEX_AM_INDEX_BASE);
+  }
+  if (length > kMaxPeerCompletion) {
+    fatal(kCall, "a payload of {} bytes is over GEX_VIS_MAX_PEERCOMPLETION, {}", length,
+          kMaxPeerCompletion);
+  }
+  if (length != 0 && source == nullptr) {
+    fatal(kCall, "source_addr is NULL, with a payload of {} bytes", length);
+  }
+  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  tls_peer_completion = {handler, static_cast<uint32_t>(length), source};
+}
+
+}  // namespace causeway

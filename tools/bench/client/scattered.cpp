@@ -1,0 +1,120 @@
+// Strided and indexed transfers to the neighbour, beside loops over the same pointers.
+#include <gasnet_vis.h>
+
+#include <numeric>
+#include <vector>
+
+#include "../raw/access.h"
+#include "loops.h"
+#include "measure.h"
+#include "session.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr size_t kRows = 512, kRow = 64;
+constexpr size_t kFarPitch = 128, kNearPitch = 192;
+constexpr size_t kMatrix = 64;
+
+[[gnu::noinline]] void strided_put(Peer peer, char* dest, char* src, uint64_t count) {
+  const ptrdiff_t to[] = {kFarPitch}, from[] = {kNearPitch};
+  const size_t rows[] = {kRows};
+  for (uint64_t i = 0; i < count; ++i) {
+    gex_VIS_StridedPutBlocking(peer.tm, peer.rank, dest, to, src, from, kRow, rows, 1, 0);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void strided_get(Peer peer, char* dest, char* src, uint64_t count) {
+  const ptrdiff_t to[] = {kNearPitch}, from[] = {kFarPitch};
+  const size_t rows[] = {kRows};
+  for (uint64_t i = 0; i < count; ++i) {
+    gex_VIS_StridedGetBlocking(peer.tm, dest, to, peer.rank, src, from, kRow, rows, 1, 0);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void transposing_put(Peer peer, char* dest, char* src, uint64_t count) {
+  const ptrdiff_t to[] = {8, 8 * kMatrix}, from[] = {8 * kMatrix, 8};
+  const size_t sides[] = {kMatrix, kMatrix};
+  for (uint64_t i = 0; i < count; ++i) {
+    gex_VIS_StridedPutBlocking(peer.tm, peer.rank, dest, to, src, from, 8, sides, 2, 0);
+    keep(dest);
+  }
+}
+
+[[gnu::noinline]] void indexed_put(Peer peer, void* const* dests, void* const* srcs, size_t pieces,
+                                   uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    gex_VIS_IndexedPutBlocking(peer.tm, peer.rank, pieces, dests, 8, pieces, srcs, 8, 0);
+    keep(dests);
+  }
+}
+
+struct Place {
+  Session& session;
+  std::string path;
+  std::string note;
+};
+
+template <class Ours, class Raw>
+void compare(const Place& place, const std::string& name, Ours&& ours, Raw&& raw) {
+  Session& session = place.session;
+  if (!session.wants(name)) return;
+  ours(1);
+  raw(1);
+  const uint64_t turns = turns_for(session.aim_ns(), elapsed_ns([&] { ours(4); }) / 4, 1 << 16);
+  const Comparison result = interleave(
+      session.repetitions(),
+      [&] { return elapsed_ns([&] { ours(turns); }) / static_cast<double>(turns); },
+      [&] { return elapsed_ns([&] { raw(turns); }) / static_cast<double>(turns); });
+  session.report({name, result.ours, result.raw, place.path, place.note});
+}
+
+// Addresses that jump about, the same order at every base.
+std::vector<void*> shuffled(char* base, size_t pieces) {
+  std::vector<void*> out;
+  for (size_t i = 0; i < pieces; ++i) out.push_back(base + (i * 197 % pieces) * 64);
+  return out;
+}
+
+}  // namespace
+
+void measure_scattered(Session& session) {
+  Job& job = session.job();
+  const Peer peer{job.tm(), job.peer()};
+  auto* const owner = reinterpret_cast<char*>(job.owner_address(peer.rank));
+  auto* mapped = reinterpret_cast<char*>(job.mapped_address(peer.rank));
+  Place place{session, job.peer_is_direct() ? "direct" : "library", ""};
+  if (mapped == nullptr && job.shared() != nullptr) {
+    mapped = reinterpret_cast<char*>(job.shared()->data);
+    place.note = "raw loop on memory shared without the library";
+  }
+  std::vector<char> local(kRows * kNearPitch);
+  std::iota(local.begin(), local.end(), char{0});
+  if (job.is_first() && mapped != nullptr) {
+    compare(
+        place, "strided.put.512x64", [&](uint64_t n) { strided_put(peer, owner, local.data(), n); },
+        [&](uint64_t n) {
+          raw::copy_rows64(mapped, kFarPitch, local.data(), kNearPitch, kRows, n);
+        });
+    compare(
+        place, "strided.get.512x64", [&](uint64_t n) { strided_get(peer, local.data(), owner, n); },
+        [&](uint64_t n) {
+          raw::copy_rows64(local.data(), kNearPitch, mapped, kFarPitch, kRows, n);
+        });
+    compare(
+        place, "strided.put.64x64x8",
+        [&](uint64_t n) { transposing_put(peer, owner, local.data(), n); },
+        [&](uint64_t n) { raw::transpose8(mapped, local.data(), kMatrix, n); });
+    const std::vector<void*> far = shuffled(owner, kRows), far_mapped = shuffled(mapped, kRows),
+                             near = shuffled(local.data(), kRows);
+    compare(
+        place, "indexed.put.512x8",
+        [&](uint64_t n) { indexed_put(peer, far.data(), near.data(), kRows, n); },
+        [&](uint64_t n) { raw::copy_indexed8(far_mapped.data(), near.data(), kRows, n); });
+  }
+  job.sync();
+}
+
+}  // namespace causeway::bench
