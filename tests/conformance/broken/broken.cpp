@@ -197,7 +197,7 @@ cwy_status small_medium(cwyc_ep* ep, cwyc_ep_attr* attr) {
 
 cwy_status false_capability(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwy_status status = g_inner->ep_query(ep, attr);
-  attr->caps &= ~uint64_t{CWYC_CAP_PUT};
+  attr->caps |= uint64_t{CWYC_CAP_VECTOR};
   return status;
 }
 
@@ -271,7 +271,7 @@ bool apply_fault() {
   else if (f == "small_medium")
     g_module.ep_query = small_medium;
   else if (f == "false_capability")
-    g_module.ep_query = false_capability;
+    g_module.ep_query = false_capability, g_table.putv = nullptr, g_table.getv = nullptr;
   else if (f == "leak_descriptor")
     g_module.ep_open = leak_descriptor;
   else if (f == "forget_purge")

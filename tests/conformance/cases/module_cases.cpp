@@ -67,7 +67,7 @@ void tables() {
   }
 }
 
-// Catches a capability that is announced and not there, or there and not announced.
+// Catches a capability that is announced and not there.
 void capabilities_match_entries() {
   const cwyc_ep_attr& a = world().attr;
   const cwyc_ops& o = world().ops;

@@ -13,6 +13,20 @@
 namespace causeway::conformance {
 namespace {
 
+// A conduit whose devices differ may have entries that an endpoint's capabilities do not cover:
+// the core does not use them there, and so does the suite not.
+void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
+  if ((caps & CWYC_CAP_PUT) == 0) ops.put = nullptr, ops.put_small = nullptr;
+  if ((caps & CWYC_CAP_GET) == 0) ops.get = nullptr;
+  if ((caps & CWYC_CAP_ATOMIC) == 0) ops.atomic = nullptr;
+  if ((caps & CWYC_CAP_PUT_NOTIFY) == 0) ops.put_notify = nullptr;
+  if ((caps & CWYC_CAP_VECTOR) == 0) ops.putv = nullptr, ops.getv = nullptr;
+  if ((caps & CWYC_CAP_AM_LONG) == 0) ops.am_long = nullptr;
+  if ((caps & CWYC_CAP_FLUSH) == 0) ops.flush = nullptr;
+  if ((caps & CWYC_CAP_AM_PREPARE) == 0)
+    ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
+}
+
 const char* hostname() {
   static char name[256];
   if (name[0] == 0) gethostname(name, sizeof name - 1);
@@ -77,6 +91,8 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
+  usable_ = domain.plugin().ops.at(0);
+  forget_uncovered(usable_, attr_.caps);
 }
 
 Endpoint::~Endpoint() {
@@ -211,7 +227,7 @@ Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(
   const size_t bytes = (sizeof(cwyc_conn) + ep.attr().conn_size + kLine - 1) / kLine * kLine;
   conn_ = static_cast<cwyc_conn*>(std::aligned_alloc(kLine, bytes));
   std::memset(conn_, 0, bytes);
-  conn_->ops = &ep.domain().plugin().ops.at(0);
+  conn_->ops = &ep.usable_ops();
   conn_->core = this;
   conn_->ep = ep.get();
   conn_->peer = peer.peer;

@@ -84,6 +84,8 @@ class Endpoint {
   Domain& domain() const { return domain_; }
   cwyc_ep* get() const { return ep_; }
   const cwyc_ep_attr& attr() const { return attr_; }
+  // The conduit's first table less the entries that this endpoint's capabilities do not cover.
+  const cwyc_ops& usable_ops() const { return usable_; }
   bool can(uint64_t cap) const { return (attr_.caps & cap) != 0; }
   void address(Card& card) const;
 
@@ -107,6 +109,7 @@ class Endpoint {
                       const int32_t* args, uint32_t nargs, void* payload, size_t length);
   Domain& domain_;
   cwyc_ep* ep_ = nullptr;
+  cwyc_ops usable_{};
   cwyc_ep_attr attr_{};
 };
 

@@ -92,6 +92,7 @@ void probe(const Settings& settings) {
     {
       Endpoint ep(domain, 0);
       w.attr = ep.attr();
+      w.ops = ep.usable_ops();
       ep.address(card);
     }
     find_mode(domain, card);

@@ -1,0 +1,67 @@
+// Opening a provider's domain, and what may be relied on there.
+#include "../common/plugin_error.h"
+#include "calls.h"
+#include "quiet.h"
+
+namespace causeway::ofi {
+namespace {
+
+// Whether the visibility of a put can be known, and how.
+cwy_status choose_delivery(cwyc_domain& d, cwy_err* err) {
+  const Path& path = d.path;
+  const bool complete = path.delivery_complete, read = path.order_read_after_write;
+  switch (d.options.delivery) {
+    case Delivery::automatic:
+      d.delivery_complete = complete;
+      d.can_put = complete || read;
+      return CWY_OK;
+    case Delivery::complete:
+      if (!complete)
+        return report(err, CWY_ERR_INVALID,
+                      "delivery: complete was asked for, but provider %s has no "
+                      "FI_DELIVERY_COMPLETE; use delivery: auto",
+                      path.provider.c_str());
+      d.delivery_complete = d.can_put = true;
+      return CWY_OK;
+    case Delivery::read:
+      if (!read)
+        return report(err, CWY_ERR_INVALID,
+                      "delivery: read was asked for, but provider %s does not order reads behind "
+                      "writes; use delivery: auto",
+                      path.provider.c_str());
+      d.can_put = true;
+      return CWY_OK;
+    case Delivery::never:
+      return CWY_OK;
+  }
+  return CWY_OK;
+}
+
+}  // namespace
+
+cwy_status open_domain(const Options& options, const char* device, cwyc_domain** out,
+                       cwy_err* err) {
+  auto d = std::make_unique<cwyc_domain>();
+  d->options = options;
+  cwy_status status = choose_path(options, device, d->path, err);
+  if (status == CWY_OK) status = choose_delivery(*d, err);
+  if (status != CWY_OK) return status;
+  const QuietSignals quiet;
+  fi_info* info = d->path.info.get();
+  fid_fabric* fabric = nullptr;
+  fid_domain* domain = nullptr;
+  int error = fi_fabric(info->fabric_attr, &fabric, nullptr);
+  d->fabric.reset(fabric);
+  if (error == 0) error = fi_domain(fabric, info, &domain, nullptr);
+  d->domain.reset(domain);
+  if (error != 0)
+    return report(err, CWY_ERR_UNREACHABLE, "provider %s cannot open domain %s: %s",
+                  d->path.provider.c_str(), d->path.device.c_str(), fi_strerror(-error));
+  log(CWY_LOG_INFO, "provider %s on %s, %s endpoints (%s)%s", d->path.provider.c_str(),
+      d->path.device.c_str(), d->path.msg ? "connected" : "datagram", d->path.why.c_str(),
+      d->can_put ? "" : "; puts go over active messages");
+  *out = d.release();
+  return CWY_OK;
+}
+
+}  // namespace causeway::ofi

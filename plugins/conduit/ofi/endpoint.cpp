@@ -1,0 +1,331 @@
+// Opening, describing and closing an endpoint.
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "../common/plugin_error.h"
+#include "calls.h"
+#include "guard.h"
+#include "quiet.h"
+
+namespace causeway::ofi {
+namespace {
+
+constexpr uint64_t completion_queue = 8192;
+constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
+// Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
+// completion to wait for.
+constexpr size_t copied_frame = 2048;
+
+uint32_t hash_text(const char* text) {
+  uint32_t h = 2166136261u;  // FNV-1a
+  for (; *text != '\0'; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
+  return h;
+}
+
+uint64_t random_word() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+void choose_sizes(cwyc_ep& ep) {
+  const cwyc_domain& d = *ep.domain;
+  const fi_info& info = *d.path.info;
+  const size_t largest = info.ep_attr->max_msg_size;
+  ep.medium_max = std::min<size_t>(d.options.am_medium, largest - frame_overhead - 8);
+  ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
+  ep.inject_max =
+      std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
+  ep.copy_frame = std::min(copied_frame, ep.frame_max);
+  // Credits are frames where each takes a buffer, and pieces of 64 bytes where many share one.
+  // Fewer per peer in large jobs: the receive buffers of all peers together stay below a bound.
+  const uint64_t peers = std::max(ep.params.max_peers, 2u);
+  const uint64_t automatic = d.path.local_mr ? std::clamp<uint64_t>(1024 / peers, 8, 32)
+                                             : std::clamp<uint64_t>(4096 / peers, 16, 128);
+  const uint64_t frames = d.options.credits != 0 ? d.options.credits : automatic;
+  ep.unit = d.path.multi_receive ? 64 : 0;
+  const uint64_t least = ep.unit != 0 ? 4 * ((ep.frame_max + 63) / 64) : 2;
+  const uint64_t window = ep.unit != 0 ? std::max(frames * 16, least) : std::max(frames, least);
+  ep.window[request_lane] = ep.window[reply_lane] =
+      static_cast<uint32_t>(std::min<uint64_t>(window, UINT16_MAX));
+  ep.in_flight_max = static_cast<uint32_t>(completion_queue / 2);
+}
+
+// A queue of the wished kind, or of the provider's own size where the wish is too large.
+int open_queue(cwyc_ep& ep, fi_wait_obj wait) {
+  fi_cq_attr attr{};
+  attr.format = FI_CQ_FORMAT_DATA;
+  attr.wait_obj = wait;
+  attr.size = completion_queue;
+  fid_cq* cq = nullptr;
+  int error = fi_cq_open(ep.domain->domain.get(), &attr, &cq, &ep);
+  if (error != 0 && error != -FI_ENOSYS) {
+    attr.size = 0;
+    error = fi_cq_open(ep.domain->domain.get(), &attr, &cq, &ep);
+  }
+  ep.cq.reset(cq);
+  return error;
+}
+
+int open_event_queue(cwyc_ep& ep, fi_wait_obj wait) {
+  fi_eq_attr attr{};
+  attr.wait_obj = wait;
+  fid_eq* eq = nullptr;
+  const int error = fi_eq_open(ep.domain->fabric.get(), &attr, &eq, &ep);
+  ep.eq.reset(eq);
+  return error;
+}
+
+bool add_to_epoll(int epoll, fid_t queue) {
+  int fd = -1;
+  if (fi_control(queue, FI_GETWAIT, &fd) != 0) return false;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+// With a descriptor to sleep on where the provider has one.
+int open_queues(cwyc_ep& ep) {
+  const bool msg = ep.domain->path.msg;
+  if (ep.domain->options.wait == Wait::automatic) {
+    int error = open_queue(ep, FI_WAIT_FD);
+    if (error == 0 && msg) error = open_event_queue(ep, FI_WAIT_FD);
+    if (error == 0) {
+      ep.epoll = epoll_create1(EPOLL_CLOEXEC);
+      if (ep.epoll >= 0 && add_to_epoll(ep.epoll, &ep.cq->fid) &&
+          (!msg || add_to_epoll(ep.epoll, &ep.eq->fid)))
+        return 0;
+      if (ep.epoll >= 0) close(ep.epoll);
+      ep.epoll = -1;
+    }
+    ep.eq.reset();
+    ep.cq.reset();
+  }
+  const int error = open_queue(ep, FI_WAIT_NONE);
+  return error == 0 && msg ? open_event_queue(ep, FI_WAIT_NONE) : error;
+}
+
+int open_datagram(cwyc_ep& ep) {
+  fi_info* info = ep.domain->path.info.get();
+  fi_av_attr attr{};
+  attr.type = FI_AV_TABLE;
+  attr.count = ep.params.max_peers;
+  fid_av* av = nullptr;
+  int error = fi_av_open(ep.domain->domain.get(), &attr, &av, nullptr);
+  if (error != 0) {
+    attr.type = FI_AV_UNSPEC;
+    error = fi_av_open(ep.domain->domain.get(), &attr, &av, nullptr);
+  }
+  ep.av.reset(av);
+  fid_ep* endpoint = nullptr;
+  if (error == 0) error = fi_endpoint(ep.domain->domain.get(), info, &endpoint, nullptr);
+  ep.datagram.reset(endpoint);
+  if (error == 0) error = fi_ep_bind(endpoint, &av->fid, 0);
+  if (error == 0) error = fi_ep_bind(endpoint, &ep.cq->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0 && ep.unit != 0) {
+    size_t least = ep.frame_max;
+    fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
+  }
+  return error == 0 ? fi_enable(endpoint) : error;
+}
+
+int open_passive(cwyc_ep& ep) {
+  fi_info* info = ep.domain->path.info.get();
+  int error = 0;
+  if (ep.domain->path.shared_receive) {
+    fid_ep* srx = nullptr;
+    error = fi_srx_context(ep.domain->domain.get(), info->rx_attr, &srx, nullptr);
+    ep.srx.reset(srx);
+    if (error == 0 && ep.unit != 0) {
+      size_t least = ep.frame_max;
+      fi_setopt(&srx->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
+    }
+  }
+  fid_pep* passive = nullptr;
+  if (error == 0) error = fi_passive_ep(ep.domain->fabric.get(), info, &passive, nullptr);
+  ep.passive.reset(passive);
+  if (error == 0) error = fi_pep_bind(passive, &ep.eq->fid, 0);
+  return error == 0 ? fi_listen(passive) : error;
+}
+
+int fill_address(cwyc_ep& ep) {
+  const Path& path = ep.domain->path;
+  Address& a = ep.address;
+  a.magic = wire_magic;
+  a.version = wire_version;
+  a.msg = path.msg ? 1 : 0;
+  a.loopback = path.loopback ? 1 : 0;
+  a.nonce = ep.nonce;
+  std::strncpy(a.provider, path.provider.c_str(), sizeof a.provider - 1);
+  size_t length = sizeof a.bytes;
+  const int error = fi_getname(path.msg ? &ep.passive->fid : &ep.datagram->fid, a.bytes, &length);
+  a.length = static_cast<uint16_t>(length);
+  return error;
+}
+
+// Says good-bye where that is still due, and lets what was sent leave. Bounded: a peer that does
+// not listen any more must not hold up the end.
+void leave_in_order(cwyc_ep* ep) {
+  constexpr uint64_t patience_ns = 50'000'000;
+  const uint64_t end = services->now() + patience_ns;
+  for (;;) {
+    bool waiting = false;
+    for (const auto& link : ep->links) {
+      if (link == nullptr || link->lost || link->purged || link->state != LinkState::up) continue;
+      if (!link->local_closed) {
+        link->local_closed = link->bye_due = true;
+        want_attention(link.get());
+      }
+      waiting |= !link->bye_sent || (link->own == nullptr && link->in_flight != 0);
+    }
+    if (!waiting || services->now() > end) return;
+    progress(ep, 64, CWYC_PROGRESS_ALL);
+  }
+}
+
+}  // namespace
+
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                   cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    const Pass pass(domain->gate);
+    if ((domain->path.info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0 && !domain->eps.empty())
+      return report(err, CWY_ERR_UNSUPPORTED,
+                    "provider %s binds registrations to one endpoint; a second one needs a conduit "
+                    "of its own",
+                    domain->path.provider.c_str());
+    auto ep = std::make_unique<cwyc_ep>();
+    ep->domain = domain;
+    ep->params = *params;
+    ep->nonce = random_word();
+    ep->job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
+    domain->gate.raise(params->multithreaded != 0);
+    choose_sizes(*ep);
+    ep->slabs = std::make_unique<Slabs>(domain, domain->path.local_mr);
+    const QuietSignals quiet;
+    int error = open_queues(*ep);
+    if (error == 0) error = domain->path.msg ? open_passive(*ep) : open_datagram(*ep);
+    if (error == 0) error = fill_address(*ep);
+    if (error != 0) {
+      if (ep->epoll >= 0) close(ep->epoll);
+      return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s",
+                    domain->path.provider.c_str(), domain->path.device.c_str(),
+                    fi_strerror(-error));
+    }
+    domain->eps.push_back(ep.get());
+    if (domain->eps.size() == 1 && domain->path.atomics && domain->can_put)
+      find_atomics(domain, ep->datagram.get());
+    // Hellos of peers that this side never heard of need a place before anything else does.
+    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->unit != 0 ? 2 : 64);
+    *out = ep.release();
+    return CWY_OK;
+  });
+}
+
+void ep_close(cwyc_ep* ep) {
+  cwyc_domain* domain = ep->domain;
+  const Pass pass(domain->gate);
+  leave_in_order(ep);
+  while (!ep->links.empty()) {
+    if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
+    ep->links.pop_back();
+  }
+  ep->wanted = 0;
+  ep->datagram.reset();
+  ep->passive.reset();
+  ep->srx.reset();
+  ep->av.reset();
+  if (ep->epoll >= 0) close(ep->epoll);
+  ep->cq.reset();
+  ep->eq.reset();
+  std::erase(domain->eps, ep);
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  const cwyc_domain& d = *ep->domain;
+  const fi_info& info = *d.path.info;
+  cwyc_ep_attr a{};
+  a.head = CWY_HEAD(cwyc_ep_attr);
+  a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE | CWYC_CAP_MEM_REG;
+  if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET;
+  if (d.can_put && d.path.order_send_after_write) a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
+  if (ep->epoll >= 0) a.caps |= CWYC_CAP_WAIT_FD;
+  if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;
+  if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
+  a.ep_address_max = sizeof(Address);
+  a.rkey_max = sizeof(RkeyBlob);
+  a.put_small_max = std::max<size_t>(ep->inject_max, 8);
+  a.rma_max = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
+  a.am_medium_max = ep->medium_max;
+  if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
+  a.outstanding_max = 0;
+  a.mem_forms = CWY_FORM_HOST_VA;
+  if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
+  bool any = false;
+  for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
+    a.atomic_ops[type] = d.atomic_ops[type];
+    any |= a.atomic_ops[type] != 0;
+  }
+  if (any) a.caps |= CWYC_CAP_ATOMIC;
+  a.latency_ns = d.path.provider.starts_with("tcp") ? 15000 : d.path.host_only ? 700 : 1500;
+  a.bandwidth_bps = d.path.provider.starts_with("tcp") ? 1e9 : 1e10;
+  a.ops_tables = 1;
+  std::memcpy(attr, &a,
+              attr->head.struct_size != 0 && attr->head.struct_size < sizeof a
+                  ? attr->head.struct_size
+                  : sizeof a);
+  return CWY_OK;
+}
+
+cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+  if (*len < sizeof ep->address) {
+    *len = sizeof ep->address;
+    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
+                  sizeof ep->address);
+  }
+  std::memcpy(buf, &ep->address, sizeof ep->address);
+  *len = sizeof ep->address;
+  return CWY_OK;
+}
+
+cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+  ep->domain->gate.raise(multithreaded != 0);
+  return CWY_OK;
+}
+
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  const Pass pass(ep->domain->gate);
+  const Counters& c = ep->counters;
+  uint64_t shorts = 0, mediums = 0, longs = 0;
+  for (const auto& lane : c.messages) {
+    shorts += lane[CWYC_AM_SHORT];
+    mediums += lane[CWYC_AM_MEDIUM];
+    longs += lane[CWYC_AM_LONG];
+  }
+  const std::pair<const char*, uint64_t> all[] = {{"am_short", shorts},
+                                                  {"am_medium", mediums},
+                                                  {"am_long", longs},
+                                                  {"am_bytes", c.am_bytes},
+                                                  {"received", c.received},
+                                                  {"injected", c.injected},
+                                                  {"copied", c.copied},
+                                                  {"deferred", c.deferred},
+                                                  {"put", c.puts},
+                                                  {"put_bytes", c.put_bytes},
+                                                  {"get", c.gets},
+                                                  {"get_bytes", c.get_bytes},
+                                                  {"atomic", c.atomics},
+                                                  {"retries", c.retries},
+                                                  {"credit_frames", c.credit_frames},
+                                                  {"connections", c.connections},
+                                                  {"dropped", c.dropped},
+                                                  {"errors", c.errors}};
+  for (const auto& [name, value] : all) fn(arg, name, value);
+}
+
+}  // namespace causeway::ofi

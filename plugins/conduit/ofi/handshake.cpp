@@ -1,0 +1,254 @@
+// How links come up: a connection request with its acceptance, or a hello with its welcome.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "../common/plugin_error.h"
+#include "calls.h"
+#include "quiet.h"
+
+namespace causeway::ofi {
+namespace {
+
+// Frames beside the credits of both lanes: two returns of credit per lane, good-byes.
+constexpr uint32_t control_buffers = 8;
+
+bool is_sound(const cwyc_ep* ep, const Hello& hello) {
+  return hello.magic == wire_magic && hello.version == wire_version && hello.job == ep->job &&
+         hello.rank < ep->params.max_peers;
+}
+
+// Receive buffers for everything that the peer may have under way.
+void provide_buffers(Link& link) {
+  cwyc_ep* ep = link.ep;
+  if (link.buffers != 0) return;
+  if (ep->unit != 0) {
+    // Buffers of many frames: enough of them that one can be drained while others fill.
+    const uint64_t bytes = uint64_t{ep->unit} * (ep->window[0] + ep->window[1]);
+    const uint64_t each = ep->domain->options.multi_receive_bytes;
+    want_buffers(ep, &link, static_cast<uint32_t>((bytes + each - 1) / each));
+    return;
+  }
+  want_buffers(ep, &link, ep->window[0] + ep->window[1] + control_buffers);
+}
+
+void learn(Link& link, const Hello& hello) {
+  link.remote = hello.link;
+  for (uint32_t lane = 0; lane < lane_count; ++lane) link.credit[lane] = hello.window[lane];
+  link.owed_limit = std::max(1u, link.ep->window[0] / 2);
+}
+
+cwy_status open_connected(Link& link, fi_info* info) {
+  cwyc_ep* ep = link.ep;
+  const QuietSignals quiet;
+  fid_ep* endpoint = nullptr;
+  int error = fi_endpoint(ep->domain->domain.get(), info, &endpoint, nullptr);
+  link.own.reset(endpoint);
+  if (error == 0) error = fi_ep_bind(endpoint, &ep->eq->fid, 0);
+  if (error == 0) error = fi_ep_bind(endpoint, &ep->cq->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0 && ep->srx != nullptr) error = fi_ep_bind(endpoint, &ep->srx->fid, 0);
+  if (error == 0) error = fi_enable(endpoint);
+  if (error != 0) {
+    link.own.reset();
+    return error == -FI_ENOMEM ? CWY_ERR_NOMEM : CWY_ERR_UNREACHABLE;
+  }
+  endpoint->fid.context = &link;
+  link.endpoint = endpoint;
+  return CWY_OK;
+}
+
+// A link of this side's that the peer's hello crosses, or that its welcome has overtaken.
+Link* own_attempt(cwyc_ep* ep, const Hello& hello) {
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->nonce != hello.nonce || link->purged) continue;
+    if (link->state == LinkState::connecting || link->remote == hello.link) return link.get();
+  }
+  return nullptr;
+}
+
+fi_addr_t insert_address(cwyc_ep* ep, const void* bytes) {
+  fi_addr_t address = FI_ADDR_UNSPEC;
+  return fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) == 1 ? address
+                                                                         : FI_ADDR_UNSPEC;
+}
+
+void reject(cwyc_ep* ep, fi_info* info) {
+  fi_reject(ep->passive.get(), info->handle, nullptr, 0);
+  ++ep->counters.dropped;
+}
+
+void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
+  const std::unique_ptr<fi_info, FreeInfo> owner(info);
+  Hello hello;
+  if (length < sizeof hello) return reject(ep, info);
+  std::memcpy(&hello, data, sizeof hello);
+  const cwy_peer peer{hello.rank, hello.epoch};
+  if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer))
+    return reject(ep, info);
+  Link* link = make_link(ep, peer, hello.nonce);
+  if (link == nullptr) return reject(ep, info);
+  ++ep->connecting;
+  learn(*link, hello);
+  if (open_connected(*link, info) != CWY_OK) {
+    reject(ep, info);
+    destroy_link(link);
+    return;
+  }
+  provide_buffers(*link);
+  const Hello answer = hello_of(*link);
+  if (fi_accept(link->endpoint, &answer, sizeof answer) != 0) destroy_link(link);
+}
+
+void on_connected(Link& link, const void* data, size_t length) {
+  if (link.active) {
+    Hello hello;
+    if (length >= sizeof hello) std::memcpy(&hello, data, sizeof hello);
+    if (length < sizeof hello || !is_sound(link.ep, hello)) {
+      lose_link(link, "the peer answered with strange bytes");
+      return;
+    }
+    learn(link, hello);
+  }
+  finish_connect(link, CWY_OK);
+}
+
+// The link of an event; NULL when it has gone meanwhile.
+Link* link_of_event(cwyc_ep* ep, fid_t fid) {
+  for (const auto& link : ep->links) {
+    if (link != nullptr && link->own != nullptr && &link->own->fid == fid) return link.get();
+  }
+  return nullptr;
+}
+
+void on_event_error(cwyc_ep* ep) {
+  fi_eq_err_entry error{};
+  if (fi_eq_readerr(ep->eq.get(), &error, 0) < 0) return;
+  ++ep->counters.errors;
+  Link* link = link_of_event(ep, error.fid);
+  if (link != nullptr) lose_link(*link, fi_strerror(error.err));
+}
+
+}  // namespace
+
+Hello hello_of(const Link& link) {
+  const cwyc_ep* ep = link.ep;
+  Hello hello{};
+  hello.magic = wire_magic;
+  hello.version = wire_version;
+  for (uint32_t lane = 0; lane < lane_count; ++lane)
+    hello.window[lane] = static_cast<uint16_t>(ep->window[lane]);
+  hello.job = ep->job;
+  hello.rank = services->job->rank;
+  hello.epoch = services->job->epoch;
+  hello.link = link.index;
+  hello.nonce = ep->nonce;
+  hello.to = link.nonce;
+  return hello;
+}
+
+// A hello carries the way back, because the peer may never have heard of this side.
+bool send_hello(Link& link, FrameKind kind) {
+  struct {
+    Hello hello;
+    Address address;
+  } words{hello_of(link), link.ep->address};
+  const size_t length = kind == FrameKind::hello ? sizeof words : sizeof words.hello;
+  return send_control(link.ep, link, kind, &words, length);
+}
+
+cwy_status begin_connect(Link& link, const Address& to, cwy_err* err) {
+  cwyc_ep* ep = link.ep;
+  ++ep->connecting;
+  link.active = true;
+  link.deadline = services->now() + ep->domain->options.connect_timeout_ns;
+  if (!ep->domain->path.msg) {
+    link.address = insert_address(ep, to.bytes);
+    if (link.address == FI_ADDR_UNSPEC)
+      return report(err, CWY_ERR_UNREACHABLE, "rank %u: the provider does not take its address",
+                    link.peer.rank);
+    link.endpoint = ep->datagram.get();
+    provide_buffers(link);
+    link.hello_due = !send_hello(link, FrameKind::hello);
+    want_attention(&link);
+    return CWY_INPROGRESS;
+  }
+  const Info info(fi_dupinfo(ep->domain->path.info.get()));
+  if (!info) return report(err, CWY_ERR_NOMEM, "no memory to connect");
+  info->dest_addr = std::malloc(to.length);
+  if (info->dest_addr == nullptr) return report(err, CWY_ERR_NOMEM, "no memory to connect");
+  std::memcpy(info->dest_addr, to.bytes, to.length);
+  info->dest_addrlen = to.length;
+  const cwy_status status = open_connected(link, info.get());
+  if (status != CWY_OK)
+    return report(err, status, "provider %s cannot make an endpoint: the limit of open files?",
+                  ep->domain->path.provider.c_str());
+  provide_buffers(link);
+  const Hello hello = hello_of(link);
+  const int error = fi_connect(link.endpoint, to.bytes, &hello, sizeof hello);
+  if (error != 0)
+    return report(err, CWY_ERR_UNREACHABLE, "rank %u cannot be connected to: %s", link.peer.rank,
+                  fi_strerror(-error));
+  want_attention(&link);
+  return CWY_INPROGRESS;
+}
+
+uint32_t connection_events(cwyc_ep* ep) {
+  uint32_t events = 0;
+  for (;; ++events) {
+    alignas(fi_eq_cm_entry) char buffer[sizeof(fi_eq_cm_entry) + 256];
+    uint32_t event = 0;
+    const ssize_t got = fi_eq_read(ep->eq.get(), &event, buffer, sizeof buffer, 0);
+    if (got == -FI_EAVAIL) {
+      on_event_error(ep);
+      continue;
+    }
+    if (got < static_cast<ssize_t>(sizeof(fi_eq_cm_entry))) return events;
+    const auto* entry = reinterpret_cast<const fi_eq_cm_entry*>(buffer);
+    const size_t length = static_cast<size_t>(got) - sizeof(fi_eq_cm_entry);
+    if (event == FI_CONNREQ) {
+      on_request(ep, entry->info, entry->data, length);
+      continue;
+    }
+    Link* link = link_of_event(ep, entry->fid);
+    if (link == nullptr) continue;
+    if (event == FI_CONNECTED) on_connected(*link, entry->data, length);
+    if (event == FI_SHUTDOWN) lose_link(*link, "the connection was closed by the peer");
+  }
+}
+
+void on_hello(cwyc_ep* ep, const FrameHeader& header, const char* payload) {
+  Hello hello;
+  Address address;
+  const bool first = header.kind == FrameKind::hello;
+  if (header.length < sizeof hello + (first ? sizeof address : 0)) return;
+  std::memcpy(&hello, payload, sizeof hello);
+  const cwy_peer peer{hello.rank, hello.epoch};
+  if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer)) {
+    ++ep->counters.dropped;
+    return;
+  }
+  Link* link = first ? own_attempt(ep, hello) : find_link(ep, header.link);
+  if (!first && (link == nullptr || link->nonce != hello.nonce)) return;
+  if (link == nullptr) {
+    std::memcpy(&address, payload + sizeof hello, sizeof address);
+    if (address.length == 0 || address.length > longest_address) return;
+    link = make_link(ep, peer, hello.nonce);
+    if (link == nullptr) return;
+    ++ep->connecting;
+    link->endpoint = ep->datagram.get();
+    link->address = insert_address(ep, address.bytes);
+    if (link->address == FI_ADDR_UNSPEC) return destroy_link(link);
+    provide_buffers(*link);
+  }
+  if (link->state == LinkState::connecting) {
+    learn(*link, hello);
+    finish_connect(*link, CWY_OK);
+  }
+  if (first) link->welcome_due = !send_hello(*link, FrameKind::welcome);
+  if (link->welcome_due) want_attention(link);
+}
+
+}  // namespace causeway::ofi

@@ -1,0 +1,216 @@
+// Links: one path to a peer's endpoint each, their table, and how they end.
+#include <algorithm>
+
+#include "../common/plugin_error.h"
+#include "calls.h"
+
+namespace causeway::ofi {
+namespace {
+
+// A link's name on the wire: where it stands, and which of the links that stood there it is.
+constexpr uint32_t index_bits = 20;
+constexpr uint32_t index_mask = (1u << index_bits) - 1;
+
+// After an end without a good-bye: time for the launcher, or for the news that the job ends, to
+// come first. Operations fail at once.
+constexpr uint64_t grace_ns = 200'000'000;
+
+void tell_death(Link& link) {
+  if (link.reported) return;
+  link.reported = true;
+  services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_FAILED, link.why);
+}
+
+}  // namespace
+
+Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce) {
+  uint32_t place = 0;
+  while (place < ep->links.size() && ep->links[place] != nullptr) ++place;
+  if (place > index_mask) return nullptr;
+  if (place == ep->links.size()) {
+    ep->links.emplace_back();
+    ep->generations.push_back(0);
+  }
+  auto link = std::make_unique<Link>();
+  link->ep = ep;
+  link->peer = peer;
+  link->nonce = nonce;
+  const uint32_t generation = ++ep->generations[place] & ((1u << (32 - index_bits)) - 1);
+  link->index = place | generation << index_bits;
+  ++ep->counters.connections;
+  ep->links[place] = std::move(link);
+  return ep->links[place].get();
+}
+
+Link* find_link(cwyc_ep* ep, uint32_t index) {
+  const uint32_t place = index & index_mask;
+  if (place >= ep->links.size() || ep->links[place] == nullptr) return nullptr;
+  Link* link = ep->links[place].get();
+  return link->index == index ? link : nullptr;
+}
+
+void attach_pending(Link& link, Ticket* ticket) {
+  ticket->link = &link;
+  ticket->previous = nullptr;
+  ticket->next = link.pending;
+  if (link.pending != nullptr) link.pending->previous = ticket;
+  link.pending = ticket;
+  ++link.in_flight;
+  ++link.ep->in_flight;
+}
+
+void detach_pending(Ticket* ticket) {
+  Link* link = ticket->link;
+  if (link == nullptr) return;
+  if (ticket->previous != nullptr) ticket->previous->next = ticket->next;
+  if (ticket->next != nullptr) ticket->next->previous = ticket->previous;
+  if (link->pending == ticket) link->pending = ticket->next;
+  ticket->next = ticket->previous = nullptr;
+  ticket->link = nullptr;
+  --link->in_flight;
+  --link->ep->in_flight;
+}
+
+void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
+  cwyc_op* op = ticket->op;
+  if (op == nullptr) return;
+  const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
+  ticket->report = static_cast<uint8_t>(ticket->report & ~what);
+  if (ticket->report == 0) ticket->op = nullptr;
+  if (what != 0) op->fn(op, what, status);
+}
+
+void abandon_pending(Link& link) {
+  for (const Parked& frame : link.parked) {
+    detach_pending(frame.ticket);
+    give_back_ticket(link.ep, frame.ticket);
+  }
+  link.parked.clear();
+  while (link.pending != nullptr) {
+    Ticket* ticket = link.pending;
+    detach_pending(ticket);
+    std::erase(link.ep->reads_due, ticket);
+    // The ticket returns to the pool when the provider lets go of it, and not before.
+    ticket->copy_to = nullptr;
+    report_op(ticket, 0, CWY_ERR_PEER_FAILED);
+  }
+}
+
+void want_attention(Link* link) {
+  if (link->on_todo) return;
+  link->on_todo = true;
+  link->ep->todo.push_back(link);
+}
+
+bool is_finished(const Link& link) {
+  if (link.conn != nullptr || link.connect_op != nullptr) return false;
+  if (link.purged) return true;
+  if (link.state == LinkState::failed) return true;
+  return link.local_closed && link.remote_closed && link.bye_sent && link.pending == nullptr;
+}
+
+void destroy_link(Link* link) {
+  cwyc_ep* ep = link->ep;
+  abandon_pending(*link);
+  if (link->state == LinkState::connecting) --ep->connecting;
+  link->own.reset();  // the provider lets go of its buffers
+  for (ReceiveBuffer* buffer : link->queue) buffer->owner = nullptr;
+  unwant_buffers(ep, link);
+  if (link->address != FI_ADDR_UNSPEC && ep->av != nullptr) {
+    // Other links to the same endpoint may share the address.
+    const bool shared = std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& other) {
+      return other != nullptr && other.get() != link && other->address == link->address;
+    });
+    if (!shared) fi_av_remove(ep->av.get(), &link->address, 1, 0);
+  }
+  if (link->on_todo) std::erase(ep->todo, link);
+  ep->links[link->index & index_mask].reset();
+}
+
+void finish_connect(Link& link, cwy_status status) {
+  if (link.state == LinkState::connecting) {
+    --link.ep->connecting;
+    link.state = status == CWY_OK ? LinkState::up : LinkState::failed;
+  }
+  if (cwyc_op* op = std::exchange(link.connect_op, nullptr)) {
+    if (status != CWY_OK) {
+      // The core does not disconnect what never was connected.
+      if (link.conn != nullptr) link.conn->priv = nullptr;
+      link.conn = nullptr;
+    }
+    op->fn(op, CWYC_DONE_REMOTE, status);
+  }
+  want_attention(&link);
+}
+
+void lose_link(Link& link, const char* why) {
+  if (link.lost) return;
+  link.lost = true;
+  link.why = why;
+  const bool was_connecting = link.state == LinkState::connecting;
+  if (was_connecting) {
+    finish_connect(link, CWY_ERR_UNREACHABLE);
+    return;
+  }
+  link.state = LinkState::failed;
+  link.deadline = services->now() + grace_ns;
+  if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
+  if (!link.reported)
+    services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, why);
+  want_attention(&link);
+}
+
+// The table is small and grows to the largest rank that was heard of.
+bool admit_epoch(cwyc_ep* ep, cwy_peer peer) {
+  if (peer.rank >= ep->newest_epoch.size()) {
+    if (peer.rank > (1u << 24)) return false;  // no such job: these are strange bytes
+    ep->newest_epoch.resize(peer.rank + 1, 0);
+  }
+  uint32_t& newest = ep->newest_epoch[peer.rank];
+  if (peer.epoch < newest) return false;
+  if (peer.epoch == newest) return true;
+  newest = peer.epoch;
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->peer.rank != peer.rank || link->peer.epoch >= peer.epoch) continue;
+    link->purged = true;  // what still arrives is dropped
+    want_attention(link.get());
+  }
+  return true;
+}
+
+// One step for every link that asked for it. Links that need another one ask again.
+uint32_t push_todo(cwyc_ep* ep) {
+  std::vector<Link*> due;
+  due.swap(ep->todo);
+  for (Link* link : due) link->on_todo = false;
+  uint32_t events = 0;
+  for (size_t i = 0; i < due.size(); ++i) {
+    Link& link = *due[i];
+    if (link.state == LinkState::connecting && link.active && services->now() > link.deadline) {
+      ++events;
+      finish_connect(link, CWY_ERR_TIMEOUT);
+    }
+    if (link.hello_due && !link.lost) link.hello_due = !send_hello(link, FrameKind::hello);
+    if (link.welcome_due && !link.lost) link.welcome_due = !send_hello(link, FrameKind::welcome);
+    while (!link.parked.empty() && post_parked(link, link.parked.front())) link.parked.pop_front();
+    if (link.state == LinkState::up && !link.purged) tell_credit(link);
+    if (link.state == LinkState::up && link.bye_due && !link.welcome_due)
+      link.bye_due = !send_control(ep, link, FrameKind::bye, nullptr, 0);
+    if (link.lost && !link.reported && link.state == LinkState::failed &&
+        services->now() > link.deadline) {
+      ++events;
+      tell_death(link);
+    }
+    if (is_finished(link)) {
+      ++events;
+      destroy_link(&link);
+      continue;
+    }
+    const bool again = link.state == LinkState::connecting || !link.parked.empty() || link.hello_due || link.welcome_due ||
+                       link.bye_due || (link.lost && !link.reported);
+    if (again) want_attention(&link);
+  }
+  return events;
+}
+
+}  // namespace causeway::ofi

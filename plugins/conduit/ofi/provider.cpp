@@ -1,0 +1,264 @@
+#include "provider.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include "../common/plugin_error.h"
+
+namespace causeway::ofi {
+namespace {
+
+// In order of preference; what is not listed is used only when named. Connected endpoints where
+// the provider's own reliable datagrams are a software layer over them, which would cost a layer
+// for nothing; reliable datagrams where they are the hardware's. `sockets` and `udp` are slower
+// than `tcp` on the same wire and never better; `shm` reaches one host only, which a network
+// conduit must not be surprised by.
+struct Candidate {
+  const char* provider;
+  bool msg;
+  const char* why;
+};
+constexpr Candidate candidates[] = {
+    {"cxi", false, "Slingshot adapter"},
+    {"efa", false, "EFA adapter"},
+    {"opx", false, "Omni-Path adapter"},
+    {"psm3", false, "adapter driven by PSM3"},
+    {"psm2", false, "Omni-Path adapter"},
+    {"verbs", true, "RDMA adapter; connected endpoints avoid a layer"},
+    {"tcp", true, "no RDMA adapter found; connected endpoints avoid the ofi_rxm layer"},
+};
+// Connected endpoints for these when the provider is named and `endpoint` is auto.
+bool prefers_msg(const std::string& provider) {
+  return provider == "tcp" || provider == "verbs" || provider == "net" || provider == "sockets";
+}
+
+constexpr uint64_t known_mr_modes = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+                                    FI_MR_PROV_KEY | FI_MR_ENDPOINT | FI_MR_RMA_EVENT;
+
+bool is_loopback(const fi_info& info) {
+  if (info.src_addr == nullptr) return false;
+  if (info.addr_format == FI_SOCKADDR_IN) {
+    const auto* in = static_cast<const sockaddr_in*>(info.src_addr);
+    return (ntohl(in->sin_addr.s_addr) >> 24) == 127;
+  }
+  if (info.addr_format == FI_SOCKADDR_IN6)
+    return IN6_IS_ADDR_LOOPBACK(&static_cast<const sockaddr_in6*>(info.src_addr)->sin6_addr);
+  return false;
+}
+
+std::string address_text(const fi_info& info) {
+  char text[INET6_ADDRSTRLEN] = {};
+  if (info.src_addr == nullptr) return "";
+  if (info.addr_format == FI_SOCKADDR_IN)
+    inet_ntop(AF_INET, &static_cast<const sockaddr_in*>(info.src_addr)->sin_addr, text,
+              sizeof text);
+  if (info.addr_format == FI_SOCKADDR_IN6)
+    inet_ntop(AF_INET6, &static_cast<const sockaddr_in6*>(info.src_addr)->sin6_addr, text,
+              sizeof text);
+  return text;
+}
+
+std::string name_of(const fi_info& info) {
+  return info.domain_attr->name != nullptr ? info.domain_attr->name : "";
+}
+std::string provider_of(const fi_info& info) {
+  return info.fabric_attr->prov_name != nullptr ? info.fabric_attr->prov_name : "";
+}
+
+// Global before link-local addresses: the latter need a scope that peers do not have.
+bool is_link_local(const fi_info& info) {
+  return info.addr_format == FI_SOCKADDR_IN6 && info.src_addr != nullptr &&
+         IN6_IS_ADDR_LINKLOCAL(&static_cast<const sockaddr_in6*>(info.src_addr)->sin6_addr);
+}
+
+int rank_of(const fi_info& info) {
+  return (is_loopback(info) ? 4 : 0) + (is_link_local(info) ? 2 : 0) +
+         (info.addr_format == FI_SOCKADDR_IN6 ? 1 : 0);
+}
+
+Info hints_for(const Options& options, const std::string& provider, bool msg, uint64_t caps) {
+  Info hints(fi_allocinfo());
+  if (!hints) return hints;
+  hints->caps = caps;
+  hints->mode = FI_CONTEXT | FI_CONTEXT2;
+  hints->ep_attr->type = msg ? FI_EP_MSG : FI_EP_RDM;
+  hints->domain_attr->mr_mode = static_cast<int>(known_mr_modes);
+  if ((caps & FI_HMEM) != 0) hints->domain_attr->mr_mode |= FI_MR_HMEM;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;  // the plugin's own lock stands in front
+  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+  if (options.progress == Progress::automatic)
+    hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
+  hints->domain_attr->control_progress =
+      options.progress == Progress::automatic ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
+  hints->tx_attr->size = options.tx_size;
+  hints->rx_attr->size = options.rx_size;
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
+  return hints;
+}
+
+// The interfaces of one provider, the most useful first; empty when there are none. Extras are
+// asked for first and given up one by one, in the order of their cost when missing.
+struct Found {
+  std::vector<fi_info*> infos;  // point into `list`
+  Info list;
+  uint64_t caps = 0;
+};
+
+Found look(const Options& options, const std::string& provider, bool msg) {
+  constexpr uint64_t base = FI_MSG | FI_RMA;
+  std::vector<uint64_t> extras;
+  const uint64_t hmem = options.hmem ? FI_HMEM : 0;
+  const uint64_t atomic = options.atomics == Native::never ? 0 : FI_ATOMIC;
+  const uint64_t multi = options.multi_receive == MultiReceive::never ? 0 : FI_MULTI_RECV;
+  for (const uint64_t set : {hmem | atomic | multi, hmem | atomic, hmem | multi, hmem,
+                             atomic | multi, atomic, multi, uint64_t{0}}) {
+    if (std::find(extras.begin(), extras.end(), set) == extras.end()) extras.push_back(set);
+  }
+  Found found;
+  for (const uint64_t extra : extras) {
+    const Info hints = hints_for(options, provider, msg, base | extra);
+    if (!hints) return found;
+    fi_info* list = nullptr;
+    if (fi_getinfo(FI_VERSION(1, 15), nullptr, nullptr, 0, hints.get(), &list) != 0) continue;
+    found.list.reset(list);
+    found.caps = base | extra;
+    for (fi_info* i = list; i != nullptr; i = i->next) {
+      // "tcp" also matches "tcp;ofi_rxm" and the like: a layer must be asked for.
+      if (provider_of(*i) == provider) found.infos.push_back(i);
+    }
+    if (!found.infos.empty()) break;
+  }
+  std::stable_sort(found.infos.begin(), found.infos.end(),
+                   [](const fi_info* a, const fi_info* b) { return rank_of(*a) < rank_of(*b); });
+  return found;
+}
+
+bool names(const fi_info& info, const std::string& device) {
+  return name_of(info) == device || address_text(info) == device ||
+         name_of(info) + "/" + address_text(info) == device;
+}
+
+std::string describe(const fi_info& info) {
+  const std::string address = address_text(info);
+  return address.empty() ? name_of(info) : name_of(info) + "/" + address;
+}
+
+void fill(Path& out, const Found& found, const fi_info& info, bool msg) {
+  out.info.reset(fi_dupinfo(&info));
+  fi_info& own = *out.info;
+  out.provider = provider_of(own);
+  out.device = describe(own);
+  out.msg = msg;
+  out.multi_receive = (found.caps & own.caps & FI_MULTI_RECV) != 0;
+  out.atomics = (found.caps & own.caps & FI_ATOMIC) != 0;
+  out.loopback = is_loopback(own);
+  out.host_only = out.provider == "shm";
+  out.local_mr = (own.domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  out.shared_receive = msg && own.domain_attr->max_ep_srx_ctx > 0;
+  const uint64_t order = own.tx_attr->msg_order & own.rx_attr->msg_order;
+  out.order_send_after_write = (order & FI_ORDER_SAW) != 0;
+  out.order_read_after_write = (order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
+}
+
+// Providers without delivery-complete answer a request for it with nothing.
+bool has_delivery_complete(const Options& options, const Path& path, uint64_t caps) {
+  const Info hints = hints_for(options, path.provider, path.msg, caps);
+  if (!hints) return false;
+  hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+  hints->domain_attr->name = strdup(name_of(*path.info).c_str());
+  fi_info* list = nullptr;
+  if (fi_getinfo(FI_VERSION(1, 15), nullptr, nullptr, 0, hints.get(), &list) != 0) return false;
+  const Info owner(list);
+  for (const fi_info* i = list; i != nullptr; i = i->next) {
+    if (provider_of(*i) == path.provider) return true;
+  }
+  return false;
+}
+
+// Some provider's interface `device`, or its best one. False: `reasons` says why not.
+bool try_provider(const Options& options, const std::string& provider, bool msg,
+                  const std::string& device, Path& out, std::string& reasons) {
+  const auto refuse = [&](const std::string& why) {
+    reasons += (reasons.empty() ? "" : "; ") + provider + (msg ? " (msg): " : " (rdm): ") + why;
+    return false;
+  };
+  const Found found = look(options, provider, msg);
+  if (found.infos.empty()) return refuse("libfabric offers no such endpoint here");
+  std::string known;
+  for (const fi_info* info : found.infos) {
+    if (device.empty() || names(*info, device)) {
+      if (msg && (info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0)
+        return refuse("registrations belong to single connections");
+      fill(out, found, *info, msg);
+      out.delivery_complete = has_delivery_complete(options, out, found.caps);
+      return true;
+    }
+    known += (known.empty() ? "" : ", ") + describe(*info);
+  }
+  return refuse("no device '" + device + "'; it has " + known);
+}
+
+struct Attempt {
+  std::string provider;
+  bool msg;
+  std::string why;
+};
+
+std::vector<Attempt> attempts(const Options& options) {
+  std::vector<Attempt> list;
+  const auto add = [&](const std::string& provider, bool msg, const std::string& why) {
+    if (options.endpoint == EndpointKind::automatic ||
+        (options.endpoint == EndpointKind::msg) == msg)
+      list.push_back({provider, msg, why});
+  };
+  if (!options.provider.empty()) {
+    const bool first = prefers_msg(options.provider);
+    add(options.provider, first, "named in the configuration");
+    add(options.provider, !first, "named in the configuration");
+    return list;
+  }
+  for (const Candidate& c : candidates) add(c.provider, c.msg, c.why);
+  if (options.endpoint == EndpointKind::rdm) {
+    add("verbs;ofi_rxm", false, "RDMA adapter");
+    add("tcp;ofi_rxm", false, "no RDMA adapter found");
+  }
+  return list;
+}
+
+}  // namespace
+
+cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err) {
+  const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
+  std::string reasons;
+  for (const Attempt& a : attempts(options)) {
+    if (!try_provider(options, a.provider, a.msg, wanted, out, reasons)) continue;
+    out.why = a.why;
+    return CWY_OK;
+  }
+  const bool named = !wanted.empty() || !options.provider.empty();
+  return report(err, named ? CWY_ERR_INVALID : CWY_ERR_UNREACHABLE,
+                "no usable libfabric provider: %s", reasons.c_str());
+}
+
+void for_each_device(const Options& options,
+                     const std::function<void(const std::string&, const std::string&)>& fn) {
+  std::set<std::string> listed;
+  for (const Attempt& a : attempts(options)) {
+    const Found found = look(options, a.provider, a.msg);
+    for (const fi_info* info : found.infos) {
+      const std::string device = describe(*info);
+      if (!listed.insert(device).second) continue;
+      fn(device, a.provider + (a.msg ? ", connected endpoints" : ", reliable datagrams"));
+    }
+    if (!found.infos.empty()) return;  // these are the ones that an open would choose from
+  }
+}
+
+}  // namespace causeway::ofi

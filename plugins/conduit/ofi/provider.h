@@ -1,0 +1,49 @@
+// Which libfabric provider, endpoint type and interface a domain uses, and why.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "options.h"
+
+namespace causeway::ofi {
+
+struct FreeInfo {
+  void operator()(fi_info* info) const { fi_freeinfo(info); }
+};
+using Info = std::unique_ptr<fi_info, FreeInfo>;
+
+// One provider on one interface, as it will be opened, and what may be relied on.
+struct Path {
+  Info info;
+  std::string provider;
+  std::string device;  // domain name, with the address where the domain has several
+  std::string why;     // one clause: why this one
+  bool msg = false;    // connected endpoints
+  bool multi_receive = false;
+  bool atomics = false;
+  bool loopback = false;        // the address reaches this host only
+  bool host_only = false;       // the provider does
+  bool local_mr = false;        // local buffers need a registration
+  bool shared_receive = false;  // msg: one pool of receive buffers for all connections
+  bool order_send_after_write = false;
+  bool order_read_after_write = false;
+  bool delivery_complete = false;
+};
+
+// Fills `out`, or answers UNREACHABLE (nothing usable) or INVALID (what was named does not exist)
+// with the candidates and their reasons. `device` may be NULL.
+cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err);
+
+// Calls fn(device, description) for every interface of the providers that would be tried.
+void for_each_device(const Options& options,
+                     const std::function<void(const std::string&, const std::string&)>& fn);
+
+}  // namespace causeway::ofi
