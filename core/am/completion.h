@@ -26,7 +26,11 @@ class RequestCompletion {
     }
   }
   cwyc_op* op() { return &op_->conduit; }
-  uint32_t flags() const { return 0; }
+  // A call that may not wait shall not wait for its payload to be read either.
+  uint32_t flags(gex_Flags_t flags) const {
+    return lc_opt_ == GEX_EVENT_NOW && (flags & GEX_FLAG_IMMEDIATE) ? uint32_t{CWYC_SRC_VOLATILE}
+                                                                    : 0u;
+  }
 
   // The message was accepted with `status` (CWY_OK or CWY_INPROGRESS).
   void accepted(cwy_status status) {
@@ -67,7 +71,7 @@ class ReplyCompletion {
   }
   cwyc_op* op() { return op_ != nullptr ? &op_->conduit : nullptr; }
   // Inside a handler nothing may be waited for, so NOW means: copy the source.
-  uint32_t flags() const { return op_ == nullptr ? uint32_t{CWYC_SRC_VOLATILE} : 0u; }
+  uint32_t flags(gex_Flags_t) const { return op_ == nullptr ? uint32_t{CWYC_SRC_VOLATILE} : 0u; }
 
   void accepted(cwy_status status) {
     if (op_ == nullptr) return;

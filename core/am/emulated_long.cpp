@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "am/deliver.h"
 #include "am/internal.h"
+#include "am/send.h"
 #include "am/word.h"
 #include "object/endpoint.h"
-#include "progress/poll.h"
-#include "progress/thread_state.h"
-#include "progress/waiter.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -45,15 +45,6 @@ void run(Peer& from, const Assembly& a) {
                   reinterpret_cast<void*>(a.addr), a.length);
 }
 
-// From client context any progress may make room; from a handler only replies may be delivered.
-void make_room(Peer& peer, bool in_handler, Waiter& waiter) {
-  if (in_handler) {
-    poll_replies(*peer.ep);
-  } else {
-    waiter.step();
-  }
-}
-
 cwy_status send_message(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                         const LongHeader& header, const void* inlined, size_t inlined_length,
                         uint32_t flags) {
@@ -64,39 +55,136 @@ cwy_status send_message(cwyc_conn* conn, uint64_t word, const int32_t* args, uin
                               sizeof header + inlined_length, flags | CWYC_SRC_VOLATILE, nullptr);
 }
 
+// A long of which a part may have gone out.
+struct LongSend {
+  cwyc_conn* conn;
+  uint64_t word;
+  int32_t args[CWYC_AM_MAX_ARGS];
+  uint32_t nargs;
+  uint32_t lane;  // CWYC_LANE_REPLY or 0
+  const char* payload;
+  size_t length;
+  uint64_t raddr;
+  size_t piece_bytes;
+  uint32_t id;
+  uint32_t pieces = 0;    // that have gone out
+  cwyc_op* op = nullptr;  // to report to when the payload is no longer needed
+  LongSend* next = nullptr;
+  std::unique_ptr<char[]> copy;  // of the payload, where the source may be gone
+
+  // Sends what there is room for. CWY_OK: all of it, the message included.
+  cwy_status advance() {
+    Peer& peer = *Connection::of(conn).peer;
+    for (size_t at = pieces * piece_bytes; at < length; at += piece_bytes, ++pieces) {
+      const uint64_t to = raddr + at;
+      const int32_t piece_args[] = {low_half(to), high_half(to), static_cast<int32_t>(id),
+                                    lane != 0 ? 1 : 0};
+      const size_t n = std::min(piece_bytes, length - at);
+      const cwy_status status =
+          try_send_internal(peer, Internal::long_piece, piece_args, 4, payload + at, n, lane != 0);
+      if (status != CWY_OK) return status;
+    }
+    const cwy_status status =
+        send_message(conn, word, args, nargs, {raddr, length, id, pieces}, nullptr, 0, lane);
+    if (status < 0 && status != CWY_RETRY) send_failed(peer, status);
+    return status;
+  }
+};
+
+// Longs that met back-pressure after their first piece, oldest first. Whoever pushes one on takes
+// it out of the list, so that nobody sends under the lock: a message to this very process runs its
+// handler there and then, and the handler may send.
+std::mutex g_unsent_mutex;
+std::deque<LongSend*> g_unsent;
+
+void finish_later(LongSend&& begun) {
+  auto* send = new LongSend(std::move(begun));
+  const std::lock_guard lock(g_unsent_mutex);
+  g_unsent.push_back(send);
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+LongSend* take_unsent() {
+  const std::lock_guard lock(g_unsent_mutex);
+  if (g_unsent.empty()) return nullptr;
+  LongSend* send = g_unsent.front();
+  g_unsent.pop_front();
+  return send;
+}
+
+// The first piece is out and the next one finds no room. The call may not be undone.
+cwy_status continue_long(LongSend&& begun, uint32_t flags, cwyc_op* op) {
+  if (op != nullptr && !(flags & CWYC_SRC_VOLATILE)) {
+    begun.op = op;
+    finish_later(std::move(begun));
+    return CWY_INPROGRESS;
+  }
+  if (flags & CWYC_IMMEDIATE) {
+    begun.copy = std::make_unique_for_overwrite<char[]>(begun.length);
+    std::memcpy(begun.copy.get(), begun.payload, begun.length);
+    begun.payload = begun.copy.get();
+    finish_later(std::move(begun));
+    return CWY_OK;
+  }
+  SendingWait wait(*Connection::of(begun.conn).peer->ep);
+  do {
+    wait.step();
+  } while (begun.advance() == CWY_RETRY);
+  return CWY_OK;
+}
+
 }  // namespace
 
 cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                          const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey*,
-                         uint32_t flags, cwyc_op*) {
-  Connection& c = Connection::of(conn);
+                         uint32_t flags, cwyc_op* op) {
   if (length <= kInlineBytes) {
     return send_message(conn, word, args, nargs, {raddr, length, 0, 0}, payload, length, flags);
   }
-  const bool reply = (flags & CWYC_LANE_REPLY) != 0;
-  const bool in_handler = thread_state().context != Context::client;
-  const uint32_t id = c.long_id.fetch_add(1, std::memory_order_relaxed);
-  const size_t piece = c.cep->attr.am_medium_max;
-  const auto* bytes = static_cast<const char*>(payload);
-  uint32_t pieces = 0;
-  Waiter waiter;
-  for (size_t at = 0; at < length; at += piece, ++pieces) {
-    const uint64_t to = raddr + at;
-    const int32_t piece_args[] = {low_half(to), high_half(to), static_cast<int32_t>(id),
-                                  reply ? 1 : 0};
-    const size_t n = std::min(piece, length - at);
-    while (try_send_internal(*c.peer, Internal::long_piece, piece_args, 4, bytes + at, n, reply) ==
-           CWY_RETRY) {
-      // Back-pressure can still be passed on while nothing has gone out.
-      if (pieces == 0 && (flags & CWYC_IMMEDIATE)) return CWY_RETRY;
-      make_room(*c.peer, in_handler, waiter);
+  Connection& c = Connection::of(conn);
+  LongSend send{.conn = conn,
+                .word = word,
+                .args = {},
+                .nargs = nargs,
+                .lane = flags & CWYC_LANE_REPLY,
+                .payload = static_cast<const char*>(payload),
+                .length = length,
+                .raddr = raddr,
+                .piece_bytes = c.cep->attr.am_medium_max,
+                .id = c.long_id.fetch_add(1, std::memory_order_relaxed),
+                .copy = nullptr};
+  std::copy_n(args, nargs, send.args);
+  const cwy_status status = send.advance();
+  // Nothing has gone out yet: back-pressure is passed on.
+  if (status != CWY_RETRY || send.pieces == 0) return status;
+  return continue_long(std::move(send), flags, op);
+}
+
+uint32_t push_emulated_longs() {
+  uint32_t sent = 0;
+  size_t left;
+  {
+    const std::lock_guard lock(g_unsent_mutex);
+    left = g_unsent.size();
+  }
+  // One look at each, so that one whose peer is slow does not hold up the others.
+  for (; left != 0; --left) {
+    LongSend* const send = take_unsent();
+    if (send == nullptr) break;
+    const uint32_t before = send->pieces;
+    const cwy_status status = send->advance();
+    sent += send->pieces - before;
+    if (status == CWY_RETRY) {
+      const std::lock_guard lock(g_unsent_mutex);
+      g_unsent.push_back(send);
+      continue;
     }
+    ++sent;
+    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    if (send->op != nullptr) send->op->fn(send->op, CWYC_DONE_LOCAL, CWY_OK);
+    delete send;
   }
-  while (send_message(conn, word, args, nargs, {raddr, length, id, pieces}, nullptr, 0, flags) ==
-         CWY_RETRY) {
-    make_room(*c.peer, in_handler, waiter);
-  }
-  return CWY_OK;
+  return sent;
 }
 
 void on_long_piece(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {

@@ -133,9 +133,9 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 }
 
 uint32_t push_emulations() {
+  uint32_t sent = push_emulated_longs();
   const std::unique_lock lock(g_mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return 0;
-  uint32_t sent = 0;
+  if (!lock.owns_lock()) return sent;
   // One pass, so that an operation whose peer is slow does not hold up the others.
   cwyc_op* op = g_head;
   g_head = nullptr;

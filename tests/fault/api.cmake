@@ -9,7 +9,7 @@ foreach(mode SEQ PAR)
 endforeach()
 
 include(GoogleTest)
-foreach(part atomic misuse death exit start)
+foreach(part atomic misuse negotiate death exit start)
   add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   target_compile_definitions(api_${part}_test PRIVATE

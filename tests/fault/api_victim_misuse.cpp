@@ -3,6 +3,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api_victim.h"
@@ -139,6 +140,156 @@ const Calls& arguments() {
   return calls;
 }
 
+// A descriptor to do something wrong with.
+gex_AM_SrcDesc_t medium_of(size_t bytes, unsigned numargs = 0) {
+  return gex_AM_PrepareRequestMedium(tm(), job.peer(), nullptr, bytes, bytes, nullptr, 0, numargs);
+}
+gex_AM_SrcDesc_t long_to(void* dest) {
+  return gex_AM_PrepareRequestLong(tm(), job.peer(), nullptr, 8, 8, dest, nullptr, 0, 0);
+}
+gex_AM_SrcDesc_t medium_from(void* client_buf, gex_Event_t* lc_opt, gex_Flags_t flags = 0) {
+  return gex_AM_PrepareRequestMedium(tm(), job.peer(), client_buf, 8, 8, lc_opt, flags, 0);
+}
+
+// Negotiated payloads: wrong arguments, wrong descriptors, wrong order.
+const Calls& negotiation() {
+  static const Calls calls = {
+      {"least_too_long",
+       [] {
+         medium_of(gex_AM_MaxRequestMedium(tm(), job.peer(), nullptr,
+                                           GEX_FLAG_AM_PREPARE_LEAST_ALLOC, 0) +
+                   1);
+       }},
+      {"least_over_most",
+       [] { gex_AM_PrepareRequestMedium(tm(), job.peer(), nullptr, nine, 8, nullptr, 0, 0); }},
+      {"too_many_arguments", [] { medium_of(8, 17); }},
+      {"completion_without_buffer", [] { medium_from(nullptr, GEX_EVENT_NOW); }},
+      {"buffer_without_completion", [] { medium_from(local, nullptr); }},
+      {"buffer_deferred", [] { medium_from(local, GEX_EVENT_DEFER); }},
+      {"offset_source", [] { medium_from(local, GEX_EVENT_NOW, GEX_FLAG_SELF_SEG_OFFSET); }},
+      {"bound_without_buffer", [] { medium_from(nullptr, nullptr, GEX_FLAG_SELF_SEG_BOUND); }},
+      {"no_such_rank",
+       [] { gex_AM_PrepareRequestMedium(tm(), job.size, nullptr, 8, 8, nullptr, 0, 0); }},
+      {"commit_no_op",
+       [] { gex_AM_CommitRequestMedium0(GEX_AM_SRCDESC_NO_OP, handler("payload"), 0); }},
+      {"address_of_no_op",
+       [] {
+         gex_AM_SrcDesc_t volatile none_at_all = GEX_AM_SRCDESC_NO_OP;
+         gex_AM_SrcDescAddr(none_at_all);
+       }},
+      {"size_of_no_op",
+       [] {
+         gex_AM_SrcDesc_t volatile none_at_all = GEX_AM_SRCDESC_NO_OP;
+         gex_AM_SrcDescSize(none_at_all);
+       }},
+      {"commit_twice",
+       [] {
+         const gex_AM_SrcDesc_t sd = medium_of(8);
+         gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
+         gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
+       }},
+      {"cancel_after_commit",
+       [] {
+         const gex_AM_SrcDesc_t sd = medium_of(8);
+         gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
+         gex_AM_CancelRequestMedium(sd, 0);
+       }},
+      {"cancel_with_flags", [] { gex_AM_CancelRequestMedium(medium_of(8), GEX_FLAG_IMMEDIATE); }},
+      {"commit_as_long",
+       [] {
+         gex_AM_CommitRequestLong0(medium_of(8), handler("payload"), 8, peer_segment(job.peer()));
+       }},
+      {"commit_as_reply", [] { gex_AM_CommitReplyMedium0(medium_of(8), handler("payload"), 8); }},
+      {"commit_too_much",
+       [] { gex_AM_CommitRequestMedium0(medium_of(8), handler("payload"), nine); }},
+      {"commit_other_arguments",
+       [] { gex_AM_CommitRequestMedium1(medium_of(8), handler("payload"), 8, 1); }},
+      {"commit_elsewhere",
+       [] {
+         std::byte* const there = peer_segment(job.peer());
+         gex_AM_CommitRequestLong0(long_to(there), handler("payload"), 8, there + 64);
+       }},
+      {"commit_outside",
+       [] {
+         std::byte* const there = across_the_end();
+         gex_AM_CommitRequestLong0(long_to(nullptr), handler("payload"), 8, there);
+       }},
+      {"request_meanwhile",
+       [] {
+         medium_of(8);
+         gex_AM_RequestShort0(tm(), job.peer(), handler("wrong_request"), 0);
+       }},
+      {"prepare_meanwhile",
+       [] {
+         medium_of(8);
+         medium_of(8);
+       }},
+      {"poll_meanwhile",
+       [] {
+         medium_of(8);
+         gasnet_AMPoll();
+       }},
+      {"wait_meanwhile",
+       [] {
+         medium_of(8);
+         gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+      {"commit_under_lock",
+       [] {
+         static gex_HSL_t lock = GEX_HSL_INITIALIZER;
+         const gex_AM_SrcDesc_t sd = medium_of(8);
+         gex_HSL_Lock(&lock);
+         gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
+       }},
+#ifdef GASNET_PAR
+      {"commit_on_another_thread",
+       [] {
+         const gex_AM_SrcDesc_t sd = medium_of(8);
+         std::thread([=] { gex_AM_CommitRequestMedium0(sd, handler("payload"), 8); }).join();
+       }},
+#endif
+  };
+  return calls;
+}
+
+// What flags assert, and the queries.
+const Calls& assertions() {
+  static const Calls calls = {
+      {"least_flag_in_request",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW,
+                               GEX_FLAG_AM_PREPARE_LEAST_ALLOC);
+       }},
+      {"source_not_bound",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW,
+                               GEX_FLAG_SELF_SEG_BOUND);
+       }},
+      {"two_dispositions",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW,
+                               GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_SOME);
+       }},
+      {"long_overlaps",
+       [] {
+         std::byte* const here = peer_segment(job.rank);
+         gex_AM_RequestLong0(tm(), job.rank, handler("payload"), here + 4, 8, here, GEX_EVENT_NOW,
+                             0);
+       }},
+      {"query_both_least",
+       [] {
+         gex_AM_MaxRequestMedium(tm(), job.peer(), nullptr,
+                                 GEX_FLAG_AM_PREPARE_LEAST_ALLOC | GEX_FLAG_AM_PREPARE_LEAST_CLIENT,
+                                 0);
+       }},
+      {"query_deferred", [] { gex_AM_MaxRequestLong(tm(), job.peer(), GEX_EVENT_DEFER, 0, 0); }},
+      {"query_reply_group", [] { gex_AM_MaxReplyLong(tm(), job.peer(), GEX_EVENT_GROUP, 0, 0); }},
+      {"query_17_arguments", [] { gex_AM_MaxReplyMedium(tm(), job.peer(), GEX_EVENT_NOW, 0, 17); }},
+      {"query_no_such_rank", [] { gex_AM_MaxReplyMedium(tm(), 99, GEX_EVENT_NOW, 0, 0); }},
+  };
+  return calls;
+}
+
 // Calls that neither a handler nor the holder of a handler-safe lock may make.
 const Calls& communication() {
   static const Calls calls = {
@@ -147,6 +298,8 @@ const Calls& communication() {
        [] {
          gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW, 0);
        }},
+      {"prepare_medium", [] { medium_of(8); }},
+      {"prepare_long", [] { long_to(peer_segment(job.peer())); }},
       {"put", [] { gex_RMA_PutBlocking(tm(), job.peer(), peer_segment(job.peer()), local, 8, 0); }},
       {"get", [] { gex_RMA_GetBlocking(tm(), local, job.peer(), peer_segment(job.peer()), 8, 0); }},
       {"poll", [] { gasnet_AMPoll(); }},
@@ -169,6 +322,25 @@ void on_wrong_request(gex_Token_t token) {
     gex_AM_ReplyShort0(token, handler("reply"), 0);
   } else if (in_handler == "reply_from_reply") {
     gex_AM_ReplyShort0(token, handler("wrong_reply"), 0);
+  } else if (in_handler == "reply_group") {
+    gex_AM_ReplyMedium0(token, handler("payload"), local, 8, GEX_EVENT_GROUP, 0);
+  } else if (in_handler == "prepare_group") {
+    gex_AM_PrepareReplyMedium(token, local, 8, 8, GEX_EVENT_GROUP, 0, 0);
+  } else if (in_handler == "prepare_and_leave") {
+    gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
+  } else if (in_handler == "prepare_twice") {
+    gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
+    gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0);
+  } else if (in_handler == "reply_after_commit") {
+    gex_AM_CommitReplyMedium0(gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0),
+                              handler("payload"), 8);
+    gex_AM_ReplyShort0(token, handler("reply"), 0);
+  } else if (in_handler == "reply_while_prepared") {
+    gex_AM_PrepareReplyLong(token, nullptr, 8, 8, nullptr, nullptr, 0, 0);
+    gex_AM_ReplyShort0(token, handler("reply"), 0);
+  } else if (in_handler == "commit_as_request") {
+    gex_AM_CommitRequestMedium0(gex_AM_PrepareReplyMedium(token, nullptr, 8, 8, nullptr, 0, 0),
+                                handler("payload"), 8);
   } else if (in_handler == "reply_medium_too_long") {
     const std::vector<char> payload(gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 0) + 1);
     gex_AM_ReplyMedium0(token, handler("payload"), payload.data(), payload.size(), GEX_EVENT_NOW,
@@ -201,6 +373,8 @@ gex_AM_Index_t handler(const char* name) {
 bool misuse(const char* scenario) {
   const std::string name = scenario;
   if (name.rfind("outside.", 0) == 0) return call(outside(), name.substr(8));
+  if (name.rfind("negotiate.", 0) == 0) return call(negotiation(), name.substr(10));
+  if (name.rfind("assert.", 0) == 0) return call(assertions(), name.substr(7));
   if (name.rfind("hsl.", 0) == 0) {
     static gex_HSL_t lock = GEX_HSL_INITIALIZER;
     // Needed by the call under test, and not allowed under the lock itself.

@@ -105,7 +105,7 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
     if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
     return conn->ops->am_medium(conn, word, args, nargs, source_addr,
                                 local_registration(conn, source_addr, nbytes), nbytes,
-                                reply_flags(flags) | completion.flags(), completion.op());
+                                reply_flags(flags) | completion.flags(flags), completion.op());
   });
 }
 
@@ -128,7 +128,7 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
     cwyc_conn* conn = am_connection(peer);
     if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
     return post_long(conn, word, args, nargs, source_addr, nbytes, dest_addr,
-                     reply_flags(flags) | completion.flags(), completion.op());
+                     reply_flags(flags) | completion.flags(flags), completion.op());
   });
 }
 

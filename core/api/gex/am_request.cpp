@@ -135,7 +135,7 @@ CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_I
     if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
     return conn->ops->am_medium(conn, word, args, nargs, source_addr,
                                 local_registration(conn, source_addr, nbytes), nbytes,
-                                conduit_flags(flags), completion.op());
+                                conduit_flags(flags) | completion.flags(flags), completion.op());
   });
 }
 
@@ -161,7 +161,7 @@ CAUSEWAY_API int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Ind
   return post_payload(peer, flags, completion, [&]() -> cwy_status {
     cwyc_conn* conn = am_connection(peer);
     if (__builtin_expect(conn == nullptr, 0)) return CWY_RETRY;
-    return post_long(conn, word, args, nargs, source_addr, nbytes, dest_addr, conduit_flags(flags),
-                     completion.op());
+    return post_long(conn, word, args, nargs, source_addr, nbytes, dest_addr,
+                     conduit_flags(flags) | completion.flags(flags), completion.op());
   });
 }
