@@ -158,7 +158,7 @@ inline NegotiatedSend& descriptor(const char* call, Negotiation kind, gex_AM_Src
                                   ThreadState& thread) {
   NegotiatedSend& own = thread.negotiated;
   if (__builtin_expect(sd != &own || own.kind != kind, 0)) wrong_descriptor(call, kind, sd, own);
-  if (__builtin_expect(thread.hsl_held != 0, 0)) forbidden_here(call, thread);
+  if (__builtin_expect(thread.hsl_held != 0, 0)) locks_held(call, thread);
   return own;
 }
 

@@ -89,6 +89,10 @@ void forbidden_here(const char* call, const ThreadState& thread) {
   if (thread.context == Context::reply_handler) {
     fatal(call, "called inside a reply handler, where no communication is allowed");
   }
+  locks_held(call, thread);
+}
+
+void locks_held(const char* call, const ThreadState& thread) {
   fatal(call, "called while holding {} handler-safe lock(s); unlock before communicating",
         thread.hsl_held);
 }

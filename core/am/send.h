@@ -14,6 +14,7 @@ namespace causeway {
 
 // Ends the job: `call` is not allowed inside a handler, or while a handler-safe lock is held.
 [[noreturn]] void forbidden_here(const char* call, const ThreadState& thread);
+[[noreturn]] void locks_held(const char* call, const ThreadState& thread);
 
 // Calls that communicate are for client context only ("Calls from restricted context").
 inline bool may_communicate(const ThreadState& thread) {

@@ -116,4 +116,12 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"assert.query_no_such_rank", {"gex_AM_MaxReplyMedium", "rank 99"}, true}),
     test_name);
 
+// A descriptor is its thread's; nobody else may consume it.
+TEST(Threads, CommitOfAnotherThread) {
+  const Result result =
+      run({.words = {"misuse", "negotiate.commit_on_another_thread"}, .threads = true});
+  EXPECT_NE(result.status, 0) << result.out << result.err;
+  api_test::expect_one_error(result, 1, 2, {"gex_AM_CommitRequestMedium", "not prepared by this"});
+}
+
 }  // namespace

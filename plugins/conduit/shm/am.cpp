@@ -4,6 +4,7 @@
 
 #include "endpoint.h"
 #include "rma.h"
+#include "room.h"
 
 namespace causeway::shm {
 namespace {
@@ -215,7 +216,7 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   size_t room = std::min(most, medium_max);
   char* record = lane.reserve(medium_bytes(nargs, room));
   if (record == nullptr && room > least) {
-    room = least;
+    room = std::clamp(medium_room(lane, nargs), least, room);
     record = lane.reserve(medium_bytes(nargs, room));
   }
   if (record == nullptr) return why_no_room(c, lane);
