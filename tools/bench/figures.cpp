@@ -66,6 +66,9 @@ constexpr std::array kFigures{
            "short request and reply; raw: one cache line there and back"},
     Figure{"am.medium.4KiB", "ns", Launch::pair, ratio(1.7), false, true,
            "medium request and reply of 4 KiB; raw: 4 KiB and a flag each way"},
+    Figure{"am.negotiated.16KiB", "ns", Launch::pair, ratio(1), false, true,
+           "medium of 16 KiB assembled in the library's buffer, one way; raw: assembled in one's "
+           "own, then gex_AM_RequestMedium"},
     Figure{"am.flood", "M/s", Launch::pair, at_least(25), false, true,
            "short requests one way; raw: a ring of one-line messages"},
     Figure{"barrier", "ns", Launch::pair, kNone, false, true,

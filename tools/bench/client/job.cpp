@@ -48,6 +48,13 @@ void on_pong_block(gex_Token_t, void* payload, size_t bytes, gex_AM_Arg_t) {
 void on_flood(gex_Token_t, gex_AM_Arg_t) {
   counters.floods = counters.floods + 1;
 }
+// The receiver looks at every line, as whoever uses a payload does.
+void on_flood_block(gex_Token_t, void* payload, size_t bytes, gex_AM_Arg_t) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < bytes; i += 64) sum += static_cast<const unsigned char*>(payload)[i];
+  counters.block[0] = static_cast<unsigned char>(sum);
+  counters.floods = counters.floods + 1;
+}
 void on_flood_end(gex_Token_t) {
   counters.flood_ends = counters.flood_ends + 1;
 }
@@ -69,6 +76,8 @@ void register_handlers(gex_EP_t ep) {
       entry(kPongBlock, on_pong_block, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, 1, "pong block"),
       entry(kFlood, on_flood, request, 1, "flood"),
       entry(kFloodEnd, on_flood_end, request, 0, "flood end"),
+      entry(kFloodBlock, on_flood_block, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1,
+            "flood block"),
   };
   if (const int e = gex_EP_RegisterHandlers(ep, table, std::size(table)); e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_EP_RegisterHandlers: {}\n", gasnet_ErrorDesc(e));

@@ -93,7 +93,8 @@ enum Handler : uint8_t {
   kPingBlock,
   kPongBlock,
   kFlood,
-  kFloodEnd
+  kFloodEnd,
+  kFloodBlock
 };
 
 }  // namespace causeway::bench

@@ -24,6 +24,7 @@ class Messages {
   void short_round_trip();
   void medium_round_trip();
   void flood();
+  void negotiated();
 
  private:
   double trips(uint64_t count, bool blocks);
@@ -31,6 +32,7 @@ class Messages {
   double raw_exchange(uint64_t count);
   double flood_once(uint64_t count);
   double raw_flood(uint64_t count);
+  double stream(uint64_t count, bool negotiate);
   // A series of which the first rank measures `aim` nanoseconds, as all ranks agree.
   uint64_t agree_on_turns(double ns_per_turn, double aim, uint64_t most) {
     return job_.from_root(turns_for(aim, ns_per_turn, most));
@@ -164,6 +166,63 @@ void Messages::flood() {
   session_.report({"am.flood", result.ours, result.raw, "", note()});
 }
 
+// What a client sends is seldom lying there: here it is assembled from elsewhere, either where the
+// library sends it from or in a buffer of one's own.
+constexpr size_t kStreamBlock = 16384;
+unsigned char parts[kStreamBlock];
+unsigned char assembled[kStreamBlock];
+
+void send_assembled(gex_TM_t tm, gex_Rank_t peer) {
+  memcpy(assembled, parts, kStreamBlock);
+  gex_AM_RequestMedium1(tm, peer, kFloodBlock, assembled, kStreamBlock, GEX_EVENT_NOW, 0, 0);
+}
+
+void send_negotiated(gex_TM_t tm, gex_Rank_t peer) {
+  const gex_AM_SrcDesc_t sd =
+      gex_AM_PrepareRequestMedium(tm, peer, nullptr, kStreamBlock, kStreamBlock, nullptr, 0, 1);
+  memcpy(gex_AM_SrcDescAddr(sd), parts, kStreamBlock);
+  gex_AM_CommitRequestMedium1(sd, kFloodBlock, kStreamBlock, 0);
+}
+
+// Nanoseconds per message, until the receiver has handled the last.
+double Messages::stream(uint64_t count, bool negotiate) {
+  expected_floods_ += count;
+  ++expected_flood_ends_;
+  double elapsed = 0;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns([&] {
+      for (uint64_t i = 0; i < count; ++i) {
+        if (negotiate) {
+          send_negotiated(job_.tm(), job_.peer());
+        } else {
+          send_assembled(job_.tm(), job_.peer());
+        }
+      }
+      GASNET_BLOCKUNTIL(counters.flood_ends == expected_flood_ends_);
+    });
+  } else if (job_.is_second()) {
+    GASNET_BLOCKUNTIL(counters.floods == expected_floods_);
+    gex_AM_RequestShort0(job_.tm(), job_.peer(), kFloodEnd, 0);
+  }
+  job_.sync();
+  return elapsed / static_cast<double>(count);
+}
+
+void Messages::negotiated() {
+  const size_t most = gex_AM_MaxRequestMedium(job_.tm(), job_.peer(), GEX_EVENT_NOW, 0, 1);
+  if (job_.from_root(most) < kStreamBlock) {
+    if (job_.is_first())
+      fmt::print(stderr, "causeway-bench: am.negotiated.16KiB left out: a medium holds {} bytes\n",
+                 most);
+    return;
+  }
+  const uint64_t turns = agree_on_turns(stream(16, true), 10 * session_.aim_ns(), 1 << 14);
+  const Comparison result = interleave(
+      session_.repetitions(), [&] { return stream(turns, true); },
+      [&] { return stream(turns, false); });
+  session_.report({"am.negotiated.16KiB", result.ours, result.raw, "", note()});
+}
+
 }  // namespace
 
 void measure_messages(Session& session) {
@@ -171,6 +230,7 @@ void measure_messages(Session& session) {
   Messages messages(session);
   if (session.wants("am.short")) messages.short_round_trip();
   if (session.wants("am.medium.4KiB")) messages.medium_round_trip();
+  if (session.wants("am.negotiated.16KiB")) messages.negotiated();
   if (session.wants("am.flood")) messages.flood();
 }
 
