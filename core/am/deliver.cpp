@@ -71,7 +71,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   } else {
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   }
-  if (__builtin_expect(thread.context != inside, 0)) left_prepared(thread);
+  if (__builtin_expect(thread.context != inside, 0)) left_prepared(thread, "handler returned");
   thread.context = before;
 }
 

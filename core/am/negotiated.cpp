@@ -328,9 +328,9 @@ void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t
   close(thread);
 }
 
-void left_prepared(const ThreadState& thread) {
+void left_prepared(const ThreadState& thread, const char* end) {
   fatal(what(thread.negotiated.kind),
-        "the handler returned without committing or cancelling what it had prepared");
+        "the {} without committing or cancelling what it had prepared", end);
 }
 
 }  // namespace causeway

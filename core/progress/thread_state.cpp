@@ -6,6 +6,8 @@
 #include <atomic>
 #include <memory>
 
+#include "am/negotiated.h"
+
 namespace causeway {
 
 thread_local constinit ThreadState* tls_thread_state = nullptr;
@@ -18,6 +20,7 @@ std::atomic<uint32_t> g_live{0};  // relaxed: a count for a query
 // completion in its ThreadState, so a state with pending operations is kept.
 void leave(void* pointer) {
   auto* state = static_cast<ThreadState*>(pointer);
+  if (state->negotiated.kind != Negotiation::none) left_prepared(*state, "thread ended");
   tls_thread_state = nullptr;
   g_live.fetch_sub(1, std::memory_order_relaxed);
   if (state->implicit.done(GEX_EC_ALL)) delete state;

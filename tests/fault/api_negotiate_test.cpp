@@ -124,4 +124,11 @@ TEST(Threads, CommitOfAnotherThread) {
   api_test::expect_one_error(result, 1, 2, {"gex_AM_CommitRequestMedium", "not prepared by this"});
 }
 
+// The room it held would never become free.
+TEST(Threads, EndWithoutCommit) {
+  const Result result = run({.words = {"misuse", "negotiate.thread_ends"}, .threads = true});
+  EXPECT_NE(result.status, 0) << result.out << result.err;
+  api_test::expect_one_error(result, 1, 2, {"gex_AM_PrepareRequestMedium", "thread ended"});
+}
+
 }  // namespace

@@ -242,6 +242,7 @@ const Calls& negotiation() {
          gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
        }},
 #ifdef GASNET_PAR
+      {"thread_ends", [] { std::thread([] { medium_of(8); }).join(); }},
       {"commit_on_another_thread",
        [] {
          const gex_AM_SrcDesc_t sd = medium_of(8);

@@ -1,1 +1,0 @@
-target_compile_definitions(unit_handler_table_test PRIVATE GASNET_PAR=1)
