@@ -51,6 +51,10 @@ void emulated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const i
   while (try_emulated_commit(conn, slot, word, args, nargs, length) == CWY_RETRY) wait.step();
 }
 
+bool prepares_by_emulation(cwyc_conn* conn) {
+  return Connection::of(conn).cep->inner[conn->table].am_commit == &emulated_commit;
+}
+
 void emulated_cancel(cwyc_conn*, cwyc_am_slot* slot) {
   give_send_buffer(buffer_of(*slot));
 }

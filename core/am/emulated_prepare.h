@@ -18,8 +18,6 @@ cwy_status try_emulated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t wor
                                const int32_t* args, uint32_t nargs, size_t length);
 
 // A commit on this connection may have to wait: it has no room of the conduit's.
-inline bool prepares_by_emulation(const cwyc_conn* conn) {
-  return conn->ops->am_commit == &emulated_commit;
-}
+bool prepares_by_emulation(cwyc_conn* conn);
 
 }  // namespace causeway
