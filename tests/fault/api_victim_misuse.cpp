@@ -1,4 +1,6 @@
 // Calls with wrong arguments, and calls where the specification forbids them.
+#include <gasnet_vis.h>
+
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -153,6 +155,14 @@ const Calls& communication() {
       {"wait", [] { gex_Event_Wait(an_event); }},
       {"nbi_wait", [] { gex_NBI_Wait(GEX_EC_ALL, 0); }},
       {"barrier", [] { gex_Coll_BarrierNB(tm(), 0); }},
+      {"event_test", [] { gex_Event_Test(an_event); }},
+      {"nbi_test", [] { gex_NBI_Test(GEX_EC_ALL, 0); }},
+      {"region", [] { gex_NBI_BeginAccessRegion(0); }},
+      {"vis_put",
+       [] {
+         const gex_Memvec_t to = {peer_segment(job.peer()), 8}, from = {local, 8};
+         gex_VIS_VectorPutBlocking(tm(), job.peer(), 1, &to, 1, &from, 0);
+       }},
   };
   return calls;
 }
@@ -173,6 +183,8 @@ void on_wrong_request(gex_Token_t token) {
     const std::vector<char> payload(gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 0) + 1);
     gex_AM_ReplyMedium0(token, handler("payload"), payload.data(), payload.size(), GEX_EVENT_NOW,
                         0);
+  } else if (in_handler == "keeps_a_lock") {
+    keep_a_lock();
   } else {
     communication().at(in_handler)();
   }
@@ -209,7 +221,7 @@ bool misuse(const char* scenario) {
     gex_HSL_Lock(&lock);
     return call(communication(), name.substr(4));
   }
-  return call(arguments(), name);
+  return call(arguments(), name) || misuse_checked(name);
 }
 
 bool misuse_in_handler(const char* scenario) {
