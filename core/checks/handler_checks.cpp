@@ -5,6 +5,7 @@
 #include "checks/lock_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
+#include "progress/thread_state.h"
 #include "select/conduit_set.h"
 
 namespace causeway {
@@ -38,11 +39,20 @@ void deliver_checked(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
 void check_token(const char* call, gex_Token_t token) {
   const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
   const auto* const at = reinterpret_cast<const char*>(token);
-  if (t_delivery != nullptr && at > here && at < t_delivery) return;
+  if (t_delivery == nullptr ? thread_state().context != Context::client
+                            : at > here && at < t_delivery) {
+    return;
+  }
   fatal(call,
         "the token at {} is not that of a handler running on this thread; a token ends with its "
         "handler",
         static_cast<const void*>(at));
+}
+
+void check_handler_index(const char* call, gex_AM_Index_t handler) {
+  if (handler >= GEX_AM_INDEX_BASE) return;
+  fatal(call, "handler index {} is not in [{}, 255], where clients' handlers are", handler,
+        GEX_AM_INDEX_BASE);
 }
 
 }  // namespace causeway

@@ -107,6 +107,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"unknown_flag", {"gex_RMA_PutBlocking", "0x40000000"}}),
     test_name);
 
+INSTANTIATE_TEST_SUITE_P(
+    Message, Diagnosis,
+    testing::Values(Case{"am.short_index", {"gex_AM_RequestShort", "index 5"}},
+                    Case{"am.medium_index", {"gex_AM_RequestMedium", "index 5"}},
+                    Case{"am.no_payload", {"gex_AM_RequestMedium", "source_addr is NULL"}}),
+    test_name);
+
 INSTANTIATE_TEST_SUITE_P(Lock, Diagnosis,
                          testing::Values(Case{"lock.recursive", {"gex_HSL_Lock", "not recursive"}},
                                          Case{"lock.recursive_try",
@@ -122,6 +129,7 @@ INSTANTIATE_TEST_SUITE_P(
     Context, Diagnosis,
     testing::Values(
         Case{"keeps_a_lock", {"wrong_request", "1 handler-safe lock"}, false, 1, "in_handler"},
+        Case{"stale_token", {"gex_Token_Info", "token"}, false, 1, "in_handler"},
         Case{"event_test", {"gex_Event_Test", "handler"}, true, 1, "in_handler"},
         Case{"nbi_test", {"gex_NBI_Test", "handler"}, false, 1, "in_handler"},
         Case{"region", {"gex_NBI_BeginAccessRegion", "handler"}, false, 1, "in_handler"},

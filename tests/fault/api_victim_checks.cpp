@@ -222,6 +222,13 @@ const Calls& checked() {
                              GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_SOME);
        }},
       {"unknown_flag", [] { gex_RMA_PutBlocking(tm(), job.peer(), there(), local, 8, 1u << 30); }},
+      {"am.short_index", [] { gex_AM_RequestShort0(tm(), job.peer(), 5, 0); }},
+      {"am.medium_index",
+       [] { gex_AM_RequestMedium0(tm(), job.peer(), 5, local, 8, GEX_EVENT_NOW, 0); }},
+      {"am.no_payload",
+       [] {
+         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), nowhere, 8, GEX_EVENT_NOW, 0);
+       }},
       // What is left behind at the end.
       {"leaked_event", [] { a_get(); }},
       {"open_region", [] { gex_NBI_BeginAccessRegion(0); }},

@@ -16,6 +16,7 @@ std::string in_handler;  // what the next request handler shall do wrong
 std::atomic<int> replies{0};
 char local[64];
 gex_Event_t an_event;
+gex_Token_t kept_token;  // beyond its handler's end
 // Not constants, or the compiler itself would refuse the calls.
 volatile size_t nine = 9, none = 0;
 
@@ -185,6 +186,8 @@ void on_wrong_request(gex_Token_t token) {
                         0);
   } else if (in_handler == "keeps_a_lock") {
     keep_a_lock();
+  } else if (in_handler == "stale_token") {
+    kept_token = token;
   } else {
     communication().at(in_handler)();
   }
@@ -228,6 +231,12 @@ bool misuse_in_handler(const char* scenario) {
   in_handler = scenario;
   an_event = gex_RMA_GetNB(job.tm, local, job.peer(), peer_segment(job.peer()), 8, 0);
   gex_AM_RequestShort0(job.tm, job.rank, handler("wrong_request"), 0);
+  if (in_handler == "stale_token") {
+    GASNET_BLOCKUNTIL(replies.load(std::memory_order_acquire) > 0);
+    gex_Token_Info_t info;
+    gex_Token_Info(kept_token, &info, GEX_TI_ALL);
+    return true;
+  }
   GASNET_BLOCKUNTIL(replies.load(std::memory_order_acquire) > 1);
   return true;
 }
