@@ -5,18 +5,25 @@
 #include <gasnetex.h>
 
 #include "am/send.h"
+#include "checks/event_checks.h"
 #include "event/op.h"
 #include "object/fatal.h"
+#include "object/runtime.h"
 #include "progress/thread_state.h"
 #include "progress/waiter.h"
 
 namespace causeway {
 
+// For `checks: full`: the client has the event now.
+inline void note_handed_out(const char* call, gex_Event_t event) {
+  if (__builtin_expect(runtime().checks(), 0)) note_event(call, event, 0);
+}
+
 // GEX_EVENT_NOW, GEX_EVENT_GROUP or the address of an event.
 class RequestCompletion {
  public:
   RequestCompletion(const char* call, ThreadState& thread, gex_Event_t* lc_opt)
-      : thread_(thread), lc_opt_(lc_opt), op_(thread.ops.take()) {
+      : call_(call), thread_(thread), lc_opt_(lc_opt), op_(thread.ops.take()) {
     if (lc_opt == GEX_EVENT_GROUP) {
       op_->arm_implicit(thread.nbi, kCategoryAm, false, 0, CWYC_DONE_LOCAL);
     } else if (lc_opt == GEX_EVENT_NOW || is_leaf_pointer(lc_opt)) {
@@ -45,13 +52,14 @@ class RequestCompletion {
       while (pending && !op_->complete()) waiter.step();
     } else {
       *lc_opt_ = pending ? reinterpret_cast<gex_Event_t>(op_) : GEX_EVENT_INVALID;
-      if (pending) return;
+      if (pending) return note_handed_out(call_, *lc_opt_);
     }
     thread_.ops.give(op_);
   }
   void refused() { thread_.ops.give(op_); }
 
  private:
+  const char* call_;
   ThreadState& thread_;
   gex_Event_t* lc_opt_;
   Op* op_;
@@ -61,7 +69,7 @@ class RequestCompletion {
 class ReplyCompletion {
  public:
   ReplyCompletion(const char* call, ThreadState& thread, gex_Event_t* lc_opt)
-      : thread_(thread), lc_opt_(lc_opt) {
+      : call_(call), thread_(thread), lc_opt_(lc_opt) {
     if (lc_opt == GEX_EVENT_NOW) return;
     if (!is_leaf_pointer(lc_opt)) {
       fatal(call, "lc_opt must be GEX_EVENT_NOW or the address of an event");
@@ -77,7 +85,7 @@ class ReplyCompletion {
     if (op_ == nullptr) return;
     if (status == CWY_INPROGRESS) {
       *lc_opt_ = reinterpret_cast<gex_Event_t>(op_);
-      return;
+      return note_handed_out(call_, *lc_opt_);
     }
     *lc_opt_ = GEX_EVENT_INVALID;
     thread_.ops.give(op_);
@@ -87,6 +95,7 @@ class ReplyCompletion {
   }
 
  private:
+  const char* call_;
   ThreadState& thread_;
   gex_Event_t* lc_opt_;
   Op* op_ = nullptr;

@@ -31,6 +31,9 @@ void check_flags(const PayloadFacts& f) {
 }
 
 void check_source(const PayloadFacts& f) {
+  if (f.length != 0 && f.src == nullptr) {
+    fatal(f.call, "source_addr is NULL, with a payload of {} bytes", f.length);
+  }
   if (f.length == 0 || !(f.flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET))) return;
   const Segment* segment = f.peer.ep->segment();
   if (segment == nullptr) {

@@ -6,6 +6,7 @@
 #include "atomics/domain.h"
 #include "atomics/emulated_atomic.h"
 #include "atomics/names.h"
+#include "checks/event_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -246,7 +247,11 @@ gex_Event_t atomic_nb(const AtomicCall& call) {
   Op* op = thread.ops.take();
   op->arm_explicit(CWYC_DONE_REMOTE);
   const cwy_status status = post(r, &op->conduit);
-  if (status == CWY_INPROGRESS) return reinterpret_cast<gex_Event_t>(op);
+  if (status == CWY_INPROGRESS) {
+    auto* const event = reinterpret_cast<gex_Event_t>(op);
+    if (__builtin_expect(runtime().checks(), 0)) note_event(call.name, event, 0);
+    return event;
+  }
   thread.ops.give(op);
   return status == CWY_RETRY ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID;
 }

@@ -1,6 +1,8 @@
 #include "event/event.h"
 
+#include "checks/event_checks.h"
 #include "object/fatal.h"
+#include "object/runtime.h"
 #include "progress/thread_state.h"
 
 namespace causeway {
@@ -22,14 +24,17 @@ bool happened(gex_Event_t event) {
   if (__builtin_expect(ref.object == nullptr, 0)) {
     fatal("gex_Event_*()", "GEX_EVENT_NO_OP cannot be tested or waited for; nothing was started");
   }
-  return ref.object->type == EventType::op
-             ? op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf)
-             : region_happened(*reinterpret_cast<Region*>(ref.object), ref.leaf);
+  if (__builtin_expect(ref.object->type == EventType::op, 1)) {
+    return op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf);
+  }
+  if (__builtin_expect(ref.object->type != EventType::region, 0)) synchronised_twice(ref.object);
+  return region_happened(*reinterpret_cast<Region*>(ref.object), ref.leaf);
 }
 
 void recycle(gex_Event_t event) {
   const EventRef ref = decode(event);
   if (ref.leaf != 0) return;
+  if (__builtin_expect(runtime().checks(), 0)) return retire_event(ref.object);
   if (ref.object->type == EventType::op) {
     thread_state().ops.give(reinterpret_cast<Op*>(ref.object));
   } else {

@@ -18,7 +18,8 @@ inline constexpr unsigned kCategoryGet = 0, kCategoryPut = 1, kCategoryAm = 2, k
                           kCategoryRmw = 4;
 inline constexpr uintptr_t kEventAlignment = 128;
 
-enum class EventType : uint32_t { op, region };
+// Retired ones have been synchronised and are kept back, with `checks: full` (core/checks).
+enum class EventType : uint32_t { op, region, retired_op, retired_region };
 
 // Leads both kinds of objects an event can point to.
 struct EventObject {

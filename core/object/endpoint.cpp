@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "am/deliver.h"
+#include "checks/handler_checks.h"
 #include "object/client.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
@@ -13,7 +14,8 @@ Endpoint::Endpoint(Client* client, uint16_t index, gex_Flags_t flags)
     : client_(client), index_(index), flags_(flags), peers_(runtime().size()) {
   for (auto& conduit : runtime().conduits().conduits) {
     conduit_eps_.push_back(open_conduit_ep(*conduit, this, index, runtime().multithreaded(),
-                                           runtime().size(), deliver));
+                                           runtime().size(),
+                                           runtime().checks() ? deliver_checked : deliver));
   }
 }
 

@@ -4,6 +4,8 @@
 
 #include "am/internal.h"
 #include "am/send.h"
+#include "checks/event_checks.h"
+#include "checks/rma_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -37,6 +39,7 @@ Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
   void* remote = remote_address(peer, call.remote, call.flags);
   if (__builtin_expect(runtime().checks(), 0)) {
     require_remote_range(call.name, peer, remote, call.length);
+    check_rma(call, peer, local, remote);
   }
   const uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
   return {call.name,   team,  peer,          local, reinterpret_cast<uint64_t>(remote),
@@ -109,6 +112,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 
 int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
   const Resolved r = resolve(call, extra_flags);
+  if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, true);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   const bool group = lc_opt == GEX_EVENT_GROUP;
@@ -131,6 +135,7 @@ int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
 
 gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
   const Resolved r = resolve(call, extra_flags);
+  if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, false);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
@@ -142,6 +147,9 @@ gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_fl
     return GEX_EVENT_INVALID;
   }
   auto* event = reinterpret_cast<gex_Event_t>(op);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    note_event(call.name, event, is_leaf_pointer(lc_opt) ? GEX_EC_LC : 0);
+  }
   if (lc_opt == GEX_EVENT_NOW) {
     Waiter waiter;
     while (!op->reported(CWYC_DONE_LOCAL)) waiter.step();

@@ -107,7 +107,6 @@ class VisTransfer {
   const bool immediate_;
   bool begun_ = false;
   bool vectors_possible_ = true;
-  bool prepare_possible_ = true;
   bool has_large_ = true, has_small_ = true;
   const size_t pack_below_;
   size_t total_ = 0;
@@ -323,10 +322,12 @@ Outcome VisTransfer::post(uint32_t* sent) {
   while (seek()) {
     Slot* const slot = take_slot();
     if (slot == nullptr) return Outcome::under_way;
+    const bool vectors_were_possible = vectors_possible_;
     const cwy_status status = send_next(*slot);
     if (status != CWY_INPROGRESS) give_back(*slot);
     if (status == CWY_RETRY) return Outcome::no_room;
-    if (status == CWY_ERR_UNSUPPORTED) continue;  // of vectors: messages take over
+    // The conduit's vectors do not reach this memory: messages take over.
+    if (status == CWY_ERR_UNSUPPORTED && vectors_were_possible && !vectors_possible_) continue;
     if (status < 0) send_failed(peer_, status);
     begun_ = true;
     ++*sent;
@@ -440,19 +441,16 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   const uint64_t word = internal_word(put_ ? Internal::vis_put : Internal::vis_get, false);
   const unsigned nargs = put_ ? 4 : 3;
   int32_t args[4];
-  if (prepare_possible_) {
+  if (Connection::of(conn).cep->caps & CWYC_CAP_AM_PREPARE) {
     constexpr size_t kLeast = 512;  // what every conduit can carry
     cwyc_am_slot lent{};
     const cwy_status status =
         conn->ops->am_prepare(conn, std::min(kLeast, room), room, nargs, post_flags(), &lent);
-    if (status == CWY_OK) {
-      const size_t length = pack(static_cast<char*>(lent.buffer),
-                                 std::min<size_t>(lent.length, room), most, args, slot);
-      conn->ops->am_commit(conn, &lent, word, args, nargs, length);
-      return CWY_INPROGRESS;
-    }
-    if (status != CWY_ERR_UNSUPPORTED) return status;
-    prepare_possible_ = false;
+    if (status != CWY_OK) return status;
+    const size_t length = pack(static_cast<char*>(lent.buffer), std::min<size_t>(lent.length, room),
+                               most, args, slot);
+    conn->ops->am_commit(conn, &lent, word, args, nargs, length);
+    return CWY_INPROGRESS;
   }
   const Walk before = walk_;
   const Stage stage = stage_;

@@ -2,6 +2,7 @@
 
 #include "am/internal.h"
 #include "am/send.h"
+#include "checks/event_checks.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -210,7 +211,13 @@ gex_Event_t vis_nb(const VisCall& call, const Form& form) {
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
   const cwy_status status = start<Form>(call, ready, &op->conduit);
-  if (status == CWY_INPROGRESS) return reinterpret_cast<gex_Event_t>(op);
+  if (status == CWY_INPROGRESS) {
+    auto* const event = reinterpret_cast<gex_Event_t>(op);
+    if (__builtin_expect(runtime().checks(), 0)) {
+      note_event(call.name, event, call.flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0);
+    }
+    return event;
+  }
   thread.ops.give(op);
   return status == CWY_RETRY ? GEX_EVENT_NO_OP : GEX_EVENT_INVALID;
 }

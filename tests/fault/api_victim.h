@@ -5,6 +5,7 @@
 #include <gasnetex.h>
 
 #include <cstddef>
+#include <string>
 
 namespace victim {
 
@@ -31,9 +32,11 @@ void say(const char* text);
 
 // Each knows its scenarios by name; false when it does not know this one.
 bool misuse(const char* scenario);
+bool misuse_checked(const std::string& scenario);  // what only `checks: full` notices
 bool misuse_in_handler(const char* scenario);
 // Called by every rank; the guilty one does wrong.
 bool misuse_atomic(const char* scenario, bool guilty);
+void keep_a_lock();
 bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one)
 bool depart(int argc, char** argv);  // exits of every kind
 

@@ -1,4 +1,6 @@
 // Calls with wrong arguments, and calls where the specification forbids them.
+#include <gasnet_vis.h>
+
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -15,6 +17,7 @@ std::string in_handler;  // what the next request handler shall do wrong
 std::atomic<int> replies{0};
 char local[64];
 gex_Event_t an_event;
+gex_Token_t kept_token;  // beyond its handler's end
 // Not constants, or the compiler itself would refuse the calls.
 volatile size_t nine = 9, none = 0;
 
@@ -307,6 +310,14 @@ const Calls& communication() {
       {"wait", [] { gex_Event_Wait(an_event); }},
       {"nbi_wait", [] { gex_NBI_Wait(GEX_EC_ALL, 0); }},
       {"barrier", [] { gex_Coll_BarrierNB(tm(), 0); }},
+      {"event_test", [] { gex_Event_Test(an_event); }},
+      {"nbi_test", [] { gex_NBI_Test(GEX_EC_ALL, 0); }},
+      {"region", [] { gex_NBI_BeginAccessRegion(0); }},
+      {"vis_put",
+       [] {
+         const gex_Memvec_t to = {peer_segment(job.peer()), 8}, from = {local, 8};
+         gex_VIS_VectorPutBlocking(tm(), job.peer(), 1, &to, 1, &from, 0);
+       }},
   };
   return calls;
 }
@@ -346,6 +357,10 @@ void on_wrong_request(gex_Token_t token) {
     const std::vector<char> payload(gex_Token_MaxReplyMedium(token, GEX_EVENT_NOW, 0, 0) + 1);
     gex_AM_ReplyMedium0(token, handler("payload"), payload.data(), payload.size(), GEX_EVENT_NOW,
                         0);
+  } else if (in_handler == "keeps_a_lock") {
+    keep_a_lock();
+  } else if (in_handler == "stale_token") {
+    kept_token = token;
   } else {
     communication().at(in_handler)();
   }
@@ -384,13 +399,19 @@ bool misuse(const char* scenario) {
     gex_HSL_Lock(&lock);
     return call(communication(), name.substr(4));
   }
-  return call(arguments(), name);
+  return call(arguments(), name) || misuse_checked(name);
 }
 
 bool misuse_in_handler(const char* scenario) {
   in_handler = scenario;
   an_event = gex_RMA_GetNB(job.tm, local, job.peer(), peer_segment(job.peer()), 8, 0);
   gex_AM_RequestShort0(job.tm, job.rank, handler("wrong_request"), 0);
+  if (in_handler == "stale_token") {
+    GASNET_BLOCKUNTIL(replies.load(std::memory_order_acquire) > 0);
+    gex_Token_Info_t info;
+    gex_Token_Info(kept_token, &info, GEX_TI_ALL);
+    return true;
+  }
   GASNET_BLOCKUNTIL(replies.load(std::memory_order_acquire) > 1);
   return true;
 }

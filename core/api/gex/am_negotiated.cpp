@@ -6,6 +6,7 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
+#include "checks/handler_checks.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -65,6 +66,7 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const
                                                         gex_Event_t* lc_opt, gex_Flags_t flags,
                                                         unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareReplyMedium()";
+  require_live_token(kCall, token);
   require_reply(kCall, token);
   return prepare_reply({kCall, Negotiation::reply_medium, *token->from, token, client_buf,
                         least_payload, most_payload, nullptr, lc_opt, flags, numargs});
@@ -75,6 +77,7 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const v
                                                       void* dest_addr, gex_Event_t* lc_opt,
                                                       gex_Flags_t flags, unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareReplyLong()";
+  require_live_token(kCall, token);
   require_reply(kCall, token);
   return prepare_reply({kCall, Negotiation::reply_long, *token->from, token, client_buf,
                         least_payload, most_payload, dest_addr, lc_opt, flags, numargs});

@@ -8,6 +8,7 @@
 #include "am/token.h"
 #include "am/word.h"
 #include "api/gex/export.h"
+#include "checks/handler_checks.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
@@ -77,6 +78,7 @@ using namespace causeway;
 
 CAUSEWAY_API int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                                        unsigned nargs, const gex_AM_Arg_t* args) {
+  require_live_token("gex_AM_ReplyShort()", token);
   require_reply("gex_AM_ReplyShort()", token);
   const ShortReply reply{token, client_word(handler, token->ep->index()) | kWordReply, args, nargs,
                          flags};
@@ -91,11 +93,13 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
                                         gex_Flags_t flags, unsigned nargs,
                                         const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyMedium()";
+  require_live_token(kCall, token);
   require_reply(kCall, token);
   Peer& peer = *token->from;
   require_within(kCall, nbytes, limits_of(peer).medium);
   source_addr = local_address(*token->ep, source_addr, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
+    check_handler_index(kCall, handler);
     check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
   }
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
@@ -114,12 +118,14 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
                                       gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                                       const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyLong()";
+  require_live_token(kCall, token);
   require_reply(kCall, token);
   Peer& peer = *token->from;
   require_within(kCall, nbytes, limits_of(peer).long_max);
   source_addr = local_address(*token->ep, source_addr, flags);
   dest_addr = remote_address(peer, dest_addr, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
+    check_handler_index(kCall, handler);
     check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
   }
   const uint64_t word = client_word(handler, token->ep->index()) | kWordReply;
@@ -133,6 +139,7 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
 }
 
 CAUSEWAY_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  require_live_token("gex_Token_Info()", token);
   info->gex_srcrank = token->from->rank;
   info->gex_ep = as_c(token->ep);
   info->gex_entry = token->entry;

@@ -7,6 +7,7 @@
 #include "am/send.h"
 #include "am/word.h"
 #include "api/gex/export.h"
+#include "checks/handler_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -89,7 +90,10 @@ __attribute__((noinline)) int post_short_in_full(gex_TM_t tm, gex_Rank_t rank,
                                                  unsigned nargs, const gex_AM_Arg_t* args) {
   ThreadState& thread = thread_state();
   require_client_context("gex_AM_RequestShort()", thread);
-  if (runtime().checks()) require_rank("gex_AM_RequestShort()", tm, rank);
+  if (runtime().checks()) {
+    require_rank("gex_AM_RequestShort()", tm, rank);
+    check_handler_index("gex_AM_RequestShort()", handler);
+  }
   occasional_poll(thread);
   return post_short(tm, rank, handler, flags, nargs, args);
 }
@@ -126,6 +130,7 @@ CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_I
   occasional_poll(thread);
   source_addr = local_address(team, source_addr, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
+    check_handler_index(kCall, handler);
     check_payload({kCall, peer, source_addr, nbytes, false, nullptr, flags});
   }
   const uint64_t word = client_word(handler, team.ep()->index());
@@ -154,6 +159,7 @@ CAUSEWAY_API int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Ind
   source_addr = local_address(team, source_addr, flags);
   dest_addr = remote_address(peer, dest_addr, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
+    check_handler_index(kCall, handler);
     check_payload({kCall, peer, source_addr, nbytes, true, dest_addr, flags});
   }
   const uint64_t word = client_word(handler, team.ep()->index());

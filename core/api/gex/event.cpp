@@ -7,7 +7,9 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/event_checks.h"
 #include "object/fatal.h"
+#include "object/runtime.h"
 #include "progress/thread_state.h"
 #include "progress/waiter.h"
 
@@ -60,6 +62,19 @@ void require_no_flags(const char* call, gex_Flags_t flags) {
   if (__builtin_expect(flags != 0, 0)) fatal(call, "flags must be 0; {:#x} was passed", flags);
 }
 
+// "Calls from restricted context" forbids tests and queries too. Where nothing is waited for they
+// would work, so only `checks: full` looks.
+inline void check_context(const char* call) {
+  if (__builtin_expect(runtime().checks(), 0)) require_client_context(call, thread_state());
+}
+
+// The array of a call on several events.
+inline void check_array(const char* call, const gex_Event_t* events, size_t count) {
+  if (__builtin_expect(!runtime().checks(), 1)) return;
+  require_client_context(call, thread_state());
+  if (events == nullptr && count != 0) fatal(call, "pevent is NULL, numevents is {}", count);
+}
+
 // Looking for a root's leaves in its array costs a scan per root, so it is done only when the
 // array holds any leaf.
 bool some_leaf(const gex_Event_t* events, size_t count) {
@@ -94,6 +109,7 @@ Sweep sweep_array(gex_Event_t* events, size_t count) {
 using namespace causeway;
 
 CAUSEWAY_API int cwy_event_test_v1(gex_Event_t event) {
+  check_context("gex_Event_Test()");
   if (!happened(event)) return GASNET_ERR_NOT_READY;
   recycle(event);
   return GASNET_OK;
@@ -108,6 +124,7 @@ CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
 
 CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
   require_no_flags("gex_Event_TestSome()", flags);
+  check_array("gex_Event_TestSome()", pevent, numevents);
   const Sweep s = sweep_array(pevent, numevents);
   return s.completed != 0 || s.pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
@@ -121,6 +138,7 @@ CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_
 
 CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
   require_no_flags("gex_Event_TestAll()", flags);
+  check_array("gex_Event_TestAll()", pevent, numevents);
   return sweep_array(pevent, numevents).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
@@ -141,11 +159,22 @@ CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_ca
   if (ref.object == nullptr || ref.leaf != 0) {
     fatal("gex_Event_QueryLeaf()", "the first argument is not a root event");
   }
+  if (__builtin_expect(runtime().checks(), 0)) {
+    require_client_context("gex_Event_QueryLeaf()", thread_state());
+    if (ref.object->type != EventType::op && ref.object->type != EventType::region) {
+      synchronised_twice(ref.object);
+    }
+    check_leaf(ref.object, event_category);
+  }
   return encode(ref.object, 1 + static_cast<unsigned>(std::countr_zero(event_category)));
 }
 
 CAUSEWAY_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
   require_no_flags("gex_NBI_Test()", flags);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    require_client_context("gex_NBI_Test()", thread_state());
+    check_nbi_sync("gex_NBI_Test()", event_mask);
+  }
   return thread_state().nbi->done(event_mask) ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
@@ -157,12 +186,14 @@ CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
     fatal("gex_NBI_Wait()",
           "called inside an access region; end the region and wait for its event");
   }
+  if (__builtin_expect(runtime().checks(), 0)) check_nbi_sync("gex_NBI_Wait()", event_mask);
   Waiter waiter;
   while (!thread.implicit.done(event_mask)) waiter.step();
 }
 
 CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
   require_no_flags("gex_NBI_BeginAccessRegion()", flags);
+  check_context("gex_NBI_BeginAccessRegion()");
   ThreadState& thread = thread_state();
   if (thread.nbi != &thread.implicit) {
     fatal("gex_NBI_BeginAccessRegion()", "an access region is open already; regions do not nest");
@@ -172,6 +203,7 @@ CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
 
 CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
   require_no_flags("gex_NBI_EndAccessRegion()", flags);
+  check_context("gex_NBI_EndAccessRegion()");
   ThreadState& thread = thread_state();
   if (thread.nbi == &thread.implicit) {
     fatal("gex_NBI_EndAccessRegion()", "no access region is open");
@@ -183,5 +215,9 @@ CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
     delete region;
     return GEX_EVENT_INVALID;
   }
-  return encode(&region->head, 0);
+  const gex_Event_t event = encode(&region->head, 0);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    note_event("gex_NBI_EndAccessRegion()", event, GEX_EC_ALL);
+  }
+  return event;
 }

@@ -4,6 +4,8 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/event_checks.h"
+#include "checks/lock_checks.h"
 #include "collective/engine.h"
 #include "diag/refusal.h"
 #include "object/exit.h"
@@ -54,6 +56,7 @@ CAUSEWAY_API const char* gasnet_ErrorDesc(int errval) {
 }
 
 CAUSEWAY_API void gasnet_exit(int exitcode) {
+  if (exitcode == 0 && g_runtime != nullptr && runtime().checks()) report_leaks();
   exit_job(exitcode);
 }
 
@@ -131,31 +134,38 @@ CAUSEWAY_API void cwy_wait_end_v1(void) {
 }
 
 // HSLs are real locks in every mode: handlers may come to run on another thread than the
-// client's (a progress thread, a second interface). Counting is for the checks only.
+// client's (a progress thread, a second interface). They may be used before gex_Client_Init.
 namespace {
 void require_lock(const char* call, int error) {
   if (error != 0) fatal(call, "{}", strerror(error));
 }
+bool locks_checked() {
+  return __builtin_expect(g_runtime != nullptr && runtime().checks(), 0);
+}
 }  // namespace
 CAUSEWAY_API void gex_HSL_Init(gex_HSL_t* hsl) {
+  if (locks_checked()) check_idle("gex_HSL_Init()", hsl);
   require_lock("gex_HSL_Init()", ::pthread_mutex_init(&hsl->cwy_mutex, nullptr));
 }
 CAUSEWAY_API void gex_HSL_Destroy(gex_HSL_t* hsl) {
+  if (locks_checked()) check_idle("gex_HSL_Destroy()", hsl);
   require_lock("gex_HSL_Destroy()", ::pthread_mutex_destroy(&hsl->cwy_mutex));
 }
 CAUSEWAY_API void gex_HSL_Lock(gex_HSL_t* hsl) {
+  if (locks_checked()) check_lock(hsl);
   require_lock("gex_HSL_Lock()", ::pthread_mutex_lock(&hsl->cwy_mutex));
-  if (g_runtime != nullptr && runtime().checks()) ++thread_state().hsl_held;
+  if (locks_checked()) check_taken(hsl);
 }
 CAUSEWAY_API void gex_HSL_Unlock(gex_HSL_t* hsl) {
-  if (g_runtime != nullptr && runtime().checks()) --thread_state().hsl_held;
+  if (locks_checked()) check_unlock(hsl);
   require_lock("gex_HSL_Unlock()", ::pthread_mutex_unlock(&hsl->cwy_mutex));
 }
 CAUSEWAY_API int gex_HSL_Trylock(gex_HSL_t* hsl) {
+  if (locks_checked()) check_trylock(hsl);
   const int error = ::pthread_mutex_trylock(&hsl->cwy_mutex);
   if (error == EBUSY) return GASNET_ERR_NOT_READY;
   require_lock("gex_HSL_Trylock()", error);
-  if (g_runtime != nullptr && runtime().checks()) ++thread_state().hsl_held;
+  if (locks_checked()) check_taken(hsl);
   return GASNET_OK;
 }
 
@@ -165,5 +175,7 @@ CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
   Team& team = *Team::of(tm);
   if (team.is_pair()) fatal(kCall, "a TM-pair is not a team");
-  return or_fatal(kCall, [&] { return start_barrier(team); });
+  const gex_Event_t event = or_fatal(kCall, [&] { return start_barrier(team); });
+  if (__builtin_expect(runtime().checks(), 0)) note_event(kCall, event, 0);
+  return event;
 }
