@@ -5,6 +5,7 @@
 #include "am/internal.h"
 #include "atomics/cpu_atomic.h"
 #include "event/op.h"
+#include "object/fatal.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -44,6 +45,10 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const auto dt = static_cast<gex_DT_t>(args[0]);
   const uint64_t addr = join_halves(args[2], args[3]);
   require_in_segment(from, addr, dt_size(dt), "gex_AD_Op*()");
+  if (addr % dt_size(dt) != 0) {
+    fatal("gex_AD_Op*()", "rank {} named target {:#x}, which is not aligned for its {} bytes",
+          from.rank, addr, dt_size(dt));
+  }
   const uint64_t old = cpu_atomic(dt, static_cast<gex_OP_t>(args[1]), reinterpret_cast<void*>(addr),
                                   join_halves(args[4], args[5]), join_halves(args[6], args[7]));
   const int32_t answer[] = {args[8], args[9], low_half(old), high_half(old)};

@@ -195,6 +195,15 @@ cwy_status connect_peer(Peer& peer) {
   return CWY_OK;
 }
 
+cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  const cwy_status status = connection_for(peer, conduit, out);
+  if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0) {
+    open_right(peer, **out);
+  }
+  return status;
+}
+
 void open_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   for (Connection* c : peer.connections) {

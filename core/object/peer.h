@@ -65,7 +65,9 @@ struct Peer {
   RemoteSegment segment;
   // Largest payloads of messages to and from the peer, once asked for (am/limits); 0 before.
   mutable std::atomic<uint32_t> medium_max{0}, long_max{0};
-  Connection* connections[4] = {};  // distinct ones, in order of creation; owned
+  // Distinct ones, in order of creation; owned: what the rule names for messages, puts, gets and
+  // atomics, and the adapter of atomic domains.
+  Connection* connections[5] = {};
 };
 
 // Makes the peer's pointers name its stub.
@@ -74,6 +76,11 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank);
 // Connects if that has not happened. CWY_OK: the pointers name real connections; CWY_RETRY: the
 // conduit is still at it. Throws Error when no conduit reaches the peer.
 cwy_status connect_peer(Peer& peer);
+
+// The connection of `peer` in `conduit`, whatever the rules say, with the right to the peer's
+// segment if there is one; made at the first call. CWY_RETRY while the conduit is at it. Throws
+// Error when it cannot be made.
+cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
 
 // Opens the right to the peer's segment on every connection of the peer that can use it.
 void open_rights(Peer& peer);

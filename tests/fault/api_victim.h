@@ -32,6 +32,8 @@ void say(const char* text);
 // Each knows its scenarios by name; false when it does not know this one.
 bool misuse(const char* scenario);
 bool misuse_in_handler(const char* scenario);
+// Called by every rank; the guilty one does wrong.
+bool misuse_atomic(const char* scenario, bool guilty);
 bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one)
 bool depart(int argc, char** argv);  // exits of every kind
 

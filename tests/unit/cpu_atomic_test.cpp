@@ -109,7 +109,8 @@ TEST(CpuAtomicEdges, SignedMinimum) {
   EXPECT_EQ(v, -4);
 }
 
-// The documented rules: zeros compare equal, NaN equals nothing and wins no minimum or maximum.
+// The documented rules: zeros compare equal, NaN equals nothing, and a minimum or maximum with a
+// NaN on either side leaves the operand, as the specification's expression does.
 TEST(CpuAtomicEdges, FloatingPointComparesValues) {
   double v = -0.0;
   cpu_atomic(GEX_DT_DBL, GEX_OP_CAS, &v, to_operand(0.0), to_operand(5.0));
@@ -119,7 +120,12 @@ TEST(CpuAtomicEdges, FloatingPointComparesValues) {
   EXPECT_TRUE(std::isnan(v));
   v = 2.0;
   cpu_atomic(GEX_DT_DBL, GEX_OP_MIN, &v, to_operand(std::nan("")), 0);
+  EXPECT_TRUE(std::isnan(v));
+  cpu_atomic(GEX_DT_DBL, GEX_OP_MAX, &v, to_operand(2.0), 0);
   EXPECT_EQ(v, 2.0);
+  v = -0.0;
+  cpu_atomic(GEX_DT_DBL, GEX_OP_MAX, &v, to_operand(0.0), 0);
+  EXPECT_FALSE(std::signbit(v));
 }
 
 // Would catch: a lost update under contention.

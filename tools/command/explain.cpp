@@ -83,7 +83,8 @@ const char* one_sided(const World& world, const ConduitEp& ep, Locality locality
   const bool mapped = locality == Locality::self || locality == Locality::nbrhd;
   const bool direct = mapped && (ep.attr.caps & CWYC_CAP_DIRECT) != 0 &&
                       world.config.direct_map == DirectMap::automatic &&
-                      world.config.checks == Checks::none && cap != CWYC_CAP_ATOMIC;
+                      world.config.checks == Checks::none;
+  if (direct && cap == CWYC_CAP_ATOMIC) return "the program's own atomic instructions";
   if (direct) return "the program's own loads and stores";
   return ep.caps & cap ? "by the conduit" : "emulated over active messages";
 }

@@ -1,0 +1,183 @@
+#include "atomics/domain.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "atomics/mechanism.h"
+#include "atomics/names.h"
+#include "collective/exchange.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/endpoint.h"
+#include "object/exit.h"
+#include "object/runtime.h"
+#include "object/team.h"
+#include "select/selector.h"
+
+namespace causeway {
+namespace {
+
+// A team without ranks: operations through it are never direct.
+constexpr cwy_team_head kNoWindow{};
+
+constexpr gex_Flags_t kFavors =
+    GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
+
+void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  if (team.is_pair()) throw Error(CWY_ERR_INVALID, "a TM-pair is not a team");
+  if (!one_bit_of(dt, kAtomicTypes)) {
+    throw Error(CWY_ERR_INVALID, "data type {} is not one of the built-in GEX_DT_*", dt_word(dt));
+  }
+  if (ops == 0) throw Error(CWY_ERR_INVALID, "the set of operations is empty");
+  if (const gex_OP_t wrong = ops & ~valid_ops(dt)) {
+    throw Error(CWY_ERR_INVALID, "{} is not valid for atomics on {}", op_word(wrong), dt_word(dt));
+  }
+  if (flags & ~kFavors) throw Error(CWY_ERR_INVALID, "unknown flags {:#x}", flags & ~kFavors);
+  if (std::popcount(flags) > 1) {
+    throw Error(CWY_ERR_INVALID, "more than one GEX_FLAG_AD_FAVOR_* was passed: {:#x}", flags);
+  }
+}
+
+bool is_near(const Peer& peer) {
+  const Locality locality = runtime().job().locality(peer.rank);
+  return locality == Locality::self || locality == Locality::nbrhd;
+}
+
+// Why the adapter behind `cep` cannot perform the domain's operations between this member and all
+// others; empty when it can.
+std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex_OP_t ops) {
+  const std::string& name = cep.conduit->name();
+  if (!(cep.caps & CWYC_CAP_ATOMIC)) return fmt::format("conduit {} has no atomics", name);
+  if (cep.caps & CWYC_CAP_ATOMIC_CPU) {
+    return fmt::format("the atomics of conduit {} are the processors'", name);
+  }
+  const uint64_t declared = cep.attr.atomic_ops[std::countr_zero(dt)];
+  if ((declared & ops) != ops) {
+    return fmt::format("conduit {} does not perform {} on {}", name,
+                       op_word(ops & ~static_cast<gex_OP_t>(declared)), dt_word(dt));
+  }
+  for (const Peer* peer : team.members()) {
+    const PeerFacts facts = runtime().job().facts_of(peer->rank, cep.conduit);
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    const cwy_status status = cep.conduit->module().reach(cep.conduit->domain(), &facts.desc, &err);
+    if (status != CWY_OK) {
+      return fmt::format("conduit {} does not reach rank {}: {}", name, peer->rank,
+                         err.text[0] ? err.text : status_name(status));
+    }
+    // The rules say who serves what is far; who is near is served along with them.
+    if (is_near(*peer)) continue;
+    const Choice choice = choose(runtime().config(), runtime().conduits(), facts);
+    if (choice.atomic != cep.conduit) {
+      return fmt::format("{} gives the atomics of rank {} to conduit {}, not {}",
+                         choice.rule->label, peer->rank, choice.atomic->name(), name);
+    }
+  }
+  return {};
+}
+
+AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
+  AtomicView view;
+  view.near = std::all_of(team.members().begin(), team.members().end(),
+                          [](const Peer* peer) { return is_near(*peer); });
+  for (const auto& cep : team.ep()->conduit_eps()) {
+    const std::string obstacle = obstacle_of(*cep, team, dt, ops);
+    if (obstacle.empty()) {
+      view.adapter = cep->conduit->name();
+      view.obstacle.clear();
+      return view;
+    }
+    view.obstacle += fmt::format("{}{}", view.obstacle.empty() ? "" : "; ", obstacle);
+  }
+  return view;
+}
+
+// ---- what members tell each other: '!' and why the call is wrong here, or three lines with the
+// definition, what is seen, and the obstacle ----
+
+std::string own_word(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
+  try {
+    require_definition(team, dt, ops, flags);
+    const AtomicView view = view_of(team, dt, ops);
+    return fmt::format("{}, {}, {:#x}\n{}:{}\n{}", dt_word(dt), op_word(ops), flags,
+                       view.near ? 1 : 0, view.adapter, view.obstacle);
+  } catch (const Error& e) {
+    return "!" + e.text();
+  }
+}
+
+std::string definition_in(const std::string& word) {
+  return word.substr(0, word.find('\n'));
+}
+
+AtomicView view_in(const std::string& word) {
+  const size_t view = word.find('\n') + 1, line = word.find('\n', view);
+  return {word[view] == '1', word.substr(view + 2, line - view - 2), word.substr(line + 1)};
+}
+
+// Ends a call that failed for all members with one line of one of them: the others give it a moment
+// to end the job.
+[[noreturn]] void refuse(const Team& team, uint32_t speaker, const std::string& text) {
+  constexpr useconds_t kStep = 20000;
+  constexpr int kSteps = 100;
+  for (int i = 0; i < kSteps && team.rank() != speaker && !exiting(); ++i) ::usleep(kStep);
+  throw Error(CWY_ERR_INVALID, "{}", text);
+}
+
+std::vector<AtomicView> agreed_views(const Team& team, const std::vector<std::string>& words) {
+  std::vector<AtomicView> views;
+  for (uint32_t r = 0; r < team.size(); ++r) {
+    if (words[r].front() == '!') refuse(team, r, words[r].substr(1));
+    if (definition_in(words[r]) != definition_in(words[0])) {
+      refuse(team, r,
+             fmt::format("members must pass the same data type, operations and flags; this rank "
+                         "passed {}, rank 0 of the team {}",
+                         definition_in(words[r]), definition_in(words[0])));
+    }
+    views.push_back(view_in(words[r]));
+  }
+  return views;
+}
+
+std::string agreed_adapter(const Team& team, gex_Flags_t flags,
+                           const std::vector<AtomicView>& views) {
+  try {
+    const std::string& wish = runtime().config().values.at("atomics.mechanism");
+    return choose_mechanism(parse_mechanism(wish), flags, views);
+  } catch (const Error& e) {
+    refuse(team, 0, e.text());
+  }
+}
+
+}  // namespace
+
+AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
+    : team_(team), flags_(flags) {
+  if (team.is_pair()) require_definition(team, dt, ops, flags);  // nobody to exchange with
+  const std::vector<AtomicView> views =
+      agreed_views(team, causeway::exchange(team, own_word(team, dt, ops, flags)));
+  const std::string adapter = agreed_adapter(team, flags, views);
+  if (!adapter.empty()) {
+    adapter_ = runtime().conduits().find(adapter);
+    connections_ = std::vector<std::atomic<Connection*>>(team.size());
+  }
+  log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team.size(),
+            op_word(ops), dt_word(dt),
+            adapter_ != nullptr ? "the adapter of conduit " + adapter : "processors");
+  head_.window = adapter_ == nullptr ? team.handle() : &kNoWindow;
+  head_.dt = dt;
+  head_.ops = ops;
+  head_.owner = this;
+}
+
+cwy_status AtomicDomain::connection_to(gex_Rank_t rank, Connection** out) {
+  *out = connections_[rank].load(std::memory_order_acquire);
+  if (__builtin_expect(*out != nullptr, 1)) return CWY_OK;
+  const cwy_status status = connect_peer_in(team_.member(rank), adapter_, out);
+  if (status == CWY_OK) connections_[rank].store(*out, std::memory_order_release);
+  return status;
+}
+
+}  // namespace causeway
