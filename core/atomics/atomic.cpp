@@ -203,16 +203,32 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
   return status;
 }
 
-// On memory that is mapped here: what the inline half does for opcodes it knows.
-bool perform_here(const Resolved& r) {
-  const intptr_t delta = cwy_direct_delta(r.call.ad->window, r.rank, 0);
+// An opcode that the compiler does not know, on memory that is mapped here. A window that is not
+// empty also says that nothing is to be checked.
+bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* result) {
+  const intptr_t delta = cwy_direct_delta(call.ad->window, rank, 0);
   if (!cwy_is_direct(delta)) return false;
-  if (r.call.flags & GEX_FLAG_AD_REL)
-    __sync_synchronize();  // a fetch does not order earlier stores
-  const uint64_t old = cpu_atomic(r.call.dt, r.call.opcode, cwy_translate(r.addr, delta),
-                                  r.call.operand1, r.call.operand2);
-  if (r.result != nullptr) std::memcpy(r.result, &old, dt_size(r.call.dt));
+  if (call.flags & GEX_FLAG_AD_REL) __sync_synchronize();  // a fetch does not order earlier stores
+  const uint64_t old =
+      cpu_atomic(call.dt, call.opcode, cwy_translate(addr, delta), call.operand1, call.operand2);
+  if (call.opcode & kFetchingOps) {
+    if (dt_size(call.dt) == 4) {
+      std::memcpy(result, &old, 4);
+    } else {
+      std::memcpy(result, &old, 8);
+    }
+  }
   return true;
+}
+
+// The same before anything is resolved, where ranks and addresses are what they seem.
+bool perform_at_once(const AtomicCall& call) {
+  constexpr gex_Flags_t kIndirect =
+      GEX_FLAG_RANK_IS_JOBRANK | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;
+  return !(call.flags & kIndirect) && perform_here(call, call.rank, call.addr, call.result);
+}
+bool perform_here(const Resolved& r) {
+  return perform_here(r.call, r.rank, r.addr, r.result);
 }
 
 unsigned category_of(gex_OP_t opcode) {
@@ -223,6 +239,7 @@ unsigned category_of(gex_OP_t opcode) {
 }  // namespace
 
 gex_Event_t atomic_nb(const AtomicCall& call) {
+  if (perform_at_once(call)) return GEX_EVENT_INVALID;
   const Resolved r = resolve(call);
   if (perform_here(r)) return GEX_EVENT_INVALID;
   ThreadState& thread = thread_state();
@@ -235,6 +252,7 @@ gex_Event_t atomic_nb(const AtomicCall& call) {
 }
 
 int atomic_nbi(const AtomicCall& call) {
+  if (perform_at_once(call)) return 0;
   const Resolved r = resolve(call);
   if (perform_here(r)) return 0;
   ThreadState& thread = thread_state();

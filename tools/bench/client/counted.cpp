@@ -24,6 +24,15 @@ extern "C" {
   raw::store_same(dest, count);
   keep(count);
 }
+[[gnu::noinline]] void causeway_count_fadd8(gex_AD_t ad, gex_Rank_t rank, void* word,
+                                            uint64_t count) {
+  fetch_add8_same(ad, rank, word, count);
+  keep(count);
+}
+[[gnu::noinline]] void causeway_count_xadd8(void* word, uint64_t count) {
+  raw::fetch_add_same(word, count);
+  keep(count);
+}
 [[gnu::noinline]] void causeway_count_am_send(Peer peer, uint64_t count) {
   for (uint64_t i = 0; i < count; ++i)
     gex_AM_RequestShort1(peer.tm, peer.rank, kFlood, 0, static_cast<gex_AM_Arg_t>(i));
@@ -45,6 +54,14 @@ int run_counted(Job& job, const std::string& what, uint64_t count) {
     if (job.is_first()) causeway_count_put8(peer, owner, count);
   } else if (what == "store8") {
     if (job.is_first()) causeway_count_store8(mapped != nullptr ? mapped : &done, count);
+  } else if (what == "fadd8") {
+    gex_AD_t ad;
+    gex_AD_Create(&ad, job.tm(), GEX_DT_U64, GEX_OP_FADD, 0);
+    if (job.is_first()) causeway_count_fadd8(ad, peer.rank, owner, count);
+    job.sync();
+    gex_AD_Destroy(ad);
+  } else if (what == "xadd8") {
+    if (job.is_first()) causeway_count_xadd8(mapped != nullptr ? mapped : &done, count);
   } else if (what == "am.poll") {
     if (job.is_first()) causeway_count_am_poll(count);
   } else if (what == "am.send" || what == "am.handle") {

@@ -62,6 +62,32 @@ namespace causeway::bench {
   }
 }
 
+[[gnu::noinline]] void fetch_add8_same(gex_AD_t ad, gex_Rank_t rank, void* word, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t old;
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, rank, word, GEX_OP_FADD, 1, 0, 0));
+    keep(old);
+  }
+}
+
+[[gnu::noinline]] void fetch_add8_array(gex_AD_t ad, gex_Rank_t rank, void* const* words,
+                                        size_t words_mask, uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t old;
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, rank, words[i & words_mask], GEX_OP_FADD, 1, 0, 0));
+    keep(old);
+  }
+}
+
+[[gnu::noinline]] void fetch_op8_same(gex_AD_t ad, gex_Rank_t rank, void* word, gex_OP_t opcode,
+                                      uint64_t count) {
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t old;
+    gex_Event_Wait(gex_AD_OpNB_U64(ad, &old, rank, word, opcode, 1, 0, 0));
+    keep(old);
+  }
+}
+
 [[gnu::noinline]] void put_bulk(Peer peer, void* dest, const void* src, size_t bytes,
                                 uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Puts and gets of 8 bytes to the neighbour, beside stores and loads.
+// Puts, gets and fetch-adds of 8 bytes to the neighbour, beside stores, loads and `lock xadd`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -123,16 +123,37 @@ void measure_gets(Session& session, const Target8& target) {
       [&](uint64_t n) { raw::load_chain(static_cast<unsigned char*>(raw[0]) + sizeof(void*), n); });
 }
 
+void measure_atomics(Session& session, const Target8& target, gex_AD_t ad) {
+  const gex_Rank_t rank = target.peer.rank;
+  const std::vector<void*> ours = slot_addresses(target.owner);
+  const std::vector<void*> raw = slot_addresses(target.mapped);
+  compare(
+      session, target, "fadd8.same", [&](uint64_t n) { fetch_add8_same(ad, rank, ours[0], n); },
+      [&](uint64_t n) { raw::fetch_add_same(raw[0], n); });
+  compare(
+      session, target, "fadd8.array",
+      [&](uint64_t n) { fetch_add8_array(ad, rank, ours.data(), kSlots - 1, n); },
+      [&](uint64_t n) { raw::fetch_add_array(raw.data(), kSlots - 1, n); });
+  compare(
+      session, target, "fadd8.unknown",
+      [&](uint64_t n) { fetch_op8_same(ad, rank, ours[0], GEX_OP_FADD, n); },
+      [&](uint64_t n) { raw::fetch_add_same(raw[0], n); });
+}
+
 }  // namespace
 
 void measure_small_rma(Session& session) {
   Job& job = session.job();
   const Target8 target = target_of(job);
+  gex_AD_t ad;
+  gex_AD_Create(&ad, job.tm(), GEX_DT_U64, GEX_OP_FADD, 0);
   if (job.is_first() && target.mapped != nullptr) {
     measure_puts(session, target);
     measure_gets(session, target);
+    measure_atomics(session, target, ad);
   }
   job.sync();
+  gex_AD_Destroy(ad);
 }
 
 }  // namespace causeway::bench

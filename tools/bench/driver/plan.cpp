@@ -168,6 +168,7 @@ void Plan::instructions() {
     measured.ours = *ours;
     std::string ignored;
     if (what == "put8") measured.raw = count("store8", ignored);
+    if (what == "fadd8") measured.raw = count("xadd8", ignored);
     outcome_.measured.push_back(measured);
   }
 }

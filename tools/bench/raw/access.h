@@ -25,6 +25,9 @@ void load_same(const void* src, uint64_t count);
 void load_array(const void* const* srcs, size_t srcs_mask, uint64_t count);
 // Every value loaded is the address of the next load.
 void load_chain(const void* first, uint64_t count);
+// Fetch-add of 1 to a 64-bit word.
+void fetch_add_same(void* word, uint64_t count);
+void fetch_add_array(void* const* words, size_t words_mask, uint64_t count);
 void copy(void* dest, const void* src, size_t bytes, uint64_t count);
 // `count` times `rows` elements of 64 bytes, at distances of the pitches.
 void copy_rows64(char* dest, size_t dest_pitch, const char* src, size_t src_pitch, size_t rows,
