@@ -1,8 +1,12 @@
 // The library's own thread (`threads.progress: thread`), as clients of every mode see it. Without
 // it in the configuration most cases are skipped; the build runs these programs both ways.
 #include <pthread.h>
+#include <sched.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -95,9 +99,17 @@ SPEC_CASE(progress_threads, receives_while_all_compute) {
 // Handlers really run beside the program, not in it.
 SPEC_CASE(progress_threads, handlers_run_elsewhere, 2) {
   if (!have_thread()) return;
+  std::byte* const left = spec::segment_of(0, spec::kScratchOffset);
+  const auto mine = [&] { return std::atomic_ref(*reinterpret_cast<uint64_t*>(left)); };
+  if (job().rank == 0) mine().store(0, std::memory_order_release);
   reset();
-  if (job().rank == 1) gex_AM_RequestShort0(job().tm, 0, request, 0);
+  if (job().rank == 1) {
+    // The request comes when rank 0 is out of the library and stays out.
+    while (gex_RMA_GetBlockingVal(job().tm, 0, left, 8, 0) == 0) gasnet_AMPoll();
+    gex_AM_RequestShort0(job().tm, 0, request, 0);
+  }
   if (job().rank == 0) {
+    mine().store(1, std::memory_order_release);
     CHECK(compute_until([] { return handled.load(std::memory_order_acquire) == 1; }));
     CHECK_EQ(elsewhere.load(std::memory_order_relaxed), 1u);
   }
@@ -199,6 +211,28 @@ SPEC_CASE(progress_threads, waits_beside_the_thread) {
   GASNET_BLOCKUNTIL(replied.load(std::memory_order_acquire) == count);
   GASNET_BLOCKUNTIL(handled.load(std::memory_order_acquire) == count);
   spec::barrier();
+}
+
+// `threads.cpus` binds the thread and nothing else. The build runs this case with `spread`.
+SPEC_CASE(progress_threads, bound_to_one_processor) {
+  if (!have_thread()) return;
+  if (std::getenv("SPEC_BOUND") == nullptr) {
+    spec::skip_case("threads.cpus is any");
+    return;
+  }
+  unsigned found = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::string name;
+    std::ifstream(entry.path() / "comm") >> name;
+    if (name != "cwy-progress") continue;
+    ++found;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    const auto id = static_cast<pid_t>(std::stol(entry.path().filename().string()));
+    CHECK_EQ(sched_getaffinity(id, sizeof set, &set), 0);
+    CHECK_EQ(CPU_COUNT(&set), 1);
+  }
+  CHECK_EQ(found, 1u);
 }
 
 #ifdef GASNET_PAR
