@@ -57,7 +57,10 @@
 #define GASNET_MAXNODES 1048576
 #define GASNET_MAXEPS 64
 #define GASNET_NULL_ARGV_OK 1
-#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 0
+/* `threads.progress: thread` makes one thread that receives and sends, and runs handlers. */
+#define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
+#define GASNET_RCV_THREAD 1
+#define GASNET_SND_THREAD 1
 #define GASNET_SUPPORTS_TI_SRCRANK 1
 #define GASNET_SUPPORTS_TI_EP 1
 #define GASNET_SUPPORTS_TI_ENTRY 1
@@ -137,6 +140,21 @@ static inline uint64_t gex_System_QueryMaxThreads(void) {
   return cwy_max_threads_v1(CWY_THREAD_MODE);
 }
 extern int gex_System_QueryHiddenAMConcurrencyLevel(void);
+
+/* Progress threads that GEX_FLAG_DEFER_THREADS left to the client. */
+#define GEX_THREAD_ROLE_RCV (1u << 0)
+#define GEX_THREAD_ROLE_SND (1u << 1)
+typedef struct {
+  const char* gex_device_list; /* names of conduits, as the configuration calls them */
+  unsigned int gex_thread_roles;
+  void* (*gex_progress_fn)(void*); /* never returns */
+  void* gex_progress_arg;
+} gex_ProgressThreadInfo_t;
+/* Once per client. GASNET_ERR_RESOURCE for a client without GEX_FLAG_DEFER_THREADS, and the second
+ * time. *info_p stays valid until the process ends. */
+extern int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
+                                           const gex_ProgressThreadInfo_t** info_p,
+                                           gex_Flags_t flags);
 
 typedef const struct cwy_rank_info { gex_Rank_t gex_jobrank; } gex_RankInfo_t;
 extern void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,

@@ -13,6 +13,7 @@
 #include "object/report.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
+#include "progress/thread_state.h"
 
 namespace causeway {
 namespace {
@@ -81,14 +82,21 @@ void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
   runtime().attention.store(true, std::memory_order_release);
 }
 
-bool asked_to_leave() { return g_asked.exchange(false, std::memory_order_relaxed); }
+bool asked_to_leave() {
+  return g_asked.exchange(false, std::memory_order_relaxed);
+}
 
 void leave_as_asked() {
   struct sigaction action {};
   ::sigaction(SIGQUIT, nullptr, &action);
   // Our own action without the signal: nothing is restricted then, as it would be in a handler.
   if (action.sa_handler == on_sigquit) exit_job(g_remote_code.load(std::memory_order_relaxed));
-  ::raise(SIGQUIT);  // the client's handler; it calls gasnet_exit (GASNet-1 2.1.5)
+  // The client's handler, in a thread of the client's; it calls gasnet_exit (GASNet-1 2.1.5).
+  if (thread_state().internal) {
+    ::kill(::getpid(), SIGQUIT);
+  } else {
+    ::raise(SIGQUIT);
+  }
 }
 
 void exit_job(int code) {

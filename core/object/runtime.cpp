@@ -9,6 +9,7 @@
 #include "diag/log.h"
 #include "object/client.h"
 #include "object/exit.h"
+#include "progress/poll.h"
 
 namespace causeway {
 
@@ -80,6 +81,17 @@ void Runtime::join_job() {
   conduits_ = open_conduits(config_, *loader_);
   collectives_ = std::make_unique<CollectiveTable>(config_, *loader_);
   install_exit_signals();
+}
+
+void Runtime::raise_threads() {
+  if (multithreaded_) return;
+  multithreaded_ = true;
+  for (Client* client : clients) {
+    Endpoint& ep = *client->endpoint();
+    for (auto& cep : ep.conduit_eps()) raise_conduit_ep(*cep);
+    remove_from_poll(ep);  // endpoints that only one thread may enter are polled another way
+    add_to_poll(ep);
+  }
 }
 
 void Runtime::note_death(uint32_t rank, const std::string& how) {

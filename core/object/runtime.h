@@ -40,8 +40,11 @@ class Runtime {
   uint32_t size() const { return job_->size(); }
   bool checks() const { return checks_; }
   bool direct_allowed() const { return direct_allowed_; }
-  // Several client threads may be inside the library at once.
+  // Several threads may be inside the library at once.
   bool multithreaded() const { return multithreaded_; }
+  // From now on they may, whatever the first client promised. Called while no other thread is
+  // inside the library. Idempotent.
+  void raise_threads();
   ThreadMode mode() const { return mode_; }
 
   // Something rare wants attention at the next poll: a rank died.

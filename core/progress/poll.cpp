@@ -1,10 +1,13 @@
 #include "progress/poll.h"
 
+#include <fmt/core.h>
 #include <poll.h>
 #include <sched.h>
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -22,18 +25,33 @@ namespace {
 constexpr uint32_t kBudget = 64;
 
 // What polling walks: a flat array, so that a pass is one call per conduit and nothing else.
-// Written only while clients come and go, which no other call may overlap.
 struct PollEntry {
   uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
   cwyc_ep* ep;  // what `progress` is called with
   ConduitEp* cep;
 };
-std::vector<PollEntry> g_entries;
-std::mutex g_entries_mutex;
+using PollTable = std::vector<PollEntry>;
+
+// The table in force. Tables are never changed: who adds or removes entries, under the mutex,
+// publishes another one (release) and keeps the old, which a thread may still be walking. Walkers
+// load with acquire. An endpoint is removed only after the last poll that may meet it.
+const PollTable kNoEntries;
+std::atomic<const PollTable*> g_table{&kNoEntries};
+std::mutex g_tables_mutex;
+std::vector<std::unique_ptr<const PollTable>> g_tables;
+
+const PollTable& entries() {
+  return *g_table.load(std::memory_order_acquire);
+}
+
+void publish(PollTable table) {
+  g_tables.push_back(std::make_unique<const PollTable>(std::move(table)));
+  g_table.store(g_tables.back().get(), std::memory_order_release);
+}
 
 // The conduit whose nap wakes the earliest: one that sleeps until something arrives.
 ConduitEp* napper() {
-  for (const PollEntry& e : g_entries) {
+  for (const PollEntry& e : entries()) {
     if (e.cep->caps & CWYC_CAP_NAP) return e.cep;
   }
   return nullptr;
@@ -55,7 +73,7 @@ bool sleeps_on_descriptor(const ConduitEp& cep) {
 
 // Adds armed descriptors to `fds`; false when something is pending and sleeping would be wrong.
 bool arm_all(std::vector<pollfd>& fds) {
-  for (const PollEntry& e : g_entries) {
+  for (const PollEntry& e : entries()) {
     if (!sleeps_on_descriptor(*e.cep)) continue;
     const cwyc_module& module = e.cep->conduit->module();
     int fd = -1;
@@ -69,15 +87,19 @@ bool arm_all(std::vector<pollfd>& fds) {
 }  // namespace
 
 void add_to_poll(Endpoint& ep) {
-  const std::lock_guard lock(g_entries_mutex);
+  const std::lock_guard lock(g_tables_mutex);
+  PollTable table = entries();
   for (auto& cep : ep.conduit_eps()) {
-    if (!(cep->caps & CWYC_CAP_NO_PROGRESS)) g_entries.push_back(entry_for(*cep));
+    if (!(cep->caps & CWYC_CAP_NO_PROGRESS)) table.push_back(entry_for(*cep));
   }
+  publish(std::move(table));
 }
 
 void remove_from_poll(Endpoint& ep) {
-  const std::lock_guard lock(g_entries_mutex);
-  std::erase_if(g_entries, [&](const PollEntry& e) { return e.cep->owner == &ep; });
+  const std::lock_guard lock(g_tables_mutex);
+  PollTable table = entries();
+  std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; });
+  publish(std::move(table));
 }
 
 uint32_t poll_once() {
@@ -85,7 +107,7 @@ uint32_t poll_once() {
   if (__builtin_expect(thread.in_poll, 0)) return 0;
   thread.in_poll = true;
   uint32_t events = 0;
-  for (const PollEntry& e : g_entries) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
+  for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   events += progress_emulation();
   events += progress_vis();
   events += progress_collectives();
@@ -102,6 +124,14 @@ void poll_replies(Endpoint& ep) {
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.
   if (runtime().attention.load(std::memory_order_relaxed)) runtime().attend();
+}
+
+std::string polled_conduits() {
+  std::string out;
+  for (const PollEntry& e : entries()) {
+    out += fmt::format("{}{}", out.empty() ? "" : ",", e.cep->conduit->name());
+  }
+  return out;
 }
 
 void nap(uint64_t max_ns) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace causeway {
 
@@ -17,6 +18,9 @@ void poll_replies(Endpoint& ep);
 
 void add_to_poll(Endpoint& ep);
 void remove_from_poll(Endpoint& ep);
+
+// Names of the conduits that a poll visits, separated by commas.
+std::string polled_conduits();
 
 // Sleeps until something may have arrived, at most `max_ns`.
 void nap(uint64_t max_ns);

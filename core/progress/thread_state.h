@@ -1,5 +1,6 @@
-// ThreadState: what the core keeps per client thread, reached through one initial-exec TLS
-// pointer. Created when a thread first enters; freed when it exits.
+// ThreadState: what the core keeps per thread, reached through one initial-exec TLS pointer.
+// Created when a thread first enters; freed when it exits, or once the operations that it left
+// behind are complete.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,15 @@ struct ThreadState {
   ImplicitOps implicit;          // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
   bool in_poll = false;
+  bool internal = false;  // a progress thread: not one of the client's
   NegotiatedSend negotiated;
   SendBufferCache send_buffers;
 };
 
+// Ends the job when the process has more client threads than it may.
 ThreadState* create_thread_state();
+// The calling thread is the library's: it does not count against the limit.
+void enter_as_internal_thread();
 
 extern thread_local constinit ThreadState* tls_thread_state
     __attribute__((tls_model("initial-exec")));
@@ -41,7 +46,14 @@ inline ThreadState& thread_state() {
   return *(__builtin_expect(state != nullptr, 1) ? state : create_thread_state());
 }
 
+// Client threads that may have a ThreadState at once.
+inline constexpr uint32_t kDefaultThreadLimit = 65536;
+void set_thread_limit(uint32_t limit);
+uint32_t thread_limit();
 // Client threads that have a ThreadState now.
 uint32_t live_threads();
+// Threads that exited with implicit operations still under way; what is kept for them is released
+// when those are complete and anybody asks, or a new thread comes.
+uint32_t left_threads();
 
 }  // namespace causeway

@@ -66,7 +66,9 @@ void Waiter::rest() {
     ::sched_yield();
     return;
   }
+  sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
   nap(p.nap_ns);
+  sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace causeway

@@ -2,9 +2,13 @@
 // sleeps, so that more ranks than processors still finish. Each step polls once.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace causeway {
+
+// Threads that sleep in a wait now: they wake for what arrives, and poll. Relaxed: a hint.
+inline std::atomic<uint32_t> sleeping_waiters{0};
 
 class Waiter {
  public:

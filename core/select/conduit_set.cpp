@@ -204,4 +204,17 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   return out;
 }
 
+void raise_conduit_ep(ConduitEp& cep) {
+  const cwy_status status = cep.conduit->module().ep_threads(cep.ep, 1);
+  if (status != CWY_OK) {
+    throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
+                status_name(status));
+  }
+  for (size_t i = 0; i < cep.inner.size(); ++i) {
+    if (cep.inner[i].concurrency != CWYC_SERIAL) continue;
+    cep.serial = true;
+    cep.ops[i] = locking_table();  // in place: connections point to it
+  }
+}
+
 }  // namespace causeway

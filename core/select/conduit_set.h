@@ -84,4 +84,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
                                            bool multithreaded, uint32_t max_peers,
                                            cwyc_deliver_fn deliver);
 
+// From now on several threads enter the endpoint; while no thread is inside it. Connections stay.
+void raise_conduit_ep(ConduitEp& cep);
+
 }  // namespace causeway

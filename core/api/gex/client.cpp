@@ -11,6 +11,7 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "object/runtime.h"
+#include "progress/progress_thread.h"
 
 namespace causeway {
 namespace {
@@ -67,6 +68,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
     auto* client = new Client(clientName, flags);
     runtime().clients.push_back(client);
+    start_progress_thread(*client);
     *client_p = as_c(client);
     *ep_p = as_c(client->endpoint());
     *tm_p = client->team()->handle();

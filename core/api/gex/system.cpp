@@ -8,11 +8,14 @@
 #include "checks/lock_checks.h"
 #include "collective/engine.h"
 #include "diag/refusal.h"
+#include "object/client.h"
 #include "object/exit.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
 #include "progress/poll.h"
+#include "progress/progress_thread.h"
+#include "progress/thread_state.h"
 #include "progress/waiter.h"
 
 using namespace causeway;
@@ -75,11 +78,28 @@ CAUSEWAY_API void gex_System_SetVerboseErrors(int enable) {
 }
 
 CAUSEWAY_API uint64_t cwy_max_threads_v1(int thread_mode) {
-  // No limit of ours: a thread costs one ThreadState.
-  return thread_mode == 0 ? 1 : 0xFFFFFFFFu;
+  return thread_mode == 0 ? 1 : thread_limit();
 }
 CAUSEWAY_API int gex_System_QueryHiddenAMConcurrencyLevel(void) {
-  return 0;
+  return progress_thread_configured() ? 1 : 0;
+}
+
+CAUSEWAY_API int gex_System_QueryProgressThreads(gex_Client_t client, unsigned int* count_p,
+                                                 const gex_ProgressThreadInfo_t** info_p,
+                                                 gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_System_QueryProgressThreads()";
+  if (client == GEX_CLIENT_INVALID || count_p == nullptr || info_p == nullptr || flags != 0) {
+    log_refusal(kCall, "client, count_p and info_p must be given, and flags must be 0");
+    return GASNET_ERR_BAD_ARG;
+  }
+  const DeferredThreads deferred = deferred_progress_threads(*as(client));
+  if (deferred.refusal != nullptr) {
+    log_refusal(kCall, deferred.refusal);
+    return GASNET_ERR_RESOURCE;
+  }
+  *count_p = deferred.count;
+  *info_p = deferred.info;
+  return GASNET_OK;
 }
 
 namespace {

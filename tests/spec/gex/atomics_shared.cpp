@@ -17,6 +17,8 @@ constexpr unsigned kThreads = 3;
 #else
 constexpr unsigned kThreads = 1;
 #endif
+// What the tests' adapter does not do.
+constexpr gex_OP_t kMultiply = GEX_OP_MULT | GEX_OP_FMULT;
 
 // Words in rank 0's segment that everybody uses, one to a cache line.
 template <typename T>
@@ -65,9 +67,9 @@ SPEC_CASE(atomics_shared, nothing_is_lost) {
   clear_shared_words();
   const unsigned each = spec::scaled(600, 60);
   {
-    const Domain ints(GEX_DT_I64, all_ops<int64_t>());
-    const Domain doubles(GEX_DT_DBL, all_ops<double>());
-    const Domain words(GEX_DT_U32, all_ops<uint32_t>());
+    const Domain ints(GEX_DT_I64, all_ops<int64_t>() & ~kMultiply);
+    const Domain doubles(GEX_DT_DBL, all_ops<double>() & ~kMultiply);
+    const Domain words(GEX_DT_U32, all_ops<uint32_t>() & ~kMultiply);
     on_threads([&](unsigned) {
       volatile gex_OP_t unknown_add = GEX_OP_ADD;  // no constant: by the library
       for (unsigned i = 0; i < each; ++i) {
@@ -94,6 +96,43 @@ SPEC_CASE(atomics_shared, nothing_is_lost) {
     CHECK_EQ(load<uint32_t>(2), parity);
     CHECK_EQ(load<int64_t>(3), static_cast<int64_t>(everybody() * each));
   }
+}
+
+// The hints ask for different mechanisms where there are several; each alone must lose nothing, on
+// the caller's own memory too, whose peers go another way.
+SPEC_CASE(adapter, every_hint_is_one_mechanism) {
+  const unsigned each = spec::scaled(200, 20);
+  for (const gex_Flags_t hint : {gex_Flags_t(0), GEX_FLAG_AD_FAVOR_MY_RANK,
+                                 GEX_FLAG_AD_FAVOR_MY_NBRHD, GEX_FLAG_AD_FAVOR_REMOTE}) {
+    clear_shared_words();
+    const Domain ad(GEX_DT_I32, all_ops<int32_t>() & ~kMultiply, hint);
+    volatile gex_OP_t unknown_add = GEX_OP_ADD;
+    on_threads([&](unsigned thread) {
+      for (unsigned i = 0; i < each; ++i) {
+        wait_for<int32_t>(ad, 0, GEX_OP_FADD, 1);
+        gex_AD_OpNBI_I32(ad, nullptr, 0, shared_word<int32_t>(0), unknown_add, 1, 0,
+                         job().rank == 0 && thread == 0 ? GEX_FLAG_AD_MY_RANK : 0);
+      }
+      gex_NBI_Wait(GEX_EC_RMW, 0);
+    });
+    CHECK_EQ(load<int32_t>(0), static_cast<int32_t>(2 * each * everybody()));
+  }
+}
+
+// Operations that the adapter lacks: with `atomics.mechanism: nic` this would end the job, so the
+// case is for the other configurations, where processors take the whole domain.
+SPEC_CASE(adapter_lacks, one_operation_moves_the_domain) {
+  clear_shared_words();
+  const unsigned each = spec::scaled(100, 10);
+  const Domain ad(GEX_DT_U64, GEX_OP_FADD | GEX_OP_MULT, GEX_FLAG_AD_FAVOR_REMOTE);
+  on_threads([&](unsigned) {
+    for (unsigned i = 0; i < each; ++i) {
+      wait_for<uint64_t>(ad, 0, GEX_OP_FADD, 1);
+      gex_AD_OpNBI_U64(ad, nullptr, 0, shared_word<uint64_t>(0), GEX_OP_MULT, 1, 0, 0);
+    }
+    gex_NBI_Wait(GEX_EC_RMW, 0);
+  });
+  CHECK_EQ(load<uint64_t>(0), uint64_t{each} * everybody());
 }
 
 // Would catch two that fetch the same ticket, and a ticket that nobody gets.

@@ -1,0 +1,27 @@
+// The progress thread: one per process, if the configuration wants it (`threads:`). It receives,
+// so it runs handlers, and moves on what is under way. Clients of every threading mode may have
+// it: locking is raised before it starts.
+#pragma once
+
+#include <gasnetex.h>
+
+namespace causeway {
+
+class Client;
+
+// `threads.progress: thread`? What gex_System_QueryHiddenAMConcurrencyLevel speaks of.
+bool progress_thread_configured();
+
+// At the end of the initialisation of every client: the first one's starts the thread, or, with
+// GEX_FLAG_DEFER_THREADS, prepares it for the client to start. Throws Error.
+void start_progress_thread(const Client& client);
+
+// What gex_System_QueryProgressThreads answers, once per client.
+struct DeferredThreads {
+  const char* refusal;  // NULL, or why not
+  unsigned count;
+  const gex_ProgressThreadInfo_t* info;
+};
+DeferredThreads deferred_progress_threads(const Client& client);
+
+}  // namespace causeway

@@ -1,0 +1,1 @@
+target_compile_definitions(unit_thread_state_test PRIVATE GASNET_PAR=1)
