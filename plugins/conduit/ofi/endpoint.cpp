@@ -126,11 +126,13 @@ int open_datagram(cwyc_ep& ep) {
   ep.datagram.reset(endpoint);
   if (error == 0) error = fi_ep_bind(endpoint, &av->fid, 0);
   if (error == 0) error = fi_ep_bind(endpoint, &ep.cq->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0) error = fi_enable(endpoint);
+  // After enabling: before it, `shm` has nowhere to keep the option and crashes.
   if (error == 0 && ep.unit != 0) {
     size_t least = ep.frame_max;
     fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
   }
-  return error == 0 ? fi_enable(endpoint) : error;
+  return error;
 }
 
 int open_passive(cwyc_ep& ep) {
