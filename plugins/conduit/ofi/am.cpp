@@ -209,7 +209,8 @@ bool send_control(cwyc_ep* ep, Link& link, FrameKind kind, const void* payload, 
   if (length != 0) std::memcpy(bounce->data + f.head, payload, length);
   std::memset(bounce->data + f.head + length, 0, f.total - f.head - length);
   ticket->bounce = bounce;
-  ticket->work = kind == FrameKind::bye ? Work::bye : Work::send;
+  const bool last = kind == FrameKind::bye || kind == FrameKind::gone;
+  ticket->work = last ? Work::bye : Work::send;
   ticket->report = 0;
   const int error = send_from(link, ticket, bounce->data, f.total, bounce->desc);
   if (error != 0) {

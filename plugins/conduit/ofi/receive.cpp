@@ -19,7 +19,7 @@ bool parse(char* data, size_t length, Parsed& out) {
   if (length < sizeof(FrameHeader)) return false;
   std::memcpy(&out.header, data, sizeof out.header);
   const FrameHeader& h = out.header;
-  if (h.kind > FrameKind::bye || h.nargs > CWYC_AM_MAX_ARGS || h.lane >= lane_count) return false;
+  if (h.kind > FrameKind::gone || h.nargs > CWYC_AM_MAX_ARGS || h.lane >= lane_count) return false;
   const size_t carried = h.kind == FrameKind::am_long ? 0 : h.length;
   const size_t head = payload_offset(h.kind, h.nargs, carried != 0);
   if (length < head || length - head < carried) return false;
@@ -106,6 +106,11 @@ uint32_t on_frames(cwyc_ep* ep, ReceiveBuffer* buffer, char* data, size_t length
   if (h.kind == FrameKind::credit) return 1;
   if (h.kind == FrameKind::bye) {
     on_bye(*link);
+    return 1;
+  }
+  if (h.kind == FrameKind::gone) {
+    link->remote_closed = true;
+    lose_link(*link, "the peer closed its endpoint");
     return 1;
   }
   if (lane == CWYC_PROGRESS_REPLIES && h.lane == request_lane) {

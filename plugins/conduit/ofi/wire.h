@@ -28,6 +28,7 @@ enum class FrameKind : uint8_t {
   hello,                     // datagrams: who speaks and how to answer; payload is a Hello
   welcome,                   // datagrams: the answer to it; payload is a Hello
   bye,                       // nothing more comes from this side
+  gone,                      // and nothing is received any more: its endpoint closes
 };
 
 struct FrameHeader {
