@@ -1,6 +1,9 @@
 #include "object/peer.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <mutex>
 #include <new>
 
 #include "config/peer_rules.h"
@@ -61,38 +64,55 @@ cwyc_ops make_stub_table() {
 }
 const cwyc_ops kStubTable = make_stub_table();
 
+[[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
+                                 cwy_status status, const char* why) {
+  throw Error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank, facts.host,
+              conduit.name(), why[0] != '\0' ? why : status_name(status));
+}
+
+// NULL: somebody else is inside the SERIAL conduit; waiting for him here could wait for ever, since
+// his handlers may want to connect too.
+Connection* start_connection(Peer& peer, Conduit& conduit) {
+  ConduitEp* cep = peer.ep->conduit_ep(&conduit);
+  std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);
+  if (cep->serial && !lock.try_lock()) return nullptr;
+  Connection* c = Connection::make(&peer, cep);
+  const PeerFacts facts = runtime().job().facts_of(peer.rank, &conduit);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  c->connect_op.op.fn = ConnectOp::report;
+  const cwy_status status =
+      conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
+  if (status != CWY_OK && status != CWY_INPROGRESS) {
+    c->destroy();
+    connect_failed(peer, facts, conduit, status, err.text);
+  }
+  if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
+  return c;
+}
+
 // The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
 cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   Connection* c = connection_in(peer, conduit);
   if (c == nullptr) {
-    ConduitEp* cep = peer.ep->conduit_ep(conduit);
-    c = Connection::make(&peer, cep);
-    const PeerFacts facts = runtime().job().facts_of(peer.rank, conduit);
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    c->connect_op.arm_explicit(CWYC_DONE_REMOTE);
-    const cwy_status status =
-        conduit->module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.conduit, &err);
-    if (status != CWY_OK && status != CWY_INPROGRESS) {
-      c->destroy();
-      throw Error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
-                  facts.host, conduit->name(), err.text[0] ? err.text : status_name(status));
-    }
-    c->connecting = status == CWY_INPROGRESS;
-    if (c->conn.table >= cep->ops.size()) {
-      throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
-                  c->conn.table, cep->ops.size());
-    }
-    c->conn.ops = &cep->ops[c->conn.table];
-    for (Connection*& slot : peer.connections) {
-      if (slot == nullptr) {
-        slot = c;
-        break;
-      }
-    }
+    c = start_connection(peer, *conduit);
+    if (c == nullptr) return CWY_RETRY;
+    *std::find(std::begin(peer.connections), std::end(peer.connections), nullptr) = c;
   }
   *out = c;
-  if (c->connecting && !c->connect_op.complete()) return CWY_RETRY;
-  c->connecting = 0;
+  const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
+  if (status == CWY_INPROGRESS) return CWY_RETRY;
+  if (status != CWY_OK) {
+    // A connection that never came up is not disconnected.
+    *std::find(std::begin(peer.connections), std::end(peer.connections), c) = nullptr;
+    c->destroy();
+    connect_failed(peer, runtime().job().facts_of(peer.rank, conduit), *conduit, status, "");
+  }
+  ConduitEp* cep = c->cep;
+  if (c->conn.table >= cep->ops.size()) {
+    throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
+                c->conn.table, cep->ops.size());
+  }
+  c->conn.ops = &cep->ops[c->conn.table];
   return CWY_OK;
 }
 
@@ -124,6 +144,10 @@ void open_right(Peer& peer, Connection& c) {
 }
 
 }  // namespace
+
+void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status) {
+  reinterpret_cast<ConnectOp*>(op)->status.store(status, std::memory_order_release);
+}
 
 Connection* Connection::make(Peer* peer, ConduitEp* cep) {
   const size_t bytes = sizeof(Connection) + cep->attr.conn_size;
@@ -218,6 +242,8 @@ void destroy_peer(Peer& peer) {
     if (cwyc_rkey* rkey = c->rkey.load(std::memory_order_acquire)) {
       module.rkey_close(c->cep->ep, rkey);
     }
+    const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
+    if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet
     module.disconnect(&c->conn);
     c->destroy();
     c = nullptr;

@@ -21,6 +21,15 @@ class Endpoint;
 struct ConduitEp;
 struct Peer;
 
+// How a connection that is being made says that it is up, or why it is not. Runs inside the
+// conduit's progress; read by whoever asks next.
+struct ConnectOp {
+  cwyc_op op{};  // first: report() finds the object by its address
+  // Release by the report, acquire by the reader: the connection behind it is complete.
+  std::atomic<cwy_status> status{CWY_INPROGRESS};
+  static void report(cwyc_op* op, uint32_t what, cwy_status status);
+};
+
 // One connection of a peer in one conduit. The conduit's bytes follow the structure.
 struct alignas(kEventAlignment) Connection {
   Peer* peer = nullptr;
@@ -31,8 +40,7 @@ struct alignas(kEventAlignment) Connection {
   std::atomic<bool> rma_over_am{false};
   std::atomic<cwyc_rkey*> rkey{nullptr};  // of the peer's bound segment; release/acquire
   std::atomic<uint32_t> long_id{0};       // numbers emulated long messages; relaxed counter
-  uint32_t connecting = 0;
-  Op connect_op;
+  ConnectOp connect_op;
   alignas(64) cwyc_conn conn{};
 
   static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }

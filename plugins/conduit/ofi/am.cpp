@@ -20,10 +20,6 @@ struct Frame {
   uint32_t cost = 0;
 };
 
-bool has_address(FrameKind kind) {
-  return kind == FrameKind::am_long || kind == FrameKind::am_long_inline;
-}
-
 Frame make_frame(const Link& link, FrameKind kind, uint64_t word, const int32_t* args,
                  uint32_t nargs, uint32_t length, size_t carried, uint32_t flags) {
   Frame f;
@@ -35,9 +31,9 @@ Frame make_frame(const Link& link, FrameKind kind, uint64_t word, const int32_t*
   f.header.nargs = static_cast<uint8_t>(nargs);
   f.header.lane = static_cast<uint8_t>(f.lane);
   f.args = args;
-  f.head = sizeof(FrameHeader) + padded(nargs * sizeof(int32_t)) + (has_address(kind) ? 8 : 0);
+  f.head = payload_offset(kind, nargs, carried != 0);
   f.total = f.head + carried;
-  if (link.ep->unit != 0) f.total = padded(f.total);
+  if (link.ep->unit != 0) f.total = aligned(f.total);
   f.cost = cost_of(link.ep, f.total);
   return f;
 }
@@ -47,12 +43,11 @@ void lay_out(const Link& link, Frame& f, char* to) {
   for (uint32_t lane = 0; lane < lane_count; ++lane)
     f.header.credit[lane] = static_cast<uint16_t>(std::min<uint32_t>(link.owed[lane], UINT16_MAX));
   std::memcpy(to, &f.header, sizeof f.header);
-  char* at = to + sizeof f.header;
-  const size_t bytes = f.header.nargs * sizeof(int32_t);
-  if (bytes != 0) std::memcpy(at, f.args, bytes);
-  at += bytes;
-  if (padded(bytes) != bytes) std::memset(at, 0, 4), at += 4;
-  if (has_address(f.header.kind)) std::memcpy(at, &f.raddr, 8);
+  const size_t args = f.header.nargs * sizeof(int32_t);
+  if (args != 0) std::memcpy(to + sizeof f.header, f.args, args);
+  // What lies between the parts goes over the wire too: nothing of this process' memory shall.
+  std::memset(to + sizeof f.header + args, 0, f.head - sizeof f.header - args);
+  if (has_address(f.header.kind)) std::memcpy(to + address_offset(f.header.nargs), &f.raddr, 8);
 }
 
 // The frame is on its way.
@@ -214,7 +209,8 @@ bool send_control(cwyc_ep* ep, Link& link, FrameKind kind, const void* payload, 
   if (length != 0) std::memcpy(bounce->data + f.head, payload, length);
   std::memset(bounce->data + f.head + length, 0, f.total - f.head - length);
   ticket->bounce = bounce;
-  ticket->work = kind == FrameKind::bye ? Work::bye : Work::send;
+  const bool last = kind == FrameKind::bye || kind == FrameKind::gone;
+  ticket->work = last ? Work::bye : Work::send;
   ticket->report = 0;
   const int error = send_from(link, ticket, bounce->data, f.total, bounce->desc);
   if (error != 0) {
@@ -293,7 +289,7 @@ cwy_status send_later(Link& link, Frame& f) {
 // Small payloads may travel in the frame, where a processor can place them at the other end.
 bool fits_inline(const cwyc_ep* ep, uint32_t nargs, size_t length, const cwyc_rkey* rkey) {
   return length != 0 && rkey->host &&
-         sizeof(FrameHeader) + padded(nargs * 4) + 8 + padded(length) <= ep->copy_frame;
+         payload_offset(FrameKind::am_long_inline, nargs, true) + aligned(length) <= ep->copy_frame;
 }
 
 }  // namespace
@@ -342,7 +338,9 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   const Pass pass(ep->domain->gate);
   Link& link = link_of(conn);
   const size_t room = std::min(most, ep->medium_max);
-  const Frame f = make_frame(link, FrameKind::am_medium, 0, nullptr, nargs, 0, room, flags);
+  // The payload's place is that of a frame with a payload, whatever length is committed.
+  const Frame f = make_frame(link, FrameKind::am_medium, 0, nullptr, nargs, 0,
+                             std::max<size_t>(room, 1), flags);
   const cwy_status status = may_send(link, f);
   if (status != CWY_OK) return status;
   if (ep->in_flight >= ep->in_flight_max) return CWY_RETRY;

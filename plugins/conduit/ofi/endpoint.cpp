@@ -41,17 +41,17 @@ void choose_sizes(cwyc_ep& ep) {
   ep.inject_max =
       std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
   ep.copy_frame = std::min(copied_frame, ep.frame_max);
-  // Credits are frames where each takes a buffer, and pieces of 64 bytes where many share one.
-  // Fewer per peer in large jobs: the receive buffers of all peers together stay below a bound.
+  // A credit is a frame, or a KiB of one where many frames share a buffer; so no lane ever has more
+  // frames under way than credits, which is what the provider's own queues must take. Fewer per
+  // peer in large jobs: the receive buffers of all peers together stay below a bound.
   const uint64_t peers = std::max(ep.params.max_peers, 2u);
   const uint64_t automatic = d.path.local_mr ? std::clamp<uint64_t>(1024 / peers, 8, 32)
                                              : std::clamp<uint64_t>(4096 / peers, 16, 128);
   const uint64_t frames = d.options.credits != 0 ? d.options.credits : automatic;
-  ep.unit = d.path.multi_receive ? 64 : 0;
-  const uint64_t least = ep.unit != 0 ? 4 * ((ep.frame_max + 63) / 64) : 2;
-  const uint64_t window = ep.unit != 0 ? std::max(frames * 16, least) : std::max(frames, least);
+  ep.unit = d.path.multi_receive ? 1024 : 0;
+  const uint64_t least = ep.unit != 0 ? 4 * ((ep.frame_max + ep.unit - 1) / ep.unit) : 2;
   ep.window[request_lane] = ep.window[reply_lane] =
-      static_cast<uint32_t>(std::min<uint64_t>(window, UINT16_MAX));
+      static_cast<uint32_t>(std::min<uint64_t>(std::max(frames, least), UINT16_MAX));
   ep.in_flight_max = static_cast<uint32_t>(completion_queue / 2);
 }
 
@@ -126,11 +126,13 @@ int open_datagram(cwyc_ep& ep) {
   ep.datagram.reset(endpoint);
   if (error == 0) error = fi_ep_bind(endpoint, &av->fid, 0);
   if (error == 0) error = fi_ep_bind(endpoint, &ep.cq->fid, FI_TRANSMIT | FI_RECV);
+  if (error == 0) error = fi_enable(endpoint);
+  // After enabling: before it, `shm` has nowhere to keep the option and crashes.
   if (error == 0 && ep.unit != 0) {
     size_t least = ep.frame_max;
     fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
   }
-  return error == 0 ? fi_enable(endpoint) : error;
+  return error;
 }
 
 int open_passive(cwyc_ep& ep) {
@@ -167,24 +169,32 @@ int fill_address(cwyc_ep& ep) {
   return error;
 }
 
-// Says good-bye where that is still due, and lets what was sent leave. Bounded: a peer that does
-// not listen any more must not hold up the end.
+// Tells every peer that nothing is received here any more, and lets what was sent leave. Bounded:
+// a peer that does not listen must not hold up the end.
 void leave_in_order(cwyc_ep* ep) {
   constexpr uint64_t patience_ns = 50'000'000;
   const uint64_t end = services->now() + patience_ns;
-  for (;;) {
-    bool waiting = false;
-    for (const auto& link : ep->links) {
-      if (link == nullptr || link->lost || link->purged || link->state != LinkState::up) continue;
-      if (!link->local_closed) {
-        link->local_closed = link->bye_due = true;
-        want_attention(link.get());
-      }
-      waiting |= !link->bye_sent || (link->own == nullptr && link->in_flight != 0);
-    }
-    if (!waiting || services->now() > end) return;
-    progress(ep, 64, CWYC_PROGRESS_ALL);
+  std::vector<uint32_t> to_tell;
+  for (const auto& link : ep->links) {
+    if (link != nullptr && link->state == LinkState::up && !link->purged)
+      to_tell.push_back(link->index);
   }
+  const auto usable = [](const Link* link) {
+    return link != nullptr && !link->lost && !link->purged;
+  };
+  while (!to_tell.empty() && services->now() < end) {
+    progress(ep, 64, CWYC_PROGRESS_REPLIES);
+    std::erase_if(to_tell, [&](uint32_t index) {
+      Link* link = find_link(ep, index);
+      return !usable(link) || send_control(ep, *link, FrameKind::gone, nullptr, 0);
+    });
+  }
+  const auto busy = [&] {
+    return std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& link) {
+      return usable(link.get()) && link->pending != nullptr;
+    });
+  };
+  while (busy() && services->now() < end) progress(ep, 64, CWYC_PROGRESS_REPLIES);
 }
 
 }  // namespace

@@ -115,7 +115,10 @@ Found look(const Options& options, const std::string& provider, bool msg) {
   constexpr uint64_t base = FI_MSG | FI_RMA;
   std::vector<uint64_t> extras;
   const uint64_t hmem = options.hmem ? FI_HMEM : 0;
-  const uint64_t atomic = options.atomics == Native::never ? 0 : FI_ATOMIC;
+  // libfabric 1.17's shm loses updates when two endpoints of one process update the same word
+  // (Atomic.concurrent_through_the_conduit of the conformance suite): the core's are used instead.
+  const bool broken = provider == "shm";
+  const uint64_t atomic = options.atomics == Native::never || broken ? 0 : FI_ATOMIC;
   const uint64_t multi = options.multi_receive == MultiReceive::never ? 0 : FI_MULTI_RECV;
   for (const uint64_t set : {hmem | atomic | multi, hmem | atomic, hmem | multi, hmem,
                              atomic | multi, atomic, multi, uint64_t{0}}) {

@@ -19,15 +19,14 @@ bool parse(char* data, size_t length, Parsed& out) {
   if (length < sizeof(FrameHeader)) return false;
   std::memcpy(&out.header, data, sizeof out.header);
   const FrameHeader& h = out.header;
-  if (h.kind > FrameKind::bye || h.nargs > CWYC_AM_MAX_ARGS || h.lane >= lane_count) return false;
-  const bool with_address = h.kind == FrameKind::am_long || h.kind == FrameKind::am_long_inline;
-  const size_t head = sizeof h + padded(h.nargs * sizeof(int32_t)) + (with_address ? 8 : 0);
+  if (h.kind > FrameKind::gone || h.nargs > CWYC_AM_MAX_ARGS || h.lane >= lane_count) return false;
   const size_t carried = h.kind == FrameKind::am_long ? 0 : h.length;
+  const size_t head = payload_offset(h.kind, h.nargs, carried != 0);
   if (length < head || length - head < carried) return false;
   out.args = reinterpret_cast<const int32_t*>(data + sizeof h);
   out.payload = data + head;
   out.raddr = 0;
-  if (with_address) std::memcpy(&out.raddr, data + head - 8, 8);
+  if (has_address(h.kind)) std::memcpy(&out.raddr, data + address_offset(h.nargs), 8);
   return true;
 }
 
@@ -107,6 +106,11 @@ uint32_t on_frames(cwyc_ep* ep, ReceiveBuffer* buffer, char* data, size_t length
   if (h.kind == FrameKind::credit) return 1;
   if (h.kind == FrameKind::bye) {
     on_bye(*link);
+    return 1;
+  }
+  if (h.kind == FrameKind::gone) {
+    link->remote_closed = true;
+    lose_link(*link, "the peer closed its endpoint");
     return 1;
   }
   if (lane == CWYC_PROGRESS_REPLIES && h.lane == request_lane) {

@@ -15,9 +15,10 @@ inline constexpr uint16_t wire_version = 1;
 
 enum Lane : uint32_t { request_lane, reply_lane, lane_count };
 
-// A frame is this header, the arguments padded to 8 bytes, for longs the target's address, then
-// the payload; where several frames share a receive buffer, padding to 8 bytes. So payloads are
-// aligned to 8 bytes wherever the buffer begins at such an address.
+// A frame is this header, the arguments padded to 8 bytes, for longs the target's address, then, at
+// the next multiple of 16, the payload; where several frames share a receive buffer, padding to 16
+// bytes. Receive buffers begin at cache lines, so payloads are aligned for any type: clients may
+// count on that, although the plugin interface asks for 8 bytes only.
 enum class FrameKind : uint8_t {
   am_short = CWYC_AM_SHORT,
   am_medium = CWYC_AM_MEDIUM,
@@ -27,6 +28,7 @@ enum class FrameKind : uint8_t {
   hello,                     // datagrams: who speaks and how to answer; payload is a Hello
   welcome,                   // datagrams: the answer to it; payload is a Hello
   bye,                       // nothing more comes from this side
+  gone,                      // and nothing is received any more: its endpoint closes
 };
 
 struct FrameHeader {
@@ -45,6 +47,20 @@ inline constexpr uint32_t no_link = UINT32_MAX;
 
 inline constexpr size_t padded(size_t bytes) {
   return (bytes + 7) & ~size_t{7};
+}
+inline constexpr size_t aligned(size_t bytes) {
+  return (bytes + 15) & ~size_t{15};
+}
+// Where the parts of a frame with `nargs` arguments begin.
+inline constexpr size_t address_offset(uint32_t nargs) {
+  return sizeof(FrameHeader) + padded(nargs * sizeof(int32_t));
+}
+inline constexpr bool has_address(FrameKind kind) {
+  return kind == FrameKind::am_long || kind == FrameKind::am_long_inline;
+}
+inline constexpr size_t payload_offset(FrameKind kind, uint32_t nargs, bool payload) {
+  const size_t end = address_offset(nargs) + (has_address(kind) ? 8 : 0);
+  return payload ? aligned(end) : end;
 }
 // Largest part of a frame before its payload: 16 arguments and a long's address.
 inline constexpr size_t frame_overhead = sizeof(FrameHeader) + 64 + 8;

@@ -151,7 +151,7 @@ void put_small() {
     const Area a{128 + size % 8, size, size + 1};
     s.call(clear_area, a);
     fill_pattern(source.data(), size, a.key);
-    Op& op = s.pool().put("put_small");
+    Op& op = s.pool().fetch("put_small");  // REMOTE alone
     const cwy_status status = s.ep().retry(
         [&] {
           return op.post([&](cwyc_op* raw) {
