@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "collective/engine.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 
@@ -66,7 +67,12 @@ void Waiter::rest() {
     ::sched_yield();
     return;
   }
-  nap(p.nap_ns);
+  // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
+  // what they raised before they could know is looked at.
+  const bool collectives = active_runs.load(std::memory_order_relaxed) != 0;
+  if (collectives) announce_nap();
+  if (!collectives || poll_once() == 0) nap(p.nap_ns);
+  if (collectives) end_nap();
 }
 
 }  // namespace causeway

@@ -4,7 +4,6 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "collective/engine.h"
 #include "diag/refusal.h"
 #include "object/exit.h"
 #include "object/fatal.h"
@@ -157,13 +156,4 @@ CAUSEWAY_API int gex_HSL_Trylock(gex_HSL_t* hsl) {
   require_lock("gex_HSL_Trylock()", error);
   if (g_runtime != nullptr && runtime().checks()) ++thread_state().hsl_held;
   return GASNET_OK;
-}
-
-CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  constexpr const char* kCall = "gex_Coll_BarrierNB()";
-  require_client_context(kCall, thread_state());
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
-  Team& team = *Team::of(tm);
-  if (team.is_pair()) fatal(kCall, "a TM-pair is not a team");
-  return or_fatal(kCall, [&] { return start_barrier(team); });
 }
