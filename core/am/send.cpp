@@ -92,6 +92,11 @@ void forbidden_here(const char* call, const ThreadState& thread) {
   if (thread.context == Context::reply_handler) {
     fatal(call, "called inside a reply handler, where no communication is allowed");
   }
+  if (thread.context == Context::reduction) {
+    fatal(call,
+          "called inside a reduction operator of the client's; only what is allowed while a "
+          "handler-safe lock is held may be called there");
+  }
   locks_held(call, thread);
 }
 

@@ -1,240 +1,156 @@
 #include "collective/engine.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cstring>
-#include <map>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "am/internal.h"
-#include "collective/table.h"
-#include "diag/error.h"
-#include "event/op.h"
-#include "object/endpoint.h"
-#include "object/fatal.h"
+#include "collective/arena.h"
+#include "collective/team_runs.h"
 #include "object/runtime.h"
 #include "object/team.h"
-#include "progress/thread_state.h"
 
 namespace causeway {
 namespace {
 
-constexpr uint32_t kSignals = 64;
-constexpr size_t kScratchBytes = 4096;
+// Every team that has collectives. Polls hold a share of the team they step, so that they need
+// not keep this mutex meanwhile.
+std::mutex g_teams_mutex;
+std::vector<std::shared_ptr<TeamRuns>> g_teams;
 
-// What has arrived for one run, possibly before this member starts it. Signals are counted with
-// release after their payload is stored and read with acquire.
-struct Inbox {
-  std::array<std::atomic<uint64_t>, kSignals> signals{};
-  alignas(64) std::array<char, kScratchBytes> scratch{};
-};
-using RunKey = std::pair<uint32_t, cwyl_seq>;  // team id, run
-
-// Guards the map, not the inboxes: an inbox stays where it is until its run ends here, and a
-// message for a run that ended here cannot come (its sender would have had to wait for us).
-std::mutex g_inbox_mutex;
-std::map<RunKey, std::unique_ptr<Inbox>> g_inboxes;
-
-Inbox& inbox(uint32_t team_id, cwyl_seq seq) {
-  const std::lock_guard lock(g_inbox_mutex);
-  auto& slot = g_inboxes[{team_id, seq}];
-  if (slot == nullptr) slot = std::make_unique<Inbox>();
-  return *slot;
-}
-
-struct Run {
-  TeamCollectives* team;
-  cwyl_seq seq;
-  const cwyl_candidate* algorithm;
-  cwyl_args args;
-  std::unique_ptr<std::byte[]> state;
-  Op* op;
-};
-std::mutex g_runs_mutex;
-std::vector<std::unique_ptr<Run>> g_runs;
-
-TeamCollectives& team_of(cwyl_team* team) {
-  return *reinterpret_cast<TeamCollectives*>(team);
-}
-
-void store_signal(Inbox& box, uint64_t offset, const void* src, uint64_t length, uint32_t signal) {
-  if (length != 0) std::memcpy(box.scratch.data() + offset, src, length);
-  box.signals[signal].fetch_add(1, std::memory_order_release);
-}
-
-// ---- the team services ----
-
-const cwyl_team_info* service_info(cwyl_team* team) {
-  return &team_of(team).info;
-}
-
-cwy_status service_put_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank, const void* src,
-                              uint64_t length, uint64_t offset, uint32_t signal) {
-  Team& t = *team_of(team).team;
-  if (rank >= t.size() || signal >= kSignals || offset > kScratchBytes ||
-      length > kScratchBytes - offset) {
-    return CWY_ERR_INVALID;
+// The next team at or after `index` with something to do; `index` moves behind it.
+std::shared_ptr<TeamRuns> next_busy(size_t& index) {
+  const std::unique_lock lock(g_teams_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return nullptr;
+  while (index < g_teams.size()) {
+    const std::shared_ptr<TeamRuns>& team = g_teams[index++];
+    if (!team->idle()) return team;
   }
-  if (rank == t.rank()) {
-    store_signal(inbox(t.id(), seq), offset, src, length, signal);
-    return CWY_OK;
-  }
-  const int32_t args[] = {static_cast<int32_t>(t.id()), low_half(seq), high_half(seq),
-                          static_cast<int32_t>(signal), static_cast<int32_t>(offset)};
-  return try_send_internal(t.member(rank), Internal::signal, args, 5, length != 0 ? src : nullptr,
-                           length, false);
-}
-
-uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
-  if (signal >= kSignals) return 0;
-  return inbox(team_of(team).team->id(), seq).signals[signal].load(std::memory_order_acquire);
-}
-
-void* service_scratch(cwyl_team* team, cwyl_seq seq, uint64_t* length) {
-  *length = kScratchBytes;
-  return inbox(team_of(team).team->id(), seq).scratch.data();
-}
-
-// Buffers of members are not reachable through the services yet: algorithms use scratch, as the
-// interface tells them to when expose() answers UNSUPPORTED.
-cwy_status service_expose(cwyl_team*, cwyl_seq, void*, uint64_t, cwyl_region*) {
-  return CWY_ERR_UNSUPPORTED;
-}
-void* service_direct(cwyl_team*, cwyl_seq, uint32_t, const cwyl_region*, uint64_t) {
   return nullptr;
 }
-cwy_status service_put_region(cwyl_team*, cwyl_seq, uint32_t, const cwyl_region*, uint64_t,
-                              const void*, uint64_t, uint32_t*) {
-  return CWY_ERR_UNSUPPORTED;
-}
-cwy_status service_get_region(cwyl_team*, cwyl_seq, uint32_t, const cwyl_region*, uint64_t, void*,
-                              uint64_t, uint32_t*) {
-  return CWY_ERR_UNSUPPORTED;
-}
-// No reduction can be started through the client interface yet, so none can ask for its operator.
-void service_reduce(cwyl_team*, cwyl_seq, const void*, void*, uint64_t) {
-  fatal("collective plugin", "asked for a reduction inside an operation that has none");
-}
-void service_copy(cwyl_team*, cwyl_seq, void* dst, const void* src, uint64_t length) {
-  std::memcpy(dst, src, length);
+
+cwyl_args arguments(uint32_t operation, gex_Rank_t root, void* dst, const void* src) {
+  cwyl_args args{};
+  args.head = CWY_HEAD(cwyl_args);
+  args.operation = operation;
+  args.root = root;
+  args.dst = dst;
+  args.src = src;
+  return args;
 }
 
-const cwyl_team_services kServices = {CWY_HEAD(cwyl_team_services),
-                                      service_info,
-                                      service_put_signal,
-                                      service_signal,
-                                      service_scratch,
-                                      service_expose,
-                                      service_direct,
-                                      service_put_region,
-                                      service_get_region,
-                                      service_reduce,
-                                      service_copy};
-
-cwyl_team* as_cwyl(TeamCollectives* team) {
-  return reinterpret_cast<cwyl_team*>(team);
-}
-
-void end_run(const Run& run) {
-  const std::lock_guard lock(g_inbox_mutex);
-  g_inboxes.erase({run.team->team->id(), run.seq});
-}
-
-void require_ok(const Run& run, cwy_status status) {
-  if (status == CWY_OK || status == CWY_INPROGRESS) return;
-  fatal("gex_Coll_BarrierNB()", "algorithm {} failed: {}", run.algorithm->name,
-        status_name(status));
+gex_Event_t start_reduction(Team& team, cwyl_args args, const Reduction& r) {
+  args.dt = r.dt;
+  args.opcode = r.op;
+  args.element_bytes = r.element_bytes;
+  args.count = r.count;
+  args.flags = r.op == GEX_OP_USER_NC ? CWYL_NEED_ORDER : 0;
+  return team.collectives().runs().begin(args, r);
 }
 
 }  // namespace
 
-TeamCollectives::TeamCollectives(Team* of) : team(of) {
-  info.head = CWY_HEAD(cwyl_team_info);
-  info.size = team->size();
-  info.rank = team->rank();
-  std::map<uint64_t, uint32_t> indices;
-  JobFacts& job = runtime().job();
-  for (uint32_t r = 0; r < info.size; ++r) {
-    const Card& card = job.card(team->member(r).rank);
-    const auto [found, fresh] =
-        indices.emplace(card.sharing_id, static_cast<uint32_t>(indices.size()));
-    nbrhd_of.push_back(found->second);
+TeamCollectives::TeamCollectives(Team* team) : runs_(std::make_shared<TeamRuns>(team)) {
+  const std::lock_guard lock(g_teams_mutex);
+  g_teams.push_back(runs_);
+}
+
+TeamCollectives::~TeamCollectives() {
+  {
+    const std::lock_guard lock(g_teams_mutex);
+    std::erase(g_teams, runs_);
   }
-  for (uint32_t r = 0; r < info.size; ++r) {
-    if (nbrhd_of[r] != nbrhd_of[info.rank]) continue;
-    if (r == info.rank) info.nbrhd_rank = static_cast<uint32_t>(nbrhd_ranks.size());
-    nbrhd_ranks.push_back(r);
-  }
-  info.nbrhd_count = static_cast<uint32_t>(indices.size());
-  info.nbrhd_index = nbrhd_of[info.rank];
-  info.nbrhd_of = nbrhd_of.data();
-  info.nbrhd_size = static_cast<uint32_t>(nbrhd_ranks.size());
-  info.nbrhd_ranks = nbrhd_ranks.data();
-  info.host_count = job.facts().host_count;
-  info.memkind_classes = 1u << CWY_MEM_HOST;
-  info.scratch_bytes = kScratchBytes;
-  info.signals = kSignals;
+  // A poll of another thread may be looking at the idle team still.
+  while (runs_.use_count() > 1) std::this_thread::yield();
 }
 
 gex_Event_t start_barrier(Team& team) {
-  TeamCollectives& t = team.collectives();
-  cwyl_shape shape{};
-  shape.head = CWY_HEAD(cwyl_shape);
-  shape.operation = CWYL_BARRIER;
-  shape.team_size = t.info.size;
-  shape.nbrhd_count = t.info.nbrhd_count;
-  shape.memkind_classes = t.info.memkind_classes;
-  shape.scratch_bytes = t.info.scratch_bytes;
-  auto run = std::make_unique<Run>();
-  run->team = &t;
-  run->algorithm = runtime().collectives().choose(shape).algorithm;
-  run->args.head = CWY_HEAD(cwyl_args);
-  run->args.operation = CWYL_BARRIER;
-  run->state = std::make_unique<std::byte[]>(run->algorithm->state_bytes + 64);
-  // The barrier's release is that of its messages: a conduit publishes them with release, after
-  // everything this thread wrote (conduit-api/README.md).
-  const std::lock_guard lock(g_runs_mutex);
-  run->seq = ++t.next_seq;
-  const cwy_status status =
-      run->algorithm->start(as_cwyl(&t), &kServices, run->seq, &run->args, run->state.get());
-  require_ok(*run, status);
-  if (status == CWY_OK) {
-    end_run(*run);
-    return GEX_EVENT_INVALID;
-  }
-  run->op = thread_state().ops.take();
-  run->op->arm_explicit(CWYC_DONE_REMOTE);
-  auto* event = reinterpret_cast<gex_Event_t>(run->op);
-  g_runs.push_back(std::move(run));
-  active_runs.fetch_add(1, std::memory_order_relaxed);
-  return event;
+  // The barrier's release is that of its signals and messages, which are stored with release after
+  // everything this thread wrote.
+  return team.collectives().runs().begin(arguments(CWYL_BARRIER, 0, nullptr, nullptr), {});
+}
+
+gex_Event_t start_broadcast(Team& team, gex_Rank_t root, void* dst, const void* src, size_t bytes) {
+  cwyl_args args = arguments(CWYL_BROADCAST, root, dst, src);
+  args.element_bytes = 1;
+  args.count = bytes;
+  return team.collectives().runs().begin(args, {});
+}
+
+gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void* src,
+                             const Reduction& reduction) {
+  return start_reduction(team, arguments(CWYL_REDUCE_ONE, root, dst, src), reduction);
+}
+
+gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction) {
+  return start_reduction(team, arguments(CWYL_REDUCE_ALL, 0, dst, src), reduction);
 }
 
 uint32_t step_runs() {
-  const std::unique_lock lock(g_runs_mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return 0;
-  uint32_t completed = 0;
-  std::erase_if(g_runs, [&](const std::unique_ptr<Run>& run) {
-    const cwy_status status = run->algorithm->step(as_cwyl(run->team), &kServices, run->seq,
-                                                   &run->args, run->state.get());
-    require_ok(*run, status);
-    if (status != CWY_OK) return false;
-    end_run(*run);
-    ++completed;
-    run->op->conduit.fn(&run->op->conduit, CWYC_DONE_REMOTE, CWY_OK);
-    return true;
-  });
-  active_runs.fetch_sub(completed, std::memory_order_relaxed);
-  return completed;
+  uint32_t events = 0;
+  size_t index = 0;
+  while (const std::shared_ptr<TeamRuns> team = next_busy(index)) events += team->step();
+  return events;
 }
 
-void on_collective_signal(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
-  const auto signal = static_cast<uint32_t>(args[3]);
-  const auto offset = static_cast<uint32_t>(args[4]);
-  if (signal >= kSignals || offset > kScratchBytes || length > kScratchBytes - offset) return;
-  store_signal(inbox(static_cast<uint32_t>(args[0]), join_halves(args[1], args[2])), offset,
-               payload, length, signal);
+void announce_nap() {
+  if (char* arena = own_arena()) arena_head(arena).napping.fetch_add(1, std::memory_order_seq_cst);
+}
+void end_nap() {
+  if (char* arena = own_arena()) arena_head(arena).napping.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                          size_t length) {
+  const auto message = static_cast<CollectiveMessage>(args[0]);
+  if (message == CollectiveMessage::nudge || nargs < 6) return;  // arriving is all it has to do
+  const auto team_id = static_cast<uint32_t>(args[1]), rank = static_cast<uint32_t>(args[2]),
+             sender = static_cast<uint32_t>(args[3]);
+  const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
+  uint64_t own_offset;
+  {
+    const std::lock_guard lock(box->mutex);
+    if (message == CollectiveMessage::block_offset) {
+      if (box->team != nullptr && sender < box->team->info().size) {
+        // Release: pairs with TeamRuns::map.
+        box->team->link(sender).offset.store(join_halves(args[4], args[5]),
+                                             std::memory_order_release);
+      }
+      return;
+    }
+    if (nargs < 8) return;
+    const uint64_t seq = join_halves(args[4], args[5]);
+    const auto signal = static_cast<uint32_t>(args[6]), offset = static_cast<uint32_t>(args[7]);
+    if (box->team == nullptr) {
+      const char* bytes = static_cast<const char*>(payload);
+      box->early.push_back({seq, offset, signal, std::vector<char>(bytes, bytes + length)});
+      return;
+    }
+    box->team->deliver(seq, offset, payload, length, signal);
+    own_offset = box->team->block_offset();
+  }
+  if (message != CollectiveMessage::put_and_ask) return;
+  const int32_t answer[] = {static_cast<int32_t>(CollectiveMessage::block_offset),
+                            static_cast<int32_t>(team_id),
+                            static_cast<int32_t>(sender),
+                            static_cast<int32_t>(rank),
+                            low_half(own_offset),
+                            high_half(own_offset)};
+  reply_internal(from, Internal::signal, answer, 6, nullptr, 0);
+}
+
+void report_collectives(const std::function<void(const std::string&)>& line) {
+  std::string text;
+  for (const CollectiveTable::Candidate& c : runtime().collectives().candidates()) {
+    const uint64_t runs = c.runs->load(std::memory_order_relaxed);
+    if (runs == 0) continue;
+    text += fmt::format("{}{} {}/{} {}", text.empty() ? "" : ", ",
+                        operation_word(c.algorithm->operation), c.plugin, c.algorithm->name, runs);
+  }
+  if (!text.empty()) line("collectives: " + text);
 }
 
 }  // namespace causeway

@@ -1,33 +1,55 @@
 // Engine: runs the state machines of collective plugins. Implements the team services of
-// causeway/collective.h over active messages and makes the runs go forward in every poll.
+// causeway/collective.h and makes the runs go forward in every poll.
 #pragma once
 
-#include <causeway/collective.h>
 #include <gasnet_fwd.h>
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <vector>
+#include <string>
 
 namespace causeway {
 
 class Team;
+class TeamRuns;
 struct Peer;
 
-// What a team keeps for its collectives. A `cwyl_team*` points here.
-struct TeamCollectives {
+// What a team keeps for its collectives, made when the first one begins or at any time before.
+// Works on every team whose id(), rank(), size() and member() answer: needs no communication to
+// be made, and messages of members that are ahead wait for it. The team must have no collective
+// under way when it is destroyed.
+class TeamCollectives {
+ public:
   explicit TeamCollectives(Team* team);
-  Team* team;
-  cwyl_team_info info{};
-  std::vector<uint32_t> nbrhd_of;
-  std::vector<uint32_t> nbrhd_ranks;
-  cwyl_seq next_seq = 0;
+  ~TeamCollectives();
+  TeamCollectives(const TeamCollectives&) = delete;
+  TeamCollectives& operator=(const TeamCollectives&) = delete;
+  TeamRuns& runs() { return *runs_; }
+
+ private:
+  std::shared_ptr<TeamRuns> runs_;
 };
 
-// Begins a barrier. GEX_EVENT_INVALID when it is already complete. Throws Error.
+// The operator of a reduction. `fn` is NULL for the built-in ones.
+struct Reduction {
+  gex_DT_t dt;
+  gex_OP_t op;
+  size_t element_bytes;
+  size_t count;
+  void (*fn)(const void* left, void* right_and_out, size_t count, const void* cdata);
+  void* cdata;
+};
+
+// Begin a collective; GEX_EVENT_INVALID when it is already complete. Arguments have been checked.
+// From client context. Throw Error when no algorithm serves the call.
 gex_Event_t start_barrier(Team& team);
+gex_Event_t start_broadcast(Team& team, gex_Rank_t root, void* dst, const void* src, size_t bytes);
+gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void* src,
+                             const Reduction& reduction);
+gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction);
 
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.
 inline std::atomic<uint32_t> active_runs{0};
@@ -39,7 +61,15 @@ inline uint32_t progress_collectives() {
   return step_runs();
 }
 
+// This thread is about to sleep: neighbors that raise a signal from now on send a message too.
+// The caller polls once more between the announcement and its sleep.
+void announce_nap();
+void end_nap();
+
 void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                           size_t length);
+
+// One line that says how often each algorithm ran in this process; nothing when none did.
+void report_collectives(const std::function<void(const std::string&)>& line);
 
 }  // namespace causeway

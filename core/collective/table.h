@@ -3,6 +3,8 @@
 
 #include <causeway/collective.h>
 
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,22 +15,40 @@ namespace causeway {
 
 class CollectiveTable {
  public:
+  // Throws Error(CWY_ERR_INVALID) when a rule names an algorithm that no loaded plugin has.
   CollectiveTable(const Config& config, Loader& loader);
 
   struct Candidate {
-    std::string plugin;
+    std::string plugin, version;
     const cwyl_candidate* algorithm;
+    std::shared_ptr<std::atomic<uint64_t>> runs;  // begun in this process; relaxed
+    std::string name() const { return plugin + "/" + algorithm->name; }
   };
   const std::vector<Candidate>& candidates() const { return candidates_; }
+  const std::vector<CollectiveRule>& rules() const { return rules_; }
 
-  // The fitting candidate with the highest score; the earlier one among equals. A pure function
-  // of its argument, so members that share the facts agree. Throws Error when nothing fits.
-  const Candidate& choose(const cwyl_shape& shape) const;
+  // The choice and what made it: a rule, or NULL when the scores did.
+  struct Choice {
+    const Candidate* candidate;
+    const CollectiveRule* rule;
+    int32_t score;
+  };
+  // The first rule that matches and names a candidate that fits; without one, the fitting candidate
+  // with the highest score, the first by plugin and name among equals. A pure function of its
+  // argument, so members that share the facts agree. Throws Error when nothing fits.
+  Choice choose(const cwyl_shape& shape) const;
 
  private:
-  std::vector<Candidate> candidates_;
+  const Candidate* by_rule(const CollectiveRule& rule, const cwyl_shape& shape) const;
+  void require_known(const CollectiveRule& rule) const;
+
+  std::vector<Candidate> candidates_;  // ordered by plugin and name
+  std::vector<CollectiveRule> rules_;
 };
 
+// "barrier", "broadcast", "reduce_one", "reduce_all".
 const char* operation_word(uint32_t operation);
+// Does the rule speak of calls of this shape?
+bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape);
 
 }  // namespace causeway

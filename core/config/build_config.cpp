@@ -66,6 +66,31 @@ ConduitSpec build_conduit(const Entry& entry) {
   return spec;
 }
 
+CollectiveRule build_collective_rule(const Node& node, size_t index) {
+  CollectiveRule rule;
+  rule.where = node.where;
+  rule.label = text_of(node, "name", fmt::format("collectives.rules[{}]", index));
+  rule.operation = text_of(node, "operation", "any");
+  rule.from = parse_size(text_of(node, "from", "0"));
+  if (const Node* to = node.find("to")) rule.to = parse_size(to->text);
+  rule.ranks_from = parse_size(text_of(node, "ranks_from", "1"));
+  if (const Node* to = node.find("ranks_to")) rule.ranks_to = parse_size(to->text);
+  rule.locality = text_of(node, "locality", "any");
+  rule.type = text_of(node, "type", "any");
+  rule.use = texts_of(*node.find("use"));
+  rule.require = text_of(node, "require") == "true";
+  return rule;
+}
+
+void build_collectives(const Node& root, Config& config) {
+  const Node& collectives = *root.find("collectives");
+  const std::vector<Node>& rules = collectives.find("rules")->items;
+  for (size_t i = 0; i < rules.size(); ++i) {
+    config.collective_rules.push_back(build_collective_rule(rules[i], i));
+  }
+  config.collective_scratch = parse_size(text_of(collectives, "scratch"));
+}
+
 void flatten(const std::string& path, const Node& node, Config& config) {
   const auto leaf = [&](std::string text) {
     config.values[path] = std::move(text);
@@ -132,6 +157,7 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
     config.conduits.push_back(build_conduit(entry));
   }
   build_plugins(root, config);
+  build_collectives(root, config);
   const auto value = [&](const char* path) -> const std::string& { return config.values.at(path); };
   config.direct_map = value("direct_map") == "never" ? DirectMap::never : DirectMap::automatic;
   config.checks = value("checks") == "full" ? Checks::full : Checks::none;

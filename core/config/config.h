@@ -58,6 +58,19 @@ struct PeerRule {
   bool matches(Locality locality_of_peer, const std::string& host, uint32_t rank) const;
 };
 
+// One entry of `collectives.rules`: which algorithms serve which calls.
+struct CollectiveRule {
+  std::string operation;                           // "any" or a word of operation_word()
+  uint64_t from = 0, to = UINT64_MAX;              // payload in bytes, inclusive
+  uint64_t ranks_from = 1, ranks_to = UINT64_MAX;  // members of the team, inclusive
+  std::string locality;  // "any", or what the whole team shares: nbrhd | host; remote: more hosts
+  std::string type;      // "any", or the data type of a reduction: i32 ... dbl, user
+  std::vector<std::string> use;  // "plugin/algorithm", "plugin/*", "algorithm" or "*", in order
+  bool require = false;          // nothing but `use` serves such a call
+  std::string label;             // "collectives.rules[1]" or its `name:`
+  Origin where;
+};
+
 struct Timeouts {
   uint64_t start_ns;  // wire-up: every rank must have joined by then
   uint64_t exit_ns;   // gasnet_exit(0) on one rank until the others are told with SIGQUIT
@@ -99,6 +112,10 @@ struct Config {
   Timeouts timeouts{};
   Waiting waiting{};
   Vis vis{};
+
+  // collectives:
+  std::vector<CollectiveRule> collective_rules;  // file order
+  uint64_t collective_scratch = 0;               // bytes per run and rank
 
   // Blocks that are checked by the schema and kept for the rooms that use them:
   // dotted path -> scalar text ("trace.file" -> "x"), for every leaf of the merged document.

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "collective/arena.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "object/runtime.h"
@@ -18,6 +19,7 @@ std::vector<Card> trade_cards(Endpoint& ep) {
     own.addresses[cep->conduit->name()] = cep->address();
     own.am_limits[cep->conduit->name()] = cep->limits;
   }
+  own.addresses[kCollectiveCard] = collective_card(ep);
   const auto packed =
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
   std::vector<Card> cards;
@@ -47,7 +49,9 @@ bool find_mapping_conduits(Endpoint& ep) {
 
 Client::Client(std::string name, gex_Flags_t flags) : name_(std::move(name)), flags_(flags) {
   ep_ = std::make_unique<Endpoint>(this, 0, 0);
-  runtime().job().set_cards(trade_cards(*ep_), find_mapping_conduits(*ep_));
+  const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
+  runtime().job().set_cards(trade_cards(*ep_), can_map);
+  adopt_collective_cards();
   std::vector<Peer*> members;
   members.reserve(runtime().size());
   for (uint32_t r = 0; r < runtime().size(); ++r) {

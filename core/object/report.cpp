@@ -2,6 +2,7 @@
 
 #include <causeway/report.h>
 
+#include "collective/engine.h"
 #include "diag/log.h"
 #include "object/client.h"
 #include "object/fatal.h"
@@ -26,6 +27,7 @@ void report_transports(const std::function<void(const std::string&)>& line) {
     cep->conduit->module().ep_stats(cep->ep, append_counter, &counters);
     line(fmt::format("{}: {}", cep->conduit->name(), counters.empty() ? "nothing" : counters));
   }
+  report_collectives(line);
   const Team* team = runtime().clients.front()->team();
   if (team->has_window()) {
     line(

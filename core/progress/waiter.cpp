@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "collective/engine.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 
@@ -67,7 +68,12 @@ void Waiter::rest() {
     return;
   }
   sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
-  nap(p.nap_ns);
+  // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
+  // what they raised before they could know is looked at.
+  const bool collectives = active_runs.load(std::memory_order_relaxed) != 0;
+  if (collectives) announce_nap();
+  if (!collectives || poll_once() == 0) nap(p.nap_ns);
+  if (collectives) end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -21,6 +21,8 @@ void dump_cwyl_team_info() {
   ABI_MEMBER(memkind_classes);
   ABI_MEMBER(scratch_bytes);
   ABI_MEMBER(signals);
+  ABI_MEMBER(put_max);
+  ABI_MEMBER(host_of);
 }
 
 void dump_cwyl_region() {
@@ -41,6 +43,8 @@ void dump_cwyl_team_services() {
   ABI_MEMBER(get_region);
   ABI_MEMBER(reduce);
   ABI_MEMBER(copy);
+  ABI_MEMBER(reduce_into);
+  ABI_MEMBER(memory);
 }
 
 void dump_cwyl_args() {
@@ -71,6 +75,9 @@ void dump_cwyl_shape() {
   ABI_MEMBER(reserved);
   ABI_MEMBER(bytes);
   ABI_MEMBER(scratch_bytes);
+  ABI_MEMBER(element_bytes);
+  ABI_MEMBER(host_count);
+  ABI_MEMBER(nbrhd_most);
 }
 
 void dump_cwyl_candidate() {

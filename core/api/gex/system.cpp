@@ -4,9 +4,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/event_checks.h"
 #include "checks/lock_checks.h"
-#include "collective/engine.h"
 #include "diag/refusal.h"
 #include "object/client.h"
 #include "object/exit.h"
@@ -187,15 +185,4 @@ CAUSEWAY_API int gex_HSL_Trylock(gex_HSL_t* hsl) {
   require_lock("gex_HSL_Trylock()", error);
   if (locks_checked()) check_taken(hsl);
   return GASNET_OK;
-}
-
-CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
-  constexpr const char* kCall = "gex_Coll_BarrierNB()";
-  require_client_context(kCall, thread_state());
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
-  Team& team = *Team::of(tm);
-  if (team.is_pair()) fatal(kCall, "a TM-pair is not a team");
-  const gex_Event_t event = or_fatal(kCall, [&] { return start_barrier(team); });
-  if (__builtin_expect(runtime().checks(), 0)) note_event(kCall, event, 0);
-  return event;
 }

@@ -44,9 +44,11 @@ typedef struct cwyl_team_info {
   uint32_t nbrhd_rank;         /* (own) position among them, by team rank */
   const uint32_t* nbrhd_ranks; /* (own) their team ranks, increasing */
   uint32_t host_count;
-  uint32_t memkind_classes;    /* mask of 1<<cwy_memkind_class bound by the members */
-  uint64_t scratch_bytes;      /* of scratch per member: the smallest over the members */
-  uint64_t signals;            /* signal slots per operation, at least 64 */
+  uint32_t memkind_classes; /* mask of 1<<cwy_memkind_class bound by the members */
+  uint64_t scratch_bytes;   /* of scratch per member: the smallest over the members */
+  uint64_t signals;         /* signal slots per operation, at least 64 */
+  uint64_t put_max;         /* most bytes of one put_signal, equal on all members, at least 512 */
+  const uint32_t* host_of;  /* per team rank: index of its host, numbered like neighborhoods */
 } cwyl_team_info;
 
 /* Names memory of one member that others of the team may write during an operation. */
@@ -63,9 +65,9 @@ typedef struct cwyl_team_services {
   cwy_head head;
   const cwyl_team_info* (*info)(cwyl_team* team);
 
-  /* Copies `length` bytes into `rank`'s scratch at `offset` of this run's share, then raises
-   * that member's signal slot `signal` of this run by one. The source is free on return of
-   * CWY_OK. length 0 only signals. */
+  /* Copies `length` bytes, at most info->put_max, into `rank`'s scratch at `offset` of this run's
+   * share, then raises that member's signal slot `signal` of this run by one. The source is free
+   * on return of CWY_OK. length 0 only signals. */
   cwy_status (*put_signal)(cwyl_team* team, cwyl_seq seq, uint32_t rank, const void* src,
                            uint64_t length, uint64_t offset, uint32_t signal);
   /* Current value of one of this run's signal slots of this member: how often it was raised
@@ -83,18 +85,24 @@ typedef struct cwyl_team_services {
                   uint64_t offset);
   /* Put into / get from a region of `rank`. `*done` is set (release) to 1 when complete, to 2 when
    * it failed; the run then ends with an error. It may be set before the call returns. */
-  cwy_status (*put_region)(cwyl_team* team, cwyl_seq seq, uint32_t rank,
-                           const cwyl_region* region, uint64_t offset, const void* src,
-                           uint64_t length, uint32_t* done);
-  cwy_status (*get_region)(cwyl_team* team, cwyl_seq seq, uint32_t rank,
-                           const cwyl_region* region, uint64_t offset, void* dst,
-                           uint64_t length, uint32_t* done);
+  cwy_status (*put_region)(cwyl_team* team, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                           uint64_t offset, const void* src, uint64_t length, uint32_t* done);
+  cwy_status (*get_region)(cwyl_team* team, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                           uint64_t offset, void* dst, uint64_t length, uint32_t* done);
 
   /* inout[i] = left[i] (op) inout[i], with the run's data type and operation, user-defined ones
    * included. Ranges do not overlap. */
   void (*reduce)(cwyl_team* team, cwyl_seq seq, const void* left, void* inout, uint64_t count);
   /* memcpy that honours the memory kinds of the run's buffers. */
   void (*copy)(cwyl_team* team, cwyl_seq seq, void* dst, const void* src, uint64_t length);
+
+  /* out[i] = left[i] (op) right[i]. `out` may be `left` or `right`; no other overlap. `right` is
+   * not written unless it is `out`. */
+  void (*reduce_into)(cwyl_team* team, cwyl_seq seq, const void* left, const void* right, void* out,
+                      uint64_t count);
+  /* Host memory of this member for the rest of the run, cache-line aligned, contents undefined;
+   * NULL when there is none. Released by the core when the run ends. */
+  void* (*memory)(cwyl_team* team, cwyl_seq seq, uint64_t length);
 } cwyl_team_services;
 
 /* The arguments of one run. */
@@ -107,7 +115,7 @@ typedef struct cwyl_args {
   uint32_t opcode;    /* GEX_OP_*, 0 where there is none */
   uint32_t reserved;
   uint64_t element_bytes;
-  uint64_t count;     /* elements (broadcast: bytes, with element_bytes 1) */
+  uint64_t count; /* elements (broadcast: bytes, with element_bytes 1) */
   void* dst;
   const void* src;
 } cwyl_args;
@@ -125,6 +133,9 @@ typedef struct cwyl_shape {
   uint32_t reserved;
   uint64_t bytes; /* element_bytes * count */
   uint64_t scratch_bytes;
+  uint64_t element_bytes;
+  uint32_t host_count;
+  uint32_t nbrhd_most; /* members of the largest neighborhood */
 } cwyl_shape;
 
 /* One algorithm for one operation. */
@@ -132,11 +143,11 @@ typedef struct cwyl_candidate {
   cwy_head head;
   const char* name; /* unique within plugin and operation: [a-z0-9_]+ */
   uint32_t operation;
-  uint32_t keeps_order; /* 1: may serve CWYL_NEED_ORDER */
+  uint32_t keeps_order;          /* 1: may serve CWYL_NEED_ORDER */
   uint64_t min_bytes, max_bytes; /* inclusive */
   uint32_t min_team, max_team;   /* inclusive */
   uint32_t memkind_classes;      /* classes it can handle */
-  uint32_t state_bytes;          /* of state the core allocates per run, cache-line aligned, zeroed */
+  uint32_t state_bytes; /* of state the core allocates per run, cache-line aligned, zeroed */
 
   /* Pure: depends on `shape` only. Larger is better; negative refuses. Orders only candidates
    * that the configuration leaves open. */

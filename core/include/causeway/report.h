@@ -10,8 +10,8 @@ extern "C" {
 #endif
 
 /* Calls fn once per line of a short text: for each transport of this process, what it carried so
- * far. The line is NUL-terminated, without newline, and valid during the call. Any thread, after
- * gex_Client_Init. */
+ * far, and how often each algorithm of a collective ran. The line is NUL-terminated, without
+ * newline, and valid during the call. Any thread, after gex_Client_Init. */
 extern void cwy_report_v1(void (*fn)(void* arg, const char* line), void* arg);
 
 #ifdef __cplusplus

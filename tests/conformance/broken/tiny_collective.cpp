@@ -1,5 +1,6 @@
 // Three textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
-// CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score, retry_is_error.
+// CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score,
+// retry_is_error, late_signal.
 #include <causeway/collective.h>
 
 #include <cstdlib>
@@ -61,10 +62,11 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
   const cwyl_team_info* info = s->info(team);
   uint64_t room = 0;
   const auto* scratch = static_cast<const char*>(s->scratch(team, seq, &room));
+  if (room > info->put_max) room = info->put_max;
   const uint64_t bytes = a->element_bytes * a->count;
   const uint32_t root = g_fault == "root_zero" ? 0 : a->root;
   if (info->rank == root) {
-    for (; st->offset < bytes || (bytes == 0 && st->round == 0); st->offset += room, ++st->round) {
+    for (; st->offset < bytes; st->offset += room, ++st->round) {
       if (st->round != 0 && s->signal(team, seq, 1) < uint64_t{st->round} * (info->size - 1)) {
         return CWY_INPROGRESS;
       }
@@ -77,7 +79,6 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
         if (status != CWY_OK) return status;
       }
       st->sent = 0;
-      if (bytes == 0) break;
     }
     s->copy(team, seq, a->dst, a->src, bytes);
     return CWY_OK;
@@ -89,9 +90,12 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
       s->copy(team, seq, static_cast<char*>(a->dst) + st->offset, scratch, n);
       st->sent = 1;
     }
-    cwy_status status = s->put_signal(team, seq, root, nullptr, 0, 0, 1);
-    if (retry(status)) return CWY_INPROGRESS;
-    if (status != CWY_OK) return status;
+    // No credit for the last piece: nobody would wait for it any more.
+    if (st->offset + room < bytes || g_fault == "late_signal") {
+      cwy_status status = s->put_signal(team, seq, root, nullptr, 0, 0, 1);
+      if (retry(status)) return CWY_INPROGRESS;
+      if (status != CWY_OK) return status;
+    }
     st->sent = 0;
     st->offset += room;
     ++st->round;

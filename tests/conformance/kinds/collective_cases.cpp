@@ -65,6 +65,9 @@ cwyl_shape shape(uint32_t operation, uint32_t team, uint64_t bytes, uint32_t nbr
   s.memkind_classes = 1u << CWY_MEM_HOST;
   s.bytes = bytes;
   s.scratch_bytes = 4 * TeamSimulation::kScratch;
+  s.element_bytes = operation >= CWYL_REDUCE_ONE ? sizeof(Affine) : 1;
+  s.host_count = nbrhds;
+  s.nbrhd_most = (team + nbrhds - 1) / nbrhds;
   return s;
 }
 
@@ -119,6 +122,7 @@ class Run {
         call(team_.member(rank), team_.services(), seq_, &m.args, m.state.get());
     if (status == CWY_OK) {
       m.done = true;
+      team_.ended(rank, seq_);
       const bool joins_all = c_.operation == CWYL_REDUCE_ALL && count_ != 0;
       if (c_.operation == CWYL_BARRIER || joins_all) expect_all_begun(rank);
       return;
@@ -236,6 +240,7 @@ void drive(const cwyl_candidate& c, uint32_t size, Layout layout, Schedule sched
     ASSERT_EQ(team.breach(), "") << title(c);
   }
   team.deliver(true);
+  ASSERT_EQ(team.breach(), "") << title(c);
   for (const auto& run : runs) run->judge();
 }
 

@@ -38,6 +38,8 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Rando
     m.info.memkind_classes = 1u << CWY_MEM_HOST;
     m.info.scratch_bytes = 4 * kScratch;
     m.info.signals = 64;
+    m.info.put_max = kPutMax;
+    m.info.host_of = nbrhd_of_.data();
   }
   fill_services();
 }
@@ -64,6 +66,11 @@ void TeamSimulation::land(const Flight& f) {
     return;
   }
   Run& r = run(f.to, f.seq);
+  if (r.ended) {
+    breach_ =
+        fmt::format("signal {} was raised at rank {} after its run had ended", f.signal, f.to);
+    return;
+  }
   if (!f.data.empty()) std::memcpy(r.scratch.data() + f.offset, f.data.data(), f.data.size());
   ++r.signals[f.signal];
 }
@@ -78,8 +85,8 @@ void TeamSimulation::deliver(bool all) {
   }
 }
 
-void TeamSimulation::end_run(cwyl_seq seq) {
-  for (Member& m : members_) m.runs.erase(seq);
+void TeamSimulation::ended(uint32_t rank, cwyl_seq seq) {
+  run(rank, seq).ended = true;
 }
 
 void TeamSimulation::fill_services() {
@@ -90,7 +97,7 @@ void TeamSimulation::fill_services() {
                     uint64_t offset, uint32_t signal) -> cwy_status {
     TeamSimulation& sim = of(t);
     if (rank >= sim.members_.size() || signal >= 64 || offset > kScratch ||
-        length > kScratch - offset) {
+        length > kScratch - offset || length > kPutMax) {
       sim.breach_ = fmt::format("put_signal to rank {}, {} bytes at {}, signal {}", rank, length,
                                 offset, signal);
       return CWY_ERR_INVALID;
@@ -172,6 +179,22 @@ void TeamSimulation::fill_services() {
   };
   s.copy = [](cwyl_team*, cwyl_seq, void* dst, const void* src, uint64_t length) {
     if (length != 0) std::memmove(dst, src, length);
+  };
+  s.reduce_into = [](cwyl_team* t, cwyl_seq, const void* left, const void* right, void* out,
+                     uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      Affine l, r;
+      std::memcpy(&l, static_cast<const uint8_t*>(left) + i * sizeof l, sizeof l);
+      std::memcpy(&r, static_cast<const uint8_t*>(right) + i * sizeof r, sizeof r);
+      const Affine result = of(t).combine(l, r);
+      std::memcpy(static_cast<uint8_t*>(out) + i * sizeof r, &result, sizeof result);
+    }
+  };
+  s.memory = [](cwyl_team* t, cwyl_seq seq, uint64_t length) -> void* {
+    auto& memory = of(t).run(t->rank, seq).memory;
+    memory.push_back(std::make_unique<uint8_t[]>(length + 64));
+    const auto at = reinterpret_cast<uintptr_t>(memory.back().get());
+    return reinterpret_cast<void*>((at + 63) / 64 * 64);
   };
 }
 

@@ -32,10 +32,12 @@ class TeamSimulation {
   cwyl_team* member(uint32_t rank) { return &members_[rank].team; }
   const cwyl_team_services* services() const { return &services_; }
   static constexpr uint64_t kScratch = 16384;
+  static constexpr uint64_t kPutMax = 4096;
 
   // Delivers some of what is under way; `all`: everything.
   void deliver(bool all);
-  void end_run(cwyl_seq seq);
+  // The member's state machine has answered CWY_OK: nothing may come for that run any more.
+  void ended(uint32_t rank, cwyl_seq seq);
   // A breach of the services' contract by the plugin, or "".
   const std::string& breach() const { return breach_; }
 
@@ -53,6 +55,8 @@ class TeamSimulation {
   struct Run {
     std::vector<uint8_t> scratch;
     std::vector<uint64_t> signals;
+    std::vector<std::unique_ptr<uint8_t[]>> memory;
+    bool ended = false;
   };
   struct Member {
     cwyl_team team;

@@ -1,0 +1,235 @@
+#include "collective/arena.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+#include "collective/digest.h"
+#include "collective/frames.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/endpoint.h"
+#include "object/runtime.h"
+
+namespace causeway {
+namespace {
+
+constexpr size_t kPage = 4096;
+// Room for the frames of so many teams; those beyond use messages. Pages nobody touches cost
+// nothing.
+constexpr size_t kTeams = 64;
+
+struct Neighbor {
+  std::string right;
+  uint64_t address = 0;  // of the arena, in its owner's process
+  // Set once, by whoever holds the mutex: release; readers acquire.
+  std::atomic<char*> base{nullptr};
+  std::atomic<bool> tried{false};
+};
+
+struct State {
+  Conduit* conduit = nullptr;
+  char* base = nullptr;
+  size_t bytes = 0;
+  std::vector<std::unique_ptr<Neighbor>> neighbors;  // by job rank; null: no right came
+  std::vector<bool> has_arena;                       // by job rank
+  std::mutex mutex;                                  // guards `holes` and the first mapping
+  std::map<uint64_t, uint64_t> holes;                // free stretches: offset -> bytes
+};
+
+// Lives until the process ends: neighbors may still store into the arena while this one leaves.
+State& state() {
+  static State* const instance = new State;
+  return *instance;
+}
+
+ConduitEp* mapping_conduit(Endpoint& ep) {
+  if (runtime().config().direct_map != DirectMap::automatic) return nullptr;
+  for (auto& cep : ep.conduit_eps()) {
+    const bool maps = cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0;
+    if (maps && (cep->attr.caps & CWYC_CAP_MEM_ALLOC) != 0) return cep.get();
+  }
+  return nullptr;
+}
+
+// The right to the arena, as the conduit packs it; empty when there is no arena.
+std::string make_arena(ConduitEp& cep) {
+  State& s = state();
+  const size_t bytes =
+      (kPage + kTeams * block_bytes(runtime().config().collective_scratch) + kPage - 1) / kPage *
+      kPage;
+  const cwyc_module& module = cep.conduit->module();
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  void* base = nullptr;
+  cwyc_mem* mem = nullptr;
+  if (module.mem_alloc(cep.conduit->domain(), bytes, &base, &mem, &err) != CWY_OK) {
+    log_info("collectives use messages: conduit {} has no {} bytes: {}", cep.conduit->name(), bytes,
+             err.text);
+    return {};
+  }
+  std::string right(cep.attr.rkey_max, '\0');
+  uint64_t length = right.size();
+  if (module.rkey_pack(mem, right.data(), &length, &err) != CWY_OK) {
+    module.mem_release(cep.conduit->domain(), mem);
+    return {};
+  }
+  right.resize(length);
+  new (base) ArenaHead{};
+  s.conduit = cep.conduit;
+  s.base = static_cast<char*>(base);
+  s.bytes = bytes;
+  s.holes[kPage] = bytes - kPage;
+  return right;
+}
+
+// "digest address right": the right is binary and comes last.
+struct Parsed {
+  std::string digest;
+  uint64_t address = 0;
+  std::string right;
+};
+Parsed parse(const std::string& text) {
+  Parsed out;
+  const size_t space = text.find(' ');
+  if (space == std::string::npos) {
+    throw Error(CWY_ERR_INVALID, "a rank's word on its collectives is garbled");
+  }
+  out.digest = text.substr(0, space);
+  char* end = nullptr;
+  out.address = std::strtoull(text.c_str() + space, &end, 10);
+  const auto at = static_cast<size_t>(end - text.c_str());
+  if (at < text.size()) out.right = text.substr(at + 1);
+  return out;
+}
+
+}  // namespace
+
+std::string collective_card(Endpoint& ep) {
+  State& s = state();
+  std::string right;
+  ConduitEp* cep = s.base == nullptr ? mapping_conduit(ep) : nullptr;
+  if (cep != nullptr && runtime().job().facts().local_count > 1) right = make_arena(*cep);
+  return fmt::format("{} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base)) + right;
+}
+
+void adopt_collective_cards() {
+  JobFacts& job = runtime().job();
+  State& s = state();
+  if (!s.neighbors.empty()) return;  // a later client of this process
+  const std::string own = table_digest();
+  std::string others;
+  s.neighbors.resize(job.size());
+  s.has_arena.resize(job.size());
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const auto found = job.card(r).addresses.find(kCollectiveCard);
+    if (found == job.card(r).addresses.end()) {
+      throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);
+    }
+    Parsed card = parse(found->second);
+    if (card.digest != own) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
+    s.has_arena[r] = !card.right.empty();
+    if (s.base == nullptr || card.right.empty() || r == job.rank()) continue;
+    if (job.locality(r) != Locality::nbrhd) continue;
+    s.neighbors[r] = std::make_unique<Neighbor>();
+    s.neighbors[r]->right = std::move(card.right);
+    s.neighbors[r]->address = card.address;
+  }
+  if (!others.empty()) {
+    throw Error(CWY_ERR_INVALID,
+                "rank(s) {} would choose other collective algorithms than rank {}: give every rank "
+                "the same collective plugins in the same versions (`causeway explain "
+                "--collectives` on both hosts shows the difference)",
+                others, job.rank());
+  }
+}
+
+uint64_t arena_allocate(size_t bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  for (auto hole = s.holes.begin(); hole != s.holes.end(); ++hole) {
+    if (hole->second < bytes) continue;
+    const uint64_t offset = hole->first, left = hole->second - bytes;
+    s.holes.erase(hole);
+    if (left != 0) s.holes[offset + bytes] = left;
+    return offset;
+  }
+  return kNoOffset;
+}
+
+void arena_release(uint64_t offset, size_t bytes) {
+  State& s = state();
+  const std::lock_guard lock(s.mutex);
+  const auto at = s.holes.emplace(offset, bytes).first;
+  if (const auto next = std::next(at);
+      next != s.holes.end() && at->first + at->second == next->first) {
+    at->second += next->second;
+    s.holes.erase(next);
+  }
+  if (at == s.holes.begin()) return;
+  const auto before = std::prev(at);
+  if (before->first + before->second == at->first) {
+    before->second += at->second;
+    s.holes.erase(at);
+  }
+}
+
+char* own_arena() {
+  return state().base;
+}
+size_t arena_bytes() {
+  return state().bytes;
+}
+
+bool has_arena(uint32_t job_rank) {
+  return state().has_arena[job_rank];
+}
+
+bool shares_arena(uint32_t job_rank) {
+  State& s = state();
+  if (s.base == nullptr) return false;
+  return job_rank == runtime().rank() || s.neighbors[job_rank] != nullptr;
+}
+
+char* mapped_arena(Peer& peer) {
+  State& s = state();
+  if (s.base == nullptr) return nullptr;
+  if (peer.rank == runtime().rank()) return s.base;
+  Neighbor* neighbor = s.neighbors[peer.rank].get();
+  if (neighbor == nullptr) return nullptr;
+  if (neighbor->tried.load(std::memory_order_acquire)) {
+    return neighbor->base.load(std::memory_order_acquire);
+  }
+  // Cold calls of a conduit are made one at a time; connecting makes them under this lock.
+  const std::lock_guard endpoint_lock(peer.ep->connect_mutex());
+  const std::lock_guard lock(s.mutex);
+  if (neighbor->tried.load(std::memory_order_acquire)) {
+    return neighbor->base.load(std::memory_order_acquire);
+  }
+  ConduitEp* cep = peer.ep->conduit_ep(s.conduit);
+  const PeerFacts facts = runtime().job().facts_of(peer.rank, s.conduit);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_rkey* rkey = nullptr;
+  const cwyc_module& module = s.conduit->module();
+  if (module.rkey_open(cep->ep, &facts.desc, neighbor->right.data(), neighbor->right.size(), &rkey,
+                       &err) == CWY_OK) {
+    intptr_t delta = 0;
+    if (module.rkey_direct(rkey, &delta) == CWY_OK) {
+      const uint64_t here = neighbor->address + static_cast<uint64_t>(delta);
+      neighbor->base.store(reinterpret_cast<char*>(here), std::memory_order_release);
+    } else {
+      module.rkey_close(cep->ep, rkey);
+    }
+  } else {
+    log_info("the collectives' memory of rank {} cannot be mapped ({}); using messages", peer.rank,
+             err.text);
+  }
+  neighbor->tried.store(true, std::memory_order_release);
+  return neighbor->base.load(std::memory_order_acquire);
+}
+
+}  // namespace causeway

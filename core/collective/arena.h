@@ -1,0 +1,55 @@
+// Arena: one stretch of memory per process that neighbors map, for the collectives' signals and
+// scratch. It comes from the conduit that maps neighbors' memory; where there is none, or the
+// configuration forbids direct access, there is no arena and everything travels as messages.
+//
+// Where a neighbor's arena is mapped here is found out once per neighbor, when first needed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace causeway {
+
+class Endpoint;
+struct Peer;
+
+// At the front of every arena.
+struct ArenaHead {
+  // Threads of the owner that sleep, or are about to. Written by the owner; a neighbor that has
+  // raised a signal reads it and, when it is not zero, sends a message that wakes the owner. Both
+  // sides use sequential consistency: the owner announces the nap and then looks at its signals,
+  // the neighbor raises the signal and then looks here, so one of the two sees the other.
+  alignas(64) std::atomic<uint32_t> napping;
+};
+
+inline constexpr uint64_t kNoOffset = UINT64_MAX;
+
+// What this process tells the others at start-up: what its table of algorithms would
+// choose, and the right to its arena. Makes the arena.
+std::string collective_card(Endpoint& ep);
+// Compares and keeps everybody's cards. Throws Error naming ranks whose tables differ.
+void adopt_collective_cards();
+// The key under which the card travels among a rank's addresses; no conduit can have this name.
+inline constexpr const char* kCollectiveCard = "*collectives";
+
+// Space in this process' arena; kNoOffset when there is none left. Any thread.
+uint64_t arena_allocate(size_t bytes);
+void arena_release(uint64_t offset, size_t bytes);
+char* own_arena();  // NULL: no arena
+size_t arena_bytes();
+
+// Does that rank have an arena? The same answer on every rank.
+bool has_arena(uint32_t job_rank);
+// Do this process and that rank map each other's arenas, as far as is known without trying?
+bool shares_arena(uint32_t job_rank);
+// Where the arena of the peer is in this process; NULL when it cannot be mapped. The first call
+// for a rank maps it. Not from inside a delivery.
+char* mapped_arena(Peer& peer);
+
+inline ArenaHead& arena_head(char* arena) {
+  return *reinterpret_cast<ArenaHead*>(arena);
+}
+
+}  // namespace causeway

@@ -1,0 +1,31 @@
+// Mailbox: where messages for one member of one team arrive, also before that member has made its
+// side of the team.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace causeway {
+
+class TeamRuns;
+
+struct EarlySignal {
+  uint64_t seq;
+  uint64_t offset;
+  uint32_t signal;
+  std::vector<char> data;
+};
+
+struct Mailbox {
+  std::mutex mutex;          // guards the members below; taken after the mutex of TeamRuns
+  TeamRuns* team = nullptr;  // NULL: not made yet here
+  std::vector<EarlySignal> early;
+};
+
+// The mailbox of that member, made if need be. Any thread.
+std::shared_ptr<Mailbox> mailbox(uint32_t team_id, uint32_t rank);
+void forget_mailbox(uint32_t team_id, uint32_t rank);
+
+}  // namespace causeway

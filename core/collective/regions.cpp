@@ -1,0 +1,106 @@
+#include "collective/regions.h"
+
+#include <cstring>
+
+#include "collective/arena.h"
+#include "collective/team_runs.h"
+#include "object/endpoint.h"
+#include "object/segment.h"
+#include "object/team.h"
+#include "rma/rma.h"
+
+namespace causeway {
+namespace {
+
+// token: address at the owner, length, what memory it is, run it is valid for.
+enum class Memory : uint64_t { none, segment, arena };
+
+bool within(uint64_t addr, uint64_t length, uint64_t base, uint64_t size) {
+  return addr >= base && length <= size && addr - base <= size - length;
+}
+
+bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t length) {
+  return region.token[3] == seq && offset <= region.token[1] && length <= region.token[1] - offset;
+}
+
+}  // namespace
+
+cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t length,
+                         cwyl_region* out) {
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  *out = {{at, length, static_cast<uint64_t>(Memory::none), seq}};
+  const Segment* segment = runs.team().ep()->segment();
+  if (segment != nullptr &&
+      within(at, length, reinterpret_cast<uint64_t>(segment->addr()), segment->size())) {
+    out->token[2] = static_cast<uint64_t>(Memory::segment);
+    return CWY_OK;
+  }
+  char* const arena = own_arena();
+  if (arena != nullptr && within(at, length, reinterpret_cast<uint64_t>(arena), arena_bytes())) {
+    out->token[0] = at - reinterpret_cast<uint64_t>(arena);
+    out->token[2] = static_cast<uint64_t>(Memory::arena);
+    return CWY_OK;
+  }
+  return CWY_ERR_UNSUPPORTED;
+}
+
+void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                    uint64_t offset) {
+  if (rank >= runs.info().size || !valid(region, seq, offset, 0)) return nullptr;
+  Peer& peer = runs.team().member(rank);
+  const uint64_t at = region.token[0] + offset;
+  switch (static_cast<Memory>(region.token[2])) {
+    case Memory::segment: {
+      if (rank == runs.info().rank) return reinterpret_cast<void*>(at);
+      if (!shares_arena(peer.rank)) return nullptr;  // includes: direct access is not wanted
+      // Acquire: the members behind the size are valid once it is not zero.
+      if (peer.segment.size.load(std::memory_order_acquire) == 0 || !peer.segment.direct) {
+        return nullptr;
+      }
+      return reinterpret_cast<void*>(at + static_cast<uint64_t>(peer.segment.delta));
+    }
+    case Memory::arena: {
+      char* const arena = mapped_arena(peer);
+      return arena != nullptr && at < arena_bytes() ? arena + at : nullptr;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                           uint64_t offset, void* local, uint64_t length, uint32_t* done,
+                           bool is_put) {
+  if (rank >= runs.info().size || !valid(region, seq, offset, length)) return CWY_ERR_INVALID;
+  if (void* mapped = direct_region(runs, seq, rank, region, offset)) {
+    std::memcpy(is_put ? mapped : local, is_put ? local : mapped, length);
+    // Release: the data before the flag. A put is seen by its target through a later signal.
+    std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_release);
+    runs.moved();
+    return CWY_OK;
+  }
+  Peer& peer = runs.team().member(rank);
+  if (static_cast<Memory>(region.token[2]) != Memory::segment ||
+      peer.segment.size.load(std::memory_order_acquire) == 0) {
+    return CWY_ERR_UNSUPPORTED;
+  }
+  const RmaCall call{"collective transfer",
+                     is_put ? Operation::put : Operation::get,
+                     runs.team().handle(),
+                     rank,
+                     local,
+                     reinterpret_cast<void*>(region.token[0] + offset),
+                     length,
+                     GEX_FLAG_IMMEDIATE};
+  gex_Event_t event = rma_nb(call, GEX_EVENT_DEFER);
+  if (event == GEX_EVENT_NO_OP) return CWY_RETRY;
+  runs.moved();
+  if (event == GEX_EVENT_INVALID) {
+    std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_release);
+  } else {
+    runs.current().transfers.push_back({event, done});
+  }
+  return CWY_OK;
+}
+
+}  // namespace causeway

@@ -1,0 +1,19 @@
+// Regions: memory of one member that others of its team reach during a run.
+#pragma once
+
+#include <causeway/collective.h>
+
+namespace causeway {
+
+class TeamRuns;
+
+// CWY_ERR_UNSUPPORTED for memory that is neither in the bound segment nor in the scratch.
+cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t length,
+                         cwyl_region* out);
+void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                    uint64_t offset);
+cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                           uint64_t offset, void* local, uint64_t length, uint32_t* done,
+                           bool is_put);
+
+}  // namespace causeway

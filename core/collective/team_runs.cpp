@@ -1,0 +1,443 @@
+#include "collective/team_runs.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "am/internal.h"
+#include "am/limits.h"
+#include "collective/arena.h"
+#include "diag/error.h"
+#include "event/event.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+#include "object/team.h"
+#include "progress/thread_state.h"
+
+namespace causeway {
+namespace {
+
+const char* call_name(uint32_t operation) {
+  switch (operation) {
+    case CWYL_BARRIER:
+      return "gex_Coll_BarrierNB()";
+    case CWYL_BROADCAST:
+      return "gex_Coll_BroadcastNB()";
+    case CWYL_REDUCE_ONE:
+      return "gex_Coll_ReduceToOneNB()";
+    default:
+      return "gex_Coll_ReduceToAllNB()";
+  }
+}
+
+uint64_t rounded(uint64_t bytes, uint64_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+}  // namespace
+
+BufferPool::Buffer BufferPool::take(size_t bytes) {
+  size_t best = free_.size();
+  for (size_t i = 0; i < free_.size(); ++i) {
+    const bool fits = free_[i].bytes >= bytes && free_[i].bytes / 4 <= std::max(bytes, kLine);
+    if (fits && (best == free_.size() || free_[i].bytes < free_[best].bytes)) best = i;
+  }
+  if (best != free_.size()) {
+    const Buffer found = free_[best];
+    free_[best] = free_.back();
+    free_.pop_back();
+    kept_ -= found.bytes;
+    return found;
+  }
+  const size_t size = rounded(std::max<size_t>(bytes, kLine), kLine);
+  return {std::aligned_alloc(kLine, size), size};
+}
+
+void BufferPool::give(Buffer buffer) {
+  if (buffer.memory == nullptr) return;
+  if (free_.size() >= kKeepCount || kept_ + buffer.bytes > kKeepBytes) {
+    std::free(buffer.memory);
+    return;
+  }
+  kept_ += buffer.bytes;
+  free_.push_back(buffer);
+}
+
+BufferPool::~BufferPool() {
+  for (const Buffer& b : free_) std::free(b.memory);
+}
+
+TeamRuns::TeamRuns(Team* team)
+    : team_(team),
+      scratch_(rounded(runtime().config().collective_scratch, kLine)),
+      links_(team->size()),
+      mailbox_(mailbox(team->id(), team->rank())) {
+  make_block();
+  describe();
+  // Frames may be used from here on: what came early first.
+  const std::lock_guard lock(mailbox_->mutex);
+  mailbox_->team = this;
+  for (const EarlySignal& e : mailbox_->early) {
+    deliver(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
+  }
+  mailbox_->early.clear();
+}
+
+TeamRuns::~TeamRuns() {
+  {
+    const std::lock_guard lock(mailbox_->mutex);
+    mailbox_->team = nullptr;
+  }
+  forget_mailbox(team_->id(), info_.rank);
+  for (auto& run : spare_) pool_.give(run->state);
+  if (block_memory_ == nullptr) arena_release(block_offset_, block_bytes(scratch_));
+}
+
+void TeamRuns::make_block() {
+  const size_t bytes = block_bytes(scratch_);
+  block_offset_ = arena_allocate(bytes);
+  if (block_offset_ != kNoOffset) {
+    block_ = Block(own_arena() + block_offset_, scratch_);
+  } else {
+    block_memory_ = std::make_unique<char[]>(bytes + kLine);
+    const auto at = rounded(reinterpret_cast<uintptr_t>(block_memory_.get()), kLine);
+    block_ = Block(reinterpret_cast<char*>(at), scratch_);
+  }
+  // Space of a destroyed team: nobody knows its new offset yet.
+  block_.ended().store(0, std::memory_order_relaxed);
+  for (uint64_t f = 0; f < kFrames; ++f) block_.reset(f);
+}
+
+void TeamRuns::describe() {
+  info_.head = CWY_HEAD(cwyl_team_info);
+  info_.size = team_->size();
+  info_.rank = team_->rank();
+  std::map<std::pair<bool, uint64_t>, uint32_t> nbrhds;
+  std::map<uint64_t, uint32_t> hosts;
+  JobFacts& job = runtime().job();
+  for (uint32_t r = 0; r < info_.size; ++r) {
+    const uint32_t job_rank = team_->member(r).rank;
+    const Card& card = job.card(job_rank);
+    // A process that shares nothing is a neighborhood of its own.
+    const bool shares = has_arena(job_rank);
+    const std::pair<bool, uint64_t> nbrhd{shares, shares ? card.sharing_id : job_rank};
+    const auto next_nbrhd = static_cast<uint32_t>(nbrhds.size());
+    nbrhd_of_.push_back(nbrhds.emplace(nbrhd, next_nbrhd).first->second);
+    const auto next_host = static_cast<uint32_t>(hosts.size());
+    host_of_.push_back(hosts.emplace(card.host_id, next_host).first->second);
+  }
+  for (uint32_t r = 0; r < info_.size; ++r) {
+    if (nbrhd_of_[r] != nbrhd_of_[info_.rank]) continue;
+    if (r == info_.rank) info_.nbrhd_rank = static_cast<uint32_t>(nbrhd_ranks_.size());
+    nbrhd_ranks_.push_back(r);
+  }
+  std::vector<uint32_t> sizes(nbrhds.size());
+  for (const uint32_t n : nbrhd_of_) nbrhd_most_ = std::max(nbrhd_most_, ++sizes[n]);
+  info_.nbrhd_count = static_cast<uint32_t>(nbrhds.size());
+  info_.nbrhd_index = nbrhd_of_[info_.rank];
+  info_.nbrhd_of = nbrhd_of_.data();
+  info_.nbrhd_size = static_cast<uint32_t>(nbrhd_ranks_.size());
+  info_.nbrhd_ranks = nbrhd_ranks_.data();
+  info_.host_count = static_cast<uint32_t>(hosts.size());
+  info_.host_of = host_of_.data();
+  info_.memkind_classes = 1u << CWY_MEM_HOST;
+  info_.scratch_bytes = scratch_;
+  info_.signals = kSignals;
+  // A message that carries a put must fit into what every pair can send at once.
+  info_.put_max = std::min<uint64_t>(scratch_, least_limits().medium) / kLine * kLine;
+}
+
+const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
+  Remembered& last = remembered_[args.operation];
+  const uint64_t bytes = args.element_bytes * args.count;
+  if (last.candidate != nullptr && last.bytes == bytes && last.dt == args.dt &&
+      last.element_bytes == args.element_bytes && last.opcode == args.opcode &&
+      last.flags == args.flags) {
+    return *last.candidate;
+  }
+  cwyl_shape shape{};
+  shape.head = CWY_HEAD(cwyl_shape);
+  shape.operation = args.operation;
+  shape.flags = args.flags;
+  shape.team_size = info_.size;
+  shape.nbrhd_count = info_.nbrhd_count;
+  shape.memkind_classes = info_.memkind_classes;
+  shape.dt = args.dt;
+  shape.opcode = args.opcode;
+  shape.bytes = bytes;
+  shape.scratch_bytes = info_.scratch_bytes;
+  shape.element_bytes = args.element_bytes;
+  shape.host_count = info_.host_count;
+  shape.nbrhd_most = nbrhd_most_;
+  const CollectiveTable::Candidate& found = *runtime().collectives().choose(shape).candidate;
+  last = {bytes, args.element_bytes, args.dt, args.opcode, args.flags, &found};
+  return found;
+}
+
+gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
+  const std::lock_guard lock(mutex_);
+  std::unique_ptr<Run> run;
+  if (spare_.empty()) {
+    run = std::make_unique<Run>();
+  } else {
+    run = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  run->candidate = &choose(args);
+  run->args = args;
+  run->reduction = reduction;
+  run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
+  run->started = run->over = false;
+  run->op = nullptr;
+  const size_t state_bytes = run->candidate->algorithm->state_bytes;
+  if (run->state.bytes < state_bytes) {
+    pool_.give(run->state);
+    run->state = pool_.take(state_bytes);
+    if (run->state.memory == nullptr) fatal(call_name(args.operation), "out of memory");
+  }
+  if (state_bytes != 0) std::memset(run->state.memory, 0, state_bytes);
+  run->seq = ++next_seq_;
+  run->candidate->runs->fetch_add(1, std::memory_order_relaxed);          // a statistic
+  const uint64_t ended = block_.ended().load(std::memory_order_relaxed);  // ours
+  const bool first_in_line = runs_.empty() || runs_.back()->started;
+  if (first_in_line && run->seq <= ended + kFrames && advance(*run)) {
+    finish(*run);
+    recycle(std::move(run));
+    return GEX_EVENT_INVALID;
+  }
+  run->op = thread_state().ops.take();
+  run->op->arm_explicit(CWYC_DONE_REMOTE);
+  auto* event = reinterpret_cast<gex_Event_t>(run->op);
+  runs_.push_back(std::move(run));
+  active_.fetch_add(1, std::memory_order_relaxed);
+  active_runs.fetch_add(1, std::memory_order_relaxed);
+  return event;
+}
+
+bool TeamRuns::transfers_done(Run& run) {
+  std::erase_if(run.transfers, [&](RegionTransfer& t) {
+    if (!happened(t.event)) return false;
+    causeway::recycle(t.event);
+    std::atomic_ref<uint32_t>(*t.done).store(1, std::memory_order_release);
+    moved();
+    return true;
+  });
+  return run.transfers.empty();
+}
+
+bool TeamRuns::advance(Run& run) {
+  if (!run.transfers.empty()) transfers_done(run);
+  if (!run.over) {
+    current_ = &run;
+    const cwyl_candidate& a = *run.candidate->algorithm;
+    const auto call = run.started ? a.step : a.start;
+    run.started = true;
+    const cwy_status status = call(as_c(), &kTeamServices, run.seq, &run.args, run.state.memory);
+    current_ = nullptr;
+    if (status != CWY_OK && status != CWY_INPROGRESS) {
+      fatal(call_name(run.args.operation), "algorithm {}/{} failed: {}", run.candidate->plugin,
+            a.name, status_name(status));
+    }
+    run.over = status == CWY_OK;
+  }
+  return run.over && run.transfers.empty();
+}
+
+uint32_t TeamRuns::step() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;
+  const uint64_t before = moves_;
+  uint32_t completed = 0;
+  for (size_t i = 0; i < runs_.size();) {
+    Run& run = *runs_[i];
+    const uint64_t ended = block_.ended().load(std::memory_order_relaxed);  // ours
+    if (run.seq > ended + kFrames) break;
+    if (!advance(run)) {
+      ++i;
+      continue;
+    }
+    finish(run);
+    Op* const op = run.op;
+    std::unique_ptr<Run> over = std::move(runs_[i]);
+    runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(i));
+    recycle(std::move(over));
+    active_.fetch_sub(1, std::memory_order_relaxed);
+    active_runs.fetch_sub(1, std::memory_order_relaxed);
+    ++completed;
+    op->conduit.fn(&op->conduit, CWYC_DONE_REMOTE, CWY_OK);
+  }
+  return completed + (moves_ != before ? 1 : 0);
+}
+
+// Gives the frames of all runs that ended in one row to their next users.
+void TeamRuns::finish(Run& run) {
+  const std::lock_guard lock(mailbox_->mutex);
+  uint64_t ended = block_.ended().load(std::memory_order_relaxed);  // ours
+  ended_out_of_order_ |= 1ull << (run.seq - ended - 1);
+  if ((ended_out_of_order_ & 1) == 0) return;
+  for (; ended_out_of_order_ & 1; ended_out_of_order_ >>= 1) block_.reset(++ended);
+  // Release: whoever sees a frame free sees it reset.
+  block_.ended().store(ended, std::memory_order_release);
+  while (!overflow_.empty() && overflow_.begin()->first <= ended + kFrames) {
+    const auto first = overflow_.begin();
+    for (const EarlySignal& e : first->second) {
+      if (first->first > ended)
+        block_.store(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
+    }
+    overflow_.erase(first);
+  }
+}
+
+void TeamRuns::recycle(std::unique_ptr<Run> run) {
+  for (const BufferPool::Buffer& b : run->memory) pool_.give(b);
+  run->memory.clear();
+  constexpr size_t kSpare = 8;
+  if (spare_.size() < kSpare) {
+    spare_.push_back(std::move(run));
+  } else {
+    pool_.give(run->state);
+  }
+}
+
+void TeamRuns::deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t length,
+                       uint32_t signal) {
+  if (signal >= kSignals || offset > scratch_ || length > scratch_ - offset) return;
+  const uint64_t ended = block_.ended().load(std::memory_order_acquire);
+  if (seq <= ended) return;  // of a run that has ended here
+  if (block_.has_frame(seq, ended)) {
+    block_.store(seq, offset, src, length, signal);
+    return;
+  }
+  const char* bytes = static_cast<const char*>(src);
+  overflow_[seq].push_back({seq, offset, signal, std::vector<char>(bytes, bytes + length)});
+}
+
+void* TeamRuns::memory(uint64_t bytes) {
+  const BufferPool::Buffer buffer = pool_.take(bytes);
+  if (buffer.memory != nullptr) current_->memory.push_back(buffer);
+  return buffer.memory;
+}
+
+bool TeamRuns::map(Link& link, uint32_t rank) {
+  if (rank == info_.rank) {
+    link.block = block_;
+    return true;
+  }
+  // Acquire: see Link.
+  const uint64_t offset = link.offset.load(std::memory_order_acquire);
+  if (offset == Link::kUnknown || offset == kNoOffset) return false;
+  link.arena = mapped_arena(team_->member(rank));
+  if (link.arena == nullptr || offset > arena_bytes() - block_bytes(scratch_)) {
+    link.offset.store(kNoOffset, std::memory_order_relaxed);
+    return false;
+  }
+  link.block = Block(link.arena + offset, scratch_);
+  return true;
+}
+
+cwy_status TeamRuns::put_direct(Link& link, uint32_t rank, uint64_t seq, const void* src,
+                                uint64_t length, uint64_t offset, uint32_t signal) {
+  if (!link.block.has_frame(seq, link.ended_seen)) {
+    link.ended_seen = link.block.ended().load(std::memory_order_acquire);
+    if (!link.block.has_frame(seq, link.ended_seen)) {
+      return seq <= link.ended_seen ? CWY_ERR_INVALID : CWY_RETRY;
+    }
+  }
+  link.block.store(seq, offset, src, length, signal);
+  if (link.arena != nullptr &&
+      arena_head(link.arena).napping.load(std::memory_order_seq_cst) != 0) {
+    // Best effort: its sleep is bounded.
+    const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::nudge)};
+    try_send_internal(team_->member(rank), Internal::signal, args, 1, nullptr, 0, false);
+  }
+  return CWY_OK;
+}
+
+cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t length,
+                         uint64_t offset, uint32_t signal) {
+  if (rank >= info_.size || signal >= kSignals || length > info_.put_max || offset > scratch_ ||
+      length > scratch_ - offset) {
+    return CWY_ERR_INVALID;
+  }
+  Link& link = links_[rank];
+  if (link.block || map(link, rank)) {
+    const cwy_status status = put_direct(link, rank, seq, src, length, offset, signal);
+    if (status == CWY_OK) moved();
+    return status;
+  }
+  Peer& peer = team_->member(rank);
+  const bool ask =
+      link.offset.load(std::memory_order_relaxed) == Link::kUnknown && shares_arena(peer.rank);
+  const auto message = ask ? CollectiveMessage::put_and_ask : CollectiveMessage::put;
+  const int32_t args[] = {static_cast<int32_t>(message),
+                          static_cast<int32_t>(team_->id()),
+                          static_cast<int32_t>(rank),
+                          static_cast<int32_t>(info_.rank),
+                          low_half(seq),
+                          high_half(seq),
+                          static_cast<int32_t>(signal),
+                          static_cast<int32_t>(offset)};
+  const cwy_status status = try_send_internal(peer, Internal::signal, args, 8,
+                                              length != 0 ? src : nullptr, length, false);
+  if (status == CWY_OK) moved();
+  return status;
+}
+
+namespace {
+
+void call_operator(const Reduction& r, const void* left, void* right_and_out, uint64_t count) {
+  ThreadState& thread = thread_state();
+  const Context before = thread.context;
+  thread.context = Context::reduction;
+  r.fn(left, right_and_out, count, r.cdata);
+  thread.context = before;
+}
+
+}  // namespace
+
+void apply_reduction(const Run& run, const void* left, const void* right, void* out,
+                     uint64_t count) {
+  if (count == 0) return;
+  const Reduction& r = run.reduction;
+  if (run.kernel != nullptr) {
+    const uintptr_t bits = reinterpret_cast<uintptr_t>(left) | reinterpret_cast<uintptr_t>(right) |
+                           reinterpret_cast<uintptr_t>(out);
+    if (__builtin_expect((bits & (r.element_bytes - 1)) == 0, 1)) {
+      run.kernel(left, right, out, count);
+      return;
+    }
+    // A buffer that is not aligned for its type: through buffers that are.
+    alignas(kLine) char a[1024], b[1024];
+    const uint64_t at_once = sizeof a / r.element_bytes;
+    for (uint64_t i = 0; i < count; i += at_once) {
+      const uint64_t n = std::min(at_once, count - i), at = i * r.element_bytes;
+      std::memcpy(a, static_cast<const char*>(left) + at, n * r.element_bytes);
+      std::memcpy(b, static_cast<const char*>(right) + at, n * r.element_bytes);
+      run.kernel(a, b, b, n);
+      std::memcpy(static_cast<char*>(out) + at, b, n * r.element_bytes);
+    }
+    return;
+  }
+  if (out != left) {
+    if (out != right) std::memcpy(out, right, count * r.element_bytes);
+    call_operator(r, left, out, count);
+    return;
+  }
+  if (r.op != GEX_OP_USER_NC) {
+    call_operator(r, right, out, count);  // it commutes
+    return;
+  }
+  // The client's function leaves its result where the right operand was, which must survive.
+  constexpr size_t kAtOnce = 32 << 10;
+  const uint64_t at_once = std::min(std::max<uint64_t>(1, kAtOnce / r.element_bytes), count);
+  std::unique_ptr<char[]> buffer(new char[at_once * r.element_bytes]);
+  for (uint64_t i = 0; i < count; i += at_once) {
+    const uint64_t n = std::min(at_once, count - i), at = i * r.element_bytes;
+    std::memcpy(buffer.get(), static_cast<const char*>(right) + at, n * r.element_bytes);
+    call_operator(r, static_cast<const char*>(left) + at, buffer.get(), n);
+    std::memcpy(static_cast<char*>(out) + at, buffer.get(), n * r.element_bytes);
+  }
+}
+
+}  // namespace causeway

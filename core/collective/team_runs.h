@@ -1,0 +1,159 @@
+// TeamRuns: the collectives of one team as one of its members sees them: its block of frames, how
+// it reaches the others, and the runs that are under way.
+#pragma once
+
+#include <causeway/collective.h>
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "collective/engine.h"
+#include "collective/frames.h"
+#include "collective/kernels.h"
+#include "collective/mailbox.h"
+#include "collective/table.h"
+#include "event/op.h"
+
+namespace causeway {
+
+// Memory for runs, kept from one to the next: fresh pages cost more than most collectives.
+class BufferPool {
+ public:
+  struct Buffer {
+    void* memory = nullptr;
+    size_t bytes = 0;
+  };
+  Buffer take(size_t bytes);  // memory NULL: there is none
+  void give(Buffer buffer);
+  ~BufferPool();
+
+ private:
+  static constexpr size_t kKeepBytes = 64u << 20;
+  static constexpr size_t kKeepCount = 16;
+  std::vector<Buffer> free_;
+  size_t kept_ = 0;
+};
+
+// A get or put of a region that has not completed.
+struct RegionTransfer {
+  gex_Event_t event;
+  uint32_t* done;
+};
+
+struct Run {
+  cwyl_seq seq = 0;
+  const CollectiveTable::Candidate* candidate = nullptr;
+  cwyl_args args{};
+  Reduction reduction{};
+  ReduceKernel kernel = nullptr;
+  bool started = false;
+  bool over = false;  // the state machine has ended; transfers may still be under way
+  BufferPool::Buffer state;
+  std::vector<BufferPool::Buffer> memory;
+  std::vector<RegionTransfer> transfers;
+  Op* op = nullptr;
+};
+
+// How one member reaches another's frames.
+struct Link {
+  // Offset of the other's block in its arena, learnt from the answer to a message: written by
+  // whoever delivers it (release), read by whoever runs the team (acquire).
+  std::atomic<uint64_t> offset{kUnknown};
+  // The rest belongs to whoever holds the mutex of TeamRuns.
+  Block block;
+  char* arena = nullptr;
+  uint64_t ended_seen = 0;
+
+  static constexpr uint64_t kUnknown = UINT64_MAX - 1;
+};
+
+class TeamRuns {
+ public:
+  explicit TeamRuns(Team* team);
+  ~TeamRuns();
+
+  // Begins a run, now or, when too many are under way, as soon as one has ended.
+  gex_Event_t begin(const cwyl_args& args, const Reduction& reduction);
+  // One step of every run. 0 when nothing moved or another thread is at it.
+  uint32_t step();
+  bool idle() const { return active_.load(std::memory_order_relaxed) == 0; }
+
+  // A signal that came as a message; with the mailbox' mutex held.
+  void deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t length, uint32_t signal);
+  uint64_t block_offset() const { return block_offset_; }
+  Link& link(uint32_t rank) { return links_[rank]; }
+
+  static TeamRuns& of(cwyl_team* team) { return *reinterpret_cast<TeamRuns*>(team); }
+  cwyl_team* as_c() { return reinterpret_cast<cwyl_team*>(this); }
+
+  // ---- what the services work with; called from start() and step() of a run only ----
+  const cwyl_team_info& info() const { return info_; }
+  Team& team() const { return *team_; }
+  Run& current() const { return *current_; }
+  const Block& block() const { return block_; }
+  uint64_t scratch_bytes() const { return scratch_; }
+  cwy_status put(uint32_t rank, uint64_t seq, const void* src, uint64_t length, uint64_t offset,
+                 uint32_t signal);
+  void* memory(uint64_t bytes);
+  void moved() { ++moves_; }
+
+ private:
+  void describe();
+  void make_block();
+  const CollectiveTable::Candidate& choose(const cwyl_args& args);
+  bool advance(Run& run);  // true: the run has ended on this member
+  bool transfers_done(Run& run);
+  void finish(Run& run);
+  void recycle(std::unique_ptr<Run> run);
+  cwy_status put_direct(Link& link, uint32_t rank, uint64_t seq, const void* src, uint64_t length,
+                        uint64_t offset, uint32_t signal);
+  bool map(Link& link, uint32_t rank);
+
+  // One choice per operation is remembered: programs repeat themselves.
+  struct Remembered {
+    uint64_t bytes = 0, element_bytes = 0;
+    uint32_t dt = 0, opcode = 0, flags = 0;
+    const CollectiveTable::Candidate* candidate = nullptr;
+  };
+
+  Team* team_;
+  cwyl_team_info info_{};
+  std::vector<uint32_t> nbrhd_of_, nbrhd_ranks_, host_of_;
+  uint32_t nbrhd_most_ = 1;
+  uint64_t scratch_;
+  Block block_;
+  uint64_t block_offset_;
+  std::unique_ptr<char[]> block_memory_;  // when the arena has no room
+  std::vector<Link> links_;
+
+  // Guards what follows. Held while a run's start() or step() runs, so runs of one team go forward
+  // on one thread at a time; runs of different teams do not meet here.
+  std::mutex mutex_;
+  uint64_t next_seq_ = 0;
+  uint64_t ended_out_of_order_ = 0;  // bit i: run ended + 1 + i has ended too
+  uint64_t moves_ = 0;
+  std::vector<std::unique_ptr<Run>> runs_;  // by increasing seq
+  std::vector<std::unique_ptr<Run>> spare_;
+  Run* current_ = nullptr;
+  BufferPool pool_;
+  Remembered remembered_[CWYL_OPERATIONS];
+
+  std::atomic<uint32_t> active_{0};  // relaxed: a hint for polls
+  std::shared_ptr<Mailbox> mailbox_;
+  std::map<uint64_t, std::vector<EarlySignal>> overflow_;  // guarded by the mailbox' mutex
+};
+
+extern const cwyl_team_services kTeamServices;
+
+// left (op) right into out, as the run's reduction says; out may be left or right.
+void apply_reduction(const Run& run, const void* left, const void* right, void* out,
+                     uint64_t count);
+
+// ---- messages (core-internal, Internal::signal) ----
+enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge };
+
+}  // namespace causeway

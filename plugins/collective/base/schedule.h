@@ -1,0 +1,106 @@
+// Schedule: one member's part of one run, written down as actions that pass bytes on while they
+// arrive. An algorithm of this plugin is a function that writes a schedule; execute() carries it
+// out, piece by piece, for all of them.
+//
+// Channels. Bytes travel on channels. On one channel a member sends to one other and receives from
+// one other (not necessarily the same), in pieces, each into one of the channel's slots in the
+// receiver's scratch. Signals of the receiver: one per slot, how often it was filled (puts may
+// overtake each other, so one count for all slots would not say which is full). Signal of the
+// sender: one per channel, how many pieces were taken out. The receiver gives that credit only for
+// pieces whose slot will be needed again, so that no signal is left over at the end.
+//
+// Slots, piece size and channels follow from team size, scratch and element size alone: sender and
+// receiver agree on them without a word.
+#pragma once
+
+#include <causeway/collective.h>
+
+namespace base {
+
+enum class Kind : uint32_t {
+  send,        // data -> peer
+  receive,     // peer -> data
+  fold_left,   // data = incoming (op) other
+  fold_right,  // data = other (op) incoming
+  copy,        // data = other
+  combine      // data = left (op) right, both whole and in memory
+};
+
+constexpr int32_t kNone = -1;
+
+struct Action {
+  Kind kind;
+  uint32_t peer;
+  uint32_t channel;
+  int32_t order;   // the earlier action of this channel and direction: must be complete
+  int32_t after;   // must be complete
+  int32_t follow;  // must be ahead: its bytes up to skip + ours must be done
+  uint64_t skip;
+  uint8_t* data;
+  const uint8_t* other;  // fold: the operand here; copy: source; combine: left operand
+  const uint8_t* right;  // combine
+  uint64_t bytes;
+  uint64_t done;
+  uint32_t piece;   // number on the channel of the next piece
+  uint32_t pieces;  // left to go
+};
+
+constexpr uint32_t kMostChannels = 32;
+constexpr uint32_t kInlineActions = 18;
+
+struct Schedule {
+  // Geometry.
+  uint32_t channels;
+  uint32_t slots;        // per channel
+  uint64_t slot_bytes;   // of scratch
+  uint64_t piece_bytes;  // payload of a piece; whole elements if they fit
+  uint64_t element;
+  bool whole_elements;
+  uint8_t* scratch;
+
+  Action* actions;
+  uint32_t count, capacity;
+  uint32_t head;  // all before it are complete
+  bool out_of_memory;
+  uint32_t incoming[kMostChannels];  // pieces that will have come on a channel
+  Action fixed[kInlineActions];
+};
+
+struct Run {
+  cwyl_team* team;
+  const cwyl_team_services* s;
+  cwyl_seq seq;
+  const cwyl_args* args;
+  const cwyl_team_info* info;
+  Schedule* schedule;
+};
+
+// Prepares an empty schedule of at most `capacity` actions on `channels` channels.
+void begin(const Run& run, uint32_t channels, uint32_t capacity);
+
+struct When {
+  int32_t follow = kNone;
+  uint64_t skip = 0;
+  int32_t after = kNone;
+};
+
+// Each adds one action (fold: two when elements do not fit into pieces) and returns its index.
+int32_t send(const Run& run, uint32_t peer, uint32_t channel, const void* data, uint64_t bytes,
+             When when = {});
+int32_t receive(const Run& run, uint32_t peer, uint32_t channel, void* data, uint64_t bytes,
+                When when = {});
+// data = other (op) incoming, or incoming (op) other when `left`.
+int32_t fold(const Run& run, uint32_t peer, uint32_t channel, void* data, const void* other,
+             uint64_t bytes, bool left, When when = {});
+int32_t copy(const Run& run, void* data, const void* other, uint64_t bytes, When when = {});
+
+// Counts the pieces of each channel: call when the schedule is written.
+void finish(const Run& run);
+
+// Goes on as far as possible.
+cwy_status execute(const Run& run);
+
+// Memory of the run for `bytes`; NULL makes finish() and execute() report it.
+void* memory(const Run& run, uint64_t bytes);
+
+}  // namespace base

@@ -1,0 +1,96 @@
+// Broadcast: every size and root, in place and not, in segments and outside, several at once.
+#include "coll_testing.h"
+
+using coll::Guarded;
+using coll::wait;
+using spec::job;
+
+// Catches wrong trees for sizes that are no power of two, lost or doubled pieces, writes beyond the
+// end, and a root that is not 0.
+SPEC_CASE(coll_broadcast, sizes_and_roots) {
+  for (const size_t bytes : {1ul, 8ul, 63ul, 4096ul, 16384ul, 16385ul, 65536ul, 200001ul}) {
+    for (gex_Rank_t root = 0; root < job().size; ++root) {
+      Guarded<uint8_t> dst(bytes), src(bytes);
+      spec::fill(src.data(), bytes, job().rank == root ? root + bytes : 99);
+      const void* from = job().rank == root ? src.data() : nullptr;  // ignored elsewhere
+      wait(gex_Coll_BroadcastNB(job().tm, root, dst.data(), from, bytes, 0));
+      CHECK_PATTERN(dst.data(), bytes, root + bytes);
+      CHECK(dst.intact());
+      CHECK_PATTERN(src.data(), bytes, job().rank == root ? root + bytes : 99);
+    }
+  }
+}
+
+SPEC_CASE(coll_broadcast, many_mebibytes) {
+  const size_t bytes = (5u << 20) + 123;
+  const gex_Rank_t root = job().size / 2;
+  Guarded<uint8_t> dst(bytes), src(bytes);
+  if (job().rank == root) spec::fill(src.data(), bytes, 5);
+  wait(gex_Coll_BroadcastNB(job().tm, root, dst.data(), src.data(), bytes, 0));
+  CHECK_PATTERN(dst.data(), bytes, 5);
+  CHECK(dst.intact());
+}
+
+SPEC_CASE(coll_broadcast, in_place_at_the_root) {
+  for (const size_t bytes : {8ul, 70000ul, 1000000ul}) {
+    Guarded<uint8_t> data(bytes);
+    spec::fill(data.data(), bytes, job().rank);
+    wait(gex_Coll_BroadcastNB(job().tm, 0, data.data(), data.data(), bytes, 0));
+    CHECK_PATTERN(data.data(), bytes, 0);
+  }
+}
+
+SPEC_CASE(coll_broadcast, nothing_at_all) {
+  wait(gex_Coll_BroadcastNB(job().tm, 0, nullptr, nullptr, 0, 0));
+  uint8_t byte = 7;
+  wait(gex_Coll_BroadcastNB(job().tm, 0, &byte, &byte, 0, 0));
+  CHECK_EQ(byte, 7);
+}
+
+// Buffers in the segments, where neighbours may look.
+SPEC_CASE(coll_broadcast, within_segments) {
+  const size_t room = spec::segment_bytes() / 4;
+  for (const size_t bytes : {size_t{64}, room / 2, room}) {
+    std::byte* const data = spec::my_segment(2 * spec::kScratchOffset);
+    const gex_Rank_t root = job().size - 1;
+    spec::fill(data, bytes, job().rank + bytes);
+    wait(gex_Coll_BroadcastNB(job().tm, root, data, data, bytes, 0));
+    CHECK_PATTERN(data, bytes, root + bytes);
+    spec::barrier();
+  }
+}
+
+// Many under way at once, with sizes that end in another order than they began. Catches pieces of
+// one run that land in another, and runs that wait for a frame for ever.
+SPEC_CASE(coll_broadcast, many_outstanding) {
+  constexpr unsigned kCount = 24;
+  std::vector<Guarded<uint8_t>> data;
+  std::vector<gex_Event_t> events;
+  const auto bytes_of = [](unsigned i) { return i % 3 == 0 ? 90000ul : 8ul + i; };
+  for (unsigned i = 0; i < kCount; ++i) data.emplace_back(bytes_of(i));
+  for (unsigned i = 0; i < kCount; ++i) {
+    const gex_Rank_t root = i % job().size;
+    if (job().rank == root) spec::fill(data[i].data(), bytes_of(i), i);
+    events.push_back(
+        gex_Coll_BroadcastNB(job().tm, root, data[i].data(), data[i].data(), bytes_of(i), 0));
+  }
+  if (job().rank % 2 != 0) {
+    for (unsigned i = kCount; i-- > 0;) wait(events[i]);
+  } else {
+    gex_Event_WaitAll(events.data(), kCount, 0);
+  }
+  for (unsigned i = 0; i < kCount; ++i) {
+    CHECK_PATTERN(data[i].data(), bytes_of(i), i);
+    CHECK(data[i].intact());
+  }
+}
+
+// A root that runs ahead of everybody by many operations.
+SPEC_CASE(coll_broadcast, root_runs_ahead) {
+  const unsigned rounds = spec::scaled(200, 20);
+  for (unsigned i = 0; i < rounds; ++i) {
+    uint64_t value = job().rank == 0 ? i * 3 + 1 : 0;
+    wait(gex_Coll_BroadcastNB(job().tm, 0, &value, &value, sizeof value, 0));
+    if (!CHECK_EQ(value, i * 3 + 1)) break;
+  }
+}
