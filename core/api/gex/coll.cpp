@@ -117,7 +117,8 @@ CAUSEWAY_API gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void
   }
   // Every member knows that there is nothing to move.
   if (nbytes == 0) return GEX_EVENT_INVALID;
-  return noted(kCall, or_fatal(kCall, [&] { return start_broadcast(team, root, dst, src, nbytes); }));
+  return noted(kCall,
+               or_fatal(kCall, [&] { return start_broadcast(team, root, dst, src, nbytes); }));
 }
 
 CAUSEWAY_API gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst,

@@ -4,6 +4,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/event_checks.h"
 #include "checks/lock_checks.h"
 #include "diag/refusal.h"
 #include "object/client.h"

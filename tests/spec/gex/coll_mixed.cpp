@@ -120,7 +120,7 @@ SPEC_CASE(coll_mixed, random_delays) {
   }
 }
 
-#if GASNET_PAR
+#ifdef GASNET_PAR
 // Other threads poll and communicate while one waits for collectives: runs may be driven by any of
 // them. Catches state that is not handed over between threads.
 SPEC_CASE(coll_mixed, polled_by_other_threads) {
