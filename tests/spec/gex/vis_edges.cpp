@@ -104,7 +104,8 @@ SPEC_CASE(vis_edges, many_levels) {
 // Long pieces beside short ones, so that some travel on their own and some together; more data
 // than a pipeline holds; and lengths around those at which messages are cut.
 SPEC_CASE(vis_edges, mixed_and_large) {
-  const size_t size = vis::arena_bytes();
+  // Several times what a pipeline of the default depth holds, and little enough for a sanitizer.
+  const size_t size = std::min<size_t>(vis::arena_bytes(), 400000);
   std::vector<vis::Vector::Piece> to, from;
   size_t at = 0, back = size;
   for (unsigned i = 0; back > size / 4 && at < size / 2; ++i) {
@@ -126,7 +127,7 @@ SPEC_CASE(vis_edges, mixed_and_large) {
   for (const size_t elem : {1, 8, 24, 100}) {
     const size_t count = size / (elem + 4);
     const auto stride = static_cast<ptrdiff_t>(elem + 4);
-    check(vis::Strided(0, {stride}, 4, {stride}, elem, {std::min<size_t>(count - 1, 40000)}), size);
+    check(vis::Strided(0, {stride}, 4, {stride}, elem, {std::min<size_t>(count - 1, 12000)}), size);
   }
   spec::barrier();
 }
