@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -55,7 +56,9 @@ const std::string& setting(const char* key) {
 }
 
 bool stopping() {
-  return g_stop.load(std::memory_order_relaxed) || exiting();
+  // gasnet_exit ends the process around this thread; it only has to keep still.
+  while (exiting()) ::pause();
+  return g_stop.load(std::memory_order_relaxed);
 }
 
 // Sleeps until something arrives. When it wakes early and nothing is there, a thread of the
