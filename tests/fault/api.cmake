@@ -3,14 +3,14 @@
 foreach(mode SEQ PAR)
   string(TOLOWER ${mode} suffix)
   add_executable(api_victim_${suffix}
-    api_victim.cpp api_victim_atomic.cpp api_victim_checks.cpp api_victim_end.cpp
-    api_victim_misuse.cpp)
+    api_victim.cpp api_victim_atomic.cpp api_victim_checks.cpp api_victim_coll.cpp
+    api_victim_end.cpp api_victim_misuse.cpp)
   target_compile_definitions(api_victim_${suffix} PRIVATE GASNET_${mode}=1)
   target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads)
 endforeach()
 
 include(GoogleTest)
-foreach(part atomic checks misuse negotiate death exit start)
+foreach(part atomic checks coll misuse negotiate death exit start)
   add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   target_compile_definitions(api_${part}_test PRIVATE

@@ -71,6 +71,10 @@ int main(int argc, char** argv) {
   attach();
   // Rank 1 does wrong (rank 0 where it is alone); the others wait and must be released.
   const bool guilty = job.rank == job.size - 1;
+  if (kind == "coll" && argc > 2) {
+    say(misuse_coll(argv[2], guilty) ? "nothing was noticed\n" : "no such scenario\n");
+    leave(0);
+  }
   if (kind == "atomic" && argc > 2) {
     say(misuse_atomic(argv[2], guilty) ? "nothing was noticed\n" : "no such scenario\n");
     leave(0);

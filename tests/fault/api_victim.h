@@ -37,6 +37,7 @@ bool misuse_in_handler(const char* scenario);
 // Called by every rank; the guilty one does wrong.
 bool misuse_atomic(const char* scenario, bool guilty);
 void keep_a_lock();
+bool misuse_coll(const char* scenario, bool guilty);
 bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one)
 bool depart(int argc, char** argv);  // exits of every kind
 

@@ -17,7 +17,7 @@ for header in $(cd "$include" && find . -name '*.h' | sed 's|^\./||' | sort); do
   define='#define GASNET_PAR'
   case $header in
     causeway/am_calls.h) continue ;; # a part of gasnetex.h, says so itself
-    gasnetex.h | gasnet.h) ;;
+    gasnetex.h | gasnet.h | gasnet_coll.h | gasnet_ratomic.h | gasnet_vis.h) ;;
     *) define= ;;
   esac
   check "$cc" -x c -std=c99

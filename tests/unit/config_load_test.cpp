@@ -32,7 +32,7 @@ TEST(ConfigLoad, BuiltInDefault) {
   EXPECT_THAT(config.plugin_path, IsEmpty());
   EXPECT_EQ(config.on_load_error, LoadErrorPolicy::warn);
   EXPECT_THAT(config.memkind_plugins, ElementsAre("host"));
-  EXPECT_THAT(config.collective_plugins, ElementsAre("base"));
+  EXPECT_THAT(config.collective_plugins, ElementsAre("base", "hier"));
   EXPECT_EQ(config.direct_map, DirectMap::automatic);
   EXPECT_EQ(config.checks, Checks::none);
   EXPECT_EQ(config.log_level, "warn");

@@ -1,9 +1,12 @@
 // causeway explain: which conduit would serve which peer, by which rule, how each operation is
 // done, and why the other conduits are not used. Asks the code that jobs use (core/select), with
 // this host's plugins, for a job of N ranks on this host and one rank elsewhere.
+#include <gasnet_fwd.h>
 #include <hwloc.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "am/deliver.h"
 #include "am/emulated_long.h"
@@ -199,16 +202,147 @@ std::string machine_text() {
   return text;
 }
 
-void print_collectives(const World& world) {
+// ---- collectives ----
+
+// Teams of this many members on this host, and of twice as many on two hosts.
+cwyl_shape team_shape(const World& world, uint32_t operation, uint32_t members, uint32_t hosts) {
+  cwyl_shape shape{};
+  shape.head = CWY_HEAD(cwyl_shape);
+  shape.operation = operation;
+  shape.team_size = members * hosts;
+  shape.memkind_classes = 1u << CWY_MEM_HOST;
+  shape.scratch_bytes = world.config.collective_scratch;
+  const bool reduces = operation == CWYL_REDUCE_ONE || operation == CWYL_REDUCE_ALL;
+  shape.dt = reduces ? GEX_DT_DBL : 0;
+  shape.opcode = reduces ? GEX_OP_ADD : 0;
+  shape.element_bytes = reduces ? 8 : 1;
+  bool maps = false;
+  for (const auto& ep : world.endpoints) {
+    const PeerFacts neighbor = facts(Locality::nbrhd, 1, "");
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    maps |= (ep->caps & CWYC_CAP_DIRECT) != 0 && (ep->attr.caps & CWYC_CAP_MEM_ALLOC) != 0 &&
+            ep->conduit->module().reach(ep->conduit->domain(), &neighbor.desc, &err) == CWY_OK;
+  }
+  maps &= members > 1 && world.config.direct_map == DirectMap::automatic;
+  shape.host_count = hosts;
+  shape.nbrhd_count = maps ? hosts : members * hosts;
+  shape.nbrhd_most = maps ? members : 1;
+  return shape;
+}
+
+// Sizes at which the choice may change: borders of rules and candidates, and powers of two, since
+// scores are functions.
+std::vector<uint64_t> size_borders(const CollectiveTable& table) {
+  std::set<uint64_t> sizes;
+  for (unsigned k = 0; k <= 30; ++k) sizes.insert(uint64_t{1} << k);
+  for (unsigned k = 0; k <= 30; ++k) sizes.insert((uint64_t{1} << k) + 1);
+  const auto border = [&](uint64_t from, uint64_t to) {
+    sizes.insert(std::max<uint64_t>(from, 1));
+    if (to != UINT64_MAX) sizes.insert(to + 1);
+  };
+  for (const CollectiveRule& rule : table.rules()) border(rule.from, rule.to);
+  for (const CollectiveTable::Candidate& c : table.candidates()) {
+    border(c.algorithm->min_bytes, c.algorithm->max_bytes);
+  }
+  return {sizes.begin(), sizes.end()};
+}
+
+struct CollectiveLine {
+  std::string operation, sizes, algorithm, reason;
+};
+
+std::string range_text(uint64_t from, uint64_t to) {
+  if (from <= 1) return to == UINT64_MAX ? "any" : "to " + size_text(to);
+  return to == UINT64_MAX ? "from " + size_text(from) : size_text(from) + " to " + size_text(to);
+}
+
+std::vector<CollectiveLine> collective_lines(const World& world, const CollectiveTable& table,
+                                             uint32_t members, uint32_t hosts) {
+  std::vector<CollectiveLine> out;
+  const std::vector<uint64_t> sizes = size_borders(table);
+  for (uint32_t operation = 0; operation < CWYL_OPERATIONS; ++operation) {
+    cwyl_shape shape = team_shape(world, operation, members, hosts);
+    std::string held_name, held_reason;
+    uint64_t begin = 0;
+    const auto close = [&](uint64_t to) {
+      if (held_name.empty()) return;
+      out.push_back({operation_word(operation),
+                     operation == CWYL_BARRIER ? "-" : range_text(begin, to), held_name,
+                     held_reason});
+    };
+    for (const uint64_t size : sizes) {
+      shape.bytes = operation == CWYL_BARRIER ? 0 : size;
+      std::string name = "none", reason;
+      try {
+        const CollectiveTable::Choice c = table.choose(shape);
+        name = c.candidate->name();
+        reason = c.rule != nullptr ? fmt::format("rule {} ({})", c.rule->label, c.rule->where.str())
+                                   : "the highest score";
+      } catch (const Error& e) {
+        reason = e.text();
+      }
+      if (name == held_name && reason == held_reason) continue;
+      close(size - 1);
+      held_name = name;
+      held_reason = reason;
+      begin = size;
+    }
+    close(UINT64_MAX);
+  }
+  return out;
+}
+
+struct TeamClass {
+  std::string who;
+  std::vector<CollectiveLine> lines;
+};
+std::vector<TeamClass> explain_collectives(const World& world, uint32_t ranks) {
   const CollectiveTable table(world.config, *world.loader);
-  fmt::print("\n{}\n", bold("collectives"));
+  std::vector<TeamClass> out;
+  for (const uint32_t hosts : {1u, 2u}) {
+    out.push_back({fmt::format("a team of {} member(s) on {}", ranks * hosts,
+                               hosts == 1 ? "this host" : "two hosts"),
+                   collective_lines(world, table, ranks, hosts)});
+  }
+  return out;
+}
+
+void print_collectives(const World& world, uint32_t ranks) {
+  for (const TeamClass& team : explain_collectives(world, ranks)) {
+    fmt::print("\n{}\n", bold("collectives of " + team.who));
+    std::vector<std::vector<std::string>> rows;
+    for (const CollectiveLine& l : team.lines) {
+      rows.push_back({l.operation, l.sizes, l.algorithm, "by " + l.reason});
+    }
+    print_columns(rows);
+  }
+  const CollectiveTable table(world.config, *world.loader);
+  fmt::print("\n{}\n", bold("algorithms a rule can name"));
   std::vector<std::vector<std::string>> rows;
   for (const CollectiveTable::Candidate& c : table.candidates()) {
-    rows.push_back({operation_word(c.algorithm->operation), c.plugin + "/" + c.algorithm->name,
-                    fmt::format("teams of {} and more", c.algorithm->min_team)});
+    const cwyl_candidate& a = *c.algorithm;
+    const std::string most =
+        a.max_team >= 1u << 20 ? "any size" : fmt::format("up to {} members", a.max_team);
+    rows.push_back({operation_word(a.operation), c.name(), "teams of " + most,
+                    a.keeps_order || a.operation < CWYL_REDUCE_ONE ? "" : "not in rank order"});
   }
   print_columns(rows);
   if (rows.empty()) fmt::print("  no collective plugin is loaded\n");
+}
+
+std::string collectives_json(const World& world, uint32_t ranks) {
+  std::vector<std::string> teams;
+  for (const TeamClass& team : explain_collectives(world, ranks)) {
+    std::vector<std::string> lines;
+    for (const CollectiveLine& l : team.lines) {
+      lines.push_back(fmt::format(R"({{"operation":{},"sizes":{},"algorithm":{},"by":{}}})",
+                                  json_text(l.operation), json_text(l.sizes),
+                                  json_text(l.algorithm), json_text(l.reason)));
+    }
+    teams.push_back(
+        fmt::format(R"({{"team":{},"choices":{}}})", json_text(team.who), json_array(lines)));
+  }
+  return json_array(teams);
 }
 
 void print_people(const World& world, const Arguments& args,
@@ -226,7 +360,7 @@ void print_people(const World& world, const Arguments& args,
     print_columns(rows);
     for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
   }
-  if (args.collectives) print_collectives(world);
+  if (args.collectives) print_collectives(world, args.ranks);
 }
 
 void print_json(const std::vector<PeerClass>& classes) {
@@ -255,7 +389,9 @@ int explain(const Arguments& args) {
   try {
     const World world = open_world(args);
     const std::vector<PeerClass> classes = explain_all(world, args.ranks);
-    if (args.json) {
+    if (args.json && args.collectives) {
+      fmt::print("{}\n", collectives_json(world, args.ranks));
+    } else if (args.json) {
       print_json(classes);
     } else {
       print_people(world, args, classes);
@@ -279,7 +415,8 @@ void add_explain(CLI::App& app, int& status) {
   sub->add_option("--config", args->config, "Configuration file, as for `causeway run`");
   sub->add_option("--set", args->sets, "path=value, as for `causeway run`; may be repeated")
       ->allow_extra_args(false);
-  sub->add_flag("--collectives", args->collectives, "Also list the collective algorithms");
+  sub->add_flag("--collectives", args->collectives,
+                "Also say which algorithm serves which collective; with --json, only that");
   sub->add_flag("--json", args->json, "Print JSON");
   sub->callback([args, &status] { status = explain(*args); });
 }

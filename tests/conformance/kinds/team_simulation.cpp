@@ -41,6 +41,10 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Rando
     m.info.put_max = kPutMax;
     m.info.host_of = nbrhd_of_.data();
   }
+  const uint64_t kind = random.below(4);
+  const auto possible = [&] { return kind < 2 || (kind == 2 && random.below(4) != 0); };
+  for (uint32_t r = 0; r < size; ++r) exposes_.push_back(possible());
+  for (uint32_t r = 0; r < size * size; ++r) reaches_.push_back(possible());
   fill_services();
 }
 
@@ -122,6 +126,7 @@ void TeamSimulation::fill_services() {
   };
   s.expose = [](cwyl_team* t, cwyl_seq, void* addr, uint64_t length,
                 cwyl_region* out) -> cwy_status {
+    if (!of(t).exposes_[t->rank]) return CWY_ERR_UNSUPPORTED;
     *out = {{reinterpret_cast<uint64_t>(addr), length, t->rank, 0x7265676eu}};
     return CWY_OK;
   };
@@ -131,6 +136,8 @@ void TeamSimulation::fill_services() {
     if (rank >= sim.nbrhd_of_.size() || sim.nbrhd_of_[rank] != sim.nbrhd_of_[t->rank]) {
       return nullptr;
     }
+    if (region->token[3] != 0x7265676eu) return nullptr;
+    if (rank != t->rank && !sim.reaches_[t->rank * sim.members_.size() + rank]) return nullptr;
     return reinterpret_cast<uint8_t*>(region->token[0]) + offset;
   };
   static const auto checked = [](TeamSimulation& sim, uint32_t rank, const cwyl_region* r,

@@ -87,6 +87,9 @@ class TeamSimulation {
   cwyl_team_services services_{};
   Random& random_;
   bool ordered_;
+  // Which members can expose memory, and who reaches whose: all, none, or some, by chance. Members
+  // of one neighborhood may still differ in this.
+  std::vector<bool> exposes_, reaches_;
   std::string breach_;
 };
 

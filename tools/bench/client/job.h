@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../raw/barrier.h"
+#include "../raw/collective.h"
 #include "../raw/exchange.h"
 #include "../raw/line.h"
 #include "../raw/ring.h"
@@ -20,6 +21,7 @@ struct SharedBlock {
   raw::Barrier barrier;
   raw::Ring ring;
   raw::Exchange exchange;
+  raw::Board board;
   alignas(4096) unsigned char data[8 << 20];
 };
 

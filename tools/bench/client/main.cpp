@@ -22,7 +22,7 @@ void Session::report(const Measured& measured) {
 
 namespace {
 
-constexpr size_t kPairSegment = 8 << 20;
+constexpr size_t kPairSegment = 16 << 20;
 constexpr size_t kSmallSegment = 1 << 20;
 
 struct Wish {
@@ -85,6 +85,7 @@ int run(Job& job, const Wish& wish) {
     measure_scattered(session);
     measure_messages(session);
     measure_barrier(session);
+    measure_collectives(session);
   }
   return 0;
 }

@@ -38,6 +38,7 @@ void measure_bulk_rma(Session& session);
 void measure_scattered(Session& session);
 void measure_messages(Session& session);
 void measure_barrier(Session& session);
+void measure_collectives(Session& session);
 void measure_startup(Session& session);
 void measure_memory(Session& session);
 // Runs the one loop named `what` so that callgrind can count its instructions.

@@ -1,0 +1,97 @@
+// Collective plugin `hier`: algorithms for teams whose members share memory.
+#include <causeway/collective.h>
+
+#include "hier.h"
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: collective\n"
+    "name: hier\n"
+    "version: 1.0.0\n"
+    "api: \"1.0\"\n"
+    "min_core_minor: 0\n"
+    "summary: collectives of teams within one neighborhood through shared memory\n"
+    "license: BSD-3-Clause\n");
+
+namespace hier {
+namespace {
+
+template <class State, cwy_status (*Body)(const Run&, State*)>
+cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
+                const cwyl_args* args, void* memory) {
+  const Run run{team, services, seq, args, services->info(team)};
+  return Body(run, static_cast<State*>(memory));
+}
+
+// What all of these need: members that share memory, and not too many of them.
+bool together(const cwyl_shape* s, uint32_t most) {
+  return s->nbrhd_count == 1 && s->team_size <= most;
+}
+
+int32_t score_flat_barrier(const cwyl_shape* s) {
+  return together(s, kFlatTeam) ? (s->team_size <= 8 ? 40 : 15) : -1;
+}
+int32_t score_flat(const cwyl_shape* s) {
+  return together(s, kFlatTeam) && s->bytes <= kFlatBytes ? (s->team_size <= 8 ? 40 : 15) : -1;
+}
+// All operands lie in the scratch side by side; no more than a quarter of it is counted on.
+int32_t score_flat_reduce(const cwyl_shape* s) {
+  const uint64_t slot = (s->bytes + 63) / 64 * 64;
+  return slot * s->team_size <= s->scratch_bytes / 4 ? score_flat(s) : -1;
+}
+int32_t score_shared_broadcast(const cwyl_shape* s) {
+  return together(s, kSharedTeam) ? (s->bytes >= 16 << 10 ? 40 : 5) : -1;
+}
+// Without direct access a piece of the scratch must hold an element of every member, four times.
+int32_t score_shared_reduce(const cwyl_shape* s) {
+  if (!together(s, kSharedTeam)) return -1;
+  const uint64_t told = uint64_t{s->team_size} * 80 + 128, room = s->scratch_bytes / 4;
+  if (room <= told || (room - told) / (4 * s->team_size) / 64 * 64 < s->element_bytes) return -1;
+  return s->bytes >= 8 << 10 ? 40 : 5;
+}
+
+template <class State, cwy_status (*Body)(const Run&, State*)>
+constexpr cwyl_candidate candidate(const char* name, uint32_t operation, uint32_t most,
+                                   int32_t (*score)(const cwyl_shape*)) {
+  return {CWY_HEAD(cwyl_candidate),
+          name,
+          operation,
+          /*keeps_order=*/1,
+          /*min_bytes=*/0,
+          UINT64_MAX,
+          /*min_team=*/1,
+          most,
+          /*memkind_classes=*/1u << CWY_MEM_HOST,
+          sizeof(State),
+          score,
+          step<State, Body>,
+          step<State, Body>};
+}
+
+const cwyl_candidate kAll[] = {
+    candidate<Flat, flat_barrier>("flat", CWYL_BARRIER, kFlatTeam, score_flat_barrier),
+    candidate<Flat, flat_broadcast>("flat", CWYL_BROADCAST, kFlatTeam, score_flat),
+    candidate<Flat, flat_reduce_all>("flat", CWYL_REDUCE_ALL, kFlatTeam, score_flat_reduce),
+    candidate<SharedBroadcast, shared_broadcast>("shared", CWYL_BROADCAST, kSharedTeam,
+                                                 score_shared_broadcast),
+    candidate<SharedReduce, shared_reduce>("shared", CWYL_REDUCE_ONE, kSharedTeam,
+                                           score_shared_reduce),
+    candidate<SharedReduce, shared_reduce>("shared", CWYL_REDUCE_ALL, kSharedTeam,
+                                           score_shared_reduce),
+};
+const cwyl_candidate* const kCandidates[] = {&kAll[0], &kAll[1], &kAll[2],
+                                             &kAll[3], &kAll[4], &kAll[5]};
+
+void fini() {}
+
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, sizeof kCandidates / sizeof *kCandidates,
+                             kCandidates,           0, fini};
+
+}  // namespace
+}  // namespace hier
+
+extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
+                                                     const cwyl_module** module, cwy_err*) {
+  *module = &hier::kModule;
+  return CWY_OK;
+}

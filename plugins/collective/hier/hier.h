@@ -1,0 +1,82 @@
+// What the algorithms of this plugin share.
+#pragma once
+
+#include <causeway/collective.h>
+
+namespace hier {
+
+// The call's arguments in one place.
+struct Run {
+  cwyl_team* team;
+  const cwyl_team_services* s;
+  cwyl_seq seq;
+  const cwyl_args* args;
+  const cwyl_team_info* info;
+
+  uint64_t bytes() const { return args->element_bytes * args->count; }
+  uint64_t signal(uint32_t which) const { return s->signal(team, seq, which); }
+  uint8_t* scratch(uint64_t* length) const {
+    return static_cast<uint8_t*>(s->scratch(team, seq, length));
+  }
+};
+
+// Raises `signal` at every other member, with `length` bytes to `offset` of its scratch. `next`
+// (starts as 0) is where it goes on after CWY_INPROGRESS.
+inline cwy_status tell_others(const Run& run, uint32_t* next, const void* src, uint64_t length,
+                              uint64_t offset, uint32_t signal) {
+  const uint32_t size = run.info->size;
+  // Each member begins behind itself, so that not all turn to the same one first.
+  for (; *next + 1 < size; ++*next) {
+    const uint32_t to = (run.info->rank + 1 + *next) % size;
+    const cwy_status status = run.s->put_signal(run.team, run.seq, to, src, length, offset, signal);
+    if (status == CWY_RETRY) return CWY_INPROGRESS;
+    if (status != CWY_OK) return status;
+  }
+  return CWY_OK;
+}
+
+// The members whose operands one member combines, or all of them: the last and the one before it
+// first, then towards rank 0. So order is kept, and a client's operator, which leaves its result
+// where the right operand was, needs no copy.
+template <class OperandOf>
+void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, OperandOf operand) {
+  const uint32_t size = run.info->size;
+  const void* right = operand(size - 1);
+  for (uint32_t left = size - 1; left-- != 0;) {
+    uint8_t* to = left == 0 ? out : work;
+    run.s->reduce_into(run.team, run.seq, operand(left), right, to, count);
+    right = to;
+  }
+}
+
+// flat.cpp: everybody tells everybody; one step, for what is short.
+constexpr uint32_t kFlatTeam = 16;
+constexpr uint64_t kFlatBytes = 512;  // what every put_signal takes
+struct Flat {
+  uint32_t started, next;
+};
+cwy_status flat_barrier(const Run& run, Flat* state);
+cwy_status flat_broadcast(const Run& run, Flat* state);
+cwy_status flat_reduce_all(const Run& run, Flat* state);
+
+// shared_reduce.cpp: every member combines one stretch out of all members' memory.
+constexpr uint32_t kSharedTeam = 40;
+struct SharedReduce {
+  uint32_t phase, next, direct, piece;
+  uint64_t done;  // elements of this member's stretch
+  uint8_t* work;  // what is combined so far
+};
+cwy_status shared_reduce(const Run& run, SharedReduce* state);
+
+// shared_broadcast.cpp: every member copies out of the root's memory.
+struct SharedBroadcast {
+  uint32_t phase, next;
+  uint32_t staged;  // the root: somebody reads its scratch; a member: it needs pieces
+  uint32_t needy;   // the root: members that do; a member: it reads the root's scratch
+  uint64_t piece;   // of those that go through the root's scratch
+  uint64_t done;
+  cwyl_region region, scratch;  // the root's source and scratch
+};
+cwy_status shared_broadcast(const Run& run, SharedBroadcast* state);
+
+}  // namespace hier

@@ -1,0 +1,274 @@
+// Reductions through shared memory: member r combines the r-th stretch of the elements, reading
+// all members' sources and writing all members' results where they are. Every byte is read once
+// and written once. Where some member's buffers cannot be reached, the team goes through scratch
+// in pieces instead: operands to the member that combines them, results back.
+//
+// Phases: tell the others where one's buffers are; tell them whether one can reach all of theirs;
+// work; tell that it is done. A member ends when all have said so: nobody reads its source any
+// more, and its result is complete.
+#include "hier.h"
+
+namespace hier {
+namespace {
+
+enum Phase : uint32_t { kTell, kHear, kVote, kCount, kWork, kFinish, kAwait, kPieces };
+// Signals.
+enum : uint32_t { kAddresses = 0, kVotes = 1, kDone = 2, kOperands = 3, kResults = 5 };
+
+// So much of a stretch is combined before it is copied to the others: it stays in the cache.
+constexpr uint64_t kChunk = 32 << 10;
+constexpr uint32_t kChunksPerStep = 8;
+
+struct Address {
+  cwyl_region src, dst;
+  uint64_t good;  // both can be reached, as far as their owner knows
+};
+
+// The scratch begins with what the others told: addresses, then votes.
+uint64_t vote_offset(uint32_t size) {
+  return (size * sizeof(Address) + 63) / 64 * 64;
+}
+
+struct Stretch {
+  uint64_t from, count;  // elements
+};
+Stretch stretch_of(uint64_t count, uint32_t parts, uint32_t which) {
+  const uint64_t each = count / parts, more = count % parts;
+  return {each * which + (which < more ? which : more), each + (which < more ? 1 : 0)};
+}
+
+bool has_result(const Run& run, uint32_t rank) {
+  return run.args->operation == CWYL_REDUCE_ALL || rank == run.args->root;
+}
+
+cwy_status tell_addresses(const Run& run, SharedReduce* state) {
+  uint64_t room;
+  auto* own = reinterpret_cast<Address*>(run.scratch(&room)) + run.info->rank;
+  Address a{};
+  a.good = run.s->expose(run.team, run.seq, const_cast<void*>(run.args->src), run.bytes(),
+                         &a.src) == CWY_OK;
+  if (has_result(run, run.info->rank)) {
+    a.good &= run.s->expose(run.team, run.seq, run.args->dst, run.bytes(), &a.dst) == CWY_OK;
+  }
+  *own = a;
+  return tell_others(run, &state->next, own, sizeof *own, run.info->rank * sizeof *own, kAddresses);
+}
+
+const Address& address_of(const Run& run, uint32_t rank) {
+  uint64_t room;
+  return reinterpret_cast<const Address*>(run.scratch(&room))[rank];
+}
+
+uint8_t* source_at(const Run& run, uint32_t rank, uint64_t offset) {
+  if (rank == run.info->rank) {
+    return static_cast<uint8_t*>(const_cast<void*>(run.args->src)) + offset;
+  }
+  return static_cast<uint8_t*>(
+      run.s->direct(run.team, run.seq, rank, &address_of(run, rank).src, offset));
+}
+uint8_t* result_at(const Run& run, uint32_t rank, uint64_t offset) {
+  if (rank == run.info->rank) return static_cast<uint8_t*>(run.args->dst) + offset;
+  return static_cast<uint8_t*>(
+      run.s->direct(run.team, run.seq, rank, &address_of(run, rank).dst, offset));
+}
+
+bool reaches_all(const Run& run) {
+  for (uint32_t r = 0; r < run.info->size; ++r) {
+    if (address_of(run, r).good == 0) return false;
+    if (source_at(run, r, 0) == nullptr) return false;
+    if (has_result(run, r) && result_at(run, r, 0) == nullptr) return false;
+  }
+  return true;
+}
+
+bool all_voted_for_it(const Run& run) {
+  uint64_t room;
+  const uint8_t* votes = run.scratch(&room) + vote_offset(run.info->size);
+  for (uint32_t r = 0; r < run.info->size; ++r) {
+    if (votes[r] == 0) return false;
+  }
+  return true;
+}
+
+// One chunk of this member's stretch.
+void work_on(const Run& run, SharedReduce* state, const Stretch& mine, uint64_t count) {
+  const uint64_t element = run.args->element_bytes;
+  const uint64_t offset = (mine.from + state->done) * element, bytes = count * element;
+  const bool keeps = has_result(run, run.info->rank);
+  uint8_t* const out = keeps ? result_at(run, run.info->rank, offset) : state->work;
+  combine_all(run, count, state->work, out,
+              [&](uint32_t of) -> const void* { return source_at(run, of, offset); });
+  for (uint32_t i = 1; i < run.info->size; ++i) {
+    const uint32_t to = (run.info->rank + i) % run.info->size;
+    if (has_result(run, to)) run.s->copy(run.team, run.seq, result_at(run, to, offset), out, bytes);
+  }
+  state->done += count;
+}
+
+cwy_status work(const Run& run, SharedReduce* state) {
+  const Stretch mine = stretch_of(run.args->count, run.info->size, run.info->rank);
+  const uint64_t element = run.args->element_bytes;
+  const uint64_t at_once = element < kChunk ? kChunk / element : 1;
+  if (state->work == nullptr) {
+    state->work = static_cast<uint8_t*>(run.s->memory(run.team, run.seq, at_once * element));
+    if (state->work == nullptr) return CWY_ERR_NOMEM;
+  }
+  for (uint32_t chunks = 0; state->done < mine.count; ++chunks) {
+    if (chunks == kChunksPerStep) return CWY_INPROGRESS;
+    const uint64_t left = mine.count - state->done;
+    work_on(run, state, mine, left < at_once ? left : at_once);
+  }
+  return CWY_OK;
+}
+
+// ---- without direct access ----
+
+// The scratch behind addresses and votes: a slot per member for operands, one for results, twice,
+// for pieces take turns: a member may be a piece ahead of another, never two.
+struct Slots {
+  uint64_t begin, slot, at_once;  // at_once: elements a member combines in one piece
+  uint64_t operand(uint32_t turn, uint32_t of, uint32_t size) const {
+    return begin + (2 * turn * size + of) * slot;
+  }
+  uint64_t result(uint32_t turn, uint32_t of, uint32_t size) const {
+    return begin + ((2 * turn + 1) * size + of) * slot;
+  }
+};
+
+Slots slots_of(const Run& run) {
+  const uint32_t size = run.info->size;
+  uint64_t room;
+  run.scratch(&room);
+  const uint64_t begin = (vote_offset(size) + size + 63) / 64 * 64;
+  uint64_t slot = (room - begin) / (4 * size) / 64 * 64;
+  if (slot > run.info->put_max) slot = run.info->put_max / 64 * 64;
+  return {begin, slot, slot / run.args->element_bytes};
+}
+
+// Elements of piece `piece` that member `which` combines.
+Stretch share_of(const Run& run, const Slots& slots, uint64_t piece, uint32_t which) {
+  const uint64_t whole = slots.at_once * run.info->size, from = piece * whole;
+  const uint64_t left = run.args->count - from;
+  const Stretch s = stretch_of(left < whole ? left : whole, run.info->size, which);
+  return {from + s.from, s.count};
+}
+
+// `phase` counts the steps of a piece: 0 operands out, 1 combine, 2 results out, 3 results in.
+cwy_status pieces(const Run& run, SharedReduce* state) {
+  const uint32_t size = run.info->size, rank = run.info->rank;
+  const Slots slots = slots_of(run);
+  const uint64_t element = run.args->element_bytes, whole = slots.at_once * size;
+  const uint64_t count = (run.args->count + whole - 1) / whole;
+  uint64_t room;
+  uint8_t* const scratch = run.scratch(&room);
+  const auto* src = static_cast<const uint8_t*>(run.args->src);
+  auto* dst = static_cast<uint8_t*>(run.args->dst);
+  for (; state->done < count; ++state->done) {
+    const uint64_t piece = state->done;
+    const uint32_t turn = piece % 2;
+    const uint64_t rounds = (piece / 2 + 1) * (size - 1);  // signals of this turn by then
+    const Stretch mine = share_of(run, slots, piece, rank);
+    if (state->piece == 0) {
+      for (; state->next + 1 < size; ++state->next) {
+        const uint32_t to = (rank + 1 + state->next) % size;
+        const Stretch theirs = share_of(run, slots, piece, to);
+        const cwy_status status = run.s->put_signal(
+            run.team, run.seq, to, src + theirs.from * element, theirs.count * element,
+            slots.operand(turn, rank, size), kOperands + turn);
+        if (status == CWY_RETRY) return CWY_INPROGRESS;
+        if (status != CWY_OK) return status;
+      }
+      state->piece = 1;
+      state->next = 0;
+    }
+    uint8_t* const own = scratch + slots.result(turn, rank, size);
+    if (state->piece == 1) {
+      if (run.signal(kOperands + turn) < rounds) return CWY_INPROGRESS;
+      uint8_t* const mixed = scratch + slots.operand(turn, rank, size);
+      if (mine.count != 0) {
+        combine_all(run, mine.count, mixed, own, [&](uint32_t of) -> const void* {
+          if (of == rank) return src + mine.from * element;
+          return scratch + slots.operand(turn, of, size);
+        });
+      }
+      state->piece = 2;
+    }
+    if (state->piece == 2) {
+      // A member without a result is told too: its partners' pieces must not run away from it.
+      for (; state->next + 1 < size; ++state->next) {
+        const uint32_t to = (rank + 1 + state->next) % size;
+        const cwy_status status = run.s->put_signal(
+            run.team, run.seq, to, own, has_result(run, to) ? mine.count * element : 0,
+            slots.result(turn, rank, size), kResults + turn);
+        if (status == CWY_RETRY) return CWY_INPROGRESS;
+        if (status != CWY_OK) return status;
+      }
+      state->piece = 3;
+      state->next = 0;
+    }
+    if (run.signal(kResults + turn) < rounds) return CWY_INPROGRESS;
+    for (uint32_t of = 0; of < size && has_result(run, rank); ++of) {
+      const Stretch theirs = share_of(run, slots, piece, of);
+      run.s->copy(run.team, run.seq, dst + theirs.from * element,
+                  scratch + slots.result(turn, of, size), theirs.count * element);
+    }
+    state->piece = 0;
+  }
+  return CWY_OK;
+}
+
+}  // namespace
+
+cwy_status shared_reduce(const Run& run, SharedReduce* state) {
+  const uint32_t others = run.info->size - 1;
+  if (run.bytes() == 0) return CWY_OK;
+  if (others == 0) {
+    if (run.args->dst != run.args->src) {
+      run.s->copy(run.team, run.seq, run.args->dst, run.args->src, run.bytes());
+    }
+    return CWY_OK;
+  }
+  cwy_status status = CWY_OK;
+  const auto next_phase = [&](uint32_t phase) {
+    state->phase = phase;
+    state->next = 0;
+  };
+  if (state->phase == kTell) {
+    status = tell_addresses(run, state);
+    if (status != CWY_OK) return status;
+    next_phase(kHear);
+  }
+  if (state->phase == kHear) {
+    if (run.signal(kAddresses) != others) return CWY_INPROGRESS;
+    state->direct = reaches_all(run);
+    uint64_t room;
+    run.scratch(&room)[vote_offset(run.info->size) + run.info->rank] =
+        static_cast<uint8_t>(state->direct);
+    next_phase(kVote);
+  }
+  if (state->phase == kVote) {
+    const auto vote = static_cast<uint8_t>(state->direct);
+    status = tell_others(run, &state->next, &vote, 1, vote_offset(run.info->size) + run.info->rank,
+                         kVotes);
+    if (status != CWY_OK) return status;
+    next_phase(kCount);
+  }
+  if (state->phase == kCount) {
+    if (run.signal(kVotes) != others) return CWY_INPROGRESS;
+    next_phase(all_voted_for_it(run) ? kWork : kPieces);
+  }
+  if (state->phase == kPieces) return pieces(run, state);
+  if (state->phase == kWork) {
+    status = work(run, state);
+    if (status != CWY_OK) return status;
+    next_phase(kFinish);
+  }
+  if (state->phase == kFinish) {
+    status = tell_others(run, &state->next, nullptr, 0, 0, kDone);
+    if (status != CWY_OK) return status;
+    next_phase(kAwait);
+  }
+  return run.signal(kDone) == others ? CWY_OK : CWY_INPROGRESS;
+}
+
+}  // namespace hier
