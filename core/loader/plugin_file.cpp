@@ -8,6 +8,7 @@
 
 #include "diag/error.h"
 #include "loader/one_line.h"
+#include "loader/signal_keeper.h"
 
 namespace causeway {
 namespace {
@@ -87,6 +88,7 @@ PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
   // A name without a slash would send dlopen to the system's library path.
   const std::string path = std::filesystem::absolute(manifest.path).string();
   const std::lock_guard<std::mutex> guard(g_lock);
+  const SignalKeeper keeper;
   // NODELETE: plugins' libraries leave threads and thread-locals behind that unloading would
   // pull the code away from.
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);

@@ -7,6 +7,7 @@
 #include "am/emulated_prepare.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "loader/signal_keeper.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
 
@@ -67,6 +68,7 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConduitPlugin* plugin,
                  std::shared_ptr<const Options> options)
     : index_(index), spec_(spec), plugin_(plugin), options_(std::move(options)) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const SignalKeeper keeper;
   const cwy_status status =
       module().domain_open(as_c(options_.get()), spec_.device.c_str(), &domain_, &err);
   if (status != CWY_OK) {
