@@ -14,6 +14,7 @@
 namespace causeway {
 
 Runtime* g_runtime = nullptr;
+bool g_checks = false;
 
 namespace {
 
@@ -65,6 +66,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   config_ = load_config(ConfigSources::from_environment());
   set_log_level(level_of(config_.log_level));
   checks_ = config_.checks == Checks::full;
+  g_checks = checks_;
   direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
   multithreaded_ = mode == ThreadMode::par;
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);

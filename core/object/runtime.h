@@ -78,6 +78,9 @@ class Runtime {
   std::vector<std::pair<uint32_t, std::string>> deaths_;
 };
 
+// Whether `checks: full` holds. Set with the runtime, and readable without one: events need none.
+extern bool g_checks;
+
 extern Runtime* g_runtime;  // set once, before gex_Client_Init returns; never reset
 inline Runtime& runtime() {
   return *g_runtime;

@@ -65,12 +65,12 @@ void require_no_flags(const char* call, gex_Flags_t flags) {
 // "Calls from restricted context" forbids tests and queries too. Where nothing is waited for they
 // would work, so only `checks: full` looks.
 inline void check_context(const char* call) {
-  if (__builtin_expect(runtime().checks(), 0)) require_client_context(call, thread_state());
+  if (__builtin_expect(g_checks, 0)) require_client_context(call, thread_state());
 }
 
 // The array of a call on several events.
 inline void check_array(const char* call, const gex_Event_t* events, size_t count) {
-  if (__builtin_expect(!runtime().checks(), 1)) return;
+  if (__builtin_expect(!g_checks, 1)) return;
   require_client_context(call, thread_state());
   if (events == nullptr && count != 0) fatal(call, "pevent is NULL, numevents is {}", count);
 }
@@ -159,7 +159,7 @@ CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_ca
   if (ref.object == nullptr || ref.leaf != 0) {
     fatal("gex_Event_QueryLeaf()", "the first argument is not a root event");
   }
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(g_checks, 0)) {
     require_client_context("gex_Event_QueryLeaf()", thread_state());
     if (ref.object->type != EventType::op && ref.object->type != EventType::region) {
       synchronised_twice(ref.object);
@@ -171,7 +171,7 @@ CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_ca
 
 CAUSEWAY_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
   require_no_flags("gex_NBI_Test()", flags);
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(g_checks, 0)) {
     require_client_context("gex_NBI_Test()", thread_state());
     check_nbi_sync("gex_NBI_Test()", event_mask);
   }
@@ -186,7 +186,7 @@ CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
     fatal("gex_NBI_Wait()",
           "called inside an access region; end the region and wait for its event");
   }
-  if (__builtin_expect(runtime().checks(), 0)) check_nbi_sync("gex_NBI_Wait()", event_mask);
+  if (__builtin_expect(g_checks, 0)) check_nbi_sync("gex_NBI_Wait()", event_mask);
   Waiter waiter;
   while (!thread.implicit.done(event_mask)) waiter.step();
 }
@@ -216,7 +216,7 @@ CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
     return GEX_EVENT_INVALID;
   }
   const gex_Event_t event = encode(&region->head, 0);
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(g_checks, 0)) {
     note_event("gex_NBI_EndAccessRegion()", event, GEX_EC_ALL);
   }
   return event;

@@ -3,10 +3,11 @@
 //   spec_coverage --names LIST... --tests SOURCE... --out TABLE.md
 //
 // A list has one name a line, `#` begins a comment, and `first..last` in braces stands for numbers:
-// `gex_AM_RequestShort{0..16}`. A name may be followed by `: not yet` or `: alias of NAME`. Exits
-// with 1 when a name is neither exercised nor excused, or is excused and exercised all the same, so
-// that the lists stay true. "Exercised" means that the name stands in the code of a case, outside
-// comments and strings: the cases themselves are what shows that it works.
+// `gex_AM_RequestShort{0..16}`. A name may be followed by `: not yet`, or by `:` and
+// another reason why no test uses it. Exits
+// with 1 when a name is neither exercised nor excused, or is said to be missing and exercised all
+// the same, so that the lists stay true. "Exercised" means that the name stands in the code of a
+// case, outside comments and strings: the cases themselves are what shows that it works.
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -84,11 +85,15 @@ std::string code_of(const std::string& text) {
     };
     switch (state) {
       case plain:
-        if (c == '/' && next == '/') state = line, blank();
-        else if (c == '/' && next == '*') state = block, blank();
-        else if (c == '"') state = quote;
+        if (c == '/' && next == '/')
+          state = line, blank();
+        else if (c == '/' && next == '*')
+          state = block, blank();
+        else if (c == '"')
+          state = quote;
         // Not a digit separator.
-        else if (c == '\'' && (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0))
+        else if (c == '\'' &&
+                 (i == 0 || std::isalnum(static_cast<unsigned char>(text[i - 1])) == 0))
           state = tick;
         break;
       case line:
@@ -170,11 +175,16 @@ Arguments parse(int argc, char** argv) {
   std::vector<std::string>* into = nullptr;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--names") into = &a.lists;
-    else if (word == "--tests") into = &a.tests;
-    else if (word == "--out" && i + 1 < argc) a.out = argv[++i], into = nullptr;
-    else if (into != nullptr) into->push_back(word);
-    else die("unexpected argument " + word);
+    if (word == "--names")
+      into = &a.lists;
+    else if (word == "--tests")
+      into = &a.tests;
+    else if (word == "--out" && i + 1 < argc)
+      a.out = argv[++i], into = nullptr;
+    else if (into != nullptr)
+      into->push_back(word);
+    else
+      die("unexpected argument " + word);
   }
   if (a.lists.empty() || a.tests.empty() || a.out.empty())
     die("usage: spec_coverage --names LIST... --tests SOURCE... --out TABLE.md");
@@ -201,9 +211,11 @@ int main(int argc, char** argv) {
     // The longest beginning that a macro completes.
     for (const auto& [word, where] : glued)
       if (by.empty() && name.text.compare(0, word.size(), word) == 0) by = where + " (by macro)";
-    if (by.empty() && name.excuse.empty()) wrong.push_back(name.text + " has no test (" + name.list + ")");
+    if (by.empty() && name.excuse.empty())
+      wrong.push_back(name.text + " has no test (" + name.list + ")");
     if (!by.empty() && name.excuse == "not yet")
-      wrong.push_back(name.text + " is said to be missing, and " + by + " uses it (" + name.list + ")");
+      wrong.push_back(name.text + " is said to be missing, and " + by + " uses it (" + name.list +
+                      ")");
     exercised += by.empty() ? 0 : 1;
     excused += by.empty() ? 1 : 0;
     table << "| " << name.list << " | `" << name.text << "` | "
