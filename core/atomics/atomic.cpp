@@ -7,6 +7,7 @@
 #include "atomics/emulated_atomic.h"
 #include "atomics/names.h"
 #include "checks/event_checks.h"
+#include "checks/rma_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -83,13 +84,17 @@ void require_true_assertions(const Resolved& r) {
   }
 }
 
-void require_target(const Resolved& r) {
+void require_memory(const Resolved& r) {
   const size_t size = dt_size(r.call.dt);
   if (reinterpret_cast<uintptr_t>(r.addr) % size != 0) {
     fatal(r.call.name, "target {} is not aligned for {} ({} bytes)", r.addr, dt_word(r.call.dt),
           size);
   }
   require_remote_range(r.call.name, r.peer, r.addr, size);
+  if (r.result != nullptr) {
+    check_local_segment(r.call.name, r.peer, r.call.flags, reinterpret_cast<uint64_t>(r.result),
+                        size);
+  }
 }
 
 Resolved resolve(const AtomicCall& call) {
@@ -107,7 +112,7 @@ Resolved resolve(const AtomicCall& call) {
   const Resolved r{call, domain, rank, peer, result, remote_address(peer, call.addr, call.flags)};
   if (__builtin_expect(checks, 0)) {
     require_true_assertions(r);
-    require_target(r);
+    require_memory(r);
   }
   return r;
 }

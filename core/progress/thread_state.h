@@ -18,7 +18,7 @@ enum class Context : uint32_t {
   request_handler = 1,
   reply_handler = 2,
   negotiating = 3,  // between gex_AM_Prepare*() and its Commit or Cancel, wherever that began
-  reduction = 4  // in a reduction operator of the client's
+  reduction = 4     // in a reduction operator of the client's
 };
 
 struct ThreadState {

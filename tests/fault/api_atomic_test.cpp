@@ -53,6 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"no_such_rank", {"gex_AD_OpNB_I64", "rank 2"}},
         Misuse{"no_such_jobrank", {"gex_AD_OpNB_I64", "job rank 5 is not a member"}},
         Misuse{"no_result", {"gex_AD_OpNB_I64", "result_p is NULL"}},
+        Misuse{"result_outside", {"gex_AD_OpNB_I64", "segment"}},
         Misuse{"unknown_flag", {"gex_AD_OpNB_I64", "unknown flags"}},
         Misuse{"not_my_rank", {"gex_AD_OpNB_I64", "GEX_FLAG_AD_MY_RANK"}},
         Misuse{"both_places", {"gex_AD_OpNB_I64", "exclude each other"}},

@@ -49,6 +49,12 @@ const std::map<std::string, void (*)()>& operations() {
       {"no_such_jobrank", [] { op(job.size + 3, target(), fadd, GEX_FLAG_RANK_IS_JOBRANK); }},
       {"no_result",
        [] { gex_Event_Wait(gex_AD_OpNB_I64(ad, nullptr, job.peer(), target(), fadd, 1, 0, 0)); }},
+      {"result_outside",
+       [] {
+         auto* const offset = reinterpret_cast<int64_t*>(kSegmentBytes);
+         gex_Event_Wait(gex_AD_OpNB_I64(ad, offset, job.peer(), target(), fadd, 1, 0,
+                                        GEX_FLAG_SELF_SEG_OFFSET));
+       }},
       {"unknown_flag", [] { op(job.peer(), target(), fadd, GEX_FLAG_LC_COPY_YES); }},
       {"not_my_rank", [] { op(job.peer(), target(), fadd, GEX_FLAG_AD_MY_RANK); }},
       {"both_places",
