@@ -48,6 +48,19 @@ const char* name_of(const gex_AM_Entry_t& entry) {
 constexpr gex_Flags_t kCategoryFlag[] = {GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG};
 static_assert(CWYC_AM_SHORT == 0 && CWYC_AM_MEDIUM == 1 && CWYC_AM_LONG == 2);
 
+// The two endpoints of a routed message: the peer that sent it as the addressed endpoint sees it.
+Peer& addressed(const Peer& base, uint64_t word) {
+  const Route route = word_route(word);
+  Endpoint* ep = find_endpoint(route.client, route.to);
+  if (ep == nullptr || route.from >= Endpoint::kMaxEndpoints) {
+    fatal("communication",
+          "rank {} names the endpoint with index {} of this rank, but there is no endpoint with "
+          "index {} here; gex_EP_Create() makes it",
+          base.rank, route.to, route.to);
+  }
+  return ep->peer(route.from, base.rank);
+}
+
 __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word, uint32_t kind,
                                                       const int32_t* args, unsigned nargs,
                                                       void* payload, size_t length) {
@@ -75,13 +88,18 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   thread.context = before;
 }
 
-// What is not a client's short message.
-__attribute__((noinline)) void deliver_other(Peer& peer, uint64_t word, uint32_t kind,
+// What is not a client's short message to the primordial endpoint.
+__attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t kind,
                                              const int32_t* args, uint32_t nargs, void* payload,
                                              size_t length) {
+  Peer& peer = word & kWordRouted ? addressed(base, word) : base;
   if (!(word & (kWordInternal | kWordEmulatedLong))) {
-    run_client(peer, word, kind == CWYC_AM_LONG ? CWYC_AM_LONG : CWYC_AM_MEDIUM, args, nargs,
-               payload, length);
+    if (kind == CWYC_AM_SHORT) {
+      run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
+    } else {
+      run_client(peer, word, kind == CWYC_AM_LONG ? CWYC_AM_LONG : CWYC_AM_MEDIUM, args, nargs,
+                 payload, length);
+    }
     return;
   }
   if (!(word & kWordInternal)) {
@@ -112,7 +130,8 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
   auto* cep = static_cast<ConduitEp*>(core_ep);
   Peer& peer = cep->owner->peer(from.rank);
   if (__builtin_expect(peer.epoch != from.epoch, 0)) return;  // of an earlier incarnation
-  if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & (kWordInternal | kWordEmulatedLong)), 1)) {
+  constexpr uint64_t kUncommon = kWordInternal | kWordEmulatedLong | kWordRouted;
+  if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & kUncommon), 1)) {
     run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
     return;
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "am/deliver.h"
@@ -26,6 +27,9 @@ struct LongHeader {
   uint32_t id;
   uint32_t pieces;  // sent ahead
 };
+constexpr const char* kCall = "gex_AM_*Long()";
+// The last argument of a piece.
+constexpr int32_t kPieceOfReply = 1, kPieceAnywhere = 2;
 constexpr size_t kInlineBytes = 512 - sizeof(LongHeader);
 
 // A message that arrived before its last piece, or pieces that arrived before their message.
@@ -36,7 +40,7 @@ struct Assembly {
   uint64_t word = 0, addr = 0, length = 0;
   std::vector<int32_t> args;
 };
-using Key = std::array<uint32_t, 3>;  // sender, id, lane
+using Key = std::tuple<const Peer*, uint32_t, bool>;  // sender and receiver, id, is it a reply
 std::mutex g_mutex;                   // handlers may run on several threads
 std::map<Key, Assembly> g_assemblies;
 
@@ -78,7 +82,8 @@ struct LongSend {
     for (size_t at = pieces * piece_bytes; at < length; at += piece_bytes, ++pieces) {
       const uint64_t to = raddr + at;
       const int32_t piece_args[] = {low_half(to), high_half(to), static_cast<int32_t>(id),
-                                    lane != 0 ? 1 : 0};
+                                    (lane != 0 ? kPieceOfReply : 0) |
+                                        (word & kWordAnywhere ? kPieceAnywhere : 0)};
       const size_t n = std::min(piece_bytes, length - at);
       const cwy_status status =
           try_send_internal(peer, Internal::long_piece, piece_args, 4, payload + at, n, lane != 0);
@@ -138,6 +143,7 @@ cwy_status continue_long(LongSend&& begun, uint32_t flags, cwyc_op* op) {
 cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                          const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey*,
                          uint32_t flags, cwyc_op* op) {
+  if (flags & kAnywhere) word |= kWordAnywhere;
   if (length <= kInlineBytes) {
     return send_message(conn, word, args, nargs, {raddr, length, 0, 0}, payload, length, flags);
   }
@@ -189,9 +195,8 @@ uint32_t push_emulated_longs() {
 
 void on_long_piece(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
   const uint64_t addr = join_halves(args[0], args[1]);
-  require_in_segment(from, addr, length, "gex_AM_*Long()");
-  std::memcpy(reinterpret_cast<void*>(addr), payload, length);
-  const Key key{from.rank, static_cast<uint32_t>(args[2]), static_cast<uint32_t>(args[3])};
+  store_for_peer(from, addr, payload, length, (args[3] & kPieceAnywhere) != 0, kCall);
+  const Key key{&from, static_cast<uint32_t>(args[2]), (args[3] & kPieceOfReply) != 0};
   Assembly whole;
   {
     const std::lock_guard lock(g_mutex);
@@ -209,17 +214,19 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
   LongHeader header{};
   if (length < sizeof header) return;  // not ours: the sender's library is another version
   std::memcpy(&header, payload, sizeof header);
-  word &= ~kWordEmulatedLong;
+  const bool anywhere = (word & kWordAnywhere) != 0;
+  word &= ~(kWordEmulatedLong | kWordAnywhere);
   auto* dest = reinterpret_cast<void*>(header.addr);
   if (header.pieces == 0) {
     if (header.length != 0) {
-      require_in_segment(from, header.addr, header.length, "gex_AM_*Long()");
-      std::memcpy(dest, static_cast<char*>(payload) + sizeof header, length - sizeof header);
+      if (header.length > length - sizeof header) return;  // as above
+      store_for_peer(from, header.addr, static_cast<char*>(payload) + sizeof header, header.length,
+                     anywhere, kCall);
     }
     run_client_long(from, word, args, nargs, dest, header.length);
     return;
   }
-  const Key key{from.rank, header.id, (word & kWordReply) ? 1u : 0u};
+  const Key key{&from, header.id, (word & kWordReply) != 0};
   {
     const std::lock_guard lock(g_mutex);
     Assembly& a = g_assemblies[key];

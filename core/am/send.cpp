@@ -61,10 +61,13 @@ void check_overlap(const PayloadFacts& f) {
 }  // namespace
 
 void check_payload(const PayloadFacts& facts) {
+  require_capability(facts.call, *facts.peer.ep, GEX_EP_CAPABILITY_AM, "AM");
   check_flags(facts);
   check_source(facts);
   if (!facts.is_long) return;
-  require_remote_range(facts.call, facts.peer, facts.dest, facts.length);
+  if (!may_be_elsewhere(facts.flags)) {
+    require_remote_range(facts.call, facts.peer, facts.dest, facts.length);
+  }
   check_overlap(facts);
 }
 

@@ -9,6 +9,7 @@
 #include "progress/poll.h"
 #include "progress/thread_state.h"
 #include "progress/waiter.h"
+#include "rma/emulation.h"
 
 namespace causeway {
 
@@ -60,6 +61,7 @@ inline uint32_t conduit_flags(gex_Flags_t flags) {
   uint32_t out = 0;
   if (flags & GEX_FLAG_IMMEDIATE) out |= CWYC_IMMEDIATE;
   if (flags & GEX_FLAG_LC_COPY_YES) out |= CWYC_SRC_VOLATILE;
+  if (flags & GEX_FLAG_PEER_SEG_UNKNOWN) out |= kAnywhere;  // for emulated longs; conduits ignore it
   return out;
 }
 

@@ -27,7 +27,7 @@ std::string arguments(const RmaCall& call) {
                      call.flags);
 }
 
-bool in_bound_segment(const Peer& peer, uint64_t at, uint64_t length) {
+bool in_own_segment(const Peer& peer, uint64_t at, uint64_t length) {
   const Segment* segment = peer.ep->segment();
   if (segment == nullptr) return false;
   const auto base = reinterpret_cast<uint64_t>(segment->addr());
@@ -62,8 +62,13 @@ void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex
 
 void check_local_segment(const char* call, const Peer& peer, gex_Flags_t flags, uint64_t addr,
                          uint64_t length) {
+  if ((flags & GEX_FLAG_SELF_SEG_SOME) && !in_any_segment(addr, length)) {
+    fatal(call,
+          "flags {:#x} say that the local memory lies in segments, but [{:#x}, {:#x}) is in none",
+          flags, addr, addr + length);
+  }
   if (!(flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET))) return;
-  if (in_bound_segment(peer, addr, length)) return;
+  if (in_own_segment(peer, addr, length)) return;
   fatal(call,
         "flags {:#x} say that the local memory lies in the bound segment, but [{:#x}, {:#x}) does "
         "not",

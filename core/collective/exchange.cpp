@@ -25,12 +25,12 @@ struct Incoming {
   bool started = false;
   bool complete() const { return started && received == bytes.size(); }
 };
-// Team, sequence number of the exchange on it, phase, sender's job rank.
-using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+// Team, receiver's rank in it (a process may have several members), sequence number of the
+// exchange on it, phase, sender's rank.
+using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
 std::mutex g_mutex;  // pieces arrive in handlers on any thread
 std::map<Key, Incoming> g_incoming;
-std::map<uint32_t, uint32_t> g_sequence;  // per team
 
 void append_u64(std::string& out, uint64_t value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -57,14 +57,16 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
                             low_half(at),
                             high_half(at),
                             low_half(text.size()),
-                            high_half(text.size())};
-    send_internal(peer, Internal::exchange, args, 7, text.data() + at, n);
+                            high_half(text.size()),
+                            static_cast<int32_t>(to),
+                            static_cast<int32_t>(team.rank())};
+    send_internal(peer, Internal::exchange, args, 9, text.data() + at, n);
     at += n;
   } while (at < text.size());
 }
 
 std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase) {
-  const Key key{team.id(), sequence, phase, team.member(from).rank};
+  const Key key{team.id(), team.rank(), sequence, phase, from};
   Waiter waiter;
   for (;;) {
     {
@@ -96,11 +98,7 @@ std::vector<std::string> unpack_all(const std::string& all, uint32_t size) {
 }  // namespace
 
 std::vector<std::string> exchange(Team& team, const std::string& own) {
-  uint32_t sequence;
-  {
-    const std::lock_guard lock(g_mutex);
-    sequence = g_sequence[team.id()]++;
-  }
+  const uint32_t sequence = team.next_exchange();
   const uint32_t me = team.rank(), n = team.size();
   std::string gathered;
   append_u64(gathered, me);
@@ -121,9 +119,10 @@ std::vector<std::string> exchange(Team& team, const std::string& own) {
   return unpack_all(gathered, n);
 }
 
-void on_exchange_piece(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
-  const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[1]),
-                static_cast<uint32_t>(args[2]), from.rank};
+void on_exchange_piece(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
+  const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[7]),
+                static_cast<uint32_t>(args[1]), static_cast<uint32_t>(args[2]),
+                static_cast<uint32_t>(args[8])};
   const uint64_t at = join_halves(args[3], args[4]), total = join_halves(args[5], args[6]);
   if (at > total || length > total - at) return;
   const std::lock_guard lock(g_mutex);

@@ -9,8 +9,10 @@ namespace causeway {
 namespace {
 
 bool op_happened(const Op& op, unsigned leaf) {
-  if (leaf == 0) return op.complete();
-  return op.reported(CWYC_DONE_LOCAL);  // the only leaf of one operation is local completion
+  // Local completion is a step of its own where the source is read after the call; the leaf of any
+  // other category is the whole operation.
+  const bool local = leaf == 1 + kCategoryLc && (op.need & CWYC_DONE_LOCAL) != 0;
+  return local ? op.reported(CWYC_DONE_LOCAL) : op.complete();
 }
 
 bool region_happened(const Region& region, unsigned leaf) {

@@ -13,6 +13,7 @@ typedef uint32_t gex_Rank_t;
 #define GEX_RANK_INVALID ((gex_Rank_t)0xFFFFFFFFu)
 
 typedef uint16_t gex_EP_Index_t;
+#define GEX_EP_INDEX_INVALID ((gex_EP_Index_t)0xFFFFu)
 typedef void* gex_Addr_t;
 
 /* An event is the address of a library object with the leaf in its low bits; 0 is "complete". */
@@ -61,6 +62,7 @@ typedef uint32_t gex_Flags_t;
 #define GEX_FLAG_GLOBALLY_QUIESCED ((gex_Flags_t)(1u << 2))
 #define GEX_FLAG_HINT_ACCEL_AD ((gex_Flags_t)(1u << 3))
 #define GEX_FLAG_HINT_ACCEL_COLL ((gex_Flags_t)(1u << 4))
+#define GEX_FLAG_HINT_ACCEL_ALL (GEX_FLAG_HINT_ACCEL_AD | GEX_FLAG_HINT_ACCEL_COLL)
 
 /* Teams and their scratch. */
 #define GEX_FLAG_TM_SCRATCH_SIZE_MIN ((gex_Flags_t)(1u << 21))

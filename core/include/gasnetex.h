@@ -193,6 +193,11 @@ extern gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep);
 extern gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep);
 extern void gex_EP_SetCData(gex_EP_t ep, const void* val);
 extern void* gex_EP_QueryCData(gex_EP_t ep);
+/* The endpoint's index is the smallest that the client does not use yet. Every capability is
+ * there; at least one has to be named. GASNET_ERR_RESOURCE when GASNET_MAXEPS exist. */
+extern int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client, gex_EP_Capabilities_t capabilities,
+                         gex_Flags_t flags);
+/* A segment that was destroyed leaves its endpoints unbound: another one may be bound then. */
 extern int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags);
 extern int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
                                       gex_Flags_t flags);
@@ -212,6 +217,17 @@ static inline gex_Rank_t gex_TM_QuerySize(gex_TM_t tm) {
 }
 extern void gex_TM_SetCData(gex_TM_t tm, const void* val);
 extern void* gex_TM_QueryCData(gex_TM_t tm);
+/* Scratch is kept for the team and given back by gex_TM_Destroy; collectives work without it. */
+extern size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key,
+                           void* scratch_addr, size_t scratch_size, gex_Flags_t flags);
+extern size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+                            gex_EP_Location_t* args, size_t numargs, gex_Addr_t* scratch_addrs,
+                            size_t scratch_size, gex_Flags_t flags);
+extern size_t gex_TM_Dup(gex_TM_t* new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
+                         size_t scratch_len, gex_Flags_t flags);
+/* Waits for all members, unless GEX_FLAG_GLOBALLY_QUIESCED says that they have been waited for. Of
+ * several members in one process only the last call waits. */
+extern int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags);
 extern gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index);
 extern gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank);
 extern gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank);

@@ -5,41 +5,27 @@
 
 #include "collective/exchange.h"
 #include "diag/error.h"
+#include "object/client.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team.h"
-#include "progress/poll.h"
 
 namespace causeway {
 namespace {
 
-// Asks the conduits in the rule's order whether the peer's memory is mapped here.
-void map_directly(Peer& peer) {
-  if (peer.rank == runtime().rank()) {
-    peer.segment.direct = true;
-    peer.segment.delta = 0;
-    return;
-  }
-  if (runtime().job().locality(peer.rank) != Locality::nbrhd) return;
-  for (Connection* c : peer.connections) {
-    if (c == nullptr || !(c->cep->caps & CWYC_CAP_DIRECT)) continue;
-    cwyc_rkey* rkey = c->rkey.load(std::memory_order_acquire);
-    if (rkey == nullptr) continue;
-    intptr_t delta = 0;
-    if (c->cep->conduit->module().rkey_direct(rkey, &delta) == CWY_OK) {
-      peer.segment.direct = true;
-      peer.segment.delta = delta;
-      return;
-    }
-  }
-}
-
-// One member's word to the others: '=' and the packed segment, or '!' and why there is none.
-std::string own_word(const std::function<Segment*()>& own) {
+// One member's word to the others: '=' and "index length packed" per endpoint that has a segment,
+// or '!' and why there is none.
+std::string own_word(const std::function<std::vector<Endpoint*>()>& own) {
   try {
-    const Segment* segment = own();
-    return "=" + (segment != nullptr ? segment->pack() : std::string());
+    std::string word = "=";
+    for (const Endpoint* ep : own()) {
+      if (ep->segment() == nullptr) continue;
+      const std::string packed = ep->segment()->pack();
+      word += fmt::format("{} {} ", ep->index(), packed.size());
+      word += packed;
+    }
+    return word;
   } catch (const Error& e) {
     return "!" + e.text();
   }
@@ -47,31 +33,36 @@ std::string own_word(const std::function<Segment*()>& own) {
 
 void require_all_well(const Team& team, const std::vector<std::string>& words) {
   for (uint32_t r = 0; r < team.size(); ++r) {
-    if (words[r].front() == '=') continue;
-    const std::string why = words[r].substr(1);
+    if (!words[r].empty() && words[r].front() == '=') continue;
+    const std::string why = words[r].empty() ? "no reason given" : words[r].substr(1);
     if (r == team.rank()) throw Error(CWY_ERR_NOMEM, "{}", why);
     throw Error(CWY_ERR_NOMEM, "rank {} failed: {}", r, why);
   }
 }
 
+void learn(Client& client, uint32_t rank, const std::string& word) {
+  const char* at = word.c_str() + 1;
+  const char* const end = word.c_str() + word.size();
+  while (at < end) {
+    char* rest = nullptr;
+    const uint64_t index = std::strtoull(at, &rest, 10);
+    const uint64_t length = std::strtoull(rest, &rest, 10);
+    if (*rest != ' ' || length > static_cast<uint64_t>(end - rest - 1) ||
+        index >= Endpoint::kMaxEndpoints) {
+      throw Error(CWY_ERR_INVALID, "what rank {} published is garbled", rank);
+    }
+    client.publications().learn(static_cast<uint16_t>(index), rank, std::string(rest + 1, length));
+    at = rest + 1 + length;
+  }
+}
+
 }  // namespace
 
-void publish_segments(Team& team, const std::function<Segment*()>& own) {
+void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>& own) {
   const std::vector<std::string> words = causeway::exchange(team, own_word(own));
   require_all_well(team, words);
-  for (uint32_t r = 0; r < team.size(); ++r) {
-    Peer& peer = team.member(r);
-    const std::string packed = words[r].substr(1);
-    if (packed.empty() || peer.segment.size.load(std::memory_order_acquire) != 0) continue;
-    unpack_segment(packed, peer.segment);
-    // Neighbors are mapped now, so that the window can be; others when first used.
-    if (runtime().job().locality(peer.rank) == Locality::nbrhd) {
-      while (connect_peer(peer) == CWY_RETRY) poll_once();
-    }
-    open_rights(peer);
-    map_directly(peer);
-  }
-  team.ep()->publish_windows();
+  for (uint32_t r = 0; r < team.size(); ++r) learn(*team.client(), team.member(r).rank, words[r]);
+  team.client()->publish_windows();
   // Nobody leaves before everybody has mapped everybody: a segment may be destroyed right after.
   causeway::exchange(team, "");
 }

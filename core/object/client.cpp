@@ -1,11 +1,15 @@
 #include "object/client.h"
 
-#include <numeric>
+#include <algorithm>
 
 #include "collective/arena.h"
+#include "collective/exchange.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "object/runtime.h"
+#include "object/segment.h"
+#include "object/team_create.h"
+#include "object/team_ids.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -45,26 +49,81 @@ bool find_mapping_conduits(Endpoint& ep) {
   return any;
 }
 
+// The ranks tell each other which client they start; the number of its primordial team.
+uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Flags_t flags) {
+  const std::string own = fmt::format("{} {} {} {}", team_ids::next(), id, name, flags);
+  const std::vector<std::string> words = causeway::exchange(job, own);
+  uint32_t highest = 0;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const size_t space = words[r].find(' ');
+    if (words[r].substr(space) != own.substr(own.find(' '))) {
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} started the client '{}', this rank '{}' (number, name, flags); clients "
+                  "start in the same order on every rank",
+                  r, words[r].substr(space + 1), own.substr(own.find(' ') + 1));
+    }
+    highest = std::max(highest, static_cast<uint32_t>(std::strtoul(words[r].c_str(), nullptr, 10)));
+  }
+  const uint32_t only = 0;
+  return settle_team_id(job, highest, 1, &only, 1, job.next_creation());
+}
+
 }  // namespace
 
-Client::Client(std::string name, gex_Flags_t flags) : name_(std::move(name)), flags_(flags) {
-  ep_ = std::make_unique<Endpoint>(this, 0, 0);
-  const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
-  runtime().job().set_cards(trade_cards(*ep_), can_map);
-  adopt_collective_cards();
+Client::Client(uint16_t id, std::string name, gex_Flags_t flags)
+    : id_(id), name_(std::move(name)), flags_(flags) {
+  ep_ = std::make_unique<Endpoint>(this, 0, GEX_EP_CAPABILITY_ALL, 0);
+  uint32_t team_id = team_ids::kFirst;
+  if (id == 0) {
+    runtime().set_base_endpoint(ep_.get());
+    const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
+    runtime().job().set_cards(trade_cards(*ep_), can_map);
+    adopt_collective_cards();
+    ep_->init_peers();
+  } else {
+    team_id = agree_on_client(runtime().clients.front()->job_team(), id, name_, flags);
+  }
   std::vector<Peer*> members;
   members.reserve(runtime().size());
-  for (uint32_t r = 0; r < runtime().size(); ++r) {
-    init_peer(ep_->peer(r), ep_.get(), r);
-    members.push_back(&ep_->peer(r));
+  for (uint32_t r = 0; r < runtime().size(); ++r) members.push_back(&ep_->peer(r));
+  team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), team_id, 0,
+                                 false);
+  if (id == 0) add_to_poll(*ep_);
+  // Nobody returns before every rank has the endpoint that its peers may address now.
+  if (id != 0) causeway::exchange(*team_, "");
+}
+
+Team& Client::job_team() {
+  if (job_team_ == nullptr) {
+    job_team_ = std::make_unique<Team>(this, ep_.get(), team_->members(), runtime().rank(),
+                                       team_ids::kJob, 0, false);
   }
-  team_ =
-      std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), 0, 0, false);
-  add_to_poll(*ep_);
+  return *job_team_;
 }
 
 Client::~Client() {
   remove_from_poll(*ep_);
+  publications_.clear();  // before the endpoints that the rights are for
+}
+
+Endpoint* Client::create_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
+  const std::lock_guard lock(endpoints_mutex_);
+  if (next_index_ == Endpoint::kMaxEndpoints) return nullptr;
+  auto& slot = created_[next_index_];
+  slot = std::make_unique<Endpoint>(this, next_index_, capabilities, flags);
+  ++next_index_;
+  return slot.get();
+}
+
+void Client::publish_windows() {
+  for_each_endpoint([](Endpoint& ep) { ep.publish_windows(); });
+}
+
+void Client::bind(Endpoint& ep, Segment* segment) {
+  ep.set_segment(segment);
+  publications_.forget(ep.index(), runtime().rank());
+  if (segment != nullptr) publications_.learn(ep.index(), runtime().rank(), segment->pack());
+  publish_windows();
 }
 
 }  // namespace causeway

@@ -1,32 +1,77 @@
 #include "object/endpoint.h"
 
 #include <algorithm>
+#include <array>
 
 #include "am/deliver.h"
 #include "checks/handler_checks.h"
 #include "object/client.h"
+#include "object/fatal.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {
 
-Endpoint::Endpoint(Client* client, uint16_t index, gex_Flags_t flags)
-    : client_(client), index_(index), flags_(flags), peers_(runtime().size()) {
-  for (auto& conduit : runtime().conduits().conduits) {
-    conduit_eps_.push_back(open_conduit_ep(*conduit, this, index, runtime().multithreaded(),
-                                           runtime().size(),
-                                           runtime().checks() ? deliver_checked : deliver));
+namespace {
+
+// Every endpoint of the process. Set once each: release on store, acquire on load.
+std::array<std::array<std::atomic<Endpoint*>, Endpoint::kMaxEndpoints>, Client::kMax> g_endpoints{};
+
+}  // namespace
+
+Endpoint* find_endpoint(uint16_t client, uint16_t index) {
+  if (client >= Client::kMax || index >= Endpoint::kMaxEndpoints) return nullptr;
+  return g_endpoints[client][index].load(std::memory_order_acquire);
+}
+
+void require_capability(const char* call, const Endpoint& ep, gex_EP_Capabilities_t capability,
+                        const char* name) {
+  if (ep.capabilities() & capability) return;
+  fatal(call, "the endpoint with index {} was created without GEX_EP_CAPABILITY_{}", ep.index(),
+        name);
+}
+
+Endpoint::Endpoint(Client* client, uint16_t index, gex_EP_Capabilities_t capabilities,
+                   gex_Flags_t flags)
+    : client_(client),
+      base_(client->id() == 0 && index == 0 ? this : &runtime().base_endpoint()),
+      index_(index),
+      capabilities_(capabilities),
+      flags_(flags),
+      peers_(runtime().size()) {
+  if (base_ == this) {
+    for (auto& conduit : runtime().conduits().conduits) {
+      own_conduit_eps_.push_back(open_conduit_ep(*conduit, this, index, runtime().multithreaded(),
+                                                 runtime().size(),
+                                                 runtime().checks() ? deliver_checked : deliver));
+    }
+  } else {
+    init_peers();
   }
+  g_endpoints[client->id()][index].store(this, std::memory_order_release);
 }
 
 Endpoint::~Endpoint() {
+  g_endpoints[client_->id()][index_].store(nullptr, std::memory_order_release);
   remove_from_poll(*this);
   for (auto& slot : pairs_) delete slot.load(std::memory_order_acquire);
-  for (Peer& peer : peers_) destroy_peer(peer);
+  for (auto& slot : tables_) {
+    std::vector<Peer>* peers = slot.load(std::memory_order_acquire);
+    if (peers == nullptr) continue;
+    for (Peer& peer : *peers) destroy_peer(peer);
+    if (peers != &peers_) delete peers;
+  }
+}
+
+void Endpoint::init_peers() {
+  const std::lock_guard lock(client_->publications().mutex());
+  for (uint32_t r = 0; r < peers_.size(); ++r) init_peer(peers_[r], this, r, 0);
+  client_->publications().fill(peers_);
+  tables_[0].store(&peers_, std::memory_order_release);
 }
 
 ConduitEp* Endpoint::conduit_ep(const Conduit* conduit) {
-  for (auto& cep : conduit_eps_) {
+  for (auto& cep : conduit_eps()) {
     if (cep->conduit == conduit) return cep.get();
   }
   return nullptr;
@@ -47,17 +92,16 @@ void Endpoint::publish_windows() {
   for (Team* team : teams_) team->publish_window();
 }
 
-std::vector<Peer>& Endpoint::peers_with_index(uint16_t index) {
-  if (index == 0) return peers_;
-  auto& slot = indexed_peers_[index];
-  if (slot == nullptr) {
-    slot = std::make_unique<std::vector<Peer>>(peers_.size());
-    for (uint32_t r = 0; r < peers_.size(); ++r) {
-      init_peer((*slot)[r], this, r);
-      (*slot)[r].ep_index = index;
-    }
-  }
-  return *slot;
+std::vector<Peer>& Endpoint::peers(uint16_t index) {
+  if (std::vector<Peer>* peers = known_peers(index)) return *peers;
+  const std::lock_guard lock(client_->publications().mutex());
+  if (std::vector<Peer>* peers = known_peers(index)) return *peers;
+  auto fresh = std::make_unique<std::vector<Peer>>(peers_.size());
+  for (uint32_t r = 0; r < peers_.size(); ++r) init_peer((*fresh)[r], this, r, index);
+  client_->publications().fill(*fresh);
+  // Release: whoever finds the table without the lock finds it complete.
+  tables_[index].store(fresh.get(), std::memory_order_release);
+  return *fresh.release();
 }
 
 Team* Endpoint::pair(uint16_t remote_index) {
@@ -67,7 +111,7 @@ Team* Endpoint::pair(uint16_t remote_index) {
   if (Team* team = slot.load(std::memory_order_relaxed)) return team;  // the lock orders it
   std::vector<Peer*> members;
   members.reserve(peers_.size());
-  for (Peer& peer : peers_with_index(remote_index)) members.push_back(&peer);
+  for (Peer& peer : peers(remote_index)) members.push_back(&peer);
   auto* team = new Team(client_, this, std::move(members), runtime().rank(), 0, 0, true);
   team->publish_window();
   // Release: whoever finds the pair without the lock finds it complete.

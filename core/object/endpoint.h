@@ -1,10 +1,15 @@
-// Endpoint: a client's local end of communication: handlers, bound segment, peers, and one
-// endpoint in each conduit.
+// Endpoint: a client's local end of communication: handlers, bound segment, and what it knows of
+// the endpoints of other ranks.
+//
+// A process has one endpoint in each conduit, whatever the number of its clients and their
+// endpoints: the first client's primordial endpoint, the *base*, opens them. Every other endpoint
+// sends through the base's connections, with both endpoints named in the message (am/word.h).
 #pragma once
 
 #include <gasnetex.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -21,20 +26,39 @@ class Team;
 
 class Endpoint {
  public:
-  Endpoint(Client* client, uint16_t index, gex_Flags_t flags);
+  static constexpr size_t kMaxEndpoints = GASNET_MAXEPS;
+
+  Endpoint(Client* client, uint16_t index, gex_EP_Capabilities_t capabilities, gex_Flags_t flags);
   ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
 
   Client* client() const { return client_; }
   uint16_t index() const { return index_; }
   gex_Flags_t flags() const { return flags_; }
-  Segment* segment() const { return segment_; }
-  void set_segment(Segment* segment) { segment_ = segment; }
+  gex_EP_Capabilities_t capabilities() const { return capabilities_; }
+  // Acquire and release: handlers on other threads look at it.
+  Segment* segment() const { return segment_.load(std::memory_order_acquire); }
+  void set_segment(Segment* segment) { segment_.store(segment, std::memory_order_release); }
   HandlerTable& handlers() { return handlers_; }
+
+  // The endpoint 0 of a rank.
   Peer& peer(uint32_t rank) { return peers_[rank]; }
+  // The endpoint `index` of a rank. Lock-free but for the first use of an index.
+  Peer& peer(uint16_t index, uint32_t rank) { return peers(index)[rank]; }
+  std::vector<Peer>& peers(uint16_t index);
+  // The same if there is a table for that index already, else NULL.
+  std::vector<Peer>* known_peers(uint16_t index) {
+    return tables_[index].load(std::memory_order_acquire);
+  }
   uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
-  std::vector<std::unique_ptr<ConduitEp>>& conduit_eps() { return conduit_eps_; }
+  // To be called once ranks have told each other where they are.
+  void init_peers();
+
+  // Those of the base.
+  std::vector<std::unique_ptr<ConduitEp>>& conduit_eps() { return base_->own_conduit_eps_; }
   ConduitEp* conduit_ep(const Conduit* conduit);
-  std::mutex& connect_mutex() { return connect_mutex_; }
+  std::mutex& connect_mutex() { return base_->own_connect_mutex_; }
 
   // Everything that has a window over this endpoint's peers: teams and TM-pairs.
   void add_team(Team* team);
@@ -48,26 +72,36 @@ class Endpoint {
 
   const void* cdata = nullptr;
 
-  static constexpr size_t kMaxEndpoints = GASNET_MAXEPS;
-
  private:
   Client* client_;
+  Endpoint* base_;
   uint16_t index_;
+  gex_EP_Capabilities_t capabilities_;
   gex_Flags_t flags_;
-  Segment* segment_ = nullptr;
+  std::atomic<Segment*> segment_{nullptr};
   HandlerTable handlers_;
   std::vector<Peer> peers_;
-  std::vector<std::unique_ptr<ConduitEp>> conduit_eps_;
-  std::mutex connect_mutex_;
+  std::vector<std::unique_ptr<ConduitEp>> own_conduit_eps_;
+  std::mutex own_connect_mutex_;
   std::mutex teams_mutex_;
   std::mutex pairs_mutex_;
   std::vector<Team*> teams_;
   // Set once each: release on store, acquire on load.
   std::array<std::atomic<Team*>, kMaxEndpoints> pairs_{};
-  // Peers with an index other than 0, made with the first pair that names the index.
-  std::array<std::unique_ptr<std::vector<Peer>>, kMaxEndpoints> indexed_peers_;
-  std::vector<Peer>& peers_with_index(uint16_t index);
+  // Peers by remote index; that of index 0 is peers_. Set once each, under the client's
+  // publications mutex: release on store, acquire on load.
+  std::array<std::atomic<std::vector<Peer>*>, kMaxEndpoints> tables_{};
 };
+
+// The endpoint of this process with that client number and index, or NULL. Any thread, any
+// context. Endpoints are never destroyed before the process ends, as the specification has no
+// call for it.
+Endpoint* find_endpoint(uint16_t client, uint16_t index);
+
+// With `checks: full`: ends the job unless the endpoint was created with the capability. Every
+// endpoint has all of them here; a program that relies on that will not run elsewhere.
+void require_capability(const char* call, const Endpoint& ep, gex_EP_Capabilities_t capability,
+                        const char* name);
 
 inline Endpoint* as(gex_EP_t ep) {
   return reinterpret_cast<Endpoint*>(ep);

@@ -1,17 +1,23 @@
 #include "object/peer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <mutex>
 #include <new>
 
+#include "am/emulated_long.h"
+#include "am/emulated_prepare.h"
+#include "am/word.h"
+#include "atomics/emulated_atomic.h"
 #include "config/peer_rules.h"
 #include "diag/log.h"
+#include "object/client.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
+#include "object/publication.h"
 #include "object/runtime.h"
-#include "object/segment.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -64,6 +70,105 @@ cwyc_ops make_stub_table() {
 }
 const cwyc_ops kStubTable = make_stub_table();
 
+// ---- the tables of aliases: each operation goes to the base connection ----
+
+Connection& alias_of(cwyc_conn* conn) {
+  return Connection::of(conn);
+}
+
+template <auto Entry, typename... Args>
+cwy_status pass_on(cwyc_conn* conn, Args... args) {
+  cwyc_conn* base = alias_of(conn).base;
+  return (base->ops->*Entry)(base, args...);
+}
+
+// Messages carry the route; whatever makes messages of its own does it through the alias.
+cwy_status routed_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                        uint32_t flags) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_short(a.base, word | a.route, args, nargs, flags);
+}
+cwy_status routed_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                         const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                         cwyc_op* op) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_medium(a.base, word | a.route, args, nargs, payload, lmem, length, flags,
+                                op);
+}
+cwy_status routed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                       const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                       cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_long(a.base, word | a.route, args, nargs, payload, lmem, length, raddr,
+                              rkey, flags, op);
+}
+void routed_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                   uint32_t nargs, size_t length) {
+  const Connection& a = alias_of(conn);
+  a.base->ops->am_commit(a.base, slot, word | a.route, args, nargs, length);
+}
+void pass_on_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
+  cwyc_conn* base = alias_of(conn).base;
+  base->ops->am_cancel(base, slot);
+}
+
+cwyc_ops make_alias_table() {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.put_small = pass_on<&cwyc_ops::put_small>;
+  ops.put = pass_on<&cwyc_ops::put>;
+  ops.get = pass_on<&cwyc_ops::get>;
+  ops.put_notify = pass_on<&cwyc_ops::put_notify>;
+  ops.putv = pass_on<&cwyc_ops::putv>;
+  ops.getv = pass_on<&cwyc_ops::getv>;
+  ops.atomic = pass_on<&cwyc_ops::atomic>;
+  ops.am_short = routed_short;
+  ops.am_medium = routed_medium;
+  ops.am_long = routed_long;
+  ops.am_prepare = pass_on<&cwyc_ops::am_prepare>;
+  ops.am_commit = routed_commit;
+  ops.am_cancel = pass_on_cancel;
+  ops.flush = pass_on<&cwyc_ops::flush>;
+  ops.check = pass_on<&cwyc_ops::check>;
+  return ops;
+}
+// Native operations are passed on; emulated ones start at the alias, so that the messages they
+// are made of are routed. One table per combination of what is emulated.
+enum : unsigned {
+  kEmulatesPut = 1,
+  kEmulatesGet = 2,
+  kEmulatesAtomic = 4,
+  kEmulatesLong = 8,
+  kEmulatesPrepare = 16
+};
+const std::array<cwyc_ops, 32> kAliasTables = [] {
+  std::array<cwyc_ops, 32> tables;
+  for (unsigned i = 0; i < tables.size(); ++i) {
+    tables[i] = make_alias_table();
+    if (i & kEmulatesPut) tables[i].put = emulated_put;
+    if (i & kEmulatesGet) tables[i].get = emulated_get;
+    if (i & kEmulatesAtomic) tables[i].atomic = emulated_atomic;
+    if (i & kEmulatesLong) tables[i].am_long = emulated_long;
+    if (!(i & kEmulatesPrepare)) continue;
+    tables[i].am_prepare = emulated_prepare;
+    tables[i].am_commit = emulated_commit;
+    tables[i].am_cancel = emulated_cancel;
+  }
+  return tables;
+}();
+
+const cwyc_ops& alias_table(const Connection& base) {
+  const cwyc_ops& inner = base.cep->inner[base.conn.table];
+  unsigned which = 0;
+  if (inner.put == &emulated_put) which |= kEmulatesPut;
+  if (inner.get == &emulated_get) which |= kEmulatesGet;
+  if (inner.atomic == &emulated_atomic) which |= kEmulatesAtomic;
+  if (inner.am_long == &emulated_long) which |= kEmulatesLong;
+  if (inner.am_prepare == &emulated_prepare) which |= kEmulatesPrepare;
+  return kAliasTables[which];
+}
+
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
                                  cwy_status status, const char* why) {
   throw Error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank, facts.host,
@@ -94,11 +199,19 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
 cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   Connection* c = connection_in(peer, conduit);
   if (c == nullptr) {
-    c = start_connection(peer, *conduit);
-    if (c == nullptr) return CWY_RETRY;
+    Peer& base = base_peer(peer);
+    if (&base == &peer) {
+      c = start_connection(peer, *conduit);
+      if (c == nullptr) return CWY_RETRY;
+    } else {
+      Connection* real = nullptr;
+      if (connection_for(base, conduit, &real) == CWY_RETRY) return CWY_RETRY;
+      c = Connection::make_alias(&peer, *real);
+    }
     *std::find(std::begin(peer.connections), std::end(peer.connections), nullptr) = c;
   }
   *out = c;
+  if (c->base != nullptr) return CWY_OK;  // made when the base was up
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
@@ -118,29 +231,10 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
 
 void open_right(Peer& peer, Connection& c) {
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
-  const std::string right = packed_right(peer.segment, c.cep->conduit->name());
-  if (right.empty()) {
-    if (c.cep->caps & CWYC_CAP_UNREGISTERED) return;
-    c.rma_over_am.store(true, std::memory_order_relaxed);
-    return;
-  }
-  const PeerFacts facts = runtime().job().facts_of(peer.rank, c.cep->conduit);
-  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  cwyc_rkey* rkey = nullptr;
-  const cwy_status status = c.cep->conduit->module().rkey_open(c.cep->ep, &facts.desc, right.data(),
-                                                               right.size(), &rkey, &err);
-  if (status == CWY_OK) {
-    c.rma_over_am.store(false, std::memory_order_relaxed);
-    c.rkey.store(rkey, std::memory_order_release);
-    return;
-  }
-  if (status != CWY_ERR_UNSUPPORTED) {
-    throw Error(status, "rank {}: conduit {} cannot open the segment: {}", peer.rank,
-                c.cep->conduit->name(), err.text[0] ? err.text : status_name(status));
-  }
-  log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", peer.rank,
-           c.cep->conduit->name(), err.text);
-  c.rma_over_am.store(true, std::memory_order_relaxed);
+  cwyc_rkey* rkey = peer.segment.publication->right(*c.cep, peer.rank);
+  const bool reached = rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
+  c.rma_over_am.store(!reached, std::memory_order_relaxed);
+  c.rkey.store(rkey, std::memory_order_release);
 }
 
 }  // namespace
@@ -163,14 +257,29 @@ Connection* Connection::make(Peer* peer, ConduitEp* cep) {
   return c;
 }
 
+Connection* Connection::make_alias(Peer* peer, Connection& base) {
+  auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
+  c->peer = peer;
+  c->cep = base.cep;
+  c->base = &base.conn;
+  c->route = route_bits({peer->ep->client()->id(), peer->ep->index(), peer->ep_index});
+  c->conn.ops = &alias_table(base);
+  c->conn.core = c;
+  c->conn.ep = base.conn.ep;
+  c->conn.peer = base.conn.peer;
+  c->conn.table = base.conn.table;
+  return c;
+}
+
 void Connection::destroy() {
   this->~Connection();
   ::operator delete (this, std::align_val_t{alignof(Connection)});
 }
 
-void init_peer(Peer& peer, Endpoint* ep, uint32_t rank) {
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
   peer.ep = ep;
   peer.rank = rank;
+  peer.ep_index = index;
   peer.epoch = runtime().job().card(rank).epoch;
   peer.stub.ops = &kStubTable;
   peer.stub.core = &peer;
@@ -180,6 +289,14 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank) {
   peer.put.store(&peer.stub, std::memory_order_relaxed);
   peer.get.store(&peer.stub, std::memory_order_relaxed);
   peer.atomic.store(&peer.stub, std::memory_order_relaxed);
+}
+
+bool is_stub(const cwyc_conn* conn) {
+  return conn->ops == &kStubTable;
+}
+
+Peer& base_peer(const Peer& peer) {
+  return runtime().base_endpoint().peer(peer.rank);
 }
 
 Connection* connection_in(Peer& peer, const Conduit* conduit) {
@@ -192,9 +309,6 @@ Connection* connection_in(Peer& peer, const Conduit* conduit) {
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
-  if (peer.ep_index != 0) {
-    throw Error(CWY_ERR_INVALID, "rank {} has no endpoint with index {}", peer.rank, peer.ep_index);
-  }
   JobFacts& job = runtime().job();
   const Choice choice =
       choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
@@ -235,16 +349,24 @@ void open_rights(Peer& peer) {
   }
 }
 
+void drop_rights(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    if (c == nullptr) continue;
+    c->rkey.store(nullptr, std::memory_order_release);
+    c->rma_over_am.store(false, std::memory_order_relaxed);
+  }
+}
+
 void destroy_peer(Peer& peer) {
   for (Connection*& c : peer.connections) {
     if (c == nullptr) continue;
-    const cwyc_module& module = c->cep->conduit->module();
-    if (cwyc_rkey* rkey = c->rkey.load(std::memory_order_acquire)) {
-      module.rkey_close(c->cep->ep, rkey);
+    if (c->base == nullptr) {
+      const cwyc_module& module = c->cep->conduit->module();
+      const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
+      if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet
+      module.disconnect(&c->conn);
     }
-    const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
-    if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet
-    module.disconnect(&c->conn);
     c->destroy();
     c = nullptr;
   }

@@ -31,6 +31,11 @@ struct ConnectOp {
 };
 
 // One connection of a peer in one conduit. The conduit's bytes follow the structure.
+//
+// A process has one endpoint in each conduit, and one connection per conduit and rank: those of
+// the primordial endpoints of the first client. A peer that is another pair of endpoints has
+// *aliases* of these: connections of the core's own, whose operations forward to `base` and put
+// the pair into the word of every message. The primordial pair pays nothing for that.
 struct alignas(kEventAlignment) Connection {
   Peer* peer = nullptr;
   ConduitEp* cep = nullptr;
@@ -38,16 +43,22 @@ struct alignas(kEventAlignment) Connection {
   // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
   // tries once more and learns the same.
   std::atomic<bool> rma_over_am{false};
-  std::atomic<cwyc_rkey*> rkey{nullptr};  // of the peer's bound segment; release/acquire
-  std::atomic<uint32_t> long_id{0};       // numbers emulated long messages; relaxed counter
+  // Of the peer's bound segment; release/acquire. Owned by its Publication.
+  std::atomic<cwyc_rkey*> rkey{nullptr};
+  std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
+  cwyc_conn* base = nullptr;  // an alias: what it forwards to
+  uint64_t route = 0;         // and the bits it adds to each word (am/word.h)
   ConnectOp connect_op;
   alignas(64) cwyc_conn conn{};
 
   static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }
   // `conn_size` further zeroed bytes stand behind the object.
   static Connection* make(Peer* peer, ConduitEp* cep);
+  static Connection* make_alias(Peer* peer, Connection& base);
   void destroy();
 };
+
+struct Publication;
 
 // What is known of the segment bound to the remote endpoint. Written before `size` is stored
 // with release; valid when size (acquire) is non-zero.
@@ -56,7 +67,7 @@ struct RemoteSegment {
   uint64_t base = 0;    // owner's address
   bool direct = false;  // mapped here at base + delta
   intptr_t delta = 0;
-  std::string rkeys;  // packed rights per conduit, as published
+  Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
 };
 
 struct Peer {
@@ -78,8 +89,13 @@ struct Peer {
   Connection* connections[5] = {};
 };
 
-// Makes the peer's pointers name its stub.
-void init_peer(Peer& peer, Endpoint* ep, uint32_t rank);
+// Does the connection stand for a peer that is not connected yet?
+bool is_stub(const cwyc_conn* conn);
+
+// Makes the peer's pointers name its stub. `index` is the remote endpoint's.
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index);
+// The peer that is the same rank seen between the primordial endpoints of the first client.
+Peer& base_peer(const Peer& peer);
 
 // Connects if that has not happened. CWY_OK: the pointers name real connections; CWY_RETRY: the
 // conduit is still at it. Throws Error when no conduit reaches the peer.
@@ -92,6 +108,8 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
 
 // Opens the right to the peer's segment on every connection of the peer that can use it.
 void open_rights(Peer& peer);
+// Forgets the rights: the segment they are for is no more.
+void drop_rights(Peer& peer);
 
 // The connection of `peer` in conduit `index`, if there is one.
 Connection* connection_in(Peer& peer, const Conduit* conduit);

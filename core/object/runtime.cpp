@@ -73,6 +73,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   set_log_identity(bootstrap_->rank(), bootstrap_->size());
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) { note_death(rank, how); });
   job_ = std::make_unique<JobFacts>(*bootstrap_);
+  clients.reserve(Client::kMax);  // read without the lock: must stay where it is
   join_job();
 }
 
@@ -85,15 +86,19 @@ void Runtime::join_job() {
   install_exit_signals();
 }
 
+void Runtime::raise_mode(ThreadMode mode) {
+  if (mode <= mode_) return;
+  mode_ = mode;
+  if (mode == ThreadMode::par) raise_threads();
+}
+
 void Runtime::raise_threads() {
   if (multithreaded_) return;
   multithreaded_ = true;
-  for (Client* client : clients) {
-    Endpoint& ep = *client->endpoint();
-    for (auto& cep : ep.conduit_eps()) raise_conduit_ep(*cep);
-    remove_from_poll(ep);  // endpoints that only one thread may enter are polled another way
-    add_to_poll(ep);
-  }
+  if (base_endpoint_ == nullptr) return;
+  for (auto& cep : base_endpoint_->conduit_eps()) raise_conduit_ep(*cep);
+  remove_from_poll(*base_endpoint_);  // what only one thread may enter is polled another way
+  add_to_poll(*base_endpoint_);
 }
 
 void Runtime::note_death(uint32_t rank, const std::string& how) {

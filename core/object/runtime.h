@@ -21,6 +21,7 @@ namespace causeway {
 
 class Client;
 class CollectiveTable;
+class Endpoint;
 
 enum class ThreadMode { seq = 0, parsync = 1, par = 2 };
 
@@ -46,12 +47,20 @@ class Runtime {
   // inside the library. Idempotent.
   void raise_threads();
   ThreadMode mode() const { return mode_; }
+  // A further client promises less than those before: from now on several threads may enter. The
+  // earlier clients' promise keeps every other thread out while this is called.
+  void raise_mode(ThreadMode mode);
 
   // Something rare wants attention at the next poll: a rank died.
   std::atomic<bool> attention{false};
 
   std::vector<Client*> clients;  // in order of gex_Client_Init
   std::mutex clients_mutex;
+
+  // The first client's primordial endpoint, which holds every connection of the process. Set once,
+  // while that client starts.
+  Endpoint& base_endpoint() { return *base_endpoint_; }
+  void set_base_endpoint(Endpoint* ep) { base_endpoint_ = ep; }
 
   // Ranks of this process' neighborhood and host, increasing; and where this process stands.
   CollectiveTable& collectives() { return *collectives_; }
@@ -64,6 +73,7 @@ class Runtime {
   void join_job();
 
   ThreadMode mode_;
+  Endpoint* base_endpoint_ = nullptr;
   Config config_;
   bool checks_ = false;
   bool direct_allowed_ = true;

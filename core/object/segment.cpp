@@ -3,7 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
 
 #include "diag/error.h"
 #include "diag/log.h"
@@ -15,7 +19,7 @@ namespace {
 
 constexpr size_t kPage = GASNET_PAGESIZE;
 
-// "name length bytes" per conduit; read by packed_right().
+// "name length bytes" per conduit; read by PackedSegment::right().
 void append_right(std::string& out, const std::string& name, const std::string& right) {
   out += fmt::format("{} {} ", name, right.size());
   out += right;
@@ -43,7 +47,27 @@ Conduit* preferred_allocator(Endpoint& ep) {
   return first;
 }
 
+// Every segment of the process, by address. Handlers look here only for memory that is not in
+// their endpoint's own segment.
+std::shared_mutex g_segments_mutex;
+std::multimap<uint64_t, uint64_t> g_segments;  // base -> end
+
+std::atomic<uint64_t> g_serial{0};  // relaxed: only has to count
+
 }  // namespace
+
+bool in_any_segment(uint64_t addr, uint64_t length) {
+  const std::shared_lock lock(g_segments_mutex);
+  if (length > UINT64_MAX - addr) return false;
+  const uint64_t end = addr + length;
+  uint64_t covered = addr;
+  for (const auto& [base, limit] : g_segments) {
+    if (base > covered) break;
+    if (limit > covered) covered = limit;
+    if (covered >= end) return true;
+  }
+  return covered > addr && covered >= end;
+}
 
 size_t max_segment_size() {
   if (runtime().config().segment_max != 0) return runtime().config().segment_max / kPage * kPage;
@@ -52,7 +76,18 @@ size_t max_segment_size() {
 }
 
 Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
-    : client_(client), addr_(addr), size_(size), flags_(flags) {}
+    : client_(client),
+      addr_(addr),
+      size_(size),
+      flags_(flags),
+      serial_(g_serial.fetch_add(1, std::memory_order_relaxed)) {}
+
+void Segment::enlist() {
+  const std::lock_guard lock(g_segments_mutex);
+  const auto base = reinterpret_cast<uint64_t>(addr_);
+  g_segments.emplace(base, base + size_);
+  enlisted_ = true;
+}
 
 Segment* Segment::allocate(Client* client, size_t size) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
@@ -79,12 +114,14 @@ Segment* Segment::allocate(Client* client, size_t size) {
     segment->mapped_here_ = true;
   }
   segment->register_everywhere(allocator);
+  segment->enlist();
   return segment.release();
 }
 
 Segment* Segment::describe(Client* client, void* addr, size_t size, gex_Flags_t flags) {
   std::unique_ptr<Segment> segment(new Segment(client, addr, size, flags));
   segment->register_everywhere(nullptr);
+  segment->enlist();
   return segment.release();
 }
 
@@ -113,6 +150,15 @@ void Segment::register_everywhere(const Conduit* except) {
 }
 
 Segment::~Segment() {
+  if (enlisted_) {
+    const std::lock_guard lock(g_segments_mutex);
+    const auto base = reinterpret_cast<uint64_t>(addr_);
+    for (auto [at, end] = g_segments.equal_range(base); at != end; ++at) {
+      if (at->second != base + size_) continue;
+      g_segments.erase(at);
+      break;
+    }
+  }
   for (const Registration& r : registrations_) {
     r.conduit->module().mem_release(r.conduit->domain(), r.mem);
   }
@@ -127,7 +173,7 @@ cwyc_mem* Segment::registration(const Conduit* conduit) const {
 }
 
 std::string Segment::pack() const {
-  std::string out = fmt::format("{} {} ", reinterpret_cast<uint64_t>(addr_), size_);
+  std::string out = fmt::format("{} {} {} ", serial_, reinterpret_cast<uint64_t>(addr_), size_);
   for (const Registration& r : registrations_) {
     ConduitEp* cep = client_->endpoint()->conduit_ep(r.conduit);
     std::string right(cep->attr.rkey_max, '\0');
@@ -142,18 +188,19 @@ std::string Segment::pack() const {
   return out;
 }
 
-void unpack_segment(const std::string& packed, RemoteSegment& out) {
-  if (packed.empty()) return;
+PackedSegment PackedSegment::unpack(const std::string& packed) {
+  PackedSegment out;
   char* end = nullptr;
-  out.base = std::strtoull(packed.c_str(), &end, 10);
-  const uint64_t size = std::strtoull(end, &end, 10);
-  out.rkeys = packed.substr(static_cast<size_t>(end + 1 - packed.c_str()));
-  // Release: readers test the size first.
-  out.size.store(size, std::memory_order_release);
+  std::strtoull(packed.c_str(), &end, 10);
+  out.base = std::strtoull(end, &end, 10);
+  out.size = std::strtoull(end, &end, 10);
+  if (*end != ' ' || out.size == 0) throw Error(CWY_ERR_INVALID, "a published segment is garbled");
+  out.rights = packed.substr(static_cast<size_t>(end + 1 - packed.c_str()));
+  return out;
 }
 
-std::string packed_right(const RemoteSegment& segment, const std::string& conduit_name) {
-  const std::string& all = segment.rkeys;
+std::string PackedSegment::right(const std::string& conduit_name) const {
+  const std::string& all = rights;
   size_t at = 0;
   while (at < all.size()) {
     const size_t space = all.find(' ', at);

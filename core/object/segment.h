@@ -31,14 +31,20 @@ class Segment {
 
   // The registration in a conduit, or NULL.
   cwyc_mem* registration(const Conduit* conduit) const;
-  // What peers need to reach the segment: base, size, and per conduit the packed right.
+  // What peers need to reach the segment: a number that no other segment of this process had,
+  // base, size, and per conduit the packed right.
   std::string pack() const;
+  bool contains(uint64_t addr, uint64_t length) const {
+    const auto base = reinterpret_cast<uint64_t>(addr_);
+    return addr >= base && addr - base <= size_ && length <= size_ - (addr - base);
+  }
 
   const void* cdata = nullptr;
 
  private:
   Segment(Client* client, void* addr, size_t size, gex_Flags_t flags);
   void register_everywhere(const Conduit* except);
+  void enlist();
 
   struct Registration {
     Conduit* conduit;
@@ -48,14 +54,25 @@ class Segment {
   void* addr_;
   size_t size_;
   gex_Flags_t flags_;
+  uint64_t serial_;
+  bool enlisted_ = false;     // in the process' list
   bool mapped_here_ = false;  // by mmap of ours
   std::vector<Registration> registrations_;
 };
 
-// Reads a pack() into what a peer keeps. An empty text: no segment.
-void unpack_segment(const std::string& packed, RemoteSegment& out);
-// The packed right for one conduit name inside RemoteSegment::rkeys; empty if there is none.
-std::string packed_right(const RemoteSegment& segment, const std::string& conduit_name);
+// A pack() as a peer reads it.
+struct PackedSegment {
+  uint64_t base = 0;
+  uint64_t size = 0;
+  std::string rights;
+  static PackedSegment unpack(const std::string& packed);
+  // The packed right for one conduit name; empty if there is none.
+  std::string right(const std::string& conduit_name) const;
+};
+
+// Does every byte of [addr, addr+length) lie in some segment of this process, of any client, bound
+// or not? Any thread, any context.
+bool in_any_segment(uint64_t addr, uint64_t length);
 
 // gasnet_getMaxLocalSegmentSize: configured or derived from memory free on this host, shared
 // among its ranks.

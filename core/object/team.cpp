@@ -6,6 +6,7 @@
 #include "collective/engine.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
+#include "object/team_ids.h"
 
 extern "C" __attribute__((visibility("default"))) const uint32_t cwy_direct_v1 =
     sizeof(cwy_team_head);
@@ -47,6 +48,7 @@ Team::Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t ra
 
 Team::~Team() {
   ep_->remove_team(this);
+  if (!is_pair_) team_ids::release(id_);
   ::operator delete (head_, std::align_val_t{alignof(cwy_team_head)});
 }
 
@@ -64,7 +66,7 @@ void Team::publish_window() {
     // Release: whoever reads the distance finds the memory mapped.
     __atomic_store_n(distances(head_) + r, mapped ? segment.delta : CWY_NOT_MAPPED,
                      __ATOMIC_RELEASE);
-    any_mapped_ |= mapped;
+    if (mapped) any_mapped_.store(true, std::memory_order_relaxed);
   }
   __atomic_store_n(&head_->direct_count, head_->size, __ATOMIC_RELEASE);
 }

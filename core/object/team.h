@@ -20,7 +20,7 @@ struct TeamCollectives;
 class Team {
  public:
   // Members in rank order. A TM-pair is a team whose ranks are job ranks and which no collective
-  // call accepts.
+  // call accepts. `id` was claimed (team_ids.h) and is released with the team; a pair has none.
   Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t rank, uint32_t id,
        gex_Flags_t flags, bool is_pair);
   ~Team();
@@ -34,7 +34,9 @@ class Team {
   Endpoint* ep() const { return ep_; }
   uint32_t rank() const { return head_->rank; }
   uint32_t size() const { return head_->size; }
-  uint32_t id() const { return id_; }  // equal on all members, unique among teams of the process
+  // Equal on all members, and no other team of any of their processes has it. A process may have
+  // several members of one team: messages for one of them name its rank too.
+  uint32_t id() const { return id_; }
   gex_Flags_t flags() const { return flags_; }
   bool is_pair() const { return is_pair_; }
   Peer& member(uint32_t rank) const { return *members_[rank]; }
@@ -42,7 +44,27 @@ class Team {
 
   // Publishes which members' memory is mapped here, and where.
   void publish_window();
-  bool has_window() const { return any_mapped_; }
+  bool has_window() const { return any_mapped_.load(std::memory_order_relaxed); }
+
+  // Scratch that the client granted, by member: the owners' addresses. Size 0: none.
+  void set_scratch(std::vector<uint64_t> addresses, uint64_t size) {
+    scratches_ = std::move(addresses);
+    scratch_size_ = size;
+  }
+  uint64_t scratch_size() const { return scratch_size_; }
+  uint64_t scratch(uint32_t rank) const { return scratches_[rank]; }
+
+  // Numbers this member's exchanges, as every other member does. Collective calls over a team are
+  // made in one order by all members (specification, "Collective Call"), so any two agree.
+  uint32_t next_exchange() { return exchanges_.fetch_add(1, std::memory_order_relaxed); }
+  // Names a collective creation over this team among all of the process.
+  uint64_t next_creation() {
+    return static_cast<uint64_t>(id_) << 32 | creations_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // The barrier that a team with several local members ends with (object/team_create.cpp).
+  void set_farewell(gex_Event_t event) { farewell_ = event; }
+  gex_Event_t farewell() const { return farewell_; }
 
   // What its collectives keep; made at the first one.
   TeamCollectives& collectives();
@@ -57,7 +79,11 @@ class Team {
   uint32_t id_;
   gex_Flags_t flags_;
   bool is_pair_;
-  bool any_mapped_ = false;
+  std::vector<uint64_t> scratches_;
+  uint64_t scratch_size_ = 0;
+  std::atomic<uint32_t> exchanges_{0}, creations_{0};  // relaxed: ordered by the collective calls
+  gex_Event_t farewell_ = GEX_EVENT_INVALID;
+  std::atomic<bool> any_mapped_{false};  // relaxed: for the report
   std::mutex collectives_mutex_;
   std::unique_ptr<TeamCollectives> collectives_;
 };

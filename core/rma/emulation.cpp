@@ -1,9 +1,14 @@
 #include "rma/emulation.h"
 
+#include <sys/uio.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <vector>
 
 #include "am/emulated_long.h"
 #include "am/emulated_prepare.h"
@@ -30,6 +35,7 @@ struct Transfer {
   cwyc_conn* conn;
   cwyc_op* next;
   Direction direction;
+  bool anywhere;
 };
 static_assert(sizeof(Transfer) <= sizeof(cwyc_op::scratch));
 
@@ -51,6 +57,24 @@ void enqueue(cwyc_op* op) {
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
+// The last of eight arguments: the range need not lie in a segment.
+constexpr int32_t kToAnywhere = 1;
+bool to_anywhere(const int32_t* args, unsigned nargs) {
+  return nargs == 8 && args[7] == kToAnywhere;
+}
+
+// Memory that is in no segment is copied by the kernel, which answers where a store would end the
+// process.
+template <typename Call>
+void copy_by_kernel(Call call, const Peer& from, void* here, uint64_t there, size_t length,
+                    const char* what) {
+  const iovec local{here, length};
+  const iovec remote{reinterpret_cast<void*>(there), length};
+  if (call(::getpid(), &local, 1ul, &remote, 1ul, 0ul) == static_cast<ssize_t>(length)) return;
+  fatal(what, "rank {} named [{:#x}, {:#x}), which this rank cannot access: {}", from.rank, there,
+        there + length, errno == 0 ? "not all of it is mapped" : strerror(errno));
+}
+
 uint64_t largest_piece(cwyc_conn* conn) {
   return Connection::of(conn).cep->attr.am_medium_max;
 }
@@ -62,12 +86,15 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
   const auto cookie = reinterpret_cast<uint64_t>(op);
   const bool put = t.direction == Direction::put;
   const char* const payload = put ? t.local + at : nullptr;
-  const int32_t args[] = {low_half(raddr),        high_half(raddr), low_half(cookie),
-                          high_half(cookie),      low_half(at),     high_half(at),
-                          static_cast<int32_t>(n)};
+  const int32_t args[] = {low_half(raddr),         high_half(raddr), low_half(cookie),
+                          high_half(cookie),       low_half(at),     high_half(at),
+                          static_cast<int32_t>(n), kToAnywhere};
+  const bool anywhere = t.anywhere;
   hand_over(op);  // everything that was read of the operation has been read
-  return put ? try_send_internal(peer, Internal::put_data, args, 4, payload, n, false)
-             : try_send_internal(peer, Internal::get_ask, args, 7, nullptr, 0, false);
+  return put ? try_send_internal(peer, Internal::put_data, args, anywhere ? 8 : 4, payload, n,
+                                 false)
+             : try_send_internal(peer, Internal::get_ask, args, anywhere ? 8 : 7, nullptr, 0,
+                                 false);
 }
 
 // Sends pieces until all are out (true) or the connection pushes back (false). Once the last
@@ -96,10 +123,11 @@ void all_posted(cwyc_op* op, Direction direction) {
 }
 
 cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t raddr, size_t length,
-                 cwyc_op* op) {
+                 uint32_t flags, cwyc_op* op) {
   if (length == 0) return CWY_OK;
   Transfer& t = transfer_of(op);
-  t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction};
+  t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction,
+               (flags & kAnywhere) != 0};
   uint32_t sent = 0;
   if (post_pieces(op, 1, &sent)) {
     all_posted(op, direction);
@@ -123,13 +151,13 @@ void moved(cwyc_op* op, uint64_t bytes) {
 }  // namespace
 
 cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
-                        size_t length, uint32_t, cwyc_op* op) {
-  return start(conn, Direction::put, const_cast<void*>(src), raddr, length, op);
+                        size_t length, uint32_t flags, cwyc_op* op) {
+  return start(conn, Direction::put, const_cast<void*>(src), raddr, length, flags, op);
 }
 
 cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
-                        size_t length, uint32_t, cwyc_op* op) {
-  return start(conn, Direction::get, dst, raddr, length, op);
+                        size_t length, uint32_t flags, cwyc_op* op) {
+  return start(conn, Direction::get, dst, raddr, length, flags, op);
 }
 
 uint32_t push_emulations() {
@@ -160,21 +188,30 @@ uint32_t push_emulations() {
 
 void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const char* what) {
   const Segment* segment = from.ep->segment();
+  if (segment != nullptr && segment->contains(addr, length)) return;
+  // GEX_FLAG_PEER_SEG_SOME: the memory of any segment may be named.
+  if (in_any_segment(addr, length)) return;
   if (segment != nullptr) {
     const auto base = reinterpret_cast<uint64_t>(segment->addr());
-    if (addr >= base && length <= segment->size() && addr - base <= segment->size() - length) {
-      return;
-    }
     fatal(what, "rank {} named [{:#x}, {:#x}), which is outside this rank's segment [{:#x}, {:#x})",
           from.rank, addr, addr + length, base, base + segment->size());
   }
   fatal(what, "rank {} named address {:#x}, but no segment is bound here", from.rank, addr);
 }
 
-void on_put_data(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
-  const uint64_t addr = join_halves(args[0], args[1]);
-  require_in_segment(from, addr, length, "gex_RMA_Put*()");
+void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
+                    bool anywhere, const char* what) {
+  if (anywhere && !in_any_segment(addr, length)) {
+    copy_by_kernel(process_vm_writev, from, const_cast<void*>(payload), addr, length, what);
+    return;
+  }
+  require_in_segment(from, addr, length, what);
   std::memcpy(reinterpret_cast<void*>(addr), payload, length);
+}
+
+void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
+  store_for_peer(from, join_halves(args[0], args[1]), payload, length, to_anywhere(args, nargs),
+                 "gex_RMA_Put*()");
   const int32_t answer[] = {args[2], args[3], static_cast<int32_t>(length)};
   reply_internal(from, Internal::put_done, answer, 3, nullptr, 0);
 }
@@ -183,11 +220,18 @@ void on_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
   moved(take_over(join_halves(args[0], args[1])), static_cast<uint32_t>(args[2]));
 }
 
-void on_get_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) {
+  constexpr const char* kCall = "gex_RMA_Get*()";
   const uint64_t addr = join_halves(args[0], args[1]);
   const auto length = static_cast<uint32_t>(args[6]);
-  require_in_segment(from, addr, length, "gex_RMA_Get*()");
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
+  if (to_anywhere(args, nargs) && !in_any_segment(addr, length)) {
+    std::vector<char> copy(length);
+    copy_by_kernel(process_vm_readv, from, copy.data(), addr, length, kCall);
+    reply_internal(from, Internal::get_data, answer, 4, copy.data(), length);
+    return;
+  }
+  require_in_segment(from, addr, length, kCall);
   reply_internal(from, Internal::get_data, answer, 4, reinterpret_cast<void*>(addr), length);
 }
 

@@ -17,6 +17,10 @@ struct Peer;
 // Sets every NULL entry to an emulation, or to a stub that answers CWY_ERR_UNSUPPORTED.
 void fill_with_emulation(cwyc_ops& ops);
 
+// A flag of the core's own beside CWYC_*: the remote range may lie outside every segment
+// (GEX_FLAG_PEER_SEG_UNKNOWN).
+inline constexpr uint32_t kAnywhere = 1u << 31;
+
 cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
 cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
@@ -32,9 +36,14 @@ inline uint32_t progress_emulation() {
   return push_emulations();
 }
 
-// Ends the job with one line unless [addr, addr+length) lies in the segment bound here: a peer's
-// wrong address must not become this rank's crash.
+// Ends the job with one line unless [addr, addr+length) lies in the segment bound to the addressed
+// endpoint or in others of this process: a peer's wrong address must not become this rank's crash.
 void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const char* what);
+
+// Writes what a peer sent to where it said. Ends the job with one line where that is not in a
+// segment (`anywhere` false), or cannot be written at all.
+void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
+                    bool anywhere, const char* what);
 
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 void on_put_done(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);

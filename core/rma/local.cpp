@@ -28,20 +28,24 @@ void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
 }
 
 cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length) {
-  if (conn == &team.ep()->peer(conn->peer.rank).stub) return nullptr;
-  return local_registration(conn, addr, length);
+  return is_stub(conn) || Connection::of(conn).peer->ep != team.ep()
+             ? nullptr
+             : local_registration(conn, addr, length);
 }
 
 cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
   const Connection& c = Connection::of(conn);
   const Segment* segment = c.peer->ep->segment();
-  if (segment == nullptr) return nullptr;
-  const auto base = reinterpret_cast<uintptr_t>(segment->addr());
-  const auto at = reinterpret_cast<uintptr_t>(addr);
-  if (at < base || at - base > segment->size() || length > segment->size() - (at - base)) {
+  if (segment == nullptr || !segment->contains(reinterpret_cast<uint64_t>(addr), length)) {
     return nullptr;
   }
   return segment->registration(c.cep->conduit);
+}
+
+bool in_bound_segment(const Peer& peer, uint64_t addr, size_t length) {
+  const uint64_t size = peer.segment.size.load(std::memory_order_acquire);
+  return size != 0 && addr >= peer.segment.base && addr - peer.segment.base <= size &&
+         length <= size - (addr - peer.segment.base);
 }
 
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length) {
@@ -49,10 +53,7 @@ void require_remote_range(const char* call, const Peer& peer, const void* addr, 
   const uint64_t size = peer.segment.size.load(std::memory_order_acquire);
   if (size == 0) fatal(call, "rank {} has no bound segment known here", peer.rank);
   const auto at = reinterpret_cast<uint64_t>(addr);
-  if (at >= peer.segment.base && at - peer.segment.base <= size &&
-      length <= size - (at - peer.segment.base)) {
-    return;
-  }
+  if (in_bound_segment(peer, at, length)) return;
   fatal(call, "[{:#x}, {:#x}) is outside the segment [{:#x}, {:#x}) of rank {}", at, at + length,
         peer.segment.base, peer.segment.base + size, peer.rank);
 }
@@ -61,7 +62,9 @@ cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsign
                      const void* src, size_t length, void* dest, uint32_t flags, cwyc_op* op) {
   const auto raddr = reinterpret_cast<uint64_t>(dest);
   Connection& c = Connection::of(conn);
-  if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0) {
+  // Memory beyond the bound segment (GEX_FLAG_PEER_SEG_*) is for its owner to judge.
+  if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0 &&
+      in_bound_segment(*c.peer, raddr, length)) {
     const cwy_status status =
         conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
                            length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);

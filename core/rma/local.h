@@ -20,6 +20,14 @@ cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr
 // The same for a connection that is no stub.
 cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length);
 
+// May the flags mean memory of the peer beyond its bound segment? Such memory is reached by active
+// messages that the owner checks: PEER_SEG_SOME against its segments, PEER_SEG_UNKNOWN against what
+// is mapped there at all.
+inline bool may_be_elsewhere(gex_Flags_t flags) {
+  return (flags & (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)) != 0;
+}
+bool in_bound_segment(const Peer& peer, uint64_t addr, size_t length);
+
 // With `checks: full`: ends the job unless the range lies in the peer's bound segment.
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length);
 

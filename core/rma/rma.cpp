@@ -28,7 +28,18 @@ struct Resolved {
   size_t length;
   uint32_t flags;
   Operation operation;
+  bool elsewhere;  // beyond the bound segment: over active messages
 };
+
+// Only publication makes the segment of an endpoint other than 0 reachable, and tells that there
+// is such an endpoint at all.
+void require_published(const RmaCall& call, const Peer& peer) {
+  if (call.length == 0 || peer.segment.size.load(std::memory_order_acquire) != 0) return;
+  fatal(call.name,
+        "rank {} has no endpoint with index {} whose segment is known here; bind one and call "
+        "gex_EP_PublishBoundSegment() over a team of both ranks",
+        peer.rank, peer.ep_index);
+}
 
 Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
   require_client_context(call.name, thread_state());
@@ -37,13 +48,22 @@ Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
   Peer& peer = team.member(call.rank);
   void* local = const_cast<void*>(local_address(team, call.local, call.flags));
   void* remote = remote_address(peer, call.remote, call.flags);
+  const auto raddr = reinterpret_cast<uint64_t>(remote);
+  const bool elsewhere = __builtin_expect(may_be_elsewhere(call.flags), 0) &&
+                         !in_bound_segment(peer, raddr, call.length);
+  if (__builtin_expect(peer.ep_index != 0 && !elsewhere, 0)) require_published(call, peer);
   if (__builtin_expect(runtime().checks(), 0)) {
-    require_remote_range(call.name, peer, remote, call.length);
+    require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_RMA, "RMA");
+    if (!elsewhere) require_remote_range(call.name, peer, remote, call.length);
     check_rma(call, peer, local, remote);
   }
-  const uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
-  return {call.name,   team,  peer,          local, reinterpret_cast<uint64_t>(remote),
-          call.length, flags, call.operation};
+  uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
+  // A hint to conduits: what they copy is complete locally at once.
+  if ((call.flags & GEX_FLAG_LC_COPY_YES) && call.operation == Operation::put) {
+    flags |= CWYC_SRC_VOLATILE;
+  }
+  if (elsewhere && (call.flags & GEX_FLAG_PEER_SEG_UNKNOWN)) flags |= kAnywhere;
+  return {call.name, team, peer, local, raddr, call.length, flags, call.operation, elsewhere};
 }
 
 cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
@@ -71,7 +91,7 @@ cwy_status post_once(const Resolved& r, cwyc_op* op) {
   }
   Connection& c = Connection::of(conn);
   // What is longer than one operation of the conduit goes in pieces, over messages.
-  const bool fits = r.length <= c.cep->attr.rma_max;
+  const bool fits = r.length <= c.cep->attr.rma_max && !r.elsewhere;
   if (fits && !c.rma_over_am.load(std::memory_order_relaxed)) {
     const cwy_status status = native(conn, r, c.rkey.load(std::memory_order_acquire), op);
     if (status != CWY_ERR_UNSUPPORTED) return status;
@@ -163,7 +183,9 @@ gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_fl
 
 cwy_status rma_post_once(const char* call, Operation operation, Team& team, Peer& peer, void* local,
                          uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op) {
-  return post_once({call, team, peer, local, raddr, length, flags, operation}, op);
+  // Pieces beyond the bound segment (GEX_FLAG_PEER_SEG_SOME) are for the owner to judge.
+  const bool elsewhere = !in_bound_segment(peer, raddr, length);
+  return post_once({call, team, peer, local, raddr, length, flags, operation, elsewhere}, op);
 }
 
 int rma_blocking(const RmaCall& call) {

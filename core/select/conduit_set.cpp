@@ -163,6 +163,16 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
   return set;
 }
 
+// SERIAL tables take the endpoint's lock once several threads may enter.
+static void lock_serial_tables(ConduitEp& cep) {
+  for (size_t i = 0; i < cep.ops.size(); ++i) {
+    if (cep.inner[i].concurrency != CWYC_SERIAL) continue;
+    cep.serial = true;
+    cep.ops[i] = locking_table();
+    keep_unlocked(cep.ops[i], cep.inner[i]);
+  }
+}
+
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
                                            bool multithreaded, uint32_t max_peers,
                                            cwyc_deliver_fn deliver) {
@@ -183,6 +193,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   if (status != CWY_OK) {
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
   }
+  if (out->attr.rma_max == 0) out->attr.rma_max = UINT64_MAX;  // no limit
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   for (const cwyc_ops& native : conduit.plugin().ops) {
@@ -190,13 +201,9 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
     clear_forbidden(ops, out->caps);
     fill_with_emulation(ops);
     out->inner.push_back(ops);
-    if (multithreaded && ops.concurrency == CWYC_SERIAL) {
-      out->serial = true;
-      ops = locking_table();
-      keep_unlocked(ops, out->inner.back());
-    }
     out->ops.push_back(ops);
   }
+  if (multithreaded) lock_serial_tables(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
   const bool native_long = out->inner[0].am_long != &emulated_long;
@@ -212,11 +219,7 @@ void raise_conduit_ep(ConduitEp& cep) {
     throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
                 status_name(status));
   }
-  for (size_t i = 0; i < cep.inner.size(); ++i) {
-    if (cep.inner[i].concurrency != CWYC_SERIAL) continue;
-    cep.serial = true;
-    cep.ops[i] = locking_table();  // in place: connections point to it
-  }
+  lock_serial_tables(cep);  // in place: connections point to them
 }
 
 }  // namespace causeway

@@ -76,6 +76,51 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"outside.long", {"gex_AM_RequestLong", "outside"}}),
     test_name);
 
+// What flags assert of addresses and peers, and is not true.
+INSTANTIATE_TEST_SUITE_P(
+    Assertion, Call,
+    testing::Values(Misuse{"flags.never_self", {"gex_RMA_PutBlocking", "not this process"}},
+                    Misuse{"flags.never_nbrhd", {"gex_RMA_GetNB", "outside the neighborhood"}},
+                    Misuse{"flags.self_bound", {"gex_RMA_PutBlocking", "bound segment"}},
+                    Misuse{"flags.self_offset", {"gex_RMA_PutBlocking", "bound segment"}},
+                    Misuse{"flags.self_some", {"gex_RMA_GetBlocking", "in none"}},
+                    Misuse{"flags.peer_bound", {"gex_RMA_PutBlocking", "outside the segment"}},
+                    Misuse{"flags.peer_offset", {"gex_RMA_PutBlocking", "outside the segment"}},
+                    Misuse{"flags.peer_some", {"gex_RMA_Put", "outside"}, 0, false},
+                    Misuse{"flags.peer_unknown", {"gex_RMA_Put", "cannot access"}, 0, false},
+                    Misuse{"flags.peer_unknown_get", {"gex_RMA_Get", "cannot access"}, 0, false},
+                    Misuse{"flags.two_of_peer", {"gex_RMA_PutBlocking", "more than one"}},
+                    Misuse{"flags.two_of_copy", {"gex_RMA_PutNBI", "LC_COPY"}}),
+    test_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Endpoints, Call,
+    testing::Values(Misuse{"ep.message_to_nobody", {"no endpoint with index 5"}, 0, false},
+                    Misuse{"ep.unpublished", {"gex_RMA_PutBlocking", "index 1"}, 1, false},
+                    Misuse{"ep.pair_in_collective", {"gex_TM_Split", "TM-pair"}, 1, false},
+                    Misuse{"ep.pair_translated", {"gex_TM_TranslateRankToJobrank", "TM-pair"}},
+                    Misuse{"ep.no_am", {"gex_AM_RequestShort", "CAPABILITY_AM"}},
+                    Misuse{"ep.no_rma", {"gex_RMA_PutBlocking", "CAPABILITY_RMA"}},
+                    Misuse{"ep.pair_index", {"gex_TM_Pair", "GASNET_MAXEPS"}, 1, false}),
+    test_name);
+
+INSTANTIATE_TEST_SUITE_P(
+    Teams, Call,
+    testing::Values(Misuse{"tm.negative_color", {"gex_TM_Split", "color -1"}, 1, false},
+                    Misuse{"tm.unknown_flags", {"gex_TM_Split", "unknown bits"}, 1, false},
+                    Misuse{"tm.scratch_outside", {"gex_TM_Split", "outside the bound"}, 1, false},
+                    Misuse{"tm.no_scratch_size", {"gex_TM_Split", "minimum"}, 1, false},
+                    Misuse{"tm.dup_without_mode", {"gex_TM_Dup", "exactly one of"}, 1, false},
+                    Misuse{"tm.create_without_mode", {"gex_TM_Create", "exactly one"}, 1, false},
+                    Misuse{"tm.create_twice_named", {"gex_TM_Create", "twice"}, 1, false},
+                    Misuse{"tm.create_no_such_rank", {"gex_TM_Create", "rank 9"}, 1, false},
+                    Misuse{"tm.create_no_endpoint", {"gex_TM_Create", "does not exist"}, 1, false},
+                    Misuse{"tm.create_miscounted", {"gex_TM_Create", "num_new_tms"}, 1, false},
+                    Misuse{"tm.destroy_primordial", {"gex_TM_Destroy", "primordial"}, 1, false},
+                    Misuse{"tm.destroy_pair", {"gex_TM_Destroy", "TM-pair"}, 1, false},
+                    Misuse{"tm.destroy_invalid", {"gex_TM_Destroy", "GEX_TM_INVALID"}, 1, false}),
+    test_name);
+
 INSTANTIATE_TEST_SUITE_P(
     UnderALock, Call,
     testing::Values(Misuse{"hsl.request", {"gex_AM_RequestShort", "handler-safe lock"}},
@@ -120,6 +165,17 @@ TEST(AmOnly, OutsideTheSegmentIsNoticedByTheOwner) {
     ASSERT_EQ(errors.size(), 1u) << result.err;
     EXPECT_NE(errors[0].find("outside"), std::string::npos) << errors[0];
   }
+}
+
+// Over messages the operation is pending when its leaf is asked for.
+TEST(AmOnly, LeafThatWasSuppressed) {
+  const Result result = run({.words = {"misuse", "ep.leaf_suppressed"},
+                             .flags = {"--config", CAUSEWAY_SOURCE_DIR
+                                       "/configs/sites/am-only.yaml", "--set", "checks=full"}});
+  expect_ended(result);
+  const auto errors = api_test::lines_with(result.err, "error: ");
+  ASSERT_EQ(errors.size(), 1u) << result.err;
+  EXPECT_NE(errors[0].find("gex_Event_QueryLeaf"), std::string::npos) << errors[0];
 }
 
 }  // namespace

@@ -256,6 +256,60 @@ const Calls& negotiation() {
   return calls;
 }
 
+void* pointer(uintptr_t value) {
+  return reinterpret_cast<void*>(value);
+}
+
+void put_with(void* dest, const void* src, gex_Flags_t flags) {
+  gex_RMA_PutBlocking(tm(), job.peer(), dest, src, 8, flags);
+}
+
+// Assertions that are not true.
+const Calls& flags() {
+  static const Calls calls = {
+      {"never_self",
+       [] {
+         gex_RMA_PutBlocking(tm(), job.rank, peer_segment(job.rank), local, 8,
+                             GEX_FLAG_PEER_NEVER_SELF);
+       }},
+      {"never_nbrhd",
+       [] {
+         gex_Event_Wait(gex_RMA_GetNB(tm(), local, job.peer(), peer_segment(job.peer()), 8,
+                                      GEX_FLAG_PEER_NEVER_NBRHD));
+       }},
+      {"self_bound", [] { put_with(peer_segment(job.peer()), local, GEX_FLAG_SELF_SEG_BOUND); }},
+      {"self_offset",
+       [] {
+         put_with(peer_segment(job.peer()), pointer(kSegmentBytes - 4), GEX_FLAG_SELF_SEG_OFFSET);
+       }},
+      {"self_some",
+       [] {
+         gex_RMA_GetBlocking(tm(), local, job.peer(), peer_segment(job.peer()), 8,
+                             GEX_FLAG_SELF_SEG_SOME);
+       }},
+      {"peer_bound", [] { put_with(across_the_end(), local, GEX_FLAG_PEER_SEG_BOUND); }},
+      {"peer_offset",
+       [] { put_with(pointer(kSegmentBytes - 4), local, GEX_FLAG_PEER_SEG_OFFSET); }},
+      {"peer_some", [] { put_with(far_away(), local, GEX_FLAG_PEER_SEG_SOME); }},
+      {"peer_unknown", [] { put_with(pointer(64), local, GEX_FLAG_PEER_SEG_UNKNOWN); }},
+      {"peer_unknown_get",
+       [] {
+         gex_RMA_GetBlocking(tm(), local, job.peer(), pointer(64), 8, GEX_FLAG_PEER_SEG_UNKNOWN);
+       }},
+      {"two_of_peer",
+       [] {
+         put_with(peer_segment(job.peer()), local,
+                  GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_SOME);
+       }},
+      {"two_of_copy",
+       [] {
+         gex_RMA_PutNBI(tm(), job.peer(), peer_segment(job.peer()), local, 8, GEX_EVENT_NOW,
+                        GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO);
+       }},
+  };
+  return calls;
+}
+
 // What flags assert, and the queries.
 const Calls& assertions() {
   static const Calls calls = {
@@ -290,6 +344,103 @@ const Calls& assertions() {
       {"query_reply_group", [] { gex_AM_MaxReplyLong(tm(), job.peer(), GEX_EVENT_GROUP, 0, 0); }},
       {"query_17_arguments", [] { gex_AM_MaxReplyMedium(tm(), job.peer(), GEX_EVENT_NOW, 0, 17); }},
       {"query_no_such_rank", [] { gex_AM_MaxReplyMedium(tm(), 99, GEX_EVENT_NOW, 0, 0); }},
+  };
+  return calls;
+}
+
+gex_EP_t new_endpoint() {
+  gex_EP_t ep = GEX_EP_INVALID;
+  gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_ALL, 0);
+  return ep;
+}
+
+const Calls& endpoints() {
+  static const Calls calls = {
+      {"message_to_nobody",
+       [] {
+         gex_AM_RequestShort0(gex_TM_Pair(job.ep, 5), job.peer(), handler("reply"), 0);
+         barrier();
+       }},
+      {"unpublished",
+       [] {
+         gex_RMA_PutBlocking(gex_TM_Pair(job.ep, gex_EP_QueryIndex(new_endpoint())), job.peer(),
+                             peer_segment(job.peer()), local, 8, 0);
+       }},
+      {"pair_in_collective",
+       [] {
+         gex_TM_t made;
+         gex_TM_Split(&made, gex_TM_Pair(job.ep, 0), 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"pair_translated", [] { gex_TM_TranslateRankToJobrank(gex_TM_Pair(job.ep, 0), 0); }},
+      {"no_am",
+       [] {
+         gex_EP_t ep = GEX_EP_INVALID;
+         gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_RMA, 0);
+         gex_AM_RequestShort0(gex_TM_Pair(ep, 0), job.peer(), handler("reply"), 0);
+       }},
+      {"no_rma",
+       [] {
+         gex_EP_t ep = GEX_EP_INVALID;
+         gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_AM, 0);
+         gex_RMA_PutBlocking(gex_TM_Pair(ep, 0), job.peer(), peer_segment(job.peer()), local, 8, 0);
+       }},
+      {"leaf_suppressed",
+       [] {
+         const gex_Event_t root = gex_RMA_PutNB(tm(), job.peer(), peer_segment(job.peer()), local,
+                                                8, GEX_EVENT_DEFER, 0);
+         // Complete at once, or suppressed: only the second is an event to ask.
+         gex_Event_QueryLeaf(root, GEX_EC_LC);
+       }},
+      {"pair_index", [] { gex_TM_Pair(job.ep, GASNET_MAXEPS); }},
+  };
+  return calls;
+}
+
+void split(int color, void* scratch, size_t size, gex_Flags_t how) {
+  gex_TM_t made = GEX_TM_INVALID;
+  gex_TM_Split(&made, tm(), color, 0, scratch, size, how);
+}
+
+void create(const std::vector<gex_EP_Location_t>& wanted, size_t count, gex_Flags_t how) {
+  std::vector<gex_EP_Location_t> args = wanted;
+  std::vector<gex_TM_t> made(count + 1);
+  gex_TM_Create(made.data(), count, tm(), args.data(), args.size(), nullptr, 0, how);
+}
+
+const Calls& teams() {
+  static const Calls calls = {
+      {"negative_color", [] { split(-1, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH); }},
+      {"unknown_flags", [] { split(0, nullptr, 0, GEX_FLAG_IMMEDIATE); }},
+      {"scratch_outside", [] { split(0, local, 4096, 0); }},
+      {"no_scratch_size", [] { split(0, peer_segment(job.rank), 0, 0); }},
+      {"dup_without_mode",
+       [] {
+         gex_TM_t made;
+         gex_TM_Dup(&made, tm(), nullptr, 0, 0);
+       }},
+      {"create_without_mode",
+       [] {
+         create({{job.rank, 0}}, 1, 0);
+       }},
+      {"create_twice_named",
+       [] {
+         create({{job.rank, 0}, {job.rank, 0}}, 2, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_no_such_rank",
+       [] {
+         create({{9, 0}}, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_no_endpoint",
+       [] {
+         create({{job.rank, 3}}, 1, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"create_miscounted",
+       [] {
+         create({{job.rank, 0}}, 0, GEX_FLAG_TM_NO_SCRATCH);
+       }},
+      {"destroy_primordial", [] { gex_TM_Destroy(tm(), nullptr, 0); }},
+      {"destroy_pair", [] { gex_TM_Destroy(gex_TM_Pair(job.ep, 0), nullptr, 0); }},
+      {"destroy_invalid", [] { gex_TM_Destroy(GEX_TM_INVALID, nullptr, 0); }},
   };
   return calls;
 }
@@ -391,6 +542,9 @@ bool misuse(const char* scenario) {
   if (name.rfind("outside.", 0) == 0) return call(outside(), name.substr(8));
   if (name.rfind("negotiate.", 0) == 0) return call(negotiation(), name.substr(10));
   if (name.rfind("assert.", 0) == 0) return call(assertions(), name.substr(7));
+  if (name.rfind("flags.", 0) == 0) return call(flags(), name.substr(6));
+  if (name.rfind("ep.", 0) == 0) return call(endpoints(), name.substr(3));
+  if (name.rfind("tm.", 0) == 0) return call(teams(), name.substr(3));
   if (name.rfind("hsl.", 0) == 0) {
     static gex_HSL_t lock = GEX_HSL_INITIALIZER;
     // Needed by the call under test, and not allowed under the lock itself.

@@ -92,6 +92,7 @@ __attribute__((noinline)) int post_short_in_full(gex_TM_t tm, gex_Rank_t rank,
   require_client_context("gex_AM_RequestShort()", thread);
   if (runtime().checks()) {
     require_rank("gex_AM_RequestShort()", tm, rank);
+    require_capability("gex_AM_RequestShort()", *Team::of(tm)->ep(), GEX_EP_CAPABILITY_AM, "AM");
     check_handler_index("gex_AM_RequestShort()", handler);
   }
   occasional_poll(thread);

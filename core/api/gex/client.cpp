@@ -10,6 +10,7 @@
 #include "collective/exchange.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "diag/refusal.h"
 #include "object/runtime.h"
 #include "progress/progress_thread.h"
 
@@ -26,7 +27,7 @@ bool well_named(const char* name) {
 }
 
 int refuse(int code, const std::string& text) {
-  write_log_line(LogLevel::error, "gex_Client_Init(): " + text);
+  log_refusal("gex_Client_Init()", text);
   return code;
 }
 
@@ -60,14 +61,31 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   const auto mode = static_cast<ThreadMode>(thread_mode);
   try {
     if (g_runtime == nullptr) g_runtime = new Runtime(mode);
-    if (!runtime().clients.empty()) {
-      return refuse(GASNET_ERR_RESOURCE,
-                    "this process has a client already; several clients in "
-                    "one job are not supported yet");
+    // Clients start one after the other; ranks agree on their order.
+    const std::lock_guard lock(runtime().clients_mutex);
+    std::vector<Client*>& clients = runtime().clients;
+    if (clients.size() == Client::kMax) {
+      return refuse(
+          GASNET_ERR_RESOURCE,
+          fmt::format("this process has {} clients, the most there can be", Client::kMax));
     }
+    for (const Client* other : clients) {
+      if (other->name() == clientName) {
+        return refuse(GASNET_ERR_BAD_ARG,
+                      fmt::format("this process has a client '{}' already", clientName));
+      }
+      if ((flags & GEX_FLAG_USES_GASNET1) && (other->flags() & GEX_FLAG_USES_GASNET1)) {
+        return refuse(GASNET_ERR_BAD_ARG,
+                      fmt::format("the client '{}' has GEX_FLAG_USES_GASNET1 already, which one "
+                                  "client of a process may have",
+                                  other->name()));
+      }
+    }
+    if (!clients.empty()) require_client_context("gex_Client_Init()", thread_state());
+    runtime().raise_mode(mode);
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
-    auto* client = new Client(clientName, flags);
-    runtime().clients.push_back(client);
+    auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
+    clients.push_back(client);
     start_progress_thread(*client);
     *client_p = as_c(client);
     *ep_p = as_c(client->endpoint());

@@ -15,6 +15,12 @@ void* mutable_address(const void* p) {
   return const_cast<void*>(p);
 }
 
+// A value has no address for flags to speak of.
+gex_Flags_t of_value(gex_Flags_t flags) {
+  return flags & ~(GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND |
+                   GEX_FLAG_SELF_SEG_OFFSET);
+}
+
 void require_value_size(const char* call, size_t nbytes) {
   if (__builtin_expect(nbytes == 0 || nbytes > sizeof(gex_RMA_Value_t), 0)) {
     fatal(call, "nbytes is {}; a value has 1 to {} bytes", nbytes, sizeof(gex_RMA_Value_t));
@@ -33,7 +39,7 @@ gex_RMA_Value_t get_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* 
   char bytes[sizeof(gex_RMA_Value_t)] = {};
   // A value cannot say "no-op" (the specification gives this call no such answer).
   causeway::rma_blocking(
-      {call, Operation::get, tm, rank, bytes, src, nbytes, flags & ~GEX_FLAG_IMMEDIATE});
+      {call, Operation::get, tm, rank, bytes, src, nbytes, of_value(flags) & ~GEX_FLAG_IMMEDIATE});
   return cwy_load_value(bytes, nbytes);
 }
 
@@ -42,7 +48,7 @@ int put_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RM
   require_value_size(call, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_blocking(
-      {call, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+      {call, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
 }
 
 }  // namespace
@@ -101,7 +107,7 @@ CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, ge
   require_value_size(kCall, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_nbi_volatile(
-      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
 }
 CAUSEWAY_API gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                            gex_RMA_Value_t value, size_t nbytes,
@@ -110,5 +116,5 @@ CAUSEWAY_API gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* d
   require_value_size(kCall, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_nb_volatile(
-      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, flags});
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
 }

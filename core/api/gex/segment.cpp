@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "am/send.h"
 #include "api/gex/export.h"
@@ -61,7 +62,8 @@ bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
   if (runtime().checks()) require_rank("gex_EP_QueryBoundSegmentNB()", tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
   if (peer.rank == runtime().rank()) {
-    const Segment* own = peer.ep->segment();
+    const Endpoint* ep = find_endpoint(Team::of(tm)->client()->id(), peer.ep_index);
+    const Segment* own = ep != nullptr ? ep->segment() : nullptr;
     if (own == nullptr) return false;
     out = {own->addr(), own->addr(), own->size()};
     return true;
@@ -109,22 +111,22 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
   }
   Team& team = *Team::of(tm);
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
-  if (team.ep()->segment() != nullptr) {
-    return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
-  }
   return guarded(kCall, [&] {
     std::unique_ptr<Segment> segment;
+    Endpoint& ep = *team.ep();
     try {
-      // What fails on one member for lack of memory fails on all; what is wrong with the
-      // arguments was answered above, by each member for itself.
-      publish_segments(team, [&] {
+      // What fails on one member fails on all.
+      publish_segments(team, [&]() -> std::vector<Endpoint*> {
+        if (ep.segment() != nullptr) {
+          throw Error(CWY_ERR_INVALID, "the endpoint has a bound segment already");
+        }
         require_size(size);
         segment.reset(Segment::allocate(team.client(), size));
-        team.ep()->set_segment(segment.get());
-        return segment.get();
+        team.client()->bind(ep, segment.get());
+        return {&ep};
       });
     } catch (const Error&) {
-      team.ep()->set_segment(nullptr);
+      if (segment != nullptr) team.client()->bind(ep, nullptr);
       throw;
     }
     *segment_p = as_c(segment.release());
@@ -154,11 +156,18 @@ CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t clien
   });
 }
 
-CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t) {
+// An endpoint that had the segment has none afterwards and may be bound to another one, which the
+// specification leaves open. Peers that know of it let go when that one is published.
+CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_Segment_Destroy()";
+  if (segment == GEX_SEGMENT_INVALID) fatal(kCall, "segment is GEX_SEGMENT_INVALID");
+  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
   Segment* s = as(segment);
-  if (s->client()->endpoint()->segment() == s) {
-    fatal("gex_Segment_Destroy()", "the segment is bound to an endpoint, which cannot be unbound");
-  }
+  or_fatal(kCall, [&] {
+    s->client()->for_each_endpoint([&](Endpoint& ep) {
+      if (ep.segment() == s) s->client()->bind(ep, nullptr);
+    });
+  });
   delete s;
 }
 
@@ -189,8 +198,10 @@ CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flag
   if (as(ep)->segment() != nullptr) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
   }
-  as(ep)->set_segment(as(segment));
-  return GASNET_OK;
+  if (as(ep)->client() != as(segment)->client()) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "endpoint and segment belong to different clients");
+  }
+  return guarded(kCall, [&] { as(ep)->client()->bind(*as(ep), as(segment)); });
 }
 
 CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
@@ -200,10 +211,22 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
   Team& team = *Team::of(tm);
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
-  // One endpoint per process so far: it is named or it is not.
-  const bool named = std::find(eps, eps + num_eps, as_c(team.ep())) != eps + num_eps;
   return guarded(kCall, [&] {
-    publish_segments(team, [&] { return named ? team.ep()->segment() : nullptr; });
+    publish_segments(team, [&] {
+      std::vector<Endpoint*> own;
+      for (size_t i = 0; i < num_eps; ++i) {
+        if (eps[i] == GEX_EP_INVALID) throw Error(CWY_ERR_INVALID, "eps[{}] is GEX_EP_INVALID", i);
+        Endpoint* ep = as(eps[i]);
+        if (ep->client() != team.client()) {
+          throw Error(CWY_ERR_INVALID, "eps[{}] belongs to another client than the team", i);
+        }
+        if (std::find(own.begin(), own.end(), ep) != own.end()) {
+          throw Error(CWY_ERR_INVALID, "eps[{}] is named twice", i);
+        }
+        own.push_back(ep);
+      }
+      return own;
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-// gex_TM_* and gex_EP_* queries.
+// gex_TM_*.
 #include "object/team.h"
 
 #include <gasnetex.h>
@@ -9,7 +9,8 @@
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
-#include "object/segment.h"
+#include "object/team_create.h"
+#include "progress/thread_state.h"
 
 using namespace causeway;
 
@@ -29,6 +30,63 @@ CAUSEWAY_API void* gex_TM_QueryCData(gex_TM_t tm) {
   return const_cast<void*>(Team::of(tm)->cdata);
 }
 
+namespace {
+
+// Collective calls take a team, not a TM-pair, and are made in client context.
+Team& collective_team(const char* call, gex_TM_t tm) {
+  require_client_context(call, thread_state());
+  if (tm == GEX_TM_INVALID) fatal(call, "the team is GEX_TM_INVALID");
+  Team& team = *Team::of(tm);
+  if (team.is_pair()) fatal(call, "a TM-pair is not a team");
+  return team;
+}
+
+// With `checks: full`, queries that the specification keeps from TM-pairs say so.
+const Team& queried_team(const char* call, gex_TM_t tm) {
+  if (runtime().checks()) {
+    if (tm == GEX_TM_INVALID) fatal(call, "the team is GEX_TM_INVALID");
+    if (Team::of(tm)->is_pair()) fatal(call, "a TM-pair is not a team");
+  }
+  return *Team::of(tm);
+}
+
+}  // namespace
+
+CAUSEWAY_API size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key,
+                                 void* scratch_addr, size_t scratch_size, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_TM_Split()";
+  Team& parent = collective_team(kCall, parent_tm);
+  return or_fatal(kCall, [&] {
+    return split_team(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
+  });
+}
+
+CAUSEWAY_API size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_t parent_tm,
+                                  gex_EP_Location_t* args, size_t numargs,
+                                  gex_Addr_t* scratch_addrs, size_t scratch_size,
+                                  gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_TM_Create()";
+  Team& parent = collective_team(kCall, parent_tm);
+  return or_fatal(kCall, [&] {
+    return create_teams(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
+                        flags);
+  });
+}
+
+CAUSEWAY_API size_t gex_TM_Dup(gex_TM_t* new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
+                               size_t scratch_len, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_TM_Dup()";
+  Team& original = collective_team(kCall, orig_tm);
+  return or_fatal(
+      kCall, [&] { return duplicate_team(new_tm_p, original, scratch_addr, scratch_len, flags); });
+}
+
+CAUSEWAY_API int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
+  constexpr const char* kCall = "gex_TM_Destroy()";
+  Team& team = collective_team(kCall, tm);
+  return or_fatal(kCall, [&] { return destroy_team(team, scratch_p, flags); });
+}
+
 CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
   if (remote_ep_index >= GASNET_MAXEPS) {
     fatal("gex_TM_Pair()", "endpoint index {} is not below GASNET_MAXEPS, {}", remote_ep_index,
@@ -38,11 +96,14 @@ CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_in
 }
 
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
-  if (runtime().checks()) require_rank("gex_TM_TranslateRankToJobrank()", tm, rank);
+  constexpr const char* kCall = "gex_TM_TranslateRankToJobrank()";
+  queried_team(kCall, tm);
+  if (runtime().checks()) require_rank(kCall, tm, rank);
   return Team::of(tm)->member(rank).rank;
 }
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
-  const Team& team = *Team::of(tm);
+  const Team& team = queried_team("gex_TM_TranslateJobrankToRank()", tm);
+  // Where a process has several members the lowest of their ranks is the answer.
   for (uint32_t r = 0; r < team.size(); ++r) {
     if (team.member(r).rank == jobrank) return r;
   }
@@ -52,26 +113,8 @@ CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t 
                                                         gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_TranslateRankToEP()";
   if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
   return {peer.rank, peer.ep_index};
-}
-
-CAUSEWAY_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
-  return as_c(as(ep)->client());
-}
-CAUSEWAY_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
-  return as(ep)->flags();
-}
-CAUSEWAY_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
-  return as_c(as(ep)->segment());
-}
-CAUSEWAY_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
-  return as(ep)->index();
-}
-CAUSEWAY_API void gex_EP_SetCData(gex_EP_t ep, const void* val) {
-  as(ep)->cdata = val;
-}
-CAUSEWAY_API void* gex_EP_QueryCData(gex_EP_t ep) {
-  return const_cast<void*>(as(ep)->cdata);
 }

@@ -76,13 +76,17 @@ extern gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
 extern int cwy_event_test_v1(gex_Event_t event);
 extern void cwy_event_wait_v1(gex_Event_t event);
 
-/* Flags that change what an address means: such calls go the long way. */
-#define CWY_DIRECT_EXCLUDES (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET)
+/* Flags that change what an address means, or may mean memory outside the mapped segment: such
+ * calls go the long way. So do those to a peer that is said not to be mapped: where the flags are
+ * constant, the test for it is left out. */
+#define CWY_DIRECT_EXCLUDES                                                          \
+  (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN | \
+   GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_NEVER_NBRHD)
 
 /* The distance to `rank`'s addresses, or CWY_NOT_MAPPED when the call has to go the long way. */
 static inline intptr_t cwy_direct_delta(gex_TM_t tm, gex_Rank_t rank, gex_Flags_t flags) {
-  if (__builtin_expect(rank >= __atomic_load_n(&tm->direct_count, __ATOMIC_ACQUIRE) ||
-                           (flags & CWY_DIRECT_EXCLUDES),
+  if (__builtin_expect((flags & CWY_DIRECT_EXCLUDES) != 0 ||
+                           rank >= __atomic_load_n(&tm->direct_count, __ATOMIC_ACQUIRE),
                        0))
     return CWY_NOT_MAPPED;
   return __atomic_load_n((const intptr_t*)(tm + 1) + rank, __ATOMIC_ACQUIRE);
@@ -95,10 +99,12 @@ static inline void* cwy_translate(const void* addr, intptr_t delta) {
 }
 
 /* Transfers whose size the compiler knows and a register holds go to the library by value, so
- * that the client's variable need not live in memory for the sake of a path not taken. */
-#define CWY_BY_VALUE(nbytes, flags)                                        \
-  (__builtin_constant_p(nbytes) && (nbytes)-1 < sizeof(gex_RMA_Value_t) && \
-   !((flags) & (CWY_DIRECT_EXCLUDES | GEX_FLAG_IMMEDIATE)))
+ * that the client's variable need not live in memory for the sake of a path not taken. Not where
+ * the flags speak of the variable's address. */
+#define CWY_BY_VALUE(nbytes, flags)                                                           \
+  (__builtin_constant_p(nbytes) && (nbytes)-1 < sizeof(gex_RMA_Value_t) &&                    \
+   !((flags) & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | \
+                GEX_FLAG_IMMEDIATE)))
 
 /* A direct operation is complete on return: a leaf event asked for has already happened. */
 static inline void cwy_leaf_done(gex_Event_t* lc_opt) {

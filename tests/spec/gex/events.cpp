@@ -192,3 +192,44 @@ SPEC_CASE(events, leaf_then_root) {
   CHECK(got == expected);
   spec::barrier();
 }
+
+// Each category of an access region's leaves, in every order; the root ends them all.
+SPEC_CASE(events, region_leaves) {
+  const auto data = patterned(9);
+  std::vector<char> got(kBytes);
+  constexpr gex_EC_t kAll[] = {GEX_EC_GET, GEX_EC_PUT, GEX_EC_AM, GEX_EC_LC, GEX_EC_RMW};
+  for (unsigned round = 0; round < 10; ++round) {
+    gex_RMA_PutBlocking(job().tm, job().peer(), place(40), data.data(), kBytes, 0);
+    gex_NBI_BeginAccessRegion(0);
+    gex_RMA_PutNBI(job().tm, job().peer(), place(41), data.data(), kBytes, GEX_EVENT_GROUP, 0);
+    gex_RMA_GetNBI(job().tm, got.data(), job().peer(), place(40), kBytes, 0);
+    const gex_Event_t root = gex_NBI_EndAccessRegion(0);
+    std::vector<gex_Event_t> events;
+    for (unsigned i = 0; i < 5; ++i)
+      events.push_back(gex_Event_QueryLeaf(root, kAll[(i + round) % 5]));
+    if (round % 2) {
+      for (const gex_Event_t leaf : events) gex_Event_Wait(leaf);
+      gex_Event_Wait(root);
+    } else {
+      events.insert(events.begin() + round % 5, root);
+      gex_Event_WaitAll(events.data(), events.size(), 0);
+    }
+    CHECK(got == data);
+    std::fill(got.begin(), got.end(), 0);
+  }
+  spec::barrier();
+}
+
+// The leaf of an operation's own category is the operation.
+SPEC_CASE(events, leaf_of_its_own_category) {
+  const auto data = patterned(10);
+  std::vector<char> got(kBytes);
+  gex_Event_t root = start_put(data, 0, GEX_EVENT_DEFER);
+  gex_Event_Wait(gex_Event_QueryLeaf(root, GEX_EC_PUT));
+  CHECK_EQ(gex_Event_Test(root), 0);
+  root = gex_RMA_GetNB(job().tm, got.data(), job().peer(), place(), kBytes, 0);
+  gex_Event_Wait(gex_Event_QueryLeaf(root, GEX_EC_GET));
+  CHECK(got == data);
+  CHECK_EQ(gex_Event_Test(root), 0);
+  spec::barrier();
+}

@@ -1,0 +1,133 @@
+#include "object/publication.h"
+
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/client.h"
+#include "object/runtime.h"
+#include "progress/poll.h"
+
+namespace causeway {
+namespace {
+
+// Asks the conduits in the rule's order whether the peer's memory is mapped here.
+void map_directly(const Peer& base, Publication& p) {
+  if (base.rank == runtime().rank()) {
+    p.direct = true;
+    p.delta = 0;
+    return;
+  }
+  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
+  const std::lock_guard lock(base.ep->connect_mutex());
+  for (const Connection* c : base.connections) {
+    if (c == nullptr || !(c->cep->caps & CWYC_CAP_DIRECT)) continue;
+    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
+    if (rkey == nullptr) continue;
+    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
+      p.direct = true;
+      return;
+    }
+  }
+}
+
+void give(Peer& peer, Publication& p) {
+  peer.segment.base = p.facts.base;
+  peer.segment.direct = p.direct;
+  peer.segment.delta = p.delta;
+  peer.segment.publication = &p;
+  // Release: readers test the size first.
+  peer.segment.size.store(p.facts.size, std::memory_order_release);
+  open_rights(peer);
+}
+
+void take(Peer& peer) {
+  peer.segment.size.store(0, std::memory_order_release);
+  peer.segment.direct = false;
+  peer.segment.publication = nullptr;
+  drop_rights(peer);
+}
+
+}  // namespace
+
+cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
+  for (const Opened& o : opened) {
+    if (o.cep == &cep) return o.rkey;
+  }
+  const std::string& name = cep.conduit->name();
+  const std::string packed_right = facts.right(name);
+  if (packed_right.empty()) return nullptr;
+  const PeerFacts peer = runtime().job().facts_of(rank, cep.conduit);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_rkey* rkey = nullptr;
+  const cwy_status status = cep.conduit->module().rkey_open(cep.ep, &peer.desc, packed_right.data(),
+                                                            packed_right.size(), &rkey, &err);
+  if (status == CWY_ERR_UNSUPPORTED) {
+    log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", rank,
+             name, err.text);
+    rkey = nullptr;
+  } else if (status != CWY_OK) {
+    throw Error(status, "rank {}: conduit {} cannot open the segment: {}", rank, name,
+                err.text[0] ? err.text : status_name(status));
+  }
+  opened.push_back({&cep, rkey});
+  return rkey;
+}
+
+void Publication::close() {
+  for (const Opened& o : opened) {
+    if (o.rkey != nullptr) o.cep->conduit->module().rkey_close(o.cep->ep, o.rkey);
+  }
+  opened.clear();
+}
+
+void Publications::clear() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [key, publication] : known_) publication->close();
+  known_.clear();
+}
+
+void Publications::learn(uint16_t index, uint32_t rank, const std::string& packed) {
+  // Neighbors are mapped now, so that the window can be; others when first used. Before the lock
+  // is taken: what is polled meanwhile may need it.
+  Peer& base = runtime().base_endpoint().peer(rank);
+  if (!packed.empty() && runtime().job().locality(rank) == Locality::nbrhd) {
+    while (connect_peer(base) == CWY_RETRY) poll_once();
+  }
+  const std::lock_guard lock(mutex_);
+  const Key key{index, rank};
+  const auto found = known_.find(key);
+  if (found != known_.end()) {
+    if (packed.empty() || found->second->packed == packed) return;
+    forget_locked(key);
+  }
+  if (packed.empty()) return;
+  auto fresh = std::make_unique<Publication>();
+  fresh->packed = packed;
+  fresh->facts = PackedSegment::unpack(packed);
+  map_directly(base, *fresh);
+  Publication& p = *known_.emplace(key, std::move(fresh)).first->second;
+  client_->for_each_peer(index, rank, [&](Peer& peer) { give(peer, p); });
+}
+
+void Publications::forget_locked(const Key& key) {
+  const auto found = known_.find(key);
+  if (found == known_.end()) return;
+  client_->for_each_peer(key.first, key.second, take);
+  client_->publish_windows();
+  found->second->close();
+  known_.erase(found);
+}
+
+void Publications::forget(uint16_t index, uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  forget_locked({index, rank});
+}
+
+void Publications::fill(std::vector<Peer>& peers) {
+  const uint16_t index = peers.front().ep_index;
+  for (auto at = known_.lower_bound({index, 0}); at != known_.end() && at->first.first == index;
+       ++at) {
+    give(peers[at->first.second], *at->second);
+  }
+}
+
+}  // namespace causeway

@@ -1,0 +1,67 @@
+// Publication: what this process knows of the segment bound to one remote endpoint, and the rights
+// it opened to that memory. Every local endpoint of a client may use what any of them learned
+// (specification of gex_EP_PublishBoundSegment: per process and remote endpoint), so the client
+// keeps it and its peers hold copies.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "object/peer.h"
+#include "object/segment.h"
+
+namespace causeway {
+
+class Client;
+
+struct Publication {
+  std::string packed;  // Segment::pack(), as published
+  PackedSegment facts;
+  bool direct = false;  // mapped here at facts.base + delta
+  intptr_t delta = 0;
+  // One right per conduit, shared by all connections to the rank. Under the connect mutex.
+  struct Opened {
+    ConduitEp* cep;
+    cwyc_rkey* rkey;
+  };
+  std::vector<Opened> opened;
+
+  // The right for connections in `cep` to `rank`, opened if need be; NULL when the conduit has
+  // none. Under the connect mutex. Throws Error.
+  cwyc_rkey* right(ConduitEp& cep, uint32_t rank);
+  void close();
+};
+
+class Publications {
+ public:
+  explicit Publications(Client* client) : client_(client) {}
+  // Closes every right. The peers are not told: they go too.
+  void clear();
+
+  // Takes in what was published for the endpoint `index` of `rank`; an empty text: nothing is
+  // bound there. Replaces what was known when the segment is another one. The endpoint is idle
+  // (specification of gex_EP_PublishBoundSegment). Windows are not republished. Throws Error.
+  void learn(uint16_t index, uint32_t rank, const std::string& packed);
+  // The segment is gone. Windows are republished before its rights are closed.
+  void forget(uint16_t index, uint32_t rank);
+  // Gives a table of new peers what is known already. Called with the table still private.
+  void fill(std::vector<Peer>& peers);
+
+  // Held while tables of peers come into being, so that none misses a publication.
+  std::mutex& mutex() { return mutex_; }
+
+ private:
+  using Key = std::pair<uint16_t, uint32_t>;  // index, rank
+  void forget_locked(const Key& key);
+  Client* client_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<Publication>> known_;
+};
+
+}  // namespace causeway

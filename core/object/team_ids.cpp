@@ -1,0 +1,68 @@
+#include "object/team_ids.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+namespace causeway::team_ids {
+namespace {
+
+struct Use {
+  uint64_t tag = 0;
+  uint32_t members = 0;
+  std::vector<Team*> made;   // by deposit()
+  std::vector<Team*> going;  // by collect()
+};
+
+std::mutex g_mutex;
+std::map<uint32_t, Use> g_uses;
+uint32_t g_next = kFirst + 1;
+
+}  // namespace
+
+uint32_t next() {
+  const std::lock_guard lock(g_mutex);
+  return g_next;
+}
+
+void raise(uint32_t id) {
+  const std::lock_guard lock(g_mutex);
+  g_next = std::max(g_next, id);
+}
+
+bool claim(uint32_t id, uint64_t tag) {
+  const std::lock_guard lock(g_mutex);
+  const auto [use, fresh] = g_uses.try_emplace(id);
+  if (!fresh && use->second.tag != tag) return false;
+  use->second.tag = tag;
+  ++use->second.members;
+  g_next = std::max(g_next, id + 1);
+  return true;
+}
+
+void release(uint32_t id) {
+  const std::lock_guard lock(g_mutex);
+  const auto use = g_uses.find(id);
+  if (use != g_uses.end() && --use->second.members == 0) g_uses.erase(use);
+}
+
+void deposit(uint32_t id, const std::vector<Team*>& members) {
+  const std::lock_guard lock(g_mutex);
+  g_uses[id].made = members;
+}
+
+std::vector<Team*> deposited(uint32_t id) {
+  const std::lock_guard lock(g_mutex);
+  const auto use = g_uses.find(id);
+  return use != g_uses.end() ? use->second.made : std::vector<Team*>{};
+}
+
+std::vector<Team*> collect(uint32_t id, Team* member, uint32_t locals) {
+  const std::lock_guard lock(g_mutex);
+  std::vector<Team*>& going = g_uses[id].going;
+  going.push_back(member);
+  if (going.size() < locals) return {};
+  return std::move(going);
+}
+
+}  // namespace causeway::team_ids

@@ -1,0 +1,43 @@
+// TeamIds: the numbers by which messages name teams. All members of a team know it by one number,
+// and no process has two teams with one number at a time.
+//
+// No process hands numbers out alone: the members of a new team propose, take the highest
+// proposal, claim it each in its own process, and try again with higher ones when some process
+// had given it to another team meanwhile (object/team_create.cpp). Proposals are above all numbers
+// that were ever in use, so that a late message does not find another team.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace causeway {
+
+class Team;
+
+namespace team_ids {
+
+// Never a client's: the ranks of the job, for the core's own calls.
+inline constexpr uint32_t kJob = 0;
+// The primordial team of the first client.
+inline constexpr uint32_t kFirst = 1;
+
+// The lowest number that was never used here.
+uint32_t next();
+// From now on next() is at least `id`.
+void raise(uint32_t id);
+// `tag` names the creation: members of one team in one process claim it together. False: another
+// team of this process has the number.
+bool claim(uint32_t id, uint64_t tag);
+void release(uint32_t id);
+
+// Local members of the team `id` that the builder among several callers of gex_TM_Create made for
+// all of them; empty until then.
+void deposit(uint32_t id, const std::vector<Team*>& members);
+std::vector<Team*> deposited(uint32_t id);
+
+// Destruction of teams with several members in this process: the last of `locals` calls receives
+// all of them, the others nothing.
+std::vector<Team*> collect(uint32_t id, Team* member, uint32_t locals);
+
+}  // namespace team_ids
+}  // namespace causeway

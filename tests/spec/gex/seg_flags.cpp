@@ -1,0 +1,213 @@
+// What flags say of address arguments: GEX_FLAG_{SELF,PEER}_SEG_*, GEX_FLAG_LC_COPY_*, and
+// GEX_FLAG_PEER_NEVER_*. Wrong assertions are in tests/fault.
+#include <atomic>
+#include <cstring>
+#include <initializer_list>
+#include <vector>
+
+#include "extra_endpoints.h"
+
+using spec::extra;
+using spec::job;
+
+namespace {
+
+constexpr size_t kBytes = 40000;  // several messages where messages have to do it
+// Memory of each rank in no segment; every rank learns where.
+char outside[kBytes + 64];
+
+// Where a rank keeps `outside`: told through its segment.
+char* outside_of(gex_Rank_t rank) {
+  const uint64_t mine = reinterpret_cast<uint64_t>(outside);
+  spec::barrier();
+  std::memcpy(spec::my_segment(64), &mine, sizeof mine);
+  spec::barrier();
+  return reinterpret_cast<char*>(
+      gex_RMA_GetBlockingVal(job().tm, rank, spec::segment_of(rank, 64), 8, 0));
+}
+
+// Puts by every form and reads back by every form, with the given flags.
+void round_trip(gex_Rank_t rank, void* there, gex_Flags_t flags, uint64_t seed,
+                size_t bytes = kBytes) {
+  std::vector<char> data(bytes), got(bytes);
+  for (unsigned form = 0; form < 3; ++form) {
+    spec::fill(data.data(), bytes, seed + form);
+    gex_Event_t leaf = GEX_EVENT_INVALID;
+    switch (form) {
+      case 0:
+        gex_RMA_PutBlocking(job().tm, rank, there, data.data(), bytes, flags);
+        break;
+      case 1: {
+        const gex_Event_t root =
+            gex_RMA_PutNB(job().tm, rank, there, data.data(), bytes, &leaf, flags);
+        gex_Event_Wait(leaf);
+        gex_Event_Wait(root);
+        break;
+      }
+      case 2:
+        gex_RMA_PutNBI(job().tm, rank, there, data.data(), bytes, GEX_EVENT_NOW, flags);
+        gex_NBI_Wait(GEX_EC_PUT, 0);
+        break;
+    }
+    std::memset(got.data(), 0, bytes);
+    switch (form) {
+      case 0:
+        gex_RMA_GetBlocking(job().tm, got.data(), rank, there, bytes, flags);
+        break;
+      case 1:
+        gex_Event_Wait(gex_RMA_GetNB(job().tm, got.data(), rank, there, bytes, flags));
+        break;
+      case 2:
+        gex_RMA_GetNBI(job().tm, got.data(), rank, there, bytes, flags);
+        gex_NBI_Wait(GEX_EC_GET, 0);
+        break;
+    }
+    CHECK_PATTERN(got.data(), bytes, seed + form);
+  }
+  const uint64_t value = 0x1234567890ABCDEFull + seed;
+  gex_RMA_PutBlockingVal(job().tm, rank, there, value, 8, flags);
+  CHECK_EQ(gex_RMA_GetBlockingVal(job().tm, rank, there, 8, flags), value);
+}
+
+std::byte* inside(gex_Rank_t rank) {
+  return spec::segment_of(rank, (size_t{1} << 20) + job().rank * size_t{1 << 16});
+}
+
+}  // namespace
+
+// All four promises about the peer hold for memory of its bound segment.
+SPEC_CASE(seg_flags, peer_inside) {
+  const gex_Rank_t peer = job().peer();
+  uint64_t seed = job().rank;
+  for (const gex_Flags_t flags :
+       {gex_Flags_t{0}, GEX_FLAG_PEER_SEG_UNKNOWN, GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_BOUND})
+    round_trip(peer, inside(peer), flags, seed += 10);
+  const auto offset = reinterpret_cast<void*>(inside(peer) - spec::segment_of(peer));
+  round_trip(peer, offset, GEX_FLAG_PEER_SEG_OFFSET, seed + 10);
+  spec::barrier();
+}
+
+// SOME: another segment of the peer's process, over the primordial team.
+SPEC_CASE(seg_flags, peer_in_another_segment) {
+  const gex_Rank_t peer = job().peer();
+  for (const unsigned i : {1u, 2u}) {
+    spec::barrier();
+    for (const gex_Flags_t flags : {GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_UNKNOWN})
+      round_trip(peer, spec::extra_segment(peer, i, 64), flags, job().rank * 7u + i);
+  }
+  spec::barrier();
+}
+
+// UNKNOWN: memory in no segment at all.
+SPEC_CASE(seg_flags, peer_in_no_segment) {
+  const gex_Rank_t peer = job().peer();
+  round_trip(peer, outside_of(peer) + 3, GEX_FLAG_PEER_SEG_UNKNOWN, 99 + job().rank);
+  spec::barrier();
+  if (job().size > 1) CHECK(spec::first_difference(outside + 11, 100, 0) != 100);
+}
+
+// Long messages to memory beyond the bound segment, inline and in pieces.
+static std::atomic<unsigned> longs{0}, bad_longs{0};
+static void on_long(gex_Token_t, void* data, size_t length, gex_AM_Arg_t seed) {
+  if (spec::first_difference(data, length, static_cast<uint64_t>(seed)) != length)
+    bad_longs.fetch_add(1);
+  longs.fetch_add(1, std::memory_order_release);
+}
+static const spec::Handler long_handler(&on_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST,
+                                        "seg_flags.long");
+SPEC_CASE(seg_flags, long_elsewhere) {
+  const gex_Rank_t peer = job().peer();
+  char* const there = outside_of(peer) + 5;
+  longs = bad_longs = 0;
+  spec::barrier();
+  unsigned sent = 0;
+  for (const size_t bytes : {size_t{0}, size_t{16}, size_t{600}, kBytes}) {
+    std::vector<char> data(bytes);
+    spec::fill(data.data(), bytes, sent);
+    gex_AM_RequestLong1(job().tm, peer, long_handler, data.data(), bytes, there, GEX_EVENT_NOW,
+                        GEX_FLAG_PEER_SEG_UNKNOWN, static_cast<gex_AM_Arg_t>(sent));
+    ++sent;
+    GASNET_BLOCKUNTIL(longs.load(std::memory_order_acquire) == sent);
+    spec::barrier();
+    const auto seed = sent + 100;
+    spec::fill(data.data(), bytes, seed);
+    gex_AM_RequestLong1(job().tm, peer, long_handler, data.data(), bytes,
+                        spec::extra_segment(peer, 1, 3), GEX_EVENT_NOW, GEX_FLAG_PEER_SEG_SOME,
+                        static_cast<gex_AM_Arg_t>(seed));
+    ++sent;
+    GASNET_BLOCKUNTIL(longs.load(std::memory_order_acquire) == sent);
+    spec::barrier();
+  }
+  CHECK_EQ(bad_longs.load(), 0u);
+}
+
+SPEC_CASE(seg_flags, self) {
+  const gex_Rank_t peer = job().peer();
+  std::byte* const mine = spec::my_segment(size_t{1} << 16);
+  spec::barrier();
+  spec::fill(mine, 4096, job().rank);
+  const auto put = [&](void* from, gex_Flags_t flags) {
+    gex_RMA_PutBlocking(job().tm, peer, inside(peer), from, 4096, flags);
+    std::vector<char> got(4096);
+    gex_RMA_GetBlocking(job().tm, got.data(), peer, inside(peer), 4096, 0);
+    CHECK_PATTERN(got.data(), got.size(), job().rank);
+    gex_RMA_PutBlockingVal(job().tm, peer, inside(peer), 0, 8, 0);
+  };
+  put(mine, GEX_FLAG_SELF_SEG_BOUND);
+  put(mine, GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND);
+  put(mine, GEX_FLAG_SELF_SEG_UNKNOWN);
+  put(reinterpret_cast<void*>(mine - spec::my_segment(0)), GEX_FLAG_SELF_SEG_OFFSET);
+  std::memcpy(spec::extra_segment(job().rank, 1, 0), mine, 4096);
+  put(spec::extra_segment(job().rank, 1, 0), GEX_FLAG_SELF_SEG_SOME);
+  std::vector<std::byte> stack(mine, mine + 4096);
+  put(stack.data(), GEX_FLAG_SELF_SEG_UNKNOWN);
+  // As destinations.
+  std::byte* const to = mine + 8192;
+  gex_RMA_PutBlocking(job().tm, peer, inside(peer), mine, 4096, 0);
+  for (const gex_Flags_t flags : {GEX_FLAG_SELF_SEG_BOUND, GEX_FLAG_SELF_SEG_OFFSET}) {
+    std::memset(to, 0, 4096);
+    gex_RMA_GetBlocking(
+        job().tm,
+        flags == GEX_FLAG_SELF_SEG_BOUND ? to : reinterpret_cast<void*>(to - spec::my_segment(0)),
+        peer, inside(peer), 4096, flags);
+    CHECK_PATTERN(to, 4096, job().rank);
+  }
+  spec::barrier();
+}
+
+// With a copy wanted the source is free once the leaf says so, without one too.
+SPEC_CASE(seg_flags, copies) {
+  const gex_Rank_t peer = job().peer();
+  for (const gex_Flags_t flags : {GEX_FLAG_LC_COPY_YES, GEX_FLAG_LC_COPY_NO})
+    for (const size_t bytes : {size_t{8}, size_t{1000}, kBytes}) {
+      std::vector<char> data(bytes), got(bytes);
+      spec::fill(data.data(), bytes, bytes + flags);
+      gex_Event_t leaf = GEX_EVENT_INVALID;
+      const gex_Event_t root =
+          gex_RMA_PutNB(job().tm, peer, inside(peer), data.data(), bytes, &leaf, flags);
+      gex_Event_Wait(leaf);
+      std::memset(data.data(), 0, bytes);
+      gex_Event_Wait(root);
+      gex_RMA_GetBlocking(job().tm, got.data(), peer, inside(peer), bytes, 0);
+      CHECK_PATTERN(got.data(), bytes, bytes + flags);
+    }
+  spec::barrier();
+}
+
+// Peers that are where the flags say they are not are misuse; elsewhere they change nothing.
+SPEC_CASE(seg_flags, peer_never) {
+  gex_RankInfo_t* nbrhd = nullptr;
+  gex_Rank_t neighbors = 0;
+  gex_System_QueryNbrhdInfo(&nbrhd, &neighbors, nullptr);
+  for (gex_Rank_t r = 0; r < job().size; ++r) {
+    if (r == job().rank) continue;
+    gex_RMA_PutBlockingVal(job().tm, r, inside(r), 5 + r, 8, GEX_FLAG_PEER_NEVER_SELF);
+    CHECK_EQ(gex_RMA_GetBlockingVal(job().tm, r, inside(r), 8, GEX_FLAG_PEER_NEVER_SELF), 5 + r);
+    bool near = false;
+    for (gex_Rank_t i = 0; i < neighbors; ++i) near = near || nbrhd[i].gex_jobrank == r;
+    if (near) continue;
+    gex_RMA_PutBlockingVal(job().tm, r, inside(r), 6 + r, 8, GEX_FLAG_PEER_NEVER_NBRHD);
+    CHECK_EQ(gex_RMA_GetBlockingVal(job().tm, r, inside(r), 8, GEX_FLAG_PEER_NEVER_NBRHD), 6 + r);
+  }
+  spec::barrier();
+}

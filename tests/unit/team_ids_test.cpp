@@ -1,0 +1,85 @@
+// Numbers of teams: two creations never hold one number in one process, members of one team share
+// it, and proposals rise above everything that was in use.
+#include "object/team_ids.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+using namespace causeway;
+
+Team* fake(uintptr_t n) {
+  return reinterpret_cast<Team*>(n * 64);
+}
+
+TEST(TeamIds, OneCreationPerNumber) {
+  const uint32_t id = team_ids::next();
+  EXPECT_TRUE(team_ids::claim(id, 1));
+  EXPECT_TRUE(team_ids::claim(id, 1));  // a second member of the same team here
+  EXPECT_FALSE(team_ids::claim(id, 2));
+  team_ids::release(id);
+  EXPECT_FALSE(team_ids::claim(id, 2));  // one member is left
+  team_ids::release(id);
+  EXPECT_GT(team_ids::next(), id);
+}
+
+TEST(TeamIds, ProposalsRise) {
+  const uint32_t id = team_ids::next() + 10;
+  EXPECT_TRUE(team_ids::claim(id, 7));
+  EXPECT_GT(team_ids::next(), id);
+  team_ids::raise(id + 100);
+  EXPECT_EQ(team_ids::next(), id + 100);
+  team_ids::raise(id);
+  EXPECT_EQ(team_ids::next(), id + 100);
+  team_ids::release(id);
+}
+
+// Two numbers of one creation, claimed in the wrong order by two members of the parent.
+TEST(TeamIds, GroupsMayClaimInAnyOrder) {
+  const uint32_t base = team_ids::next();
+  EXPECT_TRUE(team_ids::claim(base + 1, 3));
+  team_ids::raise(base + 2);
+  EXPECT_TRUE(team_ids::claim(base, 3));
+  team_ids::release(base);
+  team_ids::release(base + 1);
+}
+
+TEST(TeamIds, DepositsEndWithTheTeam) {
+  const uint32_t id = team_ids::next();
+  ASSERT_TRUE(team_ids::claim(id, 4));
+  EXPECT_TRUE(team_ids::deposited(id).empty());
+  team_ids::deposit(id, {fake(1), fake(2)});
+  EXPECT_EQ(team_ids::deposited(id).size(), 2u);
+  team_ids::release(id);
+  EXPECT_TRUE(team_ids::deposited(id).empty());
+}
+
+TEST(TeamIds, TheLastLocalMemberEndsAll) {
+  const uint32_t id = team_ids::next();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(team_ids::claim(id, 5));
+  EXPECT_TRUE(team_ids::collect(id, fake(1), 3).empty());
+  EXPECT_TRUE(team_ids::collect(id, fake(2), 3).empty());
+  EXPECT_EQ(team_ids::collect(id, fake(3), 3).size(), 3u);
+  for (int i = 0; i < 3; ++i) team_ids::release(id);
+}
+
+// One winner per number, whoever is faster.
+TEST(TeamIds, ThreadsRace) {
+  constexpr int kThreads = 4, kRounds = 2000;
+  const uint32_t base = team_ids::next();
+  std::atomic<int> won{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRounds; ++i)
+        won += team_ids::claim(base + static_cast<uint32_t>(i), 100 + static_cast<uint64_t>(t));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(won.load(), kRounds);
+}
+
+}  // namespace
