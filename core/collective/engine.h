@@ -21,8 +21,7 @@ struct Peer;
 // Works on every team whose id(), rank(), size() and member() answer: needs no communication to
 // be made, and messages of members that are ahead wait for it. The team must have no collective
 // under way when it is destroyed.
-class TeamCollectives {
- public:
+struct TeamCollectives {
   explicit TeamCollectives(Team* team);
   ~TeamCollectives();
   TeamCollectives(const TeamCollectives&) = delete;
