@@ -1,6 +1,7 @@
 #include "am/negotiated.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "am/completion.h"
@@ -71,6 +72,17 @@ void check_flags(const PrepareCall& call) {
   check_payload({call.name, call.peer, call.client_buf, 0, is_long, dest, call.flags & ~kIgnored});
 }
 
+bool is_aligned(const void* buffer) {
+  return reinterpret_cast<uintptr_t>(buffer) % alignof(std::max_align_t) == 0;
+}
+
+cwy_status take_buffer(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
+  sd.buffer = take_send_buffer(room, is_reply(call.kind));
+  if (sd.buffer == nullptr) return CWY_RETRY;
+  sd.cwy_addr = sd.buffer->data();
+  return CWY_OK;
+}
+
 // Takes what has to be held until Commit. CWY_RETRY: there is no room now.
 cwy_status acquire(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
   cwyc_conn* conn = am_connection(call.peer);
@@ -88,10 +100,15 @@ cwy_status acquire(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
     const cwy_status status =
         conn->ops->am_prepare(conn, call.least, room, call.numargs, flags, &sd.slot);
     if (status != CWY_OK) return status;
-    sd.reserved = true;
-    sd.cwy_size = std::min<size_t>(room, sd.slot.length);
-    if (!from_client) sd.cwy_addr = sd.slot.buffer;
-    return CWY_OK;
+    if (from_client || is_aligned(sd.slot.buffer)) {
+      sd.reserved = true;
+      sd.cwy_size = std::min<size_t>(room, sd.slot.length);
+      if (!from_client) sd.cwy_addr = sd.slot.buffer;
+      return CWY_OK;
+    }
+    // The client may put any type there, and this conduit's header happens to end in between.
+    conn->ops->am_cancel(conn, &sd.slot);
+    return take_buffer(call, room, sd);
   }
   // The conduit's queue holds a long's header and no payload: ask for the least there is.
   if (immediate && !prepares_by_emulation(conn)) {
@@ -99,11 +116,7 @@ cwy_status acquire(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
     if (status != CWY_OK) return status;
     conn->ops->am_cancel(conn, &sd.slot);
   }
-  if (from_client) return CWY_OK;
-  sd.buffer = take_send_buffer(room, is_reply(call.kind));
-  if (sd.buffer == nullptr) return CWY_RETRY;
-  sd.cwy_addr = sd.buffer->data();
-  return CWY_OK;
+  return from_client ? cwy_status{CWY_OK} : take_buffer(call, room, sd);
 }
 
 // Makes progress until there is room. False for the no-op answer of GEX_FLAG_IMMEDIATE. Handlers
@@ -241,8 +254,12 @@ cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, ui
                             void* dest) {
   const uint32_t flags = lane(sd.kind) | (conduit_flags(call.flags) & CWYC_IMMEDIATE);
   const cwy_status status = post(sd, call.flags, [&] {
-    return post_long(sd.conn, word, call.args, call.nargs, sd.buffer->data(), call.nbytes, dest,
-                     flags, &sd.buffer->op);
+    if (!is_medium(sd.kind)) {
+      return post_long(sd.conn, word, call.args, call.nargs, sd.buffer->data(), call.nbytes, dest,
+                       flags, &sd.buffer->op);
+    }
+    return sd.conn->ops->am_medium(sd.conn, word, call.args, call.nargs, sd.buffer->data(), nullptr,
+                                   call.nbytes, flags, &sd.buffer->op);
   });
   if (status == CWY_OK) give_send_buffer(sd.buffer);
   return status;
