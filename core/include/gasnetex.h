@@ -44,6 +44,7 @@
 #define GEX_SPEC_VERSION_MINOR 18
 #define GASNET_SPEC_VERSION_MAJOR 1
 #define GASNET_SPEC_VERSION_MINOR 8
+#define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
 #define GASNETT_SPEC_VERSION_MAJOR 1
 #define GASNETT_SPEC_VERSION_MINOR 20
 
@@ -51,7 +52,10 @@
 #define GASNET_NDEBUG 1
 #endif
 #define GASNET_SEGMENT_FAST 1
+/* A client may ask for 1: see gasnet_attach() in gasnet.h. */
+#ifndef GASNET_ALIGNED_SEGMENTS
 #define GASNET_ALIGNED_SEGMENTS 0
+#endif
 #define GASNET_PSHM 1
 #define GASNET_PAGESIZE 4096
 #define GASNET_MAXNODES 1048576
@@ -72,6 +76,8 @@
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM 1
 #define GASNET_SUPPORTS_AM_CANCEL 20240418L
 #define GASNET_SUPPORTS_AM_COMMIT_V2 20240906L
+
+#include <causeway/identity.h>
 
 /* ---- errors: specification "1.6 Errors" of GASNet-1 ---- */
 #define GASNET_OK 0
@@ -171,6 +177,9 @@ extern struct cwy_memkind cwy_memkind_host_v1;
 #define GEX_MK_INVALID ((gex_MK_t)0)
 #define GEX_MK_HOST (&cwy_memkind_host_v1)
 
+/* Called with each segment that the library allocates, before its peers learn of it: the place to
+ * touch its pages. NULL until a client sets it, before it allocates. */
+extern void (*gasnet_client_attach_hook)(void* base, uintptr_t size);
 extern uintptr_t gasnet_getMaxLocalSegmentSize(void);
 extern uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 extern int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);
