@@ -15,6 +15,7 @@
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H
 
+#include <gasnet_tools.h>
 #include <gasnetex.h>
 
 #ifdef __cplusplus

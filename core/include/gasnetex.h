@@ -37,20 +37,9 @@
 #endif
 
 /* ---- versions and facts about this library ---- */
-#define GASNET_RELEASE_VERSION_MAJOR 2026
-#define GASNET_RELEASE_VERSION_MINOR 11
-#define GASNET_RELEASE_VERSION_PATCH 0
-#define GEX_SPEC_VERSION_MAJOR 0
-#define GEX_SPEC_VERSION_MINOR 18
-#define GASNET_SPEC_VERSION_MAJOR 1
-#define GASNET_SPEC_VERSION_MINOR 8
+#include <gasnet_config.h>
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
-#define GASNETT_SPEC_VERSION_MAJOR 1
-#define GASNETT_SPEC_VERSION_MINOR 20
 
-#ifndef GASNET_NDEBUG
-#define GASNET_NDEBUG 1
-#endif
 #define GASNET_SEGMENT_FAST 1
 /* A client may ask for 1: see gasnet_attach() in gasnet.h. */
 #ifndef GASNET_ALIGNED_SEGMENTS
@@ -60,6 +49,14 @@
 #define GASNET_PAGESIZE 4096
 #define GASNET_MAXNODES 1048576
 #define GASNET_MAXEPS 64
+#define GASNET_HAVE_MK_CLASS_HOST 1
+/* There is no limit; clients size tables and clip their own limits with this. */
+#ifdef GASNET_SEQ
+#define GASNETT_MAX_THREADS 1
+#else
+#define GASNETT_MAX_THREADS 1024
+#endif
+#define GASNETI_MAX_THREADS GASNETT_MAX_THREADS
 #define GASNET_NULL_ARGV_OK 1
 /* `threads.progress: thread` makes one thread that receives and sends, and runs handlers. */
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
