@@ -33,6 +33,7 @@ enum class Internal : uint8_t {
   named_barrier,  // a step of gasnet_barrier
   memset_ask,     // gasnet_memset
   memset_done,
+  block,  // a piece of a GASNet-1 collective
   count
 };
 

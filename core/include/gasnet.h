@@ -8,13 +8,12 @@
  * GEX_FLAG_USES_GASNET1). The comments say what this implementation adds or chooses; for the rest
  * the specification stands.
  *
- * Calls that need an initialised library test for it with one predicted branch: GASNet-1 has no
- * object that a caller could only have after initialisation, so this is the one place where the
- * mistake can be told from a wild pointer.
+ * The vector, indexed and strided forms are in gasnet_vis.h.
  */
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H
 
+#include <causeway/gasnet1_team.h>
 #include <gasnet_tools.h>
 #include <gasnetex.h>
 
@@ -95,16 +94,6 @@ typedef struct {
   uintptr_t offset;
 } gasnet_nodeinfo_t;
 extern int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n);
-
-/* ---- the team of this interface ---- */
-/* GEX_TM_INVALID until attached. Written once, before any other thread may be in the library. */
-extern gex_TM_t cwy_gasnet1_team_v1;
-extern void cwy_gasnet1_missing_v1(const char* call) __attribute__((noreturn, cold));
-static inline gex_TM_t cwy_gasnet1_team(const char* call) {
-  gex_TM_t tm = cwy_gasnet1_team_v1;
-  if (__builtin_expect(tm == GEX_TM_INVALID, 0)) cwy_gasnet1_missing_v1(call);
-  return tm;
-}
 
 /* ---- active messages: 2.3 ---- */
 static inline size_t gasnet_AMMaxArgs(void) {
