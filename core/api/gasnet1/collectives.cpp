@@ -1,6 +1,6 @@
 // gasnet_coll_*: who sends which block to whom.
-#include <causeway/gasnet1_coll.h>
 #include <gasnet.h>
+#include <gasnet_coll.h>
 
 #include <cstring>
 
@@ -60,6 +60,9 @@ gex_Event_t broadcast(const char* call, gex_TM_t tm, void* dst, gasnet_image_t r
   Team& team = team_of(call, tm);
   require_image(call, team, root);
   BlockTransfer t = described(dst, nbytes, flags);
+  if (!t.enter_together && !t.leave_together) {
+    return gex_Coll_BroadcastNB(tm, root, dst, src, nbytes, 0);
+  }
   if (team.rank() == root) {
     send_to_others(t, team, [&](uint32_t) { return src; });
     copy_own(dst, src, nbytes);

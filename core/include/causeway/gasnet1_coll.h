@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Not for direct inclusion: a part of gasnet_coll.h. All members call in the same order; one image
- * per process. Buffers are ordinary memory. Data moves over messages, each block straight from its
- * owner: simple and sufficient for start-up work; programs that want speed use gex_Coll_*.
+ * per process. Buffers are ordinary memory. A broadcast without ALLSYNC is gex_Coll_BroadcastNB;
+ * all else moves over messages, each block straight from its owner: for start-up work.
  */
 #ifndef CAUSEWAY_GASNET1_COLL_H
 #define CAUSEWAY_GASNET1_COLL_H

@@ -1,8 +1,8 @@
 /* The older halves of gasnet_vis.h and of the collectives, without gasnet.h before them and with
  * it after them, as clients have them. */
-#include <gasnet_vis.h>
-#include <gasnet_coll.h>
 #include <gasnet.h>
+#include <gasnet_coll.h>
+#include <gasnet_vis.h>
 
 gasnet_handle_t use_everything(void* p);
 gasnet_handle_t use_everything(void* p) {
