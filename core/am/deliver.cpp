@@ -1,6 +1,7 @@
 #include "am/deliver.h"
 
 #include "am/emulated_long.h"
+#include "am/held.h"
 #include "am/internal.h"
 #include "am/negotiated.h"
 #include "am/token.h"
@@ -70,9 +71,12 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   const gex_Flags_t need =
       kCategoryFlag[kind] | (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
   if (__builtin_expect((entry.gex_flags & need) != need, 0)) {
+    if (entry.gex_fnptr == nullptr && hold(from, word, kind, args, nargs, payload, length)) return;
     misdirected(from, entry, word, kind);
   }
-  if (__builtin_expect(entry.gex_nargs != nargs, 0)) miscounted(from, entry, word, kind, nargs);
+  if (__builtin_expect(entry.gex_nargs != nargs, 0) && entry.gex_nargs != kAnyArgs) {
+    miscounted(from, entry, word, kind, nargs);
+  }
 
   ThreadState& thread = thread_state();
   const Context before = thread.context;
@@ -118,6 +122,11 @@ __attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t
 void run_client_medium(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
                        void* payload, size_t length) {
   run_client(from, word, CWYC_AM_MEDIUM, args, nargs, payload, length);
+}
+
+void run_held(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
+              void* payload, size_t length) {
+  run_client(from, word, kind, args, nargs, payload, length);
 }
 
 void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,

@@ -32,14 +32,19 @@ constexpr HandlerCallers make_callers(std::index_sequence<N...>) {
           {payload_caller(std::make_index_sequence<N>{})...}};
 }
 
-int refuse(const gex_AM_Entry_t& e, const char* why) {
-  log_refusal("gex_EP_RegisterHandlers()",
-              fmt::format("entry '{}' (index {}): {}",
-                          e.gex_name != nullptr ? e.gex_name : "unnamed", e.gex_index, why));
-  return GASNET_ERR_BAD_ARG;
+std::string about(const gex_AM_Entry_t& e, const char* why) {
+  return fmt::format("entry '{}' (index {}): {}", e.gex_name != nullptr ? e.gex_name : "unnamed",
+                     e.gex_index, why);
 }
 
-const char* defect(const gex_AM_Entry_t& e) {
+const char* untyped_defect(const gex_AM_Entry_t& e) {
+  if (e.gex_fnptr == nullptr) return "the function is NULL";
+  if (e.gex_index != 0 && e.gex_index < GEX_AM_INDEX_BASE)
+    return "index is neither 0 nor in [128, 255]";
+  return nullptr;
+}
+
+const char* typed_defect(const gex_AM_Entry_t& e) {
   const gex_Flags_t category = e.gex_flags & (GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG);
   if (e.gex_fnptr == nullptr) return "gex_fnptr is NULL";
   if (e.gex_index != 0 && e.gex_index < GEX_AM_INDEX_BASE)
@@ -60,19 +65,36 @@ HandlerTable::HandlerTable() {
   }
 }
 
+gex_AM_Entry_t untyped_entry(gex_AM_Index_t index, gex_AM_Fn_t fn) {
+  return {index,    fn,      GEX_FLAG_AM_SHORT | GEX_FLAG_AM_MEDLONG | GEX_FLAG_AM_REQREP,
+          kAnyArgs, nullptr, nullptr};
+}
+
 int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
   if (table == nullptr && count != 0) {
     log_refusal("gex_EP_RegisterHandlers()",
                 fmt::format("the table is NULL, but numentries is {}", count));
     return GASNET_ERR_BAD_ARG;
   }
+  const std::string wrong = enter(table, count, typed_defect);
+  if (wrong.empty()) return GASNET_OK;
+  log_refusal("gex_EP_RegisterHandlers()", wrong);
+  return GASNET_ERR_BAD_ARG;
+}
+
+std::string HandlerTable::register_untyped(gex_AM_Entry_t* table, size_t count) {
+  return enter(table, count, untyped_defect);
+}
+
+std::string HandlerTable::enter(gex_AM_Entry_t* table, size_t count,
+                                const char* (*defect)(const gex_AM_Entry_t&)) {
   const std::lock_guard lock(mutex_);
   auto draft = entries_;
   for (size_t i = 0; i < count; ++i) {
-    if (const char* why = defect(table[i])) return refuse(table[i], why);
+    if (const char* why = defect(table[i])) return about(table[i], why);
     if (table[i].gex_index == 0) continue;
     if (draft[table[i].gex_index].gex_fnptr != nullptr)
-      return refuse(table[i], "a handler is already registered at this index");
+      return about(table[i], "a handler is already registered at this index");
     draft[table[i].gex_index] = table[i];
   }
   int next = 255;
@@ -81,7 +103,7 @@ int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
     if (table[i].gex_index != 0) continue;
     while (next >= GEX_AM_INDEX_BASE && draft[static_cast<size_t>(next)].gex_fnptr != nullptr)
       --next;
-    if (next < GEX_AM_INDEX_BASE) return refuse(table[i], "all 128 handler indices are taken");
+    if (next < GEX_AM_INDEX_BASE) return about(table[i], "all 128 handler indices are taken");
     const auto index = static_cast<gex_AM_Index_t>(next);
     draft[index] = table[i];
     draft[index].gex_index = index;
@@ -92,7 +114,7 @@ int HandlerTable::register_handlers(gex_AM_Entry_t* table, size_t count) {
     // Only slots that were empty are written: handlers in use may be running meanwhile.
     entries_[table[i].gex_index] = draft[table[i].gex_index];
   }
-  return GASNET_OK;
+  return {};
 }
 
 constinit const HandlerCallers handler_callers =

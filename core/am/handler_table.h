@@ -6,6 +6,7 @@
 
 #include <array>
 #include <mutex>
+#include <string>
 
 namespace causeway {
 
@@ -17,14 +18,25 @@ class HandlerTable {
   // 255 down. GASNET_OK, or GASNET_ERR_BAD_ARG with one line printed and nothing registered.
   int register_handlers(gex_AM_Entry_t* table, size_t count);
 
+  // The same for handlers that take what comes, as those of GASNet-1 do, in entries made by
+  // untyped_entry(). Returns what is wrong with the table, or nothing.
+  std::string register_untyped(gex_AM_Entry_t* table, size_t count);
+
   // A plain read: registration of an index happens before any message that names it, by the
   // client's own synchronisation (specification of gex_EP_RegisterHandlers).
   const gex_AM_Entry_t& entry(uint8_t index) const { return entries_[index]; }
 
  private:
+  std::string enter(gex_AM_Entry_t* table, size_t count,
+                    const char* (*defect)(const gex_AM_Entry_t&));
+
   std::mutex mutex_;
   std::array<gex_AM_Entry_t, 256> entries_;
 };
+
+// A handler of which only index and function are known: any category, any number of arguments.
+inline constexpr unsigned kAnyArgs = ~0u;
+gex_AM_Entry_t untyped_entry(gex_AM_Index_t index, gex_AM_Fn_t fn);
 
 // One function for each number of arguments; it ends in a jump to the handler.
 inline constexpr size_t kMaxHandlerArgs = 16;

@@ -4,23 +4,28 @@
 
 #include "am/emulated_long.h"
 #include "atomics/emulated_atomic.h"
+#include "collective/blocks.h"
 #include "collective/engine.h"
 #include "collective/exchange.h"
+#include "collective/named_barrier.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
+#include "rma/memset.h"
 #include "vis/messages.h"
 
 namespace causeway {
 namespace {
 
 constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
-    on_put_data,    on_put_done,     on_get_ask,        on_get_data,          on_atomic_ask,
-    on_atomic_done, on_long_piece,   on_exchange_piece, on_collective_signal, on_remote_exit,
-    on_vis_put,     on_vis_put_done, on_vis_get,        on_vis_got,           on_vis_notify,
+    on_put_data,          on_put_done,    on_get_ask,    on_get_data,
+    on_atomic_ask,        on_atomic_done, on_long_piece, on_exchange_piece,
+    on_collective_signal, on_remote_exit, on_vis_put,    on_vis_put_done,
+    on_vis_get,           on_vis_got,     on_vis_notify, on_named_barrier,
+    on_memset_ask,        on_memset_done, on_block,
 };
 
 cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,

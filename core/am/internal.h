@@ -29,6 +29,11 @@ enum class Internal : uint8_t {
   vis_get,  // where pieces of a get lie
   vis_got,
   vis_notify,  // a peer-completion handler's turn
+
+  named_barrier,  // a step of gasnet_barrier
+  memset_ask,     // gasnet_memset
+  memset_done,
+  block,  // a piece of a GASNet-1 collective
   count
 };
 

@@ -104,6 +104,9 @@ void forbidden_here(const char* call, const ThreadState& thread) {
 }
 
 void locks_held(const char* call, const ThreadState& thread) {
+  if (thread.hsl_held & kNoInterrupts) {
+    fatal(call, "called inside a no-interrupt section; call gasnet_resume_interrupts() first");
+  }
   fatal(call, "called while holding {} handler-safe lock(s); unlock before communicating",
         thread.hsl_held);
 }

@@ -47,4 +47,6 @@ extern gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* sr
 #ifdef __cplusplus
 }
 #endif
+#include <causeway/gasnet1_coll.h>
+
 #endif

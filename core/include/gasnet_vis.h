@@ -107,4 +107,7 @@ extern void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void*
 #ifdef __cplusplus
 }
 #endif
+
+#include <causeway/gasnet1_vis.h>
+
 #endif

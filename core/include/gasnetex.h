@@ -37,25 +37,26 @@
 #endif
 
 /* ---- versions and facts about this library ---- */
-#define GASNET_RELEASE_VERSION_MAJOR 2026
-#define GASNET_RELEASE_VERSION_MINOR 11
-#define GASNET_RELEASE_VERSION_PATCH 0
-#define GEX_SPEC_VERSION_MAJOR 0
-#define GEX_SPEC_VERSION_MINOR 18
-#define GASNET_SPEC_VERSION_MAJOR 1
-#define GASNET_SPEC_VERSION_MINOR 8
-#define GASNETT_SPEC_VERSION_MAJOR 1
-#define GASNETT_SPEC_VERSION_MINOR 20
+#include <gasnet_config.h>
+#define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
 
-#ifndef GASNET_NDEBUG
-#define GASNET_NDEBUG 1
-#endif
 #define GASNET_SEGMENT_FAST 1
+/* A client may ask for 1: see gasnet_attach() in gasnet.h. */
+#ifndef GASNET_ALIGNED_SEGMENTS
 #define GASNET_ALIGNED_SEGMENTS 0
+#endif
 #define GASNET_PSHM 1
 #define GASNET_PAGESIZE 4096
 #define GASNET_MAXNODES 1048576
 #define GASNET_MAXEPS 64
+#define GASNET_HAVE_MK_CLASS_HOST 1
+/* There is no limit; clients size tables and clip their own limits with this. */
+#ifdef GASNET_SEQ
+#define GASNETT_MAX_THREADS 1
+#else
+#define GASNETT_MAX_THREADS 1024
+#endif
+#define GASNETI_MAX_THREADS GASNETT_MAX_THREADS
 #define GASNET_NULL_ARGV_OK 1
 /* `threads.progress: thread` makes one thread that receives and sends, and runs handlers. */
 #define GASNET_HIDDEN_AM_CONCURRENCY_LEVEL 1
@@ -72,6 +73,8 @@
 #define GASNET_NATIVE_NP_ALLOC_REP_MEDIUM 1
 #define GASNET_SUPPORTS_AM_CANCEL 20240418L
 #define GASNET_SUPPORTS_AM_COMMIT_V2 20240906L
+
+#include <causeway/identity.h>
 
 /* ---- errors: specification "1.6 Errors" of GASNet-1 ---- */
 #define GASNET_OK 0
@@ -171,6 +174,9 @@ extern struct cwy_memkind cwy_memkind_host_v1;
 #define GEX_MK_INVALID ((gex_MK_t)0)
 #define GEX_MK_HOST (&cwy_memkind_host_v1)
 
+/* Called with each segment that the library allocates, before its peers learn of it: the place to
+ * touch its pages. NULL until a client sets it, before it allocates. */
+extern void (*gasnet_client_attach_hook)(void* base, uintptr_t size);
 extern uintptr_t gasnet_getMaxLocalSegmentSize(void);
 extern uintptr_t gasnet_getMaxGlobalSegmentSize(void);
 extern int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 
@@ -53,6 +54,7 @@ std::string Card::pack() const {
   put_field(out, "sharing_id", std::to_string(sharing_id));
   put_field(out, "pid", std::to_string(pid));
   put_field(out, "epoch", std::to_string(epoch));
+  put_field(out, "segment_max", std::to_string(segment_max));
   put_field(out, "fingerprint", fingerprint);
   for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
   for (const auto& [name, limits] : am_limits) {
@@ -80,6 +82,7 @@ Card Card::unpack(const std::string& bytes) {
     if (name == "pid") card.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "epoch")
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "fingerprint") card.fingerprint = value;
     if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
     if (name.rfind("am.", 0) == 0) {
@@ -174,6 +177,12 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
   nbrhd_set_rank_ = nbrhds.at(nbrhd_can_map ? own.sharing_id : facts_.rank);
   nbrhd_ = rank_list(nbrhd);
   host_ = rank_list(local_ranks_);
+}
+
+uint64_t JobFacts::least_segment_max() const {
+  uint64_t least = cards_[facts_.rank].segment_max;
+  for (const Card& card : cards_) least = std::min(least, card.segment_max);
+  return least;
 }
 
 Locality JobFacts::locality(uint32_t rank) const {

@@ -25,7 +25,8 @@ struct Card {
   uint64_t sharing_id = 0;  // equal for ranks that can map each other's memory
   uint32_t pid = 0;
   uint32_t epoch = 1;
-  std::string fingerprint;  // of the configuration, to find ranks that read another file
+  uint64_t segment_max = 0;  // bytes of segment that this rank can offer
+  std::string fingerprint;   // of the configuration, to find ranks that read another file
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
   std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes
 
@@ -50,6 +51,11 @@ class JobFacts {
   const Card& card(uint32_t rank) const { return cards_[rank]; }
   Locality locality(uint32_t rank) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
+
+  // Equal for ranks of one neighborhood.
+  uint64_t nbrhd_key(uint32_t rank) const { return can_map_ ? cards_[rank].sharing_id : rank; }
+  uint64_t segment_max() const { return cards_[facts_.rank].segment_max; }
+  uint64_t least_segment_max() const;
 
   const std::vector<RankInfo>& nbrhd() const { return nbrhd_; }
   const std::vector<RankInfo>& host() const { return host_; }

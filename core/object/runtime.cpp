@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "am/held.h"
 #include "collective/table.h"
 #include "diag/error.h"
 #include "diag/log.h"
@@ -117,7 +118,8 @@ void Runtime::attend() {
   {
     const std::lock_guard lock(deaths_mutex_);
     deaths.swap(deaths_);
-    attention.store(false, std::memory_order_relaxed);  // under the mutex that orders it
+    // Under the mutex that orders it. Messages kept during an attachment are for polls alone.
+    attention.store(held_waiting.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
   if (deaths.empty()) {
     if (asked_to_leave()) leave_as_asked();

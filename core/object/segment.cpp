@@ -14,6 +14,9 @@
 #include "object/client.h"
 #include "object/runtime.h"
 
+__attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
+                                                                         uintptr_t) = nullptr;
+
 namespace causeway {
 namespace {
 
@@ -69,10 +72,14 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
   return covered > addr && covered >= end;
 }
 
-size_t max_segment_size() {
+size_t measure_max_segment() {
   if (runtime().config().segment_max != 0) return runtime().config().segment_max / kPage * kPage;
   const size_t share = memory_available() / 2 / std::max(1u, runtime().job().facts().local_count);
   return std::max(share / kPage * kPage, kPage);
+}
+
+size_t max_segment_size() {
+  return runtime().job().segment_max();
 }
 
 Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
@@ -89,9 +96,9 @@ void Segment::enlist() {
   enlisted_ = true;
 }
 
-Segment* Segment::allocate(Client* client, size_t size) {
+Segment* Segment::allocate(Client* client, size_t size, void* wish) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
-  std::unique_ptr<Segment> segment(new Segment(client, nullptr, rounded, 0));
+  std::unique_ptr<Segment> segment(new Segment(client, wish, rounded, 0));
   Conduit* allocator = preferred_allocator(*client->endpoint());
   if (allocator != nullptr) {
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
@@ -105,7 +112,7 @@ Segment* Segment::allocate(Client* client, size_t size) {
     segment->registrations_.push_back({allocator, mem});
   }
   if (allocator == nullptr) {
-    void* p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* p = ::mmap(wish, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) {
       throw Error(CWY_ERR_NOMEM, "a segment of {} bytes cannot be mapped: {}", rounded,
                   strerror(errno));
@@ -113,6 +120,7 @@ Segment* Segment::allocate(Client* client, size_t size) {
     segment->addr_ = p;
     segment->mapped_here_ = true;
   }
+  if (gasnet_client_attach_hook != nullptr) gasnet_client_attach_hook(segment->addr_, rounded);
   segment->register_everywhere(allocator);
   segment->enlist();
   return segment.release();

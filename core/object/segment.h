@@ -17,8 +17,9 @@ class Client;
 class Segment {
  public:
   // Library-allocated: from the first conduit that can map it into neighbors, else ordinary
-  // memory. Throws Error(CWY_ERR_NOMEM) with the sizes in question.
-  static Segment* allocate(Client* client, size_t size);
+  // memory. `wish`: where it is to lie, if that can be. Throws Error(CWY_ERR_NOMEM) with the sizes
+  // in question.
+  static Segment* allocate(Client* client, size_t size, void* wish = nullptr);
   // Client-allocated host memory.
   static Segment* describe(Client* client, void* addr, size_t size, gex_Flags_t flags);
   ~Segment();
@@ -75,8 +76,10 @@ struct PackedSegment {
 bool in_any_segment(uint64_t addr, uint64_t length);
 
 // gasnet_getMaxLocalSegmentSize: configured or derived from memory free on this host, shared
-// among its ranks.
+// among its ranks. Measured once, when this rank writes its card, so that what a client was told
+// is what it may ask for; the job's least is the least of the cards.
 size_t max_segment_size();
+size_t measure_max_segment();
 
 inline Segment* as(gex_Segment_t s) {
   return reinterpret_cast<Segment*>(s);

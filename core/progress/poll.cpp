@@ -11,7 +11,10 @@
 #include <mutex>
 #include <vector>
 
+#include "am/held.h"
+#include "collective/blocks.h"
 #include "collective/engine.h"
+#include "collective/named_barrier.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
@@ -111,8 +114,11 @@ uint32_t poll_once() {
   events += progress_emulation();
   events += progress_vis();
   events += progress_collectives();
+  events += progress_named_barrier();
+  events += progress_blocks();
   thread.in_poll = false;
   if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {
+    if (held_waiting.load(std::memory_order_relaxed)) run_held_messages();
     runtime().attend();
   }
   return events;

@@ -21,6 +21,10 @@ enum class Context : uint32_t {
   reduction = 4     // in a reduction operator of the client's
 };
 
+// In ThreadState::hsl_held: inside gasnet_hold_interrupts()/gasnet_resume_interrupts(), which
+// forbids the same calls as a lock does.
+inline constexpr uint32_t kNoInterrupts = 1u << 31;
+
 struct ThreadState {
   Context context = Context::client;
   uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only

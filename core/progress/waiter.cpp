@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "collective/engine.h"
 #include "object/runtime.h"
@@ -25,6 +26,8 @@ struct Patience {
   uint64_t nap_ns;
 };
 
+std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
+
 const Patience& patience() {
   static const Patience value = [] {
     constexpr uint64_t kPollNs = 25, kYieldNs = 1000;
@@ -43,6 +46,10 @@ const Patience& patience() {
 
 }  // namespace
 
+void set_wait_mode(WaitMode mode) {
+  g_mode.store(mode, std::memory_order_relaxed);
+}
+
 Waiter::Waiter() = default;
 
 void Waiter::step() {
@@ -56,14 +63,15 @@ void Waiter::step() {
 
 void Waiter::rest() {
   const Patience& p = patience();
-  const uint32_t idle = idle_ - kHotSpins;
+  const WaitMode mode = g_mode.load(std::memory_order_relaxed);
+  const uint32_t idle = mode == WaitMode::block ? UINT32_MAX : idle_ - kHotSpins;
   if (idle <= p.spins) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
     return;
   }
-  if (idle <= p.spins + p.yields) {
+  if (mode == WaitMode::spin || idle <= p.spins + p.yields) {
     ::sched_yield();
     return;
   }

@@ -291,6 +291,10 @@ size_t first_difference(const void* memory, size_t bytes, uint64_t seed) {
   return bytes;
 }
 
+[[gnu::weak]] void start_client(Job& j, int* argc, char*** argv) {
+  require(gex_Client_Init(&j.client, &j.ep, &j.tm, "SPEC_GEX", argc, argv, 0), "gex_Client_Init");
+}
+
 // Attaches a segment and learns everybody's address; defined by the program.
 gex_Segment_t make_segment(std::vector<std::byte*>& owners, size_t& common_bytes);
 
@@ -300,8 +304,7 @@ int run_program(int argc, char** argv) {
     const int group = std::strcmp(a.group, b.group);
     return group != 0 ? group < 0 : std::strcmp(a.name, b.name) < 0;
   });
-  require(gex_Client_Init(&s.job.client, &s.job.ep, &s.job.tm, "SPEC_GEX", &argc, &argv, 0),
-          "gex_Client_Init");
+  start_client(s.job, &argc, &argv);
   s.options = parse(argc, argv);
   s.job.rank = gex_TM_QueryRank(s.job.tm);
   s.job.size = gex_TM_QuerySize(s.job.tm);

@@ -36,6 +36,10 @@ struct Job {
 };
 Job& job();
 
+// Starts the library and fills client, ep and tm. The harness' own calls gex_Client_Init; a program
+// may define another.
+void start_client(Job& job, int* argc, char*** argv);
+
 // Where `offset` bytes into the segment of `rank` is, as that rank sees it.
 std::byte* segment_of(gex_Rank_t rank, size_t offset = 0);
 std::byte* my_segment(size_t offset = 0);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "am/send.h"
+#include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
 #include "collective/exchange.h"
 #include "diag/error.h"
@@ -86,6 +87,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
     auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
     clients.push_back(client);
+    if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
     start_progress_thread(*client);
     *client_p = as_c(client);
     *ep_p = as_c(client->endpoint());

@@ -93,11 +93,7 @@ CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) {
   return max_segment_size();
 }
 CAUSEWAY_API uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
-  static const uintptr_t least = or_fatal("gasnet_getMaxGlobalSegmentSize()", [] {
-    // Ranks of one host see the same memory and the same configuration; hosts may differ.
-    return max_segment_size();
-  });
-  return least;
+  return runtime().job().least_segment_max();
 }
 
 CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {

@@ -1,0 +1,127 @@
+// gasnet_attach: GASNet-1 2.1.2.
+#include <gasnet.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "am/held.h"
+#include "am/send.h"
+#include "api/gasnet1/aligned.h"
+#include "api/gasnet1/legacy.h"
+#include "api/gex/export.h"
+#include "diag/error.h"
+#include "diag/refusal.h"
+#include "object/binding.h"
+#include "object/client.h"
+#include "object/runtime.h"
+#include "object/segment.h"
+
+namespace causeway {
+namespace {
+
+constexpr const char* kCall = "gasnet_attach()";
+
+int refuse(int code, const std::string& text) {
+  log_refusal(kCall, text);
+  return code;
+}
+
+// What one node passed, as far as others may have to be told that it is wrong.
+struct Attachment {
+  gasnet_handlerentry_t* table;
+  int numentries;
+  uintptr_t segsize;
+  bool aligned;
+  std::vector<gex_AM_Entry_t> handlers;
+
+  std::string defect() const {
+    if (numentries < 0) return fmt::format("numentries is {}", numentries);
+    if (numentries > 0 && table == nullptr) return "table is NULL and numentries is not 0";
+    if (segsize % GASNET_PAGESIZE != 0) {
+      return fmt::format("segsize {} is not a multiple of GASNET_PAGESIZE ({})", segsize,
+                         GASNET_PAGESIZE);
+    }
+    return {};
+  }
+
+  // Assigns the don't-care indices against an empty table: nothing else can be registered yet.
+  std::string draft() {
+    for (int i = 0; i < numentries; ++i) {
+      handlers.push_back(untyped_entry(table[i].index, table[i].fnptr));
+    }
+    return std::make_unique<HandlerTable>()->register_untyped(handlers.data(), handlers.size());
+  }
+
+  void enter(HandlerTable& real) {
+    real.register_untyped(handlers.data(), handlers.size());  // as in draft()
+    for (int i = 0; i < numentries; ++i)
+      table[i].index = handlers[static_cast<size_t>(i)].gex_index;
+  }
+};
+
+Segment* allocate(Team& team, uintptr_t segsize, void* wish) {
+  if (segsize == 0) return nullptr;
+  return Segment::allocate(team.client(), std::min<size_t>(segsize, max_segment_size()), wish);
+}
+
+// Throws Error, on every node when one fails. `own_fault`: this node's arguments were the reason.
+void attach(Team& team, Attachment& a, bool& own_fault) {
+  std::unique_ptr<Segment> segment;
+  void* const wish =
+      a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
+                : nullptr;
+  try {
+    publish_segments(team, [&] {
+      std::string wrong = a.defect();
+      if (wrong.empty()) wrong = a.draft();
+      own_fault = !wrong.empty();
+      if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
+      segment.reset(allocate(team, a.segsize, wish));
+      team.ep()->set_segment(segment.get());
+      return segment.get();
+    });
+  } catch (const Error&) {
+    team.ep()->set_segment(nullptr);
+    throw;
+  }
+  segment.release();  // bound for good
+  if (a.aligned && !segments_aligned(team)) {
+    throw Error(
+        CWY_ERR_NOMEM,
+        "the nodes' address spaces have no common place for aligned segments; ask for less, "
+        "or compile without GASNET_ALIGNED_SEGMENTS");
+  }
+}
+
+}  // namespace
+}  // namespace causeway
+
+using namespace causeway;
+
+CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentries,
+                                       uintptr_t segsize, uintptr_t /*minheapoffset*/,
+                                       int aligned) {
+  if (gasnet1_stage() == Gasnet1Stage::none) {
+    return refuse(GASNET_ERR_NOT_INIT, "called before gasnet_init()");
+  }
+  require_client_context(kCall, thread_state());
+  if (gasnet1_stage() == Gasnet1Stage::attached) {
+    return refuse(GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
+  }
+  Client& client = *gasnet1_client();
+  Attachment a{table, numentries, segsize, aligned != 0, {}};
+  bool own_fault = false;
+  begin_holding();
+  try {
+    attach(*client.team(), a, own_fault);
+    a.enter(client.endpoint()->handlers());
+    set_gasnet1_stage(Gasnet1Stage::attached);
+    end_holding();
+    return GASNET_OK;
+  } catch (const Error& e) {
+    return refuse(own_fault ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
+  } catch (const std::exception& e) {
+    return refuse(GASNET_ERR_RESOURCE, e.what());
+  }
+}

@@ -1,0 +1,106 @@
+#include "collective/named_barrier.h"
+
+#include <array>
+#include <mutex>
+#include <optional>
+
+#include "am/internal.h"
+#include "object/team.h"
+
+namespace causeway {
+namespace {
+
+constexpr unsigned kMaxSteps = 32;  // 2^32 members
+
+// Dissemination: in step k a member tells the one 2^k ahead what it knows of the names so far, and
+// learns the same from the one 2^k behind. Merging is idempotent, so a name that comes twice does
+// no harm. A member can be one phase ahead of another, never two, so two sets of slots suffice.
+using Slots = std::array<std::optional<BarrierName>, kMaxSteps>;
+
+struct Phase {
+  Team* team = nullptr;
+  uint32_t parity = 0;  // of the phase under way
+  unsigned step = 0;
+  bool sent = false;  // this step's message is out
+  BarrierName word{};
+  std::array<Slots, 2> arrived;
+};
+
+// Guards the phase. Held while a message is sent (which never runs a handler), not while waiting.
+std::mutex g_mutex;
+Phase g_phase;
+
+BarrierName merge(BarrierName a, BarrierName b) {
+  if (a.kind == BarrierName::none) return b;
+  if (b.kind == BarrierName::none) return a;
+  if (a.kind == BarrierName::named && b.kind == BarrierName::named && a.id == b.id) return a;
+  return {BarrierName::mismatch, 0};
+}
+
+bool last_step_done(const Phase& p) {
+  return (uint64_t{1} << p.step) >= p.team->size();
+}
+
+bool send_step(const Phase& p) {
+  const uint64_t n = p.team->size();
+  Peer& to = p.team->member(static_cast<uint32_t>((p.team->rank() + (uint64_t{1} << p.step)) % n));
+  const int32_t args[] = {static_cast<int32_t>(p.parity), static_cast<int32_t>(p.step), p.word.kind,
+                          p.word.id};
+  return try_send_internal(to, Internal::named_barrier, args, 4, nullptr, 0, false) == CWY_OK;
+}
+
+// Goes as far as messages in and out allow. Returns how many steps were made.
+uint32_t advance(Phase& p) {
+  uint32_t steps = 0;
+  while (!last_step_done(p)) {
+    if (!p.sent) p.sent = send_step(p);
+    std::optional<BarrierName>& in = p.arrived[p.parity][p.step];
+    if (!p.sent || !in) return steps;
+    p.word = merge(p.word, *in);
+    in.reset();
+    p.sent = false;
+    ++p.step;
+    ++steps;
+  }
+  named_barrier_active.store(false, std::memory_order_relaxed);
+  return steps;
+}
+
+}  // namespace
+
+void begin_named_barrier(Team& team, BarrierName own) {
+  const std::lock_guard lock(g_mutex);
+  g_phase.team = &team;
+  g_phase.step = 0;
+  g_phase.sent = false;
+  g_phase.word = own;
+  named_barrier_active.store(true, std::memory_order_relaxed);
+  advance(g_phase);
+}
+
+bool named_barrier_done() {
+  const std::lock_guard lock(g_mutex);
+  return last_step_done(g_phase);
+}
+
+BarrierName finish_named_barrier() {
+  const std::lock_guard lock(g_mutex);
+  g_phase.parity ^= 1;
+  return g_phase.word;
+}
+
+uint32_t push_named_barrier() {
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock() || !named_barrier_active.load(std::memory_order_relaxed)) return 0;
+  return advance(g_phase);
+}
+
+void on_named_barrier(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  const auto step = static_cast<unsigned>(args[1]);
+  if (step >= kMaxSteps || args[0] < 0 || args[0] > 1) return;
+  const std::lock_guard lock(g_mutex);
+  g_phase.arrived[static_cast<size_t>(args[0])][step] =
+      BarrierName{static_cast<BarrierName::Kind>(args[2]), args[3]};
+}
+
+}  // namespace causeway

@@ -1,0 +1,42 @@
+// The named split-phase barrier of GASNet-1 (3.5) over a team: members agree that all have come,
+// and on the name they gave. One at a time in a process, as the specification has it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace causeway {
+
+class Team;
+struct Peer;
+
+// What a member, or a set of members, says of the barrier's name.
+struct BarrierName {
+  enum Kind : int32_t { none, named, mismatch };
+  Kind kind;
+  int32_t id;
+};
+
+// Begins a phase; does not wait. Of the previous phase, finish must have been called. Any thread.
+void begin_named_barrier(Team& team, BarrierName own);
+// Has every member begun it?
+bool named_barrier_done();
+// The members' common word; ends the phase. After named_barrier_done() said yes.
+BarrierName finish_named_barrier();
+
+// Set while a phase is under way and not all have come. Relaxed: a hint; g_mutex orders the rest.
+inline std::atomic<bool> named_barrier_active{false};
+uint32_t push_named_barrier();
+
+// Part of every poll, so that others come through while this member computes between its notify
+// and its wait.
+inline uint32_t progress_named_barrier() {
+  if (__builtin_expect(!named_barrier_active.load(std::memory_order_relaxed), 1)) return 0;
+  return push_named_barrier();
+}
+
+void on_named_barrier(Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                      size_t length);
+
+}  // namespace causeway
