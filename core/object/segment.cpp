@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <map>
@@ -39,15 +40,39 @@ size_t memory_available() {
   return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES)) * kPage;
 }
 
-// Memory that neighbors can map beats any other; otherwise the first conduit that allocates.
+// Does any rule send something through this conduit?
+bool is_used(const Conduit& conduit) {
+  const std::string& name = conduit.name();
+  const auto& rules = runtime().config().peers;
+  return std::any_of(rules.begin(), rules.end(), [&](const PeerRule& rule) {
+    return std::find(rule.use.begin(), rule.use.end(), name) != rule.use.end() ||
+           std::any_of(rule.operations.begin(), rule.operations.end(),
+                       [&](const auto& directed) { return directed.second == name; });
+  });
+}
+
+// Asked about a process beside this one, as if it had no address yet.
+bool reaches_others(const Conduit& conduit) {
+  cwyc_peer_desc other{};
+  other.head = CWY_HEAD(cwyc_peer_desc);
+  other.same_host = 1;
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  return conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK;
+}
+
+// Memory that neighbors can map beats any other, then memory of a conduit that serves other
+// processes, since that may reach its own memory in a way it cannot reach any other; a conduit that
+// no rule names has no say.
 Conduit* preferred_allocator(Endpoint& ep) {
   Conduit* first = nullptr;
+  Conduit* outward = nullptr;
   for (auto& cep : ep.conduit_eps()) {
-    if (!(cep->attr.caps & CWYC_CAP_MEM_ALLOC)) continue;
+    if (!(cep->attr.caps & CWYC_CAP_MEM_ALLOC) || !is_used(*cep->conduit)) continue;
     if (cep->maps_neighbors) return cep->conduit;
+    if (outward == nullptr && reaches_others(*cep->conduit)) outward = cep->conduit;
     if (first == nullptr) first = cep->conduit;
   }
-  return first;
+  return outward != nullptr ? outward : first;
 }
 
 // Every segment of the process, by address. Handlers look here only for memory that is not in

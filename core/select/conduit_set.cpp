@@ -116,10 +116,9 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
-// `segment.huge_pages` and `segment.numa` hold for every conduit that allocates segments and has
-// such an option, unless its own options say otherwise.
-static void inherit_segment_options(ConduitSpec& spec, const Manifest& manifest,
-                                    const Config& config) {
+// `segment.huge_pages`, `segment.numa` and `timeouts.peer` hold for every conduit that has such an
+// option, unless its own options say otherwise.
+static void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& config) {
   const auto inherit = [&](const char* option, const std::string& value, const char* key) {
     const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
                                    [&](const OptionSchema& o) { return o.key == option; });
@@ -129,6 +128,7 @@ static void inherit_segment_options(ConduitSpec& spec, const Manifest& manifest,
   };
   if (config.huge_pages != "never") inherit("huge_pages", config.huge_pages, "segment.huge_pages");
   if (config.numa == "interleave") inherit("numa", config.numa, "segment.numa");
+  inherit("peer_timeout", fmt::format("{}ns", config.timeouts.peer_ns), "timeouts.peer");
 }
 
 ConduitSet open_conduits(const Config& config, Loader& loader) {
@@ -149,7 +149,7 @@ ConduitSet open_conduits(const Config& config, Loader& loader) {
     // A wrong option is the user's mistake and ends the program; a device that cannot be opened
     // is a property of this machine and obeys on_load_error.
     ConduitSpec full = spec;
-    inherit_segment_options(full, plugin->manifest, config);
+    inherit_options(full, plugin->manifest, config);
     auto options = make_options(plugin->manifest, full.options, full.option_origins);
     try {
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
@@ -193,7 +193,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   if (status != CWY_OK) {
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
   }
-  if (out->attr.rma_max == 0) out->attr.rma_max = UINT64_MAX;  // no limit
+  // 0 is no limit; the paths that compare lengths with it need not know.
+  if (out->attr.rma_max == 0) out->attr.rma_max = UINT64_MAX;
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   for (const cwyc_ops& native : conduit.plugin().ops) {

@@ -24,6 +24,8 @@ constexpr Target at_most(double value) {
 
 constexpr Target kSmall = ratio(1.15, 0.5);
 constexpr Target kBulk = ratio(1.02, 2);
+constexpr Target kNetwork = ratio(1.08);
+constexpr Target kNetworkBulk = ratio(1.031);  // 0.97 of the bandwidth
 
 constexpr std::array kFigures{
     Figure{"put8.same", "ns", Launch::pair, kSmall, true, false,
@@ -101,6 +103,24 @@ constexpr std::array kFigures{
            "instructions of a gasnet_AMPoll that finds nothing (with --instructions)"},
     Figure{"instr.am.handle", "instr", Launch::instructions, kNone, false, false,
            "instructions to receive a short request and run its handler (with --instructions)"},
+    Figure{"ucx.put8", "ns", Launch::ucx, kNetwork, false, true,
+           "blocking put of 8 bytes; raw: ucp_put_nbx and a flush (with --network ucx)"},
+    Figure{"ucx.get8", "ns", Launch::ucx, kNetwork, false, true,
+           "blocking get of 8 bytes; raw: ucp_get_nbx (with --network ucx)"},
+    Figure{"ucx.am.short", "ns", Launch::ucx, kNetwork, false, true,
+           "short request and reply; raw: two ucp_am_send_nbx (with --network ucx)"},
+    Figure{"ucx.put.4KiB", "ns", Launch::ucx, kNetwork, false, true,
+           "blocking put; raw: ucp_put_nbx and a flush (with --network ucx)"},
+    Figure{"ucx.get.4KiB", "ns", Launch::ucx, kNetwork, false, true,
+           "blocking get; raw: ucp_get_nbx (with --network ucx)"},
+    Figure{"ucx.put.1MiB", "ns", Launch::ucx, kNetworkBulk, false, true,
+           "blocking put; raw: ucp_put_nbx and a flush (with --network ucx)"},
+    Figure{"ucx.put.4MiB", "ns", Launch::ucx, kNetworkBulk, false, true,
+           "blocking put; raw: ucp_put_nbx and a flush (with --network ucx)"},
+    Figure{"ucx.get.4MiB", "ns", Launch::ucx, kNetworkBulk, false, true,
+           "blocking get; raw: ucp_get_nbx (with --network ucx)"},
+    Figure{"ucx.flood8", "ns", Launch::ucx, ratio(1.10), false, true,
+           "puts of 8 bytes, 256 at a time; raw: the same, one flush each (with --network ucx)"},
 };
 
 double raw_or_nan(const Measured& measured) {

@@ -53,6 +53,11 @@ std::string check_figure(const std::string& name) {
   return fmt::format("no figure is called '{}'; `causeway bench --list` names them", name);
 }
 
+std::string check_network(const std::string& name) {
+  if (name == "ucx" || name.rfind("ucx:", 0) == 0) return {};
+  return fmt::format("'{}' is not a network that can be measured; there is ucx", name);
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
@@ -76,6 +81,10 @@ void add_bench(CLI::App& app, int& status) {
   sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
+  sub->add_option("--network", request.network,
+                  "Measure a network conduit beside loops on its own library: ucx or ucx:TLS")
+      ->check(check_network)
+      ->type_name("NAME[:TRANSPORT]");
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();

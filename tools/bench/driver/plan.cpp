@@ -26,6 +26,7 @@ class Plan {
     if (wants(Launch::startup)) startup();
     if (wants(Launch::memory)) memory();
     if (wants(Launch::instructions)) instructions();
+    if (wants(Launch::ucx)) ucx();
     name_missing();
     return std::move(outcome_);
   }
@@ -35,6 +36,8 @@ class Plan {
     if (!request_.only.empty())
       return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
              request_.only.end();
+    if (!request_.network.empty()) return figure.launch == Launch::ucx;
+    if (figure.launch == Launch::ucx) return false;
     return figure.launch != Launch::instructions || request_.instructions;
   }
   bool wants(Launch launch) const {
@@ -44,12 +47,14 @@ class Plan {
     });
   }
 
-  Captured launch(unsigned ranks, const std::vector<std::string>& command);
+  Captured launch(unsigned ranks, const std::vector<std::string>& command,
+                  const std::vector<std::string>& sets = {});
   void take_records(const Captured& captured, std::vector<Measured>& into);
   void pair();
   void startup();
   void memory();
   void instructions();
+  void ucx();
   std::optional<double> count(const std::string& what, std::string& path);
   void name_missing();
 
@@ -62,11 +67,13 @@ void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
 }
 
-Captured Plan::launch(unsigned ranks, const std::vector<std::string>& command) {
+Captured Plan::launch(unsigned ranks, const std::vector<std::string>& command,
+                      const std::vector<std::string>& sets) {
   std::vector<std::string> words = {
       tool_,     "run", "-n", std::to_string(ranks), "--timeout", request_.quick ? "120" : "500",
       "--stdin", "none"};
   if (request_.config) words.insert(words.end(), {"--config", *request_.config});
+  for (const std::string& set : sets) words.insert(words.end(), {"--set", set});
   for (const std::string& set : request_.sets) words.insert(words.end(), {"--set", set});
   words.push_back("--");
   words.insert(words.end(), command.begin(), command.end());
@@ -171,6 +178,25 @@ void Plan::instructions() {
     if (what == "fadd8") measured.raw = count("xadd8", ignored);
     outcome_.measured.push_back(measured);
   }
+}
+
+// Both sides get the same transports. The job's configuration is made here: the two ranks reach
+// each other by the network although they share a host.
+void Plan::ucx() {
+  const size_t colon = request_.network.find(':');
+  const std::string tls =
+      colon == std::string::npos ? "tcp,self" : request_.network.substr(colon + 1);
+  say(fmt::format("puts, gets and messages over UCX ({})", tls));
+  const std::vector<std::string> sets = {
+      "conduits.ucx.plugin=ucx", fmt::format("conduits.ucx.options.tls=\"{}\"", tls),
+      "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
+  std::vector<std::string> command = {program_ + "-ucx", "--tls", tls};
+  if (request_.quick) command.push_back("--quick");
+  if (!request_.only.empty()) {
+    command.push_back("--only");
+    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
+  }
+  take_records(launch(2, command, sets), outcome_.measured);
 }
 
 // A figure that nobody reported is a problem of its own, whatever the job's status was.

@@ -15,7 +15,8 @@ struct Request {
   bool instructions = false;
   std::optional<std::string> config;
   std::vector<std::string> sets;
-  unsigned ranks = 2;  // of the job that measures the pair
+  unsigned ranks = 2;   // of the job that measures the pair
+  std::string network;  // "ucx" or "ucx:TLS": that network instead of everything else
 };
 
 struct Facts {

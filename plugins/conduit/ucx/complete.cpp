@@ -1,0 +1,120 @@
+// What happens when UCX has done with an operation.
+#include <cstring>
+
+#include "endpoint.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+void report_op(cwyc_op* op, uint32_t what, ucs_status_t status) {
+  if (op != nullptr) op->fn(op, what, to_cwy(status));
+}
+
+void finish_batch(cwyc_op* newest, ucs_status_t status) {
+  for (cwyc_op* op = newest; op != nullptr;) {
+    auto* next = reinterpret_cast<cwyc_op*>(op->scratch[0]);
+    put_flushed(op, status);
+    op = next;
+  }
+}
+
+}  // namespace
+
+Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
+  // Replies are as many as the requests that were let in; they are never refused for others' sake.
+  if (__builtin_expect(ep->outstanding >= ep->outstanding_max, 0) && !(flags & CWYC_LANE_REPLY)) {
+    ep->count(retry_count);
+    return nullptr;
+  }
+  return ep->slots.take();
+}
+
+cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer) {
+  if (answer == nullptr) return CWY_OK;
+  cwyc_ep* ep = link.owner;
+  if (UCS_PTR_IS_ERR(answer)) {
+    ep->slots.give(slot);
+    const cwy_status status = to_cwy(UCS_PTR_STATUS(answer));
+    if (status == CWY_ERR_PEER_FAILED) link_failed(link, ucs_status_string(UCS_PTR_STATUS(answer)));
+    if (status == CWY_RETRY) ep->count(retry_count);
+    return status;
+  }
+  slot->link = &link;
+  slot->pending = true;
+  link.pending.add(slot);
+  ++ep->outstanding;
+  return CWY_INPROGRESS;
+}
+
+void finish(Slot* slot, ucs_status_t status) {
+  Link& link = *slot->link;
+  cwyc_ep* ep = link.owner;
+  cwyc_op* op = slot->op;
+  const SlotKind kind = slot->kind;
+  if (slot->pending) {
+    link.pending.remove(slot);
+    --ep->outstanding;
+  }
+  if (kind == SlotKind::fetch && op != nullptr && status == UCS_OK && slot->result != nullptr)
+    std::memcpy(slot->result, slot->bytes + 16, slot->width);
+  ep->slots.give(slot);
+  ++ep->completed;
+  switch (kind) {
+    case SlotKind::message:
+      report_op(op, CWYC_DONE_LOCAL, status);
+      break;
+    case SlotKind::put:
+      if (op != nullptr) put_source_done(op, status);
+      break;
+    case SlotKind::get:
+    case SlotKind::fetch:
+    case SlotKind::flush:
+      report_op(op, CWYC_DONE_REMOTE, status);
+      break;
+    case SlotKind::batch:
+      --link.flushes;
+      finish_batch(op, status);
+      break;
+    case SlotKind::close:
+      link.ep = nullptr;
+      break;
+  }
+}
+
+void slot_done(void* request, ucs_status_t status, void* user_data) {
+  auto* slot = static_cast<Slot*>(user_data);
+  cwyc_ep* ep = slot->link->owner;
+  ++ep->depth;
+  finish(slot, status);
+  --ep->depth;
+  ucp_request_free(request);
+}
+
+void abandon(Link& link) {
+  link.pending.for_each([&](Slot* slot) {
+    cwyc_op* op = slot->op;
+    slot->op = nullptr;  // a late callback finds nobody
+    switch (slot->kind) {
+      case SlotKind::put:
+        if (op != nullptr) put_source_done(op, UCS_ERR_CANCELED);
+        break;
+      case SlotKind::batch:
+        finish_batch(op, UCS_ERR_CANCELED);
+        break;
+      case SlotKind::message:
+        report_op(op, CWYC_DONE_LOCAL, UCS_ERR_CANCELED);
+        break;
+      case SlotKind::get:
+      case SlotKind::fetch:
+      case SlotKind::flush:
+        report_op(op, CWYC_DONE_REMOTE, UCS_ERR_CANCELED);
+        break;
+      case SlotKind::close:
+        break;
+    }
+  });
+  fail_waiting(link);
+}
+
+}  // namespace causeway::ucx

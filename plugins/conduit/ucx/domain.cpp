@@ -1,0 +1,190 @@
+// Opening a UCX context with the options of the configuration.
+#include "domain.h"
+
+#include <sys/stat.h>
+#include <ucs/debug/debug.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "device.h"
+#include "guard.h"
+#include "services.h"
+
+cwyc_domain::~cwyc_domain() {
+  if (context != nullptr) ucp_cleanup(context);
+}
+
+namespace causeway::ucx {
+namespace {
+
+struct ReleaseConfig {
+  void operator()(ucp_config_t* config) const { ucp_config_release(config); }
+};
+using Config = std::unique_ptr<ucp_config_t, ReleaseConfig>;
+
+// A value of UCX_NAME as the context will see it.
+std::string value_of(const ucp_config_t* config, const std::string& name) {
+  char* text = nullptr;
+  size_t length = 0;
+  std::FILE* memory = open_memstream(&text, &length);
+  if (memory == nullptr) return {};
+  ucp_config_print(config, memory, nullptr, UCS_CONFIG_PRINT_CONFIG);
+  std::fclose(memory);
+  const std::string all(text, length);
+  std::free(text);
+  const std::string key = "UCX_" + name + "=";
+  size_t at = all.find(key);
+  if (at != 0 && at != std::string::npos) at = all.find("\n" + key);
+  if (at == std::string::npos) return {};
+  at = all.find('=', at) + 1;
+  return all.substr(at, all.find('\n', at) - at);
+}
+
+cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
+                  cwy_err* err) {
+  forget_complaint();
+  const ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
+  if (status == UCS_OK) return CWY_OK;
+  return report(err, CWY_ERR_INVALID, "UCX does not take %s=%s: %s; see 'ucx_info -cf'",
+                name.c_str(), value.c_str(), explain(status).c_str());
+}
+
+// What a peer's silence means, told to the parts of UCX that can notice it. A kernel's probes
+// begin after half of the time, so that all of them are over when it has passed.
+cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* err) {
+  const uint64_t timeout_s = std::max<uint64_t>(timeout_ns / 1'000'000'000, 3);
+  const std::string idle = std::to_string(std::max<uint64_t>(timeout_s / 2, 1)) + "s";
+  const std::string interval = std::to_string(std::max<uint64_t>(timeout_s / 6, 1)) + "s";
+  cwy_status status = modify(config, "KEEPALIVE_INTERVAL", interval, err);
+  if (status == CWY_OK) status = modify(config, "TCP_KEEPIDLE", idle, err);
+  if (status == CWY_OK) status = modify(config, "TCP_KEEPINTVL", interval, err);
+  if (status == CWY_OK) status = modify(config, "TCP_KEEPCNT", "3", err);
+  return status;
+}
+
+cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err) {
+  // Memory from here must be zero. UCX's last resort, the heap, does not promise that; and POSIX
+  // objects leave nothing behind when a process is killed.
+  cwy_status status = modify(config, "ALLOC_PRIO", "md:posix,md:sysv,thp,md:*,mmap", err);
+  if (status == CWY_OK && options.peer_timeout_ns != 0)
+    status = modify_keepalive(config, options.peer_timeout_ns, err);
+  if (status == CWY_OK && !options.tls.empty()) status = modify(config, "TLS", options.tls, err);
+  for (const auto& [name, value] : options.settings)
+    if (status == CWY_OK) status = modify(config, name, value, err);
+  return status;
+}
+
+cwy_status choose_device(ucp_config_t* config, const char* device, const Options& options,
+                         cwy_err* err) {
+  const auto devices = find_devices();
+  const auto found = devices.find(device);
+  if (found == devices.end()) {
+    std::string known;
+    for (const auto& [name, unused] : devices) known += (known.empty() ? "" : ", ") + name;
+    return report(err, CWY_ERR_INVALID, "device '%s' does not exist; UCX finds: %s", device,
+                  known.empty() ? "none" : known.c_str());
+  }
+  if (found->second.network) return modify(config, "NET_DEVICES", device, err);
+  return options.tls.empty() ? modify(config, "TLS", "shm,self", err) : CWY_OK;
+}
+
+// No more than what is used here is asked of transports: each feature narrows UCX's choice.
+ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
+  ucp_params_t params{};
+  params.field_mask =
+      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
+  if (domain.options.wakeup) params.features |= UCP_FEATURE_WAKEUP;
+  params.name = "causeway";
+  params.estimated_num_eps = services->job->size;
+  return ucp_init(&params, config, &domain.context);
+}
+
+// Keys of one context are all of a size class: as many parts as it has memory domains.
+cwy_status measure_keys(cwyc_domain& domain, cwy_err* err) {
+  cwyc_mem* probe = nullptr;
+  void* at = nullptr;
+  const cwy_status status = mem_alloc(&domain, 4096, &at, &probe, err);
+  if (status != CWY_OK) return status;
+  void* key = nullptr;
+  size_t length = 0;
+  const ucs_status_t packed = ucp_rkey_pack(domain.context, probe->handle, &key, &length);
+  if (packed == UCS_OK) ucp_rkey_buffer_release(key);
+  mem_release(&domain, probe);
+  if (packed != UCS_OK)
+    return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot pack a memory key: %s",
+                  explain(packed).c_str());
+  domain.rkey_max = 2 * length + 128;
+  return CWY_OK;
+}
+
+// UCX takes over the signals of crashes to print a trace. Who started this process reports how it
+// died, and a handler in between would tell it something else.
+void leave_signals_alone() {
+  static const bool done = [] {
+    for (const int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) ucs_debug_disable_signal(signal);
+    return true;
+  }();
+  (void)done;
+}
+
+uint64_t pid_namespace() {
+  struct stat s {};
+  return stat("/proc/self/ns/pid", &s) == 0 ? s.st_ino : 0;
+}
+
+}  // namespace
+
+cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    for (const auto& [name, device] : find_devices())
+      fn(arg, name.c_str(), device.transports.c_str());
+    return CWY_OK;
+  });
+}
+
+cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                       cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    auto domain = std::make_unique<cwyc_domain>();
+    cwy_status status = read_options(opts, domain->options, err);
+    if (status != CWY_OK) return status;
+    forget_complaint();
+    ucp_config_t* raw = nullptr;
+    const ucs_status_t read = ucp_config_read(nullptr, nullptr, &raw);
+    if (read != UCS_OK)
+      return report(err, CWY_ERR_INVALID, "UCX cannot read its settings: %s",
+                    explain(read).c_str());
+    const Config config(raw);
+    if (device != nullptr && *device != '\0')
+      status = choose_device(raw, device, domain->options, err);
+    if (status == CWY_OK) status = modify_all(raw, domain->options, err);
+    if (status != CWY_OK) return status;
+    const ucs_status_t made = create_context(*domain, raw);
+    if (made != UCS_OK)
+      return report(err, CWY_ERR_DEVICE_FAILED, "UCX finds no usable transport: %s",
+                    explain(made).c_str());
+    const std::string tls = value_of(raw, "TLS");
+    domain->shared_memory = admits_shared_memory(tls);
+    domain->only_shared_memory = only_shared_memory(tls);
+    domain->pid_namespace = pid_namespace();
+    leave_signals_alone();
+    ucp_context_attr_t attr{};
+    attr.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
+    if (ucp_context_query(domain->context, &attr) == UCS_OK)
+      domain->memory_types = attr.memory_types;
+    status = measure_keys(*domain, err);
+    if (status == CWY_OK) *out = domain.release();
+    return status;
+  });
+}
+
+void domain_close(cwyc_domain* domain) {
+  delete domain;
+}
+
+}  // namespace causeway::ucx

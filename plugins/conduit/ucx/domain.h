@@ -1,0 +1,42 @@
+// A domain: one UCX context with its registrations.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include "options.h"
+
+struct cwyc_domain {
+  causeway::ucx::Options options;
+  ucp_context_h context = nullptr;
+  uint64_t rkey_max = 0;
+  uint64_t memory_types = 0;  // bit mask of ucs_memory_type_t
+  uint64_t pid_namespace = 0;
+  bool shared_memory = false;       // UCX may choose it between processes
+  bool only_shared_memory = false;  // and nothing else
+  ~cwyc_domain();
+};
+
+struct cwyc_mem {
+  cwyc_domain* domain = nullptr;
+  ucp_mem_h handle = nullptr;
+  uint64_t base = 0;
+  uint64_t length = 0;
+  ucs_memory_type_t type = UCS_MEMORY_TYPE_HOST;
+};
+
+namespace causeway::ucx {
+
+cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err);
+cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                       cwy_err* err);
+void domain_close(cwyc_domain* domain);
+
+cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out, cwy_err* err);
+cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err);
+void mem_release(cwyc_domain* domain, cwyc_mem* mem);
+cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err);
+
+}  // namespace causeway::ucx

@@ -1,0 +1,151 @@
+// Opening and closing a worker; what it can do; its counters.
+#include "endpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "guard.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
+  ucp_worker_params_t params{};
+  params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
+  params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  params.am_alignment = payload_alignment;
+  forget_complaint();
+  const ucs_status_t status = ucp_worker_create(ep->domain->context, &params, &ep->worker);
+  if (status == UCS_OK) return CWY_OK;
+  ep->worker = nullptr;
+  return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot make a worker: %s",
+                explain(status).c_str());
+}
+
+ucs_status_t set_handler(cwyc_ep* ep, unsigned id, ucp_am_recv_callback_t callback) {
+  ucp_am_handler_param_t param{};
+  param.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                     UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  param.id = id;
+  param.flags = UCP_AM_FLAG_WHOLE_MSG;
+  param.cb = callback;
+  param.arg = ep;
+  return ucp_worker_set_am_recv_handler(ep->worker, &param);
+}
+
+cwy_status set_handlers(cwyc_ep* ep, cwy_err* err) {
+  ucs_status_t status = set_handler(ep, id_request, request_arrived);
+  if (status == UCS_OK) status = set_handler(ep, id_reply, reply_arrived);
+  if (status == UCS_OK) return CWY_OK;
+  return report(err, CWY_ERR_DEVICE_FAILED, "UCX takes no message handlers: %s",
+                ucs_status_string(status));
+}
+
+cwy_status take_address(cwyc_ep* ep, cwy_err* err) {
+  ucp_address_t* address = nullptr;
+  size_t length = 0;
+  const ucs_status_t status = ucp_worker_get_address(ep->worker, &address, &length);
+  if (status != UCS_OK)
+    return report(err, CWY_ERR_DEVICE_FAILED, "UCX does not say this worker's address: %s",
+                  ucs_status_string(status));
+  ep->worker_address.assign(reinterpret_cast<const char*>(address), length);
+  ucp_worker_release_address(ep->worker, address);
+  return CWY_OK;
+}
+
+}  // namespace
+
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    auto ep = std::make_unique<cwyc_ep>();
+    ep->domain = domain;
+    ep->params = *params;
+    ep->self_rank = services->job->rank;
+    ep->self_epoch = services->job->epoch;
+    ep->outstanding_max = domain->options.outstanding;
+    ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
+    cwy_status status = create_worker(ep.get(), err);
+    if (status == CWY_OK) status = set_handlers(ep.get(), err);
+    if (status == CWY_OK) status = take_address(ep.get(), err);
+    if (status != CWY_OK) {
+      if (ep->worker != nullptr) ucp_worker_destroy(ep->worker);
+      return status;
+    }
+    *out = ep.release();
+    return CWY_OK;
+  });
+}
+
+void ep_close(cwyc_ep* ep) {
+  const SignalsBlocked blocked;
+  close_links(ep);
+  ucp_worker_destroy(ep->worker);
+  ep->worker = nullptr;
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  cwyc_ep_attr a{};
+  a.head = CWY_HEAD(cwyc_ep_attr);
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM |
+           CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_FLUSH | CWYC_CAP_MEM_ALLOC |
+           CWYC_CAP_MEM_REG | CWYC_CAP_PEER_FAILURE;
+  if (ep->domain->options.wakeup) a.caps |= CWYC_CAP_WAIT_FD;
+  a.conn_size = sizeof(Connection);
+  a.ep_address_max = sizeof(EndpointAddress) + ep->worker_address.size();
+  a.rkey_max = ep->domain->rkey_max;
+  a.put_small_max = put_small_max;
+  a.rma_max = UINT64_MAX / 2;
+  a.am_medium_max = ep->domain->options.medium_max;
+  a.am_long_max = 1u << 30;
+  a.outstanding_max = ep->outstanding_max;
+  a.mem_forms = CWY_FORM_HOST_VA;
+  if ((ep->domain->memory_types & ~(1ull << UCS_MEMORY_TYPE_HOST)) != 0)
+    a.mem_forms |= CWY_FORM_DEVICE_VA;
+  declare_atomics(ep->domain, a.atomic_ops);
+  a.latency_ns = ep->domain->only_shared_memory ? 500 : 10000;
+  a.bandwidth_bps = ep->domain->only_shared_memory ? 8e10 : 1e10;
+  a.ops_tables = 1;
+  const size_t room = attr->head.struct_size;
+  std::memcpy(attr, &a, room != 0 && room < sizeof a ? room : sizeof a);
+  return CWY_OK;
+}
+
+cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+  const EndpointAddress header{wire_magic, static_cast<uint32_t>(ep->worker_address.size()),
+                               ep->domain->pid_namespace};
+  const uint64_t room = *len;
+  *len = sizeof header + ep->worker_address.size();
+  if (room < *len)
+    return report(err, CWY_ERR_INVALID, "an address of this endpoint needs %llu bytes",
+                  static_cast<unsigned long long>(*len));
+  std::memcpy(buf, &header, sizeof header);
+  std::memcpy(static_cast<char*>(buf) + sizeof header, ep->worker_address.data(),
+              ep->worker_address.size());
+  return CWY_OK;
+}
+
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  constexpr const char* names[statistic_count] = {"short_sent",
+                                                  "medium_sent",
+                                                  "long_sent",
+                                                  "bytes_sent",
+                                                  "short_received",
+                                                  "medium_received",
+                                                  "long_received",
+                                                  "bytes_received",
+                                                  "put",
+                                                  "put_bytes",
+                                                  "get",
+                                                  "get_bytes",
+                                                  "atomic",
+                                                  "flush",
+                                                  "retries",
+                                                  "held",
+                                                  "dropped"};
+  for (uint32_t i = 0; i < statistic_count; ++i) fn(arg, names[i], ep->statistics[i].read());
+}
+
+}  // namespace causeway::ucx

@@ -1,0 +1,266 @@
+// An endpoint: one UCX worker, the links that start at it, and what is under way.
+//
+// Threads: the table is SERIAL, so one thread at a time is in an endpoint. UCX's own thread touches
+// nothing of this file.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+#include <ucp/api/ucp.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "domain.h"
+#include "slot.h"
+#include "wire.h"
+
+namespace causeway::ucx {
+
+// Written by who is in the endpoint, read by anybody who asks for statistics. Relaxed: a number
+// that orders nothing.
+class Counter {
+ public:
+  void add(uint64_t n) {
+    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+  }
+  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+enum Statistic {
+  short_sent,
+  medium_sent,
+  long_sent,
+  bytes_sent,
+  short_received,
+  medium_received,
+  long_received,
+  bytes_received,
+  put_count,
+  put_bytes,
+  get_count,
+  get_bytes,
+  atomic_count,
+  flush_count,
+  retry_count,
+  held_count,
+  dropped_count,
+  statistic_count
+};
+
+// One UCX endpoint. It outlives the core's connection: `disconnect` parks it and a later `connect`
+// to the same incarnation takes it up again, so that leaving never cuts off what the peer, which
+// may share its transport connection, still sends.
+struct Link {
+  cwyc_ep* owner = nullptr;
+  ucp_ep_h ep = nullptr;
+  cwy_peer peer{};
+  cwyc_conn* conn = nullptr;  // NULL while parked
+  // With peer-failure mode UCX notices a death; without, the process is watched.
+  bool notices_failure = false;
+  int pidfd = -1;
+  uint32_t pid = 0;
+  bool failed = false;    // no use any more
+  bool reported = false;  // to the core
+  bool farewell = false;  // the peer closes in good order
+  bool closing = false;   // UCX was told to close `ep`
+  std::string address;    // of the peer's worker
+  // A flush that found nothing under way answers at once, as it does over shared memory; then the
+  // next put asks right away, and is complete on return. Else flushes wait for progress, and one
+  // serves all puts posted since the last.
+  bool flush_at_once = true;
+  bool dirty = false;          // stands in owner->dirty
+  uint32_t flushes = 0;        // under way
+  cwyc_op* waiting = nullptr;  // puts that no flush covers yet, newest first
+  SlotList pending;            // what UCX has of this link
+  ~Link();
+};
+
+// Behind each cwyc_conn.
+struct Connection {
+  Link* link;
+  ucp_ep_h ep;  // link->ep, without the detour; NULL: posts answer PEER_FAILED
+};
+inline Connection& connection(cwyc_conn* conn) {
+  return *reinterpret_cast<Connection*>(conn + 1);
+}
+
+// A received message, apart from its payload.
+struct Message {
+  MessageHeader header;
+  int32_t args[CWYC_AM_MAX_ARGS];
+  void* target;  // of a long: where its payload lies
+  size_t length;
+};
+
+// A message that came at a time when it may not be delivered.
+struct Held {
+  Message message;
+  std::unique_ptr<unsigned char[]> payload;  // of a medium
+};
+
+// A message whose payload is still being fetched from its sender.
+struct Rendezvous {
+  cwyc_ep* ep;
+  uint32_t lane;
+  Held held;
+  std::list<Rendezvous>::iterator self;
+};
+
+}  // namespace causeway::ucx
+
+struct cwyc_ep {
+  cwyc_domain* domain = nullptr;
+  cwyc_ep_params params{};
+  ucp_worker_h worker = nullptr;
+  std::string worker_address;
+  uint32_t self_rank = 0;
+  uint32_t self_epoch = 0;
+  uint32_t outstanding_max = 0;
+  uint32_t outstanding = 0;  // requests and one-sided operations that UCX has
+
+  causeway::ucx::SlotPool slots;
+  std::vector<std::unique_ptr<causeway::ucx::Link>> links;
+  std::vector<causeway::ucx::Link*> dirty;
+  std::vector<uint32_t> newest_epoch;  // by rank: older ones are not believed
+  uint32_t watched = 0;                // links whose process is watched
+  uint32_t idle_polls = 0;
+  uint64_t next_watch_ns = 0;
+
+  // Receiving. `depth` counts UCX callbacks on the stack: UCX may not be entered again from there.
+  uint32_t depth = 0;
+  uint32_t delivered = 0;
+  uint32_t completed = 0;
+  uint32_t budget = 0;
+  bool hold_requests = false;
+  bool hold_all = false;                    // inside a cold call: nothing is delivered
+  bool closing = false;                     // nothing will be delivered any more
+  std::deque<causeway::ucx::Held> held[2];  // per lane
+  std::list<causeway::ucx::Rendezvous> rendezvous;
+  std::unique_ptr<unsigned char[]> aligned[2];  // per lane, for payloads that lie badly
+
+  causeway::ucx::Counter statistics[causeway::ucx::statistic_count];
+
+  void count(causeway::ucx::Statistic which, uint64_t n = 1) { statistics[which].add(n); }
+};
+
+// What a peer's memory is reached with. UCX unpacks it at an endpoint, so that happens at the
+// first use, when there is one.
+struct cwyc_rkey {
+  uint64_t base = 0;
+  uint64_t length = 0;
+  ucp_rkey_h key = nullptr;
+  bool host_memory = true;
+  std::string packed;
+};
+
+namespace causeway::ucx {
+
+inline bool inside(const cwyc_rkey& rkey, uint64_t raddr, size_t length) {
+  return raddr >= rkey.base && length <= rkey.length && raddr - rkey.base <= rkey.length - length;
+}
+
+// ---- endpoint.cpp
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err);
+void ep_close(cwyc_ep* ep);
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr);
+cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
+void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
+
+// ---- link.cpp
+cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err);
+cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                   cwy_err* err);
+void disconnect(cwyc_conn* conn);
+void purge(cwyc_conn* conn);
+cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                     cwyc_rkey** out, cwy_err* err);
+void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
+// The link is of no use any more; the core hears so once, unless the peer took its leave.
+void link_failed(Link& link, const char* why);
+// Ends every link of an endpoint that is being closed, in good order where that is possible.
+void close_links(cwyc_ep* ep);
+
+// ---- liveness.cpp
+bool watch_process(Link& link, uint32_t pid);
+void check_processes(cwyc_ep* ep);
+
+// ---- complete.cpp: what happens when UCX has done with something
+// The callback of every posted operation; user_data is its slot.
+void slot_done(void* request, ucs_status_t status, void* user_data);
+// The same for what was complete on return, or has been taken away from UCX.
+void finish(Slot* slot, ucs_status_t status);
+// Reports everything pending on the link with PEER_FAILED; late callbacks find nobody waiting.
+void abandon(Link& link);
+// Takes a slot for an operation that counts as outstanding; NULL is RETRY.
+Slot* take_slot(cwyc_ep* ep, uint32_t flags);
+// After UCX's answer: an error (slot given back), CWY_OK (complete; slot is the caller's still) or
+// CWY_INPROGRESS (slot is among the link's pending).
+cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer);
+
+// ---- flush.cpp
+// `op` becomes REMOTE with the next flush. CWY_OK: it is already. `local_done`: UCX needs the
+// source no more (else the slot's completion says so); `wants_local`: the op is to hear of that.
+cwy_status await_remote(Link& link, cwyc_op* op, bool local_done, bool wants_local);
+// Starts flushes for what has gathered.
+void flush_gathered(cwyc_ep* ep);
+cwy_status flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
+// A put's part that UCX is done with: the source, or the flush.
+void put_source_done(cwyc_op* op, ucs_status_t status);
+void put_flushed(cwyc_op* op, ucs_status_t status);
+void fail_waiting(Link& link);
+
+// ---- rma.cpp, atomic.cpp
+cwy_status unpack(Link& link, cwyc_rkey& rkey);
+cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                     size_t length, uint32_t flags, cwyc_op* op);
+cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op);
+cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op);
+void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]);
+cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                  cwyc_op* op);
+inline constexpr size_t put_small_max = 128;
+static_assert(put_small_max <= slot_bytes);
+
+// ---- am.cpp
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags);
+cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                     cwyc_op* op);
+cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
+cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs, uint32_t flags,
+                      cwyc_am_slot* slot);
+void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+               uint32_t nargs, size_t length);
+void am_cancel(cwyc_conn* conn, cwyc_am_slot* slot);
+void send_farewell(Link& link);
+
+// ---- receive.cpp
+inline constexpr size_t payload_alignment = alignof(std::max_align_t);
+ucs_status_t request_arrived(void* arg, const void* header, size_t header_length, void* data,
+                             size_t length, const ucp_am_recv_param_t* param);
+ucs_status_t reply_arrived(void* arg, const void* header, size_t header_length, void* data,
+                           size_t length, const ucp_am_recv_param_t* param);
+void deliver_held(cwyc_ep* ep, uint32_t lane);
+
+// ---- progress.cpp
+uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane);
+cwy_status wait_fd(cwyc_ep* ep, int* fd);
+cwy_status arm(cwyc_ep* ep);
+
+}  // namespace causeway::ucx

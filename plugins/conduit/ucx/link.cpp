@@ -1,0 +1,275 @@
+// Links to peers: made, parked, broken, closed.
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "endpoint.h"
+#include "guard.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+// Local work only: bounds that are never met unless UCX is at a loss.
+constexpr uint64_t purge_limit_ns = 500'000'000;
+constexpr uint64_t close_limit_ns = 1'000'000'000;
+constexpr int drain_polls = 1000;
+
+struct ReadAddress {
+  EndpointAddress header;
+  std::string worker;
+};
+
+cwy_status read_address(const cwyc_peer_desc* peer, ReadAddress& out, cwy_err* err) {
+  if (peer->address_len >= sizeof out.header) {
+    std::memcpy(&out.header, peer->address, sizeof out.header);
+    if (out.header.magic == wire_magic &&
+        peer->address_len == sizeof out.header + out.header.worker_length) {
+      out.worker.assign(static_cast<const char*>(peer->address) + sizeof out.header,
+                        out.header.worker_length);
+      return CWY_OK;
+    }
+  }
+  return report(err, CWY_ERR_UNREACHABLE,
+                "rank %u gave no address of this version of the conduit; install the same one "
+                "everywhere",
+                peer->peer.rank);
+}
+
+void peer_broke(void* arg, ucp_ep_h, ucs_status_t status) {
+  Link& link = *static_cast<Link*>(arg);
+  ++link.owner->depth;
+  link_failed(link, ucs_status_string(status));
+  --link.owner->depth;
+}
+
+ucs_status_t create(Link& link) {
+  ucp_ep_params_t params{};
+  params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  params.address = reinterpret_cast<const ucp_address_t*>(link.address.data());
+  params.err_mode = link.notices_failure ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
+  params.err_handler.cb = peer_broke;
+  params.err_handler.arg = &link;
+  return ucp_ep_create(link.owner->worker, &params, &link.ep);
+}
+
+// Whether UCX may use shared memory to this peer, which it does without peer-failure mode only.
+// Both ends decide alike: host, PID namespace and configuration are what they have in common.
+bool by_shared_memory(const cwyc_ep* ep, const cwyc_peer_desc* peer,
+                      const EndpointAddress& address) {
+  return ep->domain->shared_memory && peer->same_host != 0 &&
+         address.pid_namespace == ep->domain->pid_namespace && address.pid_namespace != 0;
+}
+
+void drop(cwyc_ep* ep, const Link* link) {
+  std::erase(ep->dirty, link);
+  std::erase_if(ep->links, [&](const auto& l) { return l.get() == link; });
+}
+
+// What UCX still knows must stay until the worker is destroyed.
+void drop_finished(cwyc_ep* ep) {
+  std::vector<Link*> finished;
+  for (auto& link : ep->links)
+    if (link->failed && link->conn == nullptr && link->ep == nullptr && link->pending.size() == 0)
+      finished.push_back(link.get());
+  for (const Link* link : finished) drop(ep, link);
+}
+
+Link* find_parked(cwyc_ep* ep, cwy_peer peer, const std::string& address) {
+  for (auto& link : ep->links)
+    if (link->conn == nullptr && !link->failed && link->peer.rank == peer.rank &&
+        link->peer.epoch == peer.epoch && link->address == address)
+      return link.get();
+  return nullptr;
+}
+
+cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& address, Link** out,
+                cwy_err* err) {
+  auto owned = std::make_unique<Link>();
+  Link& link = *owned;
+  link.owner = ep;
+  link.peer = peer->peer;
+  link.address = address.worker;
+  const bool shared = by_shared_memory(ep, peer, address.header);
+  link.notices_failure = !shared;
+  if (shared && peer->same_process == 0 && !watch_process(link, peer->pid)) {
+    if (errno == ESRCH)
+      return report(err, CWY_ERR_PEER_FAILED, "rank %u: process %u is gone", peer->peer.rank,
+                    peer->pid);
+    return report(err, CWY_ERR_UNREACHABLE,
+                  "rank %u: process %u cannot be watched (%s), and UCX does not notice over shared "
+                  "memory when it dies; set tls to transports of the network only",
+                  peer->peer.rank, peer->pid, std::strerror(errno));
+  }
+  forget_complaint();
+  const ucs_status_t status = create(link);
+  if (status != UCS_OK)
+    return report(err, CWY_ERR_UNREACHABLE, "UCX has no way to rank %u: %s", peer->peer.rank,
+                  explain(status).c_str());
+  *out = &link;
+  ep->links.push_back(std::move(owned));
+  return CWY_OK;
+}
+
+// Begins to close the UCX endpoint; `link.ep` is NULL when that is over.
+void begin_close(Link& link, bool force) {
+  if (link.ep == nullptr || link.closing) return;
+  Slot* slot = link.owner->slots.take();
+  if (slot == nullptr) return;
+  slot->link = &link;
+  slot->kind = SlotKind::close;
+  link.closing = true;
+  ucp_request_param_t param{};
+  param.op_attr_mask =
+      UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = force ? +UCP_EP_CLOSE_FLAG_FORCE : 0u;
+  param.cb.send = slot_done;
+  param.user_data = slot;
+  const ucs_status_ptr_t answer = ucp_ep_close_nbx(link.ep, &param);
+  if (answer != nullptr && !UCS_PTR_IS_ERR(answer)) {
+    accepted(link, slot, answer);
+    return;
+  }
+  link.ep = nullptr;
+  link.owner->slots.give(slot);
+}
+
+template <class Done>
+void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
+  const uint64_t end = services->now() + limit_ns;
+  while (!done()) {
+    if (ucp_worker_progress(ep->worker) != 0) continue;
+    if (services->now() > end) return;
+    ::sched_yield();
+  }
+}
+
+}  // namespace
+
+void link_failed(Link& link, const char* why) {
+  link.failed = true;
+  if (link.conn == nullptr) return;
+  connection(link.conn).ep = nullptr;
+  if (link.reported || link.farewell) return;
+  link.reported = true;
+  link.owner->params.core_ep != nullptr
+      ? services->peer_state(link.owner->params.core_ep, link.peer, CWY_PEER_FAILED, why)
+      : void();
+}
+
+cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+  if (domain->only_shared_memory && peer->same_host == 0)
+    return report(err, CWY_ERR_UNREACHABLE,
+                  "rank %u runs on host %s, and UCX may use shared memory only (option tls)",
+                  peer->peer.rank, peer->hostname != nullptr ? peer->hostname : "(unknown)");
+  if (peer->address == nullptr) return CWY_OK;
+  ReadAddress address;
+  return read_address(peer, address, err);
+}
+
+cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op*,
+                   cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    ReadAddress address;
+    cwy_status status = reach(ep->domain, peer, err);
+    if (status == CWY_OK) status = read_address(peer, address, err);
+    if (status != CWY_OK) return status;
+    if (peer->peer.rank >= ep->newest_epoch.size())
+      return report(err, CWY_ERR_INVALID, "rank %u is beyond the %zu ranks of the job",
+                    peer->peer.rank, ep->newest_epoch.size());
+    drop_finished(ep);
+    Link* link = find_parked(ep, peer->peer, address.worker);
+    if (link == nullptr) status = make(ep, peer, address, &link, err);
+    if (status != CWY_OK) return status;
+    uint32_t& newest = ep->newest_epoch[peer->peer.rank];
+    newest = std::max(newest, peer->peer.epoch & epoch_mask);
+    link->conn = conn;
+    connection(conn) = {link, link->ep};
+    return CWY_OK;
+  });
+}
+
+void disconnect(cwyc_conn* conn) {
+  Connection& c = connection(conn);
+  if (c.link == nullptr) return;
+  const SignalsBlocked blocked;
+  Link& link = *c.link;
+  link.conn = nullptr;
+  c = {nullptr, nullptr};
+  if (link.failed && link.notices_failure) begin_close(link, true);
+  drop_finished(conn->ep);
+}
+
+void purge(cwyc_conn* conn) {
+  Connection& c = connection(conn);
+  if (c.link == nullptr) return;
+  const SignalsBlocked blocked;
+  Link& link = *c.link;
+  cwyc_ep* ep = conn->ep;
+  c.ep = nullptr;
+  link.failed = link.reported = true;
+  if (ep->depth == 0) {
+    const bool held = ep->hold_all;
+    ep->hold_all = true;
+    if (link.notices_failure) {
+      // UCX ends what is under way and takes its hands off the buffers.
+      begin_close(link, true);
+      progress_until(ep, purge_limit_ns,
+                     [&] { return link.pending.size() == 0 || link.ep == nullptr; });
+    } else {
+      // What the dead had sent is taken in; more cannot come, and nobody reads what is queued.
+      for (int i = 0; i < drain_polls && ucp_worker_progress(ep->worker) != 0; ++i) {
+      }
+    }
+    ep->hold_all = held;
+  }
+  abandon(link);
+}
+
+void close_links(cwyc_ep* ep) {
+  ep->closing = true;
+  for (auto& link : ep->links) {
+    if (link->failed) {
+      if (link->notices_failure) begin_close(*link, true);
+      continue;
+    }
+    send_farewell(*link);
+    begin_close(*link, false);
+  }
+  progress_until(ep, close_limit_ns, [&] {
+    return std::all_of(ep->links.begin(), ep->links.end(),
+                       [](const auto& link) { return link->ep == nullptr || !link->closing; });
+  });
+}
+
+// ---- keys to peers' memory --------------------------------------------------------------------
+
+cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                     cwyc_rkey** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    RkeyHeader header{};
+    if (len >= sizeof header) std::memcpy(&header, buf, sizeof header);
+    if (header.magic != wire_magic || len != sizeof header + header.ucx_length)
+      return report(err, CWY_ERR_INVALID, "rank %u sent no key of this conduit (%llu bytes)",
+                    peer->peer.rank, static_cast<unsigned long long>(len));
+    auto rkey = std::make_unique<cwyc_rkey>();
+    rkey->base = header.base;
+    rkey->length = header.length;
+    rkey->host_memory = header.host_memory != 0;
+    rkey->packed.assign(static_cast<const char*>(buf) + sizeof header, header.ucx_length);
+    *out = rkey.release();
+    return CWY_OK;
+  });
+}
+
+void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+  if (rkey == nullptr) return;
+  if (rkey->key != nullptr) ucp_rkey_destroy(rkey->key);
+  delete rkey;
+}
+
+}  // namespace causeway::ucx

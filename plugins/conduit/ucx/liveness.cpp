@@ -1,0 +1,49 @@
+// Peers of this host whose transport cannot notice a death: their processes are watched.
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "endpoint.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+constexpr uint64_t look_interval_ns = 50'000'000;
+
+bool gone(int pidfd) {
+  pollfd p{pidfd, POLLIN, 0};
+  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
+}
+
+}  // namespace
+
+bool watch_process(Link& link, uint32_t pid) {
+  link.pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (link.pidfd < 0) return false;
+  link.pid = pid;
+  ++link.owner->watched;
+  return true;
+}
+
+Link::~Link() {
+  if (pidfd < 0) return;
+  --owner->watched;
+  close(pidfd);
+}
+
+void check_processes(cwyc_ep* ep) {
+  const uint64_t now = services->now();
+  if (now < ep->next_watch_ns) return;
+  ep->next_watch_ns = now + look_interval_ns;
+  for (auto& link : ep->links) {
+    if (link->pidfd < 0 || link->failed || !gone(link->pidfd)) continue;
+    char why[64];
+    std::snprintf(why, sizeof why, "process %u is gone", link->pid);
+    link_failed(*link, why);
+  }
+}
+
+}  // namespace causeway::ucx

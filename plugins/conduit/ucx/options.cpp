@@ -1,0 +1,108 @@
+#include "options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <sstream>
+
+#include "../common/plugin_error.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+cwy_status unreadable(cwy_err* err, const char* key) {
+  return report(err, CWY_ERR_INVALID, "option '%s' cannot be read", key);
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isupper(c) || std::isdigit(c) || c == '_';
+  });
+}
+
+// "RNDV_THRESH=64k TCP_TX_SEG_SIZE=16k"; the prefix UCX_ may stand before a name.
+cwy_status read_settings(const char* text, Options& out, cwy_err* err) {
+  std::istringstream words(text);
+  std::string word;
+  while (words >> word) {
+    const size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    if (name.rfind("UCX_", 0) == 0) name.erase(0, 4);
+    if (equals == std::string::npos || !is_name(name))
+      return report(err, CWY_ERR_INVALID,
+                    "option 'settings': '%.80s' is not NAME=value; expected for example "
+                    "'RNDV_THRESH=64k TCP_TX_SEG_SIZE=16k'",
+                    word.c_str());
+    out.settings.emplace_back(name, word.substr(equals + 1));
+  }
+  return CWY_OK;
+}
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> words;
+  std::istringstream in(list);
+  for (std::string word; std::getline(in, word, ',');)
+    if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+bool one_of(const std::string& word, std::initializer_list<const char*> set) {
+  return std::any_of(set.begin(), set.end(), [&](const char* s) { return word == s; });
+}
+
+// "\tcp" in UCX's syntax is the exact transport; "tcp:aux" marks a helper.
+std::string bare(std::string word) {
+  if (!word.empty() && word[0] == '\\') word.erase(0, 1);
+  return word.substr(0, word.find(':'));
+}
+
+constexpr auto is_shared = [](const std::string& word) {
+  return one_of(word, {"sm", "shm", "mm", "posix", "sysv", "xpmem", "cma", "knem"});
+};
+
+}  // namespace
+
+cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
+  const char* text = nullptr;
+  if (services->opt_string(opts, "tls", &text) != CWY_OK) return unreadable(err, "tls");
+  out.tls = text;
+  if (services->opt_string(opts, "settings", &text) != CWY_OK) return unreadable(err, "settings");
+  const cwy_status status = read_settings(text, out, err);
+  if (status != CWY_OK) return status;
+  int64_t outstanding = 0;
+  int32_t wakeup = 1;
+  if (services->opt_size(opts, "medium_max", &out.medium_max) != CWY_OK)
+    return unreadable(err, "medium_max");
+  if (services->opt_int(opts, "outstanding", &outstanding) != CWY_OK)
+    return unreadable(err, "outstanding");
+  if (services->opt_time(opts, "peer_timeout", &out.peer_timeout_ns) != CWY_OK)
+    return unreadable(err, "peer_timeout");
+  if (services->opt_bool(opts, "wakeup", &wakeup) != CWY_OK) return unreadable(err, "wakeup");
+  out.outstanding = static_cast<uint32_t>(outstanding);
+  out.wakeup = wakeup != 0;
+  return CWY_OK;
+}
+
+bool admits_shared_memory(const std::string& tls) {
+  std::vector<std::string> words = split(tls);
+  if (words.empty()) return true;
+  const bool negated = words[0][0] == '^';
+  if (negated) {
+    words[0].erase(0, 1);
+    return std::none_of(words.begin(), words.end(), [](const std::string& w) {
+      return one_of(bare(w), {"sm", "shm"});
+    });
+  }
+  return std::any_of(words.begin(), words.end(),
+                     [](const std::string& w) { return bare(w) == "all" || is_shared(bare(w)); });
+}
+
+bool only_shared_memory(const std::string& tls) {
+  const std::vector<std::string> words = split(tls);
+  return !words.empty() && words[0][0] != '^' &&
+         std::all_of(words.begin(), words.end(),
+                     [](const std::string& w) { return bare(w) == "self" || is_shared(bare(w)); });
+}
+
+}  // namespace causeway::ucx

@@ -1,0 +1,46 @@
+// Moving things forward, and sleeping until something moves.
+#include <algorithm>
+
+#include "endpoint.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+// The clock is looked at once in so many polls in vain.
+constexpr uint32_t polls_per_look = 1024;
+
+}  // namespace
+
+uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  // From inside a callback of UCX, UCX cannot be entered. Nothing here depends on it: replies are
+  // never refused, and those sent from there do not wait for their sources.
+  if (__builtin_expect(ep->depth != 0, 0)) return 0;
+  const uint32_t delivered = ep->delivered, outer_budget = ep->budget;
+  const bool held_back = ep->hold_requests;
+  ep->delivered = 0;
+  ep->completed = 0;
+  ep->budget = budget;
+  ep->hold_requests = held_back || lane == CWYC_PROGRESS_REPLIES;
+  if (__builtin_expect(!ep->held[0].empty() || !ep->held[1].empty(), 0)) deliver_held(ep, lane);
+  if (!ep->dirty.empty()) flush_gathered(ep);
+  uint32_t found = ucp_worker_progress(ep->worker);
+  found = std::max(found, ep->delivered + ep->completed);
+  ep->delivered = delivered;
+  ep->budget = outer_budget;
+  ep->hold_requests = held_back;
+  if (found == 0 && ep->watched != 0 && ++ep->idle_polls % polls_per_look == 0) check_processes(ep);
+  return found;
+}
+
+cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+  return to_cwy(ucp_worker_get_efd(ep->worker, fd));
+}
+
+cwy_status arm(cwyc_ep* ep) {
+  if (ep->watched != 0) check_processes(ep);
+  if (!ep->dirty.empty() || !ep->held[0].empty() || !ep->held[1].empty()) return CWY_RETRY;
+  return to_cwy(ucp_worker_arm(ep->worker));
+}
+
+}  // namespace causeway::ucx

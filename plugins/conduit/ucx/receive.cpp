@@ -1,0 +1,212 @@
+// Active messages, receiving side. Delivered from within UCX's callback, without a copy, unless the
+// moment forbids it.
+#include <cstring>
+#include <utility>
+
+#include "endpoint.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+enum Lane : uint32_t { request_lane, reply_lane };
+
+class InCallback {
+ public:
+  explicit InCallback(cwyc_ep* ep) : ep_(ep) { ++ep_->depth; }
+  ~InCallback() { --ep_->depth; }
+  InCallback(const InCallback&) = delete;
+  InCallback& operator=(const InCallback&) = delete;
+
+ private:
+  cwyc_ep* ep_;
+};
+
+// False: no message of this job, or one of an incarnation that was replaced.
+bool read_message(cwyc_ep* ep, const void* bytes, size_t header_length, size_t length,
+                  Message& out) {
+  if (header_length < sizeof out.header) return false;
+  std::memcpy(&out.header, bytes, sizeof out.header);
+  const MessageHeader& h = out.header;
+  const auto* at = static_cast<const unsigned char*>(bytes) + sizeof h;
+  const uint32_t nargs = info_nargs(h.info);
+  const bool is_long = info_kind(h.info) == MessageKind::am_long;
+  const size_t expected = sizeof h + (is_long ? sizeof(uint64_t) : 0) + nargs * sizeof(int32_t);
+  if (nargs > CWYC_AM_MAX_ARGS || header_length != expected || h.rank >= ep->newest_epoch.size())
+    return false;
+  uint32_t& newest = ep->newest_epoch[h.rank];
+  const uint32_t epoch = info_epoch(h.info);
+  if (epoch < newest) return false;
+  newest = epoch;
+  out.target = nullptr;
+  if (is_long) {
+    uint64_t address = 0;
+    std::memcpy(&address, at, sizeof address);
+    at += sizeof address;
+    out.target = reinterpret_cast<void*>(address);
+    if (out.target == nullptr && length != 0) return false;
+  }
+  if (nargs != 0) std::memcpy(out.args, at, nargs * sizeof *out.args);
+  out.length = length;
+  return true;
+}
+
+void farewell(cwyc_ep* ep, const Message& m) {
+  for (auto& link : ep->links)
+    if (link->peer.rank == m.header.rank &&
+        (link->peer.epoch & epoch_mask) == info_epoch(m.header.info))
+      link->farewell = true;
+}
+
+void hand_over(cwyc_ep* ep, const Message& m, void* payload) {
+  constexpr uint32_t kinds[] = {CWYC_AM_SHORT, CWYC_AM_MEDIUM, CWYC_AM_LONG};
+  constexpr Statistic counters[] = {short_received, medium_received, long_received};
+  const auto kind = static_cast<uint32_t>(info_kind(m.header.info));
+  ++ep->delivered;
+  ep->count(counters[kind]);
+  ep->count(bytes_received, m.length);
+  ep->params.deliver(ep->params.core_ep, {m.header.rank, info_epoch(m.header.info)}, m.header.word,
+                     kinds[kind], m.args, info_nargs(m.header.info), payload, m.length);
+}
+
+bool must_hold(const cwyc_ep* ep, Lane lane) {
+  if (ep->hold_all) return true;
+  return lane == request_lane && (ep->hold_requests || ep->delivered >= ep->budget);
+}
+
+// The interface asks for 8 bytes, clients of GASNet for any type's alignment; UCX was told
+// (am_alignment), but hands out what lies in a byte stream as it lies.
+void* align(cwyc_ep* ep, Lane lane, void* payload, size_t length) {
+  if (reinterpret_cast<uintptr_t>(payload) % payload_alignment == 0) return payload;
+  auto& buffer = ep->aligned[lane];
+  if (!buffer) buffer.reset(new (std::nothrow) unsigned char[ep->domain->options.medium_max + 8]);
+  if (!buffer) return nullptr;
+  std::memcpy(buffer.get(), payload, length);
+  return buffer.get();
+}
+
+void hold(cwyc_ep* ep, Lane lane, Held&& held) {
+  ep->count(held_count);
+  ep->held[lane].push_back(std::move(held));
+}
+
+// The whole message is here; `data` is valid during the call.
+void eager(cwyc_ep* ep, Lane lane, const Message& m, void* data) {
+  const bool medium = info_kind(m.header.info) == MessageKind::am_medium;
+  if (m.target != nullptr && m.length != 0) std::memcpy(m.target, data, m.length);
+  if (!must_hold(ep, lane)) {
+    void* payload = medium ? align(ep, lane, data, m.length) : m.target;
+    if (medium && payload == nullptr && m.length != 0) {
+      ep->count(dropped_count);
+      return log(CWY_LOG_ERROR, "no memory to align a message of %zu bytes", m.length);
+    }
+    return hand_over(ep, m, payload);
+  }
+  Held held{m, nullptr};
+  if (medium) {
+    held.payload.reset(new unsigned char[m.length + 8]);
+    std::memcpy(held.payload.get(), data, m.length);
+  }
+  hold(ep, lane, std::move(held));
+}
+
+void fetched(Rendezvous& r, ucs_status_t status) {
+  cwyc_ep* ep = r.ep;
+  const auto lane = static_cast<Lane>(r.lane);
+  Held held = std::move(r.held);
+  ep->rendezvous.erase(r.self);
+  if (status != UCS_OK || ep->closing) {  // its sender died meanwhile
+    ep->count(dropped_count);
+    return;
+  }
+  if (must_hold(ep, lane)) return hold(ep, lane, std::move(held));
+  hand_over(ep, held.message,
+            held.message.target != nullptr ? held.message.target : held.payload.get());
+}
+
+void fetch_done(void* request, ucs_status_t status, size_t, void* user_data) {
+  auto& r = *static_cast<Rendezvous*>(user_data);
+  {
+    const InCallback in(r.ep);
+    fetched(r, status);
+  }
+  ucp_request_free(request);
+}
+
+// The payload is at its sender still: fetches it to where it belongs.
+ucs_status_t fetch(cwyc_ep* ep, Lane lane, const Message& m, void* descriptor) {
+  if (m.target == nullptr && m.length > ep->domain->options.medium_max) {
+    ep->count(dropped_count);
+    return UCS_ERR_EXCEEDS_LIMIT;
+  }
+  ep->rendezvous.emplace_back();
+  Rendezvous& r = ep->rendezvous.back();
+  r.ep = ep;
+  r.lane = lane;
+  r.self = std::prev(ep->rendezvous.end());
+  r.held.message = m;
+  void* to = m.target;
+  if (to == nullptr) {
+    r.held.payload.reset(new unsigned char[m.length + 8]);
+    to = r.held.payload.get();
+  }
+  ucp_request_param_t param{};
+  param.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  param.cb.recv_am = fetch_done;
+  param.user_data = &r;
+  const ucs_status_ptr_t answer =
+      ucp_am_recv_data_nbx(ep->worker, descriptor, to, m.length, &param);
+  if (answer == nullptr) {
+    fetched(r, UCS_OK);
+  } else if (UCS_PTR_IS_ERR(answer)) {
+    fetched(r, UCS_PTR_STATUS(answer));
+  }
+  return UCS_INPROGRESS;  // the descriptor is UCX's again
+}
+
+ucs_status_t arrived(cwyc_ep* ep, Lane lane, const void* header, size_t header_length, void* data,
+                     size_t length, const ucp_am_recv_param_t* param) {
+  const InCallback in(ep);
+  Message m;
+  if (ep->closing || !read_message(ep, header, header_length, length, m)) {
+    ep->count(dropped_count);
+    return UCS_OK;
+  }
+  if (info_kind(m.header.info) == MessageKind::farewell) {
+    farewell(ep, m);
+    return UCS_OK;
+  }
+  if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return fetch(ep, lane, m, data);
+  eager(ep, lane, m, data);
+  return UCS_OK;
+}
+
+}  // namespace
+
+ucs_status_t request_arrived(void* arg, const void* header, size_t header_length, void* data,
+                             size_t length, const ucp_am_recv_param_t* param) {
+  return arrived(static_cast<cwyc_ep*>(arg), request_lane, header, header_length, data, length,
+                 param);
+}
+
+ucs_status_t reply_arrived(void* arg, const void* header, size_t header_length, void* data,
+                           size_t length, const ucp_am_recv_param_t* param) {
+  return arrived(static_cast<cwyc_ep*>(arg), reply_lane, header, header_length, data, length,
+                 param);
+}
+
+void deliver_held(cwyc_ep* ep, uint32_t lane) {
+  const auto drain = [ep](Lane which) {
+    auto& queue = ep->held[which];
+    while (!queue.empty() && ep->delivered < ep->budget) {
+      const Held held = std::move(queue.front());  // delivering may come back here for replies
+      queue.pop_front();
+      hand_over(ep, held.message,
+                held.message.target != nullptr ? held.message.target : held.payload.get());
+    }
+  };
+  drain(reply_lane);
+  if (lane == CWYC_PROGRESS_ALL) drain(request_lane);
+}
+
+}  // namespace causeway::ucx

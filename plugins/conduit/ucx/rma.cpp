@@ -1,0 +1,110 @@
+// One-sided operations. Sources and targets outside of registered memory are left to UCX.
+#include "rma.h"
+
+#include <cstring>
+
+#include "endpoint.h"
+#include "services.h"
+
+namespace causeway::ucx {
+namespace {
+
+// Copies the source into the slot, or into memory of its own. NULL when there is none.
+const void* copied(Slot* slot, const void* src, size_t length) {
+  void* to = slot->bytes;
+  if (length > slot_bytes) to = slot->large = std::malloc(length);
+  if (to != nullptr) std::memcpy(to, src, length);
+  return to;
+}
+
+// `op` NULL in the slot: nobody is interested in the source.
+cwy_status post_put(cwyc_conn* conn, Slot* slot, const void* src, const cwyc_mem* lmem,
+                    uint64_t raddr, const cwyc_rkey* rkey, size_t length) {
+  Connection& c = connection(conn);
+  slot->link = c.link;
+  slot->kind = SlotKind::put;
+  ucp_request_param_t param;
+  describe(param, slot, lmem);
+  conn->ep->count(put_count);
+  conn->ep->count(put_bytes, length);
+  return accepted(*c.link, slot, ucp_put_nbx(c.ep, src, length, raddr, rkey->key, &param));
+}
+
+// Everything that can be said against an operation before it is posted.
+cwy_status refuse(Connection& c, uint64_t raddr, cwyc_rkey* rkey, size_t length) {
+  if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
+  if (__builtin_expect(rkey == nullptr || !inside(*rkey, raddr, length), 0)) return CWY_ERR_INVALID;
+  return __builtin_expect(rkey->key == nullptr, 0) ? unpack(*c.link, *rkey) : CWY_OK;
+}
+
+}  // namespace
+
+cwy_status unpack(Link& link, cwyc_rkey& rkey) {
+  if (rkey.key != nullptr) return CWY_OK;
+  forget_complaint();
+  const ucs_status_t status = ucp_ep_rkey_unpack(link.ep, rkey.packed.data(), &rkey.key);
+  if (status == UCS_OK) return CWY_OK;
+  rkey.key = nullptr;
+  log(CWY_LOG_INFO, "the key to memory of rank %u cannot be used: %s", link.peer.rank,
+      explain(status).c_str());
+  return CWY_ERR_UNSUPPORTED;
+}
+
+cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op) {
+  Connection& c = connection(conn);
+  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  if (__builtin_expect(no != CWY_OK, 0)) return no;
+  if (length == 0) return CWY_OK;
+  Slot* slot = take_slot(conn->ep, flags);
+  if (slot == nullptr) return CWY_RETRY;
+  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0;
+  if (copies && (src = copied(slot, src, length)) == nullptr) {
+    conn->ep->slots.give(slot);
+    return CWY_ERR_NOMEM;
+  }
+  if (!copies) slot->op = op;
+  const cwy_status status = post_put(conn, slot, src, copies ? nullptr : lmem, raddr, rkey, length);
+  if (status < 0) return status;
+  if (status == CWY_OK) conn->ep->slots.give(slot);
+  return await_remote(*c.link, op, status == CWY_OK || copies, true);
+}
+
+cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                     size_t length, uint32_t flags, cwyc_op* op) {
+  Connection& c = connection(conn);
+  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  if (__builtin_expect(no != CWY_OK, 0)) return no;
+  if (length == 0) return CWY_OK;
+  if (length > put_small_max) return CWY_ERR_INVALID;
+  Slot* slot = take_slot(conn->ep, flags);
+  if (slot == nullptr) return CWY_RETRY;
+  std::memcpy(slot->bytes, src, length);
+  const cwy_status status = post_put(conn, slot, slot->bytes, nullptr, raddr, rkey, length);
+  if (status < 0) return status;
+  if (status == CWY_OK) conn->ep->slots.give(slot);
+  return await_remote(*c.link, op, true, false);
+}
+
+cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op) {
+  Connection& c = connection(conn);
+  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  if (__builtin_expect(no != CWY_OK, 0)) return no;
+  if (length == 0) return CWY_OK;
+  Slot* slot = take_slot(conn->ep, flags);
+  if (slot == nullptr) return CWY_RETRY;
+  slot->link = c.link;
+  slot->kind = SlotKind::get;
+  slot->op = op;
+  ucp_request_param_t param;
+  describe(param, slot, lmem);
+  conn->ep->count(get_count);
+  conn->ep->count(get_bytes, length);
+  const cwy_status status =
+      accepted(*c.link, slot, ucp_get_nbx(c.ep, dst, length, raddr, rkey->key, &param));
+  if (status == CWY_OK) conn->ep->slots.give(slot);
+  return status;
+}
+
+}  // namespace causeway::ucx
