@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "bench/driver/capture.h"
 #include "bench/driver/plan.h"
@@ -20,16 +22,40 @@ struct BenchOptions {
   bool list = false;
   bool json = false;
   bool strict = false;
+  std::string network;  // conduit to measure beside raw loops on its library; or empty
 };
 
 // The measuring program lies in the same tree as this tool, installed or built.
-fs::path find_program(const fs::path& tool) {
+fs::path find_program(const fs::path& tool, const std::string& name) {
   const fs::path program =
-      tool.parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" / "causeway-bench";
+      tool.parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" / name;
   if (access(program.c_str(), X_OK) != 0)
     throw std::runtime_error(
         fmt::format("{} is missing; it is built and installed with this tool", program.string()));
   return program;
+}
+
+bool is_ucx(const std::string& network) {
+  return network == "ucx" || network.rfind("ucx:", 0) == 0;
+}
+
+// The program for one network prints its own lines; this process becomes its launcher.
+int run_network(const BenchOptions& options, const fs::path& tool) {
+  if (!options.request.config)
+    throw std::runtime_error(
+        "--network needs --config FILE with rules that send ranks over that conduit, such as "
+        "sites/ofi-tcp.yaml of the installed configurations");
+  std::vector<std::string> words{tool.string(), "run", "-n", "2", "--config",
+                                 *options.request.config};
+  for (const std::string& set : options.request.sets) words.insert(words.end(), {"--set", set});
+  words.push_back("--");
+  words.push_back(find_program(tool, "causeway-bench-" + options.network).string());
+  if (options.request.quick) words.insert(words.end(), {"--repetitions", "3"});
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execv(tool.c_str(), arguments.data());
+  throw std::runtime_error(fmt::format("cannot execute {}", tool.string()));
 }
 
 int run_bench(const BenchOptions& options) {
@@ -38,8 +64,9 @@ int run_bench(const BenchOptions& options) {
     return kOk;
   }
   const fs::path tool = bench::executable_path();
+  if (options.network == "ofi") return run_network(options, tool);
   const bench::Outcome outcome =
-      bench::carry_out(options.request, tool.string(), find_program(tool).string());
+      bench::carry_out(options.request, tool.string(), find_program(tool, "causeway-bench").string());
   fmt::print("{}", options.json ? bench::json_text(outcome)
                                 : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
   for (const std::string& problem : outcome.problems)
@@ -54,8 +81,8 @@ std::string check_figure(const std::string& name) {
 }
 
 std::string check_network(const std::string& name) {
-  if (name == "ucx" || name.rfind("ucx:", 0) == 0) return {};
-  return fmt::format("'{}' is not a network that can be measured; there is ucx", name);
+  if (name == "ofi" || is_ucx(name)) return {};
+  return fmt::format("'{}' is not a network that can be measured; there are ofi and ucx", name);
 }
 
 }  // namespace
@@ -81,14 +108,16 @@ void add_bench(CLI::App& app, int& status) {
   sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  sub->add_option("--network", request.network,
-                  "Measure a network conduit beside loops on its own library: ucx or ucx:TLS")
+  sub->add_option("--network", options->network,
+                  "Measure a network conduit beside loops on its own library: ucx, ucx:TLS, or ofi "
+                  "(which needs --config)")
       ->check(check_network)
       ->type_name("NAME[:TRANSPORT]");
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();
   sub->callback([options, &status] {
+    if (is_ucx(options->network)) options->request.network = options->network;
     try {
       status = run_bench(*options);
     } catch (const std::exception& e) {

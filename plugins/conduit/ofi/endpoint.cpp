@@ -88,10 +88,17 @@ bool add_to_epoll(int epoll, fid_t queue) {
   return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
-// With a descriptor to sleep on where the provider has one.
+// A descriptor makes every look at a software provider's queue dearer, since each arrival is
+// signalled. It pays where ranks must let others have the processor.
+bool wants_descriptor(const cwyc_ep& ep) {
+  const Wait wait = ep.domain->options.wait;
+  if (wait != Wait::automatic) return wait == Wait::always;
+  return services->job->local_count > services->job->cpu_count;
+}
+
 int open_queues(cwyc_ep& ep) {
   const bool msg = ep.domain->path.msg;
-  if (ep.domain->options.wait == Wait::automatic) {
+  if (wants_descriptor(ep)) {
     int error = open_queue(ep, FI_WAIT_FD);
     if (error == 0 && msg) error = open_event_queue(ep, FI_WAIT_FD);
     if (error == 0) {
@@ -261,8 +268,8 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const fi_info& info = *d.path.info;
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE | CWYC_CAP_MEM_REG;
-  if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET;
+  a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
+  if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_MEM_REG;
   if (d.can_put && d.path.order_send_after_write) a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
   if (ep->epoll >= 0) a.caps |= CWYC_CAP_WAIT_FD;
   if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;

@@ -100,6 +100,8 @@ void give_back_lease(cwyc_domain* domain, Lease* lease) {
 cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
+    if (!domain->can_put)
+      return report(err, CWY_ERR_UNSUPPORTED, "puts go over active messages here (delivery)");
     const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
     const bool device = ref->form == CWY_FORM_DEVICE_VA && domain->options.hmem &&
                         (domain->path.info->caps & FI_HMEM) != 0;

@@ -56,6 +56,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   static constexpr const char* endpoints[] = {"auto", "msg", "rdm"};
   static constexpr const char* or_never[] = {"auto", "never"};
   static constexpr const char* delivery[] = {"auto", "complete", "read", "never"};
+  static constexpr const char* wait[] = {"auto", "always", "never"};
   static constexpr const char* progress[] = {"manual", "auto"};
   static constexpr const char* cache[] = {"in_flight", "keep"};
   Reader r(services, opts, err);
@@ -72,7 +73,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   r.size("copy_below", out.copy_below);
   r.choice("delivery", delivery, out.delivery);
   r.choice("atomics", or_never, out.atomics);
-  r.choice("wait", or_never, out.wait);
+  r.choice("wait", wait, out.wait);
   r.choice("progress", progress, out.progress);
   r.choice("registration_cache", cache, out.registration_cache);
   r.flag("hmem", out.hmem);

@@ -14,7 +14,7 @@ enum class EndpointKind : uint32_t { automatic, msg, rdm };
 enum class MultiReceive : uint32_t { automatic, never };
 enum class Delivery : uint32_t { automatic, complete, read, never };
 enum class Native : uint32_t { automatic, never };
-enum class Wait : uint32_t { automatic, never };
+enum class Wait : uint32_t { automatic, always, never };
 enum class Progress : uint32_t { manual, automatic };
 enum class RegistrationCache : uint32_t { in_flight, keep };
 
@@ -69,8 +69,9 @@ struct Options {
   "never leaves puts to the core'}\n"                                                           \
   "  atomics: {type: enum, choices: [auto, never], default: auto,\n"                            \
   "    help: the atomics that the provider has}\n"                                              \
-  "  wait: {type: enum, choices: [auto, never], default: auto,\n"                               \
-  "    help: a descriptor to sleep on, where the provider has one}\n"                           \
+  "  wait: {type: enum, choices: [auto, always, never], default: auto,\n"                       \
+  "    help: 'a descriptor to sleep on, where the provider has one; auto: where the host has "  \
+  "more ranks than processors'}\n"                                                             \
   "  progress: {type: enum, choices: [manual, auto], default: manual,\n"                        \
   "    help: who moves data forward; auto may start a thread of the provider}\n"                \
   "  registration_cache: {type: enum, choices: [in_flight, keep], default: in_flight,\n"        \

@@ -1,0 +1,288 @@
+#include "bench/raw/ofi_pair.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <sched.h>
+
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+namespace causeway::bench {
+namespace {
+
+constexpr int kReceives = 64;
+constexpr size_t kReceiveBytes = 256;
+constexpr size_t kStopLength = 1;
+
+void must(ssize_t answer, const char* call) {
+  if (answer != 0)
+    throw std::runtime_error(std::string(call) + ": " + fi_strerror(static_cast<int>(-answer)));
+}
+
+struct Close {
+  template <class T>
+  void operator()(T* object) const {
+    if (object != nullptr) fi_close(&object->fid);
+  }
+};
+template <class T>
+using Fid = std::unique_ptr<T, Close>;
+
+// What each side tells the other.
+struct Words {
+  uint64_t base, key;
+  uint64_t length;
+  uint8_t address[128];
+};
+
+}  // namespace
+
+struct OfiPair::Parts {
+  fi_info* info = nullptr;
+  Fid<fid_fabric> fabric;
+  Fid<fid_domain> domain;
+  Fid<fid_eq> eq;
+  Fid<fid_cq> cq;
+  Fid<fid_av> av;
+  Fid<fid_pep> passive;
+  Fid<fid_mr> mr;
+  Fid<fid_ep> ep;
+  fi_addr_t peer = FI_ADDR_UNSPEC;
+  uint64_t remote = 0, key = 0;
+  std::vector<char> receive = std::vector<char>(kReceives * kReceiveBytes);
+  int done = 0, arrived = 0;
+  bool stopped = false;
+  uint32_t idle = 0;
+
+  ~Parts() {
+    ep.reset();
+    if (info != nullptr) fi_freeinfo(info);
+  }
+
+  // One look at the queue. Receives are told from other completions by their context.
+  void poll() {
+    fi_cq_msg_entry entries[16];
+    const ssize_t got = fi_cq_read(cq.get(), entries, 16);
+    if (got == -FI_EAVAIL) throw std::runtime_error("an operation of the raw loop failed");
+    if (got <= 0) {
+      if (++idle % 1000 == 0) sched_yield();
+      return;
+    }
+    idle = 0;
+    for (ssize_t i = 0; i < got; ++i) {
+      if (entries[i].op_context == nullptr) {
+        ++done;
+        continue;
+      }
+      if (entries[i].len == kStopLength) stopped = true;
+      ++arrived;
+      post(static_cast<char*>(entries[i].op_context));
+    }
+  }
+  void post(char* buffer) {
+    must(fi_recv(ep.get(), buffer, kReceiveBytes, nullptr, FI_ADDR_UNSPEC, buffer), "fi_recv");
+  }
+  template <class Post>
+  void posted(Post&& call) {
+    ssize_t answer = 0;
+    while ((answer = call()) == -FI_EAGAIN) poll();
+    must(answer, "posting");
+  }
+  void put(const void* source, size_t length) {
+    const iovec piece{const_cast<void*>(source), length};
+    const fi_rma_iov target{remote, length, key};
+    fi_msg_rma message{};
+    message.msg_iov = &piece;
+    message.iov_count = 1;
+    message.addr = peer;
+    message.rma_iov = &target;
+    message.rma_iov_count = 1;
+    posted([&] { return fi_writemsg(ep.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE); });
+  }
+  void get(void* target, size_t length) {
+    posted([&] { return fi_read(ep.get(), target, length, nullptr, peer, remote, key, nullptr); });
+  }
+  void await(int count) {
+    while (done < count) poll();
+  }
+  void send(const void* data, size_t length) {
+    posted([&] { return fi_inject(ep.get(), data, length, peer); });
+  }
+};
+
+namespace {
+
+fi_info* find(const std::string& provider, bool connected) {
+  fi_info* hints = fi_allocinfo();
+  hints->caps = FI_MSG | FI_RMA;
+  hints->ep_attr->type = connected ? FI_EP_MSG : FI_EP_RDM;
+  hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->domain_attr->threading = FI_THREAD_DOMAIN;
+  hints->fabric_attr->prov_name = strdup(provider.c_str());
+  fi_info* list = nullptr;
+  const int error = fi_getinfo(FI_VERSION(1, 15), nullptr, nullptr, 0, hints, &list);
+  fi_freeinfo(hints);
+  must(error, "fi_getinfo");
+  fi_info* best = list;
+  while (best != nullptr && best->fabric_attr->prov_name != provider) best = best->next;
+  fi_info* own = best != nullptr ? fi_dupinfo(best) : nullptr;
+  fi_freeinfo(list);
+  if (own == nullptr) throw std::runtime_error("no provider " + provider);
+  return own;
+}
+
+uint32_t next_event(fid_eq* eq, fi_eq_cm_entry& entry) {
+  uint32_t event = 0;
+  ssize_t got = 0;
+  while ((got = fi_eq_read(eq, &event, &entry, sizeof entry, 0)) == -FI_EAGAIN) sched_yield();
+  if (got < 0) throw std::runtime_error("connecting failed");
+  return event;
+}
+
+}  // namespace
+
+OfiPair::OfiPair(const std::string& provider, bool connected, bool first, void* memory,
+                 size_t length, const Exchange& exchange)
+    : parts_(std::make_unique<Parts>()) {
+  Parts& p = *parts_;
+  p.info = find(provider, connected);
+  fid_fabric* fabric = nullptr;
+  must(fi_fabric(p.info->fabric_attr, &fabric, nullptr), "fi_fabric");
+  p.fabric.reset(fabric);
+  fid_domain* domain = nullptr;
+  must(fi_domain(fabric, p.info, &domain, nullptr), "fi_domain");
+  p.domain.reset(domain);
+  fi_cq_attr cq_attr{};
+  cq_attr.format = FI_CQ_FORMAT_MSG;
+  cq_attr.size = 4096;
+  fid_cq* cq = nullptr;
+  must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
+  p.cq.reset(cq);
+  fid_mr* mr = nullptr;
+  must(fi_mr_reg(domain, memory, length, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0, &mr, nullptr),
+       "fi_mr_reg");
+  p.mr.reset(mr);
+
+  Words words{};
+  const bool virtual_address = (p.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+  words.base = virtual_address ? reinterpret_cast<uint64_t>(memory) : 0;
+  words.key = fi_mr_key(mr);
+  words.length = sizeof words.address;
+  fid_ep* ep = nullptr;
+  if (connected) {
+    fi_eq_attr eq_attr{};
+    fid_eq* eq = nullptr;
+    must(fi_eq_open(fabric, &eq_attr, &eq, nullptr), "fi_eq_open");
+    p.eq.reset(eq);
+    fid_pep* passive = nullptr;
+    must(fi_passive_ep(fabric, p.info, &passive, nullptr), "fi_passive_ep");
+    p.passive.reset(passive);
+    must(fi_pep_bind(passive, &eq->fid, 0), "fi_pep_bind");
+    must(fi_listen(passive), "fi_listen");
+    must(fi_getname(&passive->fid, words.address, &words.length), "fi_getname");
+  } else {
+    fi_av_attr av_attr{};
+    fid_av* av = nullptr;
+    must(fi_av_open(domain, &av_attr, &av, nullptr), "fi_av_open");
+    p.av.reset(av);
+    must(fi_endpoint(domain, p.info, &ep, nullptr), "fi_endpoint");
+    p.ep.reset(ep);
+    must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    must(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
+    must(fi_enable(ep), "fi_enable");
+    must(fi_getname(&ep->fid, words.address, &words.length), "fi_getname");
+  }
+  const std::string theirs =
+      exchange(std::string(reinterpret_cast<const char*>(&words), sizeof words));
+  Words other;
+  std::memcpy(&other, theirs.data(), sizeof other);
+  p.remote = other.base;
+  p.key = other.key;
+  if (!connected) {
+    if (fi_av_insert(p.av.get(), other.address, 1, &p.peer, 0, nullptr) != 1)
+      throw std::runtime_error("fi_av_insert failed");
+  } else {
+    fi_eq_cm_entry entry{};
+    fi_info* info = p.info;
+    if (!first) {
+      if (next_event(p.eq.get(), entry) != FI_CONNREQ) throw std::runtime_error("no request came");
+      info = entry.info;
+    } else {
+      info->dest_addr = std::malloc(other.length);
+      std::memcpy(info->dest_addr, other.address, other.length);
+      info->dest_addrlen = other.length;
+    }
+    must(fi_endpoint(domain, info, &ep, nullptr), "fi_endpoint");
+    p.ep.reset(ep);
+    must(fi_ep_bind(ep, &p.eq->fid, 0), "fi_ep_bind");
+    must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+    must(fi_enable(ep), "fi_enable");
+    if (first) must(fi_connect(ep, other.address, nullptr, 0), "fi_connect");
+    if (!first) must(fi_accept(ep, nullptr, 0), "fi_accept");
+    if (info != p.info) fi_freeinfo(info);
+    if (next_event(p.eq.get(), entry) != FI_CONNECTED) throw std::runtime_error("not connected");
+  }
+  for (int i = 0; i < kReceives; ++i) p.post(&p.receive[static_cast<size_t>(i) * kReceiveBytes]);
+}
+
+OfiPair::~OfiPair() = default;
+
+void OfiPair::put_each(const void* source, size_t length, int count) {
+  put_many(source, length, count, 1);
+}
+void OfiPair::get_each(void* target, size_t length, int count) {
+  get_many(target, length, count, 1);
+}
+
+void OfiPair::put_many(const void* source, size_t length, int count, int window) {
+  Parts& p = *parts_;
+  p.done = 0;
+  for (int i = 0; i < count; ++i) {
+    p.await(i - window + 1);
+    p.put(source, length);
+  }
+  p.await(count);
+}
+
+void OfiPair::get_many(void* target, size_t length, int count, int window) {
+  Parts& p = *parts_;
+  p.done = 0;
+  for (int i = 0; i < count; ++i) {
+    p.await(i - window + 1);
+    p.get(target, length);
+  }
+  p.await(count);
+}
+
+void OfiPair::ping(size_t length, int count) {
+  Parts& p = *parts_;
+  const char data[kReceiveBytes] = {};
+  for (int i = 0; i < count; ++i) {
+    p.arrived = 0;
+    p.send(data, length);
+    while (p.arrived == 0) p.poll();
+  }
+}
+
+void OfiPair::serve() {
+  Parts& p = *parts_;
+  const char data[kReceiveBytes] = {};
+  p.stopped = false;
+  p.arrived = 0;
+  while (!p.stopped) {
+    p.poll();
+    for (; p.arrived > 0 && !p.stopped; --p.arrived) p.send(data, 32);
+  }
+}
+
+void OfiPair::stop() {
+  const char data[kStopLength] = {};
+  parts_->send(data, kStopLength);
+}
+
+}  // namespace causeway::bench
