@@ -109,8 +109,8 @@ cwy_status send_gathered(Link& link, Frame& f, const void* payload, size_t carri
   ticket->work = Work::send;
   ticket->op = op;
   ticket->report = CWYC_DONE_LOCAL;
-  const ssize_t error = fi_sendv(link.endpoint, pieces, descs, padding != 0 ? 3 : 2, link.address,
-                                 ticket);
+  const ssize_t error =
+      fi_sendv(link.endpoint, pieces, descs, padding != 0 ? 3 : 2, link.address, ticket);
   if (error != 0) {
     give_back_ticket(ep, ticket);
     return refused(link, static_cast<int>(error));
@@ -240,8 +240,8 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   if (nargs > CWYC_AM_MAX_ARGS || length > conn->ep->medium_max) return CWY_ERR_INVALID;
   const Pass pass(conn->ep->domain->gate);
   Link& link = link_of(conn);
-  Frame f = make_frame(link, FrameKind::am_medium, word, args, nargs,
-                       static_cast<uint32_t>(length), length, flags);
+  Frame f = make_frame(link, FrameKind::am_medium, word, args, nargs, static_cast<uint32_t>(length),
+                       length, flags);
   cwy_status status = may_send(link, f);
   const bool copy = (flags & CWYC_SRC_VOLATILE) != 0;
   if (status == CWY_OK) status = send_frame(link, f, payload, lmem, length, copy, op);

@@ -63,7 +63,7 @@ uint64_t as_word(T value) {
 // What is added for the operations that are additions in disguise; else the operand as it is.
 template <class T>
 uint64_t operand_of(uint32_t operation, uint64_t operand) {
-  const uint32_t plain = operation < fetching  ? operation
+  const uint32_t plain = operation < fetching ? operation
                          : operation < op_set ? operation - fetching
                                               : operation_count;
   if (plain == op_inc) return as_word(T{1});

@@ -21,8 +21,8 @@ Ticket* take_ticket(cwyc_ep* ep);
 void give_back_ticket(cwyc_ep* ep, Ticket* ticket);
 Bounce* take_bounce(cwyc_ep* ep);
 void give_back_bounce(cwyc_ep* ep, Bounce* bounce);
-void want_buffers(cwyc_ep* ep, Link* link, uint32_t n);    // post so many more
-void unwant_buffers(cwyc_ep* ep, Link* link);              // those of a link that ends
+void want_buffers(cwyc_ep* ep, Link* link, uint32_t n);  // post so many more
+void unwant_buffers(cwyc_ep* ep, Link* link);            // those of a link that ends
 void repost(cwyc_ep* ep, ReceiveBuffer* buffer);
 void post_wanted(cwyc_ep* ep);
 

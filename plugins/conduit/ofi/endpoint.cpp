@@ -38,8 +38,7 @@ void choose_sizes(cwyc_ep& ep) {
   const size_t largest = info.ep_attr->max_msg_size;
   ep.medium_max = std::min<size_t>(d.options.am_medium, largest - frame_overhead - 8);
   ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
-  ep.inject_max =
-      std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
+  ep.inject_max = std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
   ep.copy_frame = std::min(copied_frame, ep.frame_max);
   // A credit is a frame, or a KiB of one where many frames share a buffer; so no lane ever has more
   // frames under way than credits, which is what the provider's own queues must take. Fewer per
@@ -206,8 +205,7 @@ void leave_in_order(cwyc_ep* ep) {
 
 }  // namespace
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
-                   cwy_err* err) {
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
     if ((domain->path.info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0 && !domain->eps.empty())
@@ -270,7 +268,8 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
   if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_MEM_REG;
-  if (d.can_put && d.path.order_send_after_write) a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
+  if (d.can_put && d.path.order_send_after_write)
+    a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
   if (ep->epoll >= 0) a.caps |= CWYC_CAP_WAIT_FD;
   if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;
   if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
@@ -324,24 +323,13 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
     mediums += lane[CWYC_AM_MEDIUM];
     longs += lane[CWYC_AM_LONG];
   }
-  const std::pair<const char*, uint64_t> all[] = {{"am_short", shorts},
-                                                  {"am_medium", mediums},
-                                                  {"am_long", longs},
-                                                  {"am_bytes", c.am_bytes},
-                                                  {"received", c.received},
-                                                  {"injected", c.injected},
-                                                  {"copied", c.copied},
-                                                  {"deferred", c.deferred},
-                                                  {"put", c.puts},
-                                                  {"put_bytes", c.put_bytes},
-                                                  {"get", c.gets},
-                                                  {"get_bytes", c.get_bytes},
-                                                  {"atomic", c.atomics},
-                                                  {"retries", c.retries},
-                                                  {"credit_frames", c.credit_frames},
-                                                  {"connections", c.connections},
-                                                  {"dropped", c.dropped},
-                                                  {"errors", c.errors}};
+  const std::pair<const char*, uint64_t> all[] = {
+      {"am_short", shorts},           {"am_medium", mediums},   {"am_long", longs},
+      {"am_bytes", c.am_bytes},       {"received", c.received}, {"injected", c.injected},
+      {"copied", c.copied},           {"deferred", c.deferred}, {"put", c.puts},
+      {"put_bytes", c.put_bytes},     {"get", c.gets},          {"get_bytes", c.get_bytes},
+      {"atomic", c.atomics},          {"retries", c.retries},   {"credit_frames", c.credit_frames},
+      {"connections", c.connections}, {"dropped", c.dropped},   {"errors", c.errors}};
   for (const auto& [name, value] : all) fn(arg, name, value);
 }
 

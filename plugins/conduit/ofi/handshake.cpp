@@ -71,8 +71,7 @@ Link* own_attempt(cwyc_ep* ep, const Hello& hello) {
 
 fi_addr_t insert_address(cwyc_ep* ep, const void* bytes) {
   fi_addr_t address = FI_ADDR_UNSPEC;
-  return fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) == 1 ? address
-                                                                         : FI_ADDR_UNSPEC;
+  return fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) == 1 ? address : FI_ADDR_UNSPEC;
 }
 
 void reject(cwyc_ep* ep, fi_info* info) {

@@ -206,8 +206,9 @@ uint32_t push_todo(cwyc_ep* ep) {
       destroy_link(&link);
       continue;
     }
-    const bool again = link.state == LinkState::connecting || !link.parked.empty() || link.hello_due || link.welcome_due ||
-                       link.bye_due || (link.lost && !link.reported);
+    const bool again = link.state == LinkState::connecting || !link.parked.empty() ||
+                       link.hello_due || link.welcome_due || link.bye_due ||
+                       (link.lost && !link.reported);
     if (again) want_attention(&link);
   }
   return events;

@@ -106,8 +106,8 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
     const bool device = ref->form == CWY_FORM_DEVICE_VA && domain->options.hmem &&
                         (domain->path.info->caps & FI_HMEM) != 0;
     if (!host && !device)
-      return report(err, CWY_ERR_UNSUPPORTED,
-                    "provider %s registers host memory only%s", domain->path.provider.c_str(),
+      return report(err, CWY_ERR_UNSUPPORTED, "provider %s registers host memory only%s",
+                    domain->path.provider.c_str(),
                     domain->options.hmem ? "" : " (device memory was not asked for: hmem: true)");
     auto mem = std::make_unique<cwyc_mem>();
     void* base = reinterpret_cast<void*>(ref->addr);
@@ -122,8 +122,7 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
     mem->domain = domain;
     mem->host = host;
     mem->desc = fi_mr_desc(mem->mr.get());
-    const bool virtual_address =
-        (domain->path.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+    const bool virtual_address = (domain->path.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     mem->rkey = {ref->addr, ref->length, virtual_address ? ref->addr : 0, fi_mr_key(mem->mr.get()),
                  host ? 1u : 0u};
     domain->mems.push_back(mem.get());
@@ -161,7 +160,8 @@ cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, u
     return report(err, CWY_ERR_INVALID, "rank %u gave an rkey for no memory", peer->peer.rank);
   if (!ep->domain->can_put)
     return report(err, CWY_ERR_UNSUPPORTED, "puts go over active messages here (delivery)");
-  *out = new (std::nothrow) cwyc_rkey{blob.base, blob.length, blob.origin, blob.key, blob.host == 1};
+  *out =
+      new (std::nothrow) cwyc_rkey{blob.base, blob.length, blob.origin, blob.key, blob.host == 1};
   return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for an rkey");
 }
 

@@ -90,11 +90,11 @@ struct Ticket {
   fi_context2 context{};  // first: the completion names this address
   Ticket* previous = nullptr;
   Ticket* next = nullptr;
-  Link* link = nullptr;    // NULL: the link is gone, or this is a receive buffer
-  cwyc_op* op = nullptr;   // NULL: nobody is told
+  Link* link = nullptr;   // NULL: the link is gone, or this is a receive buffer
+  cwyc_op* op = nullptr;  // NULL: nobody is told
   struct Bounce* bounce = nullptr;
   Lease* lease = nullptr;
-  void* desc = nullptr;    // of the ticket itself, for operands
+  void* desc = nullptr;     // of the ticket itself, for operands
   void* copy_to = nullptr;  // where the result goes
   uint64_t copy_bytes = 0;
   uint64_t operand[2] = {};
@@ -116,9 +116,9 @@ struct ReceiveBuffer {
   Ticket ticket;
   void* desc = nullptr;
   char* data = nullptr;
-  Link* owner = nullptr;    // the link whose queue it is posted to, where queues are not shared
-  uint32_t held = 0;        // frames in it that wait for their delivery
-  bool released = true;     // the provider has finished with it
+  Link* owner = nullptr;  // the link whose queue it is posted to, where queues are not shared
+  uint32_t held = 0;      // frames in it that wait for their delivery
+  bool released = true;   // the provider has finished with it
 };
 
 // Memory of the conduit's own in a few large pieces, registered where the provider wants that.
@@ -176,20 +176,20 @@ struct Link {
   Ticket* pending = nullptr;  // what the core waits for
   uint32_t in_flight = 0;     // tickets of this link in the provider's hands
   cwy_peer peer{};
-  uint32_t index = 0;         // index and generation here
-  uint64_t nonce = 0;         // of the peer's endpoint
-  Fid<fid_ep> own;            // connected endpoints
+  uint32_t index = 0;  // index and generation here
+  uint64_t nonce = 0;  // of the peer's endpoint
+  Fid<fid_ep> own;     // connected endpoints
   cwyc_op* connect_op = nullptr;
-  uint64_t deadline = 0;      // of the connecting, or when a lost peer counts as dead
-  bool active = false;        // this side asked for it
+  uint64_t deadline = 0;  // of the connecting, or when a lost peer counts as dead
+  bool active = false;    // this side asked for it
   bool local_closed = false, remote_closed = false;
   bool lost = false, reported = false;
   bool hello_due = false, welcome_due = false, bye_due = false, bye_sent = false;
   bool on_todo = false;
-  std::deque<Parked> parked;  // in practice empty
-  uint32_t buffers = 0;       // receive buffers that stand for this link
+  std::deque<Parked> parked;          // in practice empty
+  uint32_t buffers = 0;               // receive buffers that stand for this link
   std::vector<ReceiveBuffer*> queue;  // those posted to it alone, where queues are not shared
-  std::vector<uint8_t> dest;  // the provider's address of the peer, for the hello
+  std::vector<uint8_t> dest;          // the provider's address of the peer, for the hello
   const char* why = "";
 };
 
@@ -218,7 +218,7 @@ struct cwyc_domain {
   std::vector<cwyc_ep*> eps;
   std::vector<cwyc_mem*> mems;  // what peers may write to
   uint64_t next_key = 1;
-  bool can_put = false;          // REMOTE of a put can be known
+  bool can_put = false;            // REMOTE of a put can be known
   bool delivery_complete = false;  // by FI_DELIVERY_COMPLETE; else by a read behind it
   uint64_t atomic_ops[8] = {};
   // Leases by address; several may begin at one address. Those without users are dropped, or
@@ -268,8 +268,8 @@ struct cwyc_ep {
 
   std::vector<std::unique_ptr<causeway::ofi::Link>> links;  // by index; holes are NULL
   std::vector<uint32_t> generations;
-  std::vector<uint32_t> newest_epoch;   // by rank
-  std::vector<causeway::ofi::Link*> todo;  // links with something to do in progress
+  std::vector<uint32_t> newest_epoch;             // by rank
+  std::vector<causeway::ofi::Link*> todo;         // links with something to do in progress
   std::vector<causeway::ofi::Ticket*> reads_due;  // reads behind puts that met a full queue
   uint32_t connecting = 0;
 
@@ -278,7 +278,5 @@ struct cwyc_ep {
   fi_cq_data_entry batch[batch_size] = {};
   uint32_t batch_head = 0, batch_tail = 0;
   uint32_t since_events = 0;  // polls since the event queue was read
-  uint64_t quiet_until = 0;   // the clock of the processor before which an idle endpoint rests
-  uint32_t idle_polls = 0;
   causeway::ofi::Counters counters;
 };

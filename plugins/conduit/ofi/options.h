@@ -71,7 +71,7 @@ struct Options {
   "    help: the atomics that the provider has}\n"                                              \
   "  wait: {type: enum, choices: [auto, always, never], default: auto,\n"                       \
   "    help: 'a descriptor to sleep on, where the provider has one; auto: where the host has "  \
-  "more ranks than processors'}\n"                                                             \
+  "more ranks than processors'}\n"                                                              \
   "  progress: {type: enum, choices: [manual, auto], default: manual,\n"                        \
   "    help: who moves data forward; auto may start a thread of the provider}\n"                \
   "  registration_cache: {type: enum, choices: [in_flight, keep], default: in_flight,\n"        \

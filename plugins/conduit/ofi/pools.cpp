@@ -74,8 +74,8 @@ char* Slabs::take(size_t bytes, void** desc) {
     void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) return nullptr;
     Slab slab{static_cast<char*>(base), size, nullptr};
-    if (registered_ && register_memory(domain_, base, size, pool_access(), CWY_MEM_HOST, -1,
-                                       slab.mr) != 0) {
+    if (registered_ &&
+        register_memory(domain_, base, size, pool_access(), CWY_MEM_HOST, -1, slab.mr) != 0) {
       munmap(base, size);
       return nullptr;
     }

@@ -93,8 +93,7 @@ Info hints_for(const Options& options, const std::string& provider, bool msg, ui
   if ((caps & FI_HMEM) != 0) hints->domain_attr->mr_mode |= FI_MR_HMEM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;  // the plugin's own lock stands in front
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  if (options.progress == Progress::automatic)
-    hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
+  if (options.progress == Progress::automatic) hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
   hints->domain_attr->control_progress =
       options.progress == Progress::automatic ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
   hints->tx_attr->size = options.tx_size;

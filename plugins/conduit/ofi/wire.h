@@ -22,20 +22,20 @@ enum Lane : uint32_t { request_lane, reply_lane, lane_count };
 enum class FrameKind : uint8_t {
   am_short = CWYC_AM_SHORT,
   am_medium = CWYC_AM_MEDIUM,
-  am_long = CWYC_AM_LONG,    // the payload was written before
-  am_long_inline,            // the payload stands in the frame
-  credit,                    // nothing but the credit fields
-  hello,                     // datagrams: who speaks and how to answer; payload is a Hello
-  welcome,                   // datagrams: the answer to it; payload is a Hello
-  bye,                       // nothing more comes from this side
-  gone,                      // and nothing is received any more: its endpoint closes
+  am_long = CWYC_AM_LONG,  // the payload was written before
+  am_long_inline,          // the payload stands in the frame
+  credit,                  // nothing but the credit fields
+  hello,                   // datagrams: who speaks and how to answer; payload is a Hello
+  welcome,                 // datagrams: the answer to it; payload is a Hello
+  bye,                     // nothing more comes from this side
+  gone,                    // and nothing is received any more: its endpoint closes
 };
 
 struct FrameHeader {
   uint64_t word;
-  uint32_t link;               // index and generation of the link at the receiver
+  uint32_t link;                // index and generation of the link at the receiver
   uint16_t credit[lane_count];  // room given back to the receiver of this frame
-  uint32_t length;             // of the payload
+  uint32_t length;              // of the payload
   FrameKind kind;
   uint8_t nargs;
   uint8_t lane;
@@ -72,7 +72,7 @@ struct Hello {
   uint16_t version;
   uint16_t window[lane_count];  // what the receiver may have under way to the sender of this
   uint16_t reserved;
-  uint32_t job;    // hash of the job's name
+  uint32_t job;  // hash of the job's name
   uint32_t rank;
   uint32_t epoch;
   uint32_t link;   // how the sender names this link
@@ -97,11 +97,11 @@ struct Address {
 static_assert(sizeof(Address) == 48 + longest_address);
 
 struct RkeyBlob {
-  uint64_t base;    // the owner's address
+  uint64_t base;  // the owner's address
   uint64_t length;
   uint64_t origin;  // what the provider calls the first byte: its address, or 0
   uint64_t key;
-  uint64_t host;    // 1: a processor can write there
+  uint64_t host;  // 1: a processor can write there
 };
 
 }  // namespace causeway::ofi

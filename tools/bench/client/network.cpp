@@ -30,13 +30,21 @@ double now_us() {
   return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) * 1e-3;
 }
 
-void on_pong(gex_Token_t) { g_replies = g_replies + 1; }
-void on_ping(gex_Token_t token) { gex_AM_ReplyShort0(token, 201, 0); }
-void on_phase(gex_Token_t, gex_AM_Arg_t phase) { g_phase = phase; }
+void on_pong(gex_Token_t) {
+  g_replies = g_replies + 1;
+}
+void on_ping(gex_Token_t token) {
+  gex_AM_ReplyShort0(token, 201, 0);
+}
+void on_phase(gex_Token_t, gex_AM_Arg_t phase) {
+  g_phase = phase;
+}
 
 enum Phase { kOurs = 1, kRaw = 2, kEnd = 3 };
 
-void tell(Phase phase) { gex_AM_RequestShort1(g_team, 1, 202, 0, phase); }
+void tell(Phase phase) {
+  gex_AM_RequestShort1(g_team, 1, 202, 0, phase);
+}
 
 // The serving rank: makes progress in whichever library is being measured.
 void serve(OfiPair& raw) {
@@ -54,14 +62,14 @@ void serve(OfiPair& raw) {
 
 struct Figure {
   const char* name;
-  double target;      // of the ratio of times, ours to raw
-  double bytes;       // of one operation: bandwidth is printed too; else 0
-  int count;          // operations per repetition
+  double target;  // of the ratio of times, ours to raw
+  double bytes;   // of one operation: bandwidth is printed too; else 0
+  int count;      // operations per repetition
   std::function<void(int)> ours, raw;
 };
 
-// Ours, raw, raw, ours ...: what disturbs one side disturbs the other. The shortest repetition decides,
-// because others may use the machine.
+// Ours, raw, raw, ours ...: what disturbs one side disturbs the other. The shortest repetition
+// decides, because others may use the machine.
 void measure(const Figure& f, OfiPair& raw, int repetitions) {
   std::vector<double> ours, theirs;
   const auto take_ours = [&] {
@@ -110,13 +118,12 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "causeway-bench-ofi: two ranks are needed\n");
     gasnet_exit(2);
   }
-  gex_AM_Entry_t handlers[] = {
-      {200, reinterpret_cast<gex_AM_Fn_t>(on_ping), GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0,
-       nullptr, "ping"},
-      {201, reinterpret_cast<gex_AM_Fn_t>(on_pong), GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0,
-       nullptr, "pong"},
-      {202, reinterpret_cast<gex_AM_Fn_t>(on_phase), GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1,
-       nullptr, "phase"}};
+  gex_AM_Entry_t handlers[] = {{200, reinterpret_cast<gex_AM_Fn_t>(on_ping),
+                                GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 0, nullptr, "ping"},
+                               {201, reinterpret_cast<gex_AM_Fn_t>(on_pong),
+                                GEX_FLAG_AM_REPLY | GEX_FLAG_AM_SHORT, 0, nullptr, "pong"},
+                               {202, reinterpret_cast<gex_AM_Fn_t>(on_phase),
+                                GEX_FLAG_AM_REQUEST | GEX_FLAG_AM_SHORT, 1, nullptr, "phase"}};
   gex_EP_RegisterHandlers(ep, handlers, 3);
   gex_Segment_t segment;
   gex_Segment_Attach(&segment, g_team, kSegment);
