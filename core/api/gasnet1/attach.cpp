@@ -72,17 +72,18 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
       a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
                 : nullptr;
   try {
-    publish_segments(team, [&] {
+    publish_segments(team, [&]() -> std::vector<Endpoint*> {
       std::string wrong = a.defect();
       if (wrong.empty()) wrong = a.draft();
       own_fault = !wrong.empty();
       if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
       segment.reset(allocate(team, a.segsize, wish));
-      team.ep()->set_segment(segment.get());
-      return segment.get();
+      if (segment == nullptr) return {};
+      team.client()->bind(*team.ep(), segment.get());
+      return {team.ep()};
     });
   } catch (const Error&) {
-    team.ep()->set_segment(nullptr);
+    if (segment != nullptr) team.client()->bind(*team.ep(), nullptr);
     throw;
   }
   segment.release();  // bound for good

@@ -281,6 +281,22 @@ SPEC_CASE(endpoints, offsets) {
   spec::barrier();
 }
 
+// Catches two capabilities, or two hints, on one bit: masks are built of them.
+SPEC_CASE(endpoints, capabilities_and_hints_are_bits) {
+  constexpr gex_EP_Capabilities_t each[] = {GEX_EP_CAPABILITY_RMA, GEX_EP_CAPABILITY_AM,
+                                            GEX_EP_CAPABILITY_VIS, GEX_EP_CAPABILITY_COLL,
+                                            GEX_EP_CAPABILITY_AD};
+  gex_EP_Capabilities_t together = 0;
+  for (const gex_EP_Capabilities_t one : each) {
+    CHECK(one != 0 && (one & (one - 1)) == 0);
+    CHECK_EQ(together & one, 0u);
+    together |= one;
+  }
+  CHECK_EQ(together & ~GEX_EP_CAPABILITY_ALL, 0u);
+  CHECK_EQ(GEX_FLAG_HINT_ACCEL_AD & GEX_FLAG_HINT_ACCEL_COLL, 0u);
+  CHECK_EQ(GEX_FLAG_HINT_ACCEL_ALL, GEX_FLAG_HINT_ACCEL_AD | GEX_FLAG_HINT_ACCEL_COLL);
+}
+
 // Handlers belong to an endpoint: an index of one is free on another.
 SPEC_CASE(endpoints, handler_tables_are_apart) {
   gex_EP_t ep = GEX_EP_INVALID;

@@ -124,6 +124,9 @@ SPEC_CASE(team_split, scratch_sizes) {
       gex_TM_Split(&tm, job().tm, 0, 0, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
   CHECK(size > 0);
   CHECK(tm == GEX_TM_INVALID);
+  const size_t least = gex_TM_Split(&tm, job().tm, 0, 0, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_MIN);
+  CHECK(least > 0 && least <= size);
+  CHECK(tm == GEX_TM_INVALID);
   CHECK_EQ(gex_TM_Split(nullptr, job().tm, 0, 0, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED),
            0u);
   CHECK(gex_TM_Dup(&tm, job().tm, nullptr, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) > 0);
