@@ -36,7 +36,7 @@ bool happened(gex_Event_t event) {
 void recycle(gex_Event_t event) {
   const EventRef ref = decode(event);
   if (ref.leaf != 0) return;
-  if (__builtin_expect(runtime().checks(), 0)) return retire_event(ref.object);
+  if (__builtin_expect(g_checks, 0)) return retire_event(ref.object);
   if (ref.object->type == EventType::op) {
     thread_state().ops.give(reinterpret_cast<Op*>(ref.object));
   } else {
