@@ -42,6 +42,16 @@ cwyl_args arguments(uint32_t operation, gex_Rank_t root, void* dst, const void* 
   return args;
 }
 
+// Nothing waits for this answer, so the team may be gone.
+void learn_offset(uint32_t team_id, uint32_t rank, uint32_t sender, uint64_t offset) {
+  const std::shared_ptr<Mailbox> box = known_mailbox(team_id, rank);
+  if (box == nullptr) return;
+  const std::lock_guard lock(box->mutex);
+  if (box->team == nullptr || sender >= box->team->info().size) return;
+  // Release: pairs with TeamRuns::map.
+  box->team->link(sender).offset.store(offset, std::memory_order_release);
+}
+
 gex_Event_t start_reduction(Team& team, cwyl_args args, const Reduction& r) {
   args.dt = r.dt;
   args.opcode = r.op;
@@ -109,19 +119,15 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
   if (message == CollectiveMessage::nudge || nargs < 6) return;  // arriving is all it has to do
   const auto team_id = static_cast<uint32_t>(args[1]), rank = static_cast<uint32_t>(args[2]),
              sender = static_cast<uint32_t>(args[3]);
+  if (message == CollectiveMessage::block_offset) {
+    learn_offset(team_id, rank, sender, join_halves(args[4], args[5]));
+    return;
+  }
+  if (nargs < 8) return;
   const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
   uint64_t own_offset;
   {
     const std::lock_guard lock(box->mutex);
-    if (message == CollectiveMessage::block_offset) {
-      if (box->team != nullptr && sender < box->team->info().size) {
-        // Release: pairs with TeamRuns::map.
-        box->team->link(sender).offset.store(join_halves(args[4], args[5]),
-                                             std::memory_order_release);
-      }
-      return;
-    }
-    if (nargs < 8) return;
     const uint64_t seq = join_halves(args[4], args[5]);
     const auto signal = static_cast<uint32_t>(args[6]), offset = static_cast<uint32_t>(args[7]);
     if (box->team == nullptr) {

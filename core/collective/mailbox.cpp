@@ -21,6 +21,12 @@ std::shared_ptr<Mailbox> mailbox(uint32_t team_id, uint32_t rank) {
   return slot;
 }
 
+std::shared_ptr<Mailbox> known_mailbox(uint32_t team_id, uint32_t rank) {
+  const std::lock_guard lock(g_mutex);
+  const auto found = g_mailboxes.find(key(team_id, rank));
+  return found != g_mailboxes.end() ? found->second : nullptr;
+}
+
 void forget_mailbox(uint32_t team_id, uint32_t rank) {
   const std::lock_guard lock(g_mutex);
   g_mailboxes.erase(key(team_id, rank));

@@ -26,6 +26,9 @@ struct Mailbox {
 
 // The mailbox of that member, made if need be. Any thread.
 std::shared_ptr<Mailbox> mailbox(uint32_t team_id, uint32_t rank);
+// The same if that member's is in use, else NULL: for answers, which may come after the team has
+// ended here.
+std::shared_ptr<Mailbox> known_mailbox(uint32_t team_id, uint32_t rank);
 void forget_mailbox(uint32_t team_id, uint32_t rank);
 
 }  // namespace causeway

@@ -91,7 +91,8 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
                      local,
                      reinterpret_cast<void*>(region.token[0] + offset),
                      length,
-                     GEX_FLAG_IMMEDIATE};
+                     GEX_FLAG_IMMEDIATE,
+                     true};
   gex_Event_t event = rma_nb(call, GEX_EVENT_DEFER);
   if (event == GEX_EVENT_NO_OP) return CWY_RETRY;
   runs.moved();

@@ -103,7 +103,6 @@ Team& Client::job_team() {
 }
 
 Client::~Client() {
-  remove_from_poll(*ep_);
   publications_.clear();  // before the endpoints that the rights are for
 }
 

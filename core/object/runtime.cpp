@@ -97,9 +97,10 @@ void Runtime::raise_threads() {
   if (multithreaded_) return;
   multithreaded_ = true;
   if (base_endpoint_ == nullptr) return;
+  // Every endpoint of every client sends through the base's connections and is polled with it, and
+  // the connections' tables change in place, also under the aliases of the others.
   for (auto& cep : base_endpoint_->conduit_eps()) raise_conduit_ep(*cep);
-  remove_from_poll(*base_endpoint_);  // what only one thread may enter is polled another way
-  add_to_poll(*base_endpoint_);
+  refresh_poll();  // what only one thread may enter is polled another way
 }
 
 void Runtime::note_death(uint32_t rank, const std::string& how) {

@@ -473,8 +473,18 @@ uint32_t local_members(const Team& team) {
   return n;
 }
 
-// A barrier over a team with several members here, of whom one thread may end one after the
-// other: only the last of them waits, for all.
+// Does any process have several members? All members find the same, for they end the team in the
+// same way.
+bool shares_processes(const Team& team) {
+  std::vector<uint32_t> ranks;
+  ranks.reserve(team.size());
+  for (const Peer* peer : team.members()) ranks.push_back(peer->rank);
+  std::sort(ranks.begin(), ranks.end());
+  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
+}
+
+// A barrier over a team with several members in some process, where one thread may end one after
+// the other: only the last of them waits, for all.
 void end_together(Team& team, uint32_t locals) {
   team.set_farewell(start_barrier(team));
   for (Team* member : team_ids::collect(team.id(), &team, locals)) {
@@ -504,11 +514,10 @@ int destroy_team(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
     scratch->gex_len = team.scratch_size();
     written = 1;
   }
-  const uint32_t locals = local_members(team);
   if (flags & GEX_FLAG_GLOBALLY_QUIESCED) {
     delete &team;
-  } else if (locals > 1) {
-    end_together(team, locals);
+  } else if (shares_processes(team)) {
+    end_together(team, local_members(team));
   } else {
     // Members may still be inside their last collective here: nobody's scratch is given back, and
     // no number released, before all have come this far.

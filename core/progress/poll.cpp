@@ -37,7 +37,7 @@ using PollTable = std::vector<PollEntry>;
 
 // The table in force. Tables are never changed: who adds or removes entries, under the mutex,
 // publishes another one (release) and keeps the old, which a thread may still be walking. Walkers
-// load with acquire. An endpoint is removed only after the last poll that may meet it.
+// load with acquire.
 const PollTable kNoEntries;
 std::atomic<const PollTable*> g_table{&kNoEntries};
 std::mutex g_tables_mutex;
@@ -101,7 +101,15 @@ void add_to_poll(Endpoint& ep) {
 void remove_from_poll(Endpoint& ep) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
-  std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; });
+  if (std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; }) != 0) {
+    publish(std::move(table));
+  }
+}
+
+void refresh_poll() {
+  const std::lock_guard lock(g_tables_mutex);
+  PollTable table = entries();
+  for (PollEntry& e : table) e = entry_for(*e.cep);
   publish(std::move(table));
 }
 

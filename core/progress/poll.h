@@ -17,7 +17,12 @@ uint32_t poll_once();
 void poll_replies(Endpoint& ep);
 
 void add_to_poll(Endpoint& ep);
+// A thread that polls meanwhile may still be walking over `ep`, so there must be none: this is for
+// the start that failed. Endpoints that have started stay until the process ends.
 void remove_from_poll(Endpoint& ep);
+// Looks again at how each conduit has to be entered, after its locking was raised. No thread polls
+// meanwhile; none ever meets a table without the conduits.
+void refresh_poll();
 
 // Names of the conduits that a poll visits, separated by commas.
 std::string polled_conduits();

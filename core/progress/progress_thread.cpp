@@ -205,8 +205,8 @@ bool progress_thread_configured() {
 }
 
 void start_progress_thread(const Client& client) {
+  set_limit();  // again for a later client, which may have promised less
   if (runtime().clients.size() != 1) return;  // the process has it already
-  set_limit();
   if (!progress_thread_configured()) return;
   runtime().raise_threads();
   std::atexit(stop_at_exit);

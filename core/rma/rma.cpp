@@ -53,7 +53,7 @@ Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
                          !in_bound_segment(peer, raddr, call.length);
   if (__builtin_expect(peer.ep_index != 0 && !elsewhere, 0)) require_published(call, peer);
   if (__builtin_expect(runtime().checks(), 0)) {
-    require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_RMA, "RMA");
+    if (!call.own) require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_RMA, "RMA");
     if (!elsewhere) require_remote_range(call.name, peer, remote, call.length);
     check_rma(call, peer, local, remote);
   }

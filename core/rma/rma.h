@@ -21,6 +21,7 @@ struct RmaCall {
   void* remote;
   size_t length;
   gex_Flags_t flags;
+  bool own = false;  // the library's own, for something else that the endpoint was created for
 };
 
 // 0, or 1 for the no-op answer of GEX_FLAG_IMMEDIATE.

@@ -3,6 +3,7 @@
 #include "am/internal.h"
 #include "am/send.h"
 #include "checks/event_checks.h"
+#include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -124,7 +125,7 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
     nothing_to_move(call);
     return true;
   }
-  const intptr_t delta = cwy_direct_delta(call.tm, call.rank, 0);
+  const intptr_t delta = cwy_direct_delta(call.tm, call.rank, 0);  // never, with checks
   if (!cwy_is_direct(delta)) return false;
   uintptr_t remote = static_cast<uintptr_t>(delta);
   if (call.flags & GEX_FLAG_PEER_SEG_OFFSET) remote += remote_bias(call, peer_of(call));
@@ -138,8 +139,11 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
 // Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
 template <typename Form>
 cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
-  if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
   Team& team = *Team::of(call.tm);
+  if (__builtin_expect(runtime().checks(), 0)) {
+    require_rank(call.name, call.tm, call.rank);
+    require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_VIS, "VIS");
+  }
   Peer& peer = peer_of(call);
   Side dst = ready.dst(), src = ready.src();
   const bool put = call.operation == Operation::put;

@@ -7,6 +7,7 @@
 #include "api/gex/export.h"
 #include "atomics/domain.h"
 #include "atomics/names.h"
+#include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -46,8 +47,10 @@ CAUSEWAY_API void cwy_ad_create_v1(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex
   require_client_context(kCall, thread_state());
   if (ad_p == nullptr) fatal(kCall, "ad_p is NULL");
   if (tm == GEX_TM_INVALID) fatal(kCall, "the team is GEX_TM_INVALID");
+  Team& team = *Team::of(tm);
+  if (runtime().checks()) require_capability(kCall, *team.ep(), GEX_EP_CAPABILITY_AD, "AD");
   or_fatal(kCall, [&] {
-    *ad_p = std::make_unique<AtomicDomain>(*Team::of(tm), dt, ops, flags).release()->handle();
+    *ad_p = std::make_unique<AtomicDomain>(team, dt, ops, flags).release()->handle();
   });
 }
 

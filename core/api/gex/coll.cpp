@@ -9,6 +9,7 @@
 #include "checks/event_checks.h"
 #include "collective/engine.h"
 #include "collective/kernels.h"
+#include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -24,6 +25,10 @@ Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags) {
   }
   Team& team = *Team::of(tm);
   if (__builtin_expect(team.is_pair(), 0)) fatal(call, "a TM-pair is not a team");
+  // Of every member by its own call: a team may have members that lack it until one is made.
+  if (__builtin_expect(runtime().checks(), 0)) {
+    require_capability(call, *team.ep(), GEX_EP_CAPABILITY_COLL, "COLL");
+  }
   return team;
 }
 
