@@ -3,15 +3,26 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <string_view>
 
 namespace causeway {
 namespace {
 
 constexpr std::array<const char*, 6> kTypes = {"I32", "U32", "I64", "U64", "FLT", "DBL"};
 constexpr std::array<const char*, 25> kOps = {
-    "ADD", "SUB",  "MULT", "MIN",   "MAX",  "INC",  "DEC",  "AND",  "OR",
-    "XOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC", "FDEC", "FAND",
+    "MIN", "SUB",  "MULT", "ADD",   "MAX",  "INC",  "DEC",  "AND",  "OR",
+    "XOR", "FMIN", "FSUB", "FMULT", "FADD", "FMAX", "FINC", "FDEC", "FAND",
     "FOR", "FXOR", "SET",  "CAS",   "SWAP", "GET",  "FCAS"};
+
+// By bit number: each place that the order of the names could get wrong.
+constexpr bool named(gex_OP_t op, const char* name) {
+  const char* const known = kOps[static_cast<size_t>(std::countr_zero(op))];
+  return std::string_view(known) == name;
+}
+static_assert(named(GEX_OP_MIN, "MIN") && named(GEX_OP_ADD, "ADD") && named(GEX_OP_FMIN, "FMIN") &&
+              named(GEX_OP_FADD, "FADD") && named(GEX_OP_XOR, "XOR") &&
+              named(GEX_OP_FXOR, "FXOR") && named(GEX_OP_SET, "SET") &&
+              named(GEX_OP_FCAS, "FCAS") && GEX_OP_FCAS << 1 == GEX_OP_USER);
 
 }  // namespace
 

@@ -72,9 +72,9 @@ inline T bits_xor(T a, T b) {
   return a ^ b;
 }
 
-// In the order of GEX_OP_*: ADD SUB MULT MIN MAX INC DEC AND OR XOR.
+// In the order of GEX_OP_*, which kernels.cpp asserts: MIN SUB MULT ADD MAX INC DEC AND OR XOR.
 #define CAUSEWAY_ARITHMETIC(T)                                                                  \
-  run<T, add<T>>, nullptr, run<T, multiply<T>>, run<T, least<T>>, run<T, greatest<T>>, nullptr, \
+  run<T, least<T>>, nullptr, run<T, multiply<T>>, run<T, add<T>>, run<T, greatest<T>>, nullptr, \
       nullptr
 #define CAUSEWAY_INTEGER(T) \
   { CAUSEWAY_ARITHMETIC(T), run<T, bits_and<T>>, run<T, bits_or<T>>, run<T, bits_xor<T>> }

@@ -12,6 +12,13 @@ extern const ReduceKernel kAvx512Kernels[6][10];
 
 namespace {
 
+// The tables' order (kernel_body.h).
+static_assert(GEX_OP_MIN == 1u << 0 && GEX_OP_MULT == 1u << 2 && GEX_OP_ADD == 1u << 3 &&
+              GEX_OP_MAX == 1u << 4 && GEX_OP_AND == 1u << 7 && GEX_OP_OR == 1u << 8 &&
+              GEX_OP_XOR == 1u << 9);
+static_assert(GEX_DT_I32 == 1u << 0 && GEX_DT_U32 == 1u << 1 && GEX_DT_I64 == 1u << 2 &&
+              GEX_DT_U64 == 1u << 3 && GEX_DT_FLT == 1u << 4 && GEX_DT_DBL == 1u << 5);
+
 struct Sets {
   KernelSet sets[3];
   size_t count = 0;

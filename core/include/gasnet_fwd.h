@@ -16,11 +16,13 @@ typedef uint16_t gex_EP_Index_t;
 #define GEX_EP_INDEX_INVALID ((gex_EP_Index_t)0xFFFFu)
 typedef void* gex_Addr_t;
 
-/* An event is the address of a library object with the leaf in its low bits; 0 is "complete". */
+/* An event is the address of a library object with the leaf in its low bits; 0 is "complete", and
+ * no object is at the address 0 that GEX_EVENT_NO_OP would be a leaf of. Clients compare the
+ * constants with their numbers. */
 struct cwy_event_opaque;
 typedef struct cwy_event_opaque* gex_Event_t;
 #define GEX_EVENT_INVALID ((gex_Event_t)0)
-#define GEX_EVENT_NO_OP ((gex_Event_t)(uintptr_t)7)
+#define GEX_EVENT_NO_OP ((gex_Event_t)(uintptr_t)1)
 #define GEX_EVENT_NOW ((gex_Event_t*)(uintptr_t)1)
 #define GEX_EVENT_DEFER ((gex_Event_t*)(uintptr_t)2)
 #define GEX_EVENT_GROUP ((gex_Event_t*)(uintptr_t)3)
@@ -92,22 +94,23 @@ typedef uint32_t gex_DT_t;
 #define GEX_DT_DBL ((gex_DT_t)(1u << 5))
 #define GEX_DT_USER ((gex_DT_t)(1u << 6))
 
-/* Operations: disjoint non-zero bits. */
+/* Operations: disjoint non-zero bits. Plugins receive these values. Clients compare GEX_OP_ADD
+ * with its number. */
 typedef uint32_t gex_OP_t;
-#define GEX_OP_ADD ((gex_OP_t)(1u << 0))
+#define GEX_OP_MIN ((gex_OP_t)(1u << 0))
 #define GEX_OP_SUB ((gex_OP_t)(1u << 1))
 #define GEX_OP_MULT ((gex_OP_t)(1u << 2))
-#define GEX_OP_MIN ((gex_OP_t)(1u << 3))
+#define GEX_OP_ADD ((gex_OP_t)(1u << 3))
 #define GEX_OP_MAX ((gex_OP_t)(1u << 4))
 #define GEX_OP_INC ((gex_OP_t)(1u << 5))
 #define GEX_OP_DEC ((gex_OP_t)(1u << 6))
 #define GEX_OP_AND ((gex_OP_t)(1u << 7))
 #define GEX_OP_OR ((gex_OP_t)(1u << 8))
 #define GEX_OP_XOR ((gex_OP_t)(1u << 9))
-#define GEX_OP_FADD ((gex_OP_t)(1u << 10))
+#define GEX_OP_FMIN ((gex_OP_t)(1u << 10))
 #define GEX_OP_FSUB ((gex_OP_t)(1u << 11))
 #define GEX_OP_FMULT ((gex_OP_t)(1u << 12))
-#define GEX_OP_FMIN ((gex_OP_t)(1u << 13))
+#define GEX_OP_FADD ((gex_OP_t)(1u << 13))
 #define GEX_OP_FMAX ((gex_OP_t)(1u << 14))
 #define GEX_OP_FINC ((gex_OP_t)(1u << 15))
 #define GEX_OP_FDEC ((gex_OP_t)(1u << 16))

@@ -170,9 +170,9 @@ extern void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p, gex_Rank_t*
 /* ---- segments ---- */
 struct cwy_memkind;
 typedef struct cwy_memkind* gex_MK_t;
-extern struct cwy_memkind cwy_memkind_host_v1;
 #define GEX_MK_INVALID ((gex_MK_t)0)
-#define GEX_MK_HOST (&cwy_memkind_host_v1)
+/* No object: a number that clients compare. */
+#define GEX_MK_HOST ((gex_MK_t)(uintptr_t)1)
 
 /* Called with each segment that the library allocates, before its peers learn of it: the place to
  * touch its pages. NULL until a client sets it, before it allocates. */

@@ -14,6 +14,7 @@ using harness::run_ranks;
 using harness::shm_defaults;
 
 constexpr size_t segment_bytes = 1 << 20;
+constexpr uint32_t op_add = 1u << 3;  // as the numbers of GEX_OP_* stand in conduit-api/README.md
 
 // Rank 1 owns memory, rank 0 reaches it; body runs on rank 0 with the opened rkey.
 struct Access {
@@ -141,7 +142,7 @@ TEST(ShmMemory, ClientMemoryByCrossMemoryAttach) {
     cwyc_atomic add{};
     add.raddr = a.base;
     add.dt = 1u << 3;
-    add.opcode = 1;
+    add.opcode = op_add;
     EXPECT_EQ(a.conn->ops->atomic(a.conn, &add, a.rkey, 0, nullptr), CWY_ERR_UNSUPPORTED);
   });
   with_remote_memory(shm_defaults({{"cma", "never"}}), true, [](Access& a) {
@@ -222,10 +223,10 @@ void expect_all(cwyc_conn* conn, cwyc_rkey* rkey, uint64_t raddr, void* memory, 
     for (const uint32_t form : {operation, operation + 10})
       expect_atomic<T>(conn, rkey, raddr, static_cast<T*>(memory), type, form, a, b, 0, after);
   };
-  both(0, a + b);
+  both(0, b);
   both(1, a - b);
   both(2, a * b);
-  both(3, b);
+  both(3, a + b);
   both(4, a);
   both(5, a + 1);
   both(6, a - 1);
@@ -273,7 +274,7 @@ TEST_P(Atomics, EveryTypeAndOperation) {
   expect_all<uint64_t>(conn, rkey, raddr, memory, 3);
   expect_all<float>(conn, rkey, raddr, memory, 4);
   expect_all<double>(conn, rkey, raddr, memory, 5);
-  expect_atomic<int64_t>(conn, rkey, raddr, static_cast<int64_t*>(memory), 2, 0, INT64_MAX, 1, 0,
+  expect_atomic<int64_t>(conn, rkey, raddr, static_cast<int64_t*>(memory), 2, 3, INT64_MAX, 1, 0,
                          INT64_MIN);
   // Minus zero equals zero in the C language's comparison.
   expect_atomic<double>(conn, rkey, raddr, static_cast<double*>(memory), 5, 24, -0.0, 0.0, 3, 3);
@@ -282,7 +283,7 @@ TEST_P(Atomics, EveryTypeAndOperation) {
   cwyc_atomic odd{};
   odd.raddr = raddr + 2;
   odd.dt = 1;
-  odd.opcode = 1;
+  odd.opcode = op_add;
   EXPECT_EQ(conn->ops->atomic(conn, &odd, rkey, 0, nullptr), CWY_ERR_INVALID);
   module->rkey_close(ep.ep(), rkey);
   module->mem_release(ep.domain(), mem);
@@ -313,11 +314,11 @@ TEST(ShmMemory, AtomicsOfTwoProcessesAddUp) {
     integer.raddr = board->words[0];
     integer.operand1 = 1;
     integer.dt = 1u << 3;
-    integer.opcode = 1;
+    integer.opcode = op_add;
     real.raddr = board->words[0] + 8;
     real.operand1 = bits(0.5);
     real.dt = 1u << 5;
-    real.opcode = 1;
+    real.opcode = op_add;
     for (int i = 0; i < count; ++i) {
       conn->ops->atomic(conn, &integer, rkey, 0, nullptr);
       conn->ops->atomic(conn, &real, rkey, 0, nullptr);

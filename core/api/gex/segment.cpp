@@ -16,13 +16,6 @@
 #include "object/fatal.h"
 #include "object/runtime.h"
 
-extern "C" {
-struct cwy_memkind {
-  uint32_t kind_class;
-};
-__attribute__((visibility("default"))) struct cwy_memkind cwy_memkind_host_v1 = {CWY_MEM_HOST};
-}
-
 namespace causeway {
 namespace {
 

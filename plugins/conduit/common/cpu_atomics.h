@@ -14,13 +14,15 @@
 
 namespace causeway::cpu_atomics {
 
-// Bit numbers of GEX_DT_* and GEX_OP_*, as causeway/conduit.h fixes them (cwyc_atomic).
+// Bit numbers of GEX_DT_* and GEX_OP_*, as causeway/conduit.h fixes them (cwyc_atomic). That they
+// are the client header's, which plugins do not see, is asserted in
+// tests/unit/atomic_numbers_test.cpp.
 enum Type : uint32_t { i32, u32, i64, u64, flt, dbl, type_count };
 enum Operation : uint32_t {
-  op_add,
+  op_min,
   op_sub,
   op_mult,
-  op_min,
+  op_add,
   op_max,
   op_inc,
   op_dec,

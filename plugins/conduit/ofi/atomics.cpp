@@ -25,8 +25,9 @@ struct Mapping {
 // Increments and decrements are additions of 1 and -1, and so is a subtraction of the negative.
 // A compare-and-swap that fetches nothing fetches into the ticket.
 Mapping mapping_of(uint32_t operation) {
-  constexpr fi_op arithmetic[10] = {FI_SUM, FI_SUM, FI_PROD, FI_MIN, FI_MAX,
+  constexpr fi_op arithmetic[10] = {FI_MIN, FI_SUM, FI_PROD, FI_SUM, FI_MAX,
                                     FI_SUM, FI_SUM, FI_BAND, FI_BOR, FI_BXOR};
+  static_assert(op_min == 0 && op_mult == 2 && op_max == 4 && op_and == 7 && op_xor == 9);
   if (operation < fetching) return {Form::plain, arithmetic[operation]};
   if (operation < op_set) return {Form::fetch, arithmetic[operation - fetching]};
   switch (operation) {

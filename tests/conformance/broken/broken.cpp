@@ -16,10 +16,14 @@
 #include <string>
 #include <vector>
 
+#include "cases/atomic_model.h"
+
 // The inner conduit's own manifest, extracted by the build: same options, same name.
 asm(".section cwy_manifest,\"a\",@progbits\n.incbin \"" BROKEN_MANIFEST "\"\n.previous");
 
 namespace {
+
+using namespace causeway::conformance;  // the numbers of types and operations
 
 const cwyc_module* g_inner = nullptr;
 const cwyc_ops* g_ops = nullptr;
@@ -167,8 +171,8 @@ cwy_status notify_first(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t r
 // A read and a write: what an atomic is not.
 cwy_status torn_atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
                        cwyc_op* op) {
-  const bool add = a->opcode == 1u << 0 || a->opcode == 1u << 10;
-  if (!add || a->dt != 1u << 3) return g_ops->atomic(c, a, rkey, flags, op);
+  const bool add = a->opcode == 1u << kAdd || a->opcode == 1u << (kFetching + kAdd);
+  if (!add || a->dt != 1u << kU64) return g_ops->atomic(c, a, rkey, flags, op);
   uint64_t value = 0;
   g_ops->get(c, &value, nullptr, a->raddr, rkey, 8, 0, op);
   if (a->result != nullptr) std::memcpy(a->result, &value, 8);
@@ -179,7 +183,7 @@ cwy_status torn_atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint
 
 cwy_status spurious_cas(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
                         cwyc_op* op) {
-  if (a->opcode == 1u << 24 && tick() % 1000 == 0) {
+  if (a->opcode == 1u << kFcas && tick() % 1000 == 0) {
     cwyc_atomic never = *a;
     never.operand2 = never.operand1;  // writes back what is there
     return g_ops->atomic(c, &never, rkey, flags, op);

@@ -10,10 +10,10 @@ namespace causeway::conformance {
 // Bit numbers of GEX_DT_* and GEX_OP_*: what cwyc_atomic and attr.atomic_ops speak.
 enum DataType : uint32_t { kI32, kU32, kI64, kU64, kFlt, kDbl, kDataTypes };
 enum Operation : uint32_t {
-  kAdd,
+  kMin,
   kSub,
   kMult,
-  kMin,
+  kAdd,
   kMax,
   kInc,
   kDec,

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char* wrong_value(void); /* values.c */
+
 static volatile int replies;
 static gex_Rank_t me, ranks;
 
@@ -14,8 +16,7 @@ static void on_reply(gex_Token_t token, gex_AM_Arg_t value) {
 }
 
 static void on_request(gex_Token_t token, void* buffer, size_t bytes, gex_AM_Arg_t value) {
-  if (bytes == 6 && memcmp(buffer, "hello", 6) == 0)
-    gex_AM_ReplyShort(token, 201, 0, value + 1);
+  if (bytes == 6 && memcmp(buffer, "hello", 6) == 0) gex_AM_ReplyShort(token, 201, 0, value + 1);
 }
 
 static void require(int good, const char* what) {
@@ -30,9 +31,15 @@ int main(int argc, char** argv) {
   gex_TM_t tm;
   gex_Segment_t segment;
   gex_AM_Entry_t table[2];
+  const char* wrong;
   void* peer_base;
   gex_Rank_t peer;
   uint32_t number;
+  wrong = wrong_value();
+  if (wrong != NULL) {
+    fprintf(stderr, "not the value that clients compare with: %s\n", wrong);
+    return 1;
+  }
   memset(table, 0, sizeof table);
   table[0].gex_index = 200;
   table[0].gex_fnptr = (gex_AM_Fn_t)on_request;
