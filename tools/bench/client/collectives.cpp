@@ -30,7 +30,8 @@ void compare(Session& session, const std::string& name, double unit_ns, Ours&& o
   if (!has_raw) {
     std::vector<double> all;
     for (unsigned i = 0; i < session.repetitions(); ++i) all.push_back(timed(ours, turns));
-    session.report({name, median(std::move(all)) / unit_ns, std::nullopt, "", note});
+    session.report({name, median(std::move(all)) / unit_ns, std::nullopt, "",
+                    note + "; no raw loop: the ranks share no memory here"});
     return;
   }
   const Comparison result = interleave(
