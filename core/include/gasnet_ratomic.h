@@ -86,6 +86,8 @@ extern int cwy_ad_op_nbi_v1(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t
 #define CWY_AD_INLINE static inline __attribute__((always_inline))
 
 #define CWY_AD_ACCESSORS (GEX_OP_SET | GEX_OP_GET | GEX_OP_SWAP)
+/* The ten that have a fetching twin ten bits up: all below the lowest twin. */
+#define CWY_AD_BASIC_OPS ((gex_OP_t)(GEX_OP_FMIN - 1))
 #define CWY_AD_INTEGER_OPS                                                                         \
   (CWY_AD_ACCESSORS | GEX_OP_ADD | GEX_OP_SUB | GEX_OP_INC | GEX_OP_DEC | GEX_OP_AND | GEX_OP_OR | \
    GEX_OP_XOR | GEX_OP_FADD | GEX_OP_FSUB | GEX_OP_FINC | GEX_OP_FDEC | GEX_OP_FAND | GEX_OP_FOR | \
@@ -126,9 +128,8 @@ CWY_AD_INLINE void* cwy_ad_word(gex_AD_t ad, gex_Rank_t rank, void* addr, gex_OP
   CWY_AD_DEFINE_ACCESSORS(suffix, type)                                                         \
   CWY_AD_INLINE void cwy_ad_perform_##suffix(type* result_p, type* word, gex_OP_t opcode,       \
                                              type operand1, type operand2, gex_Flags_t flags) { \
-    const gex_OP_t basic = opcode & (gex_OP_t)(GEX_OP_FADD - 1)                                 \
-                               ? opcode                                                         \
-                               : (gex_OP_t)(opcode >> 10) & (gex_OP_t)(GEX_OP_FADD - 1);        \
+    const gex_OP_t basic =                                                                      \
+        opcode & CWY_AD_BASIC_OPS ? opcode : (gex_OP_t)(opcode >> 10) & CWY_AD_BASIC_OPS;       \
     type old = operand1;                                                                        \
     if (opcode & CWY_AD_ACCESSORS) {                                                            \
       cwy_ad_access_##suffix(result_p, word, opcode, operand1, flags);                          \

@@ -52,7 +52,7 @@ constexpr gex_OP_t all_ops() {
 
 inline bool fetches(gex_OP_t op) {
   return op == GEX_OP_SWAP || op == GEX_OP_GET || op == GEX_OP_FCAS ||
-         (op >= GEX_OP_FADD && op <= GEX_OP_FXOR);
+         (op >= GEX_OP_FMIN && op <= GEX_OP_FXOR);
 }
 
 // The value after the operation, by the expressions of the specification.
