@@ -12,6 +12,8 @@
  * Chosen here, where the specification leaves it open:
  *  - GEX_FLAG_SELF_SEG_OFFSET and GEX_FLAG_PEER_SEG_OFFSET make every address of the local or the
  *    remote end an offset, as they do in gex_RMA_*; TM-pairs are accepted;
+ *  - GEX_FLAG_PEER_SEG_SOME and GEX_FLAG_PEER_SEG_UNKNOWN reach memory beyond the peer's bound
+ *    segment, as they do in gex_RMA_*, always by messages;
  *  - GEX_FLAG_ENABLE_LEAF_LC is ignored where it means nothing (gets, blocking puts);
  *  - a put of no bytes runs an armed peer-completion handler, at the peer it names.
  */

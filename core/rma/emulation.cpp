@@ -209,6 +209,16 @@ void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t
   std::memcpy(reinterpret_cast<void*>(addr), payload, length);
 }
 
+void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
+                   const char* what) {
+  if (anywhere && !in_any_segment(addr, length)) {
+    copy_by_kernel(process_vm_readv, from, to, addr, length, what);
+    return;
+  }
+  require_in_segment(from, addr, length, what);
+  std::memcpy(to, reinterpret_cast<const void*>(addr), length);
+}
+
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
   store_for_peer(from, join_halves(args[0], args[1]), payload, length, to_anywhere(args, nargs),
                  "gex_RMA_Put*()");
@@ -227,7 +237,7 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
   if (to_anywhere(args, nargs) && !in_any_segment(addr, length)) {
     std::vector<char> copy(length);
-    copy_by_kernel(process_vm_readv, from, copy.data(), addr, length, kCall);
+    load_for_peer(from, addr, copy.data(), length, true, kCall);
     reply_internal(from, Internal::get_data, answer, 4, copy.data(), length);
     return;
   }

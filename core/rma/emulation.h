@@ -45,6 +45,10 @@ void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const 
 void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
                     bool anywhere, const char* what);
 
+// The same for what a peer wants to read.
+void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
+                   const char* what);
+
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 void on_put_done(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);

@@ -131,9 +131,13 @@ void check_totals(const VisCall& call, const Side& dst, const Side& src) {
 void check_places(const VisCall& call, const Peer& peer, const Side& dst, const Side& src) {
   const bool put = call.operation == Operation::put;
   check_peer_flags(call.name, peer, call.flags, kKnownFlags);
-  for_each_run(put ? dst : src, [&](Range r) {
-    require_remote_range(call.name, peer, reinterpret_cast<const void*>(r.begin), r.end - r.begin);
-  });
+  // Memory beyond the bound segment is for its owner to judge.
+  if (!may_be_elsewhere(call.flags)) {
+    for_each_run(put ? dst : src, [&](Range r) {
+      require_remote_range(call.name, peer, reinterpret_cast<const void*>(r.begin),
+                           r.end - r.begin);
+    });
+  }
   for_each_run(put ? src : dst, [&](Range r) {
     if (r.begin == 0) fatal(call.name, "a local piece of {} bytes is at NULL", r.end);
     check_local_segment(call.name, peer, call.flags, r.begin, r.end - r.begin);

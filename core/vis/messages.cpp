@@ -4,7 +4,9 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "object/endpoint.h"
 #include "object/fatal.h"
+#include "object/segment.h"
 #include "rma/emulation.h"
 #include "vis/copy.h"
 #include "vis/peer_completion.h"
@@ -22,15 +24,34 @@ namespace {
         from.rank);
 }
 
-// Ends the job unless every run of the group lies in this rank's segment. 128 bits hold any span.
-void require_group(const Peer& from, const RunGroup& group, const char* call) {
+// Does the group lie in this rank's segments, with what is between its runs? 128 bits hold any
+// span.
+bool in_segments(const Peer& from, const RunGroup& group) {
   const __int128 first = group.addr;
   const __int128 last = first + static_cast<__int128>(group.stride) * (group.count - 1);
   const __int128 low = std::min(first, last);
   const __int128 bytes = std::max(first, last) - low + group.length;
-  const bool sane = low >= 0 && bytes <= INT64_MAX;
-  require_in_segment(from, sane ? static_cast<uint64_t>(low) : group.addr,
-                     sane ? static_cast<uint64_t>(bytes) : UINT64_MAX, call);
+  if (low < 0 || bytes > INT64_MAX) return false;
+  const auto addr = static_cast<uint64_t>(low), length = static_cast<uint64_t>(bytes);
+  const Segment* bound = from.ep->segment();  // nearly always, and asked without a lock
+  return (bound != nullptr && bound->contains(addr, length)) || in_any_segment(addr, length);
+}
+
+// Runs at equal distances with foreign memory between them are still right where each lies in
+// segments, or in none if that was allowed; else the first wrong one ends the job.
+void store_runs(const char* call, const Peer& from, const RunGroup& group, const char* data,
+                bool anywhere) {
+  for (uint32_t i = 0; i < group.count; ++i) {
+    store_for_peer(from, group.addr + i * static_cast<uint64_t>(group.stride),
+                   data + size_t{i} * group.length, group.length, anywhere, call);
+  }
+}
+void load_runs(const char* call, const Peer& from, const RunGroup& group, char* data,
+               bool anywhere) {
+  for (uint32_t i = 0; i < group.count; ++i) {
+    load_for_peer(from, group.addr + i * static_cast<uint64_t>(group.stride),
+                  data + size_t{i} * group.length, group.length, anywhere, call);
+  }
 }
 
 // Calls body(group, where its data lies, bytes) for each group of the list; the data must be
@@ -43,7 +64,6 @@ void for_each_group(const char* call, const Peer& from, RunReader reader, size_t
   while (reader.next(group)) {
     const uint64_t total = static_cast<uint64_t>(group.length) * group.count;
     if (total > bytes - at) damaged(call, from);
-    require_group(from, group, call);
     body(group, at);
     at += total;
   }
@@ -52,7 +72,7 @@ void for_each_group(const char* call, const Peer& from, RunReader reader, size_t
 
 }  // namespace
 
-void on_vis_put(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+void on_vis_put(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
   constexpr const char* kCall = "gex_VIS_*Put*()";
   char* const data = static_cast<char*>(payload);
   const auto bytes = static_cast<uint32_t>(args[2]);
@@ -61,7 +81,11 @@ void on_vis_put(Peer& from, const int32_t* args, unsigned, void* payload, size_t
   if (bytes > length || notice_bytes > length - bytes) damaged(kCall, from);
   char* const extra = data + bytes;
   const RunReader list(extra + notice_bytes, data + length);
+  const bool anywhere = nargs == 5;
   for_each_group(kCall, from, list, bytes, [&](const RunGroup& group, size_t at) {
+    if (__builtin_expect(!in_segments(from, group), 0)) {
+      return store_runs(kCall, from, group, data + at, anywhere);
+    }
     copy_rows(reinterpret_cast<char*>(group.addr), group.stride, data + at, group.length,
               group.count, group.length);
   });
@@ -74,16 +98,20 @@ void on_vis_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
   vis_put_done(join_halves(args[0], args[1]));
 }
 
-void on_vis_get(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+void on_vis_get(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
   constexpr const char* kCall = "gex_VIS_*Get*()";
   // Not the sender's packing buffer: a message to oneself arrives while that one is in use.
   static thread_local ThreadBuffer buffer;
   const auto bytes = static_cast<uint32_t>(args[2]);
   if (bytes > limits_of(from).medium) damaged(kCall, from);
   char* const data = buffer.of(bytes);
+  const bool anywhere = nargs == 4;
   const char* const list = static_cast<const char*>(payload);
   for_each_group(kCall, from, RunReader(list, list + length), bytes,
                  [&](const RunGroup& group, size_t at) {
+                   if (__builtin_expect(!in_segments(from, group), 0)) {
+                     return load_runs(kCall, from, group, data + at, anywhere);
+                   }
                    copy_rows(data + at, group.length, reinterpret_cast<const char*>(group.addr),
                              group.stride, group.count, group.length);
                  });

@@ -105,8 +105,9 @@ class VisTransfer {
   Peer& peer_;
   const bool put_;
   const bool immediate_;
+  const bool anywhere_;
   bool begun_ = false;
-  bool vectors_possible_ = true;
+  bool vectors_possible_;
   bool has_large_ = true, has_small_ = true;
   const size_t pack_below_;
   size_t total_ = 0;
@@ -166,7 +167,9 @@ VisTransfer::VisTransfer(const TransferPlan& plan, cwyc_op* op)
       peer_(plan.peer),
       put_(plan.operation == Operation::put),
       immediate_(plan.immediate),
-      pack_below_(runtime().config().vis.pack_below),
+      anywhere_(plan.reach == Reach::anywhere),
+      vectors_possible_(plan.reach == Reach::bound),
+      pack_below_(plan.reach == Reach::bound ? runtime().config().vis.pack_below : SIZE_MAX),
       local_(owned(plan.local, local_levels_)),
       remote_(owned(plan.remote, remote_levels_)),
       client_(op),
@@ -439,8 +442,9 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   const size_t most = Connection::of(conn).cep->attr.am_medium_max;
   const size_t room = useful_room(most);
   const uint64_t word = internal_word(put_ ? Internal::vis_put : Internal::vis_get, false);
-  const unsigned nargs = put_ ? 4 : 3;
-  int32_t args[4];
+  // One argument more says that runs may lie in no segment.
+  const unsigned nargs = (put_ ? 4u : 3u) + anywhere_;
+  int32_t args[5] = {};
   if (Connection::of(conn).cep->caps & CWYC_CAP_AM_PREPARE) {
     constexpr size_t kLeast = 512;  // what every conduit can carry
     cwyc_am_slot lent{};

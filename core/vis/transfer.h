@@ -18,12 +18,21 @@ namespace causeway {
 class Team;
 struct Peer;
 
+// Which memory of the peer the remote runs may name (GEX_FLAG_PEER_SEG_*). Conduits know the bound
+// segment only; what lies beyond goes in messages, each run of which its owner checks.
+enum class Reach {
+  bound,     // all of it lies in the bound segment
+  segments,  // _SOME: in segments of the peer's process
+  anywhere,  // _UNKNOWN: whatever is mapped there
+};
+
 struct TransferPlan {
   const char* call;  // for diagnostics
   Operation operation;
   Team& team;
   Peer& peer;
-  Side local, remote;         // biased; levels and lists are the caller's
+  Side local, remote;  // biased; levels and lists are the caller's
+  Reach reach;
   bool immediate;             // may answer CWY_RETRY
   PeerCompletion completion;  // handler 0: none
 };

@@ -125,6 +125,8 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
     nothing_to_move(call);
     return true;
   }
+  // Where the bound segment is mapped says nothing of memory beyond it.
+  if (__builtin_expect(may_be_elsewhere(call.flags), 0)) return false;
   const intptr_t delta = cwy_direct_delta(call.tm, call.rank, 0);  // never, with checks
   if (!cwy_is_direct(delta)) return false;
   uintptr_t remote = static_cast<uintptr_t>(delta);
@@ -134,6 +136,16 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
   ready.copy(put ? remote : local, put ? local : remote);
   if (peer_completion_armed()) notify(peer_of(call), take_peer_completion());
   return true;
+}
+
+// Where the flags allow memory beyond the bound segment: is any of it?
+Reach reach_of(const VisCall& call, const Peer& peer, const Side& remote) {
+  if (__builtin_expect(!may_be_elsewhere(call.flags), 1)) return Reach::bound;
+  for (Cursor at(remote); at.left() != 0; at.advance(at.left())) {
+    if (in_bound_segment(peer, reinterpret_cast<uint64_t>(at.addr()), at.left())) continue;
+    return call.flags & GEX_FLAG_PEER_SEG_UNKNOWN ? Reach::anywhere : Reach::segments;
+  }
+  return Reach::bound;
 }
 
 // Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
@@ -156,10 +168,10 @@ cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
   }
   const PeerCompletion completion =
       peer_completion_armed() ? take_peer_completion() : PeerCompletion{};
-  const cwy_status status =
-      start_transfer({call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
-                      (call.flags & GEX_FLAG_IMMEDIATE) != 0, completion},
-                     op);
+  const cwy_status status = start_transfer(
+      {call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
+       reach_of(call, peer, put ? dst : src), (call.flags & GEX_FLAG_IMMEDIATE) != 0, completion},
+      op);
   if (status == CWY_RETRY) poll_once();
   return status;
 }

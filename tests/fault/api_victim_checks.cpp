@@ -17,6 +17,7 @@ alignas(8) char local[256];
 // Not constants, or the compiler itself would refuse the calls.
 volatile size_t one = 1;
 void* volatile nowhere = nullptr;
+volatile gex_Event_t no_op = GEX_EVENT_NO_OP;
 
 gex_TM_t tm() {
   return job.tm;
@@ -57,6 +58,16 @@ const Calls& vis() {
          void* const to[] = {local};
          gex_VIS_IndexedGetNBI(tm(), 1, to, 16, job.peer(), 2, from, 8, 0);
          gex_NBI_Wait(GEX_EC_ALL, 0);
+       }},
+      {"some_nowhere",
+       [] {
+         put_vector(piece(there(kSegmentBytes + (size_t{1} << 40)), 8), piece(local, 8),
+                    GEX_FLAG_PEER_SEG_SOME);
+       }},
+      {"unknown_unmapped",
+       [] {
+         put_vector(piece(reinterpret_cast<std::byte*>(one * 4096), 8), piece(local, 8),
+                    GEX_FLAG_PEER_SEG_UNKNOWN);
        }},
       {"unequal", [] { put_vector(piece(there(), 8), piece(local, 16)); }},
       {"unequal_indexed",
@@ -188,6 +199,14 @@ const Calls& checked() {
          gex_Event_Wait(event);
        }},
       {"leaf_of_get", [] { gex_Event_QueryLeaf(a_get(), GEX_EC_LC); }},
+      {"wait_no_op", [] { gex_Event_Wait(no_op); }},
+      {"test_no_op", [] { gex_Event_Test(no_op); }},
+      {"array_no_op",
+       [] {
+         gex_Event_t events[] = {a_get(), no_op, GEX_EVENT_INVALID};
+         gex_Event_WaitAll(events, 3, 0);
+       }},
+      {"leaf_of_no_op", [] { gex_Event_QueryLeaf(no_op, GEX_EC_GET); }},
       {"leaf_deferred",
        [] {
          gex_Event_QueryLeaf(

@@ -1,8 +1,11 @@
 // What flags say of address arguments: GEX_FLAG_{SELF,PEER}_SEG_*, GEX_FLAG_LC_COPY_*, and
 // GEX_FLAG_PEER_NEVER_*. Wrong assertions are in tests/fault.
+#include <gasnet_vis.h>
+
 #include <atomic>
 #include <cstring>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "extra_endpoints.h"
@@ -104,6 +107,93 @@ SPEC_CASE(seg_flags, peer_in_no_segment) {
   round_trip(peer, outside_of(peer) + 3, GEX_FLAG_PEER_SEG_UNKNOWN, 99 + job().rank);
   spec::barrier();
   if (job().size > 1) CHECK(spec::first_difference(outside + 11, 100, 0) != 100);
+}
+
+// Vector, indexed and strided puts and gets of pieces of `at`, every other one of them.
+static void vis_round_trip(gex_Rank_t rank, char* at, gex_Flags_t flags, uint64_t seed,
+                           size_t piece, size_t pieces) {
+  const size_t bytes = piece * pieces;
+  const ptrdiff_t far_stride[] = {static_cast<ptrdiff_t>(2 * piece)};
+  const ptrdiff_t near_stride[] = {static_cast<ptrdiff_t>(piece)};
+  std::vector<char> data(bytes), got(bytes);
+  std::vector<gex_Memvec_t> far;
+  std::vector<void*> far_list;
+  for (size_t i = 0; i < pieces; ++i) {
+    far.push_back({at + 2 * i * piece, piece});
+    far_list.push_back(at + 2 * i * piece);
+  }
+  const gex_TM_t tm = job().tm;
+  for (unsigned form = 0; form < 3; ++form) {
+    spec::fill(data.data(), bytes, seed + form);
+    std::memset(got.data(), 0, bytes);
+    void* const from[] = {data.data()};
+    void* const to[] = {got.data()};
+    const gex_Memvec_t from_vector = {data.data(), bytes}, to_vector = {got.data(), bytes};
+    switch (form) {
+      case 0:
+        gex_Event_Wait(gex_VIS_VectorPutNB(tm, rank, pieces, far.data(), 1, &from_vector, flags));
+        gex_Event_Wait(gex_VIS_VectorGetNB(tm, 1, &to_vector, rank, pieces, far.data(), flags));
+        break;
+      case 1:
+        gex_VIS_IndexedPutBlocking(tm, rank, pieces, far_list.data(), piece, 1, from, bytes, flags);
+        gex_VIS_IndexedGetBlocking(tm, 1, to, bytes, rank, pieces, far_list.data(), piece, flags);
+        break;
+      case 2:
+        gex_VIS_StridedPutNBI(tm, rank, at, far_stride, data.data(), near_stride, piece, &pieces, 1,
+                              flags);
+        gex_NBI_Wait(GEX_EC_PUT, 0);
+        gex_VIS_StridedGetNBI(tm, got.data(), near_stride, rank, at, far_stride, piece, &pieces, 1,
+                              flags);
+        gex_NBI_Wait(GEX_EC_GET, 0);
+        break;
+    }
+    CHECK_PATTERN(got.data(), bytes, seed + form);
+  }
+}
+
+// The same promises in non-contiguous transfers, with pieces below and above what one message
+// holds. Would catch pieces that are taken for memory of the bound segment: refused by
+// `checks: full`, or written to wherever that segment's mapping is.
+SPEC_CASE(seg_flags, vis_elsewhere) {
+  const gex_Rank_t peer = job().peer();
+  char* const nowhere = outside_of(peer);
+  const uint64_t seed = 3000 + job().rank;
+  for (const auto& [piece, pieces] :
+       {std::pair<size_t, size_t>{8, 40}, {600, 9}, {kBytes / 4, 2}, {kBytes, 1}}) {
+    for (const gex_Flags_t flags : {gex_Flags_t{0}, GEX_FLAG_PEER_SEG_BOUND, GEX_FLAG_PEER_SEG_SOME,
+                                    GEX_FLAG_PEER_SEG_UNKNOWN})
+      if (2 * pieces * piece <= size_t{1} << 16)
+        vis_round_trip(peer, reinterpret_cast<char*>(inside(peer)), flags, seed, piece, pieces);
+    vis_round_trip(peer, nowhere, GEX_FLAG_PEER_SEG_UNKNOWN, seed + 1, piece, pieces);
+    if (2 * pieces * piece <= 32768)
+      for (const gex_Flags_t flags : {GEX_FLAG_PEER_SEG_SOME, GEX_FLAG_PEER_SEG_UNKNOWN})
+        vis_round_trip(peer, reinterpret_cast<char*>(spec::extra_segment(peer, 1, 0)), flags,
+                       seed + 2, piece, pieces);
+  }
+  spec::barrier();
+}
+
+// One list with pieces in the bound segment, in another one and in none.
+SPEC_CASE(seg_flags, vis_mixed) {
+  const gex_Rank_t peer = job().peer();
+  char* const nowhere = outside_of(peer);
+  char* const there = reinterpret_cast<char*>(spec::extra_segment(peer, 2, 256));
+  std::vector<char> data(600), got(600);
+  const gex_Memvec_t from = {data.data(), 600}, to = {got.data(), 600};
+  const gex_Memvec_t segments[] = {{inside(peer), 200}, {there, 200}, {inside(peer) + 900, 200}};
+  const gex_Memvec_t all[] = {{there, 200}, {nowhere + 1, 200}, {inside(peer), 200}};
+  uint64_t seed = 5000 + job().rank;
+  const auto move = [&](const gex_Memvec_t* far, gex_Flags_t flags) {
+    spec::fill(data.data(), 600, ++seed);
+    std::memset(got.data(), 0, 600);
+    gex_VIS_VectorPutBlocking(job().tm, peer, 3, far, 1, &from, flags);
+    gex_VIS_VectorGetBlocking(job().tm, 1, &to, peer, 3, far, flags);
+    CHECK_PATTERN(got.data(), 600, seed);
+  };
+  move(segments, GEX_FLAG_PEER_SEG_SOME);
+  move(segments, GEX_FLAG_PEER_SEG_UNKNOWN);
+  move(all, GEX_FLAG_PEER_SEG_UNKNOWN);
+  spec::barrier();
 }
 
 // Long messages to memory beyond the bound segment, inline and in pieces.
