@@ -225,7 +225,9 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
     throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
                 c->conn.table, cep->ops.size());
   }
-  c->conn.ops = &cep->ops[c->conn.table];
+  // Once: when another endpoint's alias comes to it, other threads use the connection already.
+  const cwyc_ops* const ops = &cep->ops[c->conn.table];
+  if (c->conn.ops != ops) c->conn.ops = ops;
   return CWY_OK;
 }
 

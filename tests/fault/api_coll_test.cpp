@@ -55,6 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"all_no_operator", {"gex_Coll_ReduceToAllNB", "user_op is NULL"}},
         Misuse{"all_overlap", {"gex_Coll_ReduceToAllNB", "overlap"}},
         Misuse{"all_flags", {"gex_Coll_ReduceToAllNB", "flags must be 0"}, false},
+        Misuse{"all_no_capability", {"gex_Coll_ReduceToAllNB", "CAPABILITY_COLL"}},
         Misuse{"all_talkative", {"gex_RMA_PutBlockingVal", "reduction operator"}}),
     test_name);
 

@@ -57,7 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"put_no_such_rank", {"gex_RMA_PutBlocking", "rank 5"}},
                     Misuse{"value_of_nine_bytes", {"gex_RMA_PutBlockingVal", "9"}},
                     Misuse{"value_of_no_bytes", {"gex_RMA_GetBlockingVal", "0"}},
-                    Misuse{"pair_without_endpoint", {"gex_RMA_GetBlocking", "no endpoint with index 1"}, 1, false},
+                    Misuse{"pair_without_endpoint",
+                           {"gex_RMA_GetBlocking", "no endpoint with index 1"},
+                           1,
+                           false},
                     Misuse{"medium_deferred", {"gex_AM_RequestMedium", "lc_opt"}, 1, false}),
     test_name);
 
@@ -101,6 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"ep.pair_translated", {"gex_TM_TranslateRankToJobrank", "TM-pair"}},
                     Misuse{"ep.no_am", {"gex_AM_RequestShort", "CAPABILITY_AM"}},
                     Misuse{"ep.no_rma", {"gex_RMA_PutBlocking", "CAPABILITY_RMA"}},
+                    Misuse{"ep.no_vis", {"gex_VIS_VectorPutBlocking", "CAPABILITY_VIS"}},
                     Misuse{"ep.pair_index", {"gex_TM_Pair", "GASNET_MAXEPS"}, 1, false}),
     test_name);
 
@@ -169,9 +173,10 @@ TEST(AmOnly, OutsideTheSegmentIsNoticedByTheOwner) {
 
 // Over messages the operation is pending when its leaf is asked for.
 TEST(AmOnly, LeafThatWasSuppressed) {
-  const Result result = run({.words = {"misuse", "ep.leaf_suppressed"},
-                             .flags = {"--config", CAUSEWAY_SOURCE_DIR
-                                       "/configs/sites/am-only.yaml", "--set", "checks=full"}});
+  const Result result =
+      run({.words = {"misuse", "ep.leaf_suppressed"},
+           .flags = {"--config", CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml", "--set",
+                     "checks=full"}});
   expect_ended(result);
   const auto errors = api_test::lines_with(result.err, "error: ");
   ASSERT_EQ(errors.size(), 1u) << result.err;

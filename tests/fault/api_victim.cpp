@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 namespace victim {
 
@@ -37,6 +38,16 @@ std::byte* peer_segment(gex_Rank_t rank) {
   void* owner = nullptr;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, rank, &owner, nullptr, nullptr, 0));
   return static_cast<std::byte*>(owner);
+}
+
+gex_TM_t team_lacking(gex_EP_Capabilities_t missing, bool guilty) {
+  gex_EP_t ep = GEX_EP_INVALID;
+  gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_ALL & ~(guilty ? missing : 0), 0);
+  std::vector<gex_EP_Location_t> args;
+  for (gex_Rank_t r = 0; r < job.size; ++r) args.push_back({r, gex_EP_QueryIndex(ep)});
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_TM_Create(&tm, 1, job.tm, args.data(), args.size(), nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  return tm;
 }
 
 void say(const char* text) {

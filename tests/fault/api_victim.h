@@ -27,6 +27,9 @@ void attach();                        // handlers, segment, barrier
 void barrier();
 [[noreturn]] void leave(int status);  // barrier, gasnet_exit
 std::byte* peer_segment(gex_Rank_t rank);
+// A team of an endpoint of every rank that was created with every capability, but for `missing` on
+// the guilty one. Collective.
+gex_TM_t team_lacking(gex_EP_Capabilities_t missing, bool guilty);
 // Says something on stdout with one write; usable in signal handlers.
 void say(const char* text);
 

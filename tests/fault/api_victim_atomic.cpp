@@ -91,6 +91,7 @@ const std::map<std::string, Definition>& definitions() {
       {"create.other_type", {GEX_DT_U64, Definition().ops, 0}},
       {"create.other_operations", {GEX_DT_I64, GEX_OP_GET, 0}},
       {"create.other_flags", {GEX_DT_I64, Definition().ops, GEX_FLAG_AD_FAVOR_REMOTE}},
+      {"create.no_capability", {}},
       {"create.right", {}},
   };
   return wrong;
@@ -102,7 +103,9 @@ bool misuse_atomic(const char* scenario, bool guilty) {
   Definition definition;
   const auto wrong = definitions().find(scenario);
   if (guilty && wrong != definitions().end()) definition = wrong->second;
-  gex_AD_Create(&ad, job.tm, definition.dt, definition.ops, definition.flags);
+  const bool lacking = std::string(scenario) == "create.no_capability";
+  gex_AD_Create(&ad, lacking ? team_lacking(GEX_EP_CAPABILITY_AD, guilty) : job.tm, definition.dt,
+                definition.ops, definition.flags);
   const auto call = operations().find(scenario);
   if (guilty && call != operations().end()) call->second();
   if (wrong == definitions().end() && call == operations().end()) return false;

@@ -79,6 +79,7 @@ const std::map<std::string, Scenario>& scenarios() {
       {"all_no_operator", {to_all, [](Call& c) { c.op = GEX_OP_USER; }}},
       {"all_overlap", {to_all, [](Call& c) { c.src = result + 1; }}},
       {"all_flags", {to_all, [](Call& c) { c.flags = 1u << 30; }}},
+      {"all_no_capability", {to_all, [](Call&) {}}},
       {"all_talkative",
        {to_all,
         [](Call& c) {
@@ -95,6 +96,10 @@ bool misuse_coll(const char* scenario, bool guilty) {
   const auto found = scenarios().find(scenario);
   if (found == scenarios().end()) return false;
   Call call;
+  // Teams may have members without the capability; their collectives are what is wrong.
+  if (std::string(scenario) == "all_no_capability") {
+    call.tm = team_lacking(GEX_EP_CAPABILITY_COLL, guilty);
+  }
   if (guilty || std::string(scenario) == "all_talkative") found->second.spoil(call);
   if (call.fn == talkative && !guilty) {
     call.fn = [](const void*, void*, size_t, const void*) {};

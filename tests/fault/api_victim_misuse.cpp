@@ -384,6 +384,13 @@ const Calls& endpoints() {
          gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_AM, 0);
          gex_RMA_PutBlocking(gex_TM_Pair(ep, 0), job.peer(), peer_segment(job.peer()), local, 8, 0);
        }},
+      {"no_vis",
+       [] {
+         gex_EP_t ep = GEX_EP_INVALID;
+         gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_ALL & ~GEX_EP_CAPABILITY_VIS, 0);
+         const gex_Memvec_t to = {peer_segment(job.peer()), 8}, from = {local, 8};
+         gex_VIS_VectorPutBlocking(gex_TM_Pair(ep, 0), job.peer(), 1, &to, 1, &from, 0);
+       }},
       {"leaf_suppressed",
        [] {
          const gex_Event_t root = gex_RMA_PutNB(tm(), job.peer(), peer_segment(job.peer()), local,
