@@ -8,6 +8,7 @@
 #include "bootstrap/pmix_bootstrap.h"
 #include "bootstrap/singleton_bootstrap.h"
 #include "config/config.h"
+#include "config/identity.h"
 #include "diag/error.h"
 #include "launch/launch.h"
 
@@ -24,17 +25,24 @@ bool pmix_server_named() {
   return false;
 }
 
+// Programs of identity smp have a variable of their own: existing scripts start them with it.
+const char* variable_of_ranks() {
+  if (std::getenv("CAUSEWAY_RANKS") != nullptr) return "CAUSEWAY_RANKS";
+  const bool smp = identity() != nullptr && identity()->conduit == "smp";
+  return smp && std::getenv("GASNET_PSHM_NODES") != nullptr ? "GASNET_PSHM_NODES" : nullptr;
+}
+
 std::optional<uint32_t> ranks_to_fork() {
-  const char* text = std::getenv("CAUSEWAY_RANKS");
-  if (text == nullptr) return std::nullopt;
+  const char* variable = variable_of_ranks();
+  if (variable == nullptr) return std::nullopt;
+  const char* text = std::getenv(variable);
   char* end = nullptr;
   errno = 0;
   const long value = std::strtol(text, &end, 10);
   if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
       value > static_cast<long>(kMostForkedRanks))
-    throw Error(CWY_ERR_INVALID,
-                "CAUSEWAY_RANKS='{}' is not a number of ranks: expected 1 to {}, or unset it", text,
-                kMostForkedRanks);
+    throw Error(CWY_ERR_INVALID, "{}='{}' is not a number of ranks: expected 1 to {}, or unset it",
+                variable, text, kMostForkedRanks);
   return static_cast<uint32_t>(value);
 }
 

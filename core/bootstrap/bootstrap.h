@@ -43,10 +43,11 @@ class Bootstrap {
 };
 
 // Picks by environment: PMIx (`causeway run`, srun --mpi=pmix, prterun, mpirun); CAUSEWAY_RANKS=N
-// (forks N ranks here: returns in the ranks, and in the original process becomes the launcher and
-// exits with the job's status); otherwise one rank alone. Throws Error with advice when a foreign
-// launcher's variables are present without a PMIx server behind them (DESIGN section 5).
-// Must be called before the process has a second thread.
+// or, in a program of identity smp, GASNET_PSHM_NODES=N (forks N ranks here: returns in the ranks,
+// and in the original process becomes the launcher and exits with the job's status); otherwise one
+// rank alone. Throws Error with advice when a foreign launcher's variables are present without a
+// PMIx server behind them (DESIGN section 5). Must be called before the process has a second
+// thread.
 std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns);
 
 }  // namespace causeway

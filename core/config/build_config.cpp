@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -164,6 +165,10 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
   config.log_level = value("log.level");
   config.report = parse_bool(value("report"));
   config.segment_max = value("segment.max") == "auto" ? 0 : parse_size(value("segment.max"));
+  config.segment_max_of_host = value("segment.of") == "host";
+  const std::string& most = value("neighborhood.ranks");
+  config.neighborhood_ranks =
+      most == "auto" ? 0 : static_cast<uint32_t>(std::min<uint64_t>(parse_size(most), UINT32_MAX));
   config.huge_pages = value("segment.huge_pages");
   config.numa = value("segment.numa");
   config.timeouts = {parse_time_ns(value("timeouts.start")), parse_time_ns(value("timeouts.exit")),

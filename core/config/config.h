@@ -1,15 +1,16 @@
 // Config: the configuration in force, read once at start-up and constant afterwards.
 //
 // Sources in increasing precedence (DESIGN section 4): built-in default (configs/default.yaml,
-// compiled in) < site file (<prefix>/etc/causeway.yaml) < CAUSEWAY_CONFIG < CAUSEWAY_SET <
-// launcher flags (which the launcher passes as CAUSEWAY_CONFIG/CAUSEWAY_SET). Maps merge key by
-// key; scalars and lists replace.
+// compiled in) < identity of the program < site file (<prefix>/etc/causeway.yaml) < GASNET_*
+// variables < CAUSEWAY_CONFIG < CAUSEWAY_SET < launcher flags (which the launcher passes as
+// CAUSEWAY_CONFIG/CAUSEWAY_SET). Maps merge key by key; scalars and lists replace.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace causeway {
@@ -106,8 +107,11 @@ struct Config {
 
   // segment:
   uint64_t segment_max = 0;          // gasnet_getMaxLocalSegmentSize; 0: from free memory
+  bool segment_max_of_host = false;  // segment_max is for all ranks of a host together
   std::string huge_pages = "never";  // never | try | require
   std::string numa = "first-touch";  // first-touch | interleave | none
+
+  uint32_t neighborhood_ranks = 0;  // most ranks of one neighborhood; 0: no limit
 
   Timeouts timeouts{};
   Waiting waiting{};
@@ -126,10 +130,14 @@ struct Config {
 };
 
 struct ConfigSources {
-  std::optional<std::string> site_file;     // nullopt: <prefix>/etc/causeway.yaml if it exists
+  std::string identity_label;            // "identity smp-par"; empty: the program has none
+  std::string identity_text;             // its YAML
+  std::optional<std::string> site_file;  // nullopt: <prefix>/etc/causeway.yaml if it exists
+  // From GASNET_* variables: a label that names the variable, "path.to.key=value".
+  std::vector<std::pair<std::string, std::string>> gasnet;
   std::optional<std::string> file;          // CAUSEWAY_CONFIG
   std::vector<std::string> sets;            // "path.to.key=value", in order
-  static ConfigSources from_environment();  // CAUSEWAY_CONFIG, CAUSEWAY_SET
+  static ConfigSources from_environment();  // the process' identity and environment
 };
 
 // Throws Error(CWY_ERR_INVALID) whose text is one problem per line, each "file:line:col: ...".

@@ -13,6 +13,8 @@
 #include "config/build_config.h"
 #include "config/document.h"
 #include "config/embedded.h"
+#include "config/gasnet_environment.h"
+#include "config/identity.h"
 #include "config/merge.h"
 #include "config/peer_rules.h"
 #include "config/references.h"
@@ -134,9 +136,13 @@ CheckedConfig check_config(const ConfigSources& sources, const std::string& set_
   CheckedConfig out;
   Loading loading(out);
   loading.add_text(k_default_yaml, kBuiltIn);
+  if (!sources.identity_text.empty()) {
+    loading.add_text(sources.identity_text, sources.identity_label);
+  }
   const std::optional<std::string> site =
       sources.site_file ? sources.site_file : default_site_file();
   if (site && !site->empty()) loading.add_file(*site);
+  for (const auto& [label, item] : sources.gasnet) loading.add_set(item, label);
   if (sources.file) loading.add_file(*sources.file);
   for (const std::string& item : sources.sets) loading.add_set(item, set_label);
   loading.finish();
@@ -152,6 +158,12 @@ Config load_config(const ConfigSources& sources) {
 
 ConfigSources ConfigSources::from_environment() {
   ConfigSources sources;
+  const Identity* program = identity();
+  if (program != nullptr) {
+    sources.identity_label = program->label();
+    sources.identity_text = program->config;
+  }
+  sources.gasnet = gasnet_settings(program);
   if (const char* file = std::getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
     sources.file = file;
   }

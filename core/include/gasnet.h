@@ -50,6 +50,7 @@ extern int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentries, u
 /* argc and argv may be NULL. GASNET_OK, or GASNET_ERR_RESOURCE after one line on stderr; also when
  * called twice. */
 static inline int gasnet_init(int* argc, char*** argv) {
+  cwy_present_identity();
   return cwy_gasnet1_init_v1(argc, argv, CWY_THREAD_MODE, &cwy_direct_v1);
 }
 

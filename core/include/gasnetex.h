@@ -117,11 +117,24 @@ extern int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* 
                               const char* clientName, int* argc, char*** argv, gex_Flags_t flags,
                               int thread_mode, const uint32_t* direct_layout);
 
+/* Tells the library as which conduit this program was built, before it reads its configuration. A
+ * process whose parts were built for different ones ends with a line that says so. */
+extern void cwy_identity_v1(const struct cwy_identity* identity);
+#ifdef CWY_IDENTITY
+extern const struct cwy_identity CWY_IDENTITY; /* in libgasnet-<conduit>-<mode>.a */
+#endif
+static inline void cwy_present_identity(void) {
+#ifdef CWY_IDENTITY
+  cwy_identity_v1(&CWY_IDENTITY);
+#endif
+}
+
 /* Collective over the job. On failure prints one line and returns a GASNET_ERR_* code; the
  * outputs are then untouched. */
 static inline int gex_Client_Init(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
                                   const char* clientName, int* argc, char*** argv,
                                   gex_Flags_t flags) {
+  cwy_present_identity();
   return cwy_client_init_v1(client_p, ep_p, tm_p, clientName, argc, argv, flags, CWY_THREAD_MODE,
                             &cwy_direct_v1);
 }

@@ -23,8 +23,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string base_directory() {
-  const char* tmp = std::getenv("TMPDIR");
-  if (tmp != nullptr && tmp[0] == '/' && ::access(tmp, W_OK | X_OK) == 0) return tmp;
+  for (const char* variable : {"GASNET_TMPDIR", "TMPDIR"}) {
+    const char* tmp = std::getenv(variable);
+    if (tmp != nullptr && tmp[0] == '/' && ::access(tmp, W_OK | X_OK) == 0) return tmp;
+  }
   return "/tmp";
 }
 

@@ -1,9 +1,12 @@
 #include "object/client.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "collective/arena.h"
 #include "collective/exchange.h"
+#include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "object/runtime.h"
@@ -50,6 +53,37 @@ bool find_mapping_conduits(Endpoint& ep) {
   return any;
 }
 
+// What the program's identity promised to its code must hold whatever the configuration says: code
+// built for smp reaches into every rank's segment with loads and stores.
+void keep_promises(Endpoint& ep) {
+  if (identity() == nullptr || !identity()->shared_memory || runtime().size() == 1) return;
+  bool in_reach = false;
+  for (const auto& cep : ep.conduit_eps()) {
+    in_reach |= cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0;
+  }
+  const size_t together = in_reach ? runtime().job().nbrhd().size() : 1;
+  if (together == runtime().size()) return;
+  throw Error(CWY_ERR_UNREACHABLE,
+              "this program was built for conduit {}, where all ranks share memory, but only {} of "
+              "{} do with this rank; start all on one host, let a conduit with native direct (shm) "
+              "serve them, and do not limit neighborhood.ranks or GASNET_SUPERNODE_MAXSIZE",
+              identity()->conduit, together, runtime().size());
+}
+
+// Once per job, and only where it matters: somebody is reached over a network.
+void tell_absence() {
+  const Identity* program = identity();
+  if (program == nullptr || program->preferred.empty() || runtime().rank() != 0) return;
+  if (runtime().job().nbrhd().size() == runtime().size()) return;
+  if (runtime().conduits().find(program->preferred) != nullptr) return;
+  const char* quiet = std::getenv("GASNET_QUIET");
+  if (quiet != nullptr && std::strchr("yY1", quiet[0]) != nullptr && quiet[0] != '\0') return;
+  log_warn(
+      "this program was built for conduit {}, but there is no conduit '{}' here; the next "
+      "one of its peers: rule serves instead (GASNET_QUIET=1 hides this line)",
+      program->conduit, program->preferred);
+}
+
 // The ranks tell each other which client they start; the number of its primordial team.
 uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Flags_t flags) {
   const std::string own = fmt::format("{} {} {} {}", team_ids::next(), id, name, flags);
@@ -78,9 +112,11 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags)
   if (id == 0) {
     runtime().set_base_endpoint(ep_.get());
     const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
-    runtime().job().set_cards(trade_cards(*ep_), can_map);
+    runtime().job().set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    keep_promises(*ep_);
     adopt_collective_cards();
     ep_->init_peers();
+    tell_absence();
   } else {
     team_id = agree_on_client(runtime().clients.front()->job_team(), id, name_, flags);
   }

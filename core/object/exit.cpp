@@ -1,10 +1,13 @@
 #include "object/exit.h"
 
+#include <gasnet_tools.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 
 #include "am/internal.h"
 #include "diag/log.h"
@@ -50,6 +53,13 @@ void tell_others(int code) {
       poll_replies(ep);
     }
   }
+}
+
+// GASNET_BACKTRACE. Not through gasnett_getenv_*, which ends the program over a strange value.
+void print_backtrace_if_asked() {
+  const char* wish = std::getenv("GASNET_BACKTRACE");
+  if (wish == nullptr || wish[0] == '\0' || std::strchr("yY1", wish[0]) == nullptr) return;
+  gasnett_print_backtrace(STDERR_FILENO);
 }
 
 }  // namespace
@@ -120,6 +130,7 @@ void exit_job(int code) {
 void fatal_text(const char* call, const std::string& text) {
   if (!g_exiting.exchange(true, std::memory_order_acq_rel)) {
     write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+    print_backtrace_if_asked();
     ::fflush(nullptr);
   }
   ::_exit(1);

@@ -38,6 +38,17 @@ void put_field(std::string& out, const std::string& name, const std::string& val
   out += '\n';
 }
 
+// neighborhood.ranks: ranks that could share memory do so with the others of their portion only,
+// in the order of ranks. What tells neighborhoods apart is sharing_id, so that is what changes.
+void divide(std::vector<Card>& cards, uint32_t most) {
+  if (most == 0) return;
+  std::map<uint64_t, uint32_t> seen;  // sharing_id as sent -> ranks so far
+  for (Card& card : cards) {
+    const uint32_t portion = seen[card.sharing_id]++ / most;
+    card.sharing_id = hash_text(std::to_string(portion), card.sharing_id);
+  }
+}
+
 std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
   std::vector<RankInfo> out;
   out.reserve(ranks.size());
@@ -143,8 +154,9 @@ void JobFacts::publish_local_ranks() {
   }
 }
 
-void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map) {
+void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most) {
   cards_ = std::move(cards);
+  divide(cards_, nbrhd_most);
   can_map_ = nbrhd_can_map;
   const Card& own = cards_[facts_.rank];
   local_ranks_.clear();

@@ -46,7 +46,8 @@ class JobFacts {
   // What can be said before the cards are exchanged, so that plugins can be initialised.
   void set_own_card(const Card& card);
   // All cards, by rank. Throws Error when they contradict each other.
-  void set_cards(std::vector<Card> cards, bool nbrhd_can_map);
+  // A neighborhood has `nbrhd_most` ranks at most, 0 for any number.
+  void set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most);
 
   const Card& card(uint32_t rank) const { return cards_[rank]; }
   Locality locality(uint32_t rank) const;

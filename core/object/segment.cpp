@@ -98,8 +98,13 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
 }
 
 size_t measure_max_segment() {
-  if (runtime().config().segment_max != 0) return runtime().config().segment_max / kPage * kPage;
-  const size_t share = memory_available() / 2 / std::max(1u, runtime().job().facts().local_count);
+  const Config& config = runtime().config();
+  const uint32_t ranks = std::max(1u, runtime().job().facts().local_count);
+  if (config.segment_max != 0) {
+    const size_t wanted = config.segment_max / (config.segment_max_of_host ? ranks : 1);
+    return std::max(wanted / kPage * kPage, kPage);
+  }
+  const size_t share = memory_available() / 2 / ranks;
   return std::max(share / kPage * kPage, kPage);
 }
 

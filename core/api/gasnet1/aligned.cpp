@@ -36,7 +36,7 @@ void* common_free_address(Team& team, size_t size) {
   for (size_t i = 0; i < kPlaces.size(); ++i) own[i] = size == 0 || is_free(kPlaces[i], size);
   Free common;
   common.set();
-  for (const std::string& word : exchange(team, own.to_string())) common &= Free(word);
+  for (const std::string& word : causeway::exchange(team, own.to_string())) common &= Free(word);
   for (size_t i = 0; i < kPlaces.size(); ++i) {
     if (common[i]) return reinterpret_cast<void*>(kPlaces[i]);
   }

@@ -1,17 +1,22 @@
 // gex_Client_*: start-up and client queries.
 #include "object/client.h"
 
+#include <gasnet_tools.h>
 #include <gasnetex.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
 #include "collective/exchange.h"
+#include "config/gasnet_environment.h"
+#include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "diag/refusal.h"
+#include "object/fatal.h"
 #include "object/runtime.h"
 #include "progress/progress_thread.h"
 
@@ -38,10 +43,22 @@ const char* mode_word(ThreadMode mode) {
                                    : "GASNET_PARSYNC";
 }
 
+// GASNET_VERBOSEENV: by the first rank, what it has read.
+void show_environment() {
+  if (!gasnett_verboseenv()) return;
+  for (const char* name : gasnet_variables()) {
+    gasnett_envstr_display(name, std::getenv(name), std::getenv(name) == nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace causeway
 
 using namespace causeway;
+
+CAUSEWAY_API void cwy_identity_v1(const cwy_identity* identity) {
+  or_fatal("gex_Client_Init()", [&] { set_identity(*identity); });
+}
 
 CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
                                     const char* clientName, int*, char***, gex_Flags_t flags,
@@ -87,6 +104,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
     auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
     clients.push_back(client);
+    if (clients.size() == 1) show_environment();
     if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
     start_progress_thread(*client);
     *client_p = as_c(client);

@@ -19,31 +19,37 @@
 #define GASNET_CONDUIT_SMP 1
 #define GASNET_CONDUIT_NAME SMP
 #define GASNET_CONDUIT_NAME_STR "SMP"
+#define CWY_CONDUIT_WORD smp
 #elif defined(GASNET_CONDUIT_UDP)
 #undef GASNET_CONDUIT_UDP
 #define GASNET_CONDUIT_UDP 1
 #define GASNET_CONDUIT_NAME UDP
 #define GASNET_CONDUIT_NAME_STR "UDP"
+#define CWY_CONDUIT_WORD udp
 #elif defined(GASNET_CONDUIT_MPI)
 #undef GASNET_CONDUIT_MPI
 #define GASNET_CONDUIT_MPI 1
 #define GASNET_CONDUIT_NAME MPI
 #define GASNET_CONDUIT_NAME_STR "MPI"
+#define CWY_CONDUIT_WORD mpi
 #elif defined(GASNET_CONDUIT_IBV)
 #undef GASNET_CONDUIT_IBV
 #define GASNET_CONDUIT_IBV 1
 #define GASNET_CONDUIT_NAME IBV
 #define GASNET_CONDUIT_NAME_STR "IBV"
+#define CWY_CONDUIT_WORD ibv
 #elif defined(GASNET_CONDUIT_OFI)
 #undef GASNET_CONDUIT_OFI
 #define GASNET_CONDUIT_OFI 1
 #define GASNET_CONDUIT_NAME OFI
 #define GASNET_CONDUIT_NAME_STR "OFI"
+#define CWY_CONDUIT_WORD ofi
 #elif defined(GASNET_CONDUIT_UCX)
 #undef GASNET_CONDUIT_UCX
 #define GASNET_CONDUIT_UCX 1
 #define GASNET_CONDUIT_NAME UCX
 #define GASNET_CONDUIT_NAME_STR "UCX"
+#define CWY_CONDUIT_WORD ucx
 #else
 #define GASNET_CONDUIT_NAME CAUSEWAY
 #define GASNET_CONDUIT_NAME_STR "CAUSEWAY"
@@ -69,10 +75,13 @@
 #endif
 #if defined(GASNET_SEQ)
 #define CWY_MODE_WORD "SEQ"
+#define CWY_MODE_SUFFIX seq
 #elif defined(GASNET_PARSYNC)
 #define CWY_MODE_WORD "PARSYNC"
+#define CWY_MODE_SUFFIX parsync
 #else
 #define CWY_MODE_WORD "PAR"
+#define CWY_MODE_SUFFIX par
 #endif
 
 /* Equal in all objects of a program that may be linked together. */
@@ -83,5 +92,30 @@
   "(" GASNET_CORE_NAME_STR "-" GASNET_CORE_VERSION_STR "/" GASNET_EXTENDED_NAME_STR  \
   "-" GASNET_EXTENDED_VERSION_STR "),THREADMODEL=" CWY_MODE_WORD ",SEGMENT=FAST,PTR=64bit," \
   "CACHE_LINE_BYTES=64," CWY_ALIGN_WORD ",pshm,nodebug,notrace,nostats"
+
+/* ---- identities ----
+ *
+ * A build that defines GASNET_CONDUIT_<NAME> links libgasnet-<name>-<mode>.a, whose one object is
+ * this record. What starts a client refers to it, so that the texts in it end up in every program
+ * (launchers look for them in the file) and so that objects of different modes do not link. */
+#ifdef CWY_CONDUIT_WORD
+#define CWY_IDENTITY__(conduit, mode) cwy_identity_##conduit##_##mode##_v1
+#define CWY_IDENTITY_(conduit, mode) CWY_IDENTITY__(conduit, mode)
+#define CWY_IDENTITY CWY_IDENTITY_(CWY_CONDUIT_WORD, CWY_MODE_SUFFIX)
+#endif
+
+/* All ranks of the job can map each other's memory; a job where they cannot does not start. */
+#define CWY_IDENTITY_SHARED_MEMORY 1u
+
+/* Constant, and as long as the object that holds it is loaded. */
+struct cwy_identity {
+  uint32_t size;             /* sizeof: later versions append */
+  uint32_t promises;         /* CWY_IDENTITY_SHARED_MEMORY or 0 */
+  const char* conduit;       /* "smp" */
+  const char* mode;          /* "seq" */
+  const char* config;        /* YAML: a source between the built-in default and the site's file */
+  const char* preferred;     /* conduit of `config` to be missed aloud, "" for none */
+  const char* const* idents; /* texts "$Key: value $" for readers of the file, NULL at the end */
+};
 
 #endif
