@@ -42,6 +42,9 @@ SPEC_CASE(versions, segments) {
 #ifdef GASNET_SEGMENT_EVERYTHING
   CHECK(false);
 #endif
+#ifndef GASNET_SEGMENT_FAST
+  CHECK(false);
+#endif
   CHECK(GASNET_ALIGNED_SEGMENTS == 0 || GASNET_ALIGNED_SEGMENTS == 1);
   CHECK(GASNET_MAXEPS >= 1);
 }
