@@ -123,17 +123,12 @@ T value_of(const std::string& bytes, size_t at = 0) {
 
 // ---- split and duplicate ----
 
-struct SplitWord {
-  uint32_t takes_part;
-  int32_t color, key;
-  gex_Flags_t flags;
-  uint64_t scratch, scratch_size;
-  uint32_t next_id;
-  uint32_t padding;
-};
-
-void require_same(const char* call, const SplitWord& own, const SplitWord& other, uint32_t rank) {
-  if (other.flags != own.flags) {
+// What the members of one new team must all have passed: `same` compares what a form adds to flags
+// and scratch size.
+template <class Word>
+void require_same(const char* call, const Word& own, const Word& other, uint32_t rank,
+                  bool same = true) {
+  if (other.flags != own.flags || !same) {
     fatal(call,
           "rank {} of the parent team passed flags {:#x}, this rank {:#x}; they must agree "
           "within a new team",
@@ -146,6 +141,15 @@ void require_same(const char* call, const SplitWord& own, const SplitWord& other
           rank, other.scratch_size, own.scratch_size);
   }
 }
+
+struct SplitWord {
+  uint32_t takes_part;
+  int32_t color, key;
+  gex_Flags_t flags;
+  uint64_t scratch, scratch_size;
+  uint32_t next_id;
+  uint32_t padding;
+};
 
 Team* split_by(const char* call, Team& parent, const SplitWord& own) {
   const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own));
@@ -259,21 +263,6 @@ std::string local_part(const char* call, Client* client, const std::vector<Membe
   return out;
 }
 
-void require_same(const char* call, const CreateWord& own, const CreateWord& other, uint32_t rank) {
-  if (other.flags != own.flags || other.numargs != own.numargs) {
-    fatal(call,
-          "rank {} of the parent team passed flags {:#x}, this rank {:#x}; they must agree "
-          "within a new team",
-          rank, other.flags, own.flags);
-  }
-  if (other.scratch_size != own.scratch_size) {
-    fatal(call,
-          "rank {} of the parent team passed a scratch size of {}, this rank {}; they must "
-          "agree within a new team",
-          rank, other.scratch_size, own.scratch_size);
-  }
-}
-
 // Every endpoint stands in one new team at most.
 void require_disjoint(const char* call, Team& parent, const std::vector<std::string>& words) {
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> owner;  // job rank, index -> digest
@@ -299,7 +288,7 @@ void take_words(const char* call, Team& parent, const CreateWord& own,
   for (uint32_t r = 0; r < parent.size(); ++r) {
     const auto word = value_of<CreateWord>(words[r]);
     if (word.numargs == 0 || word.digest != own.digest) continue;
-    require_same(call, own, word, r);
+    require_same(call, own, word, r, word.numargs == own.numargs);
     for (uint32_t i = 0; i < word.locals; ++i) {
       const auto local =
           value_of<LocalMember>(words[r], sizeof word + size_t{i} * sizeof(LocalMember));

@@ -1,9 +1,9 @@
 // Reaching, joining, leaving and giving up a peer.
 #include <cstring>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "calls.h"
-#include "guard.h"
 
 namespace causeway::ofi {
 namespace {

@@ -1,7 +1,7 @@
 // Opening a provider's domain, and what may be relied on there.
 #include "../common/plugin_error.h"
+#include "../common/signals_blocked.h"
 #include "calls.h"
-#include "quiet.h"
 
 namespace causeway::ofi {
 namespace {
@@ -46,7 +46,7 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
   cwy_status status = choose_path(options, device, d->path, err);
   if (status == CWY_OK) status = choose_delivery(*d, err);
   if (status != CWY_OK) return status;
-  const QuietSignals quiet;
+  const SignalsBlocked blocked;
   fi_info* info = d->path.info.get();
   fid_fabric* fabric = nullptr;
   fid_domain* domain = nullptr;

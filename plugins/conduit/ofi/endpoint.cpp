@@ -7,10 +7,10 @@
 #include <cstring>
 #include <random>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
+#include "../common/signals_blocked.h"
 #include "calls.h"
-#include "guard.h"
-#include "quiet.h"
 
 namespace causeway::ofi {
 namespace {
@@ -221,7 +221,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     domain->gate.raise(params->multithreaded != 0);
     choose_sizes(*ep);
     ep->slabs = std::make_unique<Slabs>(domain, domain->path.local_mr);
-    const QuietSignals quiet;
+    const SignalsBlocked blocked;
     int error = open_queues(*ep);
     if (error == 0) error = domain->path.msg ? open_passive(*ep) : open_datagram(*ep);
     if (error == 0) error = fill_address(*ep);

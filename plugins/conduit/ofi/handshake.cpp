@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "../common/plugin_error.h"
+#include "../common/signals_blocked.h"
 #include "calls.h"
-#include "quiet.h"
 
 namespace causeway::ofi {
 namespace {
@@ -43,7 +43,7 @@ void learn(Link& link, const Hello& hello) {
 
 cwy_status open_connected(Link& link, fi_info* info) {
   cwyc_ep* ep = link.ep;
-  const QuietSignals quiet;
+  const SignalsBlocked blocked;
   fid_ep* endpoint = nullptr;
   int error = fi_endpoint(ep->domain->domain.get(), info, &endpoint, nullptr);
   link.own.reset(endpoint);

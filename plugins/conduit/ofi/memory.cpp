@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "calls.h"
-#include "guard.h"
 
 namespace causeway::ofi {
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "calls.h"
-#include "guard.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"

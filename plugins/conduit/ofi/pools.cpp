@@ -38,6 +38,14 @@ ReceiveBuffer* make_buffer(cwyc_ep* ep) {
   return buffer->data != nullptr ? buffer : nullptr;
 }
 
+// NULL: no memory.
+ReceiveBuffer* idle_or_new(cwyc_ep* ep) {
+  if (ep->idle_buffers.empty()) return make_buffer(ep);
+  ReceiveBuffer* const buffer = ep->idle_buffers.back();
+  ep->idle_buffers.pop_back();
+  return buffer;
+}
+
 // False: the provider's queue is full; the buffer is kept for later.
 bool post(cwyc_ep* ep, ReceiveBuffer* buffer) {
   fid_ep* to = buffer->owner != nullptr ? buffer->owner->endpoint
@@ -153,13 +161,7 @@ void want_buffers(cwyc_ep* ep, Link* link, uint32_t n) {
   if (ep->domain->path.msg && !ep->domain->path.shared_receive) {
     // A queue of its own: these buffers live and die with the link's endpoint.
     for (uint32_t i = 0; i < n; ++i) {
-      ReceiveBuffer* buffer = nullptr;
-      if (ep->idle_buffers.empty()) {
-        buffer = make_buffer(ep);
-      } else {
-        buffer = ep->idle_buffers.back();
-        ep->idle_buffers.pop_back();
-      }
+      ReceiveBuffer* const buffer = idle_or_new(ep);
       if (buffer == nullptr) return;
       buffer->owner = link;
       link->queue.push_back(buffer);
@@ -181,13 +183,7 @@ void unwant_buffers(cwyc_ep* ep, Link* link) {
 
 void post_wanted(cwyc_ep* ep) {
   while (ep->posted < ep->wanted) {
-    ReceiveBuffer* buffer = nullptr;
-    if (ep->idle_buffers.empty()) {
-      buffer = make_buffer(ep);
-    } else {
-      buffer = ep->idle_buffers.back();
-      ep->idle_buffers.pop_back();
-    }
+    ReceiveBuffer* const buffer = idle_or_new(ep);
     if (buffer == nullptr) return;
     if (!post(ep, buffer)) {
       ep->idle_buffers.push_back(buffer);

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <new>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
-#include "guard.h"
 
 namespace causeway::shm {
 namespace {

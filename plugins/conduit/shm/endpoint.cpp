@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "../common/cpu_atomics.h"
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "address.h"
-#include "guard.h"
 #include "numa.h"
 #include "sleep.h"
 

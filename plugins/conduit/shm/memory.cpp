@@ -6,10 +6,10 @@
 #include <cstring>
 #include <memory>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
-#include "guard.h"
 #include "numa.h"
 #include "rma.h"
 

@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
-#include "guard.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"

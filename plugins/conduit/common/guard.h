@@ -1,13 +1,13 @@
-// No exception leaves the plugin: cold calls run inside this.
+// No exception leaves a plugin: cold calls run inside this.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <exception>
 
-#include "../common/plugin_error.h"
+#include "plugin_error.h"
 
-namespace causeway::ofi {
+namespace causeway {
 
 template <class Body>
 cwy_status guarded(cwy_err* err, Body&& body) noexcept {
@@ -18,4 +18,4 @@ cwy_status guarded(cwy_err* err, Body&& body) noexcept {
   }
 }
 
-}  // namespace causeway::ofi
+}  // namespace causeway
