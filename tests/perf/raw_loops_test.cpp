@@ -66,6 +66,21 @@ TEST(Line, EveryBounceIsAnswered) {
   EXPECT_EQ(line->turn.load(), 2 * kSeries * kTurns);
 }
 
+// Would catch: a series that does not end where the next one begins.
+TEST(LinePair, EveryStepIsAnswered) {
+  SharedObject<LinePair> lines;
+  EXPECT_TRUE(in_two_processes(
+      [&] {
+        for (uint64_t s = 0; s < kSeries; ++s) answer_first(*lines, kTurns, true);
+      },
+      [&] {
+        for (uint64_t s = 0; s < kSeries; ++s) answer_second(*lines, kTurns, true);
+        return true;
+      }));
+  EXPECT_EQ(lines->there.turn.load(), kSeries * kTurns);
+  EXPECT_EQ(lines->back.turn.load(), kSeries * kTurns);
+}
+
 // Would catch: a block flagged before it is written, or read from the wrong side.
 TEST(Exchange, BlocksArriveWholeBothWays) {
   SharedObject<Exchange> shared;

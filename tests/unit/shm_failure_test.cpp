@@ -112,28 +112,40 @@ TEST_F(Failure, BlockedSenderLearnsOfTheDeath) {
 }
 
 // Catches: a replaced rank whose messages are not delivered, or an old incarnation's messages that
-// still are; slots of the dead that are never used again.
+// still are; slots of the dead that are never used again, or with a half-written record of theirs.
 TEST_F(Failure, NewEpochIsHeardAndOldOneDropped) {
   const cwyc_module* module = harness::load_conduit("shm", 0, 2);
   const auto options = shm_defaults({{"connections", "2"}});
   Endpoint ep(module, options);
   std::vector<uint32_t> epochs;
-  ep.handler = [&](Endpoint&, const Message& m) { epochs.push_back(m.from.epoch); };
-  const auto send_one = [](Endpoint&, cwyc_conn* conn) {
-    conn->ops->am_short(conn, 1, nullptr, 0, 0);
+  ep.handler = [&](Endpoint&, const Message& m) {
+    if (m.word == 0) epochs.push_back(m.from.epoch);
+  };
+  // As many messages as its epoch, so that the receiver's next look is at the first line that the
+  // epoch before left half-written.
+  uint64_t count = 0;
+  const auto send_some = [&](Endpoint&, cwyc_conn* conn) {
+    for (uint64_t left = count; left-- > 0;) conn->ops->am_short(conn, left, nullptr, 0, 0);
+    cwyc_am_slot slot{};
+    ASSERT_EQ(conn->ops->am_prepare(conn, 1000, 1000, 0, 0, &slot), CWY_OK);
+    std::memset(slot.buffer, 0xff, slot.length);
   };
   for (uint32_t epoch = 1; epoch <= 6; ++epoch) {
-    const pid_t pid = victim(ep, epoch, options, send_one);
+    count = epoch;
+    const pid_t pid = victim(ep, epoch, options, send_some);
     cwyc_conn* conn = ep.connect(board->read(1), {1, epoch});
     ASSERT_NE(conn, nullptr) << ep.last_error();
     EXPECT_TRUE(ep.wait([&] { return epochs.size() == epoch; }));
+    for (int i = 0; i < 50; ++i) ep.progress();  // looks behind the message
     kill_and_reap(pid);
     module->purge(conn);
     ep.progress();
     ep.drop(conn);
   }
   EXPECT_EQ(epochs, (std::vector<uint32_t>{1, 2, 3, 4, 5, 6}));
-  const pid_t stale = victim(ep, 3, options, send_one);
+  for (const auto& event : core().peer_events)
+    EXPECT_EQ(event.why.find("it wrote a record"), std::string::npos) << event.why;
+  const pid_t stale = victim(ep, 3, options, send_some);
   for (int i = 0; i < 50; ++i) ep.progress();
   EXPECT_EQ(epochs.size(), 6u);
   kill_and_reap(stale);

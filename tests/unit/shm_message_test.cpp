@@ -145,7 +145,8 @@ TEST(ShmMessages, RequestsAndRepliesUnderBackPressure) {
 }
 
 // Catches: a negotiated payload that lands elsewhere, a cancelled one that is delivered, another
-// message let in between, and a commit with fewer arguments than were asked for.
+// message let in between, a commit with fewer arguments than were asked for, and what a client wrote
+// beyond what it committed being read as a message.
 TEST(ShmMessages, NegotiatedPayloads) {
   with_pair(shm_defaults({{"ring_bytes", "8192"}}), [](uint32_t rank, Board*, Endpoint& ep,
                                                        cwyc_conn* conn) {
@@ -154,6 +155,7 @@ TEST(ShmMessages, NegotiatedPayloads) {
       for (int i = 0; i < count; ++i) {
         cwyc_am_slot slot{};
         send_hard(ep, [&] { return conn->ops->am_prepare(conn, 8, 1000, 9, 0, &slot); });
+        std::memset(slot.buffer, 0xff, slot.length);
         if (i % 7 == 0) {
           conn->ops->am_cancel(conn, &slot);
           send_hard(ep, [&] { return conn->ops->am_prepare(conn, 8, 1000, 9, 0, &slot); });

@@ -66,6 +66,8 @@ constexpr std::array kFigures{
            "indexed put of 512 elements of 8 bytes; raw: a loop over the addresses"},
     Figure{"am.short", "ns", Launch::pair, ratio(1.7), false, true,
            "short request and reply; raw: one cache line there and back"},
+    Figure{"am.short.lines", "ns", Launch::pair, kNone, false, true,
+           "the same; raw: a cache line each way, the least for messages in queues"},
     Figure{"am.medium.4KiB", "ns", Launch::pair, ratio(1.7), false, true,
            "medium request and reply of 4 KiB; raw: 4 KiB and a flag each way"},
     Figure{"am.negotiated.16KiB", "ns", Launch::pair, ratio(1), false, true,

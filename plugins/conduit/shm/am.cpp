@@ -118,8 +118,6 @@ __attribute__((noinline)) cwy_status am_short_in_full(cwyc_conn* conn, uint64_t 
   const size_t size = short_bytes(nargs);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
-  lane.end_at(size);
-  keep_order();
   copy_args(record + record_fixed, args, nargs);
   put_word(record, word);
   lane.messages[CWYC_AM_SHORT].add(1);
@@ -142,9 +140,6 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
     return am_short_in_full(conn, word, args, nargs, flags);
   char* const record = lane.at;
   char* const next = record + size;
-  // Relaxed: ordered before the header by its release.
-  header_word(next).store(0, std::memory_order_relaxed);
-  keep_order();
   copy_args(record + record_fixed, args, nargs);
   put_word(record, word);
   lane.messages[CWYC_AM_SHORT].add(1);
@@ -165,8 +160,6 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   const size_t size = medium_bytes(nargs, length);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
-  lane.end_at(size);
-  keep_order();
   if (length != 0) copy_payload(record, record + record_fixed + args_bytes(nargs), payload, length);
   copy_args(record + record_fixed, args, nargs);
   put_word(record, word);
@@ -192,7 +185,6 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
     const cwy_status status = write_remote(*rkey, raddr, payload, length);
     if (status != CWY_OK) return status;
   }
-  lane.end_at(size);
   copy_args(record + record_fixed + 16, args, nargs);
   std::memcpy(record + record_fixed, &raddr, sizeof raddr);
   put_word(record, word);
@@ -234,8 +226,10 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
 
 namespace {
 
-TxLane& end_reservation(cwyc_am_slot* slot) {
+// `used`: bytes that the record takes after all. The client may have written the rest, too.
+TxLane& end_reservation(cwyc_am_slot* slot, size_t used) {
   TxLane& lane = *reinterpret_cast<TxLane*>(slot->priv[0]);
+  clear_lines(lane.at + used, static_cast<char*>(slot->buffer) + slot->length);
   lane.reserved = false;
   lane.stop = reinterpret_cast<char*>(slot->priv[1]);
   return lane;
@@ -246,21 +240,22 @@ TxLane& end_reservation(cwyc_am_slot* slot) {
 void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
                uint32_t nargs, size_t length) {
   Connection& c = connection(conn);
-  TxLane& lane = end_reservation(slot);
+  const size_t size = medium_bytes(nargs, length);
+  TxLane& lane = *reinterpret_cast<TxLane*>(slot->priv[0]);
   // Room was made for as many arguments as am_prepare heard of; with fewer, the payload moves up.
   char* const payload = lane.at + record_fixed + args_bytes(nargs);
   if (payload != slot->buffer) std::memmove(payload, slot->buffer, length);
-  lane.end_at(medium_bytes(nargs, length));
+  end_reservation(slot, size);
   copy_args(lane.at + record_fixed, args, nargs);
   put_word(lane.at, word);
   lane.messages[CWYC_AM_MEDIUM].add(1);
   lane.bytes.add(length);
-  publish(c, lane, medium_bytes(nargs, length), pack_header(RecordKind::am_medium, nargs, length));
+  publish(c, lane, size, pack_header(RecordKind::am_medium, nargs, length));
   if (slot->priv[2] != 0) lane.lock.unlock();
 }
 
 void am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
-  TxLane& lane = end_reservation(slot);
+  TxLane& lane = end_reservation(slot, record_unit);
   if (slot->priv[2] != 0) lane.lock.unlock();
 }
 

@@ -13,7 +13,7 @@
 namespace causeway::shm {
 
 inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
-inline constexpr uint32_t layout_version = 1;
+inline constexpr uint32_t layout_version = 2;
 inline constexpr size_t cache_line = 64;
 inline constexpr size_t page = 4096;
 
@@ -94,13 +94,13 @@ inline char* ring_at(ControlHeader* control, uint32_t slot, uint32_t lane) {
 
 // ---- records ---------------------------------------------------------------------------------
 
-// A record starts with its header word, which is nonzero exactly when the record is complete.
-// Records are multiples of 16 bytes, and so are rings: wherever one ends, a header fits.
+// A record starts a cache line with its header word, which is nonzero exactly when the record is
+// complete, and fills whole lines: no line is ever worked on by both ends at once.
 //   short   header word | core word | args
 //   medium  header word | core word | args, padded to 16 | payload
 //   long    header word | core word | address | 0 | args
 //   skip    header word; the next record stands at the ring's start
-inline constexpr size_t record_unit = 16;
+inline constexpr size_t record_unit = cache_line;
 inline constexpr size_t record_fixed = 16;
 
 enum class RecordKind : uint8_t { am_short = 1, am_medium = 2, am_long = 3, skip = 4 };
@@ -124,17 +124,17 @@ constexpr size_t args_bytes(uint32_t nargs) {
   return (size_t(nargs) * 4 + 15) & ~size_t(15);
 }
 constexpr size_t short_bytes(uint32_t nargs) {
-  return record_fixed + args_bytes(nargs);
+  return round_up(record_fixed + args_bytes(nargs), record_unit);
 }
 constexpr size_t long_bytes(uint32_t nargs) {
-  return record_fixed + 16 + args_bytes(nargs);
+  return round_up(record_fixed + 16 + args_bytes(nargs), record_unit);
 }
 constexpr size_t medium_bytes(uint32_t nargs, size_t length) {
-  return record_fixed + args_bytes(nargs) + round_up(length, record_unit);
+  return round_up(record_fixed + args_bytes(nargs) + length, record_unit);
 }
 
-// A record, the skip before it (shorter than the record) and the zero header behind it always fit
-// an empty ring whose last quarter of reading has not been published yet.
+// A record and the skip before it (shorter than the record) always fit an empty ring whose last
+// quarter of reading has not been published yet.
 constexpr size_t medium_max_of(size_t ring_bytes) {
   return ring_bytes / 4 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
 }

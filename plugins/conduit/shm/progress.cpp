@@ -124,13 +124,12 @@ __attribute__((noinline)) size_t take_other(cwyc_ep* ep, Receiver& from, RxLane&
 }
 
 // A look at the next line can cost a transfer between cores, and whoever waited for the message
-// just delivered would wait for that as well. So after one message at a line's end the next line
-// is left for the next call, unless there is reason to expect a message there; now and then it is
-// looked at nevertheless, since that is how a flood of long messages shows.
-inline bool leave_next_line(RxLane& lane, const char* next) {
+// just delivered would wait for that as well. So after one message the next line is left for the
+// next call, unless there is reason to expect a message there; now and then it is looked at
+// nevertheless, since that is how a flood shows.
+inline bool leave_next_line(RxLane& lane) {
   constexpr uint32_t looks = 8;
-  return reinterpret_cast<uintptr_t>(next) % cache_line == 0 && lane.pace.idle() &&
-         ++lane.line_ends % looks != 0;
+  return lane.pace.idle() && ++lane.finds % looks != 0;
 }
 
 __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& lane,
@@ -140,7 +139,6 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
   // Does not change while we hold a lane.
   const cwy_peer sender = unpack(from.owner.load(std::memory_order_relaxed)).sender;
   uint32_t delivered = 0;
-  const bool flooded = lane.pace.flooded();
   while (delivered < budget) {
     // Relaxed: only this lane's holder acts on it, by closing its own lane.
     if (__builtin_expect(from.rejected.load(std::memory_order_relaxed), 0)) {
@@ -151,7 +149,6 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
     // Acquire: pairs with publish(); the record's body is complete.
     const uint64_t word = header_word(at).load(std::memory_order_acquire);
     if (word == 0) break;
-    if (flooded) __builtin_prefetch(at + lines_ahead);
     size_t size = bytes_if_short(word, static_cast<size_t>(lane.end - at));
     if (__builtin_expect(size != 0, 1)) {
       uint64_t core_word;
@@ -166,9 +163,9 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
       if (size == 0) continue;  // rejected
       delivered += word != skip_word;
     }
-    char* const next = at + size;
-    lane.advance(next);
-    if (delivered == 1 && leave_next_line(lane, next)) return 1;
+    clear_lines(at, word != skip_word ? at + size : at + record_unit);
+    lane.advance(at + size);
+    if (delivered == 1 && leave_next_line(lane)) return 1;
   }
   if (delivered != 0 && delivered < budget) lane.pace.emptied(delivered);
   return delivered;

@@ -1,9 +1,11 @@
 // The two ends of one single-producer single-consumer byte ring.
 //
-// Invariant: the word at the producer's position is zero. A producer writes the record's body,
-// zeroes the word behind the record, and then stores the record's header with release. So the
-// consumer needs one load per poll, never cleans up, and a short message travels with one cache
-// line.
+// Invariant: outside the records that are being written or wait to be read, every line of the ring
+// begins with a zero word. A producer writes the record's body and then stores its header with
+// release. The consumer clears the first word of each of the record's lines before it hands the room
+// back. So a poll is one load, a short message is one line, and a sender only ever touches lines
+// whose latest writer was the receiver: those move between the cores in one transfer and many at a
+// time, where a line that both had read would first have to be taken back, one after the other.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -78,15 +80,22 @@ inline void prefetch_to_write(const char* at) {
 #endif
 }
 
-// How far ahead of its use a line is fetched: about one transfer between distant cores, at the
-// rate at which short messages are written.
-inline constexpr size_t lines_ahead = 8 * cache_line;
+// Makes lines begin with a zero word. Relaxed: whoever writes or reads a record there is ordered
+// behind it by the record's header or by the head.
+inline void clear_lines(char* from, const char* to) {
+  for (; from < to; from += record_unit) header_word(from).store(0, std::memory_order_relaxed);
+}
+
+// How far ahead of its use a line is fetched: more than one transfer between distant cores, at the
+// rate at which short messages are written, and behind what a receiver looks at.
+inline constexpr size_t lines_ahead = 32 * cache_line;
+static_assert(lines_ahead < least_ring_bytes);
 
 // The sending end, private to one connection and lane. The first line is what a short message
 // touches.
 struct TxLane {
   char* at = nullptr;    // where the next record goes; its header word is zero
-  char* stop = nullptr;  // records that end 16 bytes before here need no further look
+  char* stop = nullptr;  // records that end before here need no further look
   Counter messages[3], bytes;
   char* base = nullptr;
   char* end = nullptr;
@@ -113,24 +122,15 @@ struct TxLane {
     if (__builtin_expect(fits_easily(size), 1)) return at;
     return reserve_slowly(size);
   }
-  // There is room, and behind the record as well: it does not end where the ring does.
-  bool fits_easily(size_t size) const {
-    return size + record_unit <= static_cast<size_t>(stop - at);
-  }
-
-  // First step of writing a record: zeroes the word behind it. Relaxed: ordered before the
-  // record's own header by publish().
-  void end_at(size_t size) {
-    char* const next = at + size;
-    header_word(next == end ? base : next).store(0, std::memory_order_relaxed);
-  }
+  // There is room, and the record does not end where the ring does.
+  bool fits_easily(size_t size) const { return size < static_cast<size_t>(stop - at); }
 
   // Makes the record at `at` visible; one that fits_easily() and ends at `next`.
   void publish_inside(char* record, char* next, uint64_t header) {
-    // Release: whoever sees the header sees the body and the zero behind it.
+    // Release: whoever sees the header sees the body.
     header_word(record).store(header, std::memory_order_release);
     at = next;
-    prefetch_to_write(next + lines_ahead);
+    fetch_ahead();
   }
 
   // Makes any record at `at` visible.
@@ -141,13 +141,19 @@ struct TxLane {
       next = stop = base;
       lap += ring_bytes();
     }
-    // Release: whoever sees the header sees the body and the zero behind it.
+    // Release: whoever sees the header sees the body.
     header_word(record).store(header, std::memory_order_release);
     at = next;
-    prefetch_to_write(next + lines_ahead);
+    fetch_ahead();
   }
 
  private:
+  void fetch_ahead() {
+    const char* line = at + lines_ahead;
+    if (line >= end) line -= ring_bytes();
+    prefetch_to_write(line);
+  }
+
   char* reserve_slowly(size_t size) {
     if (reserved || base == nullptr) return nullptr;
     uint64_t position = lap + static_cast<uint64_t>(at - base);
@@ -160,13 +166,12 @@ struct TxLane {
     uint64_t room = ring_bytes() - used;
     const size_t to_end = static_cast<size_t>(end - at);
     if (size > to_end) {
-      if (to_end + size + record_unit > room) return nullptr;
-      header_word(base).store(0, std::memory_order_relaxed);  // as in publish()
+      if (to_end + size > room) return nullptr;
       header_word(at).store(pack_header(RecordKind::skip, 0, 0), std::memory_order_release);
       at = base;
       lap += ring_bytes();
       room -= to_end;
-    } else if (size + record_unit > room) {
+    } else if (size > room) {
       return nullptr;
     }
     const size_t ahead = static_cast<size_t>(end - at);
@@ -188,7 +193,7 @@ inline uint64_t ticks() {
 #endif
 }
 
-// Keeps a receiver from reading the very line its sender is filling: each such look costs the
+// Keeps a receiver from reading the very line its sender is going to fill: each such look costs the
 // sender the line, and a flood would crawl at one message per two transfers. After a find the lane
 // may rest. A rest that ends with messages waiting doubles the next one; a rest that ends with
 // none ends the resting, and only every `probe`-th find tries again, with a rest that is shorter
@@ -206,8 +211,6 @@ class Pace {
     until_.store(just_rested, std::memory_order_relaxed);
     return true;
   }
-  // The sender is well ahead: lines in front of the reader are complete.
-  bool flooded() const { return rest_.load(std::memory_order_relaxed) > 4 * least; }
 
   // When not idle(): a look after the rest found no message.
   void found_nothing() {
@@ -257,7 +260,7 @@ struct alignas(cache_line) RxLane {
   char* end = nullptr;
   char* tell = nullptr;  // from here on the sender is to be told how far reading has come
   Counter messages[3], bytes;
-  uint32_t line_ends = 0;  // messages after which the next line was not looked at, mostly
+  uint32_t finds = 0;  // messages after which the next line was not looked at, mostly
   char* base = nullptr;
   uint64_t lap = 0;
   uint64_t published = 0;

@@ -19,12 +19,13 @@ inline size_t medium_room(const TxLane& lane, uint32_t nargs) {
   if (used > lane.ring_bytes()) return 0;
   const size_t room = lane.ring_bytes() - static_cast<size_t>(used);
   const auto to_end = static_cast<size_t>(lane.end - lane.at);
-  // Up to the ring's end, or behind a skip to its start; the zero header behind needs its unit.
-  const size_t here = std::min(to_end, room > record_unit ? room - record_unit : 0);
-  const size_t at_start = room > to_end + record_unit ? room - to_end - record_unit : 0;
+  // Up to the ring's end, or behind a skip to its start.
+  const size_t here = std::min(to_end, room);
+  const size_t at_start = room > to_end ? room - to_end : 0;
   const size_t size = std::max(here, at_start > to_end ? at_start : 0);
-  const size_t overhead = medium_bytes(nargs, 0);
-  return size > overhead ? (size - overhead) / record_unit * record_unit : 0;
+  const size_t overhead = record_fixed + args_bytes(nargs);
+  const size_t whole = size / record_unit * record_unit;
+  return whole > overhead ? whole - overhead : 0;
 }
 
 }  // namespace causeway::shm

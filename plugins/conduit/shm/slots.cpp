@@ -52,6 +52,17 @@ void open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
   ep->polled_count.store(count + 1, std::memory_order_release);
 }
 
+// Makes a ring as new whose sender has left, perhaps in the middle of a record. A lane that was read
+// to its end has at most that one beyond, here or at the ring's start.
+void clear_ring(const cwyc_ep* ep, char* ring, const RxLane& lane, bool read_to_end) {
+  char* const end = ring + ep->control->ring_bytes;
+  if (!read_to_end || !lane.is_open()) return clear_lines(ring, end);
+  const size_t longest = medium_bytes(CWYC_AM_MAX_ARGS, ep->medium_max);
+  char* const at = lane.at.load(std::memory_order_relaxed);
+  clear_lines(at, std::min(at + longest, end));
+  clear_lines(ring, std::min(ring + longest, at));
+}
+
 // Its sender has left: once everything is read, the slot is as new. False: not yet.
 bool recycle(cwyc_ep* ep, uint32_t index) {
   Receiver& r = ep->receivers[index];
@@ -63,9 +74,9 @@ bool recycle(cwyc_ep* ep, uint32_t index) {
   if (held == lane_count) {
     Slot* slot = slot_at(ep->control, index);
     for (uint32_t i = 0; i < lane_count; ++i) {
+      clear_ring(ep, ring_at(ep->control, index, i), r.lane[i], !rejected);
       r.lane[i].close();
       slot->lane[i].head.store(0, std::memory_order_relaxed);
-      header_word(ring_at(ep->control, index, i)).store(0, std::memory_order_relaxed);
     }
     r.owner.store(0, std::memory_order_relaxed);
     // Release: the next sender finds an empty ring.

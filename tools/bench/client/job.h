@@ -18,6 +18,7 @@ namespace causeway::bench {
 // Memory that all ranks share without the library's help: where the raw loops run.
 struct SharedBlock {
   raw::Line line;
+  raw::LinePair lines;
   raw::Barrier barrier;
   raw::Ring ring;
   raw::Exchange exchange;

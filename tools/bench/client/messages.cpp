@@ -22,6 +22,7 @@ class Messages {
   }
 
   void short_round_trip();
+  void short_round_trip_by_lines();
   void medium_round_trip();
   void flood();
   void negotiated();
@@ -29,6 +30,7 @@ class Messages {
  private:
   double trips(uint64_t count, bool blocks);
   double raw_bounce(uint64_t count);
+  double raw_answer(uint64_t count);
   double raw_exchange(uint64_t count);
   double flood_once(uint64_t count);
   double raw_flood(uint64_t count);
@@ -85,6 +87,18 @@ double Messages::raw_bounce(uint64_t count) {
   return elapsed / static_cast<double>(count);
 }
 
+double Messages::raw_answer(uint64_t count) {
+  raw::LinePair& lines = job_.shared()->lines;
+  double elapsed = 0;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns([&] { raw::answer_first(lines, count, share_); });
+  } else if (job_.is_second()) {
+    raw::answer_second(lines, count, share_);
+  }
+  job_.sync();
+  return elapsed / static_cast<double>(count);
+}
+
 double Messages::raw_exchange(uint64_t count) {
   raw::Exchange& shared = job_.shared()->exchange;
   double elapsed = 0;
@@ -104,6 +118,14 @@ void Messages::short_round_trip() {
       session_.repetitions(), [&] { return trips(turns, false); },
       [&] { return raw_bounce(turns); });
   session_.report({"am.short", result.ours, result.raw, "", note()});
+}
+
+void Messages::short_round_trip_by_lines() {
+  const uint64_t turns = agree_on_turns(trips(16, false), session_.aim_ns(), 1 << 14);
+  const Comparison result = interleave(
+      session_.repetitions(), [&] { return trips(turns, false); },
+      [&] { return raw_answer(turns); });
+  session_.report({"am.short.lines", result.ours, result.raw, "", note()});
 }
 
 void Messages::medium_round_trip() {
@@ -229,6 +251,7 @@ void measure_messages(Session& session) {
   if (session.job().shared() == nullptr) return;
   Messages messages(session);
   if (session.wants("am.short")) messages.short_round_trip();
+  if (session.wants("am.short.lines")) messages.short_round_trip_by_lines();
   if (session.wants("am.medium.4KiB")) messages.medium_round_trip();
   if (session.wants("am.negotiated.16KiB")) messages.negotiated();
   if (session.wants("am.flood")) messages.flood();

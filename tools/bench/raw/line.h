@@ -1,4 +1,6 @@
-// Two processes bouncing one cache line: the least that a round trip between two cores costs.
+// Two processes bouncing one cache line: the least that a round trip between two cores costs. And
+// two processes with a line each way: the least for whoever answers through a place of its own, as
+// a queue of messages does.
 #pragma once
 
 #include <atomic>
@@ -29,6 +31,31 @@ inline void bounce_second(Line& line, uint64_t start, uint64_t trips, bool cores
   for (uint64_t i = 0; i < trips; ++i) {
     while (line.turn.load(std::memory_order_acquire) != start + 2 * i + 1) spinner.step();
     line.turn.store(start + 2 * i + 2, std::memory_order_release);
+  }
+}
+
+// One line each way. `turn` counts round trips.
+struct LinePair {
+  Line there;
+  Line back;
+};
+
+inline void answer_first(LinePair& lines, uint64_t trips, bool cores_are_shared) {
+  const uint64_t start = lines.back.turn.load(std::memory_order_acquire);
+  Spinner spinner(cores_are_shared);
+  for (uint64_t i = 1; i <= trips; ++i) {
+    lines.there.turn.store(start + i, std::memory_order_release);
+    while (lines.back.turn.load(std::memory_order_acquire) != start + i) spinner.step();
+  }
+}
+
+// Only this side moves `back`, so it still shows where the previous series ended.
+inline void answer_second(LinePair& lines, uint64_t trips, bool cores_are_shared) {
+  const uint64_t start = lines.back.turn.load(std::memory_order_relaxed);
+  Spinner spinner(cores_are_shared);
+  for (uint64_t i = 1; i <= trips; ++i) {
+    while (lines.there.turn.load(std::memory_order_acquire) != start + i) spinner.step();
+    lines.back.turn.store(start + i, std::memory_order_release);
   }
 }
 
