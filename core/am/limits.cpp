@@ -26,25 +26,27 @@ AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
   return least(on_card(runtime().rank(), conduit), on_card(rank, conduit));
 }
 
-// What the peer sees when it chooses a conduit towards this rank, as far as rules look at it. All
-// ranks have the same configuration, and reaching is mutual.
-PeerFacts seen_from(const Peer& peer) {
-  const JobFacts& job = runtime().job();
-  PeerFacts facts = job.facts_of(peer.rank, nullptr);
-  facts.host = job.card(job.rank()).hostname;
-  facts.desc.peer.rank = job.rank();
-  return facts;
+// What messages of one direction may carry: in every span up to the largest, the conduit that
+// serves it takes them.
+AmLimits along(const Choice& choice, uint32_t rank) {
+  const std::vector<SizeSpan>& spans = choice.of(OperationKind::am);
+  const auto limit = [&](size_t AmLimits::*which) {
+    return static_cast<size_t>(largest_message(spans, [&](const Conduit& conduit) -> uint64_t {
+      return on_both_cards(rank, conduit.name()).*which;
+    }));
+  };
+  return {limit(&AmLimits::medium), limit(&AmLimits::long_max)};
 }
 
 AmLimits compute(const Peer& peer) {
   Runtime& rt = runtime();
-  const PeerFacts there = rt.job().facts_of(peer.rank, nullptr), here = seen_from(peer);
+  const PeerFacts there = rt.job().facts_of(peer.rank, nullptr),
+                  here = rt.job().facts_seen_from(peer.rank);
   const Choice choice = choose(rt.config(), rt.conduits(), there);
-  const AmLimits limits = on_both_cards(peer.rank, choice.am->name());
+  const AmLimits limits = along(choice, peer.rank);
   if (rule_for(rt.config(), here) == choice.rule) return limits;
   try {
-    const Choice back = choose(rt.config(), rt.conduits(), here);
-    return least(limits, on_both_cards(peer.rank, back.am->name()));
+    return least(limits, along(choose(rt.config(), rt.conduits(), here), peer.rank));
   } catch (const Error&) {
     return limits;  // the peer cannot answer at all, and will say so when it tries
   }

@@ -15,6 +15,7 @@
 #include "object/exit.h"
 #include "object/runtime.h"
 #include "object/team.h"
+#include "progress/poll.h"
 #include "select/selector.h"
 
 namespace causeway {
@@ -161,6 +162,7 @@ AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t fl
   const std::string adapter = agreed_adapter(team, flags, views);
   if (!adapter.empty()) {
     adapter_ = runtime().conduits().find(adapter);
+    add_to_poll(*team.ep()->conduit_ep(adapter_));
     connections_ = std::vector<std::atomic<Connection*>>(team.size());
   }
   log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team.size(),

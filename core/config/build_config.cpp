@@ -33,6 +33,16 @@ Fallback parse_fallback(const std::string& word) {
   return word == "warn" ? Fallback::warn : Fallback::silent;
 }
 
+SizeRule build_size_rule(const Node& node) {
+  SizeRule rule;
+  rule.where = node.where;
+  rule.from = parse_size(text_of(node, "from", "0"));
+  if (const Node* to = node.find("to")) rule.to = parse_size(to->text);
+  if (const Node* operations = node.find("operations")) rule.operations = texts_of(*operations);
+  rule.use = text_of(node, "use");
+  return rule;
+}
+
 PeerRule build_rule(const Node& node, size_t index) {
   PeerRule rule;
   rule.where = node.where;
@@ -48,7 +58,20 @@ PeerRule build_rule(const Node& node, size_t index) {
   if (const Node* operations = node.find("operations")) {
     for (const Entry& entry : operations->entries) rule.operations[entry.key] = entry.value.text;
   }
+  if (const Node* sizes = node.find("sizes")) {
+    for (const Node& item : sizes->items) rule.sizes.push_back(build_size_rule(item));
+  }
   return rule;
+}
+
+RailSpec build_rail(const Entry& entry) {
+  RailSpec rail;
+  rail.name = entry.key;
+  rail.where = entry.key_where;
+  if (const Node* use = entry.value.find("use")) rail.use = texts_of(*use);
+  rail.by_bandwidth = text_of(entry.value, "policy") == "bandwidth";
+  rail.stripe_above = parse_size(text_of(entry.value, "stripe_above", "256KiB"));
+  return rail;
 }
 
 ConduitSpec build_conduit(const Entry& entry) {
@@ -64,6 +87,7 @@ ConduitSpec build_conduit(const Entry& entry) {
     }
   }
   if (const Node* native = entry.value.find("native")) spec.native = texts_of(*native);
+  spec.open_always = text_of(entry.value, "open") == "always";
   return spec;
 }
 
@@ -157,6 +181,7 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
   for (const Entry& entry : root.find("conduits")->entries) {
     config.conduits.push_back(build_conduit(entry));
   }
+  for (const Entry& entry : root.find("rails")->entries) config.rails.push_back(build_rail(entry));
   build_plugins(root, config);
   build_collectives(root, config);
   const auto value = [&](const char* path) -> const std::string& { return config.values.at(path); };
@@ -185,6 +210,34 @@ const ConduitSpec* Config::find_conduit(const std::string& name) const {
     if (conduit.name == name) return &conduit;
   }
   return nullptr;
+}
+
+const RailSpec* Config::find_rail(const std::string& name) const {
+  for (const RailSpec& rail : rails) {
+    if (rail.name == name) return &rail;
+  }
+  return nullptr;
+}
+
+bool Config::uses_conduit(const std::string& name) const {
+  const auto means = [&](const std::string& carrier) {
+    const RailSpec* rail = find_rail(carrier);
+    return rail == nullptr ? carrier == name
+                           : std::find(rail->use.begin(), rail->use.end(), name) != rail->use.end();
+  };
+  return std::any_of(peers.begin(), peers.end(), [&](const PeerRule& rule) {
+    return std::any_of(rule.use.begin(), rule.use.end(), means) ||
+           std::any_of(rule.operations.begin(), rule.operations.end(),
+                       [&](const auto& directed) { return means(directed.second); }) ||
+           std::any_of(rule.sizes.begin(), rule.sizes.end(),
+                       [&](const SizeRule& size) { return means(size.use); });
+  });
+}
+
+bool SizeRule::covers(const std::string& operation, uint64_t size) const {
+  return size >= from && size <= to &&
+         (operations.empty() ||
+          std::find(operations.begin(), operations.end(), operation) != operations.end());
 }
 
 }  // namespace causeway

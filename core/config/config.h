@@ -41,18 +41,40 @@ struct ConduitSpec {
   // Native operations allowed, out of: put get atomic put_notify vector am_long am_prepare flush
   // direct. Empty optional: all.
   std::optional<std::vector<std::string>> native;
+  bool open_always = false;  // although no rule names it
   Origin where;
 };
 
-// One entry of `peers:`; the first rule that matches a peer is the one that holds.
+// Several conduits that share the load towards a peer.
+struct RailSpec {
+  std::string name;
+  std::vector<std::string> use;  // conduit names
+  bool by_bandwidth = false;     // parts in proportion to what the conduits say of themselves
+  uint64_t stripe_above = 0;     // puts and gets larger than this are split
+  Origin where;
+};
+
+// One entry of a rule's `sizes:`.
+struct SizeRule {
+  uint64_t from = 0, to = UINT64_MAX;   // bytes, inclusive
+  std::vector<std::string> operations;  // put, get, am; empty: all three
+  std::string use;                      // conduit or rail
+  Origin where;
+
+  bool covers(const std::string& operation, uint64_t size) const;
+};
+
+// One entry of `peers:`; the first rule that matches a peer is the one that holds. Where it names
+// conduits it may also name rails.
 struct PeerRule {
   std::optional<Locality> locality;  // absent: any
   std::string host_glob;             // "": any
   std::string rank_set;              // "0-3,7": peer ranks; "": any
-  std::vector<std::string> use;      // conduit names, strict order
+  std::vector<std::string> use;      // strict order
   bool require = false;              // nothing but the first usable entry of `use`; no fallback
   Fallback on_fallback = Fallback::silent;
-  std::map<std::string, std::string> operations;  // put/get/atomic/am -> conduit name
+  std::map<std::string, std::string> operations;  // put/get/atomic/am -> name
+  std::vector<SizeRule> sizes;                    // the file's order
   std::string label;                              // "peers[1]" or its `name:`
   Origin where;
 
@@ -98,6 +120,7 @@ struct Config {
   std::vector<std::string> collective_plugins;
 
   std::vector<ConduitSpec> conduits;  // file order
+  std::vector<RailSpec> rails;        // file order
   std::vector<PeerRule> peers;        // file order
 
   DirectMap direct_map = DirectMap::automatic;
@@ -127,6 +150,9 @@ struct Config {
   std::map<std::string, Origin> origins;
 
   const ConduitSpec* find_conduit(const std::string& name) const;
+  const RailSpec* find_rail(const std::string& name) const;
+  // Does any rule send something through the conduit of that name?
+  bool uses_conduit(const std::string& name) const;
 };
 
 struct ConfigSources {

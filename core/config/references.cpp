@@ -4,18 +4,21 @@
 
 #include <algorithm>
 
+#include "config/config.h"
 #include "config/validate.h"
 
 namespace causeway {
 namespace {
 
 struct ReferenceCheck {
-  std::vector<std::string> known;
+  std::vector<std::string> known;  // conduits
+  std::vector<std::string> rails;
   const Removals& removals;
   Problems& problems;
 
   void visit(const Schema& schema, const std::string& path, const Node& node) {
     if (schema.type == ValueType::conduit) check(path, node);
+    if (schema.type == ValueType::carrier && !holds(rails, node.text)) check(path, node);
     for (const Entry& entry : node.entries) {
       const Schema* child = schema.each ? schema.each.get() : schema.find(entry.key);
       if (child != nullptr)
@@ -24,33 +27,72 @@ struct ReferenceCheck {
     if (!schema.each) return;
     for (size_t i = 0; i < node.items.size(); ++i) {
       // A list of names is one place for a reader; a list of maps is one place per entry.
-      const bool leaf = schema.each->type == ValueType::conduit;
+      const bool leaf =
+          schema.each->type == ValueType::conduit || schema.each->type == ValueType::carrier;
       visit(*schema.each, leaf ? path : fmt::format("{}[{}]", path, i), node.items[i]);
     }
   }
 
   void check(const std::string& path, const Node& node) {
-    if (std::find(known.begin(), known.end(), node.text) != known.end()) return;
+    if (holds(known, node.text)) return;
     std::string message = fmt::format("unknown conduit '{}' in {}", node.text, path);
-    if (const auto removed = removals.find("conduits." + node.text); removed != removals.end()) {
+    if (holds(rails, node.text)) {
+      message += "; it is a rail, and only a conduit can stand here";
+    } else if (const auto removed = removals.find("conduits." + node.text);
+               removed != removals.end()) {
       message += "; it was removed by " + removed->second.str();
-    } else if (const auto near = did_you_mean(node.text, known)) {
+    } else if (const auto near = did_you_mean(node.text, both())) {
       message += fmt::format("; did you mean '{}'?", *near);
     } else if (!known.empty()) {
       message += "; known conduits: " + join_words(known, "and");
     }
     problems.add(node.where, message);
   }
+
+  static bool holds(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+  std::vector<std::string> both() const {
+    std::vector<std::string> out = known;
+    out.insert(out.end(), rails.begin(), rails.end());
+    return out;
+  }
 };
+
+// Sizes are compared as the core will: first entry that fits. An entry without any size is a slip.
+void check_sizes(const Node& root, Problems& problems) {
+  const Node* peers = root.find("peers");
+  if (peers == nullptr) return;
+  for (const Node& rule : peers->items) {
+    const Node* sizes = rule.find("sizes");
+    if (sizes == nullptr) continue;
+    for (const Node& item : sizes->items) {
+      const Node *from = item.find("from"), *to = item.find("to");
+      if (from == nullptr || to == nullptr || parse_size(from->text) <= parse_size(to->text)) {
+        continue;
+      }
+      problems.add(item.where, fmt::format("no size is from {} to {}", from->text, to->text));
+    }
+  }
+}
 
 }  // namespace
 
 void check_references(const Schema& schema, const Node& root, const Removals& removals,
                       Problems& problems) {
-  ReferenceCheck check{{}, removals, problems};
+  ReferenceCheck check{{}, {}, removals, problems};
   if (const Node* conduits = root.find("conduits")) {
     for (const Entry& entry : conduits->entries) check.known.push_back(entry.key);
   }
+  if (const Node* rails = root.find("rails")) {
+    for (const Entry& entry : rails->entries) {
+      check.rails.push_back(entry.key);
+      if (!ReferenceCheck::holds(check.known, entry.key)) continue;
+      problems.add(entry.key_where,
+                   fmt::format("rail '{}' has the name of a conduit; rename one", entry.key));
+    }
+  }
+  check_sizes(root, problems);
   check.visit(schema, "", root);
 }
 

@@ -9,7 +9,7 @@
 namespace causeway {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ValueType>, 14> kTypes{{
+constexpr std::array<std::pair<std::string_view, ValueType>, 15> kTypes{{
     {"map", ValueType::map},
     {"named-map", ValueType::named_map},
     {"list", ValueType::list},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<std::string_view, ValueType>, 14> kTypes{{
     {"enum", ValueType::enumeration},
     {"name", ValueType::name},
     {"conduit", ValueType::conduit},
+    {"carrier", ValueType::carrier},
     {"rank-set", ValueType::rank_set},
     {"glob", ValueType::glob},
     {"option", ValueType::option},

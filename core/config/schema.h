@@ -24,6 +24,7 @@ enum class ValueType {
   enumeration,
   name,
   conduit,
+  carrier,
   rank_set,
   glob,
   option

@@ -55,6 +55,8 @@ const char* expectation(ValueType type) {
       return "a name (letters, digits, - and _, a letter first)";
     case ValueType::conduit:
       return "the name of a conduit";
+    case ValueType::carrier:
+      return "the name of a conduit or rail";
     case ValueType::rank_set:
       return "ranks such as 0-3,7";
     case ValueType::glob:
@@ -206,7 +208,8 @@ class Validator {
   }
 
   bool check_scalar(const Schema& schema, const std::string& path, Node& node) {
-    const bool named = schema.type == ValueType::name || schema.type == ValueType::conduit;
+    const bool named = schema.type == ValueType::name || schema.type == ValueType::conduit ||
+                       schema.type == ValueType::carrier;
     // There is a plugin named null, and a conduit may be named after it.
     if (named && node.kind == Node::Kind::null && node.text == "null") {
       node.kind = Node::Kind::scalar;
@@ -245,6 +248,7 @@ class Validator {
         return check_enum(schema, path, node);
       case ValueType::name:
       case ValueType::conduit:
+      case ValueType::carrier:
         if (is_name(node.text)) return true;
         wrong(path, node, expected(schema));
         return false;

@@ -9,6 +9,7 @@
 #include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "object/peer_classes.h"
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team_create.h"
@@ -32,7 +33,13 @@ std::vector<Card> trade_cards(Endpoint& ep) {
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
   std::vector<Card> cards;
   cards.reserve(packed.size());
-  for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
+  for (const std::string& bytes : packed) {
+    cards.push_back(Card::unpack(bytes));
+    // A text of kilobytes per rank, kept only where it is another one.
+    Card& card = cards.back();
+    if (card.fingerprint == own.fingerprint) card.fingerprint = {};
+  }
+  cards[runtime().rank()].fingerprint = own.fingerprint;
   return cards;
 }
 
@@ -113,6 +120,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags)
     runtime().set_base_endpoint(ep_.get());
     const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
     runtime().job().set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    settle_peers(*ep_);
     keep_promises(*ep_);
     adopt_collective_cards();
     ep_->init_peers();

@@ -77,6 +77,21 @@ ConduitEp* Endpoint::conduit_ep(const Conduit* conduit) {
   return nullptr;
 }
 
+ConduitEp* Endpoint::split_ep(uint64_t medium) {
+  for (auto& cep : base_->own_split_eps_) {
+    if (cep->attr.am_medium_max == medium) return cep.get();
+  }
+  auto cep = std::make_unique<ConduitEp>();
+  cep->owner = base_;
+  cep->attr.head = CWY_HEAD(cwyc_ep_attr);
+  cep->attr.rma_max = UINT64_MAX;
+  cep->attr.am_medium_max = medium;
+  cep->ops.push_back(split_table());
+  cep->inner.push_back(split_table());
+  base_->own_split_eps_.push_back(std::move(cep));
+  return base_->own_split_eps_.back().get();
+}
+
 void Endpoint::add_team(Team* team) {
   const std::lock_guard lock(teams_mutex_);
   teams_.push_back(team);

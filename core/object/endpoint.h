@@ -58,6 +58,9 @@ class Endpoint {
   // Those of the base.
   std::vector<std::unique_ptr<ConduitEp>>& conduit_eps() { return base_->own_conduit_eps_; }
   ConduitEp* conduit_ep(const Conduit* conduit);
+  // What splits have in the place of a conduit's endpoint: no capabilities of its own, and messages
+  // up to `medium` bytes. Under the connect mutex.
+  ConduitEp* split_ep(uint64_t medium);
   std::mutex& connect_mutex() { return base_->own_connect_mutex_; }
 
   // Everything that has a window over this endpoint's peers: teams and TM-pairs.
@@ -82,6 +85,7 @@ class Endpoint {
   HandlerTable handlers_;
   std::vector<Peer> peers_;
   std::vector<std::unique_ptr<ConduitEp>> own_conduit_eps_;
+  std::vector<std::unique_ptr<ConduitEp>> own_split_eps_;  // one per size of messages
   std::mutex own_connect_mutex_;
   std::mutex teams_mutex_;
   std::mutex pairs_mutex_;

@@ -164,12 +164,6 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
   std::map<uint64_t, uint32_t> hosts, nbrhds;  // id -> index, by lowest rank
   for (uint32_t r = 0; r < facts_.size; ++r) {
     const Card& card = cards_[r];
-    if (card.fingerprint != own.fingerprint) {
-      throw Error(CWY_ERR_INVALID,
-                  "rank {} runs with another configuration than rank {}: give every rank the same "
-                  "CAUSEWAY_CONFIG and CAUSEWAY_SET",
-                  r, facts_.rank);
-    }
     hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
     // Where nothing can be mapped every rank is a neighborhood of its own.
     nbrhds.emplace(nbrhd_can_map ? card.sharing_id : r, static_cast<uint32_t>(nbrhds.size()));
@@ -210,6 +204,7 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
   PeerFacts facts;
   facts.locality = locality(rank);
   facts.host = card.hostname;
+  facts.addresses = &card.addresses;
   facts.desc.head = CWY_HEAD(cwyc_peer_desc);
   facts.desc.peer = {rank, card.epoch};
   facts.desc.same_process = rank == facts_.rank;
@@ -226,6 +221,13 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
       facts.desc.address_len = found->second.size();
     }
   }
+  return facts;
+}
+
+PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
+  PeerFacts facts = facts_of(rank, nullptr);
+  facts.host = cards_[facts_.rank].hostname;
+  facts.desc.peer.rank = facts_.rank;
   return facts;
 }
 

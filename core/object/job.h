@@ -26,7 +26,8 @@ struct Card {
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
-  std::string fingerprint;   // of the configuration, to find ranks that read another file
+  // The configuration, to find ranks that read another file; empty: the same as this rank's.
+  std::string fingerprint;
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
   std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes
 
@@ -45,7 +46,7 @@ class JobFacts {
 
   // What can be said before the cards are exchanged, so that plugins can be initialised.
   void set_own_card(const Card& card);
-  // All cards, by rank. Throws Error when they contradict each other.
+  // All cards, by rank.
   // A neighborhood has `nbrhd_most` ranks at most, 0 for any number.
   void set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most);
 
@@ -55,6 +56,10 @@ class JobFacts {
 
   // Equal for ranks of one neighborhood.
   uint64_t nbrhd_key(uint32_t rank) const { return can_map_ ? cards_[rank].sharing_id : rank; }
+  // What a peer sees of this rank when it chooses a conduit towards it, as far as rules look at it.
+  // Reaching is mutual, so the conduits are asked about the peer.
+  PeerFacts facts_seen_from(uint32_t rank) const;
+
   uint64_t segment_max() const { return cards_[facts_.rank].segment_max; }
   uint64_t least_segment_max() const;
 

@@ -1,9 +1,10 @@
 #include "object/peer.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <iterator>
 #include <mutex>
 #include <new>
 
@@ -175,6 +176,13 @@ const cwyc_ops& alias_table(const Connection& base) {
               conduit.name(), why[0] != '\0' ? why : status_name(status));
 }
 
+// For the report: what a conduit takes while it connects. Other threads' allocations of the same
+// moment count too, which an average over many connections can bear.
+uint64_t heap_in_use() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
 // NULL: somebody else is inside the SERIAL conduit; waiting for him here could wait for ever, since
 // his handlers may want to connect too.
 Connection* start_connection(Peer& peer, Conduit& conduit) {
@@ -185,13 +193,18 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   const PeerFacts facts = runtime().job().facts_of(peer.rank, &conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
+  const uint64_t before = heap_in_use();
   const cwy_status status =
       conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
+  const uint64_t after = heap_in_use();
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     c->destroy();
     connect_failed(peer, facts, conduit, status, err.text);
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
+  ++cep->connections;
+  cep->connection_bytes +=
+      sizeof(Connection) + cep->attr.conn_size + (after > before ? after - before : 0);
   return c;
 }
 
@@ -208,7 +221,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
       if (connection_for(base, conduit, &real) == CWY_RETRY) return CWY_RETRY;
       c = Connection::make_alias(&peer, *real);
     }
-    *std::find(std::begin(peer.connections), std::end(peer.connections), nullptr) = c;
+    peer.connections.push_back(c);
   }
   *out = c;
   if (c->base != nullptr) return CWY_OK;  // made when the base was up
@@ -216,7 +229,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
     // A connection that never came up is not disconnected.
-    *std::find(std::begin(peer.connections), std::end(peer.connections), c) = nullptr;
+    std::erase(peer.connections, c);
     c->destroy();
     connect_failed(peer, runtime().job().facts_of(peer.rank, conduit), *conduit, status, "");
   }
@@ -232,6 +245,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
 }
 
 void open_right(Peer& peer, Connection& c) {
+  if (c.split != nullptr) return;  // its members have their own
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
   cwyc_rkey* rkey = peer.segment.publication->right(*c.cep, peer.rank);
   const bool reached = rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
@@ -273,6 +287,17 @@ Connection* Connection::make_alias(Peer* peer, Connection& base) {
   return c;
 }
 
+Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<Split> split) {
+  auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
+  c->peer = peer;
+  c->cep = cep;
+  c->split = std::move(split);
+  c->conn.ops = &split_table();
+  c->conn.core = c;
+  c->conn.peer = {peer->rank, peer->epoch};
+  return c;
+}
+
 void Connection::destroy() {
   this->~Connection();
   ::operator delete (this, std::align_val_t{alignof(Connection)});
@@ -303,10 +328,65 @@ Peer& base_peer(const Peer& peer) {
 
 Connection* connection_in(Peer& peer, const Conduit* conduit) {
   for (Connection* c : peer.connections) {
-    if (c != nullptr && c->cep->conduit == conduit) return c;
+    if (c->split == nullptr && c->cep->conduit == conduit) return c;
   }
   return nullptr;
 }
+
+namespace {
+
+using Spans = std::vector<SizeSpan>;
+
+// Connects to every conduit that the spans name. CWY_RETRY: some are still being wired up.
+cwy_status connect_all(Peer& peer, const Spans& spans) {
+  cwy_status out = CWY_OK;
+  for (const SizeSpan& span : spans) {
+    for (Conduit* conduit : span.carrier.conduits) {
+      Connection* made = nullptr;
+      if (connection_for(peer, conduit, &made) == CWY_RETRY) out = CWY_RETRY;
+    }
+  }
+  return out;
+}
+
+double bandwidth_of(const Connection& c) {
+  const double told = c.cep->attr.bandwidth_bps;
+  return told > 0 ? told : 1e9;  // a conduit that says nothing: like another that does not
+}
+
+void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& part) {
+  part.to = span.to;
+  double sum = 0;
+  const RailSpec* rail = span.carrier.rail;
+  for (const Conduit* conduit : span.carrier.conduits) {
+    part.members.push_back(connection_in(peer, conduit));
+    const bool weighted = rail != nullptr && rail->by_bandwidth;
+    part.shares.push_back(weighted ? bandwidth_of(*part.members.back()) : 1.0);
+    sum += part.shares.back();
+  }
+  for (double& share : part.shares) share /= sum;
+  const bool stripes = kind == OperationKind::put || kind == OperationKind::get;
+  if (span.carrier.is_rail() && stripes) part.stripe_above = rail->stripe_above;
+}
+
+// What serves one kind of operation, once everything is connected.
+Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) {
+  if (spans.size() == 1 && !spans[0].carrier.is_rail()) {
+    return connection_in(peer, spans[0].carrier.conduits[0]);
+  }
+  auto split = std::make_unique<Split>();
+  split->count = static_cast<uint32_t>(spans.size());
+  split->parts = std::make_unique<SplitPart[]>(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i) fill_part(peer, spans[i], kind, split->parts[i]);
+  const uint64_t medium = largest_message(spans, [&](const Conduit& conduit) {
+    return connection_in(peer, &conduit)->cep->attr.am_medium_max;
+  });
+  Connection* c = Connection::make_split(&peer, peer.ep->split_ep(medium), std::move(split));
+  peer.connections.push_back(c);
+  return c;
+}
+
+}  // namespace
 
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
@@ -314,25 +394,35 @@ cwy_status connect_peer(Peer& peer) {
   JobFacts& job = runtime().job();
   const Choice choice =
       choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
-  Conduit* const wanted[] = {choice.am, choice.put, choice.get, choice.atomic};
-  Connection* made[4] = {};
   bool waiting = false;
-  for (int i = 0; i < 4; ++i) {
-    waiting |= connection_for(peer, wanted[i], &made[i]) == CWY_RETRY;
-  }
+  for (const Spans& spans : choice.spans) waiting |= connect_all(peer, spans) == CWY_RETRY;
   if (waiting) return CWY_RETRY;
+  Connection* made[kOperationKinds];
+  for (size_t kind = 0; kind < kOperationKinds; ++kind) {
+    made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
+  }
   if (peer.segment.size.load(std::memory_order_acquire) != 0) {
-    for (Connection* c : made) open_right(peer, *c);
+    for (Connection* c : peer.connections) open_right(peer, *c);
   }
   log_debug("rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
-            choice.general->name(), choice.rule->label);
-  // Release: whoever loads a pointer sees the connection behind it complete.
-  peer.am.store(&made[0]->conn, std::memory_order_release);
-  peer.put.store(&made[1]->conn, std::memory_order_release);
-  peer.get.store(&made[2]->conn, std::memory_order_release);
-  peer.atomic.store(&made[3]->conn, std::memory_order_release);
+            choice.summary(), choice.rule->label);
+  const auto conn_of = [&](OperationKind kind) { return &made[static_cast<size_t>(kind)]->conn; };
+  // Release: whoever loads a pointer sees the connection behind it complete. Messages first: what
+  // a conduit cannot do of the others is done over them.
+  peer.am.store(conn_of(OperationKind::am), std::memory_order_release);
+  peer.put.store(conn_of(OperationKind::put), std::memory_order_release);
+  peer.get.store(conn_of(OperationKind::get), std::memory_order_release);
+  peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
   peer.connected = true;
   return CWY_OK;
+}
+
+bool serves_by_mapping(const Choice& choice, Endpoint& ep) {
+  const auto maps = [&](OperationKind kind) {
+    const Conduit* conduit = choice.only(kind);
+    return conduit != nullptr && (ep.conduit_ep(conduit)->attr.caps & CWYC_CAP_DIRECT) != 0;
+  };
+  return maps(OperationKind::put) && maps(OperationKind::get) && maps(OperationKind::atomic);
 }
 
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
@@ -346,32 +436,28 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
 
 void open_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
-  for (Connection* c : peer.connections) {
-    if (c != nullptr) open_right(peer, *c);
-  }
+  for (Connection* c : peer.connections) open_right(peer, *c);
 }
 
 void drop_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   for (Connection* c : peer.connections) {
-    if (c == nullptr) continue;
     c->rkey.store(nullptr, std::memory_order_release);
     c->rma_over_am.store(false, std::memory_order_relaxed);
   }
 }
 
 void destroy_peer(Peer& peer) {
-  for (Connection*& c : peer.connections) {
-    if (c == nullptr) continue;
-    if (c->base == nullptr) {
+  for (Connection* c : peer.connections) {
+    if (c->base == nullptr && c->split == nullptr) {
       const cwyc_module& module = c->cep->conduit->module();
       const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
       if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet
       module.disconnect(&c->conn);
     }
     c->destroy();
-    c = nullptr;
   }
+  peer.connections.clear();
 }
 
 }  // namespace causeway

@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "event/op.h"
 #include "select/selector.h"
+#include "select/split.h"
 
 namespace causeway {
 
@@ -36,6 +38,9 @@ struct ConnectOp {
 // the primordial endpoints of the first client. A peer that is another pair of endpoints has
 // *aliases* of these: connections of the core's own, whose operations forward to `base` and put
 // the pair into the word of every message. The primordial pair pays nothing for that.
+//
+// Where a rule directs sizes to different conduits, or names a rail, the peer's pointer for that
+// operation names a *split*: a connection of the core's own too, over others of the same peer.
 struct alignas(kEventAlignment) Connection {
   Peer* peer = nullptr;
   ConduitEp* cep = nullptr;
@@ -46,8 +51,9 @@ struct alignas(kEventAlignment) Connection {
   // Of the peer's bound segment; release/acquire. Owned by its Publication.
   std::atomic<cwyc_rkey*> rkey{nullptr};
   std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
-  cwyc_conn* base = nullptr;  // an alias: what it forwards to
-  uint64_t route = 0;         // and the bits it adds to each word (am/word.h)
+  cwyc_conn* base = nullptr;         // an alias: what it forwards to
+  uint64_t route = 0;                // and the bits it adds to each word (am/word.h)
+  std::unique_ptr<Split> split;      // a split: what it stands for; its `cep` has no conduit
   ConnectOp connect_op;
   alignas(64) cwyc_conn conn{};
 
@@ -55,6 +61,7 @@ struct alignas(kEventAlignment) Connection {
   // `conn_size` further zeroed bytes stand behind the object.
   static Connection* make(Peer* peer, ConduitEp* cep);
   static Connection* make_alias(Peer* peer, Connection& base);
+  static Connection* make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<Split> split);
   void destroy();
 };
 
@@ -64,8 +71,9 @@ struct Publication;
 // with release; valid when size (acquire) is non-zero.
 struct RemoteSegment {
   std::atomic<uint64_t> size{0};
-  uint64_t base = 0;    // owner's address
-  bool direct = false;  // mapped here at base + delta
+  uint64_t base = 0;     // owner's address
+  bool direct = false;   // mapped here at base + delta
+  bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;
   Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
 };
@@ -84,9 +92,9 @@ struct Peer {
   RemoteSegment segment;
   // Largest payloads of messages to and from the peer, once asked for (am/limits); 0 before.
   mutable std::atomic<uint32_t> medium_max{0}, long_max{0};
-  // Distinct ones, in order of creation; owned: what the rule names for messages, puts, gets and
-  // atomics, and the adapter of atomic domains.
-  Connection* connections[5] = {};
+  // Distinct ones, in order of creation; owned: what the rule names, the adapter of atomic domains,
+  // and splits. Under the endpoint's connect mutex.
+  std::vector<Connection*> connections;
 };
 
 // Does the connection stand for a peer that is not connected yet?
@@ -113,6 +121,10 @@ void drop_rights(Peer& peer);
 
 // The connection of `peer` in conduit `index`, if there is one.
 Connection* connection_in(Peer& peer, const Conduit* conduit);
+
+// Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
+// Then the program's own loads and stores do what the file says.
+bool serves_by_mapping(const Choice& choice, Endpoint& ep);
 
 void destroy_peer(Peer& peer);
 

@@ -19,7 +19,7 @@ void map_directly(const Peer& base, Publication& p) {
   if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
   const std::lock_guard lock(base.ep->connect_mutex());
   for (const Connection* c : base.connections) {
-    if (c == nullptr || !(c->cep->caps & CWYC_CAP_DIRECT)) continue;
+    if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
     cwyc_rkey* rkey = p.right(*c->cep, base.rank);
     if (rkey == nullptr) continue;
     if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
@@ -29,10 +29,21 @@ void map_directly(const Peer& base, Publication& p) {
   }
 }
 
+// A peer that no rule serves is this process itself: nobody is asked for anything.
+bool may_inline(Peer& base) {
+  try {
+    const PeerFacts facts = runtime().job().facts_of(base.rank, nullptr);
+    return serves_by_mapping(choose(runtime().config(), runtime().conduits(), facts), *base.ep);
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 void give(Peer& peer, Publication& p) {
   peer.segment.base = p.facts.base;
   peer.segment.direct = p.direct;
   peer.segment.delta = p.delta;
+  peer.segment.inlined = p.inlined;
   peer.segment.publication = &p;
   // Release: readers test the size first.
   peer.segment.size.store(p.facts.size, std::memory_order_release);
@@ -41,7 +52,7 @@ void give(Peer& peer, Publication& p) {
 
 void take(Peer& peer) {
   peer.segment.size.store(0, std::memory_order_release);
-  peer.segment.direct = false;
+  peer.segment.direct = peer.segment.inlined = false;
   peer.segment.publication = nullptr;
   drop_rights(peer);
 }
@@ -104,6 +115,7 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
   fresh->packed = packed;
   fresh->facts = PackedSegment::unpack(packed);
   map_directly(base, *fresh);
+  fresh->inlined = fresh->direct && may_inline(base);
   Publication& p = *known_.emplace(key, std::move(fresh)).first->second;
   client_->for_each_peer(index, rank, [&](Peer& peer) { give(peer, p); });
 }

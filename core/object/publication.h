@@ -25,6 +25,7 @@ struct Publication {
   PackedSegment facts;
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
+  bool inlined = false;  // RemoteSegment::inlined
   // One right per conduit, shared by all connections to the rank. Under the connect mutex.
   struct Opened {
     ConduitEp* cep;

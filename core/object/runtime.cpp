@@ -82,7 +82,7 @@ void Runtime::join_job() {
   job_->set_own_card(Card::of_this_process());
   fill_services(services_, &job_->facts());
   loader_ = std::make_unique<Loader>(config_, &services_);
-  conduits_ = open_conduits(config_, *loader_);
+  conduits_ = open_conduits(config_, *loader_, WhichConduits::used);
   collectives_ = std::make_unique<CollectiveTable>(config_, *loader_);
   install_exit_signals();
 }

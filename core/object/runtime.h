@@ -32,8 +32,10 @@ class Runtime {
 
   const Config& config() const { return config_; }
   JobFacts& job() { return *job_; }
+  const JobFacts& job() const { return *job_; }
   Bootstrap& bootstrap() { return *bootstrap_; }
   ConduitSet& conduits() { return conduits_; }
+  const ConduitSet& conduits() const { return conduits_; }
   Loader& loader() { return *loader_; }
   const cwy_services& services() const { return services_; }
 

@@ -42,13 +42,7 @@ size_t memory_available() {
 
 // Does any rule send something through this conduit?
 bool is_used(const Conduit& conduit) {
-  const std::string& name = conduit.name();
-  const auto& rules = runtime().config().peers;
-  return std::any_of(rules.begin(), rules.end(), [&](const PeerRule& rule) {
-    return std::find(rule.use.begin(), rule.use.end(), name) != rule.use.end() ||
-           std::any_of(rule.operations.begin(), rule.operations.end(),
-                       [&](const auto& directed) { return directed.second == name; });
-  });
+  return runtime().config().uses_conduit(conduit.name());
 }
 
 // Asked about a process beside this one, as if it had no address yet.

@@ -62,7 +62,7 @@ void Team::publish_window() {
   if (!runtime().direct_allowed()) return;
   for (uint32_t r = 0; r < head_->size; ++r) {
     const RemoteSegment& segment = members_[r]->segment;
-    const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.direct;
+    const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.inlined;
     // Release: whoever reads the distance finds the memory mapped.
     __atomic_store_n(distances(head_) + r, mapped ? segment.delta : CWY_NOT_MAPPED,
                      __ATOMIC_RELEASE);

@@ -93,8 +93,18 @@ void add_to_poll(Endpoint& ep) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
   for (auto& cep : ep.conduit_eps()) {
-    if (!(cep->caps & CWYC_CAP_NO_PROGRESS)) table.push_back(entry_for(*cep));
+    if (cep->needed && !(cep->caps & CWYC_CAP_NO_PROGRESS)) table.push_back(entry_for(*cep));
   }
+  publish(std::move(table));
+}
+
+void add_to_poll(ConduitEp& cep) {
+  const std::lock_guard lock(g_tables_mutex);
+  if (cep.needed) return;
+  cep.needed = true;
+  if (cep.caps & CWYC_CAP_NO_PROGRESS) return;
+  PollTable table = entries();
+  table.push_back(entry_for(cep));
   publish(std::move(table));
 }
 
@@ -134,7 +144,9 @@ uint32_t poll_once() {
 
 void poll_replies(Endpoint& ep) {
   uint32_t events = 0;
-  for (auto& cep : ep.conduit_eps()) events += cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
+  for (auto& cep : ep.conduit_eps()) {
+    if (cep->needed) events += cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
+  }
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.
   if (runtime().attention.load(std::memory_order_relaxed)) runtime().attend();

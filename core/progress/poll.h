@@ -6,6 +6,7 @@
 
 namespace causeway {
 
+struct ConduitEp;
 class Endpoint;
 
 // One pass over every conduit endpoint, pending emulated operations and collectives. Returns how
@@ -17,6 +18,8 @@ uint32_t poll_once();
 void poll_replies(Endpoint& ep);
 
 void add_to_poll(Endpoint& ep);
+// A conduit that was not needed when its endpoint started, and now is.
+void add_to_poll(ConduitEp& cep);
 // A thread that polls meanwhile may still be walking over `ep`, so there must be none: this is for
 // the start that failed. Endpoints that have started stay until the process ends.
 void remove_from_poll(Endpoint& ep);

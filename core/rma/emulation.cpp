@@ -17,6 +17,7 @@
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/segment.h"
+#include "select/stripe.h"
 
 namespace causeway {
 namespace {
@@ -75,8 +76,11 @@ void copy_by_kernel(Call call, const Peer& from, void* here, uint64_t there, siz
         there + length, errno == 0 ? "not all of it is mapped" : strerror(errno));
 }
 
+// Pieces are messages, whatever conduit the operation was to go through. The peer is connected,
+// and its pointer for messages was set first.
 uint64_t largest_piece(cwyc_conn* conn) {
-  return Connection::of(conn).cep->attr.am_medium_max;
+  cwyc_conn* am = Connection::of(conn).peer->am.load(std::memory_order_acquire);
+  return Connection::of(am).cep->attr.am_medium_max;
 }
 
 // Sends the piece that starts at `at`.
@@ -161,7 +165,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 }
 
 uint32_t push_emulations() {
-  uint32_t sent = push_emulated_longs();
+  uint32_t sent = push_emulated_longs() + push_stripes();
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return sent;
   // One pass, so that an operation whose peer is slow does not hold up the others.

@@ -131,9 +131,13 @@ static void inherit_options(ConduitSpec& spec, const Manifest& manifest, const C
   inherit("peer_timeout", fmt::format("{}ns", config.timeouts.peer_ns), "timeouts.peer");
 }
 
-ConduitSet open_conduits(const Config& config, Loader& loader) {
+ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which) {
   ConduitSet set;
   for (const ConduitSpec& spec : config.conduits) {
+    if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
+      set.failures.push_back({spec.name, "no rule of peers: names it, so it was not opened"});
+      continue;
+    }
     ConduitPlugin* plugin = loader.conduit(spec.plugin);
     if (plugin == nullptr) {
       const auto& failures = loader.failures();

@@ -1,4 +1,4 @@
-// The conduits of this process: every named conduit of the configuration whose plugin loads and
+// The conduits of this process: every conduit that the configuration uses, whose plugin loads and
 // whose domain opens, and the endpoint that each client endpoint has in it.
 #pragma once
 
@@ -60,14 +60,16 @@ struct ConduitEp {
   uint64_t caps = 0;            // attr.caps less what the configuration forbids
   AmLimits limits{};            // constant for the life of the job
   bool maps_neighbors = false;  // other processes' memory can appear in this one
+  bool needed = true;           // some rank may come or be reached this way: it is polled
+  // Of connections made: how many, and what they took from the heap. Under the connect mutex.
+  uint64_t connections = 0, connection_bytes = 0;
 
   std::string address() const;  // of ep_address; throws Error
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
 };
 
-// Opens every conduit of the configuration that can be opened here; a conduit that cannot is
-// left out with a reason (obeying on_load_error).
+// A conduit that cannot be opened here is left out with a reason (obeying on_load_error).
 struct ConduitFailure {
   std::string name;
   std::string reason;
@@ -77,7 +79,9 @@ struct ConduitSet {
   std::vector<ConduitFailure> failures;
   Conduit* find(const std::string& name) const;
 };
-ConduitSet open_conduits(const Config& config, Loader& loader);
+// `used`: those that a rule of peers: names, or that say `open: always`; `all`: for explaining.
+enum class WhichConduits { used, all };
+ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which);
 
 // Opens an endpoint of `conduit` for `owner` and completes its tables.
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,

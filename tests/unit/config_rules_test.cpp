@@ -71,6 +71,47 @@ TEST(ConfigRules, FieldsOfARule) {
   EXPECT_EQ(config.peers[1].on_fallback, Fallback::silent);
 }
 
+TEST(ConfigRules, SizesAndRails) {
+  const Config config = load_text(
+      "conduits: {a: {plugin: shm}, b: {plugin: shm, open: always}, c: {plugin: shm}}\n"
+      "rails: {both: {use: [a, b], policy: bandwidth, stripe_above: 1MiB}, one: {use: [a]}}\n"
+      "peers:\n"
+      "  - use: [both]\n"
+      "    operations: {am: one}\n"
+      "    sizes: [{to: 4KiB, use: shm}, {from: 1000, operations: [put], use: one}]\n");
+  ASSERT_EQ(config.rails.size(), 2u);
+  EXPECT_THAT(config.rails[0].use, ElementsAre("a", "b"));
+  EXPECT_TRUE(config.rails[0].by_bandwidth);
+  EXPECT_EQ(config.rails[0].stripe_above, 1u << 20);
+  EXPECT_FALSE(config.rails[1].by_bandwidth);
+  EXPECT_EQ(config.rails[1].stripe_above, 256u << 10);
+  const std::vector<SizeRule>& sizes = config.peers.at(0).sizes;
+  ASSERT_EQ(sizes.size(), 2u);
+  EXPECT_TRUE(sizes[0].covers("am", 0) && sizes[0].covers("get", 4096));
+  EXPECT_FALSE(sizes[0].covers("put", 4097));
+  EXPECT_TRUE(sizes[1].covers("put", 1000) && sizes[1].covers("put", UINT64_MAX));
+  EXPECT_FALSE(sizes[1].covers("get", 1000) || sizes[1].covers("put", 999));
+  EXPECT_TRUE(config.uses_conduit("a") && config.uses_conduit("b") && config.uses_conduit("shm"));
+  EXPECT_FALSE(config.uses_conduit("c") || config.uses_conduit("self"));
+  EXPECT_TRUE(config.find_conduit("b")->open_always);
+  EXPECT_FALSE(config.find_conduit("a")->open_always);
+}
+
+// A rail where only a conduit can stand, a name for both, a range without a size.
+TEST(ConfigRules, MistakesWithRails) {
+  EXPECT_THAT(
+      problems_of("rails: {r: {use: [shm]}}\npeers: [{use: [r], operations: {atomic: r}}]\n"),
+      ElementsAre(HasSubstr("unknown conduit 'r' in peers[0].operations.atomic; it is a rail")));
+  EXPECT_THAT(problems_of("rails: {shm: {use: [self]}}\n"),
+              ElementsAre(HasSubstr("rail 'shm' has the name of a conduit")));
+  EXPECT_THAT(problems_of("rails: {pair: {use: [shm]}}\npeers: [{use: [pairs]}]\n"),
+              ElementsAre(HasSubstr("did you mean 'pair'?")));
+  EXPECT_THAT(problems_of("peers: [{use: [shm], sizes: [{from: 2K, to: 1K, use: self}]}]\n"),
+              ElementsAre(HasSubstr("no size is from 2KiB to 1KiB")));
+  EXPECT_THAT(problems_of("rails: {r: {policy: bandwidth}}\n"),
+              ElementsAre(HasSubstr("rails.r needs the key 'use'")));
+}
+
 std::vector<std::string> unreachable(const std::string& matches) {
   return problems_of(matches);
 }

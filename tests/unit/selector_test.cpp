@@ -140,5 +140,116 @@ TEST_F(SelectorTest, DirectsSingleOperations) {
   EXPECT_EQ(choice.refused[0].conduit, "down for atomic");
 }
 
+// Would catch: borders that are off by one, sizes for another operation, an order that is not the
+// file's.
+TEST_F(SelectorTest, DirectsSizes) {
+  add("near", true);
+  add("far", true);
+  add("special", true);
+  PeerRule& r = rule(std::nullopt, {"near"});
+  r.operations = {{"get", "special"}};
+  r.sizes = {{.from = 100, .to = 199, .operations = {"put", "get"}, .use = "far", .where = {}},
+             {.from = 150, .to = UINT64_MAX, .operations = {"put"}, .use = "special", .where = {}}};
+  const Choice choice = choose(config_, set_, peer(Locality::remote));
+  const auto spans = [&](OperationKind kind) {
+    std::string out;
+    for (const SizeSpan& span : choice.of(kind)) {
+      out += span.carrier.name() + " to " + std::to_string(span.to) + " by " + span.by + "; ";
+    }
+    return out;
+  };
+  const std::string end = std::to_string(UINT64_MAX);
+  EXPECT_EQ(spans(OperationKind::put),
+            "near to 99 by use; far to 199 by sizes[0]; special to " + end + " by sizes[1]; ");
+  EXPECT_EQ(spans(OperationKind::get),
+            "special to 99 by operations.get; far to 199 by sizes[0]; "
+            "special to " +
+                end + " by operations.get; ");
+  EXPECT_EQ(spans(OperationKind::am), "near to " + end + " by use; ");
+  EXPECT_EQ(spans(OperationKind::atomic), "near to " + end + " by use; ");
+  EXPECT_EQ(choice.only(OperationKind::am)->name(), "near");
+  EXPECT_EQ(choice.only(OperationKind::put), nullptr);
+}
+
+// Would catch: a size whose conduit is down that nobody serves, or a reason that is told per span.
+TEST_F(SelectorTest, SizesFallBack) {
+  add("up", true);
+  add("down", false);
+  PeerRule& r = rule(std::nullopt, {"up"});
+  r.sizes = {{.from = 10, .to = 20, .operations = {}, .use = "down", .where = {}}};
+  const Choice choice = choose(config_, set_, peer(Locality::remote));
+  EXPECT_EQ(choice.only(OperationKind::put)->name(), "up");
+  ASSERT_EQ(choice.refused.size(), 1u);
+  EXPECT_EQ(choice.refused[0].conduit, "down for sizes[0]");
+  r.on_fallback = Fallback::warn;
+  EXPECT_THAT(choose(config_, set_, peer(Locality::remote)).warning,
+              HasSubstr("down for sizes[0]"));
+  r.on_fallback = Fallback::fail;
+  EXPECT_THAT(failure(Locality::remote), HasSubstr("no cable"));
+}
+
+// Would catch: a rail that takes members which do not reach, or atomics on two ways.
+TEST_F(SelectorTest, RailsTakeWhoeverReaches) {
+  add("a", true);
+  add("b", true);
+  add("down", false);
+  RailSpec rail;
+  rail.name = "both";
+  rail.use = {"a", "down", "b"};
+  config_.rails.push_back(rail);
+  rule(std::nullopt, {"both"});
+  Choice choice = choose(config_, set_, peer(Locality::remote));
+  ASSERT_EQ(choice.of(OperationKind::put).size(), 1u);
+  EXPECT_EQ(choice.of(OperationKind::put)[0].carrier.name(), "both (a+b)");
+  EXPECT_EQ(choice.only(OperationKind::atomic)->name(), "a");
+  ASSERT_EQ(choice.refused.size(), 1u);
+  EXPECT_EQ(choice.refused[0].conduit, "down of rail both");
+  EXPECT_EQ(choice.summary(), "both (a+b)");
+  // One that is left alone is no rail.
+  config_.rails[0].use = {"down", "b"};
+  choice = choose(config_, set_, peer(Locality::remote));
+  EXPECT_EQ(choice.only(OperationKind::put)->name(), "b");
+  // Nobody left: the next entry of use.
+  config_.rails[0].use = {"down"};
+  config_.peers[0].use = {"both", "a"};
+  EXPECT_EQ(choose(config_, set_, peer(Locality::remote)).general->name(), "a");
+}
+
+// Would catch: a conduit that is tried although the peer has not opened it.
+TEST_F(SelectorTest, PeersMustHaveIt) {
+  add("fast", true);
+  add("slow", true);
+  rule(std::nullopt, {"fast", "slow"});
+  PeerFacts facts = peer(Locality::remote);
+  const std::map<std::string, std::string> addresses{{"slow", "x"}};
+  facts.addresses = &addresses;
+  const Choice choice = choose(config_, set_, facts);
+  EXPECT_EQ(choice.general->name(), "slow");
+  EXPECT_EQ(choice.refused.at(0).reason, "rank 3 has not opened it");
+}
+
+// Would catch: messages that are promised but that the conduit of their size does not take.
+TEST_F(SelectorTest, LargestMessageFitsEverySpan) {
+  add("small", true);
+  add("large", true);
+  PeerRule& r = rule(std::nullopt, {"small"});
+  const auto largest = [&] {
+    const Choice choice = choose(config_, set_, peer(Locality::remote));
+    return largest_message(choice.of(OperationKind::am), [](const Conduit& conduit) -> uint64_t {
+      return conduit.name() == "small" ? 1000 : 5000;
+    });
+  };
+  EXPECT_EQ(largest(), 1000u);
+  r.sizes = {{.from = 1001, .to = UINT64_MAX, .operations = {}, .use = "large", .where = {}}};
+  EXPECT_EQ(largest(), 5000u);
+  r.sizes[0].from = 1002;  // 1001 bytes go to nobody
+  EXPECT_EQ(largest(), 1000u);
+  r.sizes[0] = {.from = 500, .to = 2000, .operations = {"am"}, .use = "large", .where = {}};
+  EXPECT_EQ(largest(), 2000u);
+  r.sizes[0].use = "small";
+  r.use = {"large"};
+  EXPECT_EQ(largest(), 1000u);
+}
+
 }  // namespace
 }  // namespace causeway

@@ -69,7 +69,7 @@ World open_world(const Arguments& args) {
   }
   world.config = load_config(sources);
   world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
-  world.conduits = open_conduits(world.config, *world.loader);
+  world.conduits = open_conduits(world.config, *world.loader, WhichConduits::all);
   for (auto& conduit : world.conduits.conduits) {
     world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
   }

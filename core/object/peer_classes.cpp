@@ -1,0 +1,175 @@
+#include "object/peer_classes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "config/load_config.h"
+#include "config/peer_rules.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "fmt/ranges.h"
+#include "object/endpoint.h"
+#include "object/runtime.h"
+
+namespace causeway {
+namespace {
+
+std::string names_of(const std::map<std::string, std::string>& addresses) {
+  std::string out;
+  for (const auto& [name, address] : addresses) out += name + ' ';
+  return out;
+}
+
+void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer, PeerClass& out) {
+  try {
+    const Choice choice = choose(config, set, peer);
+    out.choice = choice.summary();
+    out.warning = choice.warning;
+    for (const auto& conduit : set.conduits) {
+      if (choice.uses(conduit.get())) out.conduits.push_back(conduit.get());
+    }
+  } catch (const Error& e) {
+    out.unreachable = e.text();
+  }
+}
+
+// ---- ranks that read another configuration ----
+
+// Where two texts of config_fingerprint() part, as far as a line tells.
+std::string first_difference(const std::string& here, const std::string& there) {
+  size_t at = 0;
+  while (at < here.size() && at < there.size() && here[at] == there[at]) ++at;
+  const auto line = [&](const std::string& text) {
+    const size_t begin = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;
+    std::string out = text.substr(begin, text.find('\n', at) - begin);
+    out.erase(0, out.find_first_not_of(' '));
+    return out.empty() ? std::string("nothing more") : out;
+  };
+  return fmt::format("'{}' there, '{}' here", line(there), line(here));
+}
+
+std::string way(const PeerRule* rule) {
+  if (rule == nullptr) return "by no rule";
+  return fmt::format("by rule {} (use: {})", rule->label, fmt::join(rule->use, ", "));
+}
+
+[[noreturn]] void refuse_other_configuration(const Config& config, const JobFacts& job,
+                                             uint32_t rank) {
+  ConfigSources sources;
+  sources.identity_label = fmt::format("configuration of rank {}", rank);
+  sources.identity_text = job.card(rank).fingerprint;
+  sources.site_file = "";
+  const CheckedConfig theirs = check_config(sources, "");
+  std::string choices;
+  if (theirs.config) {
+    const std::string out = way(rule_for(config, job.facts_of(rank, nullptr)));
+    const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));
+    choices = fmt::format("; rank {} would reach rank {} {}, and rank {} rank {} {}", job.rank(),
+                          rank, out, rank, job.rank(), back);
+  }
+  throw Error(CWY_ERR_INVALID,
+              "rank {} runs with another configuration than rank {}: {}{}; give every rank the "
+              "same CAUSEWAY_CONFIG and CAUSEWAY_SET",
+              rank, job.rank(),
+              first_difference(job.card(job.rank()).fingerprint, job.card(rank).fingerprint),
+              choices);
+}
+
+void require_one_configuration(const Config& config, const JobFacts& job) {
+  const std::string& own = job.card(job.rank()).fingerprint;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const std::string& theirs = job.card(r).fingerprint;
+    if (!theirs.empty() && theirs != own) refuse_other_configuration(config, job, r);
+  }
+}
+
+// ---- what was chosen ----
+
+// What the class would choose towards this rank. Rules that name ranks or hosts may have the two
+// directions go different ways, which works, but is seldom meant.
+std::string way_back(const Config& config, const ConduitSet& set, const JobFacts& job,
+                     const PeerClass& c) {
+  const PeerFacts back = job.facts_seen_from(c.first);
+  if (rule_for(config, back) == c.rule) return c.choice;
+  PeerClass out;
+  look_at(config, set, back, out);
+  return out.choice;
+}
+
+void tell(const Config& config, const ConduitSet& set, const JobFacts& job, const PeerClass& c) {
+  const std::string ranks = c.count == 1
+                                ? fmt::format("rank {}", c.first)
+                                : fmt::format("{} ranks, the first of them {}", c.count, c.first);
+  const char* near = locality_word(c.locality);
+  if (!c.unreachable.empty()) {
+    log_info("{} ({}): unreachable: {}", ranks, near, c.unreachable);
+    return;
+  }
+  log_info("{} ({}): {}, by rule {}", ranks, near, c.choice, c.rule->label);
+  if (!c.warning.empty()) log_warn("{}", c.warning);
+  const std::string back = way_back(config, set, job, c);
+  if (back == c.choice || job.rank() > c.first) return;
+  log_info("rank {} reaches rank {} by {}, but rank {} reaches rank {} by {}", job.rank(), c.first,
+           c.choice, c.first, job.rank(), back.empty() ? "nothing" : back);
+}
+
+void add_ways_back(const Config& config, const ConduitSet& set, const JobFacts& job,
+                   const PeerClass& c, std::set<const Conduit*>& used) {
+  const PeerFacts back = job.facts_seen_from(c.first);
+  if (rule_for(config, back) == c.rule) return;
+  PeerClass out;
+  look_at(config, set, back, out);
+  used.insert(out.conduits.begin(), out.conduits.end());
+}
+
+}  // namespace
+
+std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
+                                    const JobFacts& job) {
+  // Rule, locality, and what the peer opened: all that a choice depends on, but for what conduits
+  // find in single addresses.
+  using Key = std::tuple<const PeerRule*, Locality, std::string>;
+  std::map<Key, size_t> known;
+  std::vector<PeerClass> out;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const PeerFacts peer = job.facts_of(r, nullptr);
+    const PeerRule* rule = rule_for(config, peer);
+    const Key key{rule, peer.locality, names_of(*peer.addresses)};
+    const auto [at, fresh] = known.emplace(key, out.size());
+    if (fresh) {
+      PeerClass c;
+      c.rule = rule;
+      c.locality = peer.locality;
+      c.first = r;
+      look_at(config, set, peer, c);
+      out.push_back(std::move(c));
+    }
+    ++out[at->second].count;
+  }
+  return out;
+}
+
+void settle_peers(Endpoint& ep) {
+  const Runtime& rt = runtime();
+  const Config& config = rt.config();
+  const ConduitSet& set = rt.conduits();
+  const JobFacts& job = rt.job();
+  require_one_configuration(config, job);
+  const std::vector<PeerClass> classes = peer_classes(config, set, job);
+  std::set<const Conduit*> used;
+  for (const PeerClass& c : classes) {
+    used.insert(c.conduits.begin(), c.conduits.end());
+    add_ways_back(config, set, job, c, used);
+    tell(config, set, job, c);
+  }
+  for (auto& cep : ep.conduit_eps()) {
+    cep->needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
+    if (!cep->needed) {
+      log_info("conduit {} serves nobody in this job and is not polled", cep->conduit->name());
+    }
+  }
+}
+
+}  // namespace causeway

@@ -1,0 +1,37 @@
+// Peer classes: the ranks of a job by how this rank reaches them, looked at once, when the ranks
+// know of each other and nothing is connected yet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "object/job.h"
+#include "select/selector.h"
+
+namespace causeway {
+
+class Endpoint;
+
+// Ranks that the rules tell apart from others. Choices are made per peer when it is connected;
+// this is what they come to for the first of the class.
+struct PeerClass {
+  const PeerRule* rule = nullptr;
+  Locality locality = Locality::remote;
+  uint32_t first = 0;  // the lowest rank
+  uint32_t count = 0;
+  std::string choice;                    // Choice::summary(); empty: unreachable
+  std::string unreachable;               // the whole reason
+  std::string warning;                   // Choice::warning
+  std::vector<const Conduit*> conduits;  // that the choice uses
+};
+
+std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
+                                    const JobFacts& job);
+
+// Notes which conduits any rank will come by, and prints what was chosen: a line per class with
+// `log.level: info`, and every fallback that a rule wants to be told of. Throws Error when two
+// ranks run with different configurations, naming both and what each would choose.
+void settle_peers(Endpoint& ep);
+
+}  // namespace causeway

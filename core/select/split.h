@@ -1,0 +1,52 @@
+// Split: a connection of the core's own that stands for several, where a rule directs sizes of one
+// operation to different conduits or names a rail. It is a connection object with a table of its
+// own, so that peers without such rules pay nothing for it.
+//
+// Nothing is assumed about order between the parts. Puts, gets and messages of the client have
+// none; a long message travels whole through one conduit, or as an emulated one, which counts its
+// pieces; put_notify, flush and vectors are answered with UNSUPPORTED, so that whoever wants them
+// waits for completion instead.
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace causeway {
+
+struct Connection;
+struct ConduitEp;
+
+// What serves the sizes up to `to`.
+struct SplitPart {
+  uint64_t to = UINT64_MAX;  // bytes, inclusive
+  // One, or those of a rail: each operation goes to the next one, larger ones to all.
+  std::vector<Connection*> members;
+  std::vector<double> shares;          // of a striped transfer, by member; their sum is 1
+  uint64_t stripe_above = UINT64_MAX;  // bytes
+  std::atomic<uint32_t> turn{0};       // relaxed: only has to spread
+};
+
+struct Split {
+  std::unique_ptr<SplitPart[]> parts;  // by size; the last one has no end
+  uint32_t count = 0;
+
+  SplitPart& part_for(uint64_t size) {
+    uint32_t i = 0;
+    while (size > parts[i].to) ++i;
+    return parts[i];
+  }
+};
+
+// The table of split connections. Concurrency MULTI: each part takes the lock that it needs.
+const cwyc_ops& split_table();
+
+// One attempt at a put or get by one connection: by the conduit, or over messages where it does
+// not reach the memory. Addresses as in cwyc_ops; registrations and rights are the connection's.
+cwy_status post_by_member(Connection& c, bool put, void* local, uint64_t raddr, size_t length,
+                          uint32_t flags, cwyc_op* op);
+
+}  // namespace causeway
