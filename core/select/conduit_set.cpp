@@ -182,6 +182,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   const cwyc_ep_params params{CWY_HEAD(cwyc_ep_params), out.get(), deliver, index,
                               multithreaded ? 1u : 0u,  max_peers, 0};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const SignalKeeper keeper;
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   if (status != CWY_OK) {
     out->ep = nullptr;

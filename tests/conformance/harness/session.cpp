@@ -160,6 +160,7 @@ Session::~Session() {
     }
     if (partner_ && partner_->alive()) {
       const Findings findings = call(close_side, Nothing{});
+      partner_->closed();
       if (findings.text[0] != 0) ADD_FAILURE() << "seen in the partner: " << findings.text;
     }
   } catch (const std::exception& e) {
