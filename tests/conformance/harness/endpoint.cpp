@@ -24,6 +24,7 @@ void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
   if ((caps & CWYC_CAP_VECTOR) == 0) ops.putv = nullptr, ops.getv = nullptr;
   if ((caps & CWYC_CAP_AM_LONG) == 0) ops.am_long = nullptr;
   if ((caps & CWYC_CAP_FLUSH) == 0) ops.flush = nullptr;
+  if ((caps & CWYC_CAP_CHECK) == 0) ops.check = nullptr;
   if ((caps & CWYC_CAP_AM_PREPARE) == 0)
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
 }
@@ -63,7 +64,7 @@ cwyc_peer_desc describe(const Card& card, bool same_process, bool address) {
   return d;
 }
 
-Domain::Domain(ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
+Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
     : plugin_(plugin) {
   ErrorText err;
   const SignalKeeper keeper;  // as the core does: crashes are the suite's to report
