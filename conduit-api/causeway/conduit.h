@@ -349,6 +349,12 @@ typedef struct cwyc_module {
 
   /* Called once, after every domain is closed. */
   void (*fini)(void);
+
+  /* Since minor 1, for plugins whose tables depend on their options, such as those that stand in
+   * front of another conduit: the module that serves a conduit with these options. Called once per
+   * conduit, before any other call with `opts`; may use services->wrap_conduit. *out stays valid
+   * and unchanged until fini. NULL: this module serves whatever the options are. */
+  cwy_status (*configure)(const cwy_options* opts, const struct cwyc_module** out, cwy_err* err);
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 #define CWY_PLUGIN_MAJOR 1
-#define CWY_PLUGIN_MINOR 0
+#define CWY_PLUGIN_MINOR 1
 
 /* Leads every structure that crosses the boundary. The writer of the structure fills it with
  * its own sizeof and version. */
@@ -135,6 +135,19 @@ typedef struct cwy_job {
   const char* session_dir; /* private directory of the job on this host, swept afterwards; or "" */
 } cwy_job;
 
+struct cwyc_module; /* conduit.h */
+
+/* Since minor 1: another conduit, as wrap_conduit hands it to one that stands in front of it.
+ * Everything it points to stays valid until fini of the wrapping plugin. */
+typedef struct cwy_wrapped {
+  cwy_head head;
+  const struct cwyc_module* module; /* the plugin's own table: look at its struct_size, and expect
+                                       NULL members */
+  const cwy_options* options;       /* for its list_devices and domain_open */
+  const char* device;               /* for its domain_open; "" = its choice */
+  const char* plugin;               /* the plugin's name */
+} cwy_wrapped;
+
 /* Everything the core offers. One table per process, valid until the process ends.
  * Threads: unless a line says otherwise, from any call the core makes into the plugin.
  * None of these calls blocks for communication, and none throws. */
@@ -163,6 +176,12 @@ typedef struct cwy_services {
 
   /* Monotonic clock in nanoseconds. Any thread. */
   uint64_t (*now)(void);
+
+  /* Since minor 1. The conduit that the configuration calls `name`, or else the plugin of that name
+   * with its default options, so that the caller can stand in front of it. From
+   * cwyc_module.configure only; elsewhere CWY_ERR_INVALID. The caller fills out->head. A conduit
+   * that does not exist, or that would stand in front of itself, is CWY_ERR_INVALID with text. */
+  cwy_status (*wrap_conduit)(const char* name, cwy_wrapped* out, cwy_err* err);
 } cwy_services;
 
 /* `retain` keeps the manifest where the linker drops sections nobody refers to. */

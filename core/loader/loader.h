@@ -53,9 +53,10 @@ void fill_option_services(cwy_services& services);
 
 struct ConduitPlugin {
   Manifest manifest;
-  cwyc_module module{};       // full-size: missing members are stubs that report
-  std::vector<cwyc_ops> ops;  // full-size copies; a missing member is NULL here: select/
-                              // fills it per connection class with an emulation
+  cwyc_module module{};              // full-size: missing members are stubs that report
+  std::vector<cwyc_ops> ops;         // full-size copies; a missing member is NULL here: select/
+                                     // fills it per connection class with an emulation
+  const cwyc_module* own = nullptr;  // as the plugin wrote it, for conduits in front of it
 };
 struct MemkindPlugin {
   Manifest manifest;

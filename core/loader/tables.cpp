@@ -152,6 +152,7 @@ ConduitPlugin make_conduit_plugin(const Manifest& manifest, const void* module) 
   ConduitPlugin plugin;
   plugin.manifest = manifest;
   plugin.module = copy_table(static_cast<const cwyc_module*>(module), "its module");
+  plugin.own = static_cast<const cwyc_module*>(module);
   check_min_core_minor(plugin.module.min_core_minor);
   check_module(plugin.module);
   for (uint32_t i = 0; i < plugin.module.ops_count; ++i) {

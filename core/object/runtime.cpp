@@ -8,6 +8,7 @@
 #include "collective/table.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "loader/instance.h"
 #include "object/client.h"
 #include "object/exit.h"
 #include "progress/poll.h"
@@ -56,6 +57,7 @@ void fill_services(cwy_services& services, const cwy_job* job) {
   services.job = job;
   services.log = service_log;
   fill_option_services(services);
+  fill_wrap_service(services);
   services.peer_state = service_peer_state;
   services.wake = service_wake;
   services.now = service_now;

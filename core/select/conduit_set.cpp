@@ -45,6 +45,7 @@ void clear_forbidden(cwyc_ops& ops, uint64_t caps) {
   if (!(caps & CWYC_CAP_VECTOR)) ops.putv = nullptr, ops.getv = nullptr;
   if (!(caps & CWYC_CAP_AM_LONG)) ops.am_long = nullptr;
   if (!(caps & CWYC_CAP_FLUSH)) ops.flush = nullptr;
+  if (!(caps & CWYC_CAP_CHECK)) ops.check = nullptr;
   if (!(caps & CWYC_CAP_AM_PREPARE)) {
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
   }
@@ -64,13 +65,12 @@ void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
 
 }  // namespace
 
-Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConduitPlugin* plugin,
-                 std::shared_ptr<const Options> options)
-    : index_(index), spec_(spec), plugin_(plugin), options_(std::move(options)) {
+Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured)
+    : index_(index), spec_(spec), configured_(std::move(configured)) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
   const cwy_status status =
-      module().domain_open(as_c(options_.get()), spec_.device.c_str(), &domain_, &err);
+      module().domain_open(as_c(configured_.options.get()), spec_.device.c_str(), &domain_, &err);
   if (status != CWY_OK) {
     throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(),
                 err.text[0] ? err.text : status_name(status));
@@ -133,31 +133,25 @@ static void inherit_options(ConduitSpec& spec, const Manifest& manifest, const C
 
 ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which) {
   ConduitSet set;
+  ConduitConfigurer configurer(config, loader, [&](ConduitSpec& spec, const Manifest& manifest) {
+    inherit_options(spec, manifest, config);
+  });
   for (const ConduitSpec& spec : config.conduits) {
     if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
       set.failures.push_back({spec.name, "no rule of peers: names it, so it was not opened"});
       continue;
     }
-    ConduitPlugin* plugin = loader.conduit(spec.plugin);
+    const ConduitPlugin* plugin = loader.conduit(spec.plugin);
     if (plugin == nullptr) {
-      const auto& failures = loader.failures();
-      std::string reason = fmt::format("plugin '{}' was not found in the search path", spec.plugin);
-      for (const LoadFailure& f : failures) {
-        if (f.path.find("conduit_" + spec.plugin + ".so") != std::string::npos) {
-          reason = fmt::format("plugin '{}': {}", spec.plugin, f.reason);
-        }
-      }
-      set.failures.push_back({spec.name, reason});
+      set.failures.push_back({spec.name, why_not_loaded(loader, spec.plugin)});
       continue;
     }
     // A wrong option is the user's mistake and ends the program; a device that cannot be opened
     // is a property of this machine and obeys on_load_error.
-    ConduitSpec full = spec;
-    inherit_options(full, plugin->manifest, config);
-    auto options = make_options(plugin->manifest, full.options, full.option_origins);
+    ConfiguredConduit configured = configurer.configure(spec, *plugin);
     try {
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
-                                                       spec, plugin, std::move(options)));
+                                                       spec, std::move(configured)));
     } catch (const Error& e) {
       if (config.on_load_error == LoadErrorPolicy::fail) throw;
       if (config.on_load_error == LoadErrorPolicy::warn) log_warn("{}", e.text());
@@ -186,6 +180,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   const cwyc_ep_params params{CWY_HEAD(cwyc_ep_params), out.get(), deliver, index,
                               multithreaded ? 1u : 0u,  max_peers, 0};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const SignalKeeper keeper;
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   if (status != CWY_OK) {
     out->ep = nullptr;

@@ -12,6 +12,7 @@
 #include "am/limits.h"
 #include "config/config.h"
 #include "loader/loader.h"
+#include "select/wrapping.h"
 
 namespace causeway {
 
@@ -21,8 +22,7 @@ class Endpoint;
 class Conduit {
  public:
   // Throws Error when the domain cannot be opened.
-  Conduit(uint32_t index, const ConduitSpec& spec, ConduitPlugin* plugin,
-          std::shared_ptr<const Options> options);
+  Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured);
   ~Conduit();
   Conduit(const Conduit&) = delete;
   Conduit& operator=(const Conduit&) = delete;
@@ -30,8 +30,8 @@ class Conduit {
   uint32_t index() const { return index_; }
   const std::string& name() const { return spec_.name; }
   const ConduitSpec& spec() const { return spec_; }
-  const cwyc_module& module() const { return plugin_->module; }
-  const ConduitPlugin& plugin() const { return *plugin_; }
+  const cwyc_module& module() const { return configured_.plugin->module; }
+  const ConduitPlugin& plugin() const { return *configured_.plugin; }
   cwyc_domain* domain() const { return domain_; }
 
   // The configuration may forbid a native operation ("native:"); the core then emulates it.
@@ -40,8 +40,7 @@ class Conduit {
  private:
   uint32_t index_;
   ConduitSpec spec_;
-  ConduitPlugin* plugin_;
-  std::shared_ptr<const Options> options_;
+  ConfiguredConduit configured_;
   cwyc_domain* domain_ = nullptr;
 };
 

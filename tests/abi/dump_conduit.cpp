@@ -154,6 +154,7 @@ void dump_cwyc_module() {
   ABI_MEMBER(nap);
   ABI_MEMBER(ep_stats);
   ABI_MEMBER(fini);
+  ABI_MEMBER(configure);
 }
 
 void dump_constants() {

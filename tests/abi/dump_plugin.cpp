@@ -72,6 +72,16 @@ void dump_cwy_services() {
   ABI_MEMBER(peer_state);
   ABI_MEMBER(wake);
   ABI_MEMBER(now);
+  ABI_MEMBER(wrap_conduit);
+}
+
+void dump_cwy_wrapped() {
+  ABI_STRUCT(cwy_wrapped);
+  ABI_MEMBER(head);
+  ABI_MEMBER(module);
+  ABI_MEMBER(options);
+  ABI_MEMBER(device);
+  ABI_MEMBER(plugin);
 }
 
 void dump_constants() {
@@ -116,6 +126,7 @@ void dump_plugin() {
   dump_cwy_memref();
   dump_cwy_job();
   dump_cwy_services();
+  dump_cwy_wrapped();
 }
 
 }  // namespace causeway::abi

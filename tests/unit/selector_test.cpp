@@ -31,15 +31,14 @@ cwy_status reaches_nobody(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err
 class SelectorTest : public testing::Test {
  protected:
   void add(const std::string& name, bool usable) {
-    auto plugin = std::make_unique<ConduitPlugin>();
+    auto plugin = std::make_shared<ConduitPlugin>();
     plugin->module.domain_open = open_nothing;
     plugin->module.domain_close = close_nothing;
     plugin->module.reach = usable ? reaches : reaches_nobody;
     ConduitSpec spec;
     spec.name = spec.plugin = name;
-    set_.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set_.conduits.size()),
-                                                      spec, plugin.get(), nullptr));
-    plugins_.push_back(std::move(plugin));
+    set_.conduits.push_back(std::make_unique<Conduit>(
+        static_cast<uint32_t>(set_.conduits.size()), spec, ConfiguredConduit{plugin, nullptr, {}}));
   }
   PeerRule& rule(std::optional<Locality> locality, std::vector<std::string> use) {
     PeerRule r;
@@ -68,7 +67,6 @@ class SelectorTest : public testing::Test {
 
   Config config_;
   ConduitSet set_;
-  std::vector<std::unique_ptr<ConduitPlugin>> plugins_;
 };
 
 // Would catch: an order of preference that is not the file's.

@@ -48,6 +48,13 @@ install(DIRECTORY configs/ DESTINATION ${data_dir}/configs
   FILES_MATCHING PATTERN "*.yaml" PATTERN "*.md")
 install(DIRECTORY plugins/example/ DESTINATION ${data_dir}/example
   PATTERN "build*" EXCLUDE)
+# Conduits that stand in front of others: also examples, which build from here.
+foreach(which trace chaos)
+  install(DIRECTORY plugins/conduit/${which} DESTINATION ${data_dir}/interposition
+    PATTERN "build*" EXCLUDE)
+endforeach()
+install(FILES plugins/conduit/common/wrapping.h plugins/conduit/common/guard.h
+  plugins/conduit/common/plugin_error.h DESTINATION ${data_dir}/interposition/common)
 install(FILES LICENSE README.md DESTINATION ${doc_dir})
 foreach(room conduit-api memkind-api core/collective-api)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${room}/README.md)

@@ -19,5 +19,6 @@ void add_explain(CLI::App& app, int& status);
 void add_check_config(CLI::App& app, int& status);
 void add_check_plugin(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
+void add_trace(CLI::App& app, int& status);
 
 }  // namespace causeway::command

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diag/log.h"
+#include "loader/instance.h"
 #include "loader/loader.h"
 #include "object/job.h"
 
@@ -44,6 +45,7 @@ const cwy_services* probe_services(uint32_t ranks) {
     s.job = probe_job(ranks);
     s.log = log_warnings;
     fill_option_services(s);
+    fill_wrap_service(s);
     s.peer_state = [](void*, cwy_peer, cwy_peer_state, const char*) {};
     s.wake = [](void*) {};
     s.now = monotonic_ns;

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -115,8 +117,29 @@ int open_queues(cwyc_ep& ep) {
   return error == 0 && msg ? open_event_queue(ep, FI_WAIT_NONE) : error;
 }
 
+// libfabric's shm names the object of an endpoint after the process id. One that a killed process
+// left behind is then in the way of a later process that happens to get the same id: "device or
+// resource busy". With a name of its own that cannot happen, and the job's at its front lets
+// whoever started the job remove what a killed rank left.
+void name_shared_object(const cwyc_ep& ep, fi_info& info) {
+  const cwy_job& job = *services->job;
+  char name[128];
+  std::snprintf(name, sizeof name, "fi_shm://%.63s.ofi.%u.%016llx",
+                job.job_id != nullptr ? job.job_id : "", job.rank,
+                static_cast<unsigned long long>(ep.nonce));
+  for (char* c = name + std::strlen("fi_shm://"); *c != '\0'; ++c)
+    if (*c == '/' || *c == ':') *c = '_';
+  std::free(info.src_addr);
+  info.src_addr = strdup(name);
+  info.src_addrlen = info.src_addr != nullptr ? std::strlen(name) + 1 : 0;
+  info.addr_format = FI_ADDR_STR;
+}
+
 int open_datagram(cwyc_ep& ep) {
-  fi_info* info = ep.domain->path.info.get();
+  const Info own(fi_dupinfo(ep.domain->path.info.get()));
+  fi_info* info = own.get();
+  if (info == nullptr) return -FI_ENOMEM;
+  if (ep.domain->path.provider == "shm") name_shared_object(ep, *info);
   fi_av_attr attr{};
   attr.type = FI_AV_TABLE;
   attr.count = ep.params.max_peers;

@@ -282,9 +282,14 @@ Blocked block_then_reply(Side& side, const Nothing&) {
   result.retried = refused != 0 ? 1 : 0;
   for (uint32_t i = 0; i < 8; ++i) {
     const auto arg = static_cast<int32_t>(i);
-    const cwy_status status =
-        side.conn->ops().am_short(side.conn->get(), i | kReplyBit, &arg, 1, CWYC_LANE_REPLY);
-    if (status == CWY_OK) ++result.replies;
+    // A reply may be refused too, but not for longer than some progress of its own lane.
+    for (uint32_t attempt = 0; attempt < 1000; ++attempt) {
+      const cwy_status status =
+          side.conn->ops().am_short(side.conn->get(), i | kReplyBit, &arg, 1, CWYC_LANE_REPLY);
+      if (status == CWY_OK) ++result.replies;
+      if (status != CWY_RETRY) break;
+      side.ep->progress(64, CWYC_PROGRESS_REPLIES);
+    }
   }
   return result;
 }

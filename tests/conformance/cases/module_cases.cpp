@@ -17,7 +17,7 @@
 namespace causeway::conformance {
 namespace {
 
-ConduitPlugin& plugin() {
+const ConduitPlugin& plugin() {
   return PluginHost::load_conduit(world().settings);
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "diag/error.h"
+#include "loader/signal_keeper.h"
 #include "plugin_host.h"
 
 namespace causeway::conformance {
@@ -23,6 +24,7 @@ void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
   if ((caps & CWYC_CAP_VECTOR) == 0) ops.putv = nullptr, ops.getv = nullptr;
   if ((caps & CWYC_CAP_AM_LONG) == 0) ops.am_long = nullptr;
   if ((caps & CWYC_CAP_FLUSH) == 0) ops.flush = nullptr;
+  if ((caps & CWYC_CAP_CHECK) == 0) ops.check = nullptr;
   if ((caps & CWYC_CAP_AM_PREPARE) == 0)
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
 }
@@ -62,9 +64,10 @@ cwyc_peer_desc describe(const Card& card, bool same_process, bool address) {
   return d;
 }
 
-Domain::Domain(ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
+Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
     : plugin_(plugin) {
   ErrorText err;
+  const SignalKeeper keeper;  // as the core does: crashes are the suite's to report
   status_ = plugin.module.domain_open(options, device.c_str(), &domain_, err);
   if (status_ != CWY_OK) error_ = err.text();
   if (status_ == CWY_OK && domain_ == nullptr) {
@@ -87,6 +90,7 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   params.multithreaded = multithreaded;
   params.max_peers = 2;
   ErrorText err;
+  const SignalKeeper keeper;
   const cwy_status status = module().ep_open(domain.get(), &params, &ep_, err);
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);

@@ -44,19 +44,19 @@ cwyc_peer_desc describe(const Card& card, bool same_process, bool address = true
 
 class Domain {
  public:
-  Domain(ConduitPlugin& plugin, const cwy_options* options, const std::string& device);
+  Domain(const ConduitPlugin& plugin, const cwy_options* options, const std::string& device);
   ~Domain();
   Domain(const Domain&) = delete;
   Domain& operator=(const Domain&) = delete;
 
-  ConduitPlugin& plugin() const { return plugin_; }
+  const ConduitPlugin& plugin() const { return plugin_; }
   const cwyc_module& module() const { return plugin_.module; }
   cwyc_domain* get() const { return domain_; }
   cwy_status open_status() const { return status_; }  // the object is unusable unless CWY_OK
   const std::string& open_error() const { return error_; }
 
  private:
-  ConduitPlugin& plugin_;
+  const ConduitPlugin& plugin_;
   cwyc_domain* domain_ = nullptr;
   cwy_status status_;
   std::string error_;

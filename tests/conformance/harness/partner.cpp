@@ -10,12 +10,15 @@
 
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 #include "session.h"
 #include "wire.h"
 
 namespace causeway::conformance {
 namespace {
+
+bool g_killed_open = false;
 
 // Partner side ------------------------------------------------------------------------------
 
@@ -85,14 +88,20 @@ Partner::~Partner() {
   kill();
 }
 
+bool Partner::killed_open() {
+  return std::exchange(g_killed_open, false);
+}
+
 void Partner::kill() {
   if (fd_ < 0) return;
+  g_killed_open |= !closed_;
   Zygote::kill_and_reap(pid_);
   close(fd_);
   fd_ = -1;
 }
 
 void Partner::died() {
+  g_killed_open = true;
   const int status = Zygote::kill_and_reap(pid_);
   close(fd_);
   fd_ = -1;

@@ -74,6 +74,10 @@ class Partner {
   uint32_t epoch() const { return epoch_; }
   bool alive() const { return fd_ >= 0; }
   void kill();  // SIGKILL, and reaped on return
+  // It has closed everything: what is left behind from now on is the conduit's fault.
+  void closed() { closed_ = true; }
+  // Whether a partner was killed with its endpoint open since the last call.
+  static bool killed_open();
 
  private:
   template <typename A, typename R>
@@ -91,6 +95,7 @@ class Partner {
   int fd_ = -1;
   pid_t pid_ = -1;
   uint32_t epoch_;
+  bool closed_ = false;
 };
 
 }  // namespace causeway::conformance

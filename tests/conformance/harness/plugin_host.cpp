@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "random.h"
+#include "select/wrapping.h"
 
 namespace causeway::conformance {
 namespace {
@@ -20,7 +21,7 @@ struct State {
   uint32_t local_ranks[2] = {0, 1};
   std::unique_ptr<Config> config;
   std::unique_ptr<Loader> loader;
-  std::shared_ptr<const Options> options;
+  ConfiguredConduit conduit;
   std::mutex lock;  // peer_state may come from a thread of the plugin's own
   std::vector<PeerReport> reports;
   std::vector<std::string> violations;
@@ -94,6 +95,7 @@ void PluginHost::set_identity(const Settings& settings, uint32_t rank, uint32_t 
   s.services.job = &job;
   s.services.log = service_log;
   fill_option_services(s.services);
+  fill_wrap_service(s.services);
   s.services.peer_state = service_peer_state;
   s.services.wake = service_wake;
   s.services.now = service_now;
@@ -106,23 +108,28 @@ const cwy_services& PluginHost::services() {
   return state().services;
 }
 
-ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
+const ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
   State& s = state();
   if (!s.loader) {
     s.config = std::make_unique<Config>();
     s.loader = std::make_unique<Loader>(*s.config, &s.services);
   }
-  ConduitPlugin* plugin = s.loader->conduit_file(settings.plugin);
-  if (!s.options) {
-    std::map<std::string, Origin> origins;
-    for (const auto& [key, value] : settings.options) origins[key] = {"--set " + key, 0, 0};
-    s.options = make_options(plugin->manifest, settings.options, origins);
+  const ConduitPlugin* plugin = s.loader->conduit_file(settings.plugin);
+  if (!s.conduit.plugin) {
+    ConduitSpec spec;
+    spec.name = spec.plugin = plugin->manifest.name;
+    spec.options = settings.options;
+    for (const auto& [key, value] : settings.options)
+      spec.option_origins[key] = {"--set " + key, 0, 0};
+    // What it wraps, if it does, is a plugin of that name with its default options.
+    ConduitConfigurer configurer(*s.config, *s.loader, [](ConduitSpec&, const Manifest&) {});
+    s.conduit = configurer.configure(spec, *plugin);
   }
-  return *plugin;
+  return *s.conduit.plugin;
 }
 
 const cwy_options* PluginHost::options() {
-  return as_c(state().options.get());
+  return as_c(state().conduit.options.get());
 }
 
 std::vector<PeerReport> PluginHost::take_peer_reports() {

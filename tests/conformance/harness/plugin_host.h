@@ -38,7 +38,7 @@ class PluginHost {
   static const cwy_services& services();
 
   // Throws Error with the loader's line.
-  static ConduitPlugin& load_conduit(const Settings& settings);
+  static const ConduitPlugin& load_conduit(const Settings& settings);
   static const cwy_options* options();
 
   // What the plugin said through peer_state since the last call.

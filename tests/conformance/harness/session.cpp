@@ -77,7 +77,7 @@ World& world() {
 void probe(const Settings& settings) {
   World& w = world();
   w.settings = settings;
-  ConduitPlugin& plugin = PluginHost::load_conduit(settings);
+  const ConduitPlugin& plugin = PluginHost::load_conduit(settings);
   if (!plugin.ops.empty()) w.ops = plugin.ops[0];
   Domain domain(plugin, PluginHost::options(), settings.device);
   if (domain.open_status() != CWY_OK) {
@@ -104,7 +104,7 @@ void probe(const Settings& settings) {
 }
 
 void Side::open(const SideOptions& options) {
-  ConduitPlugin& plugin = PluginHost::load_conduit(settings);
+  const ConduitPlugin& plugin = PluginHost::load_conduit(settings);
   domain = std::make_unique<Domain>(plugin, PluginHost::options(), settings.device);
   ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded);
   ep->address(card);
@@ -160,6 +160,7 @@ Session::~Session() {
     }
     if (partner_ && partner_->alive()) {
       const Findings findings = call(close_side, Nothing{});
+      partner_->closed();
       if (findings.text[0] != 0) ADD_FAILURE() << "seen in the partner: " << findings.text;
     }
   } catch (const std::exception& e) {

@@ -14,6 +14,7 @@
 #include <set>
 
 #include "diag/error.h"
+#include "leftovers.h"
 #include "partner.h"
 #include "wire.h"
 
@@ -119,6 +120,7 @@ pid_t spawn_partner(const Settings& settings, uint32_t epoch, int zygote_socket,
   }
   std::error_code ignored;
   std::filesystem::remove_all(settings.session_dir, ignored);
+  sweep_shm(settings.job_id);
   _exit(0);
 }
 

@@ -1,0 +1,100 @@
+#include "loader/instance.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "diag/error.h"
+#include "loader/one_line.h"
+#include "loader/signal_keeper.h"
+#include "loader/tables.h"
+
+namespace causeway {
+namespace {
+
+// Who answers wrap_conduit on this thread: a service has no argument to carry it. NULL except
+// inside configure_conduit, which may nest.
+thread_local const WrapResolver* tls_resolver = nullptr;
+
+class Resolving {
+ public:
+  explicit Resolving(const WrapResolver& resolver)
+      : outer_(std::exchange(tls_resolver, &resolver)) {}
+  ~Resolving() { tls_resolver = outer_; }
+  Resolving(const Resolving&) = delete;
+  Resolving& operator=(const Resolving&) = delete;
+
+ private:
+  const WrapResolver* outer_;
+};
+
+cwy_status refuse(cwy_err* err, cwy_status status, const std::string& text) {
+  if (err != nullptr && err->head.struct_size > offsetof(cwy_err, text)) {
+    const size_t room =
+        std::min<size_t>(err->head.struct_size - offsetof(cwy_err, text), sizeof err->text);
+    const std::string line = one_line(text, room - 1);
+    err->status = status;
+    std::memcpy(err->text, line.c_str(), std::min(line.size() + 1, room));
+    err->text[room - 1] = '\0';
+  }
+  return status;
+}
+
+cwy_status wrap_conduit(const char* name, cwy_wrapped* out, cwy_err* err) {
+  if (tls_resolver == nullptr) {
+    return refuse(err, CWY_ERR_INVALID, "wrap_conduit may be called from configure only");
+  }
+  if (name == nullptr || out == nullptr || out->head.struct_size < sizeof(cwy_head)) {
+    return refuse(err, CWY_ERR_INVALID, "wrap_conduit needs a name, and a result with its head");
+  }
+  try {
+    const WrappedConduit& wrapped = (*tls_resolver)(name);
+    cwy_wrapped answer{};
+    answer.head = out->head;
+    answer.module = wrapped.module;
+    answer.options = as_c(wrapped.options.get());
+    answer.device = wrapped.device.c_str();
+    answer.plugin = wrapped.plugin.c_str();
+    std::memcpy(static_cast<void*>(out), &answer,
+                std::min<size_t>(out->head.struct_size, sizeof answer));
+    return CWY_OK;
+  } catch (const Error& error) {
+    return refuse(err, error.status() < 0 ? error.status() : CWY_ERR_INVALID, error.text());
+  } catch (const std::exception& error) {
+    return refuse(err, CWY_ERR_NOMEM, error.what());
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plugin,
+                                                       const Options* options,
+                                                       const WrapResolver& resolver) {
+  // The tables live in the loader, which outlives every conduit.
+  const std::shared_ptr<const ConduitPlugin> as_is(std::shared_ptr<void>(), &plugin);
+  if (plugin.module.configure == nullptr) return as_is;
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const cwyc_module* module = nullptr;
+  cwy_status status;
+  {
+    const Resolving resolving(resolver);
+    const SignalKeeper keeper;
+    status = plugin.module.configure(as_c(options), &module, &err);
+  }
+  if (status != CWY_OK) {
+    err.text[sizeof err.text - 1] = '\0';
+    throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}",
+                err.text[0] != '\0' ? one_line(err.text, sizeof err.text)
+                                    : std::string(status_name(status)));
+  }
+  if (module == nullptr) throw Error(CWY_ERR_INVALID, "configure answered OK but set no module");
+  if (module == plugin.own) return as_is;
+  return std::make_shared<ConduitPlugin>(make_conduit_plugin(plugin.manifest, module));
+}
+
+void fill_wrap_service(cwy_services& services) {
+  services.wrap_conduit = wrap_conduit;
+}
+
+}  // namespace causeway

@@ -1,0 +1,47 @@
+// Conduits in front of other conduits: which one a name means, with which options, and that none
+// stands in front of itself.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "loader/instance.h"
+
+namespace causeway {
+
+// The tables of one conduit, its options, and what keeps alive the conduits it wraps.
+struct ConfiguredConduit {
+  std::shared_ptr<const ConduitPlugin> plugin;
+  std::shared_ptr<const Options> options;
+  std::vector<std::shared_ptr<const WrappedConduit>> wrapped;
+};
+
+// Everything that a configured conduit inherits from elsewhere in the configuration.
+using InheritOptions = std::function<void(ConduitSpec&, const Manifest&)>;
+
+class ConduitConfigurer {
+ public:
+  ConduitConfigurer(const Config& config, Loader& loader, InheritOptions inherit)
+      : config_(config), loader_(loader), inherit_(std::move(inherit)) {}
+
+  // Throws Error when the plugin refuses its options, or what it wraps cannot be had.
+  ConfiguredConduit configure(const ConduitSpec& spec, const ConduitPlugin& plugin);
+
+ private:
+  std::shared_ptr<const WrappedConduit> wrap(
+      const std::string& name, std::vector<std::shared_ptr<const WrappedConduit>>& kept);
+  std::shared_ptr<const Options> options_of(const ConduitSpec& spec, const ConduitPlugin& plugin);
+
+  const Config& config_;
+  Loader& loader_;
+  InheritOptions inherit_;
+  std::vector<std::string> under_way_;  // names, the outermost first
+};
+
+// Why the loader has no conduit plugin of this name.
+std::string why_not_loaded(const Loader& loader, const std::string& plugin);
+
+}  // namespace causeway

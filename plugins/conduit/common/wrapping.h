@@ -1,0 +1,262 @@
+// Standing in front of another conduit: what interposing conduits share.
+//
+// The conduit behind keeps all of its objects: domains, endpoints, connections, registrations and
+// rights are its own and pass through untouched. The one in front exports copies of the tables
+// behind it, in which it replaces the entries it wants to see. What it does not know, members of a
+// later minor included, so works as if nothing stood in front.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace causeway::wrapping {
+
+// A table of whatever minor, extended with zeroes up to what this file knows of it.
+template <class Table>
+class TableCopy {
+ public:
+  explicit TableCopy(const Table* from) {
+    const size_t theirs = from->head.struct_size;
+    const size_t room = std::max(theirs, sizeof(Table));
+    bytes_ = std::make_unique<std::byte[]>(room);  // zeroed
+    std::memcpy(bytes_.get(), from, theirs);
+    table().head.struct_size = static_cast<uint32_t>(room);
+  }
+  Table& table() const { return *reinterpret_cast<Table*>(bytes_.get()); }
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+};
+
+// One conduit with another in front of it.
+class Front {
+ public:
+  explicit Front(const cwy_wrapped& inner)
+      : inner_(inner), known_(inner.module), exported_(inner.module) {
+    cwyc_module& module = exported_.table();
+    for (uint32_t i = 0; i < module.ops_count; ++i) {
+      known_ops_.emplace_back(module.ops[i]);
+      exported_ops_.emplace_back(module.ops[i]);
+      pointers_.push_back(&exported_ops_.back().table());
+    }
+    module.ops = pointers_.data();
+    module.configure = nullptr;  // has happened
+    module.fini = nullptr;       // the core's to call, once, for the conduit behind
+  }
+  virtual ~Front() = default;
+  Front(const Front&) = delete;
+  Front& operator=(const Front&) = delete;
+
+  // Of the conduit behind; members it lacks are NULL.
+  const cwyc_module& module() const { return known_.table(); }
+  const cwyc_ops& ops(const cwyc_conn* conn) const { return known_ops_[conn->table].table(); }
+  const cwy_options* options() const { return inner_.options; }
+  const char* device() const { return inner_.device; }
+  const char* plugin() const { return inner_.plugin; }
+
+  // What the core gets.
+  const cwyc_module* exported() const { return &exported_.table(); }
+  // Replaces an entry that the conduit behind has; one it lacks stays missing.
+  template <class Entry>
+  void replace(Entry cwyc_module::*member, Entry by) {
+    cwyc_module& module = exported_.table();
+    if (module.*member != nullptr) module.*member = by;
+  }
+  // Sets an entry that the conduit behind may lack.
+  template <class Entry>
+  void add(Entry cwyc_module::*member, Entry by) {
+    exported_.table().*member = by;
+  }
+  template <class Entry>
+  void replace(Entry cwyc_ops::*member, Entry by) {
+    for (TableCopy<cwyc_ops>& ops : exported_ops_)
+      if (ops.table().*member != nullptr) ops.table().*member = by;
+  }
+
+ private:
+  cwy_wrapped inner_;
+  TableCopy<cwyc_module> known_, exported_;
+  std::vector<TableCopy<cwyc_ops>> known_ops_, exported_ops_;
+  std::vector<const cwyc_ops*> pointers_;
+};
+
+// Objects of the core or of the conduit behind, and what the one in front knows of them. Cold.
+template <class Value>
+class ColdMap {
+ public:
+  void set(const void* key, Value value) {
+    const std::lock_guard lock(mutex_);
+    map_[key] = value;
+  }
+  void erase(const void* key) {
+    const std::lock_guard lock(mutex_);
+    map_.erase(key);
+  }
+  Value get(const void* key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = map_.find(key);
+    return found != map_.end() ? found->second : Value{};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, Value> map_;
+};
+
+// What the one in front keeps per endpoint, found by the endpoint or by the core's name for it.
+//
+// Looked up on every operation without a lock. A slot is free, or its two keys name an endpoint
+// that is open; only the thread that opens or closes an endpoint writes its slot (under the mutex).
+// The record is stored before the keys (release), so whoever finds a key (acquire) finds the
+// record; an endpoint is not in use while it is opened or closed, so nobody looks for the keys that
+// change.
+template <class Record, size_t most = 256>
+class EndpointTable {
+ public:
+  // False: the table is full.
+  bool add(const void* core_ep, Record* record) {
+    const std::lock_guard lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (slot.record.load(std::memory_order_relaxed) != nullptr) continue;
+      slot.record.store(record, std::memory_order_release);
+      slot.core_ep.store(core_ep, std::memory_order_release);
+      const size_t used = static_cast<size_t>(&slot - slots_) + 1;
+      if (used > used_.load(std::memory_order_relaxed))
+        used_.store(used, std::memory_order_release);
+      return true;
+    }
+    return false;
+  }
+  void opened(const Record* record, const void* ep) {
+    for (Slot& slot : slots_)
+      if (slot.record.load(std::memory_order_relaxed) == record)
+        slot.ep.store(ep, std::memory_order_release);
+  }
+  void remove(const Record* record) {
+    const std::lock_guard lock(mutex_);
+    for (Slot& slot : slots_) {
+      if (slot.record.load(std::memory_order_relaxed) != record) continue;
+      slot.ep.store(nullptr, std::memory_order_relaxed);
+      slot.core_ep.store(nullptr, std::memory_order_relaxed);
+      slot.record.store(nullptr, std::memory_order_release);
+    }
+  }
+  Record& by_ep(const void* ep) const { return find(&Slot::ep, ep); }
+  Record& by_core_ep(const void* core_ep) const { return find(&Slot::core_ep, core_ep); }
+
+ private:
+  struct Slot {
+    std::atomic<const void*> ep{nullptr}, core_ep{nullptr};
+    std::atomic<Record*> record{nullptr};
+  };
+  Record& find(std::atomic<const void*> Slot::*key, const void* wanted) const {
+    const size_t used = used_.load(std::memory_order_acquire);
+    for (size_t i = 0; i < used; ++i)
+      if ((slots_[i].*key).load(std::memory_order_acquire) == wanted)
+        return *slots_[i].record.load(std::memory_order_acquire);
+    __builtin_trap();  // an endpoint that was never opened through this conduit
+  }
+  std::mutex mutex_;
+  std::atomic<size_t> used_{0};
+  Slot slots_[most];
+};
+
+// Relays: operations handed to the conduit behind in place of the core's. `Relay` begins with a
+// cwyc_op and has a member `next`. Memory grows with what is under way at once and is kept. The
+// lock is for a few instructions, and only operations that may be completed later take it.
+template <class Relay>
+class RelayPool {
+ public:
+  Relay* take() {
+    const std::lock_guard lock(mutex_);
+    if (free_ == nullptr && !grow()) return nullptr;
+    Relay* relay = free_;
+    free_ = relay->next;
+    return relay;
+  }
+  void give(Relay* relay) {
+    const std::lock_guard lock(mutex_);
+    relay->next = free_;
+    free_ = relay;
+  }
+
+ private:
+  bool grow() {
+    constexpr size_t at_once = 256;
+    auto slab = std::unique_ptr<Relay[]>(new (std::nothrow) Relay[at_once]());
+    if (!slab) return false;
+    for (size_t i = 0; i < at_once; ++i) {
+      slab[i].next = free_;
+      free_ = &slab[i];
+    }
+    slabs_.push_back(std::move(slab));
+    return true;
+  }
+  std::mutex mutex_;
+  Relay* free_ = nullptr;
+  std::vector<std::unique_ptr<Relay[]>> slabs_;
+};
+
+// Bits that an operation reports, and the one after which it is over.
+inline constexpr uint32_t local_bit = CWYC_DONE_LOCAL, remote_bit = CWYC_DONE_REMOTE,
+                          both_bits = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
+
+// The module of a plugin that serves nobody before it is configured.
+inline cwyc_module unconfigured_module(decltype(cwyc_module::configure) configure,
+                                       decltype(cwyc_module::fini) fini,
+                                       const cwyc_ops* const* tables) {
+  cwyc_module m{};
+  m.head = CWY_HEAD(cwyc_module);
+  m.min_core_minor = 1;
+  m.ops_count = 1;
+  m.ops = tables;
+  m.domain_open = [](const cwy_options*, const char*, cwyc_domain**, cwy_err*) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  m.domain_close = [](cwyc_domain*) {};
+  m.ep_open = [](cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  m.ep_close = [](cwyc_ep*) {};
+  m.ep_query = [](cwyc_ep*, cwyc_ep_attr*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+  m.ep_address = [](cwyc_ep*, void*, uint64_t*, cwy_err*) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  m.reach = [](cwyc_domain*, const cwyc_peer_desc*, cwy_err*) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  m.connect = [](cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  m.disconnect = [](cwyc_conn*) {};
+  m.purge = [](cwyc_conn*) {};
+  m.progress = [](cwyc_ep*, uint32_t, uint32_t) -> uint32_t { return 0; };
+  m.fini = fini;
+  m.configure = configure;
+  return m;
+}
+
+inline cwyc_ops unconfigured_ops() {
+  cwyc_ops o{};
+  o.head = CWY_HEAD(cwyc_ops);
+  o.concurrency = CWYC_MULTI;
+  o.am_short = [](cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t) -> cwy_status {
+    return CWY_ERR_UNSUPPORTED;
+  };
+  o.am_medium = [](cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
+                   uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+  return o;
+}
+
+}  // namespace causeway::wrapping

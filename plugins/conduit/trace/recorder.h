@@ -1,0 +1,59 @@
+// Recorder: one rank's trace file, mapped. Recording takes no lock, makes no system call and never
+// waits; memory is bounded by the file's size.
+#pragma once
+
+#include <causeway/plugin.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "format.h"
+
+namespace causeway::trace {
+
+class Recorder {
+ public:
+  // Opens or replaces the file and takes its space. NULL: `why` says what failed.
+  static std::unique_ptr<Recorder> open(const std::string& path, uint64_t bytes,
+                                        const cwy_services& services, const char* over,
+                                        std::string& why);
+  // Says that the end was in order, and gives back space that was not used.
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  uint64_t now() const { return now_(); }
+  void record(uint8_t operation, uint8_t phase, uint32_t peer, uint64_t size, cwy_status status,
+              uint64_t at, uint64_t duration) {
+    // Relaxed: a number of its own for each record, nothing more. Two threads share a record only
+    // if one falls a whole file behind; the reader then sees a record of mixed fields.
+    const uint64_t n =
+        std::atomic_ref<uint64_t>(header_->count).fetch_add(1, std::memory_order_relaxed);
+    cwyt_record& r = records_[n % capacity_];
+    // Release and before anything else: a reader of a file whose writer was killed here sees that
+    // this is no record.
+    std::atomic_ref<uint8_t> generation(r.generation);
+    generation.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    r.time_ns = at - begin_;
+    r.size = size;
+    r.duration_ns = duration;
+    r.peer = peer;
+    r.operation = operation;
+    r.phase = phase;
+    r.status = static_cast<int8_t>(status);
+    generation.store(cwyt_generation(n, capacity_), std::memory_order_release);
+  }
+
+ private:
+  Recorder() = default;
+  int fd_ = -1;
+  size_t length_ = 0;
+  cwyt_header* header_ = nullptr;
+  cwyt_record* records_ = nullptr;
+  uint64_t capacity_ = 0, begin_ = 0;
+  uint64_t (*now_)(void) = nullptr;
+};
+
+}  // namespace causeway::trace

@@ -1,0 +1,459 @@
+// The conduit `trace`: stands in front of another one and records every operation.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "../common/guard.h"
+#include "../common/plugin_error.h"
+#include "../common/wrapping.h"
+#include "recorder.h"
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: conduit\n"
+    "name: trace\n"
+    "version: 1.0.0\n"
+    "api: '1.1'\n"
+    "min_core_minor: 1\n"
+    "summary: in front of another conduit, records every operation in a file per rank\n"
+    "license: BSD-3-Clause\n"
+    "options:\n"
+    "  over: {type: string, default: shm, help: 'the conduit behind: a configured name, or a "
+    "plugin'}\n"
+    "  file: {type: string, default: causeway-trace.%r, help: 'where; %r is the rank'}\n"
+    "  size: {type: size, default: 16MiB, min: 64KiB, max: 1TiB, help: 'of one file; the newest "
+    "records are kept'}\n"
+    "  direct: {type: bool, default: false, help: 'leave loads and stores to mapped peers, which "
+    "nobody records'}\n");
+
+namespace causeway::trace {
+namespace {
+
+using wrapping::both_bits;
+using wrapping::local_bit;
+using wrapping::remote_bit;
+
+const cwy_services* services = nullptr;
+
+struct TraceFront : wrapping::Front {
+  using Front::Front;
+  std::string path;
+  uint64_t bytes = 0;
+  std::mutex mutex;  // opening
+  std::unique_ptr<Recorder> owner;
+  // Release by whoever opened the file, acquire by whoever records. NULL: nothing is recorded yet.
+  std::atomic<Recorder*> recorder{nullptr};
+};
+
+struct Relay;
+
+struct Endpoint {
+  TraceFront* front = nullptr;
+  void* core_ep = nullptr;
+  cwyc_deliver_fn deliver = nullptr;
+  wrapping::RelayPool<Relay> relays;
+};
+
+// The core's operation while the conduit behind has ours.
+struct Relay {
+  cwyc_op op{};  // first: report() finds the object by its address
+  Relay* next = nullptr;
+  cwyc_op* theirs = nullptr;
+  Endpoint* ep = nullptr;
+  Recorder* recorder = nullptr;
+  uint64_t posted = 0, size = 0;
+  uint32_t last_bit = 0, peer = 0;
+  uint8_t operation = 0;
+};
+
+wrapping::ColdMap<TraceFront*> fronts_by_options, fronts_by_domain;
+wrapping::EndpointTable<Endpoint> endpoints;
+std::vector<std::unique_ptr<TraceFront>>& all_fronts() {
+  static auto* const fronts = new std::vector<std::unique_ptr<TraceFront>>;
+  return *fronts;
+}
+
+// ---- recording ------------------------------------------------------------------------------
+
+void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
+  auto* relay = reinterpret_cast<Relay*>(op);
+  cwyc_op* theirs = relay->theirs;
+  if (status < 0 || (what & relay->last_bit) != 0) {
+    const uint64_t now = relay->recorder->now();
+    relay->recorder->record(relay->operation, CWYT_DONE, relay->peer, relay->size, status, now,
+                            now - relay->posted);
+    relay->ep->relays.give(relay);
+  }
+  theirs->fn(theirs, what, status);
+}
+
+void note(const cwyc_conn* conn, uint8_t operation, uint64_t size, cwy_status status,
+          uint64_t begin) {
+  Recorder* recorder = endpoints.by_ep(conn->ep).front->recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr) return;
+  const uint64_t now = recorder->now();
+  recorder->record(operation, CWYT_POSTED, conn->peer.rank, size, status, now, now - begin);
+}
+
+// A post that cannot be completed later.
+template <class Call>
+cwy_status plain(cwyc_conn* conn, uint8_t operation, uint64_t size, Call&& call) {
+  const uint64_t begin = services->now();
+  const cwy_status status = call(endpoints.by_ep(conn->ep).front->ops(conn));
+  note(conn, operation, size, status, begin);
+  return status;
+}
+
+// One that may be. Without an operation of the core's, or without memory, only the post is seen.
+template <class Call>
+cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t last_bit,
+                   cwyc_op* theirs, Call&& call) {
+  Endpoint& ep = endpoints.by_ep(conn->ep);
+  Recorder* recorder = ep.front->recorder.load(std::memory_order_acquire);
+  Relay* relay = theirs != nullptr && recorder != nullptr ? ep.relays.take() : nullptr;
+  const uint64_t begin = services->now();
+  cwyc_op* op = theirs;
+  if (relay != nullptr) {
+    relay->op.fn = report_through;
+    relay->theirs = theirs;
+    relay->ep = &ep;
+    relay->recorder = recorder;
+    relay->posted = begin;
+    relay->size = size;
+    relay->last_bit = last_bit;
+    relay->peer = conn->peer.rank;
+    relay->operation = operation;
+    op = &relay->op;
+  }
+  const cwy_status status = call(ep.front->ops(conn), op);
+  // After INPROGRESS the relay may have been reported, and be somebody else's, already.
+  if (relay != nullptr && status != CWY_INPROGRESS) ep.relays.give(relay);
+  note(conn, operation, size, status, begin);
+  return status;
+}
+
+// ---- hot operations -------------------------------------------------------------------------
+
+cwy_status put_small(cwyc_conn* c, const void* src, uint64_t raddr, cwyc_rkey* rkey, size_t length,
+                     uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_PUT_SMALL, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.put_small(c, src, raddr, rkey, length, flags, mine);
+  });
+}
+
+cwy_status put(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_PUT, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.put(c, src, lmem, raddr, rkey, length, flags, mine);
+  });
+}
+
+cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+               size_t length, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_GET, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.get(c, dst, lmem, raddr, rkey, length, flags, mine);
+  });
+}
+
+cwy_status put_notify(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                      uint64_t value, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_PUT_NOTIFY, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.put_notify(c, src, lmem, raddr, rkey, length, naddr, nrkey, value, flags, mine);
+  });
+}
+
+template <class Piece>
+uint64_t total(const Piece* pieces, size_t n) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < n; ++i) bytes += pieces[i].length;
+  return bytes;
+}
+
+cwy_status putv(cwyc_conn* c, const cwyc_iov* src, size_t nsrc, cwyc_mem* lmem,
+                const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_PUTV, total(src, nsrc), remote_bit, op,
+                 [&](const cwyc_ops& o, cwyc_op* mine) {
+                   return o.putv(c, src, nsrc, lmem, dst, ndst, rkey, flags, mine);
+                 });
+}
+
+cwy_status getv(cwyc_conn* c, const cwyc_iov* dst, size_t ndst, cwyc_mem* lmem,
+                const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_GETV, total(dst, ndst), remote_bit, op,
+                 [&](const cwyc_ops& o, cwyc_op* mine) {
+                   return o.getv(c, dst, ndst, lmem, src, nsrc, rkey, flags, mine);
+                 });
+}
+
+cwy_status atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                  cwyc_op* op) {
+  constexpr uint32_t four_bytes = 0b010011;  // int32, uint32, float
+  const uint64_t size = (a->dt & four_bytes) != 0 ? 4 : 8;
+  return relayed(c, CWYT_ATOMIC, size, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.atomic(c, a, rkey, flags, mine);
+  });
+}
+
+cwy_status am_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags) {
+  return plain(c, CWYT_AM_SHORT, 0,
+               [&](const cwyc_ops& o) { return o.am_short(c, word, args, nargs, flags); });
+}
+
+cwy_status am_medium(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
+                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                     cwyc_op* op) {
+  return relayed(c, CWYT_AM_MEDIUM, length, local_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.am_medium(c, word, args, nargs, payload, lmem, length, flags, mine);
+  });
+}
+
+cwy_status am_long(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
+                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_AM_LONG, length, local_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
+    return o.am_long(c, word, args, nargs, payload, lmem, length, raddr, rkey, flags, mine);
+  });
+}
+
+cwy_status am_prepare(cwyc_conn* c, size_t least, size_t most, uint32_t nargs, uint32_t flags,
+                      cwyc_am_slot* slot) {
+  return plain(c, CWYT_AM_PREPARE, most,
+               [&](const cwyc_ops& o) { return o.am_prepare(c, least, most, nargs, flags, slot); });
+}
+
+void am_commit(cwyc_conn* c, cwyc_am_slot* slot, uint64_t word, const int32_t* args, uint32_t nargs,
+               size_t length) {
+  plain(c, CWYT_AM_COMMIT, length, [&](const cwyc_ops& o) {
+    o.am_commit(c, slot, word, args, nargs, length);
+    return CWY_OK;
+  });
+}
+
+void am_cancel(cwyc_conn* c, cwyc_am_slot* slot) {
+  plain(c, CWYT_AM_CANCEL, 0, [&](const cwyc_ops& o) {
+    o.am_cancel(c, slot);
+    return CWY_OK;
+  });
+}
+
+cwy_status flush(cwyc_conn* c, uint32_t flags, cwyc_op* op) {
+  return relayed(c, CWYT_FLUSH, 0, remote_bit, op,
+                 [&](const cwyc_ops& o, cwyc_op* mine) { return o.flush(c, flags, mine); });
+}
+
+cwy_status check(cwyc_conn* c, cwyc_op* op) {
+  return relayed(c, CWYT_CHECK, 0, remote_bit, op,
+                 [&](const cwyc_ops& o, cwyc_op* mine) { return o.check(c, mine); });
+}
+
+// ---- upcalls --------------------------------------------------------------------------------
+
+void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+             uint32_t nargs, void* payload, size_t length) {
+  Endpoint& ep = endpoints.by_core_ep(core_ep);
+  if (Recorder* recorder = ep.front->recorder.load(std::memory_order_acquire)) {
+    const auto operation = static_cast<uint8_t>(CWYT_RECEIVED_SHORT + kind);
+    recorder->record(operation, CWYT_POSTED, from.rank, length, CWY_OK, recorder->now(), 0);
+  }
+  ep.deliver(core_ep, from, word, kind, args, nargs, payload, length);
+}
+
+// ---- cold calls -----------------------------------------------------------------------------
+
+cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err) {
+  TraceFront* front = fronts_by_options.get(opts);
+  return front->module().list_devices(front->options(), fn, arg, err);
+}
+
+cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                       cwy_err* err) {
+  return guarded(err, [&] {
+    TraceFront* front = fronts_by_options.get(opts);
+    const bool named = device != nullptr && *device != '\0';
+    const cwy_status status =
+        front->module().domain_open(front->options(), named ? device : front->device(), out, err);
+    if (status == CWY_OK) fronts_by_domain.set(*out, front);
+    return status;
+  });
+}
+
+void domain_close(cwyc_domain* domain) {
+  TraceFront* front = fronts_by_domain.get(domain);
+  fronts_by_domain.erase(domain);
+  front->module().domain_close(domain);
+}
+
+cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    auto ep = std::make_unique<Endpoint>();
+    ep->front = fronts_by_domain.get(domain);
+    ep->core_ep = params->core_ep;
+    ep->deliver = params->deliver;
+    if (!endpoints.add(params->core_ep, ep.get()))
+      return report(err, CWY_ERR_NOMEM, "trace: too many endpoints in one process");
+    cwyc_ep_params ours = *params;
+    ours.deliver = deliver;
+    const cwy_status status = ep->front->module().ep_open(domain, &ours, out, err);
+    if (status != CWY_OK) {
+      endpoints.remove(ep.get());
+      return status;
+    }
+    endpoints.opened(ep.get(), *out);
+    ep.release();  // ep_close deletes it
+    return CWY_OK;
+  });
+}
+
+void ep_close(cwyc_ep* raw) {
+  Endpoint* ep = &endpoints.by_ep(raw);
+  ep->front->module().ep_close(raw);
+  endpoints.remove(ep);
+  delete ep;
+}
+
+cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+  const cwy_status status = endpoints.by_ep(ep).front->module().ep_query(ep, attr);
+  attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  return status;
+}
+
+cwy_status rkey_direct(cwyc_rkey*, intptr_t*) {
+  return CWY_ERR_UNSUPPORTED;
+}
+
+// The file is made by the first rank that has something to record, and not by those that only ask
+// what could be reached.
+cwy_status open_file(TraceFront& front, cwy_err* err) {
+  if (front.recorder.load(std::memory_order_acquire) != nullptr) return CWY_OK;
+  const std::lock_guard lock(front.mutex);
+  if (front.owner) return CWY_OK;
+  std::string why;
+  front.owner = Recorder::open(front.path, front.bytes, *services, front.plugin(), why);
+  if (!front.owner) return report(err, CWY_ERR_INVALID, "trace: %s", why.c_str());
+  front.recorder.store(front.owner.get(), std::memory_order_release);
+  return CWY_OK;
+}
+
+cwy_status connect(cwyc_ep* raw, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                   cwy_err* err) {
+  return guarded(err, [&] {
+    Endpoint& ep = endpoints.by_ep(raw);
+    const cwy_status opened = open_file(*ep.front, err);
+    if (opened != CWY_OK) return opened;
+    return relayed(conn, CWYT_CONNECT, 0, remote_bit, op, [&](const cwyc_ops&, cwyc_op* mine) {
+      return ep.front->module().connect(raw, conn, peer, mine, err);
+    });
+  });
+}
+
+void disconnect(cwyc_conn* conn) {
+  const uint64_t begin = services->now();
+  endpoints.by_ep(conn->ep).front->module().disconnect(conn);
+  note(conn, CWYT_DISCONNECT, 0, CWY_OK, begin);
+}
+
+void purge(cwyc_conn* conn) {
+  const uint64_t begin = services->now();
+  endpoints.by_ep(conn->ep).front->module().purge(conn);
+  note(conn, CWYT_PURGE, 0, CWY_OK, begin);
+}
+
+void fini() {
+  all_fronts().clear();
+}
+
+// ---- configuring ----------------------------------------------------------------------------
+
+std::string expanded(const char* pattern) {
+  std::string path;
+  for (const char* c = pattern; *c != '\0'; ++c) {
+    if (c[0] == '%' && c[1] == 'r') {
+      path += std::to_string(services->job->rank);
+      ++c;
+    } else {
+      path += *c;
+    }
+  }
+  return path;
+}
+
+void replace_entries(TraceFront& front, bool direct) {
+  front.replace(&cwyc_ops::put_small, put_small);
+  front.replace(&cwyc_ops::put, put);
+  front.replace(&cwyc_ops::get, get);
+  front.replace(&cwyc_ops::put_notify, put_notify);
+  front.replace(&cwyc_ops::putv, putv);
+  front.replace(&cwyc_ops::getv, getv);
+  front.replace(&cwyc_ops::atomic, atomic);
+  front.replace(&cwyc_ops::am_short, am_short);
+  front.replace(&cwyc_ops::am_medium, am_medium);
+  front.replace(&cwyc_ops::am_long, am_long);
+  front.replace(&cwyc_ops::am_prepare, am_prepare);
+  front.replace(&cwyc_ops::am_commit, am_commit);
+  front.replace(&cwyc_ops::am_cancel, am_cancel);
+  front.replace(&cwyc_ops::flush, flush);
+  front.replace(&cwyc_ops::check, check);
+  front.replace(&cwyc_module::list_devices, list_devices);
+  front.replace(&cwyc_module::domain_open, domain_open);
+  front.replace(&cwyc_module::domain_close, domain_close);
+  front.replace(&cwyc_module::ep_open, ep_open);
+  front.replace(&cwyc_module::ep_close, ep_close);
+  front.replace(&cwyc_module::connect, connect);
+  front.replace(&cwyc_module::disconnect, disconnect);
+  front.replace(&cwyc_module::purge, purge);
+  if (direct) return;
+  front.replace(&cwyc_module::ep_query, ep_query);
+  front.replace(&cwyc_module::rkey_direct, rkey_direct);
+}
+
+cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    const char *over = "", *file = "";
+    uint64_t bytes = 0;
+    int32_t direct = 0;
+    services->opt_string(opts, "over", &over);
+    services->opt_string(opts, "file", &file);
+    services->opt_size(opts, "size", &bytes);
+    services->opt_bool(opts, "direct", &direct);
+    cwy_wrapped wrapped{};
+    wrapped.head = CWY_HEAD(cwy_wrapped);
+    const cwy_status status = services->wrap_conduit(over, &wrapped, err);
+    if (status != CWY_OK) return status;
+    auto front = std::make_unique<TraceFront>(wrapped);
+    front->path = expanded(file);
+    front->bytes = bytes;
+    for (const auto& other : all_fronts())
+      if (other->path == front->path && fronts_by_options.get(opts) != other.get() && other->owner)
+        return report(err, CWY_ERR_INVALID,
+                      "trace: %s belongs to another conduit of this plugin; give each a file",
+                      front->path.c_str());
+    replace_entries(*front, direct != 0);
+    fronts_by_options.set(opts, front.get());
+    *out = front->exported();
+    all_fronts().push_back(std::move(front));
+    return CWY_OK;
+  });
+}
+
+const cwyc_ops idle_ops = wrapping::unconfigured_ops();
+const cwyc_ops* const idle_tables[] = {&idle_ops};
+const cwyc_module module_table = wrapping::unconfigured_module(configure, fini, idle_tables);
+
+}  // namespace
+}  // namespace causeway::trace
+
+extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
+                                                  const cwyc_module** module, cwy_err*) {
+  causeway::trace::services = core;
+  *module = &causeway::trace::module_table;
+  return CWY_OK;
+}
