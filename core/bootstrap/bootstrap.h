@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ class Bootstrap {
   // plugins size themselves by it before the ranks' own cards say where each one runs.
   virtual std::vector<uint32_t> local_ranks() const = 0;
 
+  // Which host this process runs on, as the launcher tells hosts apart; "" when it does not say.
+  // Ranks with different ids are on different hosts, whatever the operating system says.
+  virtual std::string host_id() const { return ""; }
+  // The launcher's name for it; "": it has none but the system's.
+  virtual std::string host_name() const { return ""; }
+
   // Publishes this rank's card, waits until every rank has, and returns all cards by rank.
   // Collective. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`, naming the ranks missing where
   // that is known; CWY_ERR_PEER_FAILED when a rank died meanwhile.
@@ -31,8 +38,43 @@ class Bootstrap {
   virtual void fence(uint64_t timeout_ns) = 0;
 
   // Called from a thread of the bootstrap's own when a rank is known to have died. At most once
-  // per rank. Set before exchange().
+  // per rank and epoch. Set before exchange().
   virtual void on_death(std::function<void(uint32_t rank, const std::string& how)> callback) = 0;
+
+  // ---- Jobs that outlive a failure: `causeway run --on-failure=continue [--spares N]` ----
+
+  // The launcher keeps the job when a rank dies: on_death() is all that happens.
+  virtual bool survives_failures() const { return false; }
+
+  // This process was started as a spare and has no rank yet: rank() is size() until it has.
+  virtual bool spare() const { return false; }
+
+  struct Place {
+    uint32_t rank;
+    uint32_t epoch;  // 2 for the first replacement of a rank
+  };
+  // In a spare: until it is given the place of a failed rank; rank() and epoch() are that then, and
+  // spare() is false. nullopt after `timeout_ns`, and when the launcher is gone. When the job ends
+  // without it, the launcher kills a waiting spare.
+  virtual std::optional<Place> wait_for_place(uint64_t timeout_ns) {
+    static_cast<void>(timeout_ns);
+    return std::nullopt;
+  }
+
+  // How often this rank has been taken over, and one.
+  virtual uint32_t epoch() const { return 1; }
+
+  // Called from the thread of on_death() when a rank that died has a new process, in every process
+  // but the new one, after on_death() for the old one. The new one may not have published its card
+  // yet: card_of() waits for it. Set before exchange().
+  virtual void on_replacement(std::function<void(uint32_t rank, uint32_t epoch)> callback) {
+    static_cast<void>(callback);
+  }
+
+  // The card that `rank`'s present process gave to its first exchange(), as soon as it has. Not
+  // collective, and not from within a callback. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`,
+  // CWY_ERR_PEER_FAILED when that process has died without it.
+  virtual std::string card_of(uint32_t rank, uint64_t timeout_ns);
 
   // Asks the launcher to end the job with this status and line. Does not return on success of a
   // foreign launcher that kills the caller; otherwise returns.

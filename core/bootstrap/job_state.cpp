@@ -12,17 +12,45 @@ void JobState::died(uint32_t rank, const std::string& how) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || !dead_.emplace(rank, how).second) return;
   if (!first_) first_ = rank;
-  if (rank < size_) undelivered_.push_back(rank);
-  if (callback_ && !messenger_.joinable()) messenger_ = quiet_thread([this] { deliver(); });
+  if (rank < size_) undelivered_.push_back({rank, 0, how});
+  start_messenger();
+}
+
+void JobState::replaced(uint32_t rank, uint32_t epoch) {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  dead_.erase(rank);
+  if (first_ == rank) first_.reset();
+  if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
+  undelivered_.push_back({rank, epoch, ""});
+  start_messenger();
+}
+
+void JobState::placed(uint32_t rank, uint32_t epoch) {
+  const std::lock_guard lock(mutex_);
+  dead_.erase(rank);
+  if (first_ == rank) first_.reset();
+  if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
+  place_ = {rank, epoch};
+  changed_.notify_all();
+}
+
+// Under the mutex. News wait for somebody who wants to hear them.
+void JobState::start_messenger() {
+  if (callback_ && !undelivered_.empty() && !messenger_.joinable())
+    messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
 }
 
 void JobState::set_callback(Callback callback) {
   const std::lock_guard lock(mutex_);
   callback_ = std::move(callback);
-  if (callback_ && !undelivered_.empty() && !messenger_.joinable())
-    messenger_ = quiet_thread([this] { deliver(); });
-  changed_.notify_all();
+  start_messenger();
+}
+
+void JobState::set_replacement_callback(Replacement callback) {
+  const std::lock_guard lock(mutex_);
+  replacement_callback_ = std::move(callback);
 }
 
 void JobState::stop() {
@@ -31,6 +59,7 @@ void JobState::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     callback_ = nullptr;
+    replacement_callback_ = nullptr;
     messenger = std::move(messenger_);
   }
   changed_.notify_all();
@@ -48,15 +77,17 @@ void JobState::deliver() {
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || (callback_ && !undelivered_.empty()); });
     if (stopping_) return;
-    std::vector<uint32_t> batch = std::exchange(undelivered_, {});
+    const News news = std::move(undelivered_.front());
+    undelivered_.pop_front();
     const Callback callback = callback_;
-    for (const uint32_t rank : batch) {
-      const std::string how = dead_[rank];
-      lock.unlock();
-      callback(rank, how);
-      lock.lock();
-      if (stopping_) return;
+    const Replacement replacement = replacement_callback_;
+    lock.unlock();
+    if (news.epoch == 0) {
+      callback(news.rank, news.how);
+    } else if (replacement) {
+      replacement(news.rank, news.epoch);
     }
+    lock.lock();
   }
 }
 
@@ -76,6 +107,24 @@ JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit)
 bool JobState::wait_for_death(std::chrono::nanoseconds limit) {
   std::unique_lock lock(mutex_);
   return changed_.wait_for(lock, limit, [this] { return first_.has_value(); });
+}
+
+std::optional<std::pair<uint32_t, uint32_t>> JobState::wait_for_place(
+    std::chrono::nanoseconds limit) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, limit, [this] { return place_ || dead_.count(size_) != 0; });
+  return place_;
+}
+
+bool JobState::is_dead(uint32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  return dead_.count(rank) != 0;
+}
+
+std::string JobState::death_of(uint32_t rank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = dead_.find(rank);
+  return found == dead_.end() ? "" : fmt::format("rank {} {}", rank, found->second);
 }
 
 std::string JobState::first_death() const {

@@ -5,19 +5,21 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
+#include <utility>
 
 namespace causeway {
 
 class JobState {
  public:
   using Callback = std::function<void(uint32_t rank, const std::string& how)>;
+  using Replacement = std::function<void(uint32_t rank, uint32_t epoch)>;
 
   explicit JobState(uint32_t size) : size_(size) {}
   ~JobState() { stop(); }
@@ -25,7 +27,12 @@ class JobState {
 
   // The first word on a rank counts. `rank` >= size: the launcher itself is gone.
   void died(uint32_t rank, const std::string& how);
+  // A new process has the rank: it is alive again.
+  void replaced(uint32_t rank, uint32_t epoch);
+  // The new process is this one.
+  void placed(uint32_t rank, uint32_t epoch);
   void set_callback(Callback callback);
+  void set_replacement_callback(Replacement callback);
   // No callback runs when this returns, or ever after. Not from within a callback.
   void stop();
 
@@ -41,19 +48,33 @@ class JobState {
   // True when a death is known now or becomes known within `limit`.
   bool wait_for_death(std::chrono::nanoseconds limit);
 
+  // The place given to this process. nullopt after `limit`, and when the launcher is gone.
+  std::optional<std::pair<uint32_t, uint32_t>> wait_for_place(std::chrono::nanoseconds limit);
+
+  bool is_dead(uint32_t rank) const;
   // "rank 2 was killed by signal 9 (Killed)"; "" while everybody lives.
   std::string first_death() const;
+  std::string death_of(uint32_t rank) const;
 
  private:
+  // What a callback is to be told. An epoch of 0: a death.
+  struct News {
+    uint32_t rank;
+    uint32_t epoch;
+    std::string how;
+  };
   void deliver();
+  void start_messenger();
 
   const uint32_t size_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint32_t, std::string> dead_;
   std::optional<uint32_t> first_;
-  std::vector<uint32_t> undelivered_;
+  std::deque<News> undelivered_;
   Callback callback_;
+  Replacement replacement_callback_;
+  std::optional<std::pair<uint32_t, uint32_t>> place_;
   bool stopping_ = false;
   std::thread messenger_;
 };

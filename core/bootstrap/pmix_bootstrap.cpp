@@ -13,6 +13,7 @@
 
 #include "bootstrap/quiet_thread.h"
 #include "diag/error.h"
+#include "launch/events.h"
 
 namespace causeway {
 namespace {
@@ -23,6 +24,8 @@ constexpr uint64_t kLongestWait = 1000ull * 3600 * 1000 * 1000 * 1000;
 // How long the name of a dead rank may take after its fence has failed. Longer than our launcher
 // watches a rank that exited with status 0 and no goodbye.
 constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500);
+
+constexpr const char* kFirstCard = "causeway.card.0";
 
 // Up to so many ranks, every rank gets every card itself: one fence instead of two.
 constexpr uint32_t kFetchEach = 6;
@@ -48,7 +51,8 @@ struct Listener {
   std::mutex mutex;
   std::weak_ptr<JobState> state;
   pmix_proc_t self{};
-  std::vector<pmix_rank_t> ranks;
+  std::vector<pmix_rank_t> ranks;  // by core rank
+  uint32_t processes = 0;          // of the job, spares included
   bool own_launcher = false;
 };
 // Never destroyed: PMIx's thread may outlive static destruction.
@@ -77,18 +81,47 @@ std::string describe(pmix_status_t code) {
 struct Event {
   const pmix_proc_t* affected;
   std::string text;
+  std::optional<uint32_t> rank, epoch;  // of a replacement
 };
 
 Event read_event(const pmix_proc_t* source, const pmix_info_t* info, size_t count) {
-  Event event{source, ""};
+  Event event{source, "", {}, {}};
   for (size_t i = 0; i < count; ++i) {
     if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && info[i].value.type == PMIX_PROC)
       event.affected = info[i].value.data.proc;
     if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_TEXT_MESSAGE) && info[i].value.type == PMIX_STRING &&
         info[i].value.data.string != nullptr)
       event.text = info[i].value.data.string;
+    if (info[i].value.type != PMIX_UINT32) continue;
+    if (PMIX_CHECK_KEY(&info[i], launch::kRankKey)) event.rank = info[i].value.data.uint32;
+    if (PMIX_CHECK_KEY(&info[i], launch::kEpochKey)) event.epoch = info[i].value.data.uint32;
   }
   return event;
+}
+
+// The listener's mutex is held.
+void note_replacement(Listener& who, JobState& state, const Event& event) {
+  if (!event.rank || !event.epoch || *event.rank >= who.ranks.size()) return;
+  who.ranks[*event.rank] = event.affected->rank;
+  if (event.affected->rank == who.self.rank) {
+    state.placed(*event.rank, *event.epoch);
+  } else {
+    state.replaced(*event.rank, *event.epoch);
+  }
+}
+
+void note_death(Listener& who, JobState& state, const Event& event, pmix_status_t code) {
+  const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace) &&
+                      event.affected->rank < who.processes;
+  const auto found = std::find(who.ranks.begin(), who.ranks.end(), event.affected->rank);
+  if (of_job && found != who.ranks.end()) {
+    // Our launcher will say how it died; the mere loss of its socket would come first.
+    if (!(who.own_launcher && code == PMIX_ERR_LOST_CONNECTION))
+      state.died(static_cast<uint32_t>(found - who.ranks.begin()),
+                 event.text.empty() ? describe(code) : event.text);
+  } else if (!of_job && code == PMIX_ERR_LOST_CONNECTION) {
+    state.died(static_cast<uint32_t>(who.ranks.size()), "is gone");
+  }
 }
 
 void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t* info,
@@ -99,15 +132,10 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
   {
     const std::lock_guard lock(who.mutex);
     if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
-      const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace);
-      const auto found = std::find(who.ranks.begin(), who.ranks.end(), event.affected->rank);
-      if (of_job && found != who.ranks.end()) {
-        // Our launcher will say how it died; the mere loss of its socket would come first.
-        if (!(who.own_launcher && code == PMIX_ERR_LOST_CONNECTION))
-          state->died(static_cast<uint32_t>(found - who.ranks.begin()),
-                      event.text.empty() ? describe(code) : event.text);
-      } else if (code == PMIX_ERR_LOST_CONNECTION) {
-        state->died(static_cast<uint32_t>(who.ranks.size()), "is gone");
+      if (code == launch::kReplacedEvent) {
+        note_replacement(who, *state, event);
+      } else {
+        note_death(who, *state, event, code);
       }
     }
   }
@@ -143,6 +171,16 @@ std::vector<std::string> unpack_table(const std::string& table, size_t count) {
   return cards;
 }
 
+// A number in "ranks=4,spares=1,...", which our launcher says of the job.
+std::optional<uint32_t> number_of_job(const std::string& text, const std::string& name) {
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) {
+    if (item.rfind(name + "=", 0) == 0)
+      return static_cast<uint32_t>(std::strtoul(item.c_str() + name.size() + 1, nullptr, 10));
+  }
+  return std::nullopt;
+}
+
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -155,14 +193,16 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
   // The server may name its own launcher only through the environment it gave this process.
   session_dir_ = environment("CAUSEWAY_SESSION_DIR");
   job_id_ = std::string(self_.nspace).substr(0, 63);
-  own_launcher_ =
-      !session_dir_.empty() && session_dir_.substr(session_dir_.rfind('/') + 1) == job_id_;
+  const std::string directory = session_dir_.substr(session_dir_.rfind('/') + 1);
+  // A relay's directory has the number of its host behind the job's name.
+  own_launcher_ = !directory.empty() && directory.substr(0, directory.find('.')) == job_id_;
   if (!own_launcher_) session_dir_.clear();
   for (char& c : job_id_) {
     if (c <= ' ' || c > '~' || c == '/') c = '_';
   }
   find_ranks();
   find_local_ranks();
+  find_host();
   state_ = std::make_shared<JobState>(size());
   listen_for_deaths();
 }
@@ -213,8 +253,43 @@ void PmixBootstrap::find_ranks() {
     throw Error(CWY_ERR_UNREACHABLE,
                 "the launcher's PMIx server does not say how many ranks the job has ({})",
                 PMIx_Error_string(status));
-  for (pmix_rank_t rank = 0; rank < size; ++rank) ranks_.push_back(rank);
+  size_ = size;
   rank_ = self_.rank;
+  if (!own_launcher_) return;
+  const std::string said = environment(launch::kJobVariable);
+  const std::optional<uint32_t> ranks = number_of_job(said, "ranks");
+  if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
+  spares_in_job_ = size_ < size;
+  survives_ = said.find("on_failure=continue") != std::string::npos;
+  spare_ = self_.rank >= size_;
+  if (spare_) rank_ = size_;
+}
+
+// What the launcher says without being asked again: a foreign server that does not know the key is
+// not made to look for it.
+std::optional<std::string> PmixBootstrap::text_of_job(const char* key, bool of_self) {
+  pmix_proc_t proc = self_;
+  if (!of_self) proc.rank = PMIX_RANK_WILDCARD;
+  pmix_info_t optional;
+  const bool yes = true;
+  PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
+  pmix_value_t* value = nullptr;
+  std::optional<std::string> text;
+  if (PMIx_Get(&proc, key, &optional, 1, &value) == PMIX_SUCCESS && value != nullptr) {
+    if (value->type == PMIX_STRING && value->data.string != nullptr) text = value->data.string;
+    if (value->type == PMIX_UINT32) text = std::to_string(value->data.uint32);
+  }
+  if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  PMIX_INFO_DESTRUCT(&optional);
+  return text;
+}
+
+void PmixBootstrap::find_host() {
+  host_id_ = text_of_job(PMIX_NODEID, true).value_or("");
+  const std::string job = environment(launch::kJobVariable);
+  // One host keeps the system's name: so do rules of configurations that were written for it.
+  if (own_launcher_ && number_of_job(job, "hosts").value_or(1) > 1)
+    host_name_ = text_of_job(PMIX_HOSTNAME, true).value_or("");
 }
 
 // PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves
@@ -233,10 +308,8 @@ void PmixBootstrap::find_local_ranks() {
   for (std::stringstream in(text); in;) {
     std::string item;
     std::getline(in, item, ',');
-    const auto found = std::find(ranks_.begin(), ranks_.end(),
-                                 static_cast<pmix_rank_t>(std::strtoul(item.c_str(), nullptr, 10)));
-    if (!item.empty() && found != ranks_.end())
-      ranks.insert(static_cast<uint32_t>(found - ranks_.begin()));
+    const auto rank = static_cast<pmix_rank_t>(std::strtoul(item.c_str(), nullptr, 10));
+    if (!item.empty() && rank < size_) ranks.insert(rank);
   }
   local_ranks_.assign(ranks.begin(), ranks.end());
 }
@@ -247,12 +320,18 @@ void PmixBootstrap::listen_for_deaths() {
     const std::lock_guard lock(who.mutex);
     who.state = state_;
     who.self = self_;
-    who.ranks = ranks_;
+    who.ranks.clear();
+    for (pmix_rank_t rank = 0; rank < size_; ++rank) who.ranks.push_back(rank);
+    who.processes =
+        spares_in_job_ || spare_
+            ? size_ + number_of_job(environment(launch::kJobVariable), "spares").value_or(0)
+            : size_;
     who.own_launcher = own_launcher_;
   }
   pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
                            PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_REQUESTED_ABORT,
-                           PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_LOST_CONNECTION};
+                           PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_LOST_CONNECTION,
+                           launch::kReplacedEvent};
   const pmix_status_t id =
       PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
   event_handler_ = id >= 0 ? static_cast<size_t>(id) : 0;
@@ -260,23 +339,39 @@ void PmixBootstrap::listen_for_deaths() {
 
 pmix_proc_t PmixBootstrap::proc_of(uint32_t rank) const {
   pmix_proc_t proc = self_;
-  proc.rank = ranks_[rank];
+  const std::lock_guard lock(listener().mutex);
+  proc.rank = listener().ranks[rank];
   return proc;
+}
+
+// Who takes part in a fence. Everybody has a name of its own, which spares would be part of.
+std::vector<pmix_proc_t> PmixBootstrap::members() const {
+  std::vector<pmix_proc_t> procs;
+  if (!spares_in_job_) {
+    procs.push_back(self_);
+    procs.back().rank = PMIX_RANK_WILDCARD;
+    return procs;
+  }
+  for (uint32_t rank = 0; rank < size_; ++rank) procs.push_back(proc_of(rank));
+  return procs;
 }
 
 std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
   const pmix_proc_t proc = proc_of(rank);
   // Everything is with the local server after the fence: nothing is to be waited for.
-  pmix_info_t now;
+  // Another host's server is asked for what has not come with one, and must not wait for it either.
+  pmix_info_t now[2];
   const bool yes = true;
-  PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+  const int second = 1;
+  PMIX_INFO_LOAD(&now[0], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+  PMIX_INFO_LOAD(&now[1], PMIX_TIMEOUT, &second, PMIX_INT);
   pmix_value_t* value = nullptr;
   std::optional<std::string> card;
-  if (PMIx_Get(&proc, key.c_str(), &now, 1, &value) == PMIX_SUCCESS && value != nullptr) {
+  if (PMIx_Get(&proc, key.c_str(), now, 2, &value) == PMIX_SUCCESS && value != nullptr) {
     if (value->type == PMIX_BYTE_OBJECT) card.emplace(value->data.bo.bytes, value->data.bo.size);
     PMIX_VALUE_RELEASE(value);
   }
-  PMIX_INFO_DESTRUCT(&now);
+  for (pmix_info_t& info : now) PMIX_INFO_DESTRUCT(&info);
   return card;
 }
 
@@ -302,6 +397,7 @@ std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
 }
 
 std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
+  if (epoch_ > 1) return gather_cards(card, timeout_ns);
   const auto begin = std::chrono::steady_clock::now();
   const std::string key = fmt::format("causeway.card.{}", exchanges_);
   const std::string table_key = fmt::format("causeway.table.{}", exchanges_++);
@@ -323,6 +419,83 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
+std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
+  struct Answer {
+    std::promise<std::optional<std::string>> promise;
+    pmix_info_t limit;
+  };
+  const auto until = std::chrono::steady_clock::now() + limit_of(timeout_ns);
+  const pmix_proc_t proc = proc_of(rank);
+  // Kept by the callback, which may come after this call has given up.
+  auto answer = std::make_shared<Answer>();
+  const int seconds = static_cast<int>(std::min<uint64_t>(timeout_ns / 1'000'000'000 + 1, 1 << 20));
+  PMIX_INFO_LOAD(&answer->limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
+  std::future<std::optional<std::string>> future = answer->promise.get_future();
+  auto handle = std::make_unique<std::shared_ptr<Answer>>(answer);
+  const auto done = [](pmix_status_t status, pmix_value_t* value, void* context) {
+    const std::unique_ptr<std::shared_ptr<Answer>> mine(
+        static_cast<std::shared_ptr<Answer>*>(context));
+    std::optional<std::string> card;
+    if (status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT &&
+        value->data.bo.size > 0)
+      card.emplace(value->data.bo.bytes + 1, value->data.bo.size - 1);
+    (*mine)->promise.set_value(std::move(card));
+  };
+  if (PMIx_Get_nb(&proc, kFirstCard, &answer->limit, 1, done, handle.get()) != PMIX_SUCCESS)
+    throw Error(CWY_ERR_UNREACHABLE, "cannot ask the launcher's PMIx server for rank {}", rank);
+  handle.release();                           // the callback owns it now
+  const std::chrono::milliseconds kLook(20);  // between looks at who lives
+  while (future.wait_for(kLook) != std::future_status::ready) {
+    if (state_->is_dead(rank)) throw Error(CWY_ERR_PEER_FAILED, "{}", state_->death_of(rank));
+    if (std::chrono::steady_clock::now() > until)
+      throw Error(CWY_ERR_TIMEOUT, "rank {} has not joined within {:.1f} s", rank,
+                  static_cast<double>(timeout_ns) * 1e-9);
+  }
+  std::optional<std::string> card = future.get();
+  if (!card)
+    throw Error(CWY_ERR_PEER_FAILED, "rank {} has no card: {}", rank,
+                state_->is_dead(rank) ? state_->death_of(rank) : "it left before it had one");
+  return std::move(*card);
+}
+
+// In a replacement: nobody waits for it, and it waits for no collective call of the others.
+std::vector<std::string> PmixBootstrap::gather_cards(const std::string& card, uint64_t timeout_ns) {
+  publish(fmt::format("causeway.card.{}", exchanges_++), "c" + card);
+  std::vector<std::string> cards(size());
+  for (uint32_t rank = 0; rank < size(); ++rank) {
+    if (rank == rank_) {
+      cards[rank] = card;
+    } else if (state_->is_dead(rank)) {
+      cards[rank] = get_card(rank, kFirstCard).value_or("c").substr(1);
+    } else {
+      try {
+        cards[rank] = card_of(rank, timeout_ns);
+      } catch (const Error& e) {
+        if (e.status() != CWY_ERR_PEER_FAILED) throw;
+      }
+    }
+  }
+  return cards;
+}
+
+std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_ns) {
+  const auto place = state_->wait_for_place(limit_of(timeout_ns));
+  if (!place) return std::nullopt;
+  rank_ = place->first;
+  epoch_ = place->second;
+  spare_ = false;
+  if (std::find(local_ranks_.begin(), local_ranks_.end(), rank_) == local_ranks_.end())
+    local_ranks_.push_back(rank_);
+  local_ranks_.erase(std::remove(local_ranks_.begin(), local_ranks_.end(), size_),
+                     local_ranks_.end());
+  std::sort(local_ranks_.begin(), local_ranks_.end());
+  return Place{rank_, epoch_};
+}
+
+void PmixBootstrap::on_replacement(std::function<void(uint32_t, uint32_t)> callback) {
+  state_->set_replacement_callback(std::move(callback));
+}
+
 void PmixBootstrap::fence(uint64_t timeout_ns) {
   fence_collecting(false, timeout_ns, "");
 }
@@ -330,12 +503,12 @@ void PmixBootstrap::fence(uint64_t timeout_ns) {
 void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key) {
   auto context = std::make_shared<FenceContext>();
   context->state = state_;
-  pmix_proc_t everybody = self_;
-  everybody.rank = PMIX_RANK_WILDCARD;
+  const std::vector<pmix_proc_t> everybody = members();
   pmix_info_t info;
   PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
   auto handle = std::make_unique<std::shared_ptr<FenceContext>>(context);
-  const pmix_status_t posted = PMIx_Fence_nb(&everybody, 1, &info, 1, &fence_done, handle.get());
+  const pmix_status_t posted =
+      PMIx_Fence_nb(everybody.data(), everybody.size(), &info, 1, &fence_done, handle.get());
   if (posted != PMIX_SUCCESS) {
     PMIX_INFO_DESTRUCT(&info);
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",

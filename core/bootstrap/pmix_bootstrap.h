@@ -1,7 +1,8 @@
 // PmixBootstrap: a rank as the client of a PMIx server, `causeway run`'s or somebody else's.
 //
-// A core rank is an index into ranks_, which holds the PMIx ranks of the job in ascending order:
-// the two agree under every launcher known today, but nothing outside this class may rely on it.
+// A core rank is an index into a table of PMIx ranks. The two agree at the start under every
+// launcher known today; a replacement keeps the PMIx rank that it had as a spare, so that they
+// differ from then on. The table changes when PMIx's thread says so, and is behind its lock.
 #pragma once
 
 #include <pmix.h>
@@ -22,14 +23,22 @@ class PmixBootstrap final : public Bootstrap {
   ~PmixBootstrap() override;
 
   uint32_t rank() const override { return rank_; }
-  uint32_t size() const override { return static_cast<uint32_t>(ranks_.size()); }
+  uint32_t size() const override { return size_; }
   const std::string& job_id() const override { return job_id_; }
   const std::string& session_dir() const override { return session_dir_; }
   bool own_launcher() const override { return own_launcher_; }
   std::vector<uint32_t> local_ranks() const override { return local_ranks_; }
+  std::string host_id() const override { return host_id_; }
+  std::string host_name() const override { return host_name_; }
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
+  bool survives_failures() const override { return survives_; }
+  bool spare() const override { return spare_; }
+  std::optional<Place> wait_for_place(uint64_t timeout_ns) override;
+  uint32_t epoch() const override { return epoch_; }
+  void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
+  std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
   void abort(int status, const std::string& line) override;
   void finalize() override;
 
@@ -37,9 +46,13 @@ class PmixBootstrap final : public Bootstrap {
   void join(uint64_t timeout_ns);
   void find_ranks();
   void find_local_ranks();
+  void find_host();
+  std::optional<std::string> text_of_job(const char* key, bool of_self);
+  std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
   pmix_proc_t proc_of(uint32_t rank) const;
+  std::vector<pmix_proc_t> members() const;
   void publish(const std::string& key, std::string content);
   std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
   std::optional<std::string> get_card(uint32_t rank, const std::string& key);
@@ -49,9 +62,14 @@ class PmixBootstrap final : public Bootstrap {
   std::string job_id_, session_dir_;
   bool own_launcher_ = false;
   bool joined_ = false;
+  bool survives_ = false;
+  bool spare_ = false;
+  bool spares_in_job_ = false;
+  std::string host_id_, host_name_;
   uint32_t rank_ = 0;
+  uint32_t epoch_ = 1;
+  uint32_t size_ = 0;
   uint32_t exchanges_ = 0;  // so that every exchange has its own key
-  std::vector<pmix_rank_t> ranks_;
   std::vector<uint32_t> local_ranks_;
   size_t event_handler_ = 0;
   // Shared with PMIx's thread, which may call back after this object is gone.

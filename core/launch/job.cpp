@@ -1,11 +1,8 @@
 #include "launch/job.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,19 +10,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <limits>
 
 #include "diag/error.h"
 #include "launch/clock.h"
+#include "launch/fleet.h"
 #include "launch/process_tree.h"
-#include "launch/stdin_feed.h"
 
 namespace causeway::launch {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
 // The server library asks about a fence only when a rank has left it out; from the rank's closed
@@ -36,22 +30,32 @@ constexpr double kTogether = 0.25;
 // A rank that returned from main without saying goodbye may be one of a program that ends.
 constexpr double kEarlyExitGrace = 1.0;
 
-enum Tag : uint64_t {
-  kFront = 1ull << 32,
-  kChild = 2ull << 32,
-  kServer = 3ull << 32,
-  kSinkWake = 4ull << 32,
-  kControl = 5ull << 32,
-  kOutput = 6ull << 32,
-};
-
-// Four descriptors a rank, and PMIx's socket.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
+JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
+  JobLayout layout;
+  layout.job_id = job_id;
+  layout.ranks = options.ranks;
+  layout.spares = options.spares;
+  layout.survives = options.survives;
+  for (const std::string& host : options.hosts.places) {
+    const auto found = std::find(layout.hosts.begin(), layout.hosts.end(), host);
+    layout.host_of.push_back(static_cast<uint32_t>(found - layout.hosts.begin()));
+    if (found == layout.hosts.end()) layout.hosts.push_back(host);
   }
+  return layout;
+}
+
+Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
+                     const SessionDir& session, const sigset_t& caller_mask) {
+  Crew::Plan plan;
+  plan.spawn.command = options.command;
+  if (!options.first_host_program.empty()) plan.spawn.command[0] = options.first_host_program;
+  plan.spawn.stdin_process = options.stdin_rank;
+  plan.spawn.signal_mask = caller_mask;
+  plan.layout = layout;
+  plan.session_path = session.path();
+  for (const auto& [name, value] : options.environment)
+    plan.environment.push_back(name + "=" + value);
+  return plan;
 }
 
 }  // namespace
@@ -60,6 +64,7 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
          const sigset_t& caller_mask)
     : options_(options),
       session_(session),
+      layout_(layout_of(options, session.job_id())),
       front_(std::move(front_fd)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       sink_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
@@ -72,34 +77,23 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
   sigemptyset(&child);
   sigaddset(&child, SIGCHLD);
   child_signals_ = UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
-  plan_.command = options.command;
-  plan_.stdin_rank = options.stdin_rank;
-  plan_.signal_mask = caller_mask;
-}
-
-Job::~Job() {
-  output_.reset();  // writes to real_stderr_
-  if (real_stderr_) ::dup2(real_stderr_.get(), STDERR_FILENO);
-}
-
-// The library prints a line of its own for every message to a rank that has just died; what users
-// need to know is said once, by the job. PMIX_DEBUG brings the library's lines back.
-void Job::mute_library() {
-  if (std::getenv("PMIX_DEBUG") != nullptr) return;
-  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  if (!nowhere) return;
-  real_stderr_ = UniqueFd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
-  if (real_stderr_) ::dup2(nowhere.get(), STDERR_FILENO);
+  WorkforceEvents& events = *this;
+  if (layout_.hosts.empty()) {
+    workforce_ = std::make_unique<Crew>(crew_plan(options, layout_, session, caller_mask), events,
+                                        epoll_.get());
+  } else {
+    workforce_ = std::make_unique<Fleet>(options, layout_, caller_mask, events, epoll_.get());
+  }
 }
 
 bool Job::spawn() {
-  ::getrlimit(RLIMIT_NOFILE, &plan_.descriptor_limit);
-  raise_descriptor_limit();
-  ranks_.resize(options_.ranks);
-  for (uint32_t rank = 0; rank < options_.ranks; ++rank) {
-    if (spawn_rank(ranks_[rank], rank, plan_)) return true;
+  members_.resize(layout_.processes());
+  for (uint32_t process = 0; process < members_.size(); ++process) {
+    members_[process].process = process;
+    if (process < layout_.ranks) members_[process].rank = process;
+    members_[process].running = true;
   }
-  return false;
+  return workforce_->spawn();
 }
 
 void Job::watch(int fd, uint64_t tag) {
@@ -109,73 +103,53 @@ void Job::watch(int fd, uint64_t tag) {
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
 }
 
-void Job::start_server() {
-  server_ = std::make_unique<PmixServer>(session_.path(), session_.job_id(), options_.ranks);
-  watch(server_->event_fd(), kServer);
-  for (RankProcess& rank : ranks_) {
-    std::vector<std::string> environment = server_->client_environment(rank.rank);
-    for (const auto& [name, value] : options_.environment)
-      environment.push_back(name + "=" + value);
-    environment.push_back("CAUSEWAY_SESSION_DIR=" + session_.path());
-    send_environment(rank, environment);
-  }
-}
-
-void Job::start_stdin() {
-  if (!options_.stdin_rank || *options_.stdin_rank >= ranks_.size()) return;
-  feed_stdin(std::move(ranks_[*options_.stdin_rank].in));
-}
-
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
-  mute_library();
-  Output::Options how{options_.tag_output, options_.ranks == 1 && !options_.tag_output};
-  if (real_stderr_) how.stderr_fd = real_stderr_.get();
+  muted_.mute();
+  Output::Options how{options_.tag_output, members_.size() == 1 && !options_.tag_output};
+  how.stderr_fd = muted_.real();
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
   watch(front_.get(), kFront);
   watch(child_signals_.get(), kChild);
   watch(sink_wake_.get(), kSinkWake);
-  for (RankProcess& rank : ranks_) {
-    watch(rank.control.get(), kControl | rank.rank);
-    output_->add(rank.rank, STDOUT_FILENO, std::move(rank.out));
-    output_->add(rank.rank, STDERR_FILENO, std::move(rank.err));
-  }
-  start_server();
-  start_stdin();
-  while (any_running() && !front_gone_) {
+  workforce_->start(*output_);
+  while ((any_running() || !workforce_->quiet()) && !front_gone_) {
     const double wait = next_deadline() - now_s();
     // Rounded up, so that a deadline has passed when the call returns for it.
     const int ms = std::isinf(wait) ? -1 : static_cast<int>(std::clamp(wait, 0.0, 1e5) * 1e3) + 1;
     epoll_event events[64];
     const int count = ::epoll_wait(epoll_.get(), events, 64, ms);
-    for (int i = 0; i < count; ++i) dispatch(events[i].data.u64);
+    for (int i = 0; i < count; ++i) dispatch(events[i].data.u64, events[i].events);
     on_timers(now_s());
   }
+  workforce_->dismiss();
   if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
   if (!front_gone_) output_->finish();
+  output_.reset();  // writes to the real stderr
   return verdict_.status();
 }
 
-void Job::dispatch(uint64_t tag) {
-  const uint32_t index = static_cast<uint32_t>(tag);
-  switch (tag & ~0xffffffffull) {
+void Job::dispatch(uint64_t tag, uint32_t events) {
+  switch (tag & kTagMask) {
     case kFront:
       return on_front();
-    case kChild:
-      return on_child();
-    case kServer:
-      return on_server();
-    case kControl:
-      return on_control(index);
+    case kChild: {
+      signalfd_siginfo info;
+      while (::read(child_signals_.get(), &info, sizeof info) > 0) {
+      }
+      return workforce_->on_children();
+    }
     case kOutput:
-      return output_->readable(index);
+      return output_->readable(static_cast<uint32_t>(tag));
     case kSinkWake: {
       uint64_t count = 0;
       [[maybe_unused]] const ssize_t n = ::read(sink_wake_.get(), &count, sizeof count);
       output_->woken();
       return check_stdout();
     }
+    default:
+      workforce_->dispatch(tag, events);
   }
 }
 
@@ -191,7 +165,7 @@ void Job::on_front() {
     return;
   }
   if (signal == SIGTSTP || signal == SIGCONT) {
-    for (const RankProcess& rank : ranks_) rank.send_signal(signal);
+    for (const Member& member : members_) workforce_->signal(member.process, signal);
     return;
   }
   verdict_.set_final(128 + signal);
@@ -199,173 +173,252 @@ void Job::on_front() {
   begin_end("");
 }
 
-void Job::on_server() {
-  for (PmixReport& report : server_->take_reports()) on_report(report);
+void Job::on_started(uint32_t process, pid_t pid) {
+  members_[process].pid = pid;
+}
+
+void Job::on_remark(const std::string& line) {
+  output_->say("causeway run: " + line);
 }
 
 void Job::on_report(PmixReport& report) {
   if (report.kind == PmixReport::Kind::fence) {
-    fences_.push_back({now_s() + kFenceDelay, std::move(report.answer)});
+    fences_.push_back(
+        {now_s() + kFenceDelay, std::move(report.participants), std::move(report.answer)});
     return;
   }
-  if (report.rank >= ranks_.size()) return;
-  RankProcess& rank = ranks_[report.rank];
+  // Nobody else could have published it.
+  if (report.kind == PmixReport::Kind::modex) return report.supply(std::nullopt);
+  if (report.process >= members_.size()) return;
+  Member& member = members_[report.process];
   switch (report.kind) {
     case PmixReport::Kind::connected:
-      rank.connected = true;
+      member.connected = true;
       any_connected_ = true;
       return check_early_exits(now_s());
     case PmixReport::Kind::finalized:
-      rank.finalized = true;
+      member.finalized = true;
       return;
     case PmixReport::Kind::aborted:
       if (ending_) return;
       verdict_.set_final(report.status);
-      server_->announce_death(rank.rank, "aborted the job");
+      announce_death(member, "aborted the job");
       return begin_end(
-          fmt::format("rank {} ended the job with status {}{}{}", name_of(rank),
+          fmt::format("rank {} ended the job with status {}{}{}", name_of(member),
                       report.status & 0xff, report.line.empty() ? "" : ": ", report.line),
-          &rank);
-    case PmixReport::Kind::fence:
+          &member);
+    default:
       return;
   }
 }
 
-// A fence that every rank has joined finds all of them running and none of them finalized.
+// A fence that its participants have joined finds all of them running and none of them finalized.
 void Job::answer_fences(double now) {
-  const bool complete = std::all_of(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
-    return rank.running && !rank.finalized;
-  });
+  const auto takes_part = [](const Member& member) { return member.running && !member.finalized; };
   std::vector<Fence> waiting;
-  for (Fence& fence : fences_) {
+  for (Fence& fence : std::exchange(fences_, {})) {
+    const bool complete =
+        fence.participants.empty()
+            ? std::all_of(members_.begin(), members_.end(), takes_part)
+            : std::all_of(fence.participants.begin(), fence.participants.end(),
+                          [&](uint32_t process) {
+                            return process < members_.size() && takes_part(members_[process]);
+                          });
     if (complete && fence.due > now) {
       waiting.push_back(std::move(fence));
     } else {
-      fence.answer(complete);
+      fence.answer(complete, nullptr);
     }
   }
-  fences_ = std::move(waiting);
+  fences_.insert(fences_.end(), std::make_move_iterator(waiting.begin()),
+                 std::make_move_iterator(waiting.end()));
 }
 
-void Job::on_control(uint32_t index) {
-  RankProcess& rank = ranks_[index];
-  const std::optional<int> failure = exec_failure(rank);
-  // Either way nothing more comes: a successful exec closed the rank's end.
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, rank.control.get(), nullptr);
-  rank.control.reset();
-  if (!failure || ending_) return;
-  verdict_.set_final(*failure == ENOENT ? 127 : 126);
-  begin_end(fmt::format("cannot execute '{}': {}", options_.command[0], std::strerror(*failure)));
+void Job::on_exec_failure(uint32_t process, int failure) {
+  if (ending_) return;
+  verdict_.set_final(failure == ENOENT ? 127 : 126);
+  std::string where;
+  if (!layout_.hosts.empty())
+    where = fmt::format(" on host {}", layout_.hosts[layout_.host_of[process]]);
+  const bool first_host = layout_.hosts.empty() || layout_.host_of[process] == 0;
+  const std::string& program = first_host && !options_.first_host_program.empty()
+                                   ? options_.first_host_program
+                                   : options_.command[0];
+  begin_end(fmt::format("cannot execute '{}'{}: {}", program, where, std::strerror(failure)));
   kill_all();
 }
 
-void Job::on_child() {
-  signalfd_siginfo info;
-  while (::read(child_signals_.get(), &info, sizeof info) > 0) {
-  }
-  // What the ranks told the server before they ended comes first.
-  on_server();
-  int wait_status = 0;
-  pid_t pid;
-  while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
-    for (RankProcess& rank : ranks_) {
-      if (rank.pid == pid && rank.running) on_rank_end(rank, wait_status);
-    }
-  }
+void Job::on_start_failure(const std::string& line) {
+  if (ending_) return;
+  verdict_.set_final(1);
+  begin_end(line);
+  kill_all();
 }
 
-void Job::on_rank_end(RankProcess& rank, int wait_status) {
-  if (rank.control) on_control(rank.rank);
-  // The rank's group may have members left; the rank itself is reaped, so its id is free.
-  rank.running = false;
-  rank.wait_status = wait_status;
-  rank.ended_at = now_s();
-  if (!ending_) judge(rank);
+void Job::on_ended(uint32_t process, int wait_status) {
+  Member& member = members_[process];
+  if (!member.running) return;
+  member.running = false;
+  member.wait_status = wait_status;
+  member.ended_at = now_s();
+  if (ending_) return;
+  // A spare that has not been called owes nobody anything.
+  if (member.rank) judge(member);
 }
 
 // What one rank's end means for the job.
-void Job::judge(RankProcess& rank) {
-  const std::string how = describe_end(rank.wait_status);
-  const bool signalled = WIFSIGNALED(rank.wait_status);
-  const int status = signalled ? 0 : WEXITSTATUS(rank.wait_status);
+void Job::judge(Member& member) {
+  const std::string how = describe_end(member.wait_status);
+  const bool signalled = WIFSIGNALED(member.wait_status);
+  const int status = signalled ? 0 : WEXITSTATUS(member.wait_status);
   if (!signalled && status == 0) {
-    if (!rank.finalized) return check_early_exits(now_s());
-    if (leave_at_ == kNever) {
-      leave_at_ = now_s() + options_.exit_grace_s;
-      left_first_ = rank.rank;
-    }
-    return;
+    if (!member.finalized) return check_early_exits(now_s());
+    return judge_goodbye(member, 0);
   }
-  if (!signalled && rank.finalized) {
+  if (!signalled && member.finalized) {
     verdict_.saw_status(status);
-    if (left_status_ == 0) {
-      left_status_ = status;
-      left_first_ = rank.rank;
-      leave_at_ = now_s() + kTogether;
-    }
-    return;
+    return judge_goodbye(member, status);
   }
-  server_->announce_death(rank.rank, how);
-  const std::string line = fmt::format("rank {} {}", name_of(rank), how);
+  const std::string line = fmt::format("rank {} {}", name_of(member), how);
   if (signalled) {
-    verdict_.saw_signal(WTERMSIG(rank.wait_status));
-    return begin_end(line);
+    verdict_.saw_signal(WTERMSIG(member.wait_status));
+  } else {
+    verdict_.saw_status(status);
   }
-  verdict_.saw_status(status);
+  if (layout_.survives) return go_on_without(member, how, line);
+  announce_death(member, how);
+  if (signalled) return begin_end(line);
   if (blame_.empty()) {
     blame_ = line;
     blame_at_ = now_s() + kBlameDelay;
   }
 }
 
-// A program that uses PMIx and whose rank ended with status 0, but without goodbye.
-void Job::check_early_exits(double now) {
-  if (!any_connected_ || early_at_ != kNever) return;
-  for (const RankProcess& rank : ranks_) {
-    if (rank.pid > 0 && !rank.running && !rank.finalized && rank.wait_status == 0) {
-      early_at_ = now + kEarlyExitGrace;
-      return;
-    }
+// Where failures are survived, so is the leave of a rank: the others end when they want to.
+void Job::judge_goodbye(Member& member, int status) {
+  if (layout_.survives) return;
+  if (status == 0 && leave_at_ == kNever) {
+    leave_at_ = now_s() + options_.exit_grace_s;
+    left_first_ = member.process;
+  }
+  if (status != 0 && left_status_ == 0) {
+    left_status_ = status;
+    left_first_ = member.process;
+    leave_at_ = now_s() + kTogether;
   }
 }
 
-const RankProcess* Job::early_rank() const {
-  if (early_at_ == kNever) return nullptr;
-  const auto early = std::find_if(ranks_.begin(), ranks_.end(), [](const RankProcess& rank) {
-    return !rank.running && !rank.finalized && rank.wait_status == 0;
-  });
-  return early == ranks_.end() ? nullptr : &*early;
+void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
+  member.accounted = true;
+  if (any_rank_running()) output_->say(fmt::format("causeway run: {}; the others go on", line));
+  if (!any_rank_running()) output_->say("causeway run: " + line);
+  announce_death(member, how);
+  replace(member);
 }
 
-std::string Job::early_exit_line() const {
+void Job::announce_death(Member& member, const std::string& how) {
+  if (!member.rank) return;
+  workforce_->announce(
+      {Announcement::Kind::death, *member.rank, member.process, member.epoch, how});
+}
+
+// The first spare that waits takes the rank. Its death was announced before, so whoever hears of
+// the replacement knows.
+void Job::replace(Member& dead) {
+  if (!any_rank_running()) return;
+  const auto spare = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
+    return !member.rank && member.running && !member.finalized;
+  });
+  if (spare == members_.end()) return;
+  spare->rank = dead.rank;
+  spare->epoch = dead.epoch + 1;
+  workforce_->retag(spare->process, std::to_string(*spare->rank));
+  workforce_->announce(
+      {Announcement::Kind::replacement, *spare->rank, spare->process, spare->epoch, ""});
+  output_->say(fmt::format("causeway run: spare {} is rank {} now", spare->process - layout_.ranks,
+                           name_of(*spare)));
+}
+
+void Job::on_host_lost(uint32_t host, const std::string& how) {
+  std::vector<Member*> lost;
+  std::vector<uint32_t> ranks;
+  for (Member& member : members_) {
+    if (layout_.host_of[member.process] != host || !member.running) continue;
+    member.running = false;
+    member.accounted = true;
+    member.wait_status = SIGKILL;
+    member.ended_at = now_s();
+    lost.push_back(&member);
+    if (member.rank) ranks.push_back(*member.rank);
+  }
+  if (lost.empty() || ending_) return;
+  std::string line = fmt::format("host {} is lost: {}", layout_.hosts[host], how);
+  if (!ranks.empty())
+    line +=
+        fmt::format("; rank{} {} failed with it", ranks.size() == 1 ? "" : "s", rank_list(ranks));
+  if (!ranks.empty()) verdict_.saw_signal(SIGKILL);
+  for (Member* member : lost)
+    announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
+  if (!layout_.survives) return begin_end(line);
+  output_->say(
+      fmt::format("causeway run: {}{}", line, any_rank_running() ? "; the others go on" : ""));
+  for (Member* member : lost) {
+    if (member->rank) replace(*member);
+  }
+}
+
+// A program that uses PMIx and whose rank ended with status 0, but without goodbye.
+void Job::check_early_exits(double now) {
+  if (!any_connected_ || early_at_ != kNever) return;
+  if (std::any_of(members_.begin(), members_.end(),
+                  [](const Member& member) { return member.left_early(); }))
+    early_at_ = now + kEarlyExitGrace;
+}
+
+Job::Member* Job::early_member() {
+  if (early_at_ == kNever) return nullptr;
+  const auto early = std::find_if(members_.begin(), members_.end(),
+                                  [](const Member& member) { return member.left_early(); });
+  return early == members_.end() ? nullptr : &*early;
+}
+
+std::string Job::early_exit_line() {
   return fmt::format("rank {} exited early (status 0, without gasnet_exit)",
-                     name_of(*early_rank()));
+                     name_of(*early_member()));
 }
 
 double Job::next_deadline() const {
   const double fence = fences_.empty() ? kNever : fences_.front().due;
-  if (ending_) return std::min({kill_at_, output_->deadline(), fence});
-  return std::min({fence, time_limit_, blame_at_, leave_at_, early_at_, output_->deadline()});
+  const double first = std::min({output_->deadline(), fence, workforce_->deadline()});
+  if (ending_) return std::min(kill_at_, first);
+  return std::min({first, time_limit_, blame_at_, leave_at_, early_at_});
 }
 
 void Job::on_timers(double now) {
   if (output_->deadline() <= now) output_->woken();
+  workforce_->on_timers(now);
   if (!fences_.empty()) answer_fences(now);
   if (ending_) {
     if (kill_at_ <= now) kill_all();
     return;
   }
-  if (!any_running()) {
+  if (!any_rank_running()) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.
-    if (blame_at_ == kNever && left_status_ != 0 && early_rank() != nullptr)
+    if (blame_at_ == kNever && left_status_ != 0 && early_member() != nullptr)
       blame_ = early_exit_line() + fmt::format("; the others left with status {}", left_status_);
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
     left_status_ = 0;
     blame_at_ = kNever;
+    if (any_running()) end_spares();
     return;
   }
+  end_leftovers(now);
+}
+
+// Ranks that go on although others have ended, or beyond the job's time.
+void Job::end_leftovers(double now) {
   if (blame_at_ <= now) return begin_end(blame_);
   if (time_limit_ <= now) {
     verdict_.set_final(124);
@@ -373,19 +426,26 @@ void Job::on_timers(double now) {
   }
   if (leave_at_ <= now) {
     const std::string others = rank_list(running_ranks());
-    if (left_status_ != 0 && early_rank() != nullptr)
+    if (left_status_ != 0 && early_member() != nullptr)
       return begin_end(fmt::format("{}; ending ranks {}", early_exit_line(), others));
     if (left_status_ != 0)
       return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_first_,
                                    left_status_, others));
     return begin_end(fmt::format("rank {} left with gasnet_exit(0) {:.1f} s ago; ending ranks {}",
-                                 left_first_, now - ranks_[left_first_].ended_at, others));
+                                 left_first_, now - members_[left_first_].ended_at, others));
   }
   if (early_at_ <= now) {
     verdict_.saw_status(1);
-    server_->announce_death(early_rank()->rank, "exited early");
-    begin_end(fmt::format("{} while ranks {} go on; ending the job", early_exit_line(),
-                          rank_list(running_ranks())));
+    Member& early = *early_member();
+    const std::string line = early_exit_line();
+    if (layout_.survives) {
+      early_at_ = kNever;
+      go_on_without(early, "exited early", line);
+      return check_early_exits(now);
+    }
+    announce_death(early, "exited early");
+    begin_end(
+        fmt::format("{} while ranks {} go on; ending the job", line, rank_list(running_ranks())));
   }
 }
 
@@ -401,40 +461,59 @@ void Job::check_stdout() {
 }
 
 // SIGQUIT now, SIGKILL after the grace time. `spared` is the rank that asked for it and knows.
-void Job::begin_end(const std::string& line, const RankProcess* spared) {
+void Job::begin_end(const std::string& line, const Member* spared) {
   ending_ = true;
   kill_at_ = now_s() + options_.kill_grace_s;
   const bool names_others = line.find("; ending") != std::string::npos;
   if (!line.empty())
     output_->say(fmt::format("causeway run: {}{}", line,
-                             any_running() && !names_others ? "; ending the job" : ""));
-  for (const RankProcess& rank : ranks_) {
-    if (&rank != spared) rank.send_signal(SIGQUIT);
+                             any_rank_running() && !names_others ? "; ending the job" : ""));
+  for (const Member& member : members_) {
+    // A spare that waits has nothing to put in order, and would write a core file.
+    if (!member.rank) workforce_->signal(member.process, SIGKILL);
+    if (&member != spared) workforce_->signal(member.process, SIGQUIT);
     // A stopped rank hears nothing until it goes on.
-    rank.send_signal(SIGCONT);
+    workforce_->signal(member.process, SIGCONT);
   }
+}
+
+void Job::end_spares() {
+  ending_ = true;
+  for (const Member& member : members_) workforce_->signal(member.process, SIGKILL);
 }
 
 void Job::kill_all() {
   kill_at_ = kNever;
-  for (const RankProcess& rank : ranks_) rank.send_signal(SIGKILL);
+  for (const Member& member : members_) workforce_->signal(member.process, SIGKILL);
 }
 
 bool Job::any_running() const {
-  return std::any_of(ranks_.begin(), ranks_.end(),
-                     [](const RankProcess& rank) { return rank.running; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.running; });
+}
+
+bool Job::any_rank_running() const {
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.rank && member.running; });
 }
 
 std::vector<uint32_t> Job::running_ranks() const {
   std::vector<uint32_t> running;
-  for (const RankProcess& rank : ranks_) {
-    if (rank.running) running.push_back(rank.rank);
+  for (const Member& member : members_) {
+    if (member.rank && member.running) running.push_back(*member.rank);
   }
+  std::sort(running.begin(), running.end());
   return running;
 }
 
-std::string Job::name_of(const RankProcess& rank) const {
-  return fmt::format("{} (pid {})", rank.rank, rank.pid);
+std::string Job::name_of(const Member& member) const {
+  std::string where;
+  if (!layout_.hosts.empty())
+    where = fmt::format(", host {}", layout_.hosts[layout_.host_of[member.process]]);
+  if (member.epoch > 1) where += fmt::format(", epoch {}", member.epoch);
+  const std::string rank =
+      member.rank ? std::to_string(*member.rank) : tag_of(layout_, member.process);
+  return fmt::format("{} (pid {}{})", rank, member.pid, where);
 }
 
 }  // namespace causeway::launch

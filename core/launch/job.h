@@ -1,76 +1,101 @@
-// Job: what the keeper does. Forks the ranks, hosts the PMIx server, forwards input and output,
+// Job: what the keeper does. Starts the processes through a workforce, forwards input and output,
 // and brings the job to its end by the rules in README.md. One thread decides; PMIx's thread, the
 // sinks' writers and the stdin reader only feed it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "launch/crew.h"
+#include "launch/keeper.h"
 #include "launch/launch.h"
 #include "launch/output.h"
-#include "launch/pmix_server.h"
-#include "launch/rank_process.h"
 #include "launch/session_dir.h"
 #include "launch/verdict.h"
+#include "launch/workforce.h"
 
 namespace causeway::launch {
 
-class Job {
+class Job final : public Keeper, private WorkforceEvents {
  public:
   // `front_fd`: bytes from the front are signal numbers; its end of file is the front's death.
   Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front_fd,
       const sigset_t& caller_mask);
-  ~Job();
 
   // Returns true in a rank, in fork mode only. Before any other thread exists. Throws Error.
-  bool spawn();
+  bool spawn() override;
 
   // Until no rank, no descendant and no unwritten output is left; the job's status.
-  int supervise();
+  int supervise() override;
 
  private:
-  void mute_library();
-  void start_server();
-  void start_stdin();
+  // A process of the job, wherever it runs.
+  struct Member {
+    uint32_t process = 0;
+    std::optional<uint32_t> rank;  // nothing: a spare that waits
+    uint32_t epoch = 1;
+    pid_t pid = -1;
+    bool running = false;
+    bool connected = false;
+    bool finalized = false;
+    int wait_status = 0;
+    double ended_at = 0.0;
+    bool left_early() const {
+      return rank && pid > 0 && !running && !finalized && !accounted && wait_status == 0;
+    }
+    bool accounted = false;  // its death has been judged: its host was lost, or the job goes on
+  };
+
+  void on_started(uint32_t process, pid_t pid) override;
+  void on_exec_failure(uint32_t process, int failure) override;
+  void on_ended(uint32_t process, int wait_status) override;
+  void on_report(PmixReport& report) override;
+  void on_host_lost(uint32_t host, const std::string& how) override;
+  void on_start_failure(const std::string& line) override;
+  void on_remark(const std::string& line) override;
+
   void watch(int fd, uint64_t tag);
-  void dispatch(uint64_t tag);
+  void dispatch(uint64_t tag, uint32_t events);
   void on_front();
-  void on_child();
-  void on_server();
-  void on_control(uint32_t rank);
-  void on_rank_end(RankProcess& rank, int wait_status);
-  void judge(RankProcess& rank);
-  void on_report(PmixReport& report);
+  void judge(Member& member);
+  void judge_goodbye(Member& member, int status);
+  void go_on_without(Member& member, const std::string& how, const std::string& line);
+  void announce_death(Member& member, const std::string& how);
+  void replace(Member& dead);
   void on_timers(double now);
   void answer_fences(double now);
   double next_deadline() const;
   void check_stdout();
   void check_early_exits(double now);
   // The first rank that ended with status 0 but without goodbye; nullptr when none did.
-  const RankProcess* early_rank() const;
-  std::string early_exit_line() const;
-  void begin_end(const std::string& line, const RankProcess* spared = nullptr);
+  Member* early_member();
+  std::string early_exit_line();
+  void end_leftovers(double now);
+  void begin_end(const std::string& line, const Member* spared = nullptr);
+  void end_spares();
   void kill_all();
   bool any_running() const;
+  bool any_rank_running() const;
   std::vector<uint32_t> running_ranks() const;
-  std::string name_of(const RankProcess& rank) const;
+  std::string name_of(const Member& member) const;
 
   const LaunchOptions& options_;
   const SessionDir& session_;
-  UniqueFd real_stderr_;  // while the PMIx library's remarks go nowhere
+  JobLayout layout_;
   UniqueFd front_, epoll_, child_signals_, sink_wake_;
-  SpawnPlan plan_;
-  std::vector<RankProcess> ranks_;
-  std::unique_ptr<PmixServer> server_;
+  MutedStderr muted_;
+  std::vector<Member> members_;  // by process
+  std::unique_ptr<Workforce> workforce_;
   std::unique_ptr<Output> output_;
   Verdict verdict_;
 
   struct Fence {
     double due;
-    std::function<void(bool)> answer;
+    std::vector<uint32_t> participants;  // empty: everybody
+    std::function<void(bool, const std::string*)> answer;
   };
   std::vector<Fence> fences_;
 
@@ -80,7 +105,7 @@ class Job {
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_, blame_at_, leave_at_, early_at_;
   std::string blame_;        // what is said when blame_at_ comes
-  uint32_t left_first_ = 0;  // the rank whose orderly exit armed leave_at_
+  uint32_t left_first_ = 0;  // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
 };
 

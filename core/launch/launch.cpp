@@ -17,13 +17,17 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <iostream>
+#include <memory>
 #include <set>
 
 #include "diag/error.h"
 #include "launch/clock.h"
 #include "launch/job.h"
 #include "launch/process_tree.h"
+#include "launch/relay.h"
+#include "launch/relay_start.h"
 #include "launch/session_dir.h"
 
 namespace causeway {
@@ -34,8 +38,8 @@ using launch::UniqueFd;
 // Beyond the keeper's own grace: then it is stuck (its output's reader does not read) or stopped.
 constexpr double kKeeperPatience = 2.0;
 
-void say(const std::string& line) {
-  const std::string text = "causeway run: " + line + "\n";
+void say(const std::string& line, const char* who = "run") {
+  const std::string text = fmt::format("causeway {}: {}\n", who, line);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -85,12 +89,22 @@ class SignalBlock {
   UniqueFd fd_;
 };
 
+// Makes what runs below the front, in the keeper's process.
+using MakeKeeper = std::function<std::unique_ptr<launch::Keeper>(
+    const launch::SessionDir&, UniqueFd front, const sigset_t& caller_mask)>;
+
 class Front {
  public:
-  explicit Front(const LaunchOptions& options)
-      : options_(options),
-        session_(launch::SessionDir::create()),
+  // `who`: the subcommand, for messages.
+  Front(const char* who, double kill_grace_s, launch::SessionDir session, MakeKeeper make_keeper)
+      : who_(who),
+        kill_grace_s_(kill_grace_s),
+        make_keeper_(std::move(make_keeper)),
+        session_(std::move(session)),
         earlier_children_(earlier_children()) {}
+
+  // Runs in the front once the keeper has been forked: for what only the keeper should have.
+  void after_fork(std::function<void()> action) { after_fork_ = std::move(action); }
 
   // True in a rank (fork mode). Otherwise `status` is the job's.
   bool run(int& status) {
@@ -109,6 +123,7 @@ class Front {
       return keep(std::move(keepers));
     }
     keepers.reset();
+    if (after_fork_) after_fork_();
     status = watch(keeper, mine.get());
     return false;
   }
@@ -126,17 +141,17 @@ class Front {
     int status = 1;
     const pid_t self = ::getpid();
     try {
-      launch::Job job(options_, session_, std::move(front), signals_.before());
-      if (job.spawn()) return true;
+      const auto keeper = make_keeper_(session_, std::move(front), signals_.before());
+      if (keeper->spawn()) return true;
       ::prctl(PR_SET_NAME, "causeway-keeper");
-      status = job.supervise();
+      status = keeper->supervise();
       // Sinks' writers may be stuck in write(2), PMIx's thread has nothing left to do: _exit ends
       // them, and sweeping removes what the server library would have removed.
       session_.sweep();
       ::_exit(status);
     } catch (const std::exception& e) {
       if (::getpid() != self) ::_exit(1);
-      say(e.what());
+      say(e.what(), who_);
     }
     launch::kill_descendants({}, 2.0);
     session_.sweep();
@@ -162,7 +177,7 @@ class Front {
       pass_on(static_cast<int>(info.ssi_signo), to_keeper);
       if (info.ssi_signo == SIGTSTP) continue;
       if (stop_signal == 0) stop_signal = static_cast<int>(info.ssi_signo);
-      give_up = launch::now_s() + options_.kill_grace_s + kKeeperPatience;
+      give_up = launch::now_s() + kill_grace_s_ + kKeeperPatience;
     }
     int wait_status = 0;
     while (::waitpid(keeper, &wait_status, 0) < 0 && errno == EINTR) {
@@ -172,7 +187,8 @@ class Front {
     session_.sweep();
     if (stop_signal != 0) return 128 + stop_signal;
     say(fmt::format("the keeper process was killed by signal {}; the job is ended",
-                    WTERMSIG(wait_status)));
+                    WTERMSIG(wait_status)),
+        who_);
     return 128 + WTERMSIG(wait_status);
   }
 
@@ -188,7 +204,10 @@ class Front {
     send(SIGCONT);
   }
 
-  const LaunchOptions& options_;
+  const char* who_;
+  double kill_grace_s_;
+  MakeKeeper make_keeper_;
+  std::function<void()> after_fork_;
   SignalBlock signals_;
   launch::SessionDir session_;
   std::set<pid_t> earlier_children_;
@@ -216,14 +235,49 @@ constexpr size_t kThreadsAllowed = 2;
 constexpr size_t kThreadsAllowed = 1;
 #endif
 
+Front front_of_job(const LaunchOptions& options) {
+  return Front("run", options.kill_grace_s, launch::SessionDir::create(),
+               [&options](const launch::SessionDir& session, UniqueFd front,
+                          const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
+                 return std::make_unique<launch::Job>(options, session, std::move(front), mask);
+               });
+}
+
 }  // namespace
 
 int launch_job(const LaunchOptions& options) {
   open_standard_descriptors();
   flush_everything();
   int status = 1;
-  Front(options).run(status);
+  front_of_job(options).run(status);
   return status;
+}
+
+int run_relay() {
+  open_standard_descriptors();
+  launch::Joined joined;
+  try {
+    joined = launch::join_launcher(STDIN_FILENO);
+    if (!joined.order.directory.empty() && ::chdir(joined.order.directory.c_str()) != 0)
+      throw Error(CWY_ERR_INVALID, "cannot go to the directory '{}': {}; see --directory",
+                  joined.order.directory, std::strerror(errno));
+    const launch::StartOrder& order = joined.order;
+    Front front("relay", order.kill_grace_s,
+                launch::SessionDir::create(launch::relay_session(order)),
+                [&joined](const launch::SessionDir& session, UniqueFd to_front,
+                          const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
+                  return std::make_unique<launch::Relay>(
+                      joined.order, session, std::move(joined.socket), std::move(to_front), mask);
+                });
+    // The end of the keeper must be the end of the connection.
+    front.after_fork([&joined] { joined.socket.reset(); });
+    int status = 1;
+    front.run(status);
+    return status;
+  } catch (const Error& e) {
+    say(e.text(), "relay");
+    return 1;
+  }
 }
 
 bool launch_forked(const LaunchOptions& options) {
@@ -237,7 +291,7 @@ bool launch_forked(const LaunchOptions& options) {
   // What is buffered now would be written by every rank again.
   flush_everything();
   int status = 1;
-  if (Front(options).run(status)) return true;
+  if (front_of_job(options).run(status)) return true;
   ::_exit(status);
 }
 

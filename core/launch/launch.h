@@ -1,5 +1,6 @@
-// Launch: a small launcher for one host on the PMIx server library. Used by `causeway run` and by
-// a process started with CAUSEWAY_RANKS=N, which becomes the launcher of its own children.
+// Launch: a small launcher for one host, or several, on the PMIx server library. Used by `causeway
+// run` and by a process started with CAUSEWAY_RANKS=N, which becomes the launcher of its own
+// children.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,22 @@
 
 namespace causeway {
 
+// Several hosts: core/launch/README.md, "Several hosts".
+struct HostsOptions {
+  std::vector<std::string> places;  // host of every rank, then of every spare; empty: this host
+  std::string agent;                // command that starts relays; empty: ssh
+  std::string address;              // numeric, of this machine for the relays; empty: all it has
+  std::string program;              // path of `causeway` on the hosts
+  std::string directory;            // where the ranks start; empty: where the agent leads
+};
+
 struct LaunchOptions {
   uint32_t ranks = 1;
+  uint32_t spares = 0;    // further processes, that wait for a rank to fail
+  bool survives = false;  // a rank that fails does not end the job
+  HostsOptions hosts;
+  std::string first_host_program;  // instead of the command's program on the first host
+
   std::vector<std::string> command;  // program and arguments; empty: fork mode
   std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
   bool tag_output = false;                                       // prefix "[rank] " to every line
@@ -18,12 +33,18 @@ struct LaunchOptions {
   std::optional<uint32_t> stdin_rank = 0;                        // nullopt: nobody reads stdin
   double exit_grace_s = 5.0;                                     // timeouts.exit
   double kill_grace_s = 1.0;                                     // timeouts.kill
+  double start_s = 60.0;                                         // timeouts.start
+  double peer_s = 30.0;                                          // timeouts.peer
 };
 
 // Runs the job to its end and returns its status: 128+signal of the first abnormal death, else
 // the first non-zero status, else 0; 124 after the time limit; 127 when the program cannot be
 // executed. Leaves no process, file or shared-memory object, also when it is itself killed.
 int launch_job(const LaunchOptions& options);
+
+// What the agent starts on a host: the relay of `causeway run --host-file`. Its invitation comes
+// over standard input. To the end of the job; the process's status.
+int run_relay();
 
 // Fork mode: returns true in each rank, with the environment set so that make_bootstrap() finds
 // the PMIx server; never returns in the original process, which exits with the job's status.

@@ -98,10 +98,16 @@ Output::Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd)
   lanes_[1] = std::make_unique<Lane>(options_.stderr_fd, wake_fd);
 }
 
-void Output::add(uint32_t rank, int stream, UniqueFd read_end) {
+void Output::retag(const std::string& from, const std::string& to) {
+  for (Source& source : sources_) {
+    if (source.tag == from) source.tag = to;
+  }
+}
+
+void Output::add(std::string tag, int stream, UniqueFd read_end) {
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
   Source source;
-  source.rank = rank;
+  source.tag = std::move(tag);
   source.stream = stream;
   source.fd = std::move(read_end);
   sources_.push_back(std::move(source));
@@ -182,7 +188,7 @@ void Output::emit(uint32_t index, std::string_view text) {
   const int self = static_cast<int>(index);
   if (lane.open_by >= 0 && lane.open_by != self) out += '\n';
   if (options_.tag) {
-    const std::string tag = fmt::format("[{}] ", source.rank);
+    const std::string tag = "[" + source.tag + "] ";
     bool line_start = !(source.mid_line && lane.open_by == self);
     while (!text.empty()) {
       if (line_start) out += tag;

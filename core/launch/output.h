@@ -69,7 +69,10 @@ class Output {
   Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd);
 
   // `stream` is STDOUT_FILENO or STDERR_FILENO. The source's epoll data is epoll_tag | index.
-  void add(uint32_t rank, int stream, UniqueFd read_end);
+  // `tag` is what stands in brackets before its lines.
+  void add(std::string tag, int stream, UniqueFd read_end);
+  // Lines that begin from now on. Sources that were added with the same old tag.
+  void retag(const std::string& from, const std::string& to);
 
   void readable(uint32_t source);
   void woken();                       // the wake_fd was signalled
@@ -85,7 +88,7 @@ class Output {
 
  private:
   struct Source {
-    uint32_t rank;
+    std::string tag;
     int stream;
     UniqueFd fd;
     std::string buffer;

@@ -5,12 +5,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
 
 #include "diag/error.h"
+#include "launch/events.h"
 
 namespace causeway::launch {
 namespace {
@@ -73,13 +75,27 @@ std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   return text;
 }
 
-std::string all_ranks(uint32_t ranks, char separator) {
+std::string joined(const std::vector<uint32_t>& numbers) {
   std::string text;
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    if (rank != 0) text += separator;
-    text += std::to_string(rank);
+  for (const uint32_t number : numbers) {
+    if (!text.empty()) text += ',';
+    text += std::to_string(number);
   }
   return text;
+}
+
+// What PMIx says of one question, with whom to tell.
+struct Question {
+  PmixServer* server;
+  uint64_t number;
+};
+
+double time_limit_in(const pmix_info_t* info, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT) && info[i].value.type == PMIX_INT)
+      return info[i].value.data.integer;
+  }
+  return 0.0;
 }
 
 }  // namespace
@@ -87,8 +103,12 @@ std::string all_ranks(uint32_t ranks, char separator) {
 struct PmixUpcalls {
   static void queue(PmixReport::Kind kind, const pmix_proc_t* proc, int status = 0,
                     const char* line = nullptr) {
-    if (g_server != nullptr)
-      g_server->report({kind, proc->rank, status, line == nullptr ? "" : line, {}});
+    if (g_server == nullptr) return;
+    PmixReport report(kind);
+    report.process = proc->rank;
+    report.status = status;
+    report.line = line == nullptr ? "" : line;
+    g_server->report(std::move(report));
   }
 
   static pmix_status_t connected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
@@ -108,26 +128,61 @@ struct PmixUpcalls {
     return PMIX_OPERATION_SUCCEEDED;
   }
 
-  // Every participant is local, so what the library collected is already everything, unless a
-  // participant is gone: the library takes it out of later fences, which must fail instead. Only
-  // the supervision loop knows who lives.
-  static pmix_status_t fence(const pmix_proc_t*, size_t, const pmix_info_t*, size_t, char* data,
-                             size_t size, pmix_modex_cbfunc_t done, void* context) {
+  // The library has collected what the participants of this host contribute, unless one of them is
+  // gone: the library takes it out of later fences, which must fail instead. Only the supervision
+  // loop knows who lives, and only it can reach the other hosts.
+  static pmix_status_t fence(const pmix_proc_t* procs, size_t count, const pmix_info_t*, size_t,
+                             char* data, size_t size, pmix_modex_cbfunc_t done, void* context) {
     if (g_server == nullptr) return PMIX_ERR_INIT;
-    PmixReport report{PmixReport::Kind::fence, 0, 0, {}, {}};
-    report.answer = [=](bool complete) {
-      done(complete ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION, data, size, context, &std::free,
-           data);
+    PmixReport report(PmixReport::Kind::fence);
+    for (size_t i = 0; i < count; ++i) {
+      if (procs[i].rank == PMIX_RANK_WILDCARD) {
+        report.participants.clear();
+        break;
+      }
+      report.participants.push_back(procs[i].rank);
+    }
+    std::sort(report.participants.begin(), report.participants.end());
+    if (data != nullptr) report.data.assign(data, size);
+    std::free(data);
+    report.answer = [done, context, own = report.data](bool complete, const std::string* all) {
+      auto* answer = new std::string(all != nullptr ? *all : own);
+      done(complete ? PMIX_SUCCESS : PMIX_ERR_LOST_CONNECTION, answer->data(), answer->size(),
+           context, &delete_text, answer);
     };
     g_server->report(std::move(report));
     return PMIX_SUCCESS;
   }
 
-  // Asked for data of a rank that no local client has published: there is nobody else to ask.
-  static pmix_status_t direct_modex(const pmix_proc_t*, const pmix_info_t*, size_t,
-                                    pmix_modex_cbfunc_t, void*) {
-    return PMIX_ERR_NOT_FOUND;
+  // Asked for data of a process that no process of this host has published.
+  static pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t* info, size_t count,
+                                    pmix_modex_cbfunc_t done, void* context) {
+    if (g_server == nullptr || !PMIX_CHECK_NSPACE(proc->nspace, g_server->job_id_.c_str()))
+      return PMIX_ERR_NOT_FOUND;
+    if (proc->rank >= g_server->processes_) return PMIX_ERR_NOT_FOUND;
+    PmixReport report(PmixReport::Kind::modex);
+    report.process = proc->rank;
+    report.limit_s = time_limit_in(info, count);
+    report.supply = [done, context](const std::optional<std::string>& data) {
+      auto* answer = new std::string(data.value_or(""));
+      done(data ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, answer->data(), answer->size(), context,
+           &delete_text, answer);
+    };
+    g_server->report(std::move(report));
+    return PMIX_SUCCESS;
   }
+
+  static void data_is_there(pmix_status_t status, char* data, size_t size, void* context) {
+    const std::unique_ptr<Question> question(static_cast<Question*>(context));
+    if (g_server != question->server) return;
+    PmixReport report(PmixReport::Kind::modex_data);
+    report.question = question->number;
+    report.found = status == PMIX_SUCCESS;
+    if (report.found && data != nullptr) report.data.assign(data, size);
+    question->server->report(std::move(report));
+  }
+
+  static void delete_text(void* text) { delete static_cast<std::string*>(text); }
 
   static pmix_status_t register_events(pmix_status_t*, size_t, const pmix_info_t*, size_t,
                                        pmix_op_cbfunc_t, void*) {
@@ -144,7 +199,7 @@ struct PmixUpcalls {
 
 namespace {
 
-void start_library(const std::string& directory) {
+void start_library(const std::string& directory, const JobLayout& layout, uint32_t host) {
   static pmix_server_module_t module{};
   module.client_connected2 = &PmixUpcalls::connected;
   module.client_finalized = &PmixUpcalls::finalized;
@@ -164,7 +219,9 @@ void start_library(const std::string& directory) {
   // session holds no plugins.
   ::setenv("HWLOC_PLUGINS_PATH", directory.c_str(), 0);
 
-  InfoList info(4);
+  InfoList info(6);
+  // Hosts go by the names of the host file: two of them may be one machine to the kernel.
+  if (!layout.hosts.empty()) info.add_text(PMIX_HOSTNAME, layout.hosts[host].c_str());
   info.add_text(PMIX_SERVER_TMPDIR, directory.c_str());
   info.add_text(PMIX_SYSTEM_TMPDIR, directory.c_str());
   const bool no = false;
@@ -172,33 +229,42 @@ void start_library(const std::string& directory) {
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
 }
 
-void register_job(const std::string& job_id, uint32_t ranks) {
-  char host[256] = "localhost";
-  ::gethostname(host, sizeof host - 1);
+void register_job(const JobLayout& layout, uint32_t host) {
+  char own_name[256] = "localhost";
+  ::gethostname(own_name, sizeof own_name - 1);
+  std::string names, maps;
+  const size_t hosts = std::max<size_t>(layout.hosts.size(), 1);
+  for (uint32_t i = 0; i < hosts; ++i) {
+    names += (i == 0 ? "" : ",") + (layout.hosts.empty() ? own_name : layout.hosts[i]);
+    maps += (i == 0 ? "" : ";") + joined(layout.on_host(i));
+  }
   char* regex = nullptr;
-  const pmix_status_t nodes_status = PMIx_generate_regex(host, &regex);
-  const std::string nodes = take_regex(nodes_status, regex, "describe the host");
-  const std::string peers = all_ranks(ranks, ',');
-  const pmix_status_t ppn_status = PMIx_generate_ppn(peers.c_str(), &regex);
+  const pmix_status_t nodes_status = PMIx_generate_regex(names.c_str(), &regex);
+  const std::string nodes = take_regex(nodes_status, regex, "describe the hosts");
+  const pmix_status_t ppn_status = PMIx_generate_ppn(maps.c_str(), &regex);
   const std::string ppn = take_regex(ppn_status, regex, "describe the ranks");
+  const std::vector<uint32_t> local = layout.on_host(host);
+  const std::string peers = joined(local);
 
   InfoList info(16);
-  info.add_u32(PMIX_UNIV_SIZE, ranks);
-  info.add_u32(PMIX_JOB_SIZE, ranks);
-  info.add_u32(PMIX_MAX_PROCS, ranks);
-  info.add_u32(PMIX_LOCAL_SIZE, ranks);
-  info.add_u32(PMIX_NODE_SIZE, ranks);
-  info.add_u32(PMIX_NUM_NODES, 1);
+  info.add_u32(PMIX_UNIV_SIZE, layout.processes());
+  info.add_u32(PMIX_JOB_SIZE, layout.processes());
+  info.add_u32(PMIX_MAX_PROCS, layout.processes());
+  info.add_u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
+  info.add_u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
+  info.add_u32(PMIX_NUM_NODES, static_cast<uint32_t>(hosts));
   info.add_u32(PMIX_JOB_NUM_APPS, 1);
+  const pmix_rank_t leader = local.empty() ? 0 : local.front();
+  info.add(PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);
   info.add_text(PMIX_NODE_MAP, nodes.c_str());
   info.add_text(PMIX_PROC_MAP, ppn.c_str());
   info.add_text(PMIX_LOCAL_PEERS, peers.c_str());
-  info.add_text(PMIX_JOBID, job_id.c_str());
-  check(PMIx_server_register_nspace(job_id.c_str(), static_cast<int>(ranks), info.data(),
-                                    info.size(), nullptr, nullptr),
+  info.add_text(PMIX_JOBID, layout.job_id.c_str());
+  check(PMIx_server_register_nspace(layout.job_id.c_str(), static_cast<int>(local.size()),
+                                    info.data(), info.size(), nullptr, nullptr),
         "register the job");
-  for (uint32_t rank = 0; rank < ranks; ++rank) {
-    const pmix_proc_t proc = make_proc(job_id, rank);
+  for (const uint32_t process : local) {
+    const pmix_proc_t proc = make_proc(layout.job_id, process);
     check(PMIx_server_register_client(&proc, ::getuid(), ::getgid(), nullptr, nullptr, nullptr),
           "register a rank");
   }
@@ -206,11 +272,13 @@ void register_job(const std::string& job_id, uint32_t ranks) {
 
 }  // namespace
 
-PmixServer::PmixServer(const std::string& directory, const std::string& job_id, uint32_t ranks)
-    : job_id_(job_id), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+PmixServer::PmixServer(const std::string& directory, const JobLayout& layout, uint32_t host)
+    : job_id_(layout.job_id),
+      processes_(layout.processes()),
+      event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   g_server = this;
-  start_library(directory);
-  register_job(job_id_, ranks);
+  start_library(directory, layout, host);
+  register_job(layout, host);
 }
 
 PmixServer::~PmixServer() {
@@ -218,8 +286,8 @@ PmixServer::~PmixServer() {
   g_server = nullptr;
 }
 
-std::vector<std::string> PmixServer::client_environment(uint32_t rank) const {
-  const pmix_proc_t proc = make_proc(job_id_, rank);
+std::vector<std::string> PmixServer::client_environment(uint32_t process) const {
+  const pmix_proc_t proc = make_proc(job_id_, process);
   char** list = nullptr;
   check(PMIx_server_setup_fork(&proc, &list), "prepare a rank's environment");
   std::vector<std::string> result;
@@ -250,15 +318,37 @@ std::vector<PmixReport> PmixServer::take_reports() {
   return taken;
 }
 
-void PmixServer::announce_death(uint32_t rank, const std::string& how) {
-  const pmix_proc_t proc = make_proc(job_id_, rank);
-  InfoList info(2);
+// Blocking form of the notification: the library copies what it is given before it returns. A
+// failure leaves the ranks to notice a death through SIGQUIT, which follows anyway.
+void PmixServer::announce(const Announcement& what) {
+  const pmix_proc_t proc = make_proc(job_id_, what.process);
+  const bool death = what.kind == Announcement::Kind::death;
+  InfoList info(3);
   info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-  info.add_text(PMIX_EVENT_TEXT_MESSAGE, how.c_str());
-  // Blocking form: the library copies `info` before it returns. A failure leaves the ranks to
-  // notice the death through SIGQUIT, which follows anyway.
-  PMIx_Notify_event(PMIX_ERR_PROC_ABORTED, &proc, PMIX_RANGE_LOCAL, info.data(), info.size(),
-                    nullptr, nullptr);
+  if (death) {
+    info.add_text(PMIX_EVENT_TEXT_MESSAGE, what.how.c_str());
+  } else {
+    info.add_u32(kRankKey, what.rank);
+    info.add_u32(kEpochKey, what.epoch);
+  }
+  // The library keeps an event from the process that it names as its source, and the new process
+  // has to hear of its place.
+  const pmix_proc_t nobody = make_proc(job_id_, PMIX_RANK_UNDEF);
+  PMIx_Notify_event(death ? PMIX_ERR_PROC_ABORTED : kReplacedEvent, death ? &proc : &nobody,
+                    PMIX_RANGE_LOCAL, info.data(), info.size(), nullptr, nullptr);
+}
+
+void PmixServer::ask_data(uint32_t process, uint64_t question) {
+  const pmix_proc_t proc = make_proc(job_id_, process);
+  auto context = std::make_unique<Question>(Question{this, question});
+  if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there, context.get()) ==
+      PMIX_SUCCESS) {
+    context.release();  // data_is_there owns it now
+    return;
+  }
+  PmixReport report(PmixReport::Kind::modex_data);
+  report.question = question;
+  this->report(std::move(report));
 }
 
 }  // namespace causeway::launch

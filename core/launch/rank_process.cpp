@@ -125,11 +125,11 @@ void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
 
 }  // namespace
 
-bool spawn_rank(RankProcess& self, uint32_t rank, const SpawnPlan& plan) {
+bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
     throw_errno("create a socket");
-  self.rank = rank;
+  self.process = process;
   self.control = UniqueFd(sockets[0]);
   ChildEnds ends;
   ends.control = UniqueFd(sockets[1]);
@@ -138,7 +138,7 @@ bool spawn_rank(RankProcess& self, uint32_t rank, const SpawnPlan& plan) {
   self.err = std::move(err.read_end);
   ends.out = std::move(out.write_end);
   ends.err = std::move(err.write_end);
-  if (plan.stdin_rank == rank) {
+  if (plan.stdin_process == process) {
     Pipe in = make_pipe();
     self.in = std::move(in.write_end);
     ends.in = std::move(in.read_end);

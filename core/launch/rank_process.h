@@ -1,4 +1,4 @@
-// RankProcess: one rank, from fork to reaping.
+// RankProcess: one process of the job on this host, from fork to reaping.
 #pragma once
 
 #include <signal.h>
@@ -15,16 +15,12 @@
 namespace causeway::launch {
 
 struct RankProcess {
-  uint32_t rank = 0;
+  uint32_t process = 0;  // its number in the job (layout.h)
   pid_t pid = -1;
   UniqueFd control;   // carries the environment down, and the errno of a failed exec up
   UniqueFd out, err;  // read ends
   UniqueFd in;        // write end, for the rank that reads stdin
   bool running = false;
-  bool connected = false;
-  bool finalized = false;
-  int wait_status = 0;
-  double ended_at = 0.0;
 
   // To the rank's process group, so that a shell script's children hear it too.
   void send_signal(int signal) const {
@@ -35,7 +31,7 @@ struct RankProcess {
 // What all ranks of a job share at their start.
 struct SpawnPlan {
   std::vector<std::string> command;  // empty: the child returns instead of executing something
-  std::optional<uint32_t> stdin_rank;
+  std::optional<uint32_t> stdin_process;
   sigset_t signal_mask{};     // the caller's before the launcher blocked signals
   rlimit descriptor_limit{};  // the caller's before the launcher raised it
 };
@@ -43,7 +39,7 @@ struct SpawnPlan {
 // Forks one rank. It waits for its environment before it does anything. Returns true in the rank,
 // and there only when the plan has no command; the environment is then set, and the launcher's
 // descriptors close as its objects are destroyed on the way out. Throws Error.
-bool spawn_rank(RankProcess& self, uint32_t rank, const SpawnPlan& plan);
+bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan);
 
 // Lets the rank go. False when it is gone already.
 bool send_environment(const RankProcess& rank, const std::vector<std::string>& environment);

@@ -87,12 +87,13 @@ void sweep_stale(const std::string& base) {
 
 }  // namespace
 
-SessionDir SessionDir::create() {
+SessionDir SessionDir::create(const std::string& name) {
   const std::string base = base_directory();
   sweep_stale(base);
   for (int attempt = 0; attempt < 16; ++attempt) {
     SessionDir dir;
-    dir.job_id_ = fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text());
+    dir.job_id_ =
+        name.empty() ? fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text()) : name;
     dir.path_ = base + "/" + dir.job_id_;
     // Locked before it gets a name that a sweeper looks at.
     const std::string hidden = base + "/." + dir.job_id_;
@@ -111,7 +112,17 @@ SessionDir SessionDir::create() {
 }
 
 void SessionDir::sweep() const {
-  if (!path_.empty()) remove_job(path_, job_id_);
+  if (path_.empty()) return;
+  remove_job(path_, job_id_);
+  const fs::path base = fs::path(path_).parent_path();
+  std::error_code ignored;
+  for (fs::directory_iterator it(base, ignored), end; it != end; it.increment(ignored)) {
+    if (ignored) break;
+    const std::string name = it->path().filename().string();
+    if (name.rfind(job_id_ + ".", 0) != 0 || !ours(it->path())) continue;
+    const UniqueFd lock = lock_directory(it->path());
+    if (lock) remove_job(it->path(), name);
+  }
 }
 
 }  // namespace causeway::launch

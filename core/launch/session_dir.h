@@ -11,13 +11,15 @@ namespace causeway::launch {
 class SessionDir {
  public:
   // Sweeps directories whose launchers are dead, then makes a new one, mode 0700, below $TMPDIR
-  // or /tmp. Its name, "causeway-<uid>-<pid>-<random>", is also the name of the job. Throws Error.
-  static SessionDir create();
+  // or /tmp. Its name, "causeway-<uid>-<pid>-<random>", is also the name of the job. A relay gives
+  // the name: that of its job and what tells the hosts apart. Throws Error.
+  static SessionDir create(const std::string& name = "");
 
   const std::string& path() const { return path_; }
   const std::string& job_id() const { return job_id_; }
 
-  // Removes the directory and every /dev/shm object whose name starts with the job's. Idempotent.
+  // Removes the directory and every /dev/shm object whose name starts with the job's, and what
+  // relays of the job on this machine have left when they could not do so. Idempotent.
   void sweep() const;
 
  private:

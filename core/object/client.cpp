@@ -21,7 +21,7 @@ namespace {
 
 // One card per rank: where it runs and how its endpoints are addressed.
 std::vector<Card> trade_cards(Endpoint& ep) {
-  Card own = Card::of_this_process();
+  Card own = Card::of_this_process(runtime().bootstrap());
   own.segment_max = measure_max_segment();
   own.fingerprint = config_fingerprint(runtime().config());
   for (auto& cep : ep.conduit_eps()) {

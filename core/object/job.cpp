@@ -106,17 +106,35 @@ Card Card::unpack(const std::string& bytes) {
   return card;
 }
 
-Card Card::of_this_process() {
+namespace {
+
+// `launchers_host`: what the launcher tells hosts apart by. It separates what the system would take
+// for one host (network namespaces); it does not join what the system keeps apart.
+Card make_card(const std::string& launchers_host) {
   Card card;
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
   card.hostname = name;
-  card.host_id = hash_text(read_line("/proc/sys/kernel/random/boot_id"), 1);
+  card.host_id = hash_text(read_line("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
   // Mapping a neighbor's memory goes through /proc/<pid>/fd: same pid namespace and same user.
   card.sharing_id =
       hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
                 card.host_id);
   card.pid = static_cast<uint32_t>(::getpid());
+  return card;
+}
+
+}  // namespace
+
+Card Card::of_this_process() {
+  return make_card("");
+}
+
+Card Card::of_this_process(const Bootstrap& bootstrap) {
+  const std::string host = bootstrap.host_id();
+  Card card = make_card(host.empty() ? "" : "/" + host);
+  if (const std::string name = bootstrap.host_name(); !name.empty()) card.hostname = name;
+  card.epoch = bootstrap.epoch();
   return card;
 }
 
@@ -133,7 +151,7 @@ JobFacts::JobFacts(const Bootstrap& bootstrap)
   facts_.head = CWY_HEAD(cwy_job);
   facts_.rank = bootstrap.rank();
   facts_.size = bootstrap.size();
-  facts_.epoch = 1;
+  facts_.epoch = bootstrap.epoch();
   facts_.host_count = 1;
   facts_.cpu_count = usable_cpus();
   facts_.job_id = job_id_.c_str();

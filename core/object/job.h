@@ -34,6 +34,8 @@ struct Card {
   std::string pack() const;
   static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)
   static Card of_this_process();
+  // With what the launcher says of this process's host and epoch.
+  static Card of_this_process(const Bootstrap& bootstrap);
 };
 
 class JobFacts {

@@ -73,6 +73,8 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
   multithreaded_ = mode == ThreadMode::par;
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
+  // A spare is nobody until a rank has failed; a job that ends without it ends it.
+  if (bootstrap_->spare()) bootstrap_->wait_for_place(UINT64_MAX);
   set_log_identity(bootstrap_->rank(), bootstrap_->size());
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) { note_death(rank, how); });
   job_ = std::make_unique<JobFacts>(*bootstrap_);
@@ -81,7 +83,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
 }
 
 void Runtime::join_job() {
-  job_->set_own_card(Card::of_this_process());
+  job_->set_own_card(Card::of_this_process(*bootstrap_));
   fill_services(services_, &job_->facts());
   loader_ = std::make_unique<Loader>(config_, &services_);
   conduits_ = open_conduits(config_, *loader_, WhichConduits::used);

@@ -2,13 +2,15 @@
 // or misbehaves, as its words say. Words are carried out in order; "@R" before a word restricts it
 // to rank R, "!R" to all other ranks.
 #include <fcntl.h>
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -16,6 +18,8 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -29,6 +33,9 @@ using Clock = std::chrono::steady_clock;
 
 std::unique_ptr<Bootstrap> g_boot;
 double g_timeout_s = 20.0;
+std::mutex g_replaced_mutex;
+std::condition_variable g_replacement;
+std::optional<uint32_t> g_replaced;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -62,6 +69,36 @@ void init() {
   g_boot->on_death([](uint32_t who, const std::string& how) {
     say(fmt::format("rank {} hears: rank {} {}", rank(), who, how));
   });
+  g_boot->on_replacement([](uint32_t who, uint32_t epoch) {
+    say(fmt::format("rank {} hears: rank {} is of epoch {}", rank(), who, epoch));
+    const std::lock_guard lock(g_replaced_mutex);
+    g_replaced = who;
+    g_replacement.notify_all();
+  });
+}
+
+// A spare waits for its place; others go on.
+void take_place() {
+  if (!g_boot->spare()) return;
+  const auto place = g_boot->wait_for_place(timeout_ns());
+  if (!place) {
+    say("no place for a spare");
+    std::_Exit(8);
+  }
+  say(fmt::format("spare is rank {} of epoch {}", place->rank, place->epoch));
+}
+
+// Until a rank has been replaced; then its new card is asked for.
+void meet_replacement() {
+  if (g_boot->epoch() > 1) return;
+  std::unique_lock lock(g_replaced_mutex);
+  g_replacement.wait_for(lock, std::chrono::duration<double>(g_timeout_s),
+                         [] { return g_replaced.has_value(); });
+  const uint32_t who = g_replaced.value();
+  lock.unlock();
+  const std::string card = g_boot->card_of(who, timeout_ns());
+  say(fmt::format("rank {} {} the new card of {}", rank(), card == card_of(who) ? "has" : "MISSES",
+                  who));
 }
 
 void exchange() {
@@ -114,10 +151,17 @@ void perform(const std::string& word, const std::string& value) {
   if (word == "init") return init();
   if (word == "exchange") return exchange();
   if (word == "fence") return g_boot->fence(timeout_ns());
+  if (word == "place") return take_place();
+  if (word == "meet") return meet_replacement();
+  if (word == "survives") return say(g_boot->survives_failures() ? "survives" : "ends");
+  if (word == "host")
+    return say(fmt::format("rank {} on host '{}' id '{}', local {}", rank(), g_boot->host_name(),
+                           g_boot->host_id(), fmt::join(g_boot->local_ranks(), ",")));
   if (word == "finalize") return g_boot->finalize();
   if (word == "abort") return g_boot->abort(std::atoi(value.c_str()), "the test says so");
   if (word == "sleep") return std::this_thread::sleep_for(std::chrono::duration<double>(number()));
-  if (word == "kill") {
+  if (word == "first-kill" && g_boot->epoch() > 1) return;  // a replacement lives
+  if (word == "kill" || word == "first-kill") {
     // AddressSanitizer turns faults into an exit.
     ::signal(std::atoi(value.c_str()), SIG_DFL);
     ::raise(std::atoi(value.c_str()));

@@ -14,6 +14,7 @@ enum ExitCode : int {
 };
 
 void add_run(CLI::App& app, int& status);
+void add_relay(CLI::App& app, int& status);  // in run.cpp
 void add_info(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
 void add_check_config(CLI::App& app, int& status);

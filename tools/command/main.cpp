@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   int status = kOk;
 #define CAUSEWAY_COMMAND(name) add_##name(app, status);
 #include "command_list.inc"
+  CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   try {
     app.parse(argc, argv);

@@ -1,4 +1,5 @@
-// causeway run: starts a program on this host with N ranks.
+// causeway run: starts a program with N ranks, on this host or on several. causeway relay: its
+// counterpart on each of several hosts.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "config/config.h"
 #include "config/set_text.h"
 #include "diag/error.h"
+#include "launch/host_file.h"
 #include "launch/launch.h"
 
 namespace causeway::command {
@@ -21,7 +23,17 @@ namespace {
 constexpr uint32_t kMostRanks = 4096;
 
 struct RunOptions {
-  uint32_t ranks = 1;
+  uint32_t ranks = 0;  // not given
+  std::string host_file;
+  std::string hosts;
+  uint32_t per_host = 0;  // not given
+  std::string agent;
+  std::string address;
+  std::string relay;
+  std::string directory;
+  std::string first_host_program;
+  std::string on_failure;
+  uint32_t spares = 0;
   std::string config;
   std::vector<std::string> sets;
   bool tag_output = false;
@@ -49,13 +61,69 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
+  launch.start_s = static_cast<double>(timeouts.start_ns) * 1e-9;
+  launch.peer_s = static_cast<double>(timeouts.peer_ns) * 1e-9;
   if (!run.config.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", *sources.file);
   if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
 }
 
+std::string own_program() {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? "causeway" : path.string();
+}
+
+// Who runs where, from the host file, the list of hosts, or this host alone.
+void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
+  using causeway::launch::parse_host_list, causeway::launch::place;
+  using causeway::launch::Placement, causeway::launch::read_host_file, causeway::launch::spread;
+  launch.ranks = run.ranks;
+  launch.spares = run.spares;
+  if (run.host_file.empty() && run.hosts.empty()) {
+    if (run.ranks == 0) throw CLI::RequiredError("--ranks");
+    for (const auto& [value, option] : {std::pair{&run.agent, "--agent"},
+                                        {&run.address, "--address"},
+                                        {&run.relay, "--relay"},
+                                        {&run.directory, "--directory"}}) {
+      if (!value->empty())
+        throw Error(CWY_ERR_INVALID, "{} is for several hosts: give --host-file or --hosts",
+                    option);
+    }
+    if (run.per_host != 0)
+      throw Error(CWY_ERR_INVALID, "--per-host is for several hosts: give --host-file or --hosts");
+    return;
+  }
+  Placement how;
+  if (run.ranks != 0) how.ranks = run.ranks;
+  if (run.per_host != 0) how.per_host = run.per_host;
+  how.spares = run.spares;
+  const bool even = run.host_file.empty() && run.ranks != 0 && run.per_host == 0;
+  if (even) {
+    launch.hosts.places = spread(parse_host_list(run.hosts), run.ranks, run.spares);
+  } else {
+    const bool file = !run.host_file.empty();
+    launch.hosts.places = place(file ? read_host_file(run.host_file) : parse_host_list(run.hosts),
+                                how, file ? "the host file '" + run.host_file + "'" : "--hosts");
+  }
+  launch.ranks = static_cast<uint32_t>(launch.hosts.places.size()) - run.spares;
+  if (launch.ranks == 0) throw Error(CWY_ERR_INVALID, "the hosts have no slot for a rank");
+  launch.hosts.agent = run.agent;
+  launch.hosts.address = run.address;
+  launch.hosts.program = run.relay.empty() ? own_program() : run.relay;
+  launch.hosts.directory =
+      run.directory.empty() ? std::filesystem::current_path().string() : run.directory;
+}
+
 LaunchOptions to_launch(const RunOptions& run) {
   LaunchOptions launch;
-  launch.ranks = run.ranks;
+  apply_hosts(run, launch);
+  launch.survives = run.on_failure == "continue" || (run.on_failure.empty() && run.spares > 0);
+  if (run.spares > 0 && !launch.survives)
+    throw Error(CWY_ERR_INVALID, "--spares needs --on-failure=continue");
+  if (launch.ranks + run.spares > kMostRanks)
+    throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
+                kMostRanks);
+  launch.first_host_program = run.first_host_program;
   launch.command = run.command;
   launch.tag_output = run.tag_output;
   if (run.timeout_s > 0.0) launch.timeout_s = run.timeout_s;
@@ -63,9 +131,9 @@ LaunchOptions to_launch(const RunOptions& run) {
     launch.stdin_rank.reset();
   } else {
     launch.stdin_rank = static_cast<uint32_t>(std::stoul(run.stdin_rank));
-    if (*launch.stdin_rank >= run.ranks)
+    if (*launch.stdin_rank >= launch.ranks)
       throw Error(CWY_ERR_INVALID, "--stdin {}: the job has ranks 0 to {} only", run.stdin_rank,
-                  run.ranks - 1);
+                  launch.ranks - 1);
   }
   apply_config(run, launch);
   return launch;
@@ -85,12 +153,56 @@ std::string check_set(const std::string& text) {
 
 }  // namespace
 
+namespace {
+
+void add_host_options(CLI::App* run, RunOptions& options) {
+  const char* group = "Several hosts";
+  auto* file = run->add_option("--host-file", options.host_file,
+                               "Hosts, one a line: NAME [slots=N]; or one line per rank")
+                   ->group(group)
+                   ->check(CLI::ExistingFile);
+  run->add_option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
+      ->group(group)
+      ->excludes(file);
+  run->add_option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
+      ->group(group)
+      ->check(CLI::Range(1u, kMostRanks));
+  run->add_option("--agent", options.agent,
+                  "Command that starts something on a host: %h in it is the host's name, which "
+                  "otherwise follows it; then comes what is to be started. Default: ssh")
+      ->group(group);
+  run->add_option("--address", options.address,
+                  "Numeric address of this machine for the other hosts; default: all it has")
+      ->group(group);
+  run->add_option("--relay", options.relay,
+                  "Path of `causeway` on the hosts; default: that of this one")
+      ->group(group);
+  run->add_option("--directory", options.directory, "Where the ranks start; default: here")
+      ->group(group);
+  run->add_option("--first-host-program", options.first_host_program,
+                  "Program on the first host, with the same arguments")
+      ->group(group);
+}
+
+}  // namespace
+
+void add_relay(CLI::App& app, int& status) {
+  app.add_subcommand("relay", "")->group("")->callback([&status] { status = run_relay(); });
+}
+
 void add_run(CLI::App& app, int& status) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* run = app.add_subcommand("run", "Start a program on this host with N ranks");
-  run->add_option("-n,--ranks", options->ranks, "Number of ranks")
-      ->required()
+  CLI::App* run = app.add_subcommand("run", "Start a program with N ranks, here or on hosts");
+  run->add_option("-n,--ranks", options->ranks,
+                  "Number of ranks; default with --host-file: one per slot")
       ->check(CLI::Range(1u, kMostRanks));
+  add_host_options(run, *options);
+  run->add_option("--on-failure", options->on_failure,
+                  "What a failed rank is to the job: abort (default), or continue without it")
+      ->check(CLI::IsMember({"abort", "continue"}));
+  run->add_option("--spares", options->spares,
+                  "Further processes, which wait to take the place of a failed rank")
+      ->check(CLI::Range(0u, kMostRanks));
   run->add_option("--config", options->config, "Configuration file of the ranks")
       ->check(CLI::ExistingFile);
   run->add_option("--set", options->sets, "Override one configuration value: path=value")

@@ -1,0 +1,168 @@
+#include "launch/crew.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "launch/events.h"
+#include "launch/output.h"
+#include "launch/stdin_feed.h"
+
+namespace causeway::launch {
+namespace {
+
+// Four descriptors a rank, and PMIx's socket.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+}  // namespace
+
+MutedStderr::~MutedStderr() {
+  if (real_) ::dup2(real_.get(), STDERR_FILENO);
+}
+
+void MutedStderr::mute() {
+  if (std::getenv("PMIX_DEBUG") != nullptr) return;
+  const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+  if (!nowhere) return;
+  real_ = UniqueFd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (real_) ::dup2(nowhere.get(), STDERR_FILENO);
+}
+
+std::string tag_of(const JobLayout& layout, uint32_t process) {
+  if (process < layout.ranks) return std::to_string(process);
+  return fmt::format("spare {}", process - layout.ranks);
+}
+
+std::string job_variable(const JobLayout& layout) {
+  return fmt::format("{}=ranks={},spares={},on_failure={},hosts={}", kJobVariable, layout.ranks,
+                     layout.spares, layout.survives ? "continue" : "abort",
+                     std::max<size_t>(layout.hosts.size(), 1));
+}
+
+Crew::Crew(Plan plan, WorkforceEvents& events, int epoll)
+    : plan_(std::move(plan)), events_(events), epoll_(epoll) {}
+
+bool Crew::spawn() {
+  ::getrlimit(RLIMIT_NOFILE, &plan_.spawn.descriptor_limit);
+  raise_descriptor_limit();
+  const std::vector<uint32_t> mine = plan_.layout.on_host(plan_.host);
+  processes_.resize(mine.size());
+  for (size_t i = 0; i < mine.size(); ++i) {
+    if (spawn_rank(processes_[i], mine[i], plan_.spawn)) return true;
+  }
+  return false;
+}
+
+RankProcess* Crew::find(uint32_t process) {
+  const auto found = std::find_if(processes_.begin(), processes_.end(),
+                                  [process](const RankProcess& p) { return p.process == process; });
+  return found == processes_.end() ? nullptr : &*found;
+}
+
+void Crew::watch(int fd, uint64_t tag) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = tag;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+}
+
+void Crew::start(Output& output) {
+  output_ = &output;
+  for (RankProcess& process : processes_) {
+    const std::string tag = tag_of(plan_.layout, process.process);
+    output.add(tag, STDOUT_FILENO, std::move(process.out));
+    output.add(tag, STDERR_FILENO, std::move(process.err));
+  }
+  start_server();
+  for (RankProcess& process : processes_) {
+    if (process.in) feed_stdin(std::move(process.in));
+  }
+}
+
+void Crew::start_server() {
+  for (RankProcess& process : processes_) watch(process.control.get(), kControl | process.process);
+  server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
+  watch(server_->event_fd(), kServer);
+  for (RankProcess& process : processes_) {
+    std::vector<std::string> environment = plan_.environment;
+    for (std::string& entry : server_->client_environment(process.process))
+      environment.push_back(std::move(entry));
+    environment.push_back("CAUSEWAY_SESSION_DIR=" + plan_.session_path);
+    environment.push_back(job_variable(plan_.layout));
+    send_environment(process, environment);
+    events_.on_started(process.process, process.pid);
+  }
+}
+
+bool Crew::dispatch(uint64_t tag, uint32_t) {
+  switch (tag & kTagMask) {
+    case kServer:
+      take_reports();
+      return true;
+    case kControl:
+      if (RankProcess* process = find(static_cast<uint32_t>(tag))) on_control(*process);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Crew::take_reports() {
+  for (PmixReport& report : server_->take_reports()) events_.on_report(report);
+}
+
+void Crew::on_control(RankProcess& process) {
+  if (!process.control) return;
+  const std::optional<int> failure = exec_failure(process);
+  // Either way nothing more comes: a successful exec closed the process's end.
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, process.control.get(), nullptr);
+  process.control.reset();
+  if (failure) events_.on_exec_failure(process.process, *failure);
+}
+
+void Crew::on_children() {
+  // What the processes told the server before they ended comes first.
+  if (server_) take_reports();
+  int wait_status = 0;
+  pid_t pid;
+  while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
+    for (RankProcess& process : processes_) {
+      if (process.pid != pid || !process.running) continue;
+      on_control(process);
+      // Its group may have members left; the process itself is reaped, so its id is free.
+      process.running = false;
+      events_.on_ended(process.process, wait_status);
+    }
+  }
+}
+
+void Crew::signal(uint32_t process, int signal) {
+  if (const RankProcess* found = find(process)) found->send_signal(signal);
+}
+
+void Crew::announce(const Announcement& what) {
+  server_->announce(what);
+}
+
+void Crew::retag(uint32_t process, const std::string& tag) {
+  if (output_ != nullptr) output_->retag(tag_of(plan_.layout, process), tag);
+}
+
+bool Crew::quiet() const {
+  return std::none_of(processes_.begin(), processes_.end(),
+                      [](const RankProcess& process) { return process.running; });
+}
+
+}  // namespace causeway::launch

@@ -1,0 +1,75 @@
+// Crew: the processes of the job on this host, as children of this process, and the PMIx server
+// that serves them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/layout.h"
+#include "launch/pmix_server.h"
+#include "launch/rank_process.h"
+#include "launch/workforce.h"
+
+namespace causeway::launch {
+
+// The PMIx library prints a line of its own for every message to a process that has just died;
+// what users need to know is said once, by the job. PMIX_DEBUG brings the library's lines back.
+class MutedStderr {
+ public:
+  MutedStderr() = default;
+  ~MutedStderr();
+  MutedStderr(const MutedStderr&) = delete;
+  void mute();
+  int real() const { return real_ ? real_.get() : 2; }
+
+ private:
+  UniqueFd real_;
+};
+
+class Crew final : public Workforce {
+ public:
+  struct Plan {
+    SpawnPlan spawn;
+    JobLayout layout;
+    uint32_t host = 0;
+    std::string session_path;
+    std::vector<std::string> environment;  // "NAME=value", before what PMIx needs
+  };
+  Crew(Plan plan, WorkforceEvents& events, int epoll);
+
+  bool spawn() override;
+  void start(Output& output) override;
+  bool dispatch(uint64_t tag, uint32_t events) override;
+  void on_children() override;
+  void signal(uint32_t process, int signal) override;
+  void announce(const Announcement& what) override;
+  void retag(uint32_t process, const std::string& tag) override;
+  bool quiet() const override;
+
+  // For a relay, which takes the output elsewhere.
+  void start_server();
+  std::vector<RankProcess>& processes() { return processes_; }
+  RankProcess* find(uint32_t process);
+  PmixServer& server() { return *server_; }
+
+ private:
+  void watch(int fd, uint64_t tag);
+  void on_control(RankProcess& process);
+  void take_reports();
+
+  Plan plan_;
+  WorkforceEvents& events_;
+  const int epoll_;
+  std::vector<RankProcess> processes_;
+  std::unique_ptr<PmixServer> server_;
+  Output* output_ = nullptr;
+};
+
+// What stands in brackets before a process's lines.
+std::string tag_of(const JobLayout& layout, uint32_t process);
+
+// "ranks=4,spares=1,on_failure=continue,hosts=2": for the processes.
+std::string job_variable(const JobLayout& layout);
+
+}  // namespace causeway::launch

@@ -1,0 +1,39 @@
+// Feed: bytes that came from another host, on their way into a pipe of this one. Bounded by its
+// sender's window: kWindow bytes may be under way, until taken() says that some have gone in.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "launch/unique_fd.h"
+
+namespace causeway::launch {
+
+inline constexpr size_t kWindow = 256 << 10;
+
+class Feed {
+ public:
+  Feed() = default;
+  Feed(UniqueFd write_end, int epoll, uint64_t tag);
+
+  void push(std::string_view bytes);
+  void end();  // of file, behind what has been pushed
+  // Moves what fits. Bytes that have left the feed, also those that nobody reads any more.
+  size_t pump();
+  bool open() const { return static_cast<bool>(pipe_); }
+  // The reader has closed its end: what comes is dropped.
+  bool broken() const { return broken_; }
+
+ private:
+  void watch(bool wanted);
+  void close();
+
+  UniqueFd pipe_;
+  int epoll_ = -1;
+  uint64_t tag_ = 0;
+  bool watched_ = false, ended_ = false, broken_ = false;
+  std::string waiting_;
+};
+
+}  // namespace causeway::launch

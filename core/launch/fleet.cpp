@@ -1,0 +1,561 @@
+#include "launch/fleet.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "diag/error.h"
+#include "launch/addresses.h"
+#include "launch/clock.h"
+#include "launch/crew.h"
+#include "launch/output.h"
+#include "launch/stdin_feed.h"
+#include "launch/verdict.h"
+
+namespace causeway::launch {
+namespace {
+
+// Connections that have not said who they are: they are let go after this long, and beyond so many
+// the oldest makes room.
+constexpr double kGuestPatience = 10.0;
+constexpr size_t kMostGuests = 256;
+// From the order to end to the end of the agents, beyond the processes' own time.
+constexpr double kDismissPatience = 3.0;
+// What a question for another process's data may take when the asker does not say.
+constexpr double kQuestionLimit = 60.0;
+
+std::string with_article(const std::vector<std::string>& names) {
+  std::string text = names.size() == 1 ? "host " : "hosts ";
+  for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
+  return text;
+}
+
+}  // namespace
+
+Fleet::Fleet(const LaunchOptions& options, const JobLayout& layout, const sigset_t& caller_mask,
+             WorkforceEvents& events, int epoll)
+    : options_(options),
+      layout_(layout),
+      caller_mask_(caller_mask),
+      events_(events),
+      epoll_(epoll),
+      environment_(portable_environment()),
+      hosts_(layout.hosts.size()),
+      start_until_(now_s() + options.start_s),
+      ended_(layout.processes(), false) {
+  for (const auto& [name, value] : options.environment) environment_.push_back(name + "=" + value);
+  for (size_t i = 0; i < hosts_.size(); ++i) secrets_.push_back(random_key());
+}
+
+bool Fleet::spawn() {
+  std::tie(listener_, port_) = open_listener(options_.hosts.address);
+  const std::vector<std::string> addresses = own_addresses(options_.hosts.address);
+  const std::vector<std::string> relay = {options_.hosts.program, "relay"};
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    Host& host = hosts_[i];
+    host.agent =
+        spawn_agent(agent_words(options_.hosts.agent, layout_.hosts[i], relay), caller_mask_);
+    host.agent_runs = true;
+    Invitation invitation{i, secrets_[i], port_, options_.start_s, addresses};
+    const std::string line = invitation.pack();
+    // Less than a pipe holds. An agent that has ended is noticed as such.
+    [[maybe_unused]] const ssize_t n = ::write(host.agent.in.get(), line.data(), line.size());
+  }
+  return false;
+}
+
+void Fleet::start(Output& output) {
+  output_ = &output;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kListener;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_.get(), &event);
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    const std::string tag = "host " + layout_.hosts[i];
+    // What agents say is about the start, never output of the program.
+    output.add(tag, STDERR_FILENO, std::move(hosts_[i].agent.out));
+    output.add(tag, STDERR_FILENO, std::move(hosts_[i].agent.err));
+  }
+  make_outputs(output);
+  start_stdin();
+}
+
+void Fleet::make_outputs(Output& output) {
+  for (uint32_t process = 0; process < layout_.processes(); ++process) {
+    for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+      int fds[2];
+      if (::pipe2(fds, O_CLOEXEC) != 0)
+        throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", std::strerror(errno));
+      output.add(tag_of(layout_, process), stream, UniqueFd(fds[0]));
+      feeds_.emplace_back(UniqueFd(fds[1]), epoll_, kFeed | feeds_.size());
+    }
+  }
+}
+
+void Fleet::start_stdin() {
+  if (!options_.stdin_rank) return;
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0)
+    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", std::strerror(errno));
+  stdin_ = UniqueFd(fds[0]);
+  feed_stdin(UniqueFd(fds[1]));
+}
+
+void Fleet::watch_stdin(bool wanted) {
+  if (!stdin_ || wanted == stdin_watched_) return;
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kStdin;
+  ::epoll_ctl(epoll_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, stdin_.get(), &event);
+  stdin_watched_ = wanted;
+}
+
+void Fleet::read_stdin() {
+  char chunk[64 << 10];
+  const ssize_t n = ::read(stdin_.get(), chunk, std::min(sizeof chunk, stdin_room_));
+  if (n < 0) return;
+  Host& host = hosts_[layout_.host_of[*options_.stdin_rank]];
+  host.channel.send(Word::stdin_data, std::string_view(chunk, static_cast<size_t>(n)));
+  stdin_room_ -= static_cast<size_t>(n);
+  if (n == 0 || stdin_room_ == 0) watch_stdin(false);
+  if (n == 0) stdin_.reset();
+}
+
+bool Fleet::dispatch(uint64_t tag, uint32_t) {
+  const uint32_t index = static_cast<uint32_t>(tag);
+  switch (tag & kTagMask) {
+    case kListener:
+      on_listener();
+      return true;
+    case kGuest:
+      on_guest(index);
+      return true;
+    case kLink:
+      on_link(index);
+      return true;
+    case kFeed:
+      pump_feed(index);
+      return true;
+    case kStdin:
+      if (stdin_) read_stdin();
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Fleet::on_listener() {
+  UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) return;
+  if (guests_.size() >= kMostGuests) guests_.erase(guests_.begin());
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kGuest | next_guest_;
+  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket.get(), &event);
+  guests_.emplace(next_guest_++, Guest(std::move(socket), now_s()));
+}
+
+void Fleet::on_guest(uint32_t index) {
+  const auto found = guests_.find(index);
+  if (found == guests_.end()) return;
+  Guest& guest = found->second;
+  const Guest::State state = guest.pump(secrets_);
+  if (state == Guest::State::waiting) return;
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, guest.fd(), nullptr);
+  const uint32_t host = guest.host();
+  UniqueFd socket = guest.take_socket();
+  guests_.erase(found);
+  if (state == Guest::State::accepted && hosts_[host].state == State::invited)
+    join(host, std::move(socket));
+}
+
+// Nothing is started before every host is there: a host that cannot be reached is a mistake to be
+// told at once.
+void Fleet::join(uint32_t host, UniqueFd socket) {
+  const int yes = 1;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  hosts_[host].state = State::joined;
+  hosts_[host].channel = Channel(std::move(socket), epoll_, kLink | host);
+  const bool complete = std::all_of(hosts_.begin(), hosts_.end(),
+                                    [](const Host& each) { return each.state == State::joined; });
+  if (!complete || start_failed_) return;
+  started_ = true;
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_.get(), nullptr);
+  listener_.reset();
+  guests_.clear();
+  for (uint32_t i = 0; i < hosts_.size(); ++i)
+    hosts_[i].channel.send(Word::start, order_for(i).pack());
+  watch_stdin(true);
+}
+
+StartOrder Fleet::order_for(uint32_t host) const {
+  StartOrder order;
+  order.layout = layout_;
+  order.host = host;
+  order.command = options_.command;
+  if (host == 0 && !options_.first_host_program.empty())
+    order.command[0] = options_.first_host_program;
+  order.directory = options_.hosts.directory;
+  order.environment = environment_;
+  order.stdin_process = options_.stdin_rank;
+  order.kill_grace_s = options_.kill_grace_s;
+  order.peer_s = options_.peer_s;
+  return order;
+}
+
+void Fleet::on_link(uint32_t host) {
+  Host& from = hosts_[host];
+  if (!from.channel) return;
+  try {
+    for (const Frame& frame : from.channel.pump()) take(host, frame);
+  } catch (const Error& e) {
+    return lose(host, "its relay sent what cannot be understood: " + e.text());
+  }
+  if (!from.channel && from.state == State::joined)
+    lose(host, "the connection to its relay ended (" + from.channel.why() + ")");
+}
+
+// A relay speaks of its own processes only.
+uint32_t Fleet::checked_process(uint32_t host, uint32_t process) const {
+  if (process >= layout_.processes() || layout_.host_of[process] != host)
+    throw Error(CWY_ERR_INVALID, "it speaks of process {}, which is not its own", process);
+  return process;
+}
+
+void Fleet::take(uint32_t host, const Frame& frame) {
+  Unpacker in(frame.body);
+  switch (frame.word) {
+    case Word::started: {
+      const uint32_t process = checked_process(host, in.number<uint32_t>());
+      return events_.on_started(process, in.number<int32_t>());
+    }
+    case Word::exec_failed: {
+      const uint32_t process = checked_process(host, in.number<uint32_t>());
+      return events_.on_exec_failure(process, in.number<int32_t>());
+    }
+    case Word::ended: {
+      const uint32_t process = checked_process(host, in.number<uint32_t>());
+      const int wait_status = in.number<int32_t>();
+      forget(process);
+      return events_.on_ended(process, wait_status);
+    }
+    case Word::report:
+      return take_report(in);
+    case Word::fence:
+      return take_fence(host, in);
+    case Word::modex_ask:
+      return take_question(host, in);
+    case Word::modex_data:
+      return take_answer(in);
+    case Word::output:
+      return take_output(host, in);
+    case Word::stdin_taken:
+      stdin_room_ = std::min<size_t>(stdin_room_ + in.number<uint32_t>(), kWindow);
+      return watch_stdin(stdin_room_ > 0);
+    case Word::stdin_closed:
+      watch_stdin(false);
+      return stdin_.reset();
+    case Word::remark:
+      return events_.on_remark(fmt::format("host {}: {}", layout_.hosts[host], in.text()));
+    case Word::done:
+      hosts_[host].state = State::done;
+      return hosts_[host].channel.send(Word::dismiss);
+    default:
+      return;  // beat, and what a later version may say
+  }
+}
+
+void Fleet::take_report(Unpacker& in) {
+  PmixReport report(static_cast<PmixReport::Kind>(in.number<uint32_t>()));
+  report.process = in.number<uint32_t>();
+  report.status = in.number<int32_t>();
+  report.line = in.text();
+  if (report.kind > PmixReport::Kind::aborted) throw Error(CWY_ERR_INVALID, "an unknown report");
+  events_.on_report(report);
+}
+
+void Fleet::take_output(uint32_t host, Unpacker& in) {
+  const uint32_t process = checked_process(host, in.number<uint32_t>());
+  const uint32_t stream = in.number<uint32_t>();
+  if (stream != STDOUT_FILENO && stream != STDERR_FILENO)
+    throw Error(CWY_ERR_INVALID, "output of stream {}", stream);
+  const std::string_view bytes = in.rest();
+  const uint32_t index = 2 * process + stream - 1;
+  if (bytes.empty()) {
+    feeds_[index].end();
+  } else {
+    feeds_[index].push(bytes);
+  }
+  pump_feed(index);
+}
+
+void Fleet::pump_feed(uint32_t index) {
+  const size_t gone = feeds_[index].pump();
+  if (gone == 0) return;
+  const uint32_t process = index / 2;
+  hosts_[layout_.host_of[process]].channel.send(
+      Word::output_taken,
+      Packer().number(process).number(index % 2 + 1).number(static_cast<uint32_t>(gone)).bytes());
+}
+
+std::vector<uint32_t> Fleet::hosts_of(const std::vector<uint32_t>& participants) const {
+  std::vector<uint32_t> list;
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    const bool takes_part =
+        participants.empty() ? !layout_.on_host(host).empty()
+                             : std::any_of(participants.begin(), participants.end(),
+                                           [&](uint32_t p) { return layout_.host_of[p] == host; });
+    if (takes_part) list.push_back(host);
+  }
+  return list;
+}
+
+// The same processes cannot begin their next fence before this one has been answered, so they
+// name it.
+void Fleet::take_fence(uint32_t host, Unpacker& in) {
+  const std::vector<uint32_t> participants = in.numbers();
+  for (const uint32_t process : participants) {
+    if (process >= layout_.processes()) throw Error(CWY_ERR_INVALID, "a fence of nobody");
+  }
+  Gathering& gathering = gatherings_[participants];
+  gathering.parts[host] = std::string(in.rest());
+  bool hopeless = false;
+  for (uint32_t process = 0; process < ended_.size(); ++process) {
+    const bool takes_part = participants.empty() ||
+                            std::binary_search(participants.begin(), participants.end(), process);
+    hopeless = hopeless || (takes_part && ended_[process]);
+  }
+  if (hopeless) return answer_fence(participants, false);
+  if (gathering.parts.size() < hosts_of(participants).size() || gathering.asked) return;
+  gathering.asked = true;
+  PmixReport report(PmixReport::Kind::fence);
+  report.participants = participants;
+  report.answer = [this, participants](bool complete, const std::string*) {
+    answer_fence(participants, complete);
+  };
+  events_.on_report(report);
+}
+
+void Fleet::answer_fence(const std::vector<uint32_t>& participants, bool complete) {
+  const auto found = gatherings_.find(participants);
+  if (found == gatherings_.end()) return;
+  std::string all;
+  for (const auto& [host, part] : found->second.parts) all += part;
+  const std::string body = Packer()
+                               .numbers(participants)
+                               .number(static_cast<uint32_t>(complete))
+                               .text(complete ? all : std::string())
+                               .bytes();
+  for (const auto& [host, part] : found->second.parts)
+    hosts_[host].channel.send(Word::fence_done, body);
+  gatherings_.erase(found);
+}
+
+void Fleet::take_question(uint32_t host, Unpacker& in) {
+  Question question{host, in.number<uint64_t>(), in.number<uint32_t>(), 0.0};
+  const double limit = in.number<double>();
+  question.until = now_s() + (limit > 0 ? limit : kQuestionLimit);
+  const uint64_t number = next_question_++;
+  questions_[number] = question;
+  if (question.process >= layout_.processes() || ended_[question.process])
+    return answer_question(number, false, "");
+  hosts_[layout_.host_of[question.process]].channel.send(
+      Word::modex_ask, Packer().number(number).number(question.process).number(limit).bytes());
+}
+
+void Fleet::take_answer(Unpacker& in) {
+  const auto number = in.number<uint64_t>();
+  const bool found = in.number<uint32_t>() != 0;
+  answer_question(number, found, in.view());
+}
+
+void Fleet::answer_question(uint64_t number, bool found, std::string_view data) {
+  const auto question = questions_.find(number);
+  if (question == questions_.end()) return;
+  hosts_[question->second.asker].channel.send(Word::modex_data,
+                                              Packer()
+                                                  .number(question->second.of_asker)
+                                                  .number(static_cast<uint32_t>(found))
+                                                  .text(data)
+                                                  .bytes());
+  questions_.erase(question);
+}
+
+void Fleet::forget(uint32_t process) {
+  if (ended_[process]) return;
+  ended_[process] = true;
+  std::vector<std::vector<uint32_t>> hopeless;
+  for (const auto& [participants, gathering] : gatherings_) {
+    if (participants.empty() ||
+        std::binary_search(participants.begin(), participants.end(), process))
+      hopeless.push_back(participants);
+  }
+  for (const auto& participants : hopeless) answer_fence(participants, false);
+  std::vector<uint64_t> numbers;
+  for (const auto& [number, question] : questions_) {
+    if (question.process == process) numbers.push_back(number);
+  }
+  for (const uint64_t number : numbers) answer_question(number, false, "");
+}
+
+void Fleet::lose(uint32_t host, const std::string& how) {
+  Host& lost = hosts_[host];
+  if (lost.state == State::lost || lost.state == State::done) return;
+  lost.state = State::lost;
+  lost.channel.close();
+  for (const uint32_t process : layout_.on_host(host)) {
+    forget(process);
+    for (const uint32_t index : {2 * process, 2 * process + 1}) {
+      feeds_[index].end();
+      feeds_[index].pump();
+    }
+  }
+  if (options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host) {
+    watch_stdin(false);
+    stdin_.reset();
+  }
+  if (started_) return events_.on_host_lost(host, how);
+  start_failed_ = true;
+  events_.on_start_failure(fmt::format("host {} is lost: {}", layout_.hosts[host], how));
+  events_.on_host_lost(host, how);
+}
+
+void Fleet::on_children() {
+  int wait_status = 0;
+  pid_t pid;
+  while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
+    for (uint32_t i = 0; i < hosts_.size(); ++i) {
+      Host& host = hosts_[i];
+      if (host.agent.pid != pid) continue;
+      host.agent_runs = false;
+      if (host.state != State::invited || start_failed_) continue;
+      start_failed_ = true;
+      events_.on_start_failure(fmt::format(
+          "no relay on host {}: the command that was to start it ({}) {}", layout_.hosts[i],
+          agent_words(options_.hosts.agent, layout_.hosts[i], {options_.hosts.program, "relay"})[0],
+          describe_end(wait_status)));
+      for (uint32_t other = 0; other < hosts_.size(); ++other)
+        lose(other, "the job does not start");
+    }
+  }
+}
+
+double Fleet::deadline() const {
+  double first = kNever;
+  if (!started_ && !start_failed_) first = start_until_;
+  for (const auto& [index, guest] : guests_)
+    first = std::min(first, guest.came_at() + kGuestPatience);
+  for (const auto& [number, question] : questions_) first = std::min(first, question.until);
+  for (const Host& host : hosts_) {
+    if (!host.channel) continue;
+    first = std::min(first, host.channel.sent_at() + beat_interval(options_.peer_s));
+    if (started_ && host.state == State::joined)
+      first = std::min(first, host.channel.heard_at() + options_.peer_s);
+  }
+  return first;
+}
+
+std::string Fleet::names_of(State state) const {
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    if (hosts_[i].state == state) names.push_back(layout_.hosts[i]);
+  }
+  return with_article(names);
+}
+
+void Fleet::on_timers(double now) {
+  if (!started_ && !start_failed_ && start_until_ <= now) {
+    start_failed_ = true;
+    const std::string line = fmt::format(
+        "no relay on {} within {:g} s: the relay must reach port {} of this machine at {}",
+        names_of(State::invited), options_.start_s, port_,
+        with_article(own_addresses(options_.hosts.address)).substr(5));
+    events_.on_start_failure(line);
+    for (uint32_t host = 0; host < hosts_.size(); ++host) lose(host, "the job does not start");
+    return;
+  }
+  for (auto it = guests_.begin(); it != guests_.end();)
+    it = it->second.came_at() + kGuestPatience <= now ? guests_.erase(it) : std::next(it);
+  std::vector<uint64_t> late;
+  for (const auto& [number, question] : questions_) {
+    if (question.until <= now) late.push_back(number);
+  }
+  for (const uint64_t number : late) answer_question(number, false, "");
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    Host& host = hosts_[i];
+    if (!host.channel) {
+      // A send has found the connection broken.
+      if (host.state == State::joined)
+        lose(i, "the connection to its relay failed (" + host.channel.why() + ")");
+      continue;
+    }
+    if (host.channel.sent_at() + beat_interval(options_.peer_s) <= now)
+      host.channel.send(Word::beat);
+    if (started_ && host.state == State::joined && host.channel.heard_at() + options_.peer_s <= now)
+      lose(i, fmt::format("no sign of life from its relay for {:g} s (timeouts.peer)",
+                          options_.peer_s));
+  }
+}
+
+void Fleet::signal(uint32_t process, int signal) {
+  hosts_[layout_.host_of[process]].channel.send(
+      Word::signal, Packer().number(process).number(static_cast<int32_t>(signal)).bytes());
+}
+
+void Fleet::announce(const Announcement& what) {
+  const std::string body = Packer()
+                               .number(static_cast<uint32_t>(what.kind))
+                               .number(what.rank)
+                               .number(what.process)
+                               .number(what.epoch)
+                               .text(what.how)
+                               .bytes();
+  for (Host& host : hosts_) {
+    if (host.state == State::joined) host.channel.send(Word::announce, body);
+  }
+}
+
+void Fleet::retag(uint32_t process, const std::string& tag) {
+  if (output_ != nullptr) output_->retag(tag_of(layout_, process), tag);
+}
+
+bool Fleet::quiet() const {
+  for (const Host& host : hosts_) {
+    if (host.state == State::joined) return false;
+  }
+  return std::none_of(feeds_.begin(), feeds_.end(), [](const Feed& feed) { return feed.open(); });
+}
+
+// Relays that are told end their processes, if any are left, put their host in order and go.
+void Fleet::dismiss() {
+  for (Host& host : hosts_) {
+    if (host.state == State::joined) host.channel.send(Word::dismiss);
+  }
+  for (Host& host : hosts_) {
+    if (host.state == State::lost) continue;
+    host.channel.drain(1.0);
+    host.agent.in.reset();
+  }
+  const double until = now_s() + options_.kill_grace_s + kDismissPatience;
+  const auto waits = [this] {
+    return std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
+      return host.agent_runs && (host.state == State::joined || host.state == State::done);
+    });
+  };
+  while (waits() && now_s() < until) {
+    on_children();
+    if (waits()) ::usleep(2000);
+  }
+}
+
+}  // namespace causeway::launch

@@ -1,0 +1,118 @@
+#include "launch/host_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "diag/error.h"
+
+namespace causeway::launch {
+namespace {
+
+constexpr uint32_t kMostSlots = 65536;
+
+// A name goes into the agent's command line: it must not be taken for an option there.
+bool is_name(const std::string& word) {
+  return !word.empty() && word[0] != '-' &&
+         word.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+             ".-_@:") == std::string::npos;
+}
+
+std::optional<uint32_t> number_in(const std::string& text) {
+  if (text.empty() || text.size() > 5 || text.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  return static_cast<uint32_t>(std::stoul(text));
+}
+
+std::vector<std::string> each_once(const std::vector<std::string>& slots) {
+  std::vector<std::string> hosts;
+  for (const std::string& host : slots) {
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+  }
+  return hosts;
+}
+
+void add_spares(std::vector<std::string>& places, const std::vector<std::string>& free_slots,
+                const std::vector<std::string>& hosts, uint32_t spares) {
+  for (uint32_t i = 0; i < spares; ++i) {
+    const size_t beyond = i - std::min<size_t>(i, free_slots.size());
+    places.push_back(i < free_slots.size() ? free_slots[i]
+                                           : hosts[hosts.size() - 1 - beyond % hosts.size()]);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> read_host_file(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error(CWY_ERR_INVALID, "cannot read the host file '{}'", path);
+  std::vector<std::string> slots;
+  size_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string host, word;
+    if (!(words >> host)) continue;
+    if (!is_name(host))
+      throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not a host's name", path, number, host);
+    uint32_t count = 1;
+    while (words >> word) {
+      const std::optional<uint32_t> given =
+          word.rfind("slots=", 0) == 0 ? number_in(word.substr(6)) : std::nullopt;
+      if (!given)
+        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N", path, number, word);
+      count = *given;
+    }
+    if (slots.size() + count > kMostSlots)
+      throw Error(CWY_ERR_INVALID, "{}:{}: more than {} slots", path, number, kMostSlots);
+    slots.insert(slots.end(), count, host);
+  }
+  if (slots.empty()) throw Error(CWY_ERR_INVALID, "{}: no host is named", path);
+  return slots;
+}
+
+std::vector<std::string> parse_host_list(const std::string& text) {
+  std::string blanks = text;
+  std::replace(blanks.begin(), blanks.end(), ',', ' ');
+  std::istringstream in(blanks);
+  std::vector<std::string> hosts;
+  for (std::string word; in >> word;) {
+    if (!is_name(word)) throw Error(CWY_ERR_INVALID, "'{}' is not a host's name", word);
+    hosts.push_back(word);
+  }
+  if (hosts.empty()) throw Error(CWY_ERR_INVALID, "no host is named");
+  return each_once(hosts);
+}
+
+std::vector<std::string> place(const std::vector<std::string>& slots, const Placement& how,
+                               const std::string& source) {
+  const std::vector<std::string> hosts = each_once(slots);
+  std::vector<std::string> list = slots;
+  if (how.per_host) {
+    list.clear();
+    for (const std::string& host : hosts) list.insert(list.end(), *how.per_host, host);
+  }
+  const size_t ranks = how.ranks.value_or(static_cast<uint32_t>(list.size()));
+  if (ranks > list.size())
+    throw Error(CWY_ERR_INVALID,
+                "{} ranks, but {} has room for {} on {} host{}: add hosts, raise slots=, or say "
+                "--per-host",
+                ranks, source, list.size(), hosts.size(), hosts.size() == 1 ? "" : "s");
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(ranks);
+  std::vector<std::string> places(list.begin(), end);
+  add_spares(places, {end, list.end()}, hosts, how.spares);
+  return places;
+}
+
+std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
+                                uint32_t spares) {
+  std::vector<std::string> places;
+  const size_t count = hosts.size();
+  for (size_t i = 0; i < count; ++i)
+    places.insert(places.end(), ranks / count + (i < ranks % count ? 1 : 0), hosts[i]);
+  add_spares(places, {}, hosts, spares);
+  return places;
+}
+
+}  // namespace causeway::launch

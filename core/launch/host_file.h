@@ -1,0 +1,35 @@
+// Host files: which hosts a job runs on, and which rank is where.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace causeway::launch {
+
+// Slots in the order of ranks: the host of slot 0, 1, ... A line is "host" for one slot or
+// "host slots=N"; a host may have several lines, so a file with one line per rank is one as well.
+// "#" begins a comment. Throws Error with file:line.
+std::vector<std::string> read_host_file(const std::string& path);
+
+// Hosts separated by commas or blanks; each once. Throws Error.
+std::vector<std::string> parse_host_list(const std::string& text);
+
+struct Placement {
+  std::optional<uint32_t> ranks;     // absent: one per slot
+  std::optional<uint32_t> per_host;  // instead of what the slots say
+  uint32_t spares = 0;
+};
+
+// The host of every rank, then of every spare. Ranks fill the slots in order; with `per_host`
+// every host in turn. Spares take slots that are left, then hosts in turn, the last one first.
+// `source` is named in errors. Throws Error.
+std::vector<std::string> place(const std::vector<std::string>& slots, const Placement& how,
+                               const std::string& source);
+
+// `ranks` over `hosts` in blocks that differ by one at most; spares as above.
+std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
+                                uint32_t spares);
+
+}  // namespace causeway::launch

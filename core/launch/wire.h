@@ -1,0 +1,141 @@
+// How the launcher and its relays talk: frames over one TCP connection each.
+//
+// A frame is a length and a type, 32 bits each, and that many bytes. Numbers are in the order of
+// the hosts, which is the same on all: the ranks of one job need that anyway. Foreign bytes never
+// crash the reader: a frame that is too long or ends within a field is an Error.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launch/unique_fd.h"
+
+namespace causeway::launch {
+
+enum class Word : uint32_t {
+  // to the relay
+  start = 1,  // everything about the job
+  signal,     // process, signal
+  fence_done,
+  announce,
+  stdin_data,    // bytes; none: end of file
+  output_taken,  // process, stream, count
+  dismiss,       // the job is over: end
+  // from the relay
+  started,  // process, pid
+  exec_failed,
+  ended,
+  report,
+  fence,
+  output,  // process, stream, bytes; none: end of file
+  stdin_taken,
+  stdin_closed,
+  remark,
+  done,  // no process is left here, and nothing is left to be read
+  // both ways
+  modex_ask,  // question, process, limit
+  modex_data,
+  beat,  // nothing but a sign of life
+};
+
+inline constexpr uint32_t kLongestFrame = 1u << 30;
+
+class Packer {
+ public:
+  template <typename T>
+  Packer& number(T value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Packer& text(std::string_view value) {
+    number(static_cast<uint32_t>(value.size()));
+    bytes_.append(value);
+    return *this;
+  }
+  Packer& texts(const std::vector<std::string>& values) {
+    number(static_cast<uint32_t>(values.size()));
+    for (const std::string& value : values) text(value);
+    return *this;
+  }
+  Packer& numbers(const std::vector<uint32_t>& values) {
+    number(static_cast<uint32_t>(values.size()));
+    for (const uint32_t value : values) number(value);
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+// Every call throws Error(CWY_ERR_INVALID) beyond the end.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  T number() {
+    static_assert(std::is_trivially_copyable_v<T>);
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::string_view view() { return take(number<uint32_t>()); }
+  std::string text() { return std::string(view()); }
+  std::vector<std::string> texts();
+  std::vector<uint32_t> numbers();
+  std::string_view rest() { return take(bytes_.size()); }
+
+ private:
+  std::string_view take(size_t size);
+
+  std::string_view bytes_;
+};
+
+struct Frame {
+  Word word;
+  std::string body;
+};
+
+// One end of a connection, non-blocking. What cannot be sent at once is kept: what is large is
+// limited by those who send it (windows of output and input).
+class Channel {
+ public:
+  Channel() = default;
+  // Watches the socket with `epoll` under `tag`.
+  Channel(UniqueFd socket, int epoll, uint64_t tag);
+
+  explicit operator bool() const { return static_cast<bool>(socket_); }
+  void send(Word word, std::string_view body = {});
+  // The socket can be read or written: frames that have come. Closes itself at the end of the
+  // connection or when it fails; why() says so. Throws Error when the peer sends nonsense.
+  std::vector<Frame> pump();
+  // Sends what is left, for `limit_s` at most.
+  void drain(double limit_s);
+  void close();
+  const std::string& why() const { return why_; }
+
+  double heard_at() const { return heard_at_; }
+  double sent_at() const { return sent_at_; }
+
+ private:
+  void write_out();
+  void fail(const std::string& why);
+  void watch();
+
+  UniqueFd socket_;
+  int epoll_ = -1;
+  uint64_t tag_ = 0;
+  bool wants_out_ = false;
+  std::string incoming_, outgoing_;
+  size_t out_at_ = 0;
+  double heard_at_ = 0.0, sent_at_ = 0.0;
+  std::string why_;
+};
+
+}  // namespace causeway::launch
