@@ -1,0 +1,160 @@
+// What no completion announces: processes of this host that died, peers that fell silent, and what
+// the device says of itself.
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "calls.h"
+
+namespace causeway::verbs {
+namespace {
+
+constexpr uint64_t look_interval_ns = 50'000'000;
+
+bool has_ended(int pidfd) {
+  pollfd p{pidfd, POLLIN, 0};
+  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
+}
+
+uint32_t look_at_processes(cwyc_ep* ep) {
+  uint32_t events = 0;
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->pidfd < 0 || !has_ended(link->pidfd)) continue;
+    lose_link(*link, "its process has ended");
+    ++events;
+  }
+  return events;
+}
+
+// Idle connections are asked for a sign of life: an empty write, which the peer's device answers
+// without its process. Without an answer the queue pair fails.
+void ask_silent_peers(cwyc_ep* ep) {
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->state != LinkState::up || link->purged) continue;
+    const bool quiet = !std::exchange(link->used_since_look, false);
+    if (!quiet || link->probing || link->local_closed) continue;
+    if (probe(*link, nullptr) == CWY_INPROGRESS) link->probing = true;
+    link->used_since_look = false;
+  }
+}
+
+Link* link_of_queue_pair(cwyc_domain* domain, const ibv_qp* qp) {
+  for (cwyc_ep* ep : domain->eps) {
+    for (const auto& link : ep->links) {
+      if (link != nullptr && link->qp.get() == qp) return link.get();
+    }
+  }
+  return nullptr;
+}
+
+void on_device_event(cwyc_domain* domain, const ibv_async_event& event) {
+  const char* name = domain->port.name.c_str();
+  switch (event.event_type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+      if (Link* link = link_of_queue_pair(domain, event.element.qp))
+        lose_link(*link, ibv_event_type_str(event.event_type));
+      return;
+    case IBV_EVENT_DEVICE_FATAL:
+    case IBV_EVENT_CQ_ERR:
+    case IBV_EVENT_SRQ_ERR:
+      fail_device(domain, ibv_event_type_str(event.event_type));
+      return;
+    case IBV_EVENT_PORT_ERR:
+      if (event.element.port_num == domain->port.number)
+        log(CWY_LOG_WARN, "%s went down; peers count as failed when it does not come back soon",
+            name);
+      return;
+    case IBV_EVENT_PORT_ACTIVE:
+      if (event.element.port_num == domain->port.number) log(CWY_LOG_INFO, "%s is up", name);
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+void look_at_device(cwyc_domain* domain) {
+  ibv_async_event event;
+  while (ibv_get_async_event(domain->port.context.get(), &event) == 0) {
+    on_device_event(domain, event);
+    ibv_ack_async_event(&event);
+  }
+}
+
+void fail_device(cwyc_domain* domain, const char* what) {
+  if (domain->failed) return;
+  domain->failed = true;
+  domain->failure = "device " + domain->port.name + " failed: " + what;
+  for (cwyc_ep* ep : domain->eps) {
+    for (const auto& link : ep->links) {
+      if (link == nullptr) continue;
+      lose_link(*link, domain->failure.c_str());
+      end_queue_pair(*link);
+      abandon_pending(*link, CWY_ERR_DEVICE_FAILED);
+    }
+  }
+}
+
+bool watch_process(Link& link, const cwyc_peer_desc& peer) {
+  if (peer.same_host == 0 || peer.same_process != 0 || link.pidfd >= 0) return true;
+  const uint32_t own = link.ep->domain->pid_namespace;
+  if (own == 0 || link.address.pid_namespace != own) return true;
+  link.pidfd = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
+  if (link.pidfd < 0) return errno != ESRCH;  // where it cannot be watched, its silence will tell
+  epoll_event event{};
+  event.events = EPOLLIN;
+  epoll_ctl(link.ep->epoll, EPOLL_CTL_ADD, link.pidfd, &event);
+  ++link.ep->watched;
+  return true;
+}
+
+void unwatch_process(Link& link) {
+  if (link.pidfd < 0) return;
+  close(link.pidfd);
+  link.pidfd = -1;
+  --link.ep->watched;
+}
+
+uint32_t look_around(cwyc_ep* ep) {
+  const uint64_t now = services->now();
+  if (now < ep->next_look) return 0;
+  ep->next_look = now + look_interval_ns;
+  look_at_device(ep->domain);
+  uint32_t events = 0;
+  if (ep->watched != 0) events += look_at_processes(ep);
+  const uint64_t timeout = ep->domain->options.peer_timeout_ns;
+  if (timeout != 0 && now >= ep->next_probe) {
+    ep->next_probe = now + timeout / 4;
+    ask_silent_peers(ep);
+  }
+  return events;
+}
+
+cwy_status probe(Link& link, cwyc_op* op) {
+  const cwy_status status = may_post(link, 1);
+  if (status != CWY_OK) return status;
+  Ticket* ticket = take_ticket(link.ep);
+  if (ticket == nullptr) return CWY_RETRY;
+  ticket->work = Work::probe;
+  ticket->op = op;
+  ticket->report = op != nullptr ? CWYC_DONE_REMOTE : 0;
+  ibv_send_wr request{};
+  request.opcode = IBV_WR_RDMA_WRITE;
+  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  ++link.ep->counters.probes;
+  return CWY_INPROGRESS;
+}
+
+cwy_status check(cwyc_conn* conn, cwyc_op* op) {
+  const Pass pass(conn->ep->domain->gate);
+  return probe(link_of(conn), op);
+}
+
+}  // namespace causeway::verbs
