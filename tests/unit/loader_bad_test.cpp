@@ -34,7 +34,7 @@ std::vector<BadCase> built_cases() {
       {"two_manifests", "more than one manifest", nullptr},
       {"wrong_kind", "wrong kind: its manifest says memkind, its file name says conduit", nullptr},
       {"unknown_kind", "'toaster' is not conduit, memkind or collective", nullptr},
-      {"too_new_major", "too new: built for plugin interface 2.0, this Causeway offers 1.0",
+      {"too_new_major", "too new: built for plugin interface 2.0, this Causeway offers 1.1",
        nullptr},
       {"too_new_minor", "too new: needs plugin interface 1.999 or later", nullptr},
       {"too_new_format", "too new: manifest format '2'", nullptr},
