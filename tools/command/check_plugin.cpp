@@ -22,6 +22,7 @@ struct Arguments {
   std::string file, device, filter;
   std::vector<std::string> sets;
   uint64_t seed = 0;
+  uint32_t slow = 1;
   bool list = false, json = false, verbose = false;
 };
 
@@ -35,6 +36,7 @@ std::vector<std::string> suite_command(const Arguments& a, const std::string& su
   if (!a.device.empty()) command.insert(command.end(), {"--device", a.device});
   for (const std::string& set : a.sets) command.insert(command.end(), {"--set", set});
   if (a.seed != 0) command.insert(command.end(), {"--seed", std::to_string(a.seed)});
+  if (a.slow != 1) command.insert(command.end(), {"--slow", std::to_string(a.slow)});
   if (!a.filter.empty()) command.push_back("--gtest_filter=" + a.filter);
   if (a.list) command.emplace_back("--list");
   if (a.json) command.insert(command.end(), {"--json", "-"});
@@ -86,6 +88,8 @@ void add_check_plugin(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   sub->add_option("--filter", a->filter, "Run only cases that match, e.g. 'Rma.*:-*4MiB'");
   sub->add_option("--seed", a->seed, "Repeat the random cases of an earlier run");
+  sub->add_option("--slow", a->slow, "Times longer limits and smaller volumes, for slow machines")
+      ->check(CLI::Range(1, 1000));
   sub->add_flag("--list", a->list, "Print the cases and what each needs");
   sub->add_flag("--json", a->json, "Results as JSON");
   sub->add_flag("-v,--verbose", a->verbose, "One line for every case");

@@ -139,8 +139,7 @@ cwy_status send_frame(Link& link, Frame& f, const void* payload, const cwyc_mem*
   if (f.total <= ep->domain->inline_max) return send_inline(link, f, payload, carried);
   if (f.total <= ep->copy_frame || copy || op == nullptr)
     return send_copied(link, f, payload, carried);
-  if (lmem != nullptr)
-    return send_gathered(link, f, payload, carried, lmem->mr->lkey, nullptr, op);
+  if (lmem != nullptr) return send_gathered(link, f, payload, carried, lmem->mr->lkey, nullptr, op);
   if (carried <= ep->domain->options.copy_below) return send_copied(link, f, payload, carried);
   Lease* lease = ep->domain->leases->take(payload, carried, false);
   if (lease == nullptr) return send_copied(link, f, payload, carried);
@@ -243,25 +242,32 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
 namespace {
 
 // Writes the payload and sends the frame behind it, in one chain: the queue pair keeps their order,
-// so the payload is in place when the frame arrives.
+// so the payload is in place when the frame arrives. A payload that is copied shares its place with
+// the frame.
 cwy_status write_and_send(Link& link, Frame& f, const void* payload, const cwyc_mem* lmem,
-                          size_t length, const cwyc_rkey& rkey, cwyc_op* op) {
+                          size_t length, const cwyc_rkey& rkey, bool copy, cwyc_op* op) {
   cwyc_ep* ep = link.ep;
   Local local;
-  const cwy_status ready = prepare(ep, payload, lmem, length, false, false, local);
+  const cwy_status ready = prepare(ep, payload, lmem, length,
+                                   copy && length <= ep->domain->options.copy_below, false, local);
   if (ready != CWY_OK) return ready;
-  Ticket* ticket = nullptr;
-  Bounce* bounce = nullptr;
-  if (!take_both(ep, ticket, bounce)) {
+  const bool copied = local.bounce != nullptr;
+  Bounce* bounce = copied ? local.bounce : take_bounce(ep);
+  Ticket* ticket = bounce != nullptr ? take_ticket(ep) : nullptr;
+  if (ticket == nullptr) {
     let_go(ep, local);
+    if (bounce != nullptr && !copied) give_back_bounce(ep, bounce);
     return CWY_RETRY;
   }
-  lay_out(link, f, bounce->data);
+  char* const place = bounce->data + (copied ? aligned(length) : 0);
+  if (copied) std::memcpy(bounce->data, payload, length);
+  lay_out(link, f, place);
+  ticket->bounce = bounce;
   ticket->lease = local.lease;
-  ticket->op = op;
-  ticket->report = CWYC_DONE_LOCAL;
+  ticket->op = copied ? nullptr : op;
+  ticket->report = copied ? 0 : CWYC_DONE_LOCAL;
   ibv_sge data = piece_of(local.data, length, local.lkey);
-  ibv_sge head = piece_of(bounce->data, f.total, bounce->lkey);
+  ibv_sge head = piece_of(place, f.total, bounce->lkey);
   ibv_send_wr send = send_of(&head, 1);
   if (f.total <= ep->domain->inline_max) send.send_flags = IBV_SEND_INLINE;
   ibv_send_wr write{};
@@ -275,7 +281,7 @@ cwy_status write_and_send(Link& link, Frame& f, const void* payload, const cwyc_
   sent(link, f);
   ++ep->counters.puts;
   ep->counters.put_bytes += length;
-  return CWY_INPROGRESS;
+  return copied ? CWY_OK : CWY_INPROGRESS;
 }
 
 // Payloads that would be copied anyhow travel in the frame, where a processor can place them at the
@@ -310,7 +316,7 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
   if (carried || length == 0) {
     status = send_frame(link, f, payload, nullptr, carried ? length : 0, true, nullptr);
   } else {
-    status = write_and_send(link, f, payload, lmem, length, *rkey, op);
+    status = write_and_send(link, f, payload, lmem, length, *rkey, copy, op);
   }
   if (status >= 0) count_message(ep, f, CWYC_AM_LONG, length);
   return status;

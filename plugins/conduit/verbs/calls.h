@@ -27,8 +27,10 @@ void post_wanted(cwyc_ep* ep);
 
 // ---- queue_pair.cpp
 int make_connected(cwyc_ep* ep, Owned<ibv_qp>& out);  // in state INIT
-int join(Link& link, const Hello& peer);                // to RTS
+int join(Link& link, const Hello& peer);              // to RTS
 int make_datagram(cwyc_ep* ep);                       // in state RTS
+// The device gives back what it has, with errors.
+void stop_queue_pair(Link& link);
 // Ends a queue pair: its work requests are flushed, and what completed goes to the backlog.
 void end_queue_pair(Link& link);
 // Depth and inline bytes that the device really gives.

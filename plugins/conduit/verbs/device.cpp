@@ -33,7 +33,8 @@ bool is_link_local(const ibv_gid& gid) {
   return gid.raw[0] == 0xfe && (gid.raw[1] & 0xc0) == 0x80;
 }
 bool is_zero(const ibv_gid& gid) {
-  return std::all_of(std::begin(gid.raw), std::end(gid.raw), [](uint8_t byte) { return byte == 0; });
+  return std::all_of(std::begin(gid.raw), std::end(gid.raw),
+                     [](uint8_t byte) { return byte == 0; });
 }
 
 Network network_of(const ibv_gid_entry& entry) {
@@ -66,7 +67,8 @@ bool choose_gid(const Options& options, const ibv_port_attr& attr, Port& port, s
   for (int i = 0; i < table; ++i) {
     if (options.gid_index >= 0 && i != options.gid_index) continue;
     ibv_gid_entry entry{};
-    if (ibv_query_gid_ex(port.context.get(), port.number, static_cast<uint32_t>(i), &entry, 0) != 0 ||
+    if (ibv_query_gid_ex(port.context.get(), port.number, static_cast<uint32_t>(i), &entry, 0) !=
+            0 ||
         is_zero(entry.gid))
       continue;
     const Network network = network_of(entry);
@@ -79,9 +81,9 @@ bool choose_gid(const Options& options, const ibv_port_attr& attr, Port& port, s
     if (network == Network::infiniband) break;
   }
   if (best != 0) return true;
-  why = options.gid_index >= 0
-            ? "has no GID at index " + std::to_string(options.gid_index) + "; see show_gids or ibv_devinfo -v"
-            : "has no GID: its network interface needs an address";
+  why = options.gid_index >= 0 ? "has no GID at index " + std::to_string(options.gid_index) +
+                                     "; see show_gids or ibv_devinfo -v"
+                               : "has no GID: its network interface needs an address";
   return false;
 }
 
@@ -155,8 +157,8 @@ bool inspect(const Options& options, Port& port, std::string& why) {
   if (options.mtu != 0) {
     const ibv_mtu wished = mtu_of(options.mtu);
     if (wished > attr.active_mtu) {
-      why = "carries packets of " + std::to_string(128u << attr.active_mtu) + " bytes, fewer than mtu: " +
-            std::to_string(options.mtu);
+      why = "carries packets of " + std::to_string(128u << attr.active_mtu) +
+            " bytes, fewer than mtu: " + std::to_string(options.mtu);
       return false;
     }
     port.mtu = wished;
@@ -177,7 +179,8 @@ bool open(const Options& options, ibv_device* device, uint8_t number, Port& port
   port.number = number;
   port.name = std::string(ibv_get_device_name(device)) + ":" + std::to_string(number);
   if (device->transport_type == IBV_TRANSPORT_IWARP) {
-    why = "is an iWARP device, which has no datagrams to make connections with; use the conduit ofi";
+    why =
+        "is an iWARP device, which has no datagrams to make connections with; use the conduit ofi";
     return false;
   }
   port.context.reset(ibv_open_device(device));
@@ -266,8 +269,8 @@ cwy_status choose_port(const Options& options, const char* device, Port& out, cw
   walk(options, [&](Port&& port, const std::string& why) {
     any = true;
     known += (known.empty() ? "" : ", ") + port.name;
-    const bool match = wish.empty() || port.name == wish ||
-                       port.name.compare(0, port.name.rfind(':'), wish) == 0;
+    const bool match =
+        wish.empty() || port.name == wish || port.name.compare(0, port.name.rfind(':'), wish) == 0;
     if (!match) return;
     named = true;
     if (!why.empty()) {

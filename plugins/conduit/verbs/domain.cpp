@@ -15,7 +15,7 @@ namespace {
 
 constexpr int most_reads_at_once = 16;
 
-// The exponent of 4.096 us whose wait is nearest below `ns`. A packet is sent eight times in all
+// The exponent of 4.096 us whose wait is nearest below `ns`. A packet is sent seven times in all
 // before the peer counts as dead, and adapters may wait up to four times as long.
 uint8_t ack_exponent(const Options& options) {
   constexpr uint64_t longest_automatic = 540'000'000;

@@ -45,7 +45,9 @@ void choose_sizes(cwyc_ep& ep) {
   ep.medium_max = std::min<size_t>(d.options.am_medium, d.port.max_message - frame_overhead);
   ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
   ep.copy_frame = std::min(copied_frame, ep.frame_max);
-  ep.bounce_bytes = (std::max<size_t>(ep.frame_max, d.options.copy_below) + 63) / 64 * 64;
+  // A copied payload and the frame of its message share a place.
+  ep.bounce_bytes =
+      (std::max<size_t>(ep.frame_max, d.options.copy_below + frame_overhead) + 79) / 64 * 64;
   // Fewer credits per peer in large jobs: the receive buffers of all peers stay below a bound.
   const uint64_t peers = std::max(ep.params.max_peers, 2u);
   const uint64_t automatic = std::clamp<uint64_t>(1024 / peers, 8, 32);
@@ -56,7 +58,8 @@ void choose_sizes(cwyc_ep& ep) {
     buffers = std::clamp<uint64_t>(4 * peers * (2 * ep.window + control_share), 512, most_buffers);
   const auto in_queue = static_cast<uint64_t>(std::max(limits.max_cqe, 1024));
   ep.in_flight_max = static_cast<uint32_t>(std::min<uint64_t>(most_in_flight, in_queue / 4));
-  buffers = std::min(buffers, in_queue - in_queue / 4 - std::min<uint64_t>(spare_completions, in_queue / 4));
+  buffers = std::min(buffers,
+                     in_queue - in_queue / 4 - std::min<uint64_t>(spare_completions, in_queue / 4));
   ep.buffers_max =
       static_cast<uint32_t>(std::min(buffers, static_cast<uint64_t>(limits.max_srq_wr)));
   ep.signal_every = std::max(d.tx_depth / 4, 1u);
@@ -74,9 +77,9 @@ int open_queues(cwyc_ep& ep) {
   ep.channel.reset(ibv_create_comp_channel(context));
   if (ep.channel == nullptr) return errno;
   fcntl(ep.channel->fd, F_SETFL, fcntl(ep.channel->fd, F_GETFL) | O_NONBLOCK);
-  const int entries = static_cast<int>(std::min<uint64_t>(
-      uint64_t{ep.buffers_max} + ep.in_flight_max + spare_completions,
-      static_cast<uint64_t>(std::max(d.port.device.max_cqe, 1024))));
+  const int entries = static_cast<int>(
+      std::min<uint64_t>(uint64_t{ep.buffers_max} + ep.in_flight_max + spare_completions,
+                         static_cast<uint64_t>(std::max(d.port.device.max_cqe, 1024))));
   ep.cq.reset(ibv_create_cq(context, entries, nullptr, ep.channel.get(), 0));
   if (ep.cq == nullptr) return errno;
   ibv_srq_init_attr shared{};
@@ -198,8 +201,8 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
-           CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
-           CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
+           CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_AM |
+           CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
   a.ep_address_max = sizeof(Address);
   a.rkey_max = sizeof(RkeyBlob);

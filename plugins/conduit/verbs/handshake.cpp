@@ -65,8 +65,10 @@ void on_hello(cwyc_ep* ep, const Hello& hello) {
     link = make_link(ep, {hello.rank, hello.epoch}, hello.from);
     if (link == nullptr) return refuse(ep, hello);
     if (!provide_buffers(*link) || make_connected(ep, link->qp) != 0) {
-      log(CWY_LOG_WARN, "rank %u is refused: no receive buffers or queue pairs are left; see "
-          "receive_buffers and ulimit -l", hello.rank);
+      log(CWY_LOG_WARN,
+          "rank %u is refused: no receive buffers or queue pairs are left; see "
+          "receive_buffers and ulimit -l",
+          hello.rank);
       destroy_link(link);
       return refuse(ep, hello);
     }

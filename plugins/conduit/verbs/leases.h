@@ -21,8 +21,8 @@ struct Lease {
   uint64_t base = 0, length = 0;  // whole pages
   uint32_t users = 0;
   bool writable = false;
-  bool stale = false;               // its memory was unmapped: no new users
-  bool keep = false;                // outlives its users
+  bool stale = false;                // its memory was unmapped: no new users
+  bool keep = false;                 // outlives its users
   std::list<Lease*>::iterator idle;  // while nobody uses it
 };
 

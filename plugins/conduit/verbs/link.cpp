@@ -162,6 +162,7 @@ void lose_link(Link& link, const char* why) {
   }
   link.state = LinkState::failed;
   link.deadline = services->now() + grace_ns;
+  stop_queue_pair(link);  // its operations end now, not after the last retransmission
   if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
   if (!link.reported)
     services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, why);

@@ -218,14 +218,14 @@ struct cwyc_ep {
   causeway::verbs::Bounce* free_bounces = nullptr;
   std::vector<causeway::verbs::ReceiveBuffer*> idle_buffers;  // not posted, to be used again
   uint32_t posted = 0, wanted = 0;  // receive buffers of the shared queue: are, should be
-  std::vector<causeway::verbs::Ticket*> datagrams;        // under way
-  std::deque<causeway::verbs::ReceiveBuffer*> deferred;   // requests while only replies are wanted
+  std::vector<causeway::verbs::Ticket*> datagrams;       // under way
+  std::deque<causeway::verbs::ReceiveBuffer*> deferred;  // requests while only replies are wanted
 
   std::vector<std::unique_ptr<causeway::verbs::Link>> links;  // by index; holes are NULL
   std::vector<uint32_t> generations;
-  std::vector<uint32_t> newest_epoch;      // by rank
+  std::vector<uint32_t> newest_epoch;        // by rank
   std::vector<causeway::verbs::Link*> todo;  // links with something to do in progress
-  uint32_t watched = 0;                    // links with a pidfd
+  uint32_t watched = 0;                      // links with a pidfd
 
   // Completions read and not yet looked at: nested progress must see them too.
   static constexpr uint32_t batch_size = 32;

@@ -36,8 +36,7 @@ cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, c
     Options options;
     const cwy_status status = read_options(*services, opts, options, err);
     if (status != CWY_OK) return status;
-    for_each_port(options,
-                  [&](Port&& port) { fn(arg, port.name.c_str(), port.about.c_str()); });
+    for_each_port(options, [&](Port&& port) { fn(arg, port.name.c_str(), port.about.c_str()); });
     return CWY_OK;
   });
 }

@@ -59,8 +59,8 @@ uint64_t next_due(const cwyc_ep* ep, uint64_t now) {
   uint64_t due = UINT64_MAX;
   for (const Link* link : ep->todo) {
     if (link->state == LinkState::connecting) {
-      due = std::min(due, link->active ? std::min(link->next_hello, link->deadline)
-                                       : link->deadline);
+      due =
+          std::min(due, link->active ? std::min(link->next_hello, link->deadline) : link->deadline);
     } else if (link->lost && !link->reported && link->conn != nullptr) {
       due = std::min(due, link->deadline);
     } else {

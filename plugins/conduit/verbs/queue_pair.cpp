@@ -10,9 +10,10 @@ namespace {
 
 constexpr uint32_t datagram_key = 0x0c5eba11;
 constexpr uint32_t datagram_depth = 64;
-// Retransmissions until the peer counts as dead, and waits for a receive buffer: those are always
-// there, so a wait means a stray one and may be repeated for ever (7).
-constexpr uint8_t retries = 7, receiver_retries = 7;
+// Retransmissions until the peer counts as dead: not 7, which soft-RoCE takes for ever. And waits
+// for a receive buffer: those are always there, so a wait is an accident and may be repeated for
+// ever.
+constexpr uint8_t retries = 6, receiver_retries = 7;
 constexpr uint8_t receiver_wait = 12;  // 0.64 ms
 constexpr uint64_t end_limit_ns = 500'000'000;
 
@@ -156,8 +157,8 @@ int make_datagram(cwyc_ep* ep) {
   state.pkey_index = static_cast<uint16_t>(d.options.pkey_index);
   state.port_num = d.port.number;
   state.qkey = datagram_key;
-  int error = ibv_modify_qp(qp, &state,
-                            IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+  int error =
+      ibv_modify_qp(qp, &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
   if (error == 0 && !provide_datagram_buffers(ep, receives)) error = ENOMEM;
   state.qp_state = IBV_QPS_RTR;
   if (error == 0) error = ibv_modify_qp(qp, &state, IBV_QP_STATE);
@@ -200,11 +201,16 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
   return sent;
 }
 
-void end_queue_pair(Link& link) {
+void stop_queue_pair(Link& link) {
   if (link.qp == nullptr) return;
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_ERR;
   ibv_modify_qp(link.qp.get(), &attr, IBV_QP_STATE);
+}
+
+void end_queue_pair(Link& link) {
+  if (link.qp == nullptr) return;
+  stop_queue_pair(link);
   // The device flushes what it has. What completed must be read before the queue pair goes, since
   // some devices sweep their completions away with it, receive buffers of the shared queue among
   // them. The limit is for a device that is stuck; it lets go of buffers with the queue pair.
