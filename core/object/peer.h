@@ -46,8 +46,8 @@ struct alignas(kEventAlignment) Connection {
   // Of the peer's bound segment; release/acquire. Owned by its Publication.
   std::atomic<cwyc_rkey*> rkey{nullptr};
   std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
-  cwyc_conn* base = nullptr;  // an alias: what it forwards to
-  uint64_t route = 0;         // and the bits it adds to each word (am/word.h)
+  cwyc_conn* base = nullptr;         // an alias: what it forwards to
+  uint64_t route = 0;                // and the bits it adds to each word (am/word.h)
   ConnectOp connect_op;
   alignas(64) cwyc_conn conn{};
 

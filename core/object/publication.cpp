@@ -9,26 +9,6 @@
 namespace causeway {
 namespace {
 
-// Asks the conduits in the rule's order whether the peer's memory is mapped here.
-void map_directly(const Peer& base, Publication& p) {
-  if (base.rank == runtime().rank()) {
-    p.direct = true;
-    p.delta = 0;
-    return;
-  }
-  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
-  const std::lock_guard lock(base.ep->connect_mutex());
-  for (const Connection* c : base.connections) {
-    if (c == nullptr || !(c->cep->caps & CWYC_CAP_DIRECT)) continue;
-    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
-    if (rkey == nullptr) continue;
-    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
-      p.direct = true;
-      return;
-    }
-  }
-}
-
 void give(Peer& peer, Publication& p) {
   peer.segment.base = p.facts.base;
   peer.segment.direct = p.direct;
@@ -47,6 +27,25 @@ void take(Peer& peer) {
 }
 
 }  // namespace
+
+void map_directly(const Peer& base, Publication& p) {
+  if (base.rank == runtime().rank()) {
+    p.direct = true;
+    p.delta = 0;
+    return;
+  }
+  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
+  const std::lock_guard lock(base.ep->connect_mutex());
+  for (const Connection* c : base.connections) {
+    if (c == nullptr || !(c->cep->caps & CWYC_CAP_DIRECT)) continue;
+    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
+    if (rkey == nullptr) continue;
+    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
+      p.direct = true;
+      return;
+    }
+  }
+}
 
 cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   for (const Opened& o : opened) {
