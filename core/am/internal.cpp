@@ -1,6 +1,7 @@
 #include "am/internal.h"
 
 #include <array>
+#include <atomic>
 
 #include "am/emulated_long.h"
 #include "atomics/emulated_atomic.h"
@@ -8,6 +9,7 @@
 #include "collective/engine.h"
 #include "collective/exchange.h"
 #include "collective/named_barrier.h"
+#include "diag/error.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
@@ -20,12 +22,18 @@
 namespace causeway {
 namespace {
 
+std::atomic<InternalHandler> g_interface{nullptr};  // relaxed: set before any message can come
+
+void on_interface(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
+  g_interface.load(std::memory_order_relaxed)(from, args, nargs, payload, length);
+}
+
 constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
     on_put_data,          on_put_done,    on_get_ask,    on_get_data,
     on_atomic_ask,        on_atomic_done, on_long_piece, on_exchange_piece,
     on_collective_signal, on_remote_exit, on_vis_put,    on_vis_put_done,
     on_vis_get,           on_vis_got,     on_vis_notify, on_named_barrier,
-    on_memset_ask,        on_memset_done, on_block,
+    on_memset_ask,        on_memset_done, on_block,      on_interface,
 };
 
 cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,
@@ -39,6 +47,10 @@ cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned narg
 
 }  // namespace
 
+void set_interface_handler(InternalHandler handler) {
+  g_interface.store(handler, std::memory_order_relaxed);
+}
+
 void run_internal(Internal which, Peer& from, const int32_t* args, unsigned nargs, void* payload,
                   size_t length) {
   const auto index = static_cast<size_t>(which);
@@ -50,7 +62,10 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
                              const void* payload, size_t length, bool reply) {
   const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload, length,
                                       reply ? CWYC_LANE_REPLY : 0);
-  if (status != CWY_OK && status != CWY_RETRY) send_failed(to, status);
+  if (__builtin_expect(status != CWY_OK && status != CWY_RETRY, 0)) {
+    if (!runtime().survives_failures()) send_failed(to, status);
+    runtime().note_death(to.rank, fmt::format("a message failed with {}", status_name(status)));
+  }
   return status;
 }
 

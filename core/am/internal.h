@@ -33,18 +33,23 @@ enum class Internal : uint8_t {
   named_barrier,  // a step of gasnet_barrier
   memset_ask,     // gasnet_memset
   memset_done,
-  block,  // a piece of a GASNet-1 collective
+  block,      // a piece of a GASNet-1 collective
+  interface,  // of a programming interface's own protocol
   count
 };
 
 void run_internal(Internal which, Peer& from, const int32_t* args, unsigned nargs, void* payload,
                   size_t length);
 
+// What runs for Internal::interface. Set once, before the endpoint that receives them is open.
+void set_interface_handler(InternalHandler handler);
+
 inline uint64_t internal_word(Internal which, bool reply) {
   return static_cast<uint64_t>(which) | kWordInternal | (reply ? kWordReply : 0);
 }
 
-// One attempt to send on the request lane. CWY_OK or CWY_RETRY; other failures end the job.
+// One attempt to send on the request lane. CWY_OK or CWY_RETRY; other failures end the job, or,
+// in a process that survives its peers (Runtime::survives_failures), are returned.
 cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                              const void* payload, size_t length, bool reply);
 // From client context only: tries until it goes out, making progress meanwhile.

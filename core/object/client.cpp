@@ -112,8 +112,8 @@ uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Fl
 
 }  // namespace
 
-Client::Client(uint16_t id, std::string name, gex_Flags_t flags)
-    : id_(id), name_(std::move(name)), flags_(flags) {
+Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind)
+    : id_(id), name_(std::move(name)), flags_(flags), kind_(kind) {
   ep_ = std::make_unique<Endpoint>(this, 0, GEX_EP_CAPABILITY_ALL, 0);
   uint32_t team_id = team_ids::kFirst;
   if (id == 0) {

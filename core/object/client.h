@@ -15,12 +15,17 @@
 
 namespace causeway {
 
+// Whose rules a client lives by. GASNet's: the job ends when a process fails (GASNet-1 1.6, 2.1.5).
+// GASPI's: survivors go on (GASPI 17.1, 3.9), and operations complete at targets that make no
+// calls, which takes a thread.
+enum class ClientKind { gasnet, gaspi };
+
 class Client {
  public:
   // Collective over the job, in the same order on every rank: opens endpoint 0 and the primordial
   // team. `id` counts the clients of the process; every later one is agreed on over the job team
   // of the first. Throws Error.
-  Client(uint16_t id, std::string name, gex_Flags_t flags);
+  Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind = ClientKind::gasnet);
   ~Client();
 
   // Clients of one process: an array of theirs is constant in size, so that it is read without a
@@ -30,6 +35,7 @@ class Client {
   uint16_t id() const { return id_; }
   const std::string& name() const { return name_; }
   gex_Flags_t flags() const { return flags_; }
+  ClientKind kind() const { return kind_; }
   Endpoint* endpoint() const { return ep_.get(); }
   Team* team() const { return team_.get(); }
   // The first client's: all ranks, for the core's own collective calls.
@@ -57,6 +63,7 @@ class Client {
   uint16_t id_;
   std::string name_;
   gex_Flags_t flags_;
+  ClientKind kind_;
   Publications publications_{this};
   std::unique_ptr<Endpoint> ep_;
   std::mutex endpoints_mutex_;

@@ -25,22 +25,31 @@ namespace causeway {
 namespace {
 
 // The table of stub connections: each operation connects, then forwards. Never fails silently: a
-// peer that cannot be reached ends the job with the reasons.
+// peer that cannot be reached ends the job with the reasons, or counts as failed in a process that
+// survives that.
 Peer& stub_peer(cwyc_conn* conn) {
   return *static_cast<Peer*>(conn->core);
 }
 
-template <auto Slot>
-cwyc_conn* connected(cwyc_conn* stub) {
-  Peer& peer = stub_peer(stub);
-  const cwy_status status = or_fatal("connecting", [&] { return connect_peer(peer); });
-  return status == CWY_OK ? (peer.*Slot).load(std::memory_order_acquire) : nullptr;
+cwy_status connect_or_end(Peer& peer) {
+  if (!runtime().survives_failures()) {
+    return or_fatal("connecting", [&] { return connect_peer(peer); });
+  }
+  try {
+    return connect_peer(peer);
+  } catch (const Error& e) {
+    log_warn("rank {} is not reached: {}", peer.rank, e.text());
+    return CWY_ERR_PEER_FAILED;
+  }
 }
 
 template <auto Slot, auto Entry, typename... Args>
 cwy_status forward(cwyc_conn* stub, Args... args) {
-  cwyc_conn* conn = connected<Slot>(stub);
-  return conn != nullptr ? (conn->ops->*Entry)(conn, args...) : CWY_RETRY;
+  Peer& peer = stub_peer(stub);
+  const cwy_status status = connect_or_end(peer);
+  if (status != CWY_OK) return status;
+  cwyc_conn* conn = (peer.*Slot).load(std::memory_order_acquire);
+  return (conn->ops->*Entry)(conn, args...);
 }
 
 void stub_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {

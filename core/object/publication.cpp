@@ -9,26 +9,6 @@
 namespace causeway {
 namespace {
 
-// Asks the conduits in the rule's order whether the peer's memory is mapped here.
-void map_directly(const Peer& base, Publication& p) {
-  if (base.rank == runtime().rank()) {
-    p.direct = true;
-    p.delta = 0;
-    return;
-  }
-  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
-  const std::lock_guard lock(base.ep->connect_mutex());
-  for (const Connection* c : base.connections) {
-    if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
-    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
-    if (rkey == nullptr) continue;
-    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
-      p.direct = true;
-      return;
-    }
-  }
-}
-
 // A peer that no rule serves is this process itself: nobody is asked for anything.
 bool may_inline(Peer& base) {
   try {
@@ -58,6 +38,25 @@ void take(Peer& peer) {
 }
 
 }  // namespace
+
+void map_directly(const Peer& base, Publication& p) {
+  if (base.rank == runtime().rank()) {
+    p.direct = true;
+    p.delta = 0;
+    return;
+  }
+  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
+  const std::lock_guard lock(base.ep->connect_mutex());
+  for (const Connection* c : base.connections) {
+    if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
+    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
+    if (rkey == nullptr) continue;
+    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
+      p.direct = true;
+      return;
+    }
+  }
+}
 
 cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   for (const Opened& o : opened) {

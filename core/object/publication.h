@@ -39,6 +39,10 @@ struct Publication {
   void close();
 };
 
+// Asks the conduits in the rule's order whether the peer's memory is mapped here, and writes
+// `direct` and `delta`. `base` is connected (base_peer()).
+void map_directly(const Peer& base, Publication& p);
+
 class Publications {
  public:
   explicit Publications(Client* client) : client_(client) {}

@@ -4,6 +4,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "am/held.h"
 #include "collective/table.h"
 #include "diag/error.h"
@@ -115,6 +117,13 @@ void Runtime::note_death(uint32_t rank, const std::string& how) {
   attention.store(true, std::memory_order_release);
 }
 
+void Runtime::settle_failure_policy() {
+  const bool all = peer_lost_ != nullptr &&
+                   std::all_of(clients.begin(), clients.end(),
+                               [](Client* c) { return c->kind() == ClientKind::gaspi; });
+  survives_.store(all && !clients.empty(), std::memory_order_relaxed);
+}
+
 // The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
 // own launcher names the dead rank and ends everybody; elsewhere this rank says it itself.
 void Runtime::attend() {
@@ -128,6 +137,10 @@ void Runtime::attend() {
   }
   if (deaths.empty()) {
     if (asked_to_leave()) leave_as_asked();
+    return;
+  }
+  if (survives_failures()) {
+    for (const auto& [rank, how] : deaths) peer_lost_(rank, how);
     return;
   }
   if (!bootstrap_->own_launcher()) {

@@ -67,6 +67,16 @@ class Runtime {
   // Ranks of this process' neighborhood and host, increasing; and where this process stands.
   CollectiveTable& collectives() { return *collectives_; }
 
+  // Every client of the process goes on when a peer fails. Relaxed reads: it changes while clients
+  // start only.
+  bool survives_failures() const { return survives_.load(std::memory_order_relaxed); }
+  // To be called when a client has been added to `clients`. A process in which one client must end
+  // with its peers ends with them.
+  void settle_failure_policy();
+  // Called by attend() in place of the end of the job: from any context in which a thread polls,
+  // inside deliveries too. Set before the first client that survives starts.
+  void on_peer_lost(void (*fn)(uint32_t rank, const std::string& how)) { peer_lost_ = fn; }
+
   void note_death(uint32_t rank, const std::string& how);
   // Called from poll when `attention` is set.
   void attend();
@@ -80,6 +90,8 @@ class Runtime {
   bool checks_ = false;
   bool direct_allowed_ = true;
   bool multithreaded_ = false;
+  std::atomic<bool> survives_{false};
+  void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<JobFacts> job_;
   cwy_services services_{};

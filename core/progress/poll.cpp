@@ -52,6 +52,12 @@ void publish(PollTable table) {
   g_table.store(g_tables.back().get(), std::memory_order_release);
 }
 
+// Never NULL. Relaxed: a poll that misses the first moments of an interface loses nothing.
+uint32_t nothing_to_do() {
+  return 0;
+}
+std::atomic<uint32_t (*)()> g_hook{nothing_to_do};
+
 // The conduit whose nap wakes the earliest: one that sleeps until something arrives.
 ConduitEp* napper() {
   for (const PollEntry& e : entries()) {
@@ -123,6 +129,10 @@ void refresh_poll() {
   publish(std::move(table));
 }
 
+void set_poll_hook(uint32_t (*hook)()) {
+  g_hook.store(hook, std::memory_order_relaxed);
+}
+
 uint32_t poll_once() {
   ThreadState& thread = thread_state();
   if (__builtin_expect(thread.in_poll, 0)) return 0;
@@ -134,6 +144,7 @@ uint32_t poll_once() {
   events += progress_collectives();
   events += progress_named_barrier();
   events += progress_blocks();
+  events += g_hook.load(std::memory_order_relaxed)();
   thread.in_poll = false;
   if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {
     if (held_waiting.load(std::memory_order_relaxed)) run_held_messages();

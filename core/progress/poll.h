@@ -27,6 +27,10 @@ void remove_from_poll(Endpoint& ep);
 // meanwhile; none ever meets a table without the conduits.
 void refresh_poll();
 
+// What an interface moves on in every poll, beside what the rooms below it do: returns how many
+// things happened. Set once, before its first message; may be entered by several threads at once.
+void set_poll_hook(uint32_t (*hook)());
+
 // Names of the conduits that a poll visits, separated by commas.
 std::string polled_conduits();
 

@@ -35,6 +35,8 @@ constexpr unsigned kSpins = 16;
 
 // Set once, when the process ends by exit(); release/acquire is not needed for a lone flag.
 std::atomic<bool> g_stop{false};
+// Some client has started or prepared the thread. Relaxed: who asks later sees it.
+std::atomic<bool> g_started{false};
 // The thread, however it was started. Under the mutex.
 std::mutex g_thread_mutex;
 bool g_running = false;
@@ -201,13 +203,15 @@ void set_limit() {
 }  // namespace
 
 bool progress_thread_configured() {
-  return setting("threads.progress") == "thread";
+  return setting("threads.progress") == "thread" || g_started.load(std::memory_order_relaxed);
 }
 
 void start_progress_thread(const Client& client) {
   set_limit();  // again for a later client, which may have promised less
-  if (runtime().clients.size() != 1) return;  // the process has it already
-  if (!progress_thread_configured()) return;
+  const std::string& wish = setting("threads.progress");
+  const bool wanted = wish == "thread" || (wish == "auto" && client.kind() == ClientKind::gaspi);
+  // Clients start one after the other. Relaxed: ordered by that.
+  if (!wanted || g_started.exchange(true, std::memory_order_relaxed)) return;
   runtime().raise_threads();
   std::atexit(stop_at_exit);
   if (client.flags() & GEX_FLAG_DEFER_THREADS) {

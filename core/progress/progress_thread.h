@@ -9,11 +9,13 @@ namespace causeway {
 
 class Client;
 
-// `threads.progress: thread`? What gex_System_QueryHiddenAMConcurrencyLevel speaks of.
+// Does the process have the thread, or will it get it with its next GASNet client? What
+// gex_System_QueryHiddenAMConcurrencyLevel speaks of: `threads.progress` is thread, or it is auto
+// and a client that needs the thread has started.
 bool progress_thread_configured();
 
-// At the end of the initialisation of every client: the first one's starts the thread, or, with
-// GEX_FLAG_DEFER_THREADS, prepares it for the client to start. Throws Error.
+// At the end of the initialisation of every client: the first one that is to have the thread
+// starts it, or, with GEX_FLAG_DEFER_THREADS, prepares it for the client to start. Throws Error.
 void start_progress_thread(const Client& client);
 
 // What gex_System_QueryProgressThreads answers, once per client.

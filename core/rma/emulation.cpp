@@ -101,29 +101,38 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
                                  false);
 }
 
-// Sends pieces until all are out (true) or the connection pushes back (false). Once the last
-// piece of a get is out, its answer may complete the operation at any moment and the operation
-// is not touched again: so what the loop needs is copied, and `posted` is written before sending.
-bool post_pieces(cwyc_op* op, uint32_t at_most, uint32_t* sent) {
+// Sends pieces until all are out (CWY_OK), the connection pushes back (CWY_RETRY), or it fails.
+// Once the last piece of a get is out, its answer may complete the operation at any moment and the
+// operation is not touched again: so what the loop needs is copied, and `posted` is written before
+// sending.
+cwy_status post_pieces(cwyc_op* op, uint32_t at_most, uint32_t* sent) {
   Transfer& t = transfer_of(op);
   const uint64_t total = t.total, piece = largest_piece(t.conn);
   uint64_t posted = t.posted;
   for (*sent = 0; posted < total && *sent < at_most; ++*sent) {
     const uint64_t n = std::min(total - posted, piece);
     t.posted = posted + n;
-    if (send_piece(op, t, posted, n) != CWY_OK) {
+    const cwy_status status = send_piece(op, t, posted, n);
+    if (status != CWY_OK) {
       t.posted = posted;
-      return false;
+      return status;
     }
     posted += n;
   }
-  return posted == total;
+  return posted == total ? CWY_OK : CWY_RETRY;
 }
 
 // All pieces are out: a put's source may be reused. The answers may already have completed the
 // remote side; the operation lives on until this report too.
 void all_posted(cwyc_op* op, Direction direction) {
   if (direction == Direction::put) op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+}
+
+// The peer has failed with pieces not sent, so neither report has been made. Answers to what was
+// sent may still be on their way: whoever owns the operation keeps its memory.
+void failed(cwyc_op* op, Direction direction, cwy_status status) {
+  op->fn(op, direction == Direction::put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE,
+         status);
 }
 
 cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t raddr, size_t length,
@@ -133,11 +142,12 @@ cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t rad
   t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction,
                (flags & kAnywhere) != 0};
   uint32_t sent = 0;
-  if (post_pieces(op, 1, &sent)) {
+  const cwy_status status = post_pieces(op, 1, &sent);
+  if (status == CWY_OK) {
     all_posted(op, direction);
     return CWY_INPROGRESS;
   }
-  if (sent == 0) return CWY_RETRY;
+  if (sent == 0) return status;
   enqueue(op);
   return CWY_INPROGRESS;
 }
@@ -176,9 +186,12 @@ uint32_t push_emulations() {
     cwyc_op* const next = transfer_of(op).next;
     const Direction direction = transfer_of(op).direction;
     uint32_t now = 0;
-    if (post_pieces(op, UINT32_MAX, &now)) {
-      emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    const cwy_status status = post_pieces(op, UINT32_MAX, &now);
+    if (status != CWY_RETRY) emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    if (status == CWY_OK) {
       all_posted(op, direction);
+    } else if (status != CWY_RETRY) {
+      failed(op, direction, status);
     } else {
       transfer_of(op).next = nullptr;
       *g_tail = op;

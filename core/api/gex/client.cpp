@@ -104,6 +104,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     log_debug("client {} starts in mode {}", clientName, mode_word(mode));
     auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
     clients.push_back(client);
+    runtime().settle_failure_policy();
     if (clients.size() == 1) show_environment();
     if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
     start_progress_thread(*client);

@@ -1,0 +1,125 @@
+// Configuration, processes, connections, the state vector (chapter 5).
+#include "api/gaspi/entry.h"
+#include "api/gaspi/process.h"
+#include "object/runtime.h"
+
+using namespace causeway;
+using namespace causeway::gaspi;
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_config_get_v1(gaspi_config_t* config) {
+  if (config == nullptr) return refuse(GASPI_ERR_NULLPTR, "gaspi_config_get()", "config is NULL");
+  *config = world() != nullptr ? world()->config : wishes();
+  return GASPI_SUCCESS;
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_config_set_v1(gaspi_config_t new_config) {
+  const gaspi_return_t result = set_wishes(new_config);
+  if (result == GASPI_SUCCESS) return result;
+  return refuse(result, "gaspi_config_set()", "gaspi_proc_init() has begun; call this before");
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
+  Deadline deadline(timeout);
+  return start(deadline);
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_term_v1(gaspi_timeout_t timeout) {
+  Deadline deadline(timeout);
+  return with_world("gaspi_proc_term()", [&](World& w) { return finish(w, deadline); });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_num_v1(gaspi_rank_t* proc_num) {
+  return tell("gaspi_proc_num()", proc_num, [](World& w) { return w.size; });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_rank_v1(gaspi_rank_t* rank) {
+  return tell("gaspi_proc_rank()", rank, [](World& w) { return w.rank; });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_kill_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return with_world("gaspi_proc_kill()", [&](World& w) {
+    if (!rank_exists(w, rank) || rank == w.rank) {
+      return refuse(GASPI_ERR_INV_RANK, "gaspi_proc_kill()",
+                    fmt::format("rank {} is not another process of the job", rank));
+    }
+    Deadline deadline(timeout);
+    return kill_process(w, rank, deadline);
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_connect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return with_world("gaspi_connect()", [&](World& w) {
+    if (!rank_exists(w, rank)) {
+      return refuse(GASPI_ERR_INV_RANK, "gaspi_connect()",
+                    fmt::format("there is no rank {}", rank));
+    }
+    Deadline deadline(timeout);
+    return connect(w, rank, deadline);
+  });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_disconnect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return with_world("gaspi_disconnect()", [&](World& w) {
+    if (!rank_exists(w, rank)) {
+      return refuse(GASPI_ERR_INV_RANK, "gaspi_disconnect()",
+                    fmt::format("there is no rank {}", rank));
+    }
+    Deadline deadline(timeout);
+    return disconnect(w, rank, deadline);
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_array_v1(gaspi_state_vector_t state_vector) {
+  return with_world("gaspi_state_vec_get()", [&](World& w) {
+    if (state_vector == nullptr) {
+      return refuse(GASPI_ERR_NULLPTR, "gaspi_state_vec_get()", "the vector is NULL");
+    }
+    if (runtime().attention.load(std::memory_order_relaxed)) poll_once();  // news are waiting
+    for (uint32_t r = 0; r < w.size; ++r) {
+      state_vector[r] = static_cast<gaspi_state_t>(w.state[r].load(std::memory_order_acquire));
+    }
+    return GASPI_SUCCESS;
+  });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_v1(gaspi_state_vector_t* state_vector) {
+  if (state_vector == nullptr) {
+    return refuse(GASPI_ERR_NULLPTR, "gaspi_state_vec_get()", "the pointer is NULL");
+  }
+  return cwy_gaspi_state_vec_get_array_v1(*state_vector);
+}
+
+// ---- beyond 17.1 ----
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_initialized_v1(gaspi_number_t* initialized) {
+  if (initialized == nullptr) {
+    return refuse(GASPI_ERR_NULLPTR, "gaspi_initialized()", "the pointer is NULL");
+  }
+  *initialized = world() != nullptr ? 1 : 0;
+  return GASPI_SUCCESS;
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_local_rank_v1(gaspi_rank_t* local_rank) {
+  return tell("gaspi_proc_local_rank()", local_rank,
+              [](World&) { return runtime().job().host_index(); });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_local_num_v1(gaspi_rank_t* local_num) {
+  return tell("gaspi_proc_local_num()", local_num,
+              [](World&) { return runtime().job().host().size(); });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_ping_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return with_world("gaspi_proc_ping()", [&](World& w) {
+    if (!rank_exists(w, rank)) {
+      return refuse(GASPI_ERR_INV_RANK, "gaspi_proc_ping()",
+                    fmt::format("there is no rank {}", rank));
+    }
+    Deadline deadline(timeout);
+    return ping(w, rank, deadline);
+  });
+}
+
+CAUSEWAY_API void cwy_gaspi_print_v1(const char* text) {
+  const World* const w = world();
+  print_line(w != nullptr ? w->rank : 0, text);
+}
+CAUSEWAY_API void cwy_gaspi_print_to_v1(gaspi_rank_t rank, const char* text) {
+  World* const w = world();
+  if (w == nullptr || !rank_exists(*w, rank)) return;
+  if (rank == w->rank) return print_line(rank, text);
+  post(*w, rank, Letter::print, {}, text);
+  poll_once();
+}

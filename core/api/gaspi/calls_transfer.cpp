@@ -1,0 +1,497 @@
+// One-sided communication and queues (chapter 8).
+#include "api/gaspi/entry.h"
+#include "api/gaspi/transfer.h"
+
+using namespace causeway;
+using namespace causeway::gaspi;
+
+namespace causeway::gaspi {
+namespace {
+
+__attribute__((cold, noinline)) gaspi_return_t no_queue(const char* call, unsigned queue) {
+  return refuse(GASPI_ERR_INV_QUEUE, call, fmt::format("there is no queue {}", queue));
+}
+
+// The rank can be talked to. Corrupt and disconnected ones are not errors of the program.
+__attribute__((cold, noinline)) gaspi_return_t not_usable(const World& w, const char* call,
+                                                          unsigned rank) {
+  if (rank < w.size) return GASPI_ERROR;
+  return refuse(GASPI_ERR_INV_RANK, call, fmt::format("there is no rank {}", rank));
+}
+
+__attribute__((cold, noinline)) gaspi_return_t wrong_piece(const World& w, const char* call,
+                                                           unsigned local, uint64_t local_offset,
+                                                           unsigned rank, unsigned remote,
+                                                           uint64_t remote_offset, uint64_t size) {
+  const LocalSegment* const l = w.segments[local].load(std::memory_order_acquire);
+  const FarSegment* const r = w.remote_segment(remote, rank);
+  if (l == nullptr) {
+    return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", local));
+  }
+  if (r == nullptr) {
+    return refuse(GASPI_ERR_INV_SEG, call,
+                  fmt::format("segment {} of rank {} is not registered here", remote, rank));
+  }
+  if (size > w.config.transfer_size_max) {
+    return refuse(GASPI_ERR_INV_COMMSIZE, call,
+                  fmt::format("{} bytes; at most {}", size, w.config.transfer_size_max));
+  }
+  if (!l->contains(local_offset, size)) {
+    return refuse(GASPI_ERR_INV_LOC_OFF, call,
+                  fmt::format("[{}, {}) leaves local segment {} of {} bytes", local_offset,
+                              local_offset + size, local, l->size));
+  }
+  return refuse(GASPI_ERR_INV_REM_OFF, call,
+                fmt::format("[{}, {}) leaves segment {} of rank {}, of {} bytes", remote_offset,
+                            remote_offset + size, remote, rank, r->size));
+}
+
+__attribute__((cold, noinline)) gaspi_return_t wrong_note(const char* call, unsigned segment,
+                                                          unsigned rank, uint32_t id,
+                                                          uint32_t slots, uint32_t value) {
+  if (slots == 0) {
+    return refuse(GASPI_ERR_INV_SEG, call,
+                  fmt::format("segment {} of rank {} is not registered here", segment, rank));
+  }
+  if (id >= slots) {
+    return refuse(GASPI_ERR_INV_NOTIF_ID, call,
+                  fmt::format("notification {} does not exist; there are {}", id, slots));
+  }
+  return refuse(GASPI_ERR_INV_NOTIF_VAL, call,
+                fmt::format("the value of notification {} is {}; it must not be 0", id, value));
+}
+
+inline bool find_piece(const World& w, unsigned local, uint64_t local_offset, unsigned rank,
+                       unsigned remote, uint64_t remote_offset, uint64_t size, Piece& out) {
+  LocalSegment* const l = w.segments[local].load(std::memory_order_acquire);
+  FarSegment* const r = w.remote_segment(remote, rank);
+  if (l == nullptr || r == nullptr || !l->contains(local_offset, size) ||
+      !r->contains(remote_offset, size) || size > w.config.transfer_size_max) {
+    return false;
+  }
+  out = {l, r, local_offset, remote_offset, size};
+  return true;
+}
+
+inline bool find_note(const World& w, unsigned segment, unsigned rank, uint32_t id, uint32_t value,
+                      Note& out) {
+  FarSegment* const r = w.remote_segment(segment, rank);
+  if (r == nullptr || id >= r->slot_count || value == 0) return false;
+  out = {rank, r, id, value};
+  return true;
+}
+
+// A slot of a local segment, 0 when there is none.
+inline uint64_t find_local_note(const World& w, unsigned segment, uint32_t id) {
+  const LocalSegment* const l = w.segments[segment].load(std::memory_order_acquire);
+  return l == nullptr || id >= l->slot_count ? 0 : reinterpret_cast<uint64_t>(l->slots + id);
+}
+
+// A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, counts
+// the request, and runs `start`. What was not posted is not counted.
+template <typename Prepare, typename Start>
+inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
+                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start) {
+  World* const w = world();
+  if (__builtin_expect(w == nullptr, 0)) {
+    return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
+  }
+  Queue* const q = w->queue(queue);
+  if (__builtin_expect(q == nullptr, 0)) return no_queue(call, queue);
+  if (__builtin_expect(rank >= w->size || !w->usable[rank].load(std::memory_order_relaxed), 0)) {
+    return not_usable(*w, call, rank);
+  }
+  gaspi_return_t result = prepare(*w);
+  if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+  Deadline deadline(timeout);
+  result = q->enter(deadline);
+  if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+  result = start(*w, *q, deadline);
+  if (__builtin_expect(result != GASPI_SUCCESS, 0)) q->leave();
+  return result;
+}
+
+// ---- lists ----
+
+struct List {
+  gaspi_number_t num;
+  const gaspi_segment_id_t* local;
+  const gaspi_offset_t* local_offset;
+  gaspi_rank_t rank;
+  const gaspi_segment_id_t* remote;
+  const gaspi_offset_t* remote_offset;
+  const gaspi_size_t* size;
+};
+
+gaspi_return_t check_list(const World& w, const char* call, const List& list) {
+  if (list.num == 0 || list.num > w.config.rw_list_elem_max) {
+    return refuse(
+        GASPI_ERR_INV_NUM, call,
+        fmt::format("{} elements; expected 1 to {}", list.num, w.config.rw_list_elem_max));
+  }
+  if (list.local == nullptr || list.local_offset == nullptr || list.remote == nullptr ||
+      list.remote_offset == nullptr || list.size == nullptr) {
+    return refuse(GASPI_ERR_NULLPTR, call, "a list is NULL");
+  }
+  // All before any is posted: a list is posted as a whole or not at all.
+  for (gaspi_number_t i = 0; i < list.num; ++i) {
+    Piece piece;
+    if (find_piece(w, list.local[i], list.local_offset[i], list.rank, list.remote[i],
+                   list.remote_offset[i], list.size[i], piece)) {
+      continue;
+    }
+    return wrong_piece(w, call, list.local[i], list.local_offset[i], list.rank, list.remote[i],
+                       list.remote_offset[i], list.size[i]);
+  }
+  return GASPI_SUCCESS;
+}
+
+Piece piece_of(const World& w, const List& list, gaspi_number_t i) {
+  Piece piece{};
+  find_piece(w, list.local[i], list.local_offset[i], list.rank, list.remote[i],
+             list.remote_offset[i], list.size[i], piece);
+  return piece;
+}
+
+// A list that timed out half-way is begun again by the next call: elements that are written twice
+// are written with the same bytes.
+gaspi_return_t write_elements(World& w, Queue& q, const List& list, Deadline& deadline) {
+  for (gaspi_number_t i = 0; i < list.num; ++i) {
+    const Piece piece = piece_of(w, list, i);
+    const gaspi_return_t result = start_write(w, q, piece, deadline);
+    if (result != GASPI_SUCCESS) return result;
+    w.statistics.wrote(list.rank, piece.size);
+  }
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t read_elements(World& w, Queue& q, const List& list, Deadline& deadline) {
+  for (gaspi_number_t i = 0; i < list.num; ++i) {
+    const Piece piece = piece_of(w, list, i);
+    const gaspi_return_t result = start_read(w, q, piece, 0, deadline);
+    if (result != GASPI_SUCCESS) return result;
+    w.statistics.read(list.rank, piece.size);
+  }
+  return GASPI_SUCCESS;
+}
+
+}  // namespace
+}  // namespace causeway::gaspi
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_write_v1(gaspi_segment_id_t segment_id_local,
+                                               gaspi_offset_t offset_local, gaspi_rank_t rank,
+                                               gaspi_segment_id_t segment_id_remote,
+                                               gaspi_offset_t offset_remote, gaspi_size_t size,
+                                               gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_write()";
+  Piece piece;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        return find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                          size, piece)
+                   ? GASPI_SUCCESS
+                   : wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                                 offset_remote, size);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        w.statistics.wrote(rank, size);
+        return start_write(w, q, piece, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_read_v1(gaspi_segment_id_t segment_id_local,
+                                              gaspi_offset_t offset_local, gaspi_rank_t rank,
+                                              gaspi_segment_id_t segment_id_remote,
+                                              gaspi_offset_t offset_remote, gaspi_size_t size,
+                                              gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_read()";
+  Piece piece;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        return find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                          size, piece)
+                   ? GASPI_SUCCESS
+                   : wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                                 offset_remote, size);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        w.statistics.read(rank, size);
+        return start_read(w, q, piece, 0, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_v1(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
+                                                gaspi_notification_id_t notification_id,
+                                                gaspi_notification_t notification_value,
+                                                gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_notify()";
+  Note note;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        if (find_note(w, segment_id, rank, notification_id, notification_value, note)) {
+          return GASPI_SUCCESS;
+        }
+        const FarSegment* const r = w.remote_segment(segment_id, rank);
+        return wrong_note(kCall, segment_id, rank, notification_id,
+                          r != nullptr ? r->slot_count : 0, notification_value);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        w.statistics.add(Counter::notifications);
+        return start_notify(w, q, note, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_write_notify_v1(
+    gaspi_segment_id_t segment_id_local, gaspi_offset_t offset_local, gaspi_rank_t rank,
+    gaspi_segment_id_t segment_id_remote, gaspi_offset_t offset_remote, gaspi_size_t size,
+    gaspi_notification_id_t notification_id, gaspi_notification_t notification_value,
+    gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_write_notify()";
+  Piece piece;
+  Note note;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        if (!find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                        size, piece)) {
+          return wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                             offset_remote, size);
+        }
+        return find_note(w, segment_id_remote, rank, notification_id, notification_value, note)
+                   ? GASPI_SUCCESS
+                   : wrong_note(kCall, segment_id_remote, rank, notification_id,
+                                piece.remote->slot_count, notification_value);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        w.statistics.wrote(rank, size);
+        w.statistics.add(Counter::notifications);
+        return start_write_notify(w, q, piece, note, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_read_notify_v1(
+    gaspi_segment_id_t segment_id_local, gaspi_offset_t offset_local, gaspi_rank_t rank,
+    gaspi_segment_id_t segment_id_remote, gaspi_offset_t offset_remote, gaspi_size_t size,
+    gaspi_notification_id_t notification_id, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_read_notify()";
+  Piece piece;
+  uint64_t slot = 0;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        if (!find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                        size, piece)) {
+          return wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                             offset_remote, size);
+        }
+        slot = find_local_note(w, segment_id_local, notification_id);
+        return slot != 0 ? GASPI_SUCCESS
+                         : wrong_note(kCall, segment_id_local, w.rank, notification_id,
+                                      piece.local->slot_count, 1);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        w.statistics.read(rank, size);
+        return start_read(w, q, piece, slot, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_v1(
+    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
+    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
+    gaspi_size_t* size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                  size};
+  return posted(
+      "gaspi_write_list()", queue, rank, timeout,
+      [&](World& w) { return check_list(w, "gaspi_write_list()", list); },
+      [&](World& w, Queue& q, Deadline& deadline) { return write_elements(w, q, list, deadline); });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_notify_v1(
+    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
+    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
+    gaspi_size_t* size, gaspi_segment_id_t segment_id_notification,
+    gaspi_notification_id_t notification_id, gaspi_notification_t notification_value,
+    gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_write_list_notify()";
+  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                  size};
+  Note note;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        if (!find_note(w, segment_id_notification, rank, notification_id, notification_value,
+                       note)) {
+          const FarSegment* const r = w.remote_segment(segment_id_notification, rank);
+          return wrong_note(kCall, segment_id_notification, rank, notification_id,
+                            r != nullptr ? r->slot_count : 0, notification_value);
+        }
+        return check_list(w, kCall, list);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        const gaspi_return_t result = write_elements(w, q, list, deadline);
+        if (result != GASPI_SUCCESS) return result;
+        w.statistics.add(Counter::notifications);
+        return start_notify(w, q, note, deadline);
+      });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_v1(
+    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
+    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
+    gaspi_size_t* size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                  size};
+  return posted(
+      "gaspi_read_list()", queue, rank, timeout,
+      [&](World& w) { return check_list(w, "gaspi_read_list()", list); },
+      [&](World& w, Queue& q, Deadline& deadline) { return read_elements(w, q, list, deadline); });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_notify_v1(
+    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
+    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
+    gaspi_size_t* size, gaspi_segment_id_t segment_id_notification,
+    gaspi_notification_id_t notification_id, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_read_list_notify()";
+  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
+                  size};
+  uint64_t slot = 0;
+  return posted(
+      kCall, queue, rank, timeout,
+      [&](World& w) {
+        slot = find_local_note(w, segment_id_notification, notification_id);
+        if (slot == 0) {
+          const LocalSegment* const l =
+              w.segments[segment_id_notification].load(std::memory_order_acquire);
+          return wrong_note(kCall, segment_id_notification, w.rank, notification_id,
+                            l != nullptr ? l->slot_count : 0, 1);
+        }
+        return check_list(w, kCall, list);
+      },
+      [&](World& w, Queue& q, Deadline& deadline) {
+        return start_read_list_notify(w, q, list.num, rank, slot, deadline,
+                                      [&](gaspi_number_t i) { return piece_of(w, list, i); });
+      });
+}
+
+// ---- notifications that come in ----
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_waitsome_v1(gaspi_segment_id_t segment_id,
+                                                         gaspi_notification_id_t notific_begin,
+                                                         gaspi_number_t notification_num,
+                                                         gaspi_notification_id_t* first_id,
+                                                         gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_notify_waitsome()";
+  World* const w = world();
+  if (w == nullptr) return refuse(GASPI_ERR_NOINIT, kCall, "gaspi_proc_init() has not succeeded");
+  const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
+  if (s == nullptr) {
+    return refuse(GASPI_ERR_INV_SEG, kCall, fmt::format("there is no segment {} here", segment_id));
+  }
+  if (notific_begin > s->slot_count || notification_num > s->slot_count - notific_begin) {
+    return refuse(GASPI_ERR_INV_NOTIF_ID, kCall,
+                  fmt::format("[{}, {}) leaves the {} notifications of segment {}", notific_begin,
+                              notific_begin + static_cast<uint64_t>(notification_num),
+                              s->slot_count, segment_id));
+  }
+  if (notification_num == 0) return GASPI_SUCCESS;
+  if (first_id == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "first_id is NULL");
+  return wait_for_note(s->slots + notific_begin, notification_num, notific_begin, first_id,
+                       timeout);
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment_id,
+                                                      gaspi_notification_id_t notification_id,
+                                                      gaspi_notification_t* old_notification_val) {
+  constexpr const char* kCall = "gaspi_notify_reset()";
+  const World* const w = world();
+  if (w == nullptr) return refuse(GASPI_ERR_NOINIT, kCall, "gaspi_proc_init() has not succeeded");
+  const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
+  if (s == nullptr) {
+    return refuse(GASPI_ERR_INV_SEG, kCall, fmt::format("there is no segment {} here", segment_id));
+  }
+  if (notification_id >= s->slot_count) {
+    return refuse(GASPI_ERR_INV_NOTIF_ID, kCall,
+                  fmt::format("notification {} does not exist; there are {}", notification_id,
+                              s->slot_count));
+  }
+  if (old_notification_val == nullptr) {
+    return refuse(GASPI_ERR_NULLPTR, kCall, "old_notification_val is NULL");
+  }
+  // acq_rel: what the notification announces is read after it; what was read before stays before
+  // the next one.
+  *old_notification_val = static_cast<gaspi_notification_t>(
+      __atomic_exchange_n(s->slots + notification_id, 0, __ATOMIC_ACQ_REL));
+  return GASPI_SUCCESS;
+}
+
+// ---- queues ----
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_wait_v1(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_wait()";
+  return with_world(kCall, [&](World& w) {
+    Queue* const q = w.queue(queue);
+    if (q == nullptr) return no_queue(kCall, queue);
+    w.statistics.add(Counter::waits);
+    Deadline deadline(timeout);
+    return q->wait(deadline);
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_create_v1(gaspi_queue_id_t* queue, gaspi_timeout_t) {
+  constexpr const char* kCall = "gaspi_queue_create()";
+  return with_world(kCall, [&](World& w) {
+    if (queue == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue is NULL");
+    auto fresh = std::make_unique<Queue>(w);
+    for (unsigned id = 0; id < kQueueIds; ++id) {
+      Queue* none = nullptr;
+      // Release: who finds the queue finds it complete.
+      if (!w.queues[id].compare_exchange_strong(none, fresh.get(), std::memory_order_acq_rel)) {
+        continue;
+      }
+      fresh.release();
+      *queue = static_cast<gaspi_queue_id_t>(id);
+      return GASPI_SUCCESS;
+    }
+    return refuse(GASPI_ERR_INV_QUEUE, kCall,
+                  fmt::format("there are {} queues, gaspi_queue_max()", kQueueIds));
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_delete_v1(gaspi_queue_id_t queue) {
+  constexpr const char* kCall = "gaspi_queue_delete()";
+  return with_world(kCall, [&](World& w) {
+    if (queue >= kQueueIds) return no_queue(kCall, queue);
+    Queue* const q = w.queues[queue].exchange(nullptr, std::memory_order_acq_rel);
+    if (q == nullptr) return no_queue(kCall, queue);
+    retire(w, q);
+    return GASPI_SUCCESS;
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_size_v1(gaspi_queue_id_t queue,
+                                                    gaspi_number_t* queue_size) {
+  constexpr const char* kCall = "gaspi_queue_size()";
+  return with_world(kCall, [&](World& w) {
+    const Queue* const q = w.queue(queue);
+    if (q == nullptr) return no_queue(kCall, queue);
+    if (queue_size == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue_size is NULL");
+    *queue_size = q->size();
+    return GASPI_SUCCESS;
+  });
+}
+
+CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_purge_v1(gaspi_queue_id_t queue,
+                                                     gaspi_timeout_t timeout) {
+  constexpr const char* kCall = "gaspi_queue_purge()";
+  return with_world(kCall, [&](World& w) {
+    Queue* const q = w.queue(queue);
+    if (q == nullptr) return no_queue(kCall, queue);
+    Deadline deadline(timeout);
+    return q->purge(deadline);
+  });
+}

@@ -1,0 +1,69 @@
+// Deadline: GASPI timeouts (17.1, 2.3), and the one loop that every blocking call waits in.
+#pragma once
+
+#include <GASPI.h>
+#include <time.h>
+
+#include <cstdint>
+
+#include "progress/poll.h"
+#include "progress/waiter.h"
+
+namespace causeway::gaspi {
+
+inline uint64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
+}
+
+class Deadline {
+ public:
+  // No clock is read for GASPI_TEST and GASPI_BLOCK, nor before the first wait for the others.
+  explicit Deadline(gaspi_timeout_t timeout) : timeout_(timeout) {}
+
+  bool is_test() const { return timeout_ == GASPI_TEST; }
+  bool is_block() const { return timeout_ == GASPI_BLOCK; }
+  void start() {
+    if (is_test() || is_block() || end_ != 0) return;
+    constexpr uint64_t kLongest = UINT64_MAX / 2 / 1000000;
+    end_ = now_ns() + (timeout_ < kLongest ? timeout_ : kLongest) * 1000000ull;
+  }
+  bool expired() const { return !is_block() && (is_test() || now_ns() >= end_); }
+  // What a callee may take of it, in milliseconds; rounded up, so that 0 stays GASPI_TEST alone.
+  gaspi_timeout_t left() const {
+    if (is_test() || is_block()) return timeout_;
+    const uint64_t now = now_ns();
+    return now >= end_ ? GASPI_TEST : static_cast<gaspi_timeout_t>((end_ - now) / 1000000 + 1);
+  }
+  uint64_t left_ns() const {
+    if (is_block()) return UINT64_MAX;
+    const uint64_t now = now_ns();
+    return is_test() || now >= end_ ? 0 : end_ - now;
+  }
+
+ private:
+  gaspi_timeout_t timeout_;
+  uint64_t end_ = 0;
+};
+
+// Repeats `attempt` until it answers other than GASPI_TIMEOUT or time is up, and makes progress
+// meanwhile. With GASPI_TEST: tried, one poll, tried again.
+template <typename Attempt>
+gaspi_return_t wait_for(Deadline& deadline, Attempt&& attempt) {
+  gaspi_return_t result = attempt();
+  if (__builtin_expect(result != GASPI_TIMEOUT, 1)) return result;
+  if (deadline.is_test()) {
+    poll_once();
+    return attempt();
+  }
+  deadline.start();
+  Waiter waiter;
+  do {
+    waiter.step();
+    result = attempt();
+  } while (result == GASPI_TIMEOUT && !deadline.expired());
+  return result;
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,56 @@
+# From the prototypes in GASPI.h and GASPI_Ext.h:
+#   PGASPI.h          every procedure with the prefix pgaspi_ (GASPI 17.1, 14.2)
+#   gaspi_entries.h   the entries of libcauseway.so that they call, cwy_gaspi_*_v1
+#   gaspi_forward.c   libcauseway_gaspi: pgaspi_* that jump there, gaspi_* as weak names for them
+# A prototype is what begins with `gaspi_return_t gaspi_` at the start of a line.
+function(causeway_gaspi_entries out)
+  set(include ${PROJECT_SOURCE_DIR}/core/include)
+  set(warning "/* Generated from GASPI.h and GASPI_Ext.h. SPDX-License-Identifier: BSD-3-Clause */")
+  set(profile "${warning}\n/* Every procedure again with the prefix pgaspi_, for profilers that define"
+              " the gaspi_ names (GASPI 17.1, chapter 14.2). */\n#ifndef PGASPI_H\n#define PGASPI_H\n\n"
+              "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
+  set(entries "${warning}\n#ifndef CAUSEWAY_GASPI_ENTRIES_H\n#define CAUSEWAY_GASPI_ENTRIES_H\n\n"
+              "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
+  set(forward "${warning}\n#include <PGASPI.h>\n#include <gaspi_entries.h>\n\n")
+  string(JOIN "" profile ${profile})
+  string(JOIN "" entries ${entries})
+  string(JOIN "" forward ${forward})
+  foreach(header GASPI.h GASPI_Ext.h)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${include}/${header})
+    file(READ ${include}/${header} text)
+    string(REGEX MATCHALL "\ngaspi_(return|string)_t gaspi_[a-z0-9_]+\\([^;{)]*\\)" found "${text}")
+    foreach(prototype IN LISTS found)
+      string(REGEX REPLACE "[ \n]+" " " prototype "${prototype}")
+      string(REGEX MATCH "(gaspi_[a-z]+_t) gaspi_([a-z0-9_]+)\\((.*)\\)" ignored "${prototype}")
+      set(type ${CMAKE_MATCH_1})
+      set(name ${CMAKE_MATCH_2})
+      set(parameters "${CMAKE_MATCH_3}")
+      set(arguments "")
+      if(NOT parameters STREQUAL "void")
+        string(REPLACE "," ";" list "${parameters}")
+        foreach(parameter IN LISTS list)
+          string(REGEX MATCH "[a-zA-Z0-9_]+$" argument "${parameter}")
+          list(APPEND arguments ${argument})
+        endforeach()
+        string(JOIN ", " arguments ${arguments})
+      endif()
+      string(APPEND profile "${type} pgaspi_${name}(${parameters});\n")
+      string(APPEND entries "${type} cwy_gaspi_${name}_v1(${parameters});\n")
+      string(APPEND forward
+        "${type} pgaspi_${name}(${parameters}) {\n  return cwy_gaspi_${name}_v1(${arguments});\n}\n"
+        "extern __typeof(pgaspi_${name}) gaspi_${name} __attribute__((weak, alias(\"pgaspi_${name}\")));\n\n")
+    endforeach()
+  endforeach()
+  string(APPEND profile
+    "void pgaspi_printf(const char* format, ...);\n"
+    "void pgaspi_printf_to(gaspi_rank_t rank, const char* format, ...);\n\n"
+    "#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+  string(APPEND entries
+    "/* gaspi_printf and gaspi_printf_to with the text made. */\n"
+    "void cwy_gaspi_print_v1(const char* text);\n"
+    "void cwy_gaspi_print_to_v1(gaspi_rank_t rank, const char* text);\n\n"
+    "#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+  file(CONFIGURE OUTPUT ${out}/PGASPI.h CONTENT "${profile}" @ONLY)
+  file(CONFIGURE OUTPUT ${out}/gaspi_entries.h CONTENT "${entries}" @ONLY)
+  file(CONFIGURE OUTPUT ${out}/gaspi_forward.c CONTENT "${forward}" @ONLY)
+endfunction()

@@ -1,0 +1,252 @@
+#include "api/gaspi/group.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/gaspi/world.h"
+
+namespace causeway::gaspi {
+namespace {
+
+constexpr unsigned kMostGroups = 255;
+
+uint64_t mixed(uint64_t h, uint64_t value) {
+  h ^= value + 0x9E3779B97F4A7C15ull + (h << 6) + (h >> 2);
+  h *= 0xBF58476D1CE4E5B9ull;
+  return h ^ (h >> 31);
+}
+
+uint64_t key_of(const std::vector<gaspi_rank_t>& ranks) {
+  uint64_t h = mixed(0, ranks.size());
+  for (const gaspi_rank_t r : ranks) h = mixed(h, r + 1u);
+  return h;
+}
+
+uint64_t step_number(const Group& group, Kind kind, uint32_t step) {
+  const uint64_t sequence = group.sequence[static_cast<size_t>(kind)];
+  return static_cast<uint64_t>(kind) << 56 | static_cast<uint64_t>(step) << 32 | sequence;
+}
+
+}  // namespace
+
+// ---- the table ----
+
+void Groups::make_all(bool committed) {
+  auto all = std::make_shared<Group>();
+  for (uint32_t r = 0; r < world_.size; ++r) all->ranks.push_back(static_cast<gaspi_rank_t>(r));
+  all->index = world_.rank;
+  if (committed) {
+    // Everybody is there, and knows: nobody has to be asked.
+    all->committed = true;
+    all->key = key_of(all->ranks);
+    all->uid = mixed(all->key, 0);
+  }
+  const std::lock_guard lock(table_mutex_);
+  groups_[GASPI_GROUP_ALL] = std::move(all);
+}
+
+gaspi_return_t Groups::create(gaspi_group_t* group) {
+  const std::lock_guard lock(table_mutex_);
+  if (groups_.size() >= world_.config.group_max) return GASPI_ERR_MANY_GRP;
+  for (unsigned id = 1; id < kMostGroups; ++id) {
+    if (groups_.count(id) != 0) continue;
+    groups_[id] = std::make_shared<Group>();
+    *group = static_cast<gaspi_group_t>(id);
+    return GASPI_SUCCESS;
+  }
+  return GASPI_ERR_MANY_GRP;
+}
+
+std::shared_ptr<Group> Groups::find(unsigned group) {
+  const std::lock_guard lock(table_mutex_);
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? nullptr : found->second;
+}
+
+uint32_t Groups::count() {
+  const std::lock_guard lock(table_mutex_);
+  return static_cast<uint32_t>(groups_.size());
+}
+
+gaspi_return_t Groups::add(unsigned group, uint32_t rank) {
+  const std::shared_ptr<Group> g = find(group);
+  if (g == nullptr || g->committed || g->joining) return GASPI_ERR_INV_GROUP;
+  const auto value = static_cast<gaspi_rank_t>(rank);
+  const auto at = std::lower_bound(g->ranks.begin(), g->ranks.end(), value);
+  if (at != g->ranks.end() && *at == value) return GASPI_ERR_INV_RANK;
+  g->ranks.insert(at, value);
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t Groups::remove(unsigned group) {
+  std::shared_ptr<Group> g;
+  {
+    const std::lock_guard lock(table_mutex_);
+    const auto found = groups_.find(group);
+    if (found == groups_.end()) return GASPI_ERR_INV_GROUP;
+    g = found->second;
+    groups_.erase(found);
+  }
+  if (g->joining) post(world_, g->ranks.front(), Letter::leave, {g->key});
+  if (!g->committed) return GASPI_SUCCESS;
+  const std::lock_guard lock(letters_mutex_);
+  const StepKey first{g->uid, 0, 0};
+  steps_.erase(steps_.lower_bound(first), steps_.lower_bound({g->uid + 1, 0, 0}));
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t Groups::unless_lost(const Group& group) const {
+  // Acquire: pairs with lose_rank().
+  if (world_.corrupt.load(std::memory_order_acquire) == 0) return GASPI_TIMEOUT;
+  const bool lost = std::any_of(group.ranks.begin(), group.ranks.end(),
+                                [this](gaspi_rank_t r) { return world_.is_corrupt(r); });
+  return lost ? GASPI_ERROR : GASPI_TIMEOUT;
+}
+
+// ---- letters ----
+
+void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::string& text) {
+  const std::lock_guard lock(letters_mutex_);
+  switch (letter) {
+    case Letter::join:
+      joins_[header.a][from] = header.b;
+      break;
+    case Letter::leave:
+      joins_[header.a].erase(from);
+      break;
+    case Letter::commit:
+      commits_[header.a] = std::max(commits_[header.a], header.b);
+      break;
+    default:
+      steps_[{header.a, header.b, from}] = std::move(text);
+  }
+}
+
+void Groups::send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
+                       std::string text) {
+  post(world_, group.ranks[to_index], Letter::step, {group.uid, step_number(group, kind, step)},
+       std::move(text));
+}
+
+bool Groups::take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
+                       std::string* text) {
+  const std::lock_guard lock(letters_mutex_);
+  const auto found =
+      steps_.find({group.uid, step_number(group, kind, step), group.ranks[from_index]});
+  if (found == steps_.end()) return false;
+  if (text != nullptr) *text = std::move(found->second);
+  steps_.erase(found);
+  return true;
+}
+
+// ---- commit ----
+
+gaspi_return_t Groups::commit(Group& g) {
+  const auto own = std::find(g.ranks.begin(), g.ranks.end(), world_.rank);
+  if (own == g.ranks.end()) return GASPI_ERR_INV_GROUP;
+  g.index = static_cast<uint32_t>(own - g.ranks.begin());
+  for (const gaspi_rank_t r : g.ranks) {
+    const gaspi_return_t connected = r == world_.rank ? GASPI_SUCCESS : try_connect(world_, r);
+    if (connected != GASPI_SUCCESS) return connected;
+  }
+  if (!g.joining) {
+    g.joining = true;
+    g.committed = false;
+    g.key = key_of(g.ranks);
+    {
+      const std::lock_guard lock(letters_mutex_);
+      g.proposed = generations_[g.key] + 1;
+    }
+    post(world_, g.ranks.front(), Letter::join, {g.key, g.proposed});
+  }
+  const std::lock_guard lock(letters_mutex_);
+  if (g.index == 0) {
+    auto& joined = joins_[g.key];
+    if (joined.size() == g.ranks.size()) {
+      uint64_t generation = 0;
+      for (const auto& [rank, least] : joined) generation = std::max(generation, least);
+      joins_.erase(g.key);
+      for (const gaspi_rank_t r : g.ranks) post(world_, r, Letter::commit, {g.key, generation});
+    }
+  }
+  const auto answer = commits_.find(g.key);
+  if (answer == commits_.end() || answer->second < g.proposed) return unless_lost(g);
+  generations_[g.key] = answer->second;
+  g.uid = mixed(g.key, answer->second);
+  g.sequence = {};
+  g.barrier = g.creation = Barrier{};
+  g.reduction = Reduction{};
+  g.joining = false;
+  g.committed = true;
+  return GASPI_SUCCESS;
+}
+
+// ---- collectives ----
+
+gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
+  if (!b.active) b = Barrier{true, false, 0};
+  for (uint32_t distance = 1u << b.round; distance < g.size(); distance = 1u << b.round) {
+    if (!b.told) {
+      send_step(g, kind, b.round, (g.index + distance) % g.size());
+      b.told = true;
+    }
+    const uint32_t behind = (g.index + g.size() - distance) % g.size();
+    if (!take_step(g, kind, b.round, behind)) return unless_lost(g);
+    ++b.round;
+    b.told = false;
+  }
+  b.active = false;
+  ++g.sequence[static_cast<size_t>(kind)];
+  return GASPI_SUCCESS;
+}
+
+// Children of index i: i + 2^k for the 2^k below its lowest set bit; the root's: all.
+gaspi_return_t Groups::hear_children(Group& g, Reduction& r, size_t bytes, const Combine& combine,
+                                     Deadline& deadline) {
+  for (; r.bit < g.size() && (g.index & r.bit) == 0; r.bit <<= 1) {
+    if (g.index + r.bit >= g.size()) continue;
+    if (!r.have_other) {
+      if (!take_step(g, Kind::allreduce, r.bit, g.index + r.bit, &r.other)) return unless_lost(g);
+      if (r.other.size() != bytes) return GASPI_ERR_INV_NUM;  // members disagree
+      r.have_other = true;
+    }
+    std::string result(bytes, '\0');
+    const gaspi_return_t combined =
+        combine(r.value.data(), r.other.data(), result.data(), deadline.left());
+    if (combined != GASPI_SUCCESS) return combined;
+    r.value = std::move(result);
+    r.have_other = false;
+  }
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t bytes,
+                              const Combine& combine, Deadline& deadline) {
+  Reduction& r = g.reduction;
+  constexpr uint32_t kDown = 0;
+  if (!r.active) {
+    r = Reduction{};
+    r.active = true;
+    r.value.assign(static_cast<const char*>(send), bytes);
+  }
+  const uint32_t parent = g.index & (g.index - 1);
+  if (r.phase == Reduction::Phase::up) {
+    const gaspi_return_t heard = hear_children(g, r, bytes, combine, deadline);
+    if (heard != GASPI_SUCCESS) return heard;
+    if (g.index != 0) send_step(g, Kind::allreduce, g.index & -g.index, parent, r.value);
+    r.phase = Reduction::Phase::down;
+  }
+  if (g.index != 0 && !take_step(g, Kind::allreduce, kDown, parent, &r.value)) {
+    return unless_lost(g);
+  }
+  if (r.value.size() != bytes) return GASPI_ERR_INV_NUM;
+  for (uint32_t bit = 1; bit < g.size() && (g.index & bit) == 0; bit <<= 1) {
+    if (g.index + bit < g.size()) send_step(g, Kind::allreduce, kDown, g.index + bit, r.value);
+  }
+  if (bytes != 0) std::memcpy(receive, r.value.data(), bytes);
+  r = Reduction{};
+  ++g.sequence[static_cast<size_t>(Kind::allreduce)];
+  return GASPI_SUCCESS;
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,109 @@
+// Groups and their collectives (GASPI 17.1, chapters 6 and 11).
+//
+// Members agree on a group by letters to the lowest rank, which counts them and names a generation:
+// the group's *key* is a number of its ranks, its *uid* of key and generation, so that a group that
+// is committed again, by survivors or with a replaced process, has no letters in common with what
+// was before. Collectives go forward inside the call only, and continue in the next one.
+#pragma once
+
+#include <GASPI.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "api/gaspi/deadline.h"
+#include "api/gaspi/mail.h"
+
+namespace causeway::gaspi {
+
+struct World;
+
+// Collectives that a group may have under way beside each other.
+enum class Kind : uint8_t { barrier, allreduce, creation, count };
+
+// One member's part of a dissemination barrier: round k tells the member 2^k ahead and hears from
+// the one 2^k behind.
+struct Barrier {
+  bool active = false;
+  bool told = false;  // in this round
+  uint32_t round = 0;
+};
+
+// Of a reduction over a binomial tree with the first member at its root. The order of operands is
+// fixed, so all members get the same bits, every time.
+struct Reduction {
+  bool active = false;
+  std::string value;  // operands combined so far, then the result
+  std::string other;  // an operand that came and is being combined
+  bool have_other = false;
+  uint32_t bit = 1;  // the child to hear from next
+  enum class Phase { up, down } phase = Phase::up;
+};
+
+struct Group {
+  std::vector<gaspi_rank_t> ranks;  // ascending
+  bool committed = false;
+  bool joining = false;  // a commit has begun
+  uint64_t key = 0, uid = 0;
+  uint64_t proposed = 0;
+  uint32_t index = 0;  // this rank's place
+  std::array<uint32_t, static_cast<size_t>(Kind::count)> sequence{};
+  Barrier barrier, creation;
+  Reduction reduction;
+  uint32_t size() const { return static_cast<uint32_t>(ranks.size()); }
+};
+
+// Combines operands: result of `a` and `b` into `out`, which is neither.
+using Combine =
+    std::function<gaspi_return_t(const void* a, const void* b, void* out, gaspi_timeout_t timeout)>;
+
+class Groups {
+ public:
+  explicit Groups(World& world) : world_(world) {}
+
+  gaspi_return_t create(gaspi_group_t* group);
+  gaspi_return_t add(unsigned group, uint32_t rank);
+  gaspi_return_t remove(unsigned group);
+  uint32_t count();
+  // NULL when there is none. Groups are used by one thread at a time (6.3.3, 11.1), but for their
+  // table.
+  std::shared_ptr<Group> find(unsigned group);
+
+  // GASPI_GROUP_ALL exists from the start; at once committed when `committed`.
+  void make_all(bool committed);
+
+  // One attempt each; GASPI_TIMEOUT while others are waited for.
+  gaspi_return_t commit(Group& group);
+  gaspi_return_t barrier(Group& group, Kind kind, Barrier& barrier);
+  gaspi_return_t reduce(Group& group, const void* send, void* receive, size_t bytes,
+                        const Combine& combine, Deadline& deadline);
+
+  void on_letter(uint32_t from, Letter letter, const Header& header, std::string& text);
+
+ private:
+  using StepKey = std::tuple<uint64_t, uint64_t, uint32_t>;  // uid, step, from
+  void send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
+                 std::string text = {});
+  bool take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
+                 std::string* text = nullptr);
+  gaspi_return_t unless_lost(const Group& group) const;
+  gaspi_return_t hear_children(Group& group, Reduction& r, size_t bytes, const Combine& combine,
+                               Deadline& deadline);
+
+  World& world_;
+  std::mutex table_mutex_;
+  std::map<unsigned, std::shared_ptr<Group>> groups_;
+  std::mutex letters_mutex_;                                // what follows
+  std::map<uint64_t, std::map<uint32_t, uint64_t>> joins_;  // key -> rank -> least generation
+  std::map<uint64_t, uint64_t> commits_;                    // key -> generation
+  std::map<uint64_t, uint64_t> generations_;                // key -> the last one used here
+  std::map<StepKey, std::string> steps_;
+};
+
+}  // namespace causeway::gaspi

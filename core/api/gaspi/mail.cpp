@@ -1,0 +1,192 @@
+#include "api/gaspi/mail.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "am/internal.h"
+#include "api/gaspi/group.h"
+#include "api/gaspi/mailbox.h"
+#include "api/gaspi/messages.h"
+#include "api/gaspi/passive.h"
+#include "api/gaspi/process.h"
+#include "api/gaspi/segment.h"
+#include "api/gaspi/world.h"
+
+namespace causeway::gaspi {
+
+void MailBox::post(uint32_t rank, Letter letter, const Header& header, std::string text) {
+  if (world_.is_corrupt(rank) || world_.ended.load(std::memory_order_relaxed)) return;
+  world_.work.fetch_add(1, std::memory_order_relaxed);
+  if (rank == world_.rank) {
+    Incoming in{rank, letter, header, std::move(text), 0};
+    const std::lock_guard lock(in_mutex_);
+    in_.push_back(std::move(in));
+    return;
+  }
+  const std::lock_guard lock(new_mutex_);
+  new_.push_back({rank, next_id_++, letter, header, std::move(text)});
+}
+
+MailBox::Sent MailBox::send_pieces(Outgoing& out) {
+  if (world_.is_corrupt(out.to)) return Sent::lost;
+  const gaspi_return_t connected = try_connect(world_, out.to);
+  if (connected == GASPI_TIMEOUT) return Sent::later;
+  if (connected != GASPI_SUCCESS) return Sent::lost;
+  Peer& peer = world_.peer(out.to);
+  const size_t piece =
+      Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
+  while (!out.begun || out.sent < out.text.size()) {
+    const size_t n = std::min(piece, out.text.size() - out.sent);
+    const Header& h = out.header;
+    const int32_t args[] = {static_cast<int32_t>(static_cast<uint32_t>(Message::piece) |
+                                                 static_cast<uint32_t>(out.letter) << 8),
+                            static_cast<int32_t>(out.id),
+                            static_cast<int32_t>(out.sent),
+                            static_cast<int32_t>(out.text.size()),
+                            low_half(h.a),
+                            high_half(h.a),
+                            low_half(h.b),
+                            high_half(h.b),
+                            low_half(h.c),
+                            high_half(h.c)};
+    const void* const payload = n == 0 ? nullptr : out.text.data() + out.sent;
+    const cwy_status status =
+        try_send_internal(peer, Internal::interface, args, 10, payload, n, false);
+    if (status == CWY_RETRY) return Sent::later;
+    if (status != CWY_OK) return Sent::lost;
+    out.sent += n;
+    out.begun = true;
+  }
+  return Sent::all;
+}
+
+uint32_t MailBox::send() {
+  const std::unique_lock lock(out_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return 0;  // somebody is at it
+  {
+    const std::lock_guard fresh(new_mutex_);
+    std::move(new_.begin(), new_.end(), std::back_inserter(out_));
+    new_.clear();
+  }
+  if (out_.empty()) return 0;
+  uint32_t moved = 0;
+  std::set<uint32_t> busy;  // ranks that take no more now
+  std::deque<Outgoing> later;
+  for (Outgoing& out : out_) {
+    if (busy.count(out.to) != 0 || send_pieces(out) == Sent::later) {
+      busy.insert(out.to);
+      later.push_back(std::move(out));
+      continue;
+    }
+    ++moved;
+    world_.work.fetch_sub(1, std::memory_order_relaxed);
+  }
+  out_ = std::move(later);
+  return moved;
+}
+
+bool MailBox::all_sent() {
+  const std::unique_lock lock(out_mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return false;
+  const std::unique_lock fresh(new_mutex_, std::try_to_lock);
+  return fresh.owns_lock() && out_.empty() && new_.empty();
+}
+
+void MailBox::forget(uint32_t rank) {
+  const std::lock_guard lock(in_mutex_);
+  std::erase_if(partial_, [rank](const auto& entry) { return entry.first.first == rank; });
+}
+
+void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, size_t length) {
+  const size_t at = static_cast<uint32_t>(args[2]), total = static_cast<uint32_t>(args[3]);
+  if (at > total || length > total - at) return;
+  const std::lock_guard lock(in_mutex_);
+  const std::pair<uint32_t, uint32_t> key{from, static_cast<uint32_t>(args[1])};
+  Incoming& in = partial_[key];
+  if (in.received == 0) {
+    in.from = from;
+    in.letter = static_cast<Letter>(static_cast<uint32_t>(args[0]) >> 8 & 0xff);
+    in.header = {join_halves(args[4], args[5]), join_halves(args[6], args[7]),
+                 join_halves(args[8], args[9])};
+    in.text.resize(total);
+  }
+  if (length != 0) std::memcpy(in.text.data() + at, payload, length);
+  in.received += length;
+  if (in.received < total) return;
+  in_.push_back(std::move(in));
+  partial_.erase(key);
+  world_.work.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t MailBox::deliver() {
+  const std::unique_lock one(deliver_mutex_, std::try_to_lock);
+  if (!one.owns_lock()) return 0;
+  uint32_t moved = 0;
+  for (;; ++moved) {
+    Incoming in;
+    {
+      const std::lock_guard lock(in_mutex_);
+      if (in_.empty()) break;
+      in = std::move(in_.front());
+      in_.pop_front();
+    }
+    world_.work.fetch_sub(1, std::memory_order_relaxed);
+    handle_letter(world_, in.from, in.letter, in.header, in.text);
+  }
+  if (moved != 0) world_.tell_news();
+  return moved;
+}
+
+void post(World& world, uint32_t rank, Letter letter, Header header, std::string text) {
+  world.mail->post(rank, letter, header, std::move(text));
+}
+
+uint32_t move_mail(World& world) {
+  const uint32_t sent = world.mail->send();
+  const uint32_t handled = world.mail->deliver();
+  // Answers to what was handled go out at once.
+  return sent + handled + (handled != 0 ? world.mail->send() : 0);
+}
+
+bool mail_is_out(World& world) {
+  return world.mail->all_sent();
+}
+
+void on_piece(World& world, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
+              size_t length) {
+  if (nargs == 10) world.mail->on_piece(from.rank, args, payload, length);
+}
+
+void handle_letter(World& w, uint32_t from, Letter letter, const Header& header,
+                   std::string& text) {
+  switch (letter) {
+    case Letter::register_segment:
+      return w.segment_table->on_register(from, header, text);
+    case Letter::registered:
+      return w.segment_table->on_registered(from, header);
+    case Letter::drop_segment:
+      return w.segment_table->on_drop(from, header);
+    case Letter::join:
+    case Letter::leave:
+    case Letter::commit:
+    case Letter::step:
+      return w.groups->on_letter(from, letter, header, text);
+    case Letter::passive_ready:
+    case Letter::passive_go:
+    case Letter::passive_data:
+    case Letter::passive_taken:
+    case Letter::passive_cancel:
+      return w.passive->on_letter(from, letter, header, text);
+    case Letter::kill:
+    case Letter::leaving:
+    case Letter::connect:
+    case Letter::disconnect:
+    case Letter::ping:
+    case Letter::answer:
+    case Letter::print:
+      return on_process_letter(w, from, letter, header, text);
+  }
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,65 @@
+#include "api/gaspi/messages.h"
+
+#include <cstring>
+
+#include "am/internal.h"
+#include "api/gaspi/mail.h"
+#include "api/gaspi/queue.h"
+#include "api/gaspi/world.h"
+#include "diag/log.h"
+#include "object/segment.h"
+
+namespace causeway::gaspi {
+namespace {
+
+// A request names memory of a segment that is gone, or never was: nothing is stored, and the
+// sender is told.
+bool may_store(const Peer& from, uint64_t addr, size_t length) {
+  if (length == 0 || in_any_segment(addr, length)) return true;
+  log_warn("rank {} wrote to [{:#x}, {:#x}), which is in no segment of this rank", from.rank, addr,
+           addr + length);
+  return false;
+}
+
+void answer(Peer& from, const int32_t* cookie, bool well) {
+  const int32_t args[] = {static_cast<int32_t>(Message::done), cookie[0], cookie[1], well ? 1 : 0};
+  reply_internal(from, Internal::interface, args, 4, nullptr, 0);
+}
+
+// args: 1-2 slot, 3 value, 4-5 cookie
+void on_note(Peer& from, const int32_t* args) {
+  const uint64_t slot = join_halves(args[1], args[2]);
+  const bool well = may_store(from, slot, sizeof(uint64_t));
+  if (well) store_note(slot, static_cast<uint32_t>(args[3]));
+  answer(from, args + 4, well);
+}
+
+// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address
+void on_write_note(Peer& from, const int32_t* args, const void* payload, size_t length) {
+  const uint64_t slot = join_halves(args[1], args[2]), addr = join_halves(args[6], args[7]);
+  const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
+  if (well) {
+    if (length != 0) std::memcpy(reinterpret_cast<void*>(addr), payload, length);
+    store_note(slot, static_cast<uint32_t>(args[3]));
+  }
+  answer(from, args + 4, well);
+}
+
+}  // namespace
+
+void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
+  World* const w = g_receiver.load(std::memory_order_acquire);
+  if (w == nullptr || nargs == 0) return;
+  switch (static_cast<Message>(args[0] & 0xff)) {
+    case Message::piece:
+      return on_piece(*w, from, args, nargs, payload, length);
+    case Message::note:
+      return on_note(from, args);
+    case Message::write_note:
+      return on_write_note(from, args, payload, length);
+    case Message::done:
+      return request_done(join_halves(args[1], args[2]), args[3] != 0);
+  }
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,27 @@
+// The active messages of GASPI: the first argument's low byte says which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "object/peer.h"
+
+namespace causeway::gaspi {
+
+enum class Message : uint8_t {
+  piece,       // of a letter (mail.h)
+  note,        // a notification for a slot here
+  write_note,  // data and its notification
+  done,        // the answer to both: the request is complete
+};
+
+// Internal::interface's handler. Runs inside delivery.
+void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+
+// Stores a notification into a slot of this process: after what came before it.
+inline void store_note(uint64_t slot, uint32_t value) {
+  __atomic_store_n(reinterpret_cast<uint64_t*>(slot), static_cast<uint64_t>(value),
+                   __ATOMIC_RELEASE);
+}
+
+}  // namespace causeway::gaspi

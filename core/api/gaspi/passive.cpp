@@ -1,0 +1,157 @@
+#include "api/gaspi/passive.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "api/gaspi/world.h"
+#include "progress/poll.h"
+#include "progress/progress_thread.h"
+
+namespace causeway::gaspi {
+
+gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Deadline& deadline) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [n, s] : sends_) {
+      if (!s.waited && s.data == data && s.size == size && s.rank == rank) number = n;
+    }
+    if (number == 0) {
+      if (sends_.size() >= world_.config.passive_queue_size_max) return GASPI_ERROR;
+      number = next_++;
+      sends_[number] = {data, size, rank};
+      post(world_, rank, Letter::passive_ready, {number, size});
+    }
+    sends_[number].waited = true;
+  }
+  const gaspi_return_t result = wait_for(deadline, [&] {
+    const std::lock_guard lock(mutex_);
+    const auto found = sends_.find(number);
+    if (found == sends_.end()) return GASPI_ERROR;  // purged
+    if (found->second.taken) return GASPI_SUCCESS;
+    return world_.usable[rank].load(std::memory_order_relaxed) ? GASPI_TIMEOUT : GASPI_ERROR;
+  });
+  const std::lock_guard lock(mutex_);
+  const auto found = sends_.find(number);
+  if (found == sends_.end()) return result;
+  found->second.waited = false;
+  if (result != GASPI_TIMEOUT) sends_.erase(found);
+  return result;
+}
+
+// What a corrupt rank offered will not come.
+void Passive::forget_lost() {
+  std::erase_if(offers_,
+                [this](const Offer& o) { return !o.arrived && world_.is_corrupt(o.from); });
+}
+
+gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
+  const std::lock_guard lock(mutex_);
+  forget_lost();
+  const auto here =
+      std::find_if(offers_.begin(), offers_.end(), [](const Offer& o) { return o.arrived; });
+  if (here != offers_.end()) {
+    if (here->text.size() > room) return GASPI_ERR_INV_SIZE;
+    if (!here->text.empty()) std::memcpy(to, here->text.data(), here->text.size());
+    *from = static_cast<gaspi_rank_t>(here->from);
+    post(world_, here->from, Letter::passive_taken, {here->number});
+    offers_.erase(here);
+    return GASPI_SUCCESS;
+  }
+  // One at a time, so that a receiver that gives up leaves the others with their senders.
+  const bool asked =
+      std::any_of(offers_.begin(), offers_.end(), [](const Offer& o) { return o.asked; });
+  if (asked || offers_.empty()) return GASPI_TIMEOUT;
+  offers_.front().asked = true;
+  post(world_, offers_.front().from, Letter::passive_go, {offers_.front().number});
+  return GASPI_TIMEOUT;
+}
+
+void Passive::forget_memory(const char* base, uint64_t size) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sends_, [&](const auto& entry) {
+    const Send& s = entry.second;
+    const auto* const data = static_cast<const char*>(s.data);
+    if (data < base || data >= base + size || s.taken) return false;
+    post(world_, s.rank, Letter::passive_cancel, {entry.first});
+    return true;
+  });
+}
+
+// Until there is news that the caller has not `seen`, or it is time to look again.
+void Passive::sleep(Deadline& deadline, uint64_t seen) {
+  constexpr uint64_t kLookAgain = 50'000'000;  // ns: news are never lost, only time
+  const uint64_t limit = std::min(kLookAgain, deadline.left_ns());
+  if (!progress_thread_configured()) {
+    if (poll_once() == 0) nap(limit);
+    return;
+  }
+  std::unique_lock lock(world_.news_mutex);
+  world_.news.wait_for(lock, std::chrono::nanoseconds(limit),
+                       [&] { return world_.news_count != seen; });
+}
+
+gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Deadline& deadline) {
+  gaspi_return_t result = take(to, room, from);
+  for (int polls = 0; result == GASPI_TIMEOUT && polls < 2; ++polls) {
+    poll_once();
+    result = take(to, room, from);
+  }
+  if (deadline.is_test()) return result;
+  deadline.start();
+  do {
+    uint64_t seen = 0;
+    {
+      const std::lock_guard lock(world_.news_mutex);
+      seen = world_.news_count;
+    }
+    result = take(to, room, from);
+    if (result == GASPI_TIMEOUT) sleep(deadline, seen);
+  } while (result == GASPI_TIMEOUT && !deadline.expired());
+  return result == GASPI_TIMEOUT ? take(to, room, from) : result;
+}
+
+gaspi_return_t Passive::purge() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, send] : sends_) {
+    if (!send.taken) post(world_, send.rank, Letter::passive_cancel, {number});
+  }
+  sends_.clear();
+  forget_lost();
+  return GASPI_SUCCESS;
+}
+
+void Passive::on_letter(uint32_t from, Letter letter, const Header& header, std::string& text) {
+  const std::lock_guard lock(mutex_);
+  const auto offer = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& o) {
+    return o.from == from && o.number == header.a;
+  });
+  const auto send = sends_.find(header.a);
+  const bool known = send != sends_.end() && send->second.rank == from;
+  switch (letter) {
+    case Letter::passive_ready:
+      offers_.push_back({from, header.a, header.b, false, false, {}});
+      break;
+    case Letter::passive_go:
+      if (known) {
+        post(world_, from, Letter::passive_data, {header.a},
+             std::string(static_cast<const char*>(send->second.data), send->second.size));
+      } else {
+        post(world_, from, Letter::passive_cancel, {header.a});
+      }
+      break;
+    case Letter::passive_data:
+      if (offer == offers_.end()) break;
+      offer->arrived = true;
+      offer->text = std::move(text);
+      break;
+    case Letter::passive_taken:
+      if (known) send->second.taken = true;
+      break;
+    default:  // cancelled
+      if (offer != offers_.end()) offers_.erase(offer);
+  }
+}
+
+}  // namespace causeway::gaspi

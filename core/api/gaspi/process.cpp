@@ -1,0 +1,113 @@
+#include "api/gaspi/process.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "api/gaspi/world.h"
+
+namespace causeway::gaspi {
+namespace {
+
+// Asks `rank` with a letter that is answered, once, however many calls it takes to wait.
+gaspi_return_t ask(World& w, uint32_t rank, Letter letter, Deadline& deadline) {
+  const std::pair key{rank, letter};
+  {
+    const std::lock_guard lock(w.process_mutex);
+    if (w.asked.emplace(key, false).second) post(w, rank, letter, {});
+  }
+  const gaspi_return_t result = wait_for(deadline, [&] {
+    const std::lock_guard lock(w.process_mutex);
+    const auto found = w.asked.find(key);
+    if (found == w.asked.end() || found->second) return GASPI_SUCCESS;
+    return w.is_corrupt(rank) ? GASPI_ERROR : GASPI_TIMEOUT;
+  });
+  if (result != GASPI_TIMEOUT) {
+    const std::lock_guard lock(w.process_mutex);
+    w.asked.erase(key);
+  }
+  return result;
+}
+
+void answer(World& w, uint32_t to, Letter letter) {
+  post(w, to, Letter::answer, {static_cast<uint64_t>(letter)});
+}
+
+}  // namespace
+
+gaspi_return_t connect(World& w, uint32_t rank, Deadline& deadline) {
+  if (w.is_corrupt(rank)) return GASPI_ERROR;
+  if (!w.usable[rank].load(std::memory_order_relaxed)) {
+    const gaspi_return_t asked = ask(w, rank, Letter::connect, deadline);
+    if (asked != GASPI_SUCCESS) return asked;
+    w.usable[rank].store(true, std::memory_order_relaxed);
+  }
+  return wait_for(deadline, [&] { return try_connect(w, rank); });
+}
+
+// The connection itself is shared with every other client of the process and stays; what ends is
+// the right to use it.
+gaspi_return_t disconnect(World& w, uint32_t rank, Deadline& deadline) {
+  if (w.is_corrupt(rank)) return GASPI_SUCCESS;
+  w.usable[rank].store(false, std::memory_order_relaxed);
+  return ask(w, rank, Letter::disconnect, deadline);
+}
+
+gaspi_return_t ping(World& w, uint32_t rank, Deadline& deadline) {
+  return w.is_corrupt(rank) ? GASPI_ERROR : ask(w, rank, Letter::ping, deadline);
+}
+
+gaspi_return_t kill_process(World& w, uint32_t rank, Deadline& deadline) {
+  const std::pair key{rank, Letter::kill};
+  {
+    const std::lock_guard lock(w.process_mutex);
+    if (w.asked.emplace(key, false).second) post(w, rank, Letter::kill, {});
+  }
+  return wait_for(deadline, [&] {
+    return w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed) ? GASPI_SUCCESS
+                                                                                 : GASPI_TIMEOUT;
+  });
+}
+
+void print_line(uint32_t from, const std::string& text) {
+  ::fprintf(stdout, "[Rank %4u]: %s", from, text.c_str());
+  ::fflush(stdout);
+}
+
+void on_process_letter(World& w, uint32_t from, Letter letter, const Header& header,
+                       const std::string& text) {
+  switch (letter) {
+    case Letter::kill: {
+      {
+        const std::lock_guard lock(w.process_mutex);
+        w.killers.push_back(from);
+      }
+      ::kill(::getpid(), SIGINT);
+      return;
+    }
+    case Letter::leaving:
+      return w.leaving[from].store(true, std::memory_order_relaxed);
+    case Letter::connect:
+      if (!w.is_corrupt(from)) w.usable[from].store(true, std::memory_order_relaxed);
+      return answer(w, from, letter);
+    case Letter::disconnect:
+      if (from != w.rank) w.usable[from].store(false, std::memory_order_relaxed);
+      return answer(w, from, letter);
+    case Letter::ping:
+      return answer(w, from, letter);
+    case Letter::answer: {
+      const std::lock_guard lock(w.process_mutex);
+      const auto found = w.asked.find({from, static_cast<Letter>(header.a)});
+      if (found != w.asked.end()) found->second = true;
+      return;
+    }
+    case Letter::print:
+      return print_line(from, text);
+    default:
+      return;
+  }
+}
+
+}  // namespace causeway::gaspi

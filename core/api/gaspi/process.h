@@ -1,0 +1,31 @@
+// Processes: start and end, connections, signals, and small questions between them (chapter 5).
+#pragma once
+
+#include <GASPI.h>
+
+#include <string>
+
+#include "api/gaspi/deadline.h"
+#include "api/gaspi/mail.h"
+
+namespace causeway::gaspi {
+
+struct World;
+
+// The wishes in force, until the start; what came of them is in World.
+gaspi_config_t wishes();
+gaspi_return_t set_wishes(const gaspi_config_t& wishes);
+
+gaspi_return_t start(Deadline& deadline);
+gaspi_return_t finish(World& world, Deadline& deadline);
+
+gaspi_return_t kill_process(World& world, uint32_t rank, Deadline& deadline);
+gaspi_return_t connect(World& world, uint32_t rank, Deadline& deadline);
+gaspi_return_t disconnect(World& world, uint32_t rank, Deadline& deadline);
+gaspi_return_t ping(World& world, uint32_t rank, Deadline& deadline);
+void print_line(uint32_t from, const std::string& text);
+
+void on_process_letter(World& world, uint32_t from, Letter letter, const Header& header,
+                       const std::string& text);
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,262 @@
+#include "api/gaspi/segment.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/gaspi/atomic.h"
+#include "api/gaspi/passive.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/endpoint.h"
+#include "object/runtime.h"
+
+namespace causeway::gaspi {
+namespace {
+
+constexpr uint64_t kSlot = sizeof(uint64_t);
+
+std::atomic<uint64_t> g_serial{1};  // relaxed: only has to count
+
+// "serial base size slots slot_count length packed packed-notes"
+std::string describe(const LocalSegment& s) {
+  const std::string data = s.data->pack();
+  const std::string notes = s.notes != nullptr ? s.notes->pack() : std::string();
+  return fmt::format("{} {} {} {} {} {} ", s.serial, reinterpret_cast<uint64_t>(s.base), s.size,
+                     reinterpret_cast<uint64_t>(s.slots), s.slot_count, data.size()) +
+         data + notes;
+}
+
+std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& text) {
+  auto r = std::make_unique<FarSegment>();
+  char* at = nullptr;
+  r->rank = rank;
+  r->serial = std::strtoull(text.c_str(), &at, 10);
+  r->base = std::strtoull(at, &at, 10);
+  r->size = std::strtoull(at, &at, 10);
+  r->slots = std::strtoull(at, &at, 10);
+  r->slot_count = static_cast<uint32_t>(std::strtoul(at, &at, 10));
+  const size_t length = std::strtoull(at, &at, 10);
+  const auto begin = static_cast<size_t>(at + 1 - text.c_str());
+  if (*at != ' ' || begin > text.size() || length > text.size() - begin) {
+    throw Error(CWY_ERR_INVALID, "what rank {} says of a segment is garbled", rank);
+  }
+  r->data.packed = text.substr(begin, length);
+  r->data.facts = PackedSegment::unpack(r->data.packed);
+  r->notes.packed = text.substr(begin + length);
+  if (!r->notes.packed.empty()) r->notes.facts = PackedSegment::unpack(r->notes.packed);
+  return r;
+}
+
+// What the peer's connections need to reach the memory. Under the connect mutex.
+void open_rights(const World& world, Peer& peer, FarSegment& r) {
+  Connection& put = Connection::of(peer.put.load(std::memory_order_acquire));
+  Connection& get = Connection::of(peer.get.load(std::memory_order_acquire));
+  r.put_key = r.data.right(*put.cep, peer.rank);
+  r.get_key = r.data.right(*get.cep, peer.rank);
+  r.atomic_key = r.data.right(*atomic_endpoint(world, peer), peer.rank);
+  const auto over_am = [](const Connection& c, const cwyc_rkey* key) {
+    return key == nullptr && !(c.cep->caps & CWYC_CAP_UNREGISTERED);
+  };
+  r.put_over_am.store(over_am(put, r.put_key), std::memory_order_relaxed);
+  r.get_over_am.store(over_am(get, r.get_key), std::memory_order_relaxed);
+}
+
+void map_memory(const Peer& base, FarSegment& r) {
+  if (!runtime().direct_allowed()) return;
+  map_directly(base, r.data);
+  r.direct = r.data.direct;
+  r.delta = r.data.delta;
+  Publication& notes = r.notes.packed.empty() ? r.data : r.notes;
+  if (&notes == &r.notes) map_directly(base, r.notes);
+  r.notes_direct = notes.direct;
+  r.notes_delta = notes.delta;
+}
+
+}  // namespace
+
+void FarSegment::close() {
+  data.close();
+  notes.close();
+}
+
+Segments::~Segments() {
+  for (auto& slot : world_.segments) delete slot.load(std::memory_order_relaxed);
+  for (auto& row : world_.remote) {
+    World::Row* const r = row.load(std::memory_order_relaxed);
+    if (r == nullptr) continue;
+    for (uint32_t rank = 0; rank < world_.size; ++rank) {
+      FarSegment* const segment = r[rank].load(std::memory_order_relaxed);
+      if (segment == nullptr) continue;
+      segment->close();
+      delete segment;
+    }
+  }
+}
+
+// ---- local ----
+
+gaspi_return_t Segments::allocate(unsigned id, uint64_t size, bool zero) {
+  auto s = std::make_unique<LocalSegment>();
+  const uint64_t at = (size + 63) / 64 * 64;
+  const uint32_t notes = world_.config.notification_num;
+  s->data.reset(Segment::allocate(world_.client, at + notes * kSlot));
+  s->base = static_cast<char*>(s->data->addr());
+  s->slots = reinterpret_cast<uint64_t*>(s->base + at);
+  s->id = static_cast<uint8_t>(id);
+  s->size = size;
+  // Fresh memory is zero; touching it here is what places it near this thread.
+  if (zero) std::memset(s->base, 0, size);
+  return publish(std::move(s));
+}
+
+gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size) {
+  auto s = std::make_unique<LocalSegment>();
+  s->data.reset(Segment::describe(world_.client, memory, size, 0));
+  s->notes.reset(Segment::allocate(world_.client, world_.config.notification_num * kSlot));
+  s->base = static_cast<char*>(memory);
+  s->slots = static_cast<uint64_t*>(s->notes->addr());
+  s->id = static_cast<uint8_t>(id);
+  s->size = size;
+  return publish(std::move(s));
+}
+
+gaspi_return_t Segments::publish(std::unique_ptr<LocalSegment> s) {
+  s->slot_count = world_.config.notification_num;
+  s->serial = g_serial.fetch_add(1, std::memory_order_relaxed);
+  s->told.reset(new std::atomic<Told>[world_.size]);
+  for (uint32_t r = 0; r < world_.size; ++r) s->told[r].store(Told::nothing);
+  const std::lock_guard lock(mutex_);
+  if (world_.segments[s->id].load(std::memory_order_relaxed) != nullptr) return GASPI_ERR_INV_SEG;
+  if (count() >= world_.config.segment_max) return GASPI_ERR_MANY_SEG;
+  tell_self(*s);
+  count_.fetch_add(1, std::memory_order_relaxed);
+  world_.segments[s->id].store(s.release(), std::memory_order_release);
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t Segments::remove(unsigned id) {
+  const std::lock_guard lock(mutex_);
+  // acq_rel: what others did with the segment comes before its end.
+  LocalSegment* const s = world_.segments[id].exchange(nullptr, std::memory_order_acq_rel);
+  if (s == nullptr) return GASPI_ERR_INV_SEG;
+  count_.fetch_sub(1, std::memory_order_relaxed);
+  replace(id, world_.rank, nullptr);
+  for (uint32_t r = 0; r < world_.size; ++r) {
+    const Told told = s->told[r].load(std::memory_order_acquire);
+    if (r != world_.rank && told != Told::nothing)
+      post(world_, r, Letter::drop_segment, {id, s->serial});
+  }
+  world_.passive->forget_memory(s->base, s->size);
+  s->data.reset();
+  s->notes.reset();
+  retired_local_.emplace_back(s);
+  return GASPI_SUCCESS;
+}
+
+// ---- what others know ----
+
+// This rank reaches its own segment without a letter.
+void Segments::tell_self(LocalSegment& s) {
+  Peer& peer = world_.peer(world_.rank);
+  Deadline forever(GASPI_BLOCK);
+  wait_for(forever, [&] { return try_connect(world_, world_.rank); });
+  auto r = read_description(world_.rank, describe(s));
+  map_memory(base_peer(peer), *r);
+  {
+    const std::lock_guard lock(peer.ep->connect_mutex());
+    open_rights(world_, peer, *r);
+  }
+  replace(s.id, world_.rank, r.release());
+  s.told[world_.rank].store(Told::registered, std::memory_order_release);
+}
+
+gaspi_return_t Segments::tell(LocalSegment& s, uint32_t rank) {
+  Told told = s.told[rank].load(std::memory_order_acquire);
+  if (told == Told::registered) return GASPI_SUCCESS;
+  if (!world_.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
+  if (told == Told::refused) {
+    s.told[rank].store(Told::nothing, std::memory_order_release);  // asked again next time
+    return GASPI_ERROR;
+  }
+  Told nothing = Told::nothing;
+  if (s.told[rank].compare_exchange_strong(nothing, Told::asked, std::memory_order_acq_rel)) {
+    post(world_, rank, Letter::register_segment, {s.id}, describe(s));
+  }
+  return GASPI_TIMEOUT;
+}
+
+void Segments::on_registered(uint32_t from, const Header& header) {
+  if (header.a >= kSegmentIds) return;
+  LocalSegment* const s = world_.segments[header.a].load(std::memory_order_acquire);
+  if (s == nullptr || s->serial != header.b) return;  // deleted meanwhile
+  s->told[from].store(header.c != 0 ? Told::registered : Told::refused, std::memory_order_release);
+}
+
+// ---- what this rank knows of others ----
+
+void Segments::on_register(uint32_t from, const Header& header, const std::string& text) {
+  if (header.a >= kSegmentIds) return;
+  const std::lock_guard lock(asked_mutex_);
+  asked_.push_back({from, header, text});
+  world_.work.fetch_add(1, std::memory_order_relaxed);
+}
+
+// One thread takes them, in order: the mutex is held meanwhile. Not before the mechanism of atomics
+// is agreed on, which decides what rights are needed.
+uint32_t Segments::take_registrations() {
+  const std::unique_lock lock(asked_mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || asked_.empty() || world_.atomics == nullptr) return 0;
+  const size_t before = asked_.size();
+  std::erase_if(asked_, [this](const Asked& asked) { return take(asked); });
+  const size_t taken = before - asked_.size();
+  world_.work.fetch_sub(static_cast<uint32_t>(taken), std::memory_order_relaxed);
+  return static_cast<uint32_t>(taken);
+}
+
+bool Segments::take(const Asked& asked) {
+  if (world_.is_corrupt(asked.from)) return true;
+  uint64_t serial = 0, well = 1;
+  try {
+    auto r = read_description(asked.from, asked.text);
+    serial = r->serial;
+    Peer& peer = world_.peer(asked.from);
+    Peer& base = base_peer(peer);
+    if (connect_peer(base) == CWY_RETRY || connect_peer(peer) == CWY_RETRY) return false;
+    map_memory(base, *r);
+    {
+      const std::lock_guard lock(peer.ep->connect_mutex());
+      open_rights(world_, peer, *r);
+    }
+    replace(static_cast<unsigned>(asked.header.a), asked.from, r.release());
+  } catch (const Error& e) {
+    log_warn("segment {} of rank {} cannot be used here: {}", asked.header.a, asked.from, e.text());
+    well = 0;
+  }
+  post(world_, asked.from, Letter::registered, {asked.header.a, serial, well});
+  return true;
+}
+
+void Segments::on_drop(uint32_t from, const Header& header) {
+  if (header.a >= kSegmentIds) return;
+  const FarSegment* const r = world_.remote_segment(static_cast<unsigned>(header.a), from);
+  if (r != nullptr && r->serial == header.b)
+    replace(static_cast<unsigned>(header.a), from, nullptr);
+}
+
+void Segments::replace(unsigned id, uint32_t rank, FarSegment* fresh) {
+  static std::mutex rows;
+  const std::lock_guard lock(rows);
+  World::Row* row = world_.remote[id].load(std::memory_order_acquire);
+  if (row == nullptr) {
+    row = new World::Row[world_.size];
+    for (uint32_t r = 0; r < world_.size; ++r) row[r].store(nullptr, std::memory_order_relaxed);
+    world_.remote[id].store(row, std::memory_order_release);
+  }
+  FarSegment* const old = row[rank].exchange(fresh, std::memory_order_acq_rel);
+  if (old == nullptr) return;
+  const std::lock_guard connect(world_.peer(rank).ep->connect_mutex());
+  old->close();
+  retired_remote_.emplace_back(old);
+}
+
+}  // namespace causeway::gaspi

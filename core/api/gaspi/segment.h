@@ -1,0 +1,115 @@
+// Segments: memory with an id, its notifications, and what is known of other ranks' (chapter 7).
+//
+// A segment of GASPI is a segment of the core that is bound to no endpoint. Its notifications are
+// slots of 8 bytes behind the data, or, for memory of the caller's, in a segment of their own. A
+// rank tells another where its segment is with one letter; the other opens the rights, maps what
+// it can, and answers.
+#pragma once
+
+#include <GASPI.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/gaspi/deadline.h"
+#include "api/gaspi/world.h"
+#include "object/publication.h"
+#include "object/segment.h"
+
+namespace causeway::gaspi {
+
+enum class Told : uint8_t { nothing, asked, registered, refused };
+
+struct LocalSegment {
+  uint8_t id = 0;
+  std::unique_ptr<Segment> data, notes;  // `notes` only where the data is the caller's
+  char* base = nullptr;
+  uint64_t size = 0;
+  uint64_t* slots = nullptr;
+  uint32_t slot_count = 0;
+  uint64_t serial = 0;                        // no other segment of this process had it
+  std::unique_ptr<std::atomic<Told>[]> told;  // by rank
+
+  bool contains(uint64_t offset, uint64_t length) const {
+    return offset <= size && length <= size - offset;
+  }
+};
+
+struct FarSegment {
+  uint32_t rank = 0;
+  uint64_t serial = 0;
+  uint64_t base = 0, size = 0;  // owner's address
+  uint64_t slots = 0;           // owner's address
+  uint32_t slot_count = 0;
+  bool direct = false, notes_direct = false;
+  intptr_t delta = 0, notes_delta = 0;
+  Publication data, notes;  // `notes` is empty where the slots lie behind the data
+  // Rights of the peer's connections; NULL where the conduit needs none or messages serve.
+  cwyc_rkey* put_key = nullptr;
+  cwyc_rkey* get_key = nullptr;
+  cwyc_rkey* atomic_key = nullptr;
+  // The conduit cannot: over messages. Relaxed: who reads late tries once more.
+  std::atomic<bool> put_over_am{false}, get_over_am{false};
+
+  bool contains(uint64_t offset, uint64_t length) const {
+    return offset <= size && length <= size - offset;
+  }
+  void close();
+};
+
+class Segments {
+ public:
+  explicit Segments(World& world) : world_(world) {}
+  ~Segments();
+
+  gaspi_return_t allocate(unsigned id, uint64_t size, bool zero);
+  gaspi_return_t bind(unsigned id, void* memory, uint64_t size);
+  gaspi_return_t remove(unsigned id);
+  uint32_t count() const { return count_.load(std::memory_order_relaxed); }
+
+  // Asks `rank` to register the segment, once. GASPI_TIMEOUT until it has answered.
+  gaspi_return_t tell(LocalSegment& segment, uint32_t rank);
+
+  // A collective creation between calls: by segment id.
+  struct Creation {
+    gaspi_group_t group;
+    uint32_t told = 0;  // members that have answered
+    bool in_barrier = false;
+  };
+  std::map<unsigned, Creation> creations;
+  std::mutex creations_mutex;
+
+  // ---- letters ----
+  void on_register(uint32_t from, const Header& header, const std::string& text);
+  void on_registered(uint32_t from, const Header& header);
+  void on_drop(uint32_t from, const Header& header);
+  // Takes registrations that waited for a connection.
+  uint32_t take_registrations();
+
+ private:
+  struct Asked {
+    uint32_t from;
+    Header header;
+    std::string text;
+  };
+  gaspi_return_t publish(std::unique_ptr<LocalSegment> segment);
+  bool take(const Asked& asked);
+  void replace(unsigned id, uint32_t rank, FarSegment* fresh);
+  void tell_self(LocalSegment& segment);
+
+  World& world_;
+  std::mutex mutex_;  // ids come and go
+  std::atomic<uint32_t> count_{0};
+  std::mutex asked_mutex_;
+  std::vector<Asked> asked_;
+  // Replaced or deleted: kept, because a thread may have looked one up a moment before. Their
+  // rights are closed.
+  std::vector<std::unique_ptr<FarSegment>> retired_remote_;
+  std::vector<std::unique_ptr<LocalSegment>> retired_local_;
+};
+
+}  // namespace causeway::gaspi

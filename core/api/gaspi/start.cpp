@@ -1,0 +1,296 @@
+// gaspi_proc_init and gaspi_proc_term.
+#include <gasnet_ratomic.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "am/internal.h"
+#include "api/gaspi/group.h"
+#include "api/gaspi/messages.h"
+#include "api/gaspi/process.h"
+#include "api/gaspi/segment.h"
+#include "api/gaspi/world.h"
+#include "atomics/domain.h"
+#include "bootstrap/quiet_thread.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "object/report.h"
+#include "object/runtime.h"
+#include "progress/progress_thread.h"
+#include "progress/thread_state.h"
+
+namespace causeway::gaspi {
+namespace {
+
+// Not a name that a client could pass to gex_Client_Init().
+constexpr const char* kClientName = "causeway.gaspi";
+constexpr uint32_t kMostRanks = 65535;
+
+// Something that takes as long as other processes do, on a thread of its own, so that a call that
+// timed out can be made again. The thread outlives a program that does not.
+class Errand {
+ public:
+  template <typename Body>
+  void begin(Body body) {
+    begun_ = true;
+    quiet_thread([this, body] {
+      enter_as_internal_thread();
+      const gaspi_return_t result = body();
+      const std::lock_guard lock(mutex_);
+      result_ = result;
+      changed_.notify_all();
+    }).detach();
+  }
+  bool begun() const { return begun_; }
+  gaspi_return_t result() {
+    const std::lock_guard lock(mutex_);
+    return result_;
+  }
+  gaspi_return_t wait(Deadline& deadline) {
+    deadline.start();
+    std::unique_lock lock(mutex_);
+    while (result_ == GASPI_TIMEOUT && !deadline.expired()) {
+      constexpr uint64_t kLongest = 1'000'000'000;
+      changed_.wait_for(lock, std::chrono::nanoseconds(std::min(kLongest, deadline.left_ns())));
+    }
+    return result_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool begun_ = false;
+  gaspi_return_t result_ = GASPI_TIMEOUT;
+};
+
+// Under g_mutex. Never destroyed: their threads may outlive static destruction.
+std::mutex g_mutex;
+gaspi_config_t g_wishes = {32,
+                           255,
+                           8,
+                           1024,
+                           1ul << 30,
+                           65536,
+                           1024,
+                           65535,
+                           2040,
+                           255,
+                           GASPI_ETHERNET,
+                           GASPI_TOPOLOGY_STATIC,
+                           nullptr,
+                           255,
+                           0,
+                           0,
+                           0,
+                           0,
+                           0,
+                           0,
+                           {GASPI_ETHERNET, nullptr}};
+Errand& starting() {
+  static auto* const errand = new Errand;
+  return *errand;
+}
+Errand& leaving() {
+  static auto* const errand = new Errand;
+  return *errand;
+}
+enum class Life { none, starting, running, ended } g_life = Life::none;
+
+// ---- the configuration ----
+
+template <typename T>
+void cut(T& value, T least, T most) {
+  value = std::clamp(value, least, most);
+}
+
+gaspi_config_t possible(gaspi_config_t c) {
+  cut(c.group_max, 1u, 255u);
+  cut(c.segment_max, 1u, 255u);
+  cut(c.queue_num, 1u, kQueueIds);
+  cut(c.queue_size_max, 1u, 65536u);
+  cut(c.transfer_size_max, 1ul, 1ul << 40);
+  cut(c.notification_num, 1u, 1u << 20);
+  cut(c.passive_queue_size_max, 1u, 65536u);
+  cut(c.passive_transfer_size_max, 1ul, 1ul << 24);
+  cut(c.allreduce_buf_size, 8ul, 1ul << 20);
+  cut(c.allreduce_elem_max, 1u, 1u << 17);
+  cut(c.rw_list_elem_max, 1u, 65536u);
+  if (c.build_infrastructure > GASPI_TOPOLOGY_DYNAMIC)
+    c.build_infrastructure = GASPI_TOPOLOGY_STATIC;
+  return c;
+}
+
+bool ignored_fields_equal(const gaspi_config_t& a, const gaspi_config_t& b) {
+  return a.logger == b.logger && a.sn_port == b.sn_port && a.net_info == b.net_info &&
+         a.user_net == b.user_net && a.sn_persistent == b.sn_persistent &&
+         a.sn_timeout == b.sn_timeout && a.dev_config.network == b.dev_config.network &&
+         a.dev_config.params == b.dev_config.params && a.network == b.network;
+}
+
+// ---- start ----
+
+void connect_all(World& w) {
+  for (uint32_t r = 0; r < w.size; ++r) {
+    Deadline forever(GASPI_BLOCK);
+    const gaspi_return_t result = wait_for(forever, [&] { return try_connect(w, r); });
+    if (result != GASPI_SUCCESS) throw Error(CWY_ERR_UNREACHABLE, "rank {} is not reached", r);
+  }
+}
+
+gaspi_return_t start_up(const gaspi_config_t& wished) {
+  Runtime& rt = runtime();
+  try {
+    if (rt.size() > kMostRanks) {
+      return refuse(
+          GASPI_ERR_CONFIG, "gaspi_proc_init()",
+          fmt::format("the job has {} ranks; GASPI numbers at most {}", rt.size(), kMostRanks));
+    }
+    const std::lock_guard lock(rt.clients_mutex);
+    if (rt.clients.size() == Client::kMax) {
+      return refuse(GASPI_ERROR, "gaspi_proc_init()", "this process has too many clients");
+    }
+    rt.raise_mode(ThreadMode::par);
+    rt.on_peer_lost(lose_rank);
+    auto* const w = new World(possible(wished), rt.rank(), rt.size());
+    w->checks = rt.checks();
+    g_receiver.store(w, std::memory_order_release);
+    set_interface_handler(on_message);
+    set_poll_hook(make_progress);
+    w->client =
+        new Client(static_cast<uint16_t>(rt.clients.size()), kClientName, 0, ClientKind::gaspi);
+    rt.clients.push_back(w->client);
+    rt.settle_failure_policy();
+    w->open.store(true, std::memory_order_release);
+    start_progress_thread(*w->client);
+    w->atomics.store(new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
+                     std::memory_order_release);
+    const gaspi_number_t topology = w->config.build_infrastructure;
+    w->groups->make_all(topology != GASPI_TOPOLOGY_NONE);
+    if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
+    g_world.store(w, std::memory_order_release);
+    return GASPI_SUCCESS;
+  } catch (const Error& e) {
+    return refuse(e.status() == CWY_ERR_NOMEM ? GASPI_ERR_MEMALLOC : GASPI_ERROR,
+                  "gaspi_proc_init()", e.text());
+  } catch (const std::exception& e) {
+    return refuse(GASPI_ERROR, "gaspi_proc_init()", e.what());
+  }
+}
+
+// On the caller's thread, because CAUSEWAY_RANKS forks here.
+gaspi_return_t make_runtime() {
+  try {
+    if (g_runtime == nullptr) g_runtime = new Runtime(ThreadMode::par);
+    return GASPI_SUCCESS;
+  } catch (const Error& e) {
+    return refuse(e.status() == CWY_ERR_INVALID ? GASPI_ERR_ENV : GASPI_ERR_SN, "gaspi_proc_init()",
+                  e.text());
+  } catch (const std::exception& e) {
+    return refuse(GASPI_ERROR, "gaspi_proc_init()", e.what());
+  }
+}
+
+// ---- end ----
+
+bool alone(const Runtime& rt) {
+  return std::all_of(rt.clients.begin(), rt.clients.end(),
+                     [](const Client* c) { return c->kind() == ClientKind::gaspi; });
+}
+
+void release(World& w) {
+  w.ended.store(true, std::memory_order_relaxed);
+  g_world.store(nullptr, std::memory_order_release);
+  for (unsigned id = 0; id < kSegmentIds; ++id) {
+    if (w.segments[id].load(std::memory_order_acquire) != nullptr) w.segment_table->remove(id);
+  }
+  if (!alone(runtime())) return;
+  print_report_at_exit();
+  try {
+    runtime().bootstrap().finalize();
+  } catch (const std::exception& e) {
+    log_debug("leaving without an orderly goodbye: {}", e.what());
+  }
+}
+
+// All of it on the errand's thread: gaspi_proc_term() may be called in a signal handler (listing
+// 9), which may have interrupted a thread that is inside the library and holds its locks.
+gaspi_return_t farewell(World& w) {
+  std::vector<uint32_t> killers;
+  {
+    const std::lock_guard lock(w.process_mutex);
+    killers.swap(w.killers);
+  }
+  for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
+  constexpr gaspi_timeout_t kPatience = 2000;
+  Deadline patience(kPatience);
+  wait_for(patience, [&] { return mail_is_out(w) ? GASPI_SUCCESS : GASPI_TIMEOUT; });
+  // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
+  // message of this process. With a dead rank there is no such barrier.
+  try {
+    runtime().bootstrap().fence(UINT64_MAX);
+  } catch (const std::exception& e) {
+    log_debug("gaspi_proc_term(): {}", e.what());
+  }
+  release(w);
+  return GASPI_SUCCESS;
+}
+
+}  // namespace
+
+gaspi_config_t wishes() {
+  const std::lock_guard lock(g_mutex);
+  return g_wishes;
+}
+
+gaspi_return_t set_wishes(const gaspi_config_t& wished) {
+  const std::lock_guard lock(g_mutex);
+  if (g_life != Life::none) return GASPI_ERR_INITED;
+  if (!ignored_fields_equal(g_wishes, wished)) {
+    static bool said = false;
+    if (!std::exchange(said, true)) {
+      log_warn(
+          "gaspi_config_set(): network, logger, sn_*, net_info, user_net and dev_config are "
+          "ignored; Causeway's configuration chooses the network");
+    }
+  }
+  g_wishes = wished;
+  return GASPI_SUCCESS;
+}
+
+gaspi_return_t start(Deadline& deadline) {
+  const std::lock_guard lock(g_mutex);
+  if (g_life == Life::running) return GASPI_ERR_INITED;
+  if (g_life == Life::ended) {
+    return refuse(GASPI_ERROR, "gaspi_proc_init()",
+                  "gaspi_proc_term() was called, or an earlier start failed; a process is "
+                  "initialised once");
+  }
+  gaspi_return_t result = make_runtime();
+  if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {
+    result = start_up(g_wishes);
+  } else if (result == GASPI_SUCCESS) {
+    g_life = Life::starting;
+    if (!starting().begun()) starting().begin([wished = g_wishes] { return start_up(wished); });
+    result = starting().wait(deadline);
+  }
+  if (result == GASPI_SUCCESS) g_life = Life::running;
+  if (result != GASPI_SUCCESS && result != GASPI_TIMEOUT) g_life = Life::ended;
+  return result;
+}
+
+gaspi_return_t finish(World& w, Deadline& deadline) {
+  const std::lock_guard lock(g_mutex);
+  if (g_life != Life::running) return GASPI_ERR_NOINIT;
+  if (!leaving().begun()) leaving().begin([&w] { return farewell(w); });
+  // Others may need this process' progress until they are where it is.
+  const gaspi_return_t result = progress_thread_configured()
+                                    ? leaving().wait(deadline)
+                                    : wait_for(deadline, [&] { return leaving().result(); });
+  if (result == GASPI_SUCCESS) g_life = Life::ended;
+  return result;
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,243 @@
+#include "api/gaspi/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "am/internal.h"
+#include "api/gaspi/messages.h"
+#include "diag/error.h"
+#include "object/endpoint.h"
+#include "rma/emulation.h"
+
+namespace causeway::gaspi {
+namespace {
+
+constexpr uint32_t kBoth = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
+
+void* address_of(const Piece& p) {
+  return p.local->base + p.local_offset;
+}
+// The remote bytes where they are mapped here.
+char* mapped(const Piece& p) {
+  return reinterpret_cast<char*>(p.remote->base + p.remote_offset +
+                                 static_cast<uint64_t>(p.remote->delta));
+}
+
+// The connection, made if need be; CWY_RETRY while it is being made.
+cwy_status connection(World& w, uint32_t rank, std::atomic<cwyc_conn*> Peer::*slot,
+                      cwyc_conn** out) {
+  Peer& peer = w.peer(rank);
+  *out = (peer.*slot).load(std::memory_order_acquire);
+  if (__builtin_expect(*out != &peer.stub, 1)) return CWY_OK;
+  const gaspi_return_t connected = try_connect(w, rank);
+  if (connected == GASPI_TIMEOUT) return CWY_RETRY;
+  if (connected != GASPI_SUCCESS) return CWY_ERR_UNREACHABLE;
+  *out = (peer.*slot).load(std::memory_order_acquire);
+  return CWY_OK;
+}
+
+cwy_status put_once(World& w, const Piece& p, cwyc_op* op) {
+  cwyc_conn* conn = nullptr;
+  const cwy_status status = connection(w, p.remote->rank, &Peer::put, &conn);
+  if (status != CWY_OK) return status;
+  const Connection& c = Connection::of(conn);
+  const uint64_t raddr = p.remote->base + p.remote_offset;
+  if (p.size <= c.cep->attr.rma_max && !p.remote->put_over_am.load(std::memory_order_relaxed)) {
+    const cwy_status posted =
+        conn->ops->put(conn, address_of(p), p.local->data->registration(c.cep->conduit), raddr,
+                       p.remote->put_key, p.size, 0, op);
+    if (posted != CWY_ERR_UNSUPPORTED) return posted;
+    p.remote->put_over_am.store(true, std::memory_order_relaxed);
+  }
+  return emulated_put(conn, address_of(p), nullptr, raddr, nullptr, p.size, 0, op);
+}
+
+cwy_status get_once(World& w, const Piece& p, cwyc_op* op) {
+  cwyc_conn* conn = nullptr;
+  const cwy_status status = connection(w, p.remote->rank, &Peer::get, &conn);
+  if (status != CWY_OK) return status;
+  const Connection& c = Connection::of(conn);
+  const uint64_t raddr = p.remote->base + p.remote_offset;
+  if (p.size <= c.cep->attr.rma_max && !p.remote->get_over_am.load(std::memory_order_relaxed)) {
+    const cwy_status posted =
+        conn->ops->get(conn, address_of(p), p.local->data->registration(c.cep->conduit), raddr,
+                       p.remote->get_key, p.size, 0, op);
+    if (posted != CWY_ERR_UNSUPPORTED) return posted;
+    p.remote->get_over_am.store(true, std::memory_order_relaxed);
+  }
+  return emulated_get(conn, address_of(p), nullptr, raddr, nullptr, p.size, 0, op);
+}
+
+// Posts one request until it is accepted.
+template <typename Post>
+gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* request,
+                            Deadline& deadline, Post&& post_once) {
+  const gaspi_return_t result = wait_for(deadline, [&] {
+    if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
+    const cwy_status status = post_once();
+    if (status == CWY_RETRY) return GASPI_TIMEOUT;
+    if (status == CWY_OK) queue.finish_at_once(request);
+    return status >= 0 ? GASPI_SUCCESS : operation_error(w, rank, status);
+  });
+  if (result != GASPI_SUCCESS) queue.take_back(request);
+  return result;
+}
+
+// Largest payload that travels in one message with its notification. Beyond, a native put saves the
+// copies; where there is none, the message carries what it can.
+constexpr uint64_t kEager = 4096;
+uint64_t eager_limit(const Connection& c, const Piece& p) {
+  const uint64_t most = c.cep->attr.am_medium_max;
+  const bool native = !p.remote->put_over_am.load(std::memory_order_relaxed);
+  return native ? std::min(most, kEager) : most;
+}
+
+cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* op) {
+  const uint64_t slot = note.segment->slots + note.id * sizeof(uint64_t);
+  const uint64_t raddr = p.remote->base + p.remote_offset;
+  const auto cookie = reinterpret_cast<uint64_t>(op);
+  hand_over(op);
+  const int32_t args[] = {static_cast<int32_t>(Message::write_note),
+                          low_half(slot),
+                          high_half(slot),
+                          static_cast<int32_t>(note.value),
+                          low_half(cookie),
+                          high_half(cookie),
+                          low_half(raddr),
+                          high_half(raddr)};
+  const cwy_status status = try_send_internal(w.peer(note.rank), Internal::interface, args, 8,
+                                              p.size == 0 ? nullptr : address_of(p), p.size, false);
+  return status == CWY_OK ? CWY_INPROGRESS : status;
+}
+
+}  // namespace
+
+void copy_bytes(void* to, const void* from, uint64_t size) {
+  if (size == 8) {
+    uint64_t word;
+    std::memcpy(&word, from, 8);
+    std::memcpy(to, &word, 8);
+  } else {
+    std::memcpy(to, from, size);
+  }
+}
+
+gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& deadline) {
+  if (p.remote->direct) {
+    copy_bytes(mapped(p), address_of(p), p.size);
+    return GASPI_SUCCESS;
+  }
+  if (p.size == 0) return GASPI_SUCCESS;
+  Request* const request = queue.begin(p.remote->rank, kBoth, true);
+  return post_request(w, queue, p.remote->rank, request, deadline,
+                      [&] { return put_once(w, p, &request->op); });
+}
+
+gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local_note,
+                          Deadline& deadline) {
+  if (p.remote->direct || p.size == 0) {
+    if (p.size != 0) {
+      // What another processor published with its notification or barrier is read after that.
+      std::atomic_thread_fence(std::memory_order_acquire);
+      copy_bytes(address_of(p), mapped(p), p.size);
+    }
+    if (local_note != 0) store_note(local_note, 1);
+    return GASPI_SUCCESS;
+  }
+  Request* const request = queue.begin(p.remote->rank, CWYC_DONE_REMOTE, false);
+  request->local_note = local_note;
+  return post_request(w, queue, p.remote->rank, request, deadline, [&] {
+    request->local_note = local_note;
+    return get_once(w, p, &request->op);
+  });
+}
+
+gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const Note& note,
+                                  Deadline& deadline) {
+  if (p.remote->direct && note.segment->notes_direct) {
+    copy_bytes(mapped(p), address_of(p), p.size);
+    store_note(note.segment->slots + note.id * sizeof(uint64_t) +
+                   static_cast<uint64_t>(note.segment->notes_delta),
+               note.value);
+    return GASPI_SUCCESS;
+  }
+  cwyc_conn* conn = nullptr;
+  const gaspi_return_t connected = wait_for(deadline, [&] {
+    const cwy_status status = connection(w, note.rank, &Peer::am, &conn);
+    return status == CWY_OK ? GASPI_SUCCESS : status == CWY_RETRY ? GASPI_TIMEOUT : GASPI_ERROR;
+  });
+  if (connected != GASPI_SUCCESS) return connected;
+  Request* const request = queue.begin(note.rank, kBoth, true);
+  if (p.size <= eager_limit(Connection::of(conn), p)) {
+    return post_request(w, queue, note.rank, request, deadline,
+                        [&] { return write_note_once(w, p, note, &request->op); });
+  }
+  const Queue::Deferred follow = queue.prepare_after(request, note);
+  const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline,
+                                             [&] { return put_once(w, p, &request->op); });
+  if (posted == GASPI_SUCCESS) {
+    queue.defer(follow);
+  } else {
+    queue.cancel(follow);
+  }
+  return posted;
+}
+
+gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint32_t rank,
+                                      uint64_t local_note, Deadline& deadline,
+                                      const std::function<Piece(uint32_t)>& piece) {
+  // One request for the list: the elements' own requests count in it as in a step, and it ends with
+  // the last of them.
+  ReadList* const list = queue.begin_list(local_note);
+  gaspi_return_t result = GASPI_SUCCESS;
+  for (uint32_t i = 0; i < num && result == GASPI_SUCCESS; ++i) {
+    const Piece p = piece(i);
+    w.statistics.read(rank, p.size);
+    if (p.remote->direct || p.size == 0) {
+      result = start_read(w, queue, p, 0, deadline);
+      continue;
+    }
+    Request* const request = queue.begin(rank, CWYC_DONE_REMOTE, false);
+    list->join(request);
+    result = post_request(w, queue, rank, request, deadline,
+                          [&] { return get_once(w, p, &request->op); });
+  }
+  if (result != GASPI_SUCCESS) list->slot = 0;  // begun again by the next call
+  list->leave();
+  return result;
+}
+
+gaspi_return_t wait_for_note(const uint64_t* slots, uint32_t num, uint32_t first,
+                             gaspi_notification_id_t* found, gaspi_timeout_t timeout) {
+  const auto scan = [&] {
+    for (uint32_t i = 0; i < num; ++i) {
+      // Acquire: what the notification announces is visible.
+      if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
+      *found = first + i;
+      return GASPI_SUCCESS;
+    }
+    return GASPI_TIMEOUT;
+  };
+  Deadline deadline(timeout);
+  return wait_for(deadline, [&] {
+    // Looks several times between two polls, which cost as much as many looks: a neighbor's
+    // notification is a store that no poll brings.
+    constexpr uint32_t kLooks = 64;
+    const uint32_t rounds = timeout == GASPI_TEST ? 1 : std::max(1u, kLooks / num);
+    for (uint32_t i = 0; i < rounds; ++i) {
+      if (scan() == GASPI_SUCCESS) return GASPI_SUCCESS;
+    }
+    return GASPI_TIMEOUT;
+  });
+}
+
+gaspi_return_t start_notify(World& w, Queue& queue, const Note& note, Deadline& deadline) {
+  if (queue.quiet(note.rank) && note.segment->notes_direct) {
+    return send_note(w, note, nullptr) == CWY_OK ? GASPI_SUCCESS : GASPI_ERROR;
+  }
+  const gaspi_return_t connected = wait_for(deadline, [&] { return try_connect(w, note.rank); });
+  if (connected != GASPI_SUCCESS) return connected;
+  return queue.notify(note, deadline);
+}
+
+}  // namespace causeway::gaspi

@@ -1,0 +1,134 @@
+// World: what a process has of GASPI between gaspi_proc_init and gaspi_proc_term.
+#pragma once
+
+#include <GASPI.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "api/gaspi/mail.h"
+#include "api/gaspi/statistics.h"
+#include "object/client.h"
+
+namespace causeway {
+class AtomicDomain;
+}
+
+namespace causeway::gaspi {
+
+struct LocalSegment;
+struct FarSegment;
+class Queue;
+class Groups;
+class Passive;
+class Segments;
+class MailBox;
+
+inline constexpr unsigned kSegmentIds = 256;
+inline constexpr unsigned kQueueIds = 16;
+
+struct World {
+  World(const gaspi_config_t& config, uint32_t rank, uint32_t size);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  const uint32_t rank, size;
+  const gaspi_config_t config;  // as far as it can be had
+  bool checks = false;
+  Client* client = nullptr;
+  std::atomic<AtomicDomain*> atomics{nullptr};  // its mechanism is that of gaspi_atomic_*
+  // Polls move things on between the release of `open`, when what is above is there, and `ended`.
+  std::atomic<bool> open{false}, ended{false};
+
+  // By id. Release when stored: what is found is complete.
+  std::array<std::atomic<Queue*>, kQueueIds> queues{};
+  std::array<std::atomic<LocalSegment*>, kSegmentIds> segments{};
+  // By segment id, then by rank; rows are made when first needed and stay.
+  using Row = std::atomic<FarSegment*>;
+  std::array<std::atomic<Row*>, kSegmentIds> remote{};
+
+  // By rank: may it be communicated with? Not when it is corrupt or disconnected. Relaxed: who asks
+  // a moment too early finds out by the failure itself.
+  std::unique_ptr<std::atomic<bool>[]> usable;
+  // By rank: gaspi_state_t. Release when it becomes corrupt.
+  std::unique_ptr<std::atomic<uint8_t>[]> state;
+  std::atomic<uint32_t> corrupt{0};  // how many are
+  Statistics statistics;
+
+  // Something waits for the next poll: mail, deferred notifications, lost ranks. Relaxed: a hint.
+  std::atomic<uint32_t> work{0};
+
+  std::unique_ptr<MailBox> mail;
+  std::unique_ptr<Segments> segment_table;
+  std::unique_ptr<Groups> groups;
+  std::unique_ptr<Passive> passive;
+
+  // ---- process management (process.cpp) ----
+  std::mutex process_mutex;
+  std::vector<uint32_t> killers;  // ranks that have asked this one to end
+  // Calls that wait for a letter: by rank and what was asked; true when it has been answered.
+  std::map<std::pair<uint32_t, Letter>, bool> asked;
+  std::vector<std::unique_ptr<Queue>> retired_queues;
+  std::unique_ptr<std::atomic<bool>[]> leaving;  // by rank: it has begun to shut down
+
+  // ---- lost ranks (failure.cpp) ----
+  std::mutex lost_mutex;
+  std::vector<uint32_t> lost;  // connections to be purged
+
+  // Signalled when a letter was handled or a rank was lost, for those who sleep.
+  std::mutex news_mutex;
+  std::condition_variable news;
+  uint64_t news_count = 0;  // under the mutex
+  void tell_news() {
+    const std::lock_guard lock(news_mutex);
+    ++news_count;
+    news.notify_all();
+  }
+
+  Peer& peer(uint32_t r) const { return client->endpoint()->peer(r); }
+  bool is_corrupt(uint32_t r) const {
+    return state[r].load(std::memory_order_acquire) == GASPI_STATE_CORRUPT;
+  }
+  FarSegment* remote_segment(unsigned id, uint32_t r) const {
+    Row* row = remote[id].load(std::memory_order_acquire);
+    return row == nullptr ? nullptr : row[r].load(std::memory_order_acquire);
+  }
+  Queue* queue(unsigned id) const {
+    return id < kQueueIds ? queues[id].load(std::memory_order_acquire) : nullptr;
+  }
+};
+
+// NULL before gaspi_proc_init has succeeded and after gaspi_proc_term. Release and acquire.
+extern std::atomic<World*> g_world;
+inline World* world() {
+  return g_world.load(std::memory_order_acquire);
+}
+// What messages are for: set before the first can come, and never reset.
+extern std::atomic<World*> g_receiver;
+
+// The poll hook: everything that GASPI moves on.
+uint32_t make_progress();
+
+// ---- failure.cpp ----
+// From any context: the rank's state is corrupt from now on.
+void lose_rank(uint32_t rank, const std::string& how);
+// From client context: purges the connections of lost ranks.
+uint32_t purge_lost(World& world);
+// A conduit answered `status` for an operation with `rank`: the error that the caller returns.
+gaspi_return_t operation_error(World& world, uint32_t rank, cwy_status status);
+
+// Connects; GASPI_TIMEOUT while the conduits are at it, GASPI_ERROR when it cannot be.
+gaspi_return_t try_connect(World& world, uint32_t rank);
+
+// With verbose errors (gex_System_SetVerboseErrors): one line that says why. Returns `code`.
+gaspi_return_t refuse(gaspi_return_t code, const char* call, const std::string& why);
+
+}  // namespace causeway::gaspi
