@@ -26,6 +26,7 @@ struct Card {
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
+  bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
   std::string fingerprint;   // of the configuration, to find ranks that read another file
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
   std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes

@@ -6,6 +6,7 @@
 
 #include "am/held.h"
 #include "collective/table.h"
+#include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "object/client.h"
@@ -69,6 +70,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   checks_ = config_.checks == Checks::full;
   g_checks = checks_;
   direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
+  everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
   set_log_identity(bootstrap_->rank(), bootstrap_->size());
