@@ -6,6 +6,7 @@
 #include "atomics/domain.h"
 #include "atomics/emulated_atomic.h"
 #include "atomics/names.h"
+#include "checks/call_arguments.h"
 #include "checks/event_checks.h"
 #include "checks/rma_checks.h"
 #include "object/endpoint.h"
@@ -98,6 +99,9 @@ void require_memory(const Resolved& r) {
 }
 
 Resolved resolve(const AtomicCall& call) {
+  note_call(call.name, "ad, result_p, tgt_rank, tgt_addr, opcode, operand1, operand2, flags",
+            call.ad, call.result, call.rank, call.addr, call.opcode, call.operand1, call.operand2,
+            call.flags);
   require_client_context(call.name, thread_state());
   const bool checks = runtime().checks();
   if (__builtin_expect(checks, 0)) require_known_domain(call);

@@ -83,6 +83,10 @@ AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
   AtomicView view;
   view.near = std::all_of(team.members().begin(), team.members().end(),
                           [](const Peer* peer) { return is_near(*peer); });
+  if (runtime().everything()) {
+    view.obstacle = "no adapter has a right to all memory (GASNET_SEGMENT_EVERYTHING)";
+    return view;
+  }
   for (const auto& cep : team.ep()->conduit_eps()) {
     const std::string obstacle = obstacle_of(*cep, team, dt, ops);
     if (obstacle.empty()) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/call_arguments.h"
 #include "object/fatal.h"
 #include "progress/thread_state.h"
 
@@ -59,6 +60,7 @@ void require_not_held(const char* call, Lock lock) {
 
 void check_lock(const gex_HSL_t* hsl) {
   constexpr const char* kCall = "gex_HSL_Lock()";
+  note_call(kCall, "hsl", hsl);
   require_not_held(kCall, hsl);
   for (const Lock held : t_held) {
     if (note_order(held, hsl)) continue;
@@ -70,6 +72,7 @@ void check_lock(const gex_HSL_t* hsl) {
 }
 
 void check_trylock(const gex_HSL_t* hsl) {
+  note_call("gex_HSL_Trylock()", "hsl", hsl);
   require_not_held("gex_HSL_Trylock()", hsl);
 }
 
@@ -80,6 +83,7 @@ void check_taken(const gex_HSL_t* hsl) {
 
 void check_unlock(const gex_HSL_t* hsl) {
   constexpr const char* kCall = "gex_HSL_Unlock()";
+  note_call(kCall, "hsl", hsl);
   if (!holds(hsl)) {
     fatal(kCall, "the lock at {} is not held by this thread", name(hsl));
   }
@@ -94,6 +98,7 @@ void check_unlock(const gex_HSL_t* hsl) {
 }
 
 void check_idle(const char* call, const gex_HSL_t* hsl) {
+  note_call(call, "hsl", hsl);
   if (holds(hsl)) fatal(call, "the lock at {} is held by this thread", name(hsl));
   // What was known of this address concerned another lock.
   const std::lock_guard lock(g_mutex);

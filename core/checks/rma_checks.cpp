@@ -19,14 +19,6 @@ constexpr gex_Flags_t kCopy = GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO;
 constexpr gex_Flags_t kNever = GEX_FLAG_PEER_NEVER_SELF | GEX_FLAG_PEER_NEVER_NBRHD;
 constexpr gex_Flags_t kRmaFlags = GEX_FLAG_IMMEDIATE | kCopy | kNever | kSelf | kPeer;
 
-// The arguments as the client passed them.
-std::string arguments(const RmaCall& call) {
-  const bool put = call.operation == Operation::put;
-  return fmt::format("rank {}, dest {}, src {}, nbytes {}, flags {:#x}", call.rank,
-                     put ? call.remote : call.local, put ? call.local : call.remote, call.length,
-                     call.flags);
-}
-
 bool in_own_segment(const Peer& peer, uint64_t at, uint64_t length) {
   const Segment* segment = peer.ep->segment();
   if (segment == nullptr) return false;
@@ -79,11 +71,11 @@ void check_rma(const RmaCall& call, const Peer& peer, const void* local, const v
   check_peer_flags(call.name, peer, call.flags, kRmaFlags);
   if (call.length == 0) return;
   const auto near = reinterpret_cast<uint64_t>(local), far = reinterpret_cast<uint64_t>(remote);
-  if (near == 0) fatal(call.name, "the local address is NULL ({})", arguments(call));
+  if (near == 0) fatal(call.name, "the local address is NULL");
   check_local_segment(call.name, peer, call.flags, near, call.length);
   // Overlap can only be seen where the peer is this process.
   if (peer.rank == runtime().rank() && near < far + call.length && far < near + call.length) {
-    fatal(call.name, "source and destination overlap ({})", arguments(call));
+    fatal(call.name, "source and destination overlap");
   }
 }
 

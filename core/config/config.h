@@ -158,6 +158,7 @@ struct Config {
 struct ConfigSources {
   std::string identity_label;            // "identity smp-par"; empty: the program has none
   std::string identity_text;             // its YAML
+  bool debug_build = false;              // GASNET_DEBUG
   std::optional<std::string> site_file;  // nullopt: <prefix>/etc/causeway.yaml if it exists
   // From GASNET_* variables: a label that names the variable, "path.to.key=value".
   std::vector<std::pair<std::string, std::string>> gasnet;

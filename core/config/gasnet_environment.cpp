@@ -93,21 +93,96 @@ void add_receive_thread(Settings& out, const Identity* program) {
   add(out, variable, "threads.progress", wanted < 0 ? value : wanted == 1 ? "thread" : "none");
 }
 
+// A positive number of seconds; -1 for anything else.
+double seconds_of(const char* text) {
+  if (text == nullptr || std::string(text).find_first_not_of("0123456789.") != std::string::npos) {
+    return -1;
+  }
+  char* end = nullptr;
+  const double value = std::strtod(text, &end);
+  return end != text && *end == '\0' && value > 0 ? value : -1;
+}
+
+// How many ranks this process is going to start, where it is told so; 1 else.
+double ranks_to_start() {
+  for (const char* variable : {"CAUSEWAY_RANKS", "GASNET_PSHM_NODES"}) {
+    const double ranks = seconds_of(value_of(variable));
+    if (ranks > 0) return ranks;
+  }
+  return 1;
+}
+
+// GASNET_EXITTIMEOUT, or what GASNET_EXITTIMEOUT_{MIN,FACTOR,MAX} make of the number of ranks.
+// Where exit() is not to be caught, nobody is missed who leaves: the others go on.
 void add_exit_time(Settings& out) {
   const char* variable = "GASNET_EXITTIMEOUT";
-  const char* value = value_of(variable);
-  char* end = nullptr;
-  if (value == nullptr || std::strtod(value, &end) <= 0 || *end != '\0') return;
-  if (std::string(value).find_first_not_of("0123456789.") != std::string::npos) return;
-  add(out, variable, "timeouts.exit", std::string(value) + "s");
+  if (const char* caught = value_of("GASNET_CATCH_EXIT");
+      caught != nullptr && yes_or_no(caught) == 0) {
+    add(out, "GASNET_CATCH_EXIT", "timeouts.exit", "100000000s");
+    return;
+  }
+  if (seconds_of(value_of(variable)) > 0) {
+    add(out, variable, "timeouts.exit", std::string(value_of(variable)) + "s");
+    return;
+  }
+  const double least = seconds_of(value_of("GASNET_EXITTIMEOUT_MIN"));
+  const double each = seconds_of(value_of("GASNET_EXITTIMEOUT_FACTOR"));
+  const double most = seconds_of(value_of("GASNET_EXITTIMEOUT_MAX"));
+  if (least < 0 && each < 0 && most < 0) return;
+  double seconds = (least > 0 ? least : 5.0) + (each > 0 ? each : 0.0) * ranks_to_start();
+  if (most > 0 && seconds > most) seconds = most;
+  const char* named = least > 0  ? "GASNET_EXITTIMEOUT_MIN"
+                      : each > 0 ? "GASNET_EXITTIMEOUT_FACTOR"
+                                 : "GASNET_EXITTIMEOUT_MAX";
+  add(out, named, "timeouts.exit", fmt::format("{}ms", static_cast<uint64_t>(seconds * 1000)));
+}
+
+void add_quiet(Settings& out) {
+  const char* value = value_of("GASNET_QUIET");
+  if (value != nullptr && yes_or_no(value) == 1) add(out, "GASNET_QUIET", "log.level", "error");
+}
+
+// What concerns one network, where the program was built for a conduit that uses it.
+void add_network(Settings& out, const Identity* program) {
+  if (program == nullptr || program->conduit == "smp") return;
+  if (value_of("GASNET_OFI_DEVICE") != nullptr) {
+    add(out, "GASNET_OFI_DEVICE", "conduits.ofi.device", value_of("GASNET_OFI_DEVICE"));
+  }
+  if (program->conduit == "ibv" && value_of("GASNET_IBV_PORTS") != nullptr) {
+    add(out, "GASNET_IBV_PORTS", "conduits.verbs.device", value_of("GASNET_IBV_PORTS"));
+  }
+  if (program->conduit != "udp") return;
+  // The address that workers offer is a local one here, and libfabric's word for a device.
+  if (value_of("GASNET_WORKERIP") != nullptr && value_of("GASNET_OFI_DEVICE") == nullptr) {
+    add(out, "GASNET_WORKERIP", "conduits.ofi.device", value_of("GASNET_WORKERIP"));
+  }
+  if (const char* depth = value_of("GASNET_NETWORKDEPTH")) {
+    // The configuration says what is wrong with text; a wish beyond its bounds means the bound.
+    const double wish = seconds_of(depth);
+    add(out, "GASNET_NETWORKDEPTH", "conduits.ofi.options.credits",
+        wish > 0 ? std::to_string(wish > 4096 ? 4096 : static_cast<int>(wish)) : depth);
+  }
+  if (const char* patience = value_of("GASNET_REQUESTTIMEOUT_MAX")) {
+    const bool never = std::string(patience) == "0";
+    add(out, "GASNET_REQUESTTIMEOUT_MAX", "timeouts.peer",
+        never                         ? "100000000s"
+        : seconds_of(patience) < 1000 ? "1ms"
+                                      : std::string(patience) + "us");
+  }
 }
 
 }  // namespace
 
 const std::vector<const char*>& gasnet_variables() {
   static const std::vector<const char*> all{
-      "GASNET_PSHM_NODES",  "GASNET_MAX_SEGSIZE", "GASNET_SUPERNODE_MAXSIZE", "GASNET_RCV_THREAD",
-      "GASNET_EXITTIMEOUT", "GASNET_TMPDIR",      "GASNET_BACKTRACE",         "GASNET_QUIET"};
+      "GASNET_PSHM_NODES",      "GASNET_MAX_SEGSIZE",        "GASNET_SUPERNODE_MAXSIZE",
+      "GASNET_RCV_THREAD",      "GASNET_EXITTIMEOUT",        "GASNET_EXITTIMEOUT_MIN",
+      "GASNET_EXITTIMEOUT_MAX", "GASNET_EXITTIMEOUT_FACTOR", "GASNET_CATCH_EXIT",
+      "GASNET_TMPDIR",          "GASNET_BACKTRACE",          "GASNET_BACKTRACE_SIGNAL",
+      "GASNET_FREEZE",          "GASNET_FREEZE_ON_ERROR",    "GASNET_FREEZE_SIGNAL",
+      "GASNET_NO_CATCH_SIGNAL", "GASNET_HOST_DETECT",        "GASNET_COLL_SCRATCH_SIZE",
+      "GASNET_OFI_DEVICE",      "GASNET_IBV_PORTS",          "GASNET_WORKERIP",
+      "GASNET_NETWORKDEPTH",    "GASNET_REQUESTTIMEOUT_MAX", "GASNET_QUIET"};
   return all;
 }
 
@@ -117,6 +192,8 @@ Settings gasnet_settings(const Identity* program) {
   add_neighborhood(out);
   add_receive_thread(out, program);
   add_exit_time(out);
+  add_quiet(out);
+  add_network(out, program);
   return out;
 }
 

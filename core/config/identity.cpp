@@ -46,6 +46,8 @@ void set_identity(const cwy_identity& record) {
   }
 }
 
+BuildWishes build_wishes;
+
 const Identity* identity() {
   return g_identity.load(std::memory_order_acquire);
 }

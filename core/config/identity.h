@@ -2,6 +2,7 @@
 // (causeway/identity.h). A program without one runs as it did before there were identities.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 struct cwy_identity;
@@ -23,5 +24,13 @@ void set_identity(const cwy_identity& record);
 
 // nullptr: none. Constant once it is not.
 const Identity* identity();
+
+// What a build asked for beside a conduit: told before the configuration is read, for the whole
+// process. Relaxed: set before gex_Client_Init, which orders them.
+struct BuildWishes {
+  std::atomic<bool> everything{false};  // GASNET_SEGMENT_EVERYTHING
+  std::atomic<bool> debug{false};  // GASNET_DEBUG: `checks: full`, unless a file says otherwise
+};
+extern BuildWishes build_wishes;
 
 }  // namespace causeway

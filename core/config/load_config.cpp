@@ -139,6 +139,7 @@ CheckedConfig check_config(const ConfigSources& sources, const std::string& set_
   if (!sources.identity_text.empty()) {
     loading.add_text(sources.identity_text, sources.identity_label);
   }
+  if (sources.debug_build) loading.add_set("checks=full", "GASNET_DEBUG");
   const std::optional<std::string> site =
       sources.site_file ? sources.site_file : default_site_file();
   if (site && !site->empty()) loading.add_file(*site);
@@ -163,6 +164,7 @@ ConfigSources ConfigSources::from_environment() {
     sources.identity_label = program->label();
     sources.identity_text = program->config;
   }
+  sources.debug_build = build_wishes.debug.load(std::memory_order_relaxed);
   sources.gasnet = gasnet_settings(program);
   if (const char* file = std::getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
     sources.file = file;

@@ -18,9 +18,15 @@
 #define GASNETT_SPEC_VERSION_MAJOR 1
 #define GASNETT_SPEC_VERSION_MINOR 20
 
-/* One build of the library serves everybody, and it is an optimised one. What a debugging build is
- * asked for elsewhere is `checks: full` in the configuration here. */
-#ifndef GASNET_NDEBUG
+/* One build of the library serves everybody, and it is an optimised one. A client that is built
+ * with GASNET_DEBUG gets `checks: full` from it, which is what a debugging build is asked for
+ * elsewhere; the configuration can still say otherwise. */
+#ifdef GASNET_DEBUG
+#undef GASNET_DEBUG
+#undef GASNET_NDEBUG
+#define GASNET_DEBUG 1
+#else
+#undef GASNET_NDEBUG
 #define GASNET_NDEBUG 1
 #endif
 

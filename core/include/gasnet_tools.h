@@ -87,13 +87,22 @@
 #define GASNETT_RELEASE_VERSION_PATCH GASNET_RELEASE_VERSION_PATCH
 #define GASNETT_PTR_CONFIG 64bit
 #define GASNETT_TIMER_CONFIG clock_gettime
+#ifdef GASNET_DEBUG
+#define GASNETT_DEBUG_CONFIG debug
+#else
 #define GASNETT_DEBUG_CONFIG nodebug
+#endif
+/* What compiles the client; there is nothing in the library that another compiler would not fit. */
+#define GASNETT_PLATFORM_COMPILER_IDSTR PLATFORM_COMPILER_IDSTR
+#define GASNETT_PLATFORM_COMPILER_ID PLATFORM_COMPILER_ID
+#define GASNETT_PLATFORM_COMPILER_FAMILYID PLATFORM_COMPILER_FAMILYID
+#define GASNETT_PLATFORM_COMPILER_VERSION PLATFORM_COMPILER_VERSION
 #define GASNETT_CONFIGURE_ARGS ""
 #define GASNETT_CONFIG_STRING \
   "RELEASE=" _STRINGIFY(GASNETT_RELEASE_VERSION_MAJOR) "." _STRINGIFY(    \
       GASNETT_RELEASE_VERSION_MINOR) "." _STRINGIFY(GASNETT_RELEASE_VERSION_PATCH) ",SPEC=" _STRINGIFY( \
       GASNETT_SPEC_VERSION_MAJOR) "." _STRINGIFY(GASNETT_SPEC_VERSION_MINOR) ",THREADMODEL=" _STRINGIFY( \
-      GASNETT_THREAD_MODEL) ",PTR=64bit,CACHE_LINE_BYTES=64,nodebug"
+      GASNETT_THREAD_MODEL) ",PTR=64bit,CACHE_LINE_BYTES=64," _STRINGIFY(GASNETT_DEBUG_CONFIG)
 
 #if defined(__x86_64__)
 #define GASNETT_SYSTEM_TUPLE "x86_64-pc-linux-gnu"
@@ -149,6 +158,9 @@ extern int gasnett_nsleep(uint64_t ns);
 #endif
 #include <causeway/tools/locks.h>
 #include <causeway/tools/services.h>
+#ifdef GASNET_DEBUGMALLOC
+#include <causeway/tools/debug_malloc.h>
+#endif
 #if defined(_INCLUDED_GASNETEX_H)
 #include <causeway/tools/conduit.h>
 #endif

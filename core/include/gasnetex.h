@@ -40,12 +40,38 @@
 #include <gasnet_config.h>
 #define GASNET_VERSION GASNET_SPEC_VERSION_MAJOR
 
+/* Which memory of a process its peers may reach. FAST, unless the client defines another one:
+ * - LARGE is FAST here: in both a segment is as large as the host's memory allows.
+ * - EVERYTHING: any address of a peer that it could access itself. The primordial endpoints are
+ *   bound to the whole address space from gex_Client_Init() on; gex_Segment_Attach() and
+ *   gasnet_attach() allocate nothing, segment queries answer {NULL, (uintptr_t)-1}, and the
+ *   gex_Segment_t is GEX_SEGMENT_INVALID. For all programs of a job or none. No peer's memory is
+ *   mapped, so every operation on a peer is a call into the library. */
+#if defined(GASNET_SEGMENT_FAST) + defined(GASNET_SEGMENT_LARGE) + \
+        defined(GASNET_SEGMENT_EVERYTHING) >                        \
+    1
+#error "define at most one of GASNET_SEGMENT_FAST, _LARGE, _EVERYTHING"
+#endif
+#if defined(GASNET_SEGMENT_EVERYTHING)
+#undef GASNET_SEGMENT_EVERYTHING
+#define GASNET_SEGMENT_EVERYTHING 1
+#define CWY_SEGMENT_WORD "EVERYTHING"
+#elif defined(GASNET_SEGMENT_LARGE)
+#undef GASNET_SEGMENT_LARGE
+#define GASNET_SEGMENT_LARGE 1
+#define CWY_SEGMENT_WORD "LARGE"
+#else
+#undef GASNET_SEGMENT_FAST
 #define GASNET_SEGMENT_FAST 1
+#define CWY_SEGMENT_WORD "FAST"
+#endif
 /* A client may ask for 1: see gasnet_attach() in gasnet.h. */
 #ifndef GASNET_ALIGNED_SEGMENTS
 #define GASNET_ALIGNED_SEGMENTS 0
 #endif
+#ifndef GASNET_SEGMENT_EVERYTHING
 #define GASNET_PSHM 1
+#endif
 #define GASNET_PAGESIZE 4096
 #define GASNET_MAXNODES 1048576
 #define GASNET_MAXEPS 64
@@ -123,9 +149,19 @@ extern void cwy_identity_v1(const struct cwy_identity* identity);
 #ifdef CWY_IDENTITY
 extern const struct cwy_identity CWY_IDENTITY; /* in libgasnet-<conduit>-<mode>.a */
 #endif
+/* The same for GASNET_SEGMENT_EVERYTHING, and for GASNET_DEBUG, which makes `checks: full` the
+ * default. */
+extern void cwy_segment_everything_v1(void);
+extern void cwy_debug_build_v1(void);
 static inline void cwy_present_identity(void) {
 #ifdef CWY_IDENTITY
   cwy_identity_v1(&CWY_IDENTITY);
+#endif
+#ifdef GASNET_SEGMENT_EVERYTHING
+  cwy_segment_everything_v1();
+#endif
+#ifdef GASNET_DEBUG
+  cwy_debug_build_v1();
 #endif
 }
 
@@ -435,6 +471,10 @@ extern int gex_HSL_Trylock(gex_HSL_t* hsl); /* GASNET_OK or GASNET_ERR_NOT_READY
 
 /* ---- the one collective that lives here ---- */
 extern gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags);
+/* Beyond the specification: the same, and waits. */
+static inline void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, flags));
+}
 
 #ifdef __cplusplus
 }

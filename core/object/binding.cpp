@@ -67,4 +67,11 @@ void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>&
   causeway::exchange(team, "");
 }
 
+void bind_everything(Client& client) {
+  publish_segments(*client.team(), [&]() -> std::vector<Endpoint*> {
+    client.bind(*client.endpoint(), Segment::everything(&client));  // for good
+    return {client.endpoint()};
+  });
+}
+
 }  // namespace causeway

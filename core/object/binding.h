@@ -6,6 +6,7 @@
 
 namespace causeway {
 
+class Client;
 class Endpoint;
 class Team;
 
@@ -14,5 +15,9 @@ class Team;
 // republishes its windows. Returns when all have. When `own` failed on any member, every member
 // throws an Error that names the rank and its reason, so that nobody waits for one who gave up.
 void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>& own);
+
+// GASNET_SEGMENT_EVERYTHING: binds the client's primordial endpoint to the whole address space,
+// for good, on every rank. Collective over its primordial team.
+void bind_everything(Client& client);
 
 }  // namespace causeway

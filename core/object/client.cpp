@@ -23,6 +23,7 @@ namespace {
 std::vector<Card> trade_cards(Endpoint& ep) {
   Card own = Card::of_this_process(runtime().bootstrap());
   own.segment_max = measure_max_segment();
+  own.everything = runtime().everything();
   own.fingerprint = config_fingerprint(runtime().config());
   for (auto& cep : ep.conduit_eps()) {
     own.addresses[cep->conduit->name()] = cep->address();

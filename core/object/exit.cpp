@@ -1,6 +1,5 @@
 #include "object/exit.h"
 
-#include <gasnet_tools.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -10,11 +9,13 @@
 #include <cstring>
 
 #include "am/internal.h"
+#include "checks/call_arguments.h"
 #include "diag/log.h"
 #include "object/client.h"
 #include "object/fatal.h"
 #include "object/report.h"
 #include "object/runtime.h"
+#include "object/stops.h"
 #include "progress/poll.h"
 #include "progress/thread_state.h"
 
@@ -55,11 +56,20 @@ void tell_others(int code) {
   }
 }
 
-// GASNET_BACKTRACE. Not through gasnett_getenv_*, which ends the program over a strange value.
-void print_backtrace_if_asked() {
-  const char* wish = std::getenv("GASNET_BACKTRACE");
-  if (wish == nullptr || wish[0] == '\0' || std::strchr("yY1", wish[0]) == nullptr) return;
-  gasnett_print_backtrace(STDERR_FILENO);
+// GASNET_CATCH_EXIT=0: a rank that ends by exit() is not missed. It says goodbye, and nobody else
+// is told anything.
+void leave_alone() {
+  if (g_runtime == nullptr || g_exiting.exchange(true, std::memory_order_acq_rel)) return;
+  try {
+    runtime().bootstrap().finalize();
+  } catch (const std::exception& e) {
+    log_debug("leaving without an orderly goodbye: {}", e.what());
+  }
+}
+
+bool catches_exit() {
+  const char* wish = std::getenv("GASNET_CATCH_EXIT");
+  return wish == nullptr || std::strchr("nN0", wish[0]) == nullptr || wish[0] == '\0';
 }
 
 }  // namespace
@@ -69,15 +79,16 @@ bool exiting() {
 }
 
 void install_exit_signals() {
+  if (!catches_exit()) std::atexit(leave_alone);
   struct sigaction old {};
   ::sigaction(SIGQUIT, nullptr, &old);
-  if (old.sa_handler == SIG_DFL) {
+  if (old.sa_handler == SIG_DFL && may_catch(SIGQUIT)) {
     struct sigaction action {};
     action.sa_handler = on_sigquit;
     ::sigaction(SIGQUIT, &action, nullptr);
   }
   ::sigaction(SIGURG, nullptr, &old);
-  if (old.sa_handler == SIG_DFL) {
+  if (old.sa_handler == SIG_DFL && may_catch(SIGURG)) {
     struct sigaction action {};
     action.sa_handler = [](int) {};  // only interrupts a sleep (service_wake)
     ::sigaction(SIGURG, &action, nullptr);
@@ -129,8 +140,8 @@ void exit_job(int code) {
 
 void fatal_text(const char* call, const std::string& text) {
   if (!g_exiting.exchange(true, std::memory_order_acq_rel)) {
-    write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
-    print_backtrace_if_asked();
+    write_log_line(LogLevel::error, fmt::format("{}: {}{}", call, text, noted_arguments(call)));
+    stop_on_error();
     ::fflush(nullptr);
   }
   ::_exit(1);

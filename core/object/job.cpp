@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 
@@ -66,6 +67,7 @@ std::string Card::pack() const {
   put_field(out, "pid", std::to_string(pid));
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
+  put_field(out, "everything", everything ? "1" : "0");
   put_field(out, "fingerprint", fingerprint);
   for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
   for (const auto& [name, limits] : am_limits) {
@@ -94,6 +96,7 @@ Card Card::unpack(const std::string& bytes) {
     if (name == "epoch")
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "everything") card.everything = value == "1";
     if (name == "fingerprint") card.fingerprint = value;
     if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
     if (name.rfind("am.", 0) == 0) {
@@ -108,14 +111,28 @@ Card Card::unpack(const std::string& bytes) {
 
 namespace {
 
-// `launchers_host`: what the launcher tells hosts apart by. It separates what the system would take
-// for one host (network namespaces); it does not join what the system keeps apart.
+// Equal for processes of one host. GASNET_HOST_DETECT names another sign than the running kernel's
+// number: containers on one kernel may want to count as hosts, and hosts as one. `launchers_host`:
+// what the launcher tells hosts apart by. It separates what the system would take for one host
+// (network namespaces); it does not join what the system keeps apart.
+uint64_t own_host_id(const std::string& hostname, const std::string& launchers_host) {
+  const char* wish = std::getenv("GASNET_HOST_DETECT");
+  const std::string way = wish != nullptr ? wish : "";
+  if (way == "hostname") return hash_text(hostname, 2);
+  if (way == "gethostid") return hash_text(std::to_string(::gethostid()), 3);
+  if (!way.empty() && way != "conduit") {
+    throw Error(CWY_ERR_INVALID,
+                "GASNET_HOST_DETECT='{}' is not one of hostname, gethostid, conduit", way);
+  }
+  return hash_text(read_line("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
+}
+
 Card make_card(const std::string& launchers_host) {
   Card card;
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);
   card.hostname = name;
-  card.host_id = hash_text(read_line("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
+  card.host_id = own_host_id(card.hostname, launchers_host);
   // Mapping a neighbor's memory goes through /proc/<pid>/fd: same pid namespace and same user.
   card.sharing_id =
       hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
@@ -182,6 +199,13 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
   std::map<uint64_t, uint32_t> hosts, nbrhds;  // id -> index, by lowest rank
   for (uint32_t r = 0; r < facts_.size; ++r) {
     const Card& card = cards_[r];
+    if (card.everything != own.everything) {
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} was built {} GASNET_SEGMENT_EVERYTHING and rank {} {} it; build all "
+                  "programs of a job alike",
+                  r, card.everything ? "with" : "without", facts_.rank,
+                  own.everything ? "with" : "without");
+    }
     hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
     // Where nothing can be mapped every rank is a neighborhood of its own.
     nbrhds.emplace(nbrhd_can_map ? card.sharing_id : r, static_cast<uint32_t>(nbrhds.size()));

@@ -26,6 +26,7 @@ struct Card {
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
+  bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
   // The configuration, to find ranks that read another file; empty: the same as this rank's.
   std::string fingerprint;
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address

@@ -8,6 +8,7 @@
 
 #include "am/held.h"
 #include "collective/table.h"
+#include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
 #include "loader/instance.h"
@@ -73,6 +74,7 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   checks_ = config_.checks == Checks::full;
   g_checks = checks_;
   direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
+  everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
   // A spare is nobody until a rank has failed; a job that ends without it ends it.

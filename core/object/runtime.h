@@ -43,6 +43,8 @@ class Runtime {
   uint32_t size() const { return job_->size(); }
   bool checks() const { return checks_; }
   bool direct_allowed() const { return direct_allowed_; }
+  // GASNET_SEGMENT_EVERYTHING: primordial endpoints are bound to the whole address space.
+  bool everything() const { return everything_; }
   // Several threads may be inside the library at once.
   bool multithreaded() const { return multithreaded_; }
   // From now on they may, whatever the first client promised. Called while no other thread is
@@ -89,6 +91,7 @@ class Runtime {
   Config config_;
   bool checks_ = false;
   bool direct_allowed_ = true;
+  bool everything_ = false;
   bool multithreaded_ = false;
   std::atomic<bool> survives_{false};
   void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;

@@ -157,7 +157,14 @@ Segment* Segment::describe(Client* client, void* addr, size_t size, gex_Flags_t 
   return segment.release();
 }
 
-void Segment::register_everywhere(const Conduit* except) {
+Segment* Segment::everything(Client* client) {
+  std::unique_ptr<Segment> segment(new Segment(client, nullptr, UINT64_MAX, 0));
+  segment->register_everywhere(nullptr, Conduits::mapping);
+  segment->enlist();
+  return segment.release();
+}
+
+void Segment::register_everywhere(const Conduit* except, Conduits conduits) {
   cwy_memref ref{};
   ref.head = CWY_HEAD(cwy_memref);
   ref.form = CWY_FORM_HOST_VA;
@@ -168,6 +175,7 @@ void Segment::register_everywhere(const Conduit* except) {
   ref.fd = -1;
   for (auto& cep : client_->endpoint()->conduit_eps()) {
     if (cep->conduit == except || !(cep->caps & CWYC_CAP_MEM_REG)) continue;
+    if (conduits == Conduits::mapping && !(cep->caps & CWYC_CAP_DIRECT)) continue;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     cwyc_mem* mem = nullptr;
     const cwy_status status =

@@ -22,6 +22,10 @@ class Segment {
   static Segment* allocate(Client* client, size_t size, void* wish = nullptr);
   // Client-allocated host memory.
   static Segment* describe(Client* client, void* addr, size_t size, gex_Flags_t flags);
+  // GASNET_SEGMENT_EVERYTHING: every address of this process, as base 0 and the largest size.
+  // Conduits that map or attach memory learn of it; others could only pin it.
+  static Segment* everything(Client* client);
+  bool is_everything() const { return size_ == UINT64_MAX; }
   ~Segment();
 
   Client* client() const { return client_; }
@@ -44,7 +48,8 @@ class Segment {
 
  private:
   Segment(Client* client, void* addr, size_t size, gex_Flags_t flags);
-  void register_everywhere(const Conduit* except);
+  enum class Conduits { all, mapping };
+  void register_everywhere(const Conduit* except, Conduits conduits = Conduits::all);
   void enlist();
 
   struct Registration {

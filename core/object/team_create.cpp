@@ -1,7 +1,10 @@
 #include "object/team_create.h"
 
+#include <gasnet_tools.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <string>
@@ -39,13 +42,24 @@ void require_one_mode(const char* call, gex_Flags_t flags, gex_Flags_t modes, co
   }
 }
 
+// What is recommended, unless the user knows better (GASNET_COLL_SCRATCH_SIZE); launchers give all
+// ranks one environment.
+size_t recommended_scratch() {
+  static const size_t bytes = [] {
+    const char* wish = std::getenv("GASNET_COLL_SCRATCH_SIZE");
+    const int64_t wanted = wish != nullptr ? gasnett_parse_int(wish, 1) : 0;
+    return wanted > 0 ? std::max(static_cast<size_t>(wanted), kScratchLeast) : kScratchRecommended;
+  }();
+  return bytes;
+}
+
 // The answer to GEX_FLAG_TM_SCRATCH_SIZE_*. The same for every team, so nobody has to be asked.
 size_t scratch_query(const char* call, gex_Flags_t flags, bool takes_part) {
   if (std::popcount(flags & kQueries) != 1) {
     fatal(call, "flags {:#x} ask for the minimum and for the recommended scratch size", flags);
   }
   if (!takes_part || (flags & GEX_FLAG_TM_NO_SCRATCH)) return 0;
-  if (flags & GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) return kScratchRecommended;
+  if (flags & GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) return recommended_scratch();
   static std::atomic<bool> warned{false};  // relaxed: at worst the warning comes twice
   if (!warned.exchange(true, std::memory_order_relaxed)) {
     log_warn(
@@ -309,29 +323,36 @@ void take_words(const char* call, Team& parent, const CreateWord& own,
 
 // Several members of the parent in this process may pass the same args[]: the one of the lowest
 // rank makes the new team's local members for all of them.
-bool is_builder(Team& parent, uint64_t digest, const std::vector<std::string>& words) {
-  for (uint32_t r = 0; r < parent.rank(); ++r) {
+struct LocalCallers {
+  uint32_t builder;  // rank in the parent
+  uint32_t count;
+};
+LocalCallers local_callers(Team& parent, uint64_t digest, const std::vector<std::string>& words) {
+  LocalCallers out{parent.rank(), 0};
+  for (uint32_t r = 0; r < parent.size(); ++r) {
     if (parent.member(r).rank != runtime().rank()) continue;
     const auto word = value_of<CreateWord>(words[r]);
-    if (word.numargs != 0 && word.digest == digest) return false;
-  }
-  return true;
-}
-
-std::vector<Team*> build_locals(Client* client, const Plan& plan, uint32_t id) {
-  std::vector<Team*> out;
-  for (uint32_t r = 0; r < plan.members.size(); ++r) {
-    const Member& m = plan.members[r];
-    if (m.rank != runtime().rank()) continue;
-    out.push_back(build(client, find_endpoint(client->id(), m.index), plan, r, id));
+    if (word.numargs == 0 || word.digest != digest) continue;
+    out.builder = std::min(out.builder, r);
+    ++out.count;
   }
   return out;
 }
 
-std::vector<Team*> wait_for_builder(uint32_t id) {
+std::vector<gex_TM_t> build_locals(Client* client, const Plan& plan, uint32_t id) {
+  std::vector<gex_TM_t> out;
+  for (uint32_t r = 0; r < plan.members.size(); ++r) {
+    const Member& m = plan.members[r];
+    if (m.rank != runtime().rank()) continue;
+    out.push_back(build(client, find_endpoint(client->id(), m.index), plan, r, id)->handle());
+  }
+  return out;
+}
+
+std::vector<gex_TM_t> wait_for_builder(uint32_t id, uint64_t tag) {
   Waiter waiter;
   for (;;) {
-    std::vector<Team*> made = team_ids::deposited(id);
+    std::vector<gex_TM_t> made = team_ids::take(id, tag);
     if (!made.empty()) return made;
     waiter.step();
   }
@@ -442,15 +463,19 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
   }
   require_disjoint(kCall, parent, words);
   if (numargs != 0) take_words(kCall, parent, own, words, members);
-  const bool builds = numargs != 0 && own.locals != 0 && is_builder(parent, own.digest, words);
+  const LocalCallers callers = local_callers(parent, own.digest, words);
+  const bool builds = numargs != 0 && own.locals != 0 && callers.builder == parent.rank();
   const uint32_t* group = numargs != 0 ? &groups.at(own.digest) : nullptr;
+  const uint64_t tag = parent.next_creation();
   const uint32_t id = settle_team_id(parent, highest, static_cast<uint32_t>(groups.size()), group,
-                                     builds ? own.locals : 0, parent.next_creation());
+                                     builds ? own.locals : 0, tag);
   if (own.locals == 0) return 0;
   const Plan plan{members, own.scratch_size, flags};
-  if (builds) team_ids::deposit(id, build_locals(parent.client(), plan, id));
-  const std::vector<Team*> made = wait_for_builder(id);
-  for (size_t i = 0; i < made.size(); ++i) new_tms[i] = made[i]->handle();
+  if (builds) {
+    team_ids::deposit(id, tag, build_locals(parent.client(), plan, id), callers.count);
+  }
+  const std::vector<gex_TM_t> made = wait_for_builder(id, tag);
+  std::copy(made.begin(), made.end(), new_tms);
   return 0;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <utility>
 
 namespace causeway::team_ids {
 namespace {
@@ -10,12 +11,18 @@ namespace {
 struct Use {
   uint64_t tag = 0;
   uint32_t members = 0;
-  std::vector<Team*> made;   // by deposit()
   std::vector<Team*> going;  // by collect()
+};
+
+// What a builder left for other callers: not part of a Use, which may end before they come.
+struct Deposit {
+  std::vector<gex_TM_t> members;
+  uint32_t readers = 0;
 };
 
 std::mutex g_mutex;
 std::map<uint32_t, Use> g_uses;
+std::map<std::pair<uint32_t, uint64_t>, Deposit> g_deposits;  // by number and tag
 uint32_t g_next = kFirst + 1;
 
 }  // namespace
@@ -46,15 +53,18 @@ void release(uint32_t id) {
   if (use != g_uses.end() && --use->second.members == 0) g_uses.erase(use);
 }
 
-void deposit(uint32_t id, const std::vector<Team*>& members) {
+void deposit(uint32_t id, uint64_t tag, std::vector<gex_TM_t> members, uint32_t readers) {
   const std::lock_guard lock(g_mutex);
-  g_uses[id].made = members;
+  g_deposits[{id, tag}] = {std::move(members), readers};
 }
 
-std::vector<Team*> deposited(uint32_t id) {
+std::vector<gex_TM_t> take(uint32_t id, uint64_t tag) {
   const std::lock_guard lock(g_mutex);
-  const auto use = g_uses.find(id);
-  return use != g_uses.end() ? use->second.made : std::vector<Team*>{};
+  const auto found = g_deposits.find({id, tag});
+  if (found == g_deposits.end()) return {};
+  std::vector<gex_TM_t> members = found->second.members;
+  if (--found->second.readers == 0) g_deposits.erase(found);
+  return members;
 }
 
 std::vector<Team*> collect(uint32_t id, Team* member, uint32_t locals) {

@@ -7,6 +7,8 @@
 // that were ever in use, so that a late message does not find another team.
 #pragma once
 
+#include <causeway/direct.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -30,10 +32,12 @@ void raise(uint32_t id);
 bool claim(uint32_t id, uint64_t tag);
 void release(uint32_t id);
 
-// Local members of the team `id` that the builder among several callers of gex_TM_Create made for
-// all of them; empty until then.
-void deposit(uint32_t id, const std::vector<Team*>& members);
-std::vector<Team*> deposited(uint32_t id);
+// Local members of the team `id` that the builder among `readers` callers of gex_TM_Create in this
+// process made for all of them, itself included. take() is empty until then, and answers each
+// reader once: also when the builder has gone on and destroyed the team meanwhile, or its number
+// serves another one. Handles, because the team may be gone.
+void deposit(uint32_t id, uint64_t tag, std::vector<gex_TM_t> members, uint32_t readers);
+std::vector<gex_TM_t> take(uint32_t id, uint64_t tag);
 
 // Destruction of teams with several members in this process: the last of `locals` calls receives
 // all of them, the others nothing.

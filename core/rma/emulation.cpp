@@ -16,6 +16,7 @@
 #include "atomics/emulated_atomic.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
+#include "object/runtime.h"
 #include "object/segment.h"
 #include "select/stripe.h"
 
@@ -216,9 +217,21 @@ void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const 
   fatal(what, "rank {} named address {:#x}, but no segment is bound here", from.rank, addr);
 }
 
+namespace {
+
+// Memory that may not be there: of no segment, or any with GASNET_SEGMENT_EVERYTHING, where only
+// `checks: full` asks. (Otherwise a wrong address is a fault of this process, as the specification
+// has it.)
+bool is_doubtful(uint64_t addr, size_t length, bool anywhere) {
+  if (__builtin_expect(runtime().everything(), 0)) return runtime().checks() && length != 0;
+  return anywhere && !in_any_segment(addr, length);
+}
+
+}  // namespace
+
 void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
                     bool anywhere, const char* what) {
-  if (anywhere && !in_any_segment(addr, length)) {
+  if (is_doubtful(addr, length, anywhere)) {
     copy_by_kernel(process_vm_writev, from, const_cast<void*>(payload), addr, length, what);
     return;
   }
@@ -228,7 +241,7 @@ void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t
 
 void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
                    const char* what) {
-  if (anywhere && !in_any_segment(addr, length)) {
+  if (is_doubtful(addr, length, anywhere)) {
     copy_by_kernel(process_vm_readv, from, to, addr, length, what);
     return;
   }
@@ -252,7 +265,7 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   const uint64_t addr = join_halves(args[0], args[1]);
   const auto length = static_cast<uint32_t>(args[6]);
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
-  if (to_anywhere(args, nargs) && !in_any_segment(addr, length)) {
+  if (is_doubtful(addr, length, to_anywhere(args, nargs))) {
     std::vector<char> copy(length);
     load_for_peer(from, addr, copy.data(), length, true, kCall);
     reply_internal(from, Internal::get_data, answer, 4, copy.data(), length);

@@ -4,6 +4,7 @@
 
 #include "am/internal.h"
 #include "am/send.h"
+#include "checks/call_arguments.h"
 #include "checks/event_checks.h"
 #include "checks/rma_checks.h"
 #include "object/endpoint.h"
@@ -31,6 +32,28 @@ struct Resolved {
   bool elsewhere;  // beyond the bound segment: over active messages
 };
 
+// For diagnoses: what the client passed, in the order in which it did.
+__attribute__((cold, noinline)) void note_arguments(const RmaCall& call,
+                                                    const gex_Event_t* lc_opt) {
+  const bool put = call.operation == Operation::put;
+  if (call.by_value && put) {
+    note_call(call.name, "tm, rank, dest, value, nbytes, flags", call.tm, call.rank, call.remote,
+              cwy_load_value(call.local, call.length), call.length, call.flags);
+  } else if (call.by_value) {
+    note_call(call.name, "tm, rank, src, nbytes, flags", call.tm, call.rank, call.remote,
+              call.length, call.flags);
+  } else if (!put) {
+    note_call(call.name, "tm, dest, rank, src, nbytes, flags", call.tm, call.local, call.rank,
+              call.remote, call.length, call.flags);
+  } else if (lc_opt == nullptr) {
+    note_call(call.name, "tm, rank, dest, src, nbytes, flags", call.tm, call.rank, call.remote,
+              call.local, call.length, call.flags);
+  } else {
+    note_call(call.name, "tm, rank, dest, src, nbytes, lc_opt, flags", call.tm, call.rank,
+              call.remote, call.local, call.length, lc_opt, call.flags);
+  }
+}
+
 // Only publication makes the segment of an endpoint other than 0 reachable, and tells that there
 // is such an endpoint at all.
 void require_published(const RmaCall& call, const Peer& peer) {
@@ -41,7 +64,8 @@ void require_published(const RmaCall& call, const Peer& peer) {
         peer.rank, peer.ep_index);
 }
 
-Resolved resolve(const RmaCall& call, uint32_t extra_flags) {
+Resolved resolve(const RmaCall& call, const gex_Event_t* lc_opt, uint32_t extra_flags) {
+  if (__builtin_expect(runtime().checks(), 0)) note_arguments(call, lc_opt);
   require_client_context(call.name, thread_state());
   if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
   Team& team = *Team::of(call.tm);
@@ -131,7 +155,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 }
 
 int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
-  const Resolved r = resolve(call, extra_flags);
+  const Resolved r = resolve(call, lc_opt, extra_flags);
   if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, true);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
@@ -154,7 +178,7 @@ int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
 }
 
 gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
-  const Resolved r = resolve(call, extra_flags);
+  const Resolved r = resolve(call, lc_opt, extra_flags);
   if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, false);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
@@ -189,7 +213,7 @@ cwy_status rma_post_once(const char* call, Operation operation, Team& team, Peer
 }
 
 int rma_blocking(const RmaCall& call) {
-  const Resolved r = resolve(call, 0);
+  const Resolved r = resolve(call, nullptr, 0);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));

@@ -21,7 +21,8 @@ struct RmaCall {
   void* remote;
   size_t length;
   gex_Flags_t flags;
-  bool own = false;  // the library's own, for something else that the endpoint was created for
+  bool own = false;       // the library's own, for something else that the endpoint was created for
+  bool by_value = false;  // `local` is where the library keeps the client's value
 };
 
 // 0, or 1 for the no-op answer of GEX_FLAG_IMMEDIATE.

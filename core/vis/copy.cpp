@@ -1,5 +1,6 @@
 #include "vis/copy.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace causeway {
@@ -39,6 +40,61 @@ template <size_t Size>
 void rows(char* dst, ptrdiff_t dst_stride, const char* src, ptrdiff_t src_stride, size_t count,
           size_t elem) {
   for (; count != 0; --count, dst += dst_stride, src += src_stride) copy_one<Size>(dst, src, elem);
+}
+
+// Two levels of which one end runs along the one and the other end along the other, in squares that
+// stay in the nearest cache: every line of the source is then fetched once, and not once per piece.
+template <size_t Size>
+void squares(const NestLevel& outer, const NestLevel& inner, char* dst, const char* src,
+             size_t elem, size_t side) {
+  for (size_t o = 0; o < outer.count; o += side) {
+    const size_t rows_here = std::min(side, outer.count - o);
+    for (size_t i = 0; i < inner.count; i += side) {
+      const size_t pieces = std::min(side, inner.count - i);
+      char* to =
+          dst + static_cast<ptrdiff_t>(o) * outer.dst + static_cast<ptrdiff_t>(i) * inner.dst;
+      const char* from =
+          src + static_cast<ptrdiff_t>(o) * outer.src + static_cast<ptrdiff_t>(i) * inner.src;
+      for (size_t r = 0; r < rows_here; ++r, to += outer.dst, from += outer.src) {
+        rows<Size>(to, inner.dst, from, inner.src, pieces, elem);
+      }
+    }
+  }
+}
+
+template <size_t Size>
+void nested_squares(const NestLevel* level, char* dst, const char* src, const NestLevel* innermost,
+                    size_t elem, size_t side) {
+  if (level == innermost + 1) {
+    squares<Size>(*level, *innermost, dst, src, elem, side);
+    return;
+  }
+  for (size_t i = level->count; i != 0; --i, dst += level->dst, src += level->src) {
+    nested_squares<Size>(level - 1, dst, src, innermost, elem, side);
+  }
+}
+
+constexpr size_t kLine = 64;
+// Squares of at least this many bytes to the row and pieces to the side.
+constexpr size_t kSquareBytes = 4 * kLine, kLeastSide = 8;
+
+size_t square_side(size_t elem) {
+  return std::max(kSquareBytes / elem, kLeastSide);
+}
+
+// The level along which the source is dense although the destination is so along the innermost
+// one; 0 where the order of the levels suits both ends, or there is little to gain.
+size_t crossing_level(const Nest& nest) {
+  const auto apart = [](ptrdiff_t stride) {
+    return static_cast<size_t>(stride < 0 ? -stride : stride) >= kLine;
+  };
+  if (nest.elem >= kLine || !apart(nest.levels[0].src)) return 0;
+  const size_t side = square_side(nest.elem);
+  for (size_t i = 1; i < nest.level_count; ++i) {
+    const NestLevel& level = nest.levels[i];
+    if (!apart(level.src) && level.count > kLeastSide && nest.levels[0].count > side) return i;
+  }
+  return 0;
 }
 
 template <size_t Size>
@@ -98,6 +154,17 @@ void copy_nest(const Nest& nest, uintptr_t dst_bias, uintptr_t src_bias) {
   const auto* const src = reinterpret_cast<const char*>(nest.src + src_bias);
   if (nest.level_count == 0) {
     std::memcpy(dst, src, nest.elem);
+    return;
+  }
+  if (const size_t crossing = crossing_level(nest); crossing != 0) {
+    // The order of the levels is free: the crossing one comes next to the innermost.
+    NestLevel levels[Nest::kMaxLevels];
+    std::copy_n(nest.levels, nest.level_count, levels);
+    std::rotate(levels + 1, levels + crossing, levels + crossing + 1);
+    with_size(nest.elem, [&]<size_t Size>() {
+      nested_squares<Size>(&levels[nest.level_count - 1], dst, src, &levels[0], nest.elem,
+                           square_side(nest.elem));
+    });
     return;
   }
   with_size(nest.elem, [&]<size_t Size>() {

@@ -2,6 +2,7 @@
 
 #include "am/internal.h"
 #include "am/send.h"
+#include "checks/call_arguments.h"
 #include "checks/event_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -111,9 +112,45 @@ void nothing_to_move(const VisCall& call) {
   notify(peer_of(call), completion);
 }
 
+// For diagnoses: the arguments in the order in which the client passed them.
+void note_form(const VisCall& c, const VectorForm& f) {
+  if (c.operation == Operation::put) {
+    note_call(c.name, "tm, rank, dstcount, dstlist, srccount, srclist, flags", c.tm, c.rank,
+              f.dstcount, f.dstlist, f.srccount, f.srclist, c.flags);
+  } else {
+    note_call(c.name, "tm, dstcount, dstlist, rank, srccount, srclist, flags", c.tm, f.dstcount,
+              f.dstlist, c.rank, f.srccount, f.srclist, c.flags);
+  }
+}
+void note_form(const VisCall& c, const IndexedForm& f) {
+  if (c.operation == Operation::put) {
+    note_call(c.name, "tm, rank, dstcount, dstlist, dstlen, srccount, srclist, srclen, flags", c.tm,
+              c.rank, f.dstcount, f.dstlist, f.dstlen, f.srccount, f.srclist, f.srclen, c.flags);
+  } else {
+    note_call(c.name, "tm, dstcount, dstlist, dstlen, rank, srccount, srclist, srclen, flags", c.tm,
+              f.dstcount, f.dstlist, f.dstlen, c.rank, f.srccount, f.srclist, f.srclen, c.flags);
+  }
+}
+void note_form(const VisCall& c, const StridedForm& f) {
+  if (c.operation == Operation::put) {
+    note_call(c.name,
+              "tm, rank, dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels, "
+              "flags",
+              c.tm, c.rank, f.dstaddr, f.dststrides, f.srcaddr, f.srcstrides, f.elemsz, f.count,
+              f.stridelevels, c.flags);
+  } else {
+    note_call(c.name,
+              "tm, dstaddr, dststrides, rank, srcaddr, srcstrides, elemsz, count, stridelevels, "
+              "flags",
+              c.tm, f.dstaddr, f.dststrides, c.rank, f.srcaddr, f.srcstrides, f.elemsz, f.count,
+              f.stridelevels, c.flags);
+  }
+}
+
 // Does what needs no operation: transfers of nothing, and peers whose memory is mapped here.
 template <typename Form>
 inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& ready, bool blocking) {
+  if (__builtin_expect(runtime().checks(), 0)) note_form(call, form);
   require_client_context(call.name, thread_state());
   if (peer_completion_armed()) require_completable(call);
   if (__builtin_expect(runtime().checks(), 0)) {
@@ -251,6 +288,7 @@ template gex_Event_t vis_nb(const VisCall&, const StridedForm&);
 void arm_peer_completion(gex_AM_Index_t handler, const void* source, size_t length,
                          gex_Flags_t flags) {
   constexpr const char* kCall = "gex_VIS_SetPeerCompletionHandler()";
+  note_call(kCall, "handler, source_addr, nbytes, flags", handler, source, length, flags);
   if (handler == 0) {
     tls_peer_completion = PeerCompletion{};
     return;

@@ -2,6 +2,8 @@
 // the job for everybody. Would catch a mistake that passes in silence, hangs, or crashes.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "api_job.h"
 
 namespace {
@@ -34,6 +36,16 @@ std::string test_name(const testing::TestParamInfo<Case>& info) {
   return name;
 }
 
+// Whoever made the mistake is told what the call was made with: "... (tm 0x5, rank 2, flags 0x0)".
+// Would catch a call that forgot to leave its arguments.
+void expect_arguments(const Result& result) {
+  const auto errors = api_test::lines_with(result.err, "error: ");
+  if (errors.empty()) return;  // said already
+  static const std::regex arguments(
+      R"(\([a-z_]+ [-0-9a-zA-Z]+(, [a-z_0-9]+ [-0-9a-zA-Z]+)*\)\s*$)");
+  EXPECT_TRUE(std::regex_search(errors[0], arguments)) << errors[0];
+}
+
 class Diagnosis : public testing::TestWithParam<Case> {};
 TEST_P(Diagnosis, IsOneLine) {
   const Case& c = GetParam();
@@ -44,6 +56,7 @@ TEST_P(Diagnosis, IsOneLine) {
   EXPECT_EQ(result.out.find("nothing was noticed"), std::string::npos);
   EXPECT_EQ(result.out.find("no such scenario"), std::string::npos);
   api_test::expect_one_error(result, c.speaker, 2, c.message);
+  if (c.speaker == 1) expect_arguments(result);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -43,6 +43,19 @@ void start_client(Job& job, int* argc, char*** argv);
 // Where `offset` bytes into the segment of `rank` is, as that rank sees it.
 std::byte* segment_of(gex_Rank_t rank, size_t offset = 0);
 std::byte* my_segment(size_t offset = 0);
+// Where GEX_FLAG_*_SEG_OFFSET counts from: what is bound to the endpoint of `rank`, which is not
+// always where segment_of() begins.
+inline std::byte* offset_base([[maybe_unused]] gex_Rank_t rank) {
+#ifdef GASNET_SEGMENT_EVERYTHING
+  return nullptr;
+#else
+  return segment_of(rank);
+#endif
+}
+inline void* as_offset(gex_Rank_t rank, const void* address) {
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(address) -
+                                 reinterpret_cast<uintptr_t>(offset_base(rank)));
+}
 // Bytes of the segment that every rank has.
 size_t segment_bytes();
 // The first page of every segment belongs to the harness and to cases that keep small flags.

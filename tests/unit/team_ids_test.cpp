@@ -47,14 +47,24 @@ TEST(TeamIds, GroupsMayClaimInAnyOrder) {
   team_ids::release(base + 1);
 }
 
-TEST(TeamIds, DepositsEndWithTheTeam) {
+// Each caller reads once, also after the builder destroyed the team and its number was used again.
+// Would catch a slow caller that waits for ever, and one that is given another team.
+TEST(TeamIds, DepositsWaitForEveryReader) {
+  const auto handle = [](uintptr_t n) { return reinterpret_cast<gex_TM_t>(n * 64); };
   const uint32_t id = team_ids::next();
   ASSERT_TRUE(team_ids::claim(id, 4));
-  EXPECT_TRUE(team_ids::deposited(id).empty());
-  team_ids::deposit(id, {fake(1), fake(2)});
-  EXPECT_EQ(team_ids::deposited(id).size(), 2u);
+  EXPECT_TRUE(team_ids::take(id, 4).empty());
+  team_ids::deposit(id, 4, {handle(1), handle(2)}, 3);
+  EXPECT_EQ(team_ids::take(id, 4).size(), 2u);
   team_ids::release(id);
-  EXPECT_TRUE(team_ids::deposited(id).empty());
+  ASSERT_TRUE(team_ids::claim(id, 5));
+  team_ids::deposit(id, 5, {handle(3)}, 1);
+  EXPECT_EQ(team_ids::take(id, 4).size(), 2u);
+  EXPECT_EQ(team_ids::take(id, 5).front(), handle(3));
+  EXPECT_EQ(team_ids::take(id, 4).front(), handle(1));
+  EXPECT_TRUE(team_ids::take(id, 4).empty());
+  EXPECT_TRUE(team_ids::take(id, 5).empty());
+  team_ids::release(id);
 }
 
 TEST(TeamIds, TheLastLocalMemberEndsAll) {

@@ -38,7 +38,7 @@ struct Attachment {
   std::string defect() const {
     if (numentries < 0) return fmt::format("numentries is {}", numentries);
     if (numentries > 0 && table == nullptr) return "table is NULL and numentries is not 0";
-    if (segsize % GASNET_PAGESIZE != 0) {
+    if (segsize % GASNET_PAGESIZE != 0 && !runtime().everything()) {
       return fmt::format("segsize {} is not a multiple of GASNET_PAGESIZE ({})", segsize,
                          GASNET_PAGESIZE);
     }
@@ -61,13 +61,14 @@ struct Attachment {
 };
 
 Segment* allocate(Team& team, uintptr_t segsize, void* wish) {
-  if (segsize == 0) return nullptr;
+  if (segsize == 0 || runtime().everything()) return nullptr;
   return Segment::allocate(team.client(), std::min<size_t>(segsize, max_segment_size()), wish);
 }
 
 // Throws Error, on every node when one fails. `own_fault`: this node's arguments were the reason.
 void attach(Team& team, Attachment& a, bool& own_fault) {
   std::unique_ptr<Segment> segment;
+  a.aligned &= !runtime().everything();  // address 0 on all nodes as it is
   void* const wish =
       a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
                 : nullptr;

@@ -6,6 +6,7 @@
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "collective/named_barrier.h"
 #include "object/fatal.h"
 #include "progress/poll.h"
@@ -31,6 +32,7 @@ BarrierName name_of(int id, int flags) {
 }
 
 void notify(const char* call, int id, int flags) {
+  note_call(call, "id, flags", id, flags);
   require_client_context(call, thread_state());
   Team& team = gasnet1_team(call);
   if (flags & ~kAllFlags) fatal(call, "unknown flags {:#x}", flags);
@@ -59,6 +61,7 @@ int conclude(int id, int flags) {
 }
 
 int wait(const char* call, int id, int flags) {
+  note_call(call, "id, flags", id, flags);
   require_notified(call);
   Waiter waiter;
   while (!named_barrier_done()) waiter.step();
@@ -79,6 +82,7 @@ CAUSEWAY_API int gasnet_barrier_wait(int id, int flags) {
 }
 
 CAUSEWAY_API int gasnet_barrier_try(int id, int flags) {
+  note_call("gasnet_barrier_try()", "id, flags", id, flags);
   require_notified("gasnet_barrier_try()");
   poll_once();
   return named_barrier_done() ? conclude(id, flags) : GASNET_ERR_NOT_READY;

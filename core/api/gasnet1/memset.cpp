@@ -5,6 +5,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "object/runtime.h"
 #include "object/team.h"
 #include "rma/local.h"
@@ -12,7 +13,8 @@
 namespace causeway {
 namespace {
 
-Peer& target(const char* call, gex_TM_t tm, gex_Rank_t node, void* dest, size_t nbytes) {
+Peer& target(const char* call, gex_TM_t tm, gex_Rank_t node, void* dest, int val, size_t nbytes) {
+  note_call(call, "node, dest, val, nbytes", node, dest, val, nbytes);
   require_client_context(call, thread_state());
   if (runtime().checks()) require_rank(call, tm, node);
   Peer& peer = Team::of(tm)->member(node);
@@ -27,15 +29,16 @@ using namespace causeway;
 
 CAUSEWAY_API void cwy_gasnet1_memset_v1(gex_TM_t tm, gex_Rank_t node, void* dest, int val,
                                         size_t nbytes) {
-  remote_memset(target("gasnet_memset()", tm, node, dest, nbytes), dest, val, nbytes);
+  remote_memset(target("gasnet_memset()", tm, node, dest, val, nbytes), dest, val, nbytes);
 }
 
 CAUSEWAY_API gex_Event_t cwy_gasnet1_memset_nb_v1(gex_TM_t tm, gex_Rank_t node, void* dest, int val,
                                                   size_t nbytes) {
-  return remote_memset_nb(target("gasnet_memset_nb()", tm, node, dest, nbytes), dest, val, nbytes);
+  return remote_memset_nb(target("gasnet_memset_nb()", tm, node, dest, val, nbytes), dest, val,
+                          nbytes);
 }
 
 CAUSEWAY_API void cwy_gasnet1_memset_nbi_v1(gex_TM_t tm, gex_Rank_t node, void* dest, int val,
                                             size_t nbytes) {
-  remote_memset_nbi(target("gasnet_memset_nbi()", tm, node, dest, nbytes), dest, val, nbytes);
+  remote_memset_nbi(target("gasnet_memset_nbi()", tm, node, dest, val, nbytes), dest, val, nbytes);
 }

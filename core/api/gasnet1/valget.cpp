@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "object/fatal.h"
 
 // Where one value arrives. Slots are made in slabs that live as long as the process, so that a get
@@ -63,6 +64,7 @@ using namespace causeway;
 
 CAUSEWAY_API gasnet_valget_handle_t cwy_gasnet1_get_nb_val_v1(gex_TM_t tm, gex_Rank_t node,
                                                               void* src, size_t nbytes) {
+  note_call("gasnet_get_nb_val()", "node, src, nbytes", node, src, nbytes);
   if (nbytes - 1 >= sizeof(gasnet_register_value_t)) {
     fatal("gasnet_get_nb_val()", "nbytes must be 1 to {}; {} was passed",
           sizeof(gasnet_register_value_t), nbytes);
@@ -74,6 +76,7 @@ CAUSEWAY_API gasnet_valget_handle_t cwy_gasnet1_get_nb_val_v1(gex_TM_t tm, gex_R
 }
 
 CAUSEWAY_API gasnet_register_value_t gasnet_wait_syncnb_valget(gasnet_valget_handle_t handle) {
+  note_call("gasnet_wait_syncnb_valget()", "handle", handle);
   if (handle == nullptr || handle->nbytes == 0) {
     fatal("gasnet_wait_syncnb_valget()", "the handle is NULL or was waited for already");
   }

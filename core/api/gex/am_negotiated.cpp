@@ -6,6 +6,7 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "checks/handler_checks.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -20,6 +21,12 @@ Peer& request_peer(const char* call, ThreadState& thread, gex_TM_t tm, gex_Rank_
   if (__builtin_expect(runtime().checks(), 0)) require_rank(call, tm, rank);
   occasional_poll(thread);
   return Team::of(tm)->member(rank);
+}
+
+int commit_noted(const CommitCall& call) {
+  note_call(call.name, "sd, handler, nbytes, dest_addr, flags, nargs", call.sd, call.handler,
+            call.nbytes, call.dest_addr, call.flags, call.nargs);
+  return commit(call);
 }
 
 // The request counts as replied to from here on, so that a second reply is noticed; a no-op or a
@@ -41,6 +48,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareRequestMedium(gex_TM_t tm, gex_Rank_
                                                           gex_Event_t* lc_opt, gex_Flags_t flags,
                                                           unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareRequestMedium()";
+  note_call(kCall, "tm, rank, client_buf, least_payload, most_payload, lc_opt, flags, numargs", tm,
+            rank, client_buf, least_payload, most_payload, lc_opt, flags, numargs);
   ThreadState& thread = thread_state();
   Peer& peer = request_peer(kCall, thread, tm, rank);
   return prepare({kCall, Negotiation::request_medium, peer, nullptr, client_buf, least_payload,
@@ -54,6 +63,9 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareRequestLong(gex_TM_t tm, gex_Rank_t 
                                                         void* dest_addr, gex_Event_t* lc_opt,
                                                         gex_Flags_t flags, unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareRequestLong()";
+  note_call(kCall,
+            "tm, rank, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs",
+            tm, rank, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs);
   ThreadState& thread = thread_state();
   Peer& peer = request_peer(kCall, thread, tm, rank);
   return prepare({kCall, Negotiation::request_long, peer, nullptr, client_buf, least_payload,
@@ -66,6 +78,8 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyMedium(gex_Token_t token, const
                                                         gex_Event_t* lc_opt, gex_Flags_t flags,
                                                         unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareReplyMedium()";
+  note_call(kCall, "token, client_buf, least_payload, most_payload, lc_opt, flags, numargs", token,
+            client_buf, least_payload, most_payload, lc_opt, flags, numargs);
   require_live_token(kCall, token);
   require_reply(kCall, token);
   return prepare_reply({kCall, Negotiation::reply_medium, *token->from, token, client_buf,
@@ -77,6 +91,9 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const v
                                                       void* dest_addr, gex_Event_t* lc_opt,
                                                       gex_Flags_t flags, unsigned int numargs) {
   constexpr const char* kCall = "gex_AM_PrepareReplyLong()";
+  note_call(kCall,
+            "token, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs",
+            token, client_buf, least_payload, most_payload, dest_addr, lc_opt, flags, numargs);
   require_live_token(kCall, token);
   require_reply(kCall, token);
   return prepare_reply({kCall, Negotiation::reply_long, *token->from, token, client_buf,
@@ -86,41 +103,45 @@ CAUSEWAY_API gex_AM_SrcDesc_t gex_AM_PrepareReplyLong(gex_Token_t token, const v
 CAUSEWAY_API int cwy_am_commit_request_medium_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                                  size_t nbytes, gex_Flags_t flags, unsigned nargs,
                                                  const gex_AM_Arg_t* args) {
-  return commit({"gex_AM_CommitRequestMedium()", Negotiation::request_medium, sd, handler, nbytes,
-                 nullptr, flags, nargs, args});
+  return commit_noted({"gex_AM_CommitRequestMedium()", Negotiation::request_medium, sd, handler,
+                       nbytes, nullptr, flags, nargs, args});
 }
 CAUSEWAY_API int cwy_am_commit_request_long_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                                size_t nbytes, void* dest_addr, gex_Flags_t flags,
                                                unsigned nargs, const gex_AM_Arg_t* args) {
-  return commit({"gex_AM_CommitRequestLong()", Negotiation::request_long, sd, handler, nbytes,
-                 dest_addr, flags, nargs, args});
+  return commit_noted({"gex_AM_CommitRequestLong()", Negotiation::request_long, sd, handler, nbytes,
+                       dest_addr, flags, nargs, args});
 }
 CAUSEWAY_API int cwy_am_commit_reply_medium_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                                size_t nbytes, gex_Flags_t flags, unsigned nargs,
                                                const gex_AM_Arg_t* args) {
-  return commit({"gex_AM_CommitReplyMedium()", Negotiation::reply_medium, sd, handler, nbytes,
-                 nullptr, flags, nargs, args});
+  return commit_noted({"gex_AM_CommitReplyMedium()", Negotiation::reply_medium, sd, handler, nbytes,
+                       nullptr, flags, nargs, args});
 }
 CAUSEWAY_API int cwy_am_commit_reply_long_v1(gex_AM_SrcDesc_t sd, gex_AM_Index_t handler,
                                              size_t nbytes, void* dest_addr, gex_Flags_t flags,
                                              unsigned nargs, const gex_AM_Arg_t* args) {
-  return commit({"gex_AM_CommitReplyLong()", Negotiation::reply_long, sd, handler, nbytes,
-                 dest_addr, flags, nargs, args});
+  return commit_noted({"gex_AM_CommitReplyLong()", Negotiation::reply_long, sd, handler, nbytes,
+                       dest_addr, flags, nargs, args});
 }
 
 CAUSEWAY_API int gex_AM_CancelRequestMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  note_call("gex_AM_CancelRequestMedium()", "sd, flags", sd, flags);
   cancel("gex_AM_CancelRequestMedium()", Negotiation::request_medium, sd, flags);
   return GASNET_OK;
 }
 CAUSEWAY_API int gex_AM_CancelRequestLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  note_call("gex_AM_CancelRequestLong()", "sd, flags", sd, flags);
   cancel("gex_AM_CancelRequestLong()", Negotiation::request_long, sd, flags);
   return GASNET_OK;
 }
 CAUSEWAY_API int gex_AM_CancelReplyMedium(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  note_call("gex_AM_CancelReplyMedium()", "sd, flags", sd, flags);
   cancel("gex_AM_CancelReplyMedium()", Negotiation::reply_medium, sd, flags);
   return GASNET_OK;
 }
 CAUSEWAY_API int gex_AM_CancelReplyLong(gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
+  note_call("gex_AM_CancelReplyLong()", "sd, flags", sd, flags);
   cancel("gex_AM_CancelReplyLong()", Negotiation::reply_long, sd, flags);
   return GASNET_OK;
 }

@@ -8,6 +8,7 @@
 #include "am/token.h"
 #include "am/word.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "checks/handler_checks.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
@@ -78,6 +79,7 @@ using namespace causeway;
 
 CAUSEWAY_API int cwy_am_reply_short_v1(gex_Token_t token, gex_AM_Index_t handler, gex_Flags_t flags,
                                        unsigned nargs, const gex_AM_Arg_t* args) {
+  note_call("gex_AM_ReplyShort()", "token, handler, flags, nargs", token, handler, flags, nargs);
   require_live_token("gex_AM_ReplyShort()", token);
   require_reply("gex_AM_ReplyShort()", token);
   const ShortReply reply{token, client_word(handler, token->ep->index()) | kWordReply, args, nargs,
@@ -93,6 +95,8 @@ CAUSEWAY_API int cwy_am_reply_medium_v1(gex_Token_t token, gex_AM_Index_t handle
                                         gex_Flags_t flags, unsigned nargs,
                                         const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyMedium()";
+  note_call(kCall, "token, handler, source_addr, nbytes, lc_opt, flags, nargs", token, handler,
+            source_addr, nbytes, lc_opt, flags, nargs);
   require_live_token(kCall, token);
   require_reply(kCall, token);
   Peer& peer = *token->from;
@@ -118,6 +122,8 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
                                       gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                                       const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_ReplyLong()";
+  note_call(kCall, "token, handler, source_addr, nbytes, dest_addr, lc_opt, flags, nargs", token,
+            handler, source_addr, nbytes, dest_addr, lc_opt, flags, nargs);
   require_live_token(kCall, token);
   require_reply(kCall, token);
   Peer& peer = *token->from;
@@ -139,6 +145,7 @@ CAUSEWAY_API int cwy_am_reply_long_v1(gex_Token_t token, gex_AM_Index_t handler,
 }
 
 CAUSEWAY_API gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t) {
+  note_call("gex_Token_Info()", "token, info", token, info);
   require_live_token("gex_Token_Info()", token);
   info->gex_srcrank = token->from->rank;
   info->gex_ep = as_c(token->ep);

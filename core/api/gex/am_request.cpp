@@ -7,6 +7,7 @@
 #include "am/send.h"
 #include "am/word.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "checks/handler_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -88,6 +89,8 @@ __attribute__((always_inline)) inline int post_short(gex_TM_t tm, gex_Rank_t ran
 __attribute__((noinline)) int post_short_in_full(gex_TM_t tm, gex_Rank_t rank,
                                                  gex_AM_Index_t handler, gex_Flags_t flags,
                                                  unsigned nargs, const gex_AM_Arg_t* args) {
+  note_call("gex_AM_RequestShort()", "tm, rank, handler, flags, nargs", tm, rank, handler, flags,
+            nargs);
   ThreadState& thread = thread_state();
   require_client_context("gex_AM_RequestShort()", thread);
   if (runtime().checks()) {
@@ -122,6 +125,8 @@ CAUSEWAY_API int cwy_am_request_medium_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_I
                                           gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                                           const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_RequestMedium()";
+  note_call(kCall, "tm, rank, handler, source_addr, nbytes, lc_opt, flags, nargs", tm, rank,
+            handler, source_addr, nbytes, lc_opt, flags, nargs);
   ThreadState& thread = thread_state();
   require_client_context(kCall, thread);
   if (__builtin_expect(runtime().checks(), 0)) require_rank(kCall, tm, rank);
@@ -150,6 +155,8 @@ CAUSEWAY_API int cwy_am_request_long_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Ind
                                         gex_Event_t* lc_opt, gex_Flags_t flags, unsigned nargs,
                                         const gex_AM_Arg_t* args) {
   constexpr const char* kCall = "gex_AM_RequestLong()";
+  note_call(kCall, "tm, rank, handler, source_addr, nbytes, dest_addr, lc_opt, flags, nargs", tm,
+            rank, handler, source_addr, nbytes, dest_addr, lc_opt, flags, nargs);
   ThreadState& thread = thread_state();
   require_client_context(kCall, thread);
   if (__builtin_expect(runtime().checks(), 0)) require_rank(kCall, tm, rank);

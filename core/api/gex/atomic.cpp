@@ -7,6 +7,7 @@
 #include "api/gex/export.h"
 #include "atomics/domain.h"
 #include "atomics/names.h"
+#include "checks/call_arguments.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -44,6 +45,7 @@ const AtomicDomain& domain_of(const char* call, gex_AD_t ad) {
 CAUSEWAY_API void cwy_ad_create_v1(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,
                                    gex_Flags_t flags) {
   constexpr const char* kCall = "gex_AD_Create()";
+  note_call(kCall, "ad_p, tm, dt, ops, flags", ad_p, tm, dt, ops, flags);
   require_client_context(kCall, thread_state());
   if (ad_p == nullptr) fatal(kCall, "ad_p is NULL");
   if (tm == GEX_TM_INVALID) fatal(kCall, "the team is GEX_TM_INVALID");

@@ -16,8 +16,10 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "diag/refusal.h"
+#include "object/binding.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
+#include "object/stops.h"
 #include "progress/progress_thread.h"
 
 namespace causeway {
@@ -58,6 +60,19 @@ using namespace causeway;
 
 CAUSEWAY_API void cwy_identity_v1(const cwy_identity* identity) {
   or_fatal("gex_Client_Init()", [&] { set_identity(*identity); });
+}
+
+CAUSEWAY_API void cwy_segment_everything_v1(void) {
+  if (g_runtime != nullptr && !build_wishes.everything.load(std::memory_order_relaxed)) {
+    fatal("gex_Client_Init()",
+          "this client was built with GASNET_SEGMENT_EVERYTHING, the first one of this process was "
+          "not; build both alike");
+  }
+  build_wishes.everything.store(true, std::memory_order_relaxed);
+}
+
+CAUSEWAY_API void cwy_debug_build_v1(void) {
+  build_wishes.debug.store(true, std::memory_order_relaxed);
 }
 
 CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
@@ -105,7 +120,11 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
     clients.push_back(client);
     runtime().settle_failure_policy();
-    if (clients.size() == 1) show_environment();
+    if (runtime().everything()) bind_everything(*client);
+    if (clients.size() == 1) {
+      show_environment();
+      prepare_stops();
+    }
     if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
     start_progress_thread(*client);
     *client_p = as_c(client);

@@ -6,6 +6,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "checks/event_checks.h"
 #include "collective/engine.h"
 #include "collective/kernels.h"
@@ -104,6 +105,7 @@ using namespace causeway;
 
 CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_BarrierNB()";
+  note_call(kCall, "tm, flags", tm, flags);
   Team& team = require_team(kCall, tm, flags);
   return noted(kCall, or_fatal(kCall, [&] { return start_barrier(team); }));
 }
@@ -111,6 +113,7 @@ CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
 CAUSEWAY_API gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void* dst,
                                               const void* src, size_t nbytes, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_BroadcastNB()";
+  note_call(kCall, "tm, root, dst, src, nbytes, flags", tm, root, dst, src, nbytes, flags);
   Team& team = require_team(kCall, tm, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
     require_root(kCall, team, root);
@@ -132,6 +135,9 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, vo
                                                 gex_Coll_ReduceFn_t user_op, void* user_cdata,
                                                 gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_ReduceToOneNB()";
+  note_call(kCall, "tm, root, dst, src, dt, dt_sz, dt_cnt, opcode, user_op, user_cdata, flags", tm,
+            root, dst, src, dt, dt_sz, dt_cnt, op, reinterpret_cast<void*>(user_op), user_cdata,
+            flags);
   Team& team = require_team(kCall, tm, flags);
   const Reduction r = describe(kCall, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
   if (__builtin_expect(runtime().checks(), 0)) {
@@ -151,6 +157,8 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const vo
                                                 gex_OP_t op, gex_Coll_ReduceFn_t user_op,
                                                 void* user_cdata, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_ReduceToAllNB()";
+  note_call(kCall, "tm, dst, src, dt, dt_sz, dt_cnt, opcode, user_op, user_cdata, flags", tm, dst,
+            src, dt, dt_sz, dt_cnt, op, reinterpret_cast<void*>(user_op), user_cdata, flags);
   Team& team = require_team(kCall, tm, flags);
   const Reduction r = describe(kCall, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
   if (__builtin_expect(runtime().checks(), 0)) {

@@ -54,7 +54,10 @@ CAUSEWAY_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
   return as(ep)->flags();
 }
 CAUSEWAY_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
-  return as_c(as(ep)->segment());
+  Segment* const segment = as(ep)->segment();
+  // All of the address space is no object of the client's.
+  if (segment != nullptr && segment->is_everything()) return GEX_SEGMENT_INVALID;
+  return as_c(segment);
 }
 CAUSEWAY_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
   return as(ep)->index();

@@ -7,6 +7,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "checks/event_checks.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -109,6 +110,7 @@ Sweep sweep_array(gex_Event_t* events, size_t count) {
 using namespace causeway;
 
 CAUSEWAY_API int cwy_event_test_v1(gex_Event_t event) {
+  note_call("gex_Event_Test()", "event", event);
   check_context("gex_Event_Test()");
   if (!happened(event)) return GASNET_ERR_NOT_READY;
   recycle(event);
@@ -116,6 +118,7 @@ CAUSEWAY_API int cwy_event_test_v1(gex_Event_t event) {
 }
 
 CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
+  note_call("gex_Event_Wait()", "event", event);
   require_client_context("gex_Event_Wait()", thread_state());
   Waiter waiter;
   while (!happened(event)) waiter.step();
@@ -123,6 +126,7 @@ CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
 }
 
 CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  note_call("gex_Event_TestSome()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_TestSome()", flags);
   check_array("gex_Event_TestSome()", pevent, numevents);
   const Sweep s = sweep_array(pevent, numevents);
@@ -130,6 +134,7 @@ CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_F
 }
 
 CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  note_call("gex_Event_WaitSome()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_WaitSome()", flags);
   require_client_context("gex_Event_WaitSome()", thread_state());
   Waiter waiter;
@@ -137,12 +142,14 @@ CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_
 }
 
 CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  note_call("gex_Event_TestAll()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_TestAll()", flags);
   check_array("gex_Event_TestAll()", pevent, numevents);
   return sweep_array(pevent, numevents).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
 CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
+  note_call("gex_Event_WaitAll()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_WaitAll()", flags);
   require_client_context("gex_Event_WaitAll()", thread_state());
   Waiter waiter;
@@ -151,6 +158,7 @@ CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_F
 
 CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {
   if (root == GEX_EVENT_INVALID) return GEX_EVENT_INVALID;
+  note_call("gex_Event_QueryLeaf()", "root, event_category_mask", root, event_category);
   if (!std::has_single_bit(event_category) || (event_category & ~GEX_EC_ALL) != 0) {
     fatal("gex_Event_QueryLeaf()", "event_category {:#x} is not one GEX_EC_* constant",
           event_category);
@@ -170,6 +178,7 @@ CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_ca
 }
 
 CAUSEWAY_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
+  note_call("gex_NBI_Test()", "event_mask, flags", event_mask, flags);
   require_no_flags("gex_NBI_Test()", flags);
   if (__builtin_expect(g_checks, 0)) {
     require_client_context("gex_NBI_Test()", thread_state());
@@ -179,6 +188,7 @@ CAUSEWAY_API int gex_NBI_Test(gex_EC_t event_mask, gex_Flags_t flags) {
 }
 
 CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
+  note_call("gex_NBI_Wait()", "event_mask, flags", event_mask, flags);
   require_no_flags("gex_NBI_Wait()", flags);
   ThreadState& thread = thread_state();
   require_client_context("gex_NBI_Wait()", thread);
@@ -192,6 +202,7 @@ CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
 }
 
 CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
+  note_call("gex_NBI_BeginAccessRegion()", "flags", flags);
   require_no_flags("gex_NBI_BeginAccessRegion()", flags);
   check_context("gex_NBI_BeginAccessRegion()");
   ThreadState& thread = thread_state();
@@ -202,6 +213,7 @@ CAUSEWAY_API void gex_NBI_BeginAccessRegion(gex_Flags_t flags) {
 }
 
 CAUSEWAY_API gex_Event_t gex_NBI_EndAccessRegion(gex_Flags_t flags) {
+  note_call("gex_NBI_EndAccessRegion()", "flags", flags);
   require_no_flags("gex_NBI_EndAccessRegion()", flags);
   check_context("gex_NBI_EndAccessRegion()");
   ThreadState& thread = thread_state();

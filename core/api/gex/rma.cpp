@@ -38,8 +38,8 @@ gex_RMA_Value_t get_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* 
   require_value_size(call, nbytes);
   char bytes[sizeof(gex_RMA_Value_t)] = {};
   // A value cannot say "no-op" (the specification gives this call no such answer).
-  causeway::rma_blocking(
-      {call, Operation::get, tm, rank, bytes, src, nbytes, of_value(flags) & ~GEX_FLAG_IMMEDIATE});
+  causeway::rma_blocking({call, Operation::get, tm, rank, bytes, src, nbytes,
+                          of_value(flags) & ~GEX_FLAG_IMMEDIATE, false, true});
   return cwy_load_value(bytes, nbytes);
 }
 
@@ -48,7 +48,7 @@ int put_value(const char* call, gex_TM_t tm, gex_Rank_t rank, void* dest, gex_RM
   require_value_size(call, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_blocking(
-      {call, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
+      {call, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags), false, true});
 }
 
 }  // namespace
@@ -107,7 +107,7 @@ CAUSEWAY_API int cwy_put_nbi_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest, ge
   require_value_size(kCall, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_nbi_volatile(
-      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags), false, true});
 }
 CAUSEWAY_API gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* dest,
                                            gex_RMA_Value_t value, size_t nbytes,
@@ -116,5 +116,5 @@ CAUSEWAY_API gex_Event_t cwy_put_nb_val_v1(gex_TM_t tm, gex_Rank_t rank, void* d
   require_value_size(kCall, nbytes);
   ValueBytes source(value, nbytes);
   return causeway::rma_nb_volatile(
-      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags)});
+      {kCall, Operation::put, tm, rank, source.bytes, dest, nbytes, of_value(flags), false, true});
 }

@@ -9,6 +9,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "diag/error.h"
 #include "diag/refusal.h"
 #include "object/binding.h"
@@ -42,6 +43,10 @@ struct Bound {
   void* local;
   uintptr_t size;
 };
+
+bool has_everything(const Endpoint& ep) {
+  return ep.segment() != nullptr && ep.segment()->is_everything();
+}
 
 void require_size(uintptr_t size) {
   const size_t most = max_segment_size();
@@ -83,16 +88,26 @@ void write_bound(const Bound& b, void** owneraddr_p, void** localaddr_p, uintptr
 using namespace causeway;
 
 CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  if (runtime().everything()) return UINTPTR_MAX;
   return max_segment_size();
 }
 CAUSEWAY_API uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  if (runtime().everything()) return UINTPTR_MAX;
   return runtime().job().least_segment_max();
 }
 
 CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintptr_t size) {
   constexpr const char* kCall = "gex_Segment_Attach()";
+  note_call(kCall, "segment_p, tm, size", segment_p, tm, size);
   require_client_context(kCall, thread_state());
   if (segment_p == nullptr) return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p is NULL");
+  // The endpoint is bound to everything: no effect but a barrier (specification, NOTE).
+  if (!Team::of(tm)->is_pair() && has_everything(*Team::of(tm)->ep())) {
+    return guarded(kCall, [&] {
+      publish_segments(*Team::of(tm), [] { return std::vector<Endpoint*>(); });
+      *segment_p = GEX_SEGMENT_INVALID;
+    });
+  }
   if (size == 0 || size % GASNET_PAGESIZE != 0) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
                   fmt::format("size {} is not a non-zero multiple of GASNET_PAGESIZE ({})", size,
@@ -149,6 +164,7 @@ CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t clien
 // specification leaves open. Peers that know of it let go when that one is published.
 CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Segment_Destroy()";
+  note_call(kCall, "segment, flags", segment, flags);
   if (segment == GEX_SEGMENT_INVALID) fatal(kCall, "segment is GEX_SEGMENT_INVALID");
   if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
   Segment* s = as(segment);
@@ -184,6 +200,11 @@ CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flag
   if (ep == GEX_EP_INVALID || segment == GEX_SEGMENT_INVALID || flags != 0) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "ep and segment must be valid and flags 0");
   }
+  if (has_everything(*as(ep))) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  "with GASNET_SEGMENT_EVERYTHING the primordial endpoint is bound to the whole "
+                  "address space");
+  }
   if (as(ep)->segment() != nullptr) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "the endpoint has a bound segment already");
   }
@@ -196,6 +217,7 @@ CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flag
 CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t num_eps,
                                             gex_Flags_t flags) {
   constexpr const char* kCall = "gex_EP_PublishBoundSegment()";
+  note_call(kCall, "tm, eps, num_eps, flags", tm, eps, num_eps, flags);
   require_client_context(kCall, thread_state());
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
   Team& team = *Team::of(tm);
@@ -222,6 +244,8 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
 CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank,
                                                     void** owneraddr_p, void** localaddr_p,
                                                     uintptr_t* size_p, gex_Flags_t flags) {
+  note_call("gex_EP_QueryBoundSegmentNB()", "tm, rank, owneraddr_p, localaddr_p, size_p, flags", tm,
+            rank, owneraddr_p, localaddr_p, size_p, flags);
   if (flags & ~GEX_FLAG_IMMEDIATE) {
     fatal("gex_EP_QueryBoundSegmentNB()", "flags may be 0 or GEX_FLAG_IMMEDIATE only");
   }

@@ -5,6 +5,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/call_arguments.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -55,6 +56,8 @@ const Team& queried_team(const char* call, gex_TM_t tm) {
 CAUSEWAY_API size_t gex_TM_Split(gex_TM_t* new_tm_p, gex_TM_t parent_tm, int color, int key,
                                  void* scratch_addr, size_t scratch_size, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Split()";
+  note_call(kCall, "new_tm_p, parent_tm, color, key, scratch_addr, scratch_size, flags", new_tm_p,
+            parent_tm, color, key, scratch_addr, scratch_size, flags);
   Team& parent = collective_team(kCall, parent_tm);
   return or_fatal(kCall, [&] {
     return split_team(new_tm_p, parent, color, key, scratch_addr, scratch_size, flags);
@@ -66,6 +69,9 @@ CAUSEWAY_API size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_
                                   gex_Addr_t* scratch_addrs, size_t scratch_size,
                                   gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Create()";
+  note_call(kCall,
+            "new_tms, num_new_tms, parent_tm, args, numargs, scratch_addrs, scratch_size, flags",
+            new_tms, num_new_tms, parent_tm, args, numargs, scratch_addrs, scratch_size, flags);
   Team& parent = collective_team(kCall, parent_tm);
   return or_fatal(kCall, [&] {
     return create_teams(new_tms, num_new_tms, parent, args, numargs, scratch_addrs, scratch_size,
@@ -76,6 +82,8 @@ CAUSEWAY_API size_t gex_TM_Create(gex_TM_t* new_tms, size_t num_new_tms, gex_TM_
 CAUSEWAY_API size_t gex_TM_Dup(gex_TM_t* new_tm_p, gex_TM_t orig_tm, gex_Addr_t scratch_addr,
                                size_t scratch_len, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Dup()";
+  note_call(kCall, "new_tm_p, orig_tm, scratch_addr, scratch_len, flags", new_tm_p, orig_tm,
+            scratch_addr, scratch_len, flags);
   Team& original = collective_team(kCall, orig_tm);
   return or_fatal(
       kCall, [&] { return duplicate_team(new_tm_p, original, scratch_addr, scratch_len, flags); });
@@ -83,11 +91,13 @@ CAUSEWAY_API size_t gex_TM_Dup(gex_TM_t* new_tm_p, gex_TM_t orig_tm, gex_Addr_t 
 
 CAUSEWAY_API int gex_TM_Destroy(gex_TM_t tm, gex_Memvec_t* scratch_p, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Destroy()";
+  note_call(kCall, "tm, scratch_p, flags", tm, scratch_p, flags);
   Team& team = collective_team(kCall, tm);
   return or_fatal(kCall, [&] { return destroy_team(team, scratch_p, flags); });
 }
 
 CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_index) {
+  note_call("gex_TM_Pair()", "local_ep, remote_ep_index", local_ep, remote_ep_index);
   if (remote_ep_index >= GASNET_MAXEPS) {
     fatal("gex_TM_Pair()", "endpoint index {} is not below GASNET_MAXEPS, {}", remote_ep_index,
           GASNET_MAXEPS);
@@ -97,11 +107,13 @@ CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_in
 
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
   constexpr const char* kCall = "gex_TM_TranslateRankToJobrank()";
+  note_call(kCall, "tm, rank", tm, rank);
   queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);
   return Team::of(tm)->member(rank).rank;
 }
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
+  note_call("gex_TM_TranslateJobrankToRank()", "tm, jobrank", tm, jobrank);
   const Team& team = queried_team("gex_TM_TranslateJobrankToRank()", tm);
   // Where a process has several members the lowest of their ranks is the answer.
   for (uint32_t r = 0; r < team.size(); ++r) {
@@ -112,6 +124,7 @@ CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jo
 CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t rank,
                                                         gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_TranslateRankToEP()";
+  note_call(kCall, "tm, rank, flags", tm, rank, flags);
   if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
   queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);

@@ -73,6 +73,16 @@
 #else
 #define CWY_ALIGN_WORD "noalign"
 #endif
+#ifdef GASNET_PSHM
+#define CWY_PSHM_WORD ",pshm"
+#else
+#define CWY_PSHM_WORD ",nopshm"
+#endif
+#ifdef GASNET_DEBUG
+#define CWY_DEBUG_WORD ",debug"
+#else
+#define CWY_DEBUG_WORD ",nodebug"
+#endif
 #if defined(GASNET_SEQ)
 #define CWY_MODE_WORD "SEQ"
 #define CWY_MODE_SUFFIX seq
@@ -90,16 +100,21 @@
       GASNET_RELEASE_VERSION_MINOR) "." CWY_TEXT(GASNET_RELEASE_VERSION_PATCH) ",SPEC=" CWY_TEXT( \
       GEX_SPEC_VERSION_MAJOR) "." CWY_TEXT(GEX_SPEC_VERSION_MINOR) ",CONDUIT=" GASNET_CONDUIT_NAME_STR \
   "(" GASNET_CORE_NAME_STR "-" GASNET_CORE_VERSION_STR "/" GASNET_EXTENDED_NAME_STR  \
-  "-" GASNET_EXTENDED_VERSION_STR "),THREADMODEL=" CWY_MODE_WORD ",SEGMENT=FAST,PTR=64bit," \
-  "CACHE_LINE_BYTES=64," CWY_ALIGN_WORD ",pshm,nodebug,notrace,nostats"
+  "-" GASNET_EXTENDED_VERSION_STR "),THREADMODEL=" CWY_MODE_WORD ",SEGMENT=" CWY_SEGMENT_WORD ",PTR=64bit," \
+  "CACHE_LINE_BYTES=64," CWY_ALIGN_WORD CWY_PSHM_WORD CWY_DEBUG_WORD ",notrace,nostats"
 
 /* ---- identities ----
  *
  * A build that defines GASNET_CONDUIT_<NAME> links libgasnet-<name>-<mode>.a, whose one object is
  * this record. What starts a client refers to it, so that the texts in it end up in every program
- * (launchers look for them in the file) and so that objects of different modes do not link. */
+ * (launchers look for them in the file) and so that objects of different modes do not link. Those
+ * for GASNET_SEGMENT_EVERYTHING are installed apart from the others, and have other names. */
 #ifdef CWY_CONDUIT_WORD
+#ifdef GASNET_SEGMENT_EVERYTHING
+#define CWY_IDENTITY__(conduit, mode) cwy_identity_##conduit##_##mode##_everything_v1
+#else
 #define CWY_IDENTITY__(conduit, mode) cwy_identity_##conduit##_##mode##_v1
+#endif
 #define CWY_IDENTITY_(conduit, mode) CWY_IDENTITY__(conduit, mode)
 #define CWY_IDENTITY CWY_IDENTITY_(CWY_CONDUIT_WORD, CWY_MODE_SUFFIX)
 #endif

@@ -43,6 +43,70 @@ cwy_status transfer(Call call, uint32_t pid, uint64_t raddr, char* local, size_t
   return CWY_OK;
 }
 
+// Pieces of one list on their way through cross-memory attach, many to a system call.
+template <class Call>
+class Batch {
+ public:
+  Batch(Call call, uint32_t pid) : call_(call), pid_(pid) {}
+
+  cwy_status add(void* local, uint64_t remote, size_t length) {
+    if (count_ == kMost) {
+      const cwy_status status = flush();
+      if (status != CWY_OK) return status;
+    }
+    here_[count_] = {local, length};
+    there_[count_] = {reinterpret_cast<void*>(remote), length};
+    ++count_;
+    return CWY_OK;
+  }
+
+  // Moves what has been added; nothing is left afterwards, whatever the answer. The call moves at
+  // most MAX_RW_COUNT bytes and stops in front of a page that is not there, within a piece too: the
+  // rest of that piece goes alone, and its answer counts.
+  cwy_status flush() {
+    size_t first = 0;
+    cwy_status status = CWY_OK;
+    while (first < count_ && status == CWY_OK) {
+      const ssize_t n = call_(static_cast<pid_t>(pid_), here_ + first, count_ - first,
+                              there_ + first, count_ - first, 0ul);
+      size_t moved = n > 0 ? static_cast<size_t>(n) : 0;
+      for (; first < count_ && here_[first].iov_len <= moved; ++first) {
+        moved -= here_[first].iov_len;
+      }
+      if (first == count_) break;
+      status =
+          transfer(call_, pid_, reinterpret_cast<uint64_t>(there_[first].iov_base) + moved,
+                   static_cast<char*>(here_[first].iov_base) + moved, here_[first].iov_len - moved);
+      ++first;
+    }
+    count_ = 0;
+    return status;
+  }
+
+ private:
+  static constexpr size_t kMost = 512;  // of IOV_MAX, 1024: 16 KiB of stack
+  Call call_;
+  uint32_t pid_;
+  size_t count_ = 0;
+  iovec here_[kMost], there_[kMost];
+};
+
+// The first failure ends it; `total` is what the lists have in common.
+template <class Call>
+cwy_status move_batched(Call call, uint32_t pid, const cwyc_iov* local, size_t nlocal,
+                        const cwyc_riov* remote, size_t nremote, size_t& total) {
+  Batch<Call> batch(call, pid);
+  cwy_status status = CWY_OK;
+  const bool equal = for_each_common_piece(local, nlocal, remote, nremote,
+                                           [&](void* here, uint64_t there, size_t n) {
+                                             if (status == CWY_OK)
+                                               status = batch.add(here, there, n);
+                                             total += n;
+                                           });
+  if (status == CWY_OK) status = batch.flush();
+  return equal ? status : CWY_ERR_INVALID;
+}
+
 bool all_inside(const cwyc_rkey& rkey, const cwyc_riov* pieces, size_t n) {
   for (size_t i = 0; i < n; ++i)
     if (pieces[i].length != 0 && !inside(rkey, pieces[i].addr, pieces[i].length)) return false;
@@ -103,16 +167,20 @@ cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, co
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
   if (!all_inside(*rkey, dst, ndst)) return CWY_ERR_INVALID;
-  cwy_status worst = CWY_OK;
   size_t total = 0;
-  const bool equal = for_each_common_piece(
-      src, nsrc, dst, ndst, [&](const void* local, uint64_t remote, size_t n) {
-        const cwy_status status = write_remote(*rkey, remote, local, n);
-        if (status != CWY_OK) worst = status;
+  if (!rkey->mapped) {
+    const cwy_status status =
+        move_batched(process_vm_writev, rkey->pid, src, nsrc, dst, ndst, total);
+    count(conn, c.puts, c.put_bytes, total);
+    return status;
+  }
+  const bool equal =
+      for_each_common_piece(src, nsrc, dst, ndst, [&](void* local, uint64_t remote, size_t n) {
+        std::memmove(local_pointer(*rkey, remote), local, n);  // a peer may be oneself
         total += n;
       });
   count(conn, c.puts, c.put_bytes, total);
-  return equal ? worst : CWY_ERR_INVALID;
+  return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
 cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, const cwyc_riov* src,
@@ -121,16 +189,20 @@ cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, co
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
   if (!all_inside(*rkey, src, nsrc)) return CWY_ERR_INVALID;
-  cwy_status worst = CWY_OK;
   size_t total = 0;
+  if (!rkey->mapped) {
+    const cwy_status status =
+        move_batched(process_vm_readv, rkey->pid, dst, ndst, src, nsrc, total);
+    count(conn, c.gets, c.get_bytes, total);
+    return status;
+  }
   const bool equal =
       for_each_common_piece(dst, ndst, src, nsrc, [&](void* local, uint64_t remote, size_t n) {
-        const cwy_status status = read_remote(*rkey, remote, local, n);
-        if (status != CWY_OK) worst = status;
+        std::memmove(local, local_pointer(*rkey, remote), n);
         total += n;
       });
   count(conn, c.gets, c.get_bytes, total);
-  return equal ? worst : CWY_ERR_INVALID;
+  return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
 cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op*) {

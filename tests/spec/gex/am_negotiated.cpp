@@ -90,8 +90,9 @@ void requests(bool is_long, Buffer buffer, Dest dest) {
                                                    : size_t{1} << 40;
     void* const client_buf = buffer == Buffer::client ? own.data() : nullptr;
     const size_t offset = place(round);
-    void* const address = dest == Dest::as_offset ? reinterpret_cast<void*>(offset)
-                                                  : spec::segment_of(target, offset);
+    void* const place_there = spec::segment_of(target, offset);
+    void* const address =
+        dest == Dest::as_offset ? spec::as_offset(target, place_there) : place_there;
     const gex_Flags_t flags = dest == Dest::as_offset ? GEX_FLAG_PEER_SEG_OFFSET : 0;
     const gex_AM_SrcDesc_t sd =
         is_long ? gex_AM_PrepareRequestLong(job().tm, target, client_buf, least, most,

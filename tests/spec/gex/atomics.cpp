@@ -247,11 +247,10 @@ SPEC_CASE(atomics, offsets) {
   const Domain ad(GEX_DT_I64, GEX_OP_FADD | GEX_OP_ADD);
   const gex_Rank_t rank = job().peer();
   int64_t* const word = word_at<int64_t>(rank);
-  const auto target =
-      reinterpret_cast<void*>(reinterpret_cast<std::byte*>(word) - spec::segment_of(rank));
+  void* const target = spec::as_offset(rank, word);
   std::byte* const mine = spec::my_segment(spec::segment_bytes() - 64);
   auto* const own = reinterpret_cast<int64_t*>(mine);
-  auto* const result = reinterpret_cast<int64_t*>(mine - spec::my_segment());
+  auto* const result = static_cast<int64_t*>(spec::as_offset(job().rank, mine));
   put<int64_t>(rank, word, 100);
   int64_t fetched = 0;
   gex_Event_Wait(

@@ -39,10 +39,11 @@ const Extra& extra() {
 }
 
 std::byte* extra_segment(gex_Rank_t rank, unsigned i, size_t offset) {
+  if (i == 0) return segment_of(rank, kScratchOffset + offset);
   void* owner = nullptr;
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(gex_TM_Pair(job().ep, extra().index[i]), rank, &owner,
                                             nullptr, nullptr, 0));
-  return static_cast<std::byte*>(owner) + (i == 0 ? kScratchOffset : 0) + offset;
+  return static_cast<std::byte*>(owner) + offset;
 }
 
 }  // namespace spec

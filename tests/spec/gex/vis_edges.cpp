@@ -131,3 +131,28 @@ SPEC_CASE(vis_edges, mixed_and_large) {
   }
   spec::barrier();
 }
+
+// Rows that become columns, of more than one square and of uneven sides: through the mapping these
+// are copied square by square. Would catch a square too many, a level that was turned the wrong
+// way, and pieces beside the last whole square.
+SPEC_CASE(vis_edges, transposes) {
+  const auto transpose = [](ptrdiff_t elem, size_t rows, size_t columns) {
+    const auto bytes = static_cast<size_t>(elem) * rows * columns;
+    const auto down = elem * static_cast<ptrdiff_t>(rows);
+    const auto along = elem * static_cast<ptrdiff_t>(columns);
+    const auto size = static_cast<size_t>(elem);
+    check(vis::Strided(0, {elem, down}, 0, {along, elem}, size, {rows, columns}), bytes);
+    check(vis::Strided(0, {down, elem}, 0, {elem, along}, size, {columns, rows}), bytes);
+  };
+  transpose(8, 70, 90);
+  transpose(8, 33, 200);
+  transpose(4, 129, 65);
+  transpose(1, 257, 300);
+  transpose(24, 40, 41);
+  // Within a level that both ends share, and across one.
+  check(vis::Strided(0, {8, 320, 12800}, 0, {320, 8, 12800}, 8, {40, 40, 3}), 38400);
+  check(vis::Strided(0, {8, 320, 960}, 0, {960, 320, 8}, 8, {40, 3, 40}), 38400);
+  // Backwards at one end.
+  check(vis::Strided(0, {8, 320}, 12480, {-320, 8}, 8, {40, 40}), 12800);
+  spec::barrier();
+}

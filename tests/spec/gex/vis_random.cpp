@@ -53,7 +53,7 @@ SPEC_CASE(vis_random, offsets_and_pairs) {
     if (rank == job().rank) continue;  // its arena is the local one
     std::byte* const near = vis::arena(job().rank);
     const auto offset_of = [](gex_Rank_t owner, std::byte* at) {
-      return reinterpret_cast<std::byte*>(static_cast<uintptr_t>(at - spec::segment_of(owner, 0)));
+      return static_cast<std::byte*>(spec::as_offset(owner, at));
     };
     for (unsigned i = 0; i < spec::scaled(30, 4); ++i) {
       const uint64_t seed = vis::base_seed() + 77 + i;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tools.h"
 
@@ -402,5 +403,46 @@ TEST(Conduit, names_of_constants) {
   EXPECT_STREQ(text, "GEX_TI_SRCRANK|GEX_TI_ENTRY");
   gasnett_format_op(text, 0);
   EXPECT_STREQ(text, "0");
+}
+
+TEST(Conduit, lists_of_pieces) {
+  std::vector<char> text(gasnett_format_memveclist_bufsz(3));
+  const gex_Memvec_t list[] = {{reinterpret_cast<void*>(0x10), 8},
+                               {reinterpret_cast<void*>(~uintptr_t{0}), SIZE_MAX - 16},
+                               {nullptr, 0}};
+  size_t n = gasnett_format_memveclist(text.data(), 3, list);
+  EXPECT_LE(n, text.size());
+  EXPECT_EQ(n, std::strlen(text.data()) + 1);
+  EXPECT_NE(std::string(text.data()).find("3 pieces"), std::string::npos) << text.data();
+  EXPECT_NE(std::string(text.data()).find("[0x10,8]"), std::string::npos) << text.data();
+  EXPECT_GT(gasnett_format_memveclist(text.data(), 0, nullptr), 1u);
+
+  void* const places[] = {reinterpret_cast<void*>(0x20), reinterpret_cast<void*>(~uintptr_t{0})};
+  text.resize(gasnett_format_addrlist_bufsz(2));
+  n = gasnett_format_addrlist(text.data(), 2, places, 24);
+  EXPECT_LE(n, text.size());
+  EXPECT_NE(std::string(text.data()).find("0x20"), std::string::npos) << text.data();
+  EXPECT_NE(std::string(text.data()).find("24 bytes"), std::string::npos) << text.data();
+
+  text.resize(gasnett_format_putvgetv_bufsz(3, 1));
+  EXPECT_LE(gasnett_format_putvgetv(text.data(), 3, list, 1, list), text.size());
+  EXPECT_NE(std::string(text.data()).find("from 1 pieces, 8 bytes"), std::string::npos);
+  text.resize(gasnett_format_putigeti_bufsz(1, 2));
+  EXPECT_LE(gasnett_format_putigeti(text.data(), 1, places, 16, 2, places, 8), text.size());
+  EXPECT_NE(std::string(text.data()).find("to 1 pieces of 16 bytes: 0x20; from 2 pieces of 8"),
+            std::string::npos)
+      << text.data();
+
+  const ptrdiff_t strides[] = {PTRDIFF_MIN, -3}, others[] = {8, 64};
+  const size_t count[] = {4, SIZE_MAX};
+  text.resize(gasnett_format_strides_bufsz(2));
+  EXPECT_LE(gasnett_format_strides(text.data(), 2, strides), text.size());
+  EXPECT_NE(std::string(text.data()).find(",-3]"), std::string::npos) << text.data();
+  text.resize(gasnett_format_putsgets_bufsz(2));
+  EXPECT_LE(
+      gasnett_format_putsgets(text.data(), places[0], strides, places[1], others, 8, count, 2),
+      text.size());
+  EXPECT_NE(std::string(text.data()).find("strides [8,64]; elements of 8 bytes"), std::string::npos)
+      << text.data();
 }
 #endif

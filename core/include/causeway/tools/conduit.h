@@ -27,6 +27,43 @@ extern size_t gasnett_format_dt(char* buf, gex_DT_t dt);
 extern size_t gasnett_format_op(char* buf, gex_OP_t op);
 extern size_t gasnett_format_ti(char* buf, gex_TI_t ti);
 
+/* The lists of non-contiguous transfers, for messages. Each writes into `buf`, which has what the
+ * matching _bufsz call says for lists of that length, and returns the bytes written with
+ * terminator. Lists may be NULL where their count is 0. */
+extern size_t gasnett_format_memveclist_bufsz(size_t count);
+extern size_t gasnett_format_memveclist(char* buf, size_t count, const gex_Memvec_t* list);
+/* `len`: bytes of every piece. */
+extern size_t gasnett_format_addrlist_bufsz(size_t count);
+extern size_t gasnett_format_addrlist(char* buf, size_t count, void* const* list, size_t len);
+extern size_t gasnett_format_strides_bufsz(size_t count);
+extern size_t gasnett_format_strides(char* buf, size_t count, const ptrdiff_t* list);
+extern size_t gasnett_format_putvgetv_bufsz(size_t dstcount, size_t srccount);
+extern size_t gasnett_format_putvgetv(char* buf, size_t dstcount, const gex_Memvec_t* dstlist,
+                                      size_t srccount, const gex_Memvec_t* srclist);
+extern size_t gasnett_format_putigeti_bufsz(size_t dstcount, size_t srccount);
+extern size_t gasnett_format_putigeti(char* buf, size_t dstcount, void* const* dstlist,
+                                      size_t dstlen, size_t srccount, void* const* srclist,
+                                      size_t srclen);
+extern size_t gasnett_format_putsgets_bufsz(size_t stridelevels);
+extern size_t gasnett_format_putsgets(char* buf, void* dstaddr, const ptrdiff_t* dststrides,
+                                      void* srcaddr, const ptrdiff_t* srcstrides, size_t elemsz,
+                                      const size_t* count, size_t stridelevels);
+
+/* The library tries itself: atomics, locks, timers with `threadcnt` threads of its own, then put,
+ * get, messages and barriers between the ranks, `iter_cnt` rounds each. Collective over the
+ * primordial team of the GASNet-1 client, or of the first client. `testsections`: letters of the
+ * parts wanted (A atomics, L locks, T timers, D data helpers, R put and get, M messages), NULL for
+ * all. `seginfo`: one entry per rank, whose first 8 bytes per rank of the job are overwritten; NULL:
+ * R is left out. M is left out unless the handlers were registered. Returns the number of failures
+ * seen by this rank, each told in a line on stderr. */
+extern int cwy_tools_run_diagnostics_v1(int iter_cnt, int threadcnt, const char* testsections,
+                                        const void* seginfo);
+#define gasnett_run_diagnostics(iter_cnt, threadcnt, testsections, seginfo) \
+  cwy_tools_run_diagnostics_v1((iter_cnt), (threadcnt), (testsections), (seginfo))
+/* The handlers of part M, to be registered by the client, which writes their indices into the
+ * table. */
+extern void gasnett_diagnostic_gethandlers(gex_AM_Entry_t** htable, int* htable_cnt);
+
 #ifdef __cplusplus
 }
 #endif

@@ -68,5 +68,7 @@ int main(int argc, char** argv) {
   GASNET_BLOCKUNTIL(replies == 1);
   gex_Event_Wait(gex_Coll_BarrierNB(tm, 0));
   if (me == 0) printf("c client: %u ranks\n", (unsigned)ranks);
+  fflush(stdout);
+  gex_Event_Wait(gex_Coll_BarrierNB(tm, 0)); /* gasnet_exit() of another rank ends this one too */
   gasnet_exit(0);
 }

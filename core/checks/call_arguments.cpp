@@ -1,0 +1,81 @@
+#include "checks/call_arguments.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace causeway {
+namespace {
+
+constexpr size_t kMostArguments = 12;
+
+struct NotedCall {
+  const char* call = nullptr;
+  const char* names = nullptr;
+  size_t count = 0;
+  std::array<CallArgument, kMostArguments> arguments;
+};
+
+// The newest calls of this thread. A call is not taken out when it returns: a diagnosis looks for
+// the newest one of its own name, which it is inside of. Handlers call while a call is under way,
+// hence several.
+constexpr size_t kKept = 8;
+thread_local std::array<NotedCall, kKept> t_calls;
+thread_local size_t t_next = 0;
+
+bool is_bits(std::string_view name) {
+  for (const std::string_view end : {"flags", "mask", "ops", "opcode", "dt"}) {
+    if (name.ends_with(end)) return true;
+  }
+  return false;
+}
+
+std::string value_text(std::string_view name, const CallArgument& a) {
+  if (a.kind == CallArgument::Kind::pointer)
+    return a.value == 0 ? "NULL" : fmt::format("{:#x}", a.value);
+  if (is_bits(name)) return fmt::format("{:#x}", a.value);
+  if (a.kind == CallArgument::Kind::negative) {
+    return fmt::format("{}", static_cast<int64_t>(a.value));
+  }
+  return fmt::format("{}", a.value);
+}
+
+// "gex_Event_*()" is what diagnoses say that do not know which of these calls they serve.
+bool is_meant(const char* noted, const char* call) {
+  constexpr std::string_view kAnyEvent = "gex_Event_*()";
+  if (call == kAnyEvent) return std::strncmp(noted, call, kAnyEvent.find('*')) == 0;
+  return std::strcmp(noted, call) == 0;
+}
+
+}  // namespace
+
+void record_call(const char* call, const char* names,
+                 std::initializer_list<CallArgument> arguments) {
+  NotedCall& slot = t_calls[t_next++ % kKept];
+  slot.call = call;
+  slot.names = names;
+  slot.count = std::min(arguments.size(), kMostArguments);
+  std::copy_n(arguments.begin(), slot.count, slot.arguments.begin());
+}
+
+std::string noted_arguments(const char* call) {
+  for (size_t back = 1; back <= kKept && back <= t_next; ++back) {
+    const NotedCall& slot = t_calls[(t_next - back) % kKept];
+    if (!is_meant(slot.call, call)) continue;
+    std::string text = std::strcmp(slot.call, call) != 0 ? fmt::format(", here {}", slot.call) : "";
+    std::string_view names = slot.names;
+    for (size_t i = 0; i < slot.count; ++i) {
+      const std::string_view name = names.substr(0, names.find(','));
+      names.remove_prefix(std::min(names.size(), name.size() + 2));
+      text +=
+          fmt::format("{}{} {}", i == 0 ? " (" : ", ", name, value_text(name, slot.arguments[i]));
+    }
+    return text.empty() ? text : text + ")";
+  }
+  return {};
+}
+
+}  // namespace causeway

@@ -1,0 +1,21 @@
+// What users ask for to look at a process: GASNET_FREEZE*, GASNET_BACKTRACE*, and signals that they
+// want for themselves (GASNET_NO_CATCH_SIGNAL).
+#pragma once
+
+namespace causeway {
+
+// y, yes, 1 or another number than 0, in any case. Unlike gasnett_getenv_yesno_withdefault() it
+// takes whatever stands there: a process that is about to end must not end over this.
+bool asked_for(const char* variable);
+
+// May this process install a handler for `signal`?
+bool may_catch(int signal);
+
+// At the start of the first client: installs GASNET_FREEZE_SIGNAL and GASNET_BACKTRACE_SIGNAL, and
+// with GASNET_FREEZE waits for a debugger.
+void prepare_stops();
+
+// When an error ends the process: a backtrace and a stop, if asked for.
+void stop_on_error();
+
+}  // namespace causeway
