@@ -317,6 +317,7 @@ int run_program(int argc, char** argv) {
   barrier();
   run_phase(Phase::unattached);
   s.job.segment = make_segment(s.segments, s.segment_bytes);
+  barrier();  // handlers of the first case may ask for the segment
   run_phase(Phase::attached);
   if (s.job.rank == 0)
     std::printf("%u passed, %u failed, %u skipped on %u ranks\n", s.passed, s.failed, s.skipped,

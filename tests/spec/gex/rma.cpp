@@ -1,4 +1,6 @@
 // Puts and gets of every form, size class and alignment, to the rank itself and to others.
+#include <sys/mman.h>
+
 #include <cstring>
 #include <vector>
 
@@ -266,5 +268,60 @@ SPEC_CASE(rma, peer_never_self, 2) {
     get(form, got, rank, place(rank), sizeof got, GEX_FLAG_PEER_NEVER_SELF);
     CHECK_PATTERN(got, sizeof got, 9 + static_cast<unsigned>(form));
   }
+  spec::barrier();
+}
+
+namespace {
+
+// Puts `buffer` to the peer, and gets it back into the same memory after that was overwritten.
+void there_and_back(char* buffer, size_t bytes, unsigned seed) {
+  const gex_Rank_t rank = job().peer();
+  spec::fill(buffer, bytes, seed);
+  put(Form::blocking, rank, place(rank), buffer, bytes);
+  std::vector<char> copy(bytes);
+  get(Form::nb, copy.data(), rank, place(rank), bytes);
+  CHECK_PATTERN(copy.data(), bytes, seed);
+  std::memset(buffer, 0, bytes);
+  get(Form::nbi, buffer, rank, place(rank), bytes);
+  CHECK_PATTERN(buffer, bytes, seed);
+}
+
+char* map(void* at, size_t bytes) {
+  const int fixed = at != nullptr ? MAP_FIXED : 0;
+  void* const got =
+      mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+  CHECK(got != MAP_FAILED);
+  return static_cast<char*>(got);
+}
+
+}  // namespace
+
+// Local memory that is unmapped, given back or moved, and other memory at its address afterwards:
+// would catch registrations that outlive what they stand for.
+SPEC_CASE(rma, buffers_come_and_go, 2) {
+  constexpr size_t kBytes = 256 << 10;
+  unsigned seed = 20;
+  char* const first = map(nullptr, 2 * kBytes);
+  mprotect(first + kBytes, kBytes, PROT_NONE);  // no room to grow in place
+  for (int round = 0; round < 3; ++round) {
+    there_and_back(first, kBytes, ++seed);
+    there_and_back(first, kBytes, ++seed);  // the same memory again
+    munmap(first, kBytes);
+    CHECK(map(first, kBytes) == first);
+    there_and_back(first, kBytes, ++seed);
+    map(first, kBytes);  // over it, without unmapping
+    there_and_back(first, kBytes, ++seed);
+    madvise(first, kBytes, MADV_DONTNEED);
+    there_and_back(first, kBytes, ++seed);
+    // Growing moves it: the flag MREMAP_FIXED is lost where a library of a network interposes.
+    void* const moved = mremap(first, kBytes, 2 * kBytes, MREMAP_MAYMOVE);
+    CHECK(moved != MAP_FAILED && moved != first);
+    CHECK(map(first, kBytes) == first);
+    there_and_back(first, kBytes, ++seed);
+    if (moved == MAP_FAILED) continue;
+    there_and_back(static_cast<char*>(moved), kBytes, ++seed);
+    munmap(moved, 2 * kBytes);
+  }
+  munmap(first, 2 * kBytes);
   spec::barrier();
 }

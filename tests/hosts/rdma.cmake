@@ -1,0 +1,13 @@
+# RDMA where there is no adapter: an emulated guest with soft-RoCE devices, booted once for all cases.
+set(rdma_log ${CMAKE_CURRENT_BINARY_DIR}/rdma-guest.log)
+add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
+  ${rdma_log} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
+  FIXTURES_SETUP rdma_guest PROCESSORS 2)
+foreach(case devices conformance_verbs two_adapters spec spec_three_ranks wordfreq death
+    locked_memory conformance_ofi_rxm conformance_ucx_rc reasons)
+  add_test(NAME hosts.rdma.${case}
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})
+  set_tests_properties(hosts.rdma.${case} PROPERTIES LABELS "hosts;vm" TIMEOUT 30
+    FIXTURES_REQUIRED rdma_guest SKIP_RETURN_CODE 77)
+endforeach()
