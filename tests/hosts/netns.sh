@@ -94,8 +94,7 @@ make_hosts() {
   # not see the interface.
   for host in $host_a $host_b; do
     for attempt in $(seq 1 100); do
-      [ "$(ip netns exec $host cat /sys/class/net/cwy0/operstate)" != up ] || break
-      sleep 0.1
+      case $(ip netns exec $host cat /sys/class/net/cwy0/operstate) in *down) sleep 0.1 ;; *) break ;; esac
     done
   done
   export TMPDIR="$work/tmp"
