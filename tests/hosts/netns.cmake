@@ -9,3 +9,21 @@ foreach(case exchange streams statuses killed interrupted cut continue spares)
   netns_test(launch.${case} netns_launch_test.sh $<TARGET_FILE:causeway>
     $<TARGET_FILE:launch_rank> ${case})
 endforeach()
+
+add_executable(bad_cable bad_cable.cpp)
+
+foreach(network ofi ucx)
+  if(NOT TARGET conduit_${network})
+    message(STATUS "hosts.netns.${network}: left out, the conduit is not built")
+    continue()
+  endif()
+  foreach(case spec wordfreq bad-cable cut)
+    netns_test(${network}.${case} netns_network_test.sh $<TARGET_FILE:causeway>
+      $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} ${case}
+      $<TARGET_FILE:bad_cable>)
+  endforeach()
+  netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
+    $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
+endforeach()
+netns_test(mpirun.bootstrap netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
+  $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> bootstrap)

@@ -17,7 +17,15 @@ fail() {
   exit 1
 }
 
+remove_cable() {
+  [ -n "${cable_pid:-}" ] || return 0
+  kill -KILL "$cable_pid" 2>/dev/null
+  wait "$cable_pid" 2>/dev/null
+  cable_pid=
+}
+
 remove_hosts() {
+  remove_cable
   for host in $host_a $host_b; do
     for pid in $(ip netns pids "$host" 2>/dev/null); do kill -KILL "$pid" 2>/dev/null; done
     ip netns del "$host" 2>/dev/null
@@ -30,6 +38,24 @@ remove_stale_hosts() {
     maker=${host#cwy?}
     [ -d "/proc/$maker" ] || ip netns del "$host" 2>/dev/null
   done
+}
+
+# Frames are delayed by 2 ms, give or take 1, which reorders them, and one in a hundred is lost, both
+# ways. By the kernel's netem; where there is none, by $bad_cable between two TAP devices.
+lay_bad_cable() {
+  if ip link add cwy0 netns $host_a type veth peer name cwy0 netns $host_b 2>/dev/null &&
+    ip netns exec $host_a tc qdisc add dev cwy0 root netem delay 2ms 1ms loss 1% 2>/dev/null &&
+    ip netns exec $host_b tc qdisc add dev cwy0 root netem delay 2ms 1ms loss 1% 2>/dev/null; then
+    return
+  fi
+  ip -n $host_a link del cwy0 2>/dev/null
+  "$bad_cable" $host_a $host_b cwy0 2 1 1 "${seed:-1}" >"$work/cable" 2>"$work/why" &
+  cable_pid=$!
+  for attempt in $(seq 1 100); do
+    [ ! -s "$work/cable" ] || return 0
+    sleep 0.05
+  done
+  skip "neither netem nor TAP devices: $(cat "$work/why")"
 }
 
 # Sets host_a, host_b (names of namespaces, which are the hosts' names), address_a, address_b, work.
@@ -46,8 +72,12 @@ make_hosts() {
   trap 'exit 1' INT TERM HUP
   ip netns add $host_a 2>"$work/why" || skip "no network namespaces: $(cat "$work/why")"
   ip netns add $host_b || fail "no second namespace"
-  ip link add cwy0 netns $host_a type veth peer name cwy0 netns $host_b 2>"$work/why" ||
-    skip "no veth: $(cat "$work/why")"
+  if [ -n "${bad_cable:-}" ]; then
+    lay_bad_cable
+  else
+    ip link add cwy0 netns $host_a type veth peer name cwy0 netns $host_b 2>"$work/why" ||
+      skip "no veth: $(cat "$work/why")"
+  fi
   for host in $host_a $host_b; do
     address=$address_a
     [ $host = $host_a ] || address=$address_b
@@ -59,6 +89,13 @@ make_hosts() {
       ip -n $host addr add 10.79.0.1/24 dev cwy9
       ip -n $host link set cwy9 up
     fi
+  done
+  # The kernel takes its time to see that the other end of the cable is there; until then UCX does
+  # not see the interface.
+  for host in $host_a $host_b; do
+    for attempt in $(seq 1 100); do
+      case $(ip netns exec $host cat /sys/class/net/cwy0/operstate) in *down) sleep 0.1 ;; *) break ;; esac
+    done
   done
   export TMPDIR="$work/tmp"
   mkdir "$TMPDIR"

@@ -139,6 +139,19 @@ run "$tree/bin/gasnetrun_smp" -n 2 "$work/c-smp-seq" exit 7 || code=$?
 [ "$code" = 7 ] || fail "gasnetrun_smp answers $code for 7"
 run env GASNET_SPAWNFN=S GASNET_SSH_SERVERS=elsewhere "$tree/bin/amudprun" -np 2 "$work/c-udp-parsync" &&
   fail "amudprun passes over another host"
+# Hosts that were asked for reach the launcher, in its words; this host needs no ssh.
+run env GASNET_SSH_SERVERS='a b,c' GASNET_SSH_OPTIONS=-q "$tree/bin/gasnetrun_ofi" -t -n 5 -N 2 prog x || fail "-N with -t fails"
+grep -q -- 'causeway run -n 5 --hosts a,b --agent ssh -q -- prog x' "$work/err" || fail "hosts are not passed on"
+run env GASNET_SSH_SERVERS=a "$tree/bin/gasnetrun_ofi" -n 5 -N 2 prog && fail "more hosts than are named"
+run env GASNET_SPAWNFN=S GASNET_SSH_SERVERS=localhost "$tree/bin/amudprun" -np 4 "$work/c-udp-parsync" ||
+  fail "amudprun with localhost as host fails"
+good || fail "amudprun with localhost as host: wrong output"
+printf 'localhost\n# a comment\nlocalhost\nlocalhost\nlocalhost\n' >"$work/machines"
+run "$tree/bin/gaspi_run" -m "$work/machines" "$work/c-ofi-par" || fail "gaspi_run fails"
+good || fail "gaspi_run: wrong output"
+run "$tree/bin/gaspi_run" -m "$work/machines" -N -n 4 -b "$work/c-ofi-par" /no/such/program || fail "gaspi_run -b fails"
+good || fail "gaspi_run -b: wrong output"
+run "$tree/bin/gaspi_run" -m "$work/machines" -n 9 "$work/c-ofi-par" && fail "gaspi_run has more ranks than lines"
 run "$tree/bin/gasnetrun_smp" -t -n 2 "$work/c-smp-seq" || fail "-t fails"
 [ -s "$work/out" ] && fail "-t runs the program"
 

@@ -1,0 +1,44 @@
+#!/bin/bash
+# netns_mpirun_test.sh LAUNCH_RANK SPEC WORDFREQ CASE
+# Two hosts under Open MPI's mpirun, whose launch agent enters the namespace. Would catch: ranks of
+# two hosts taken for neighbors, though mpirun tells them apart, because the kernel is the same.
+causeway=none rank=$1 spec=$2 wordfreq=$3 case=$4
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/netns.sh"
+command -v mpirun >/dev/null 2>&1 || skip "mpirun is not installed (Debian: openmpi-bin)"
+mpirun --version 2>/dev/null | grep -q 'Open MPI\|OpenRTE' || skip "mpirun is not Open MPI's"
+command -v unshare >/dev/null 2>&1 || skip "unshare is not installed (Debian: util-linux)"
+make_hosts
+began=$SECONDS
+
+mpirun_hosts() {
+  timeout -k 10 150 ip netns exec $host_a mpirun --allow-run-as-root --oversubscribe -n 4 \
+    --host $host_a:2,$host_b:2 --mca plm rsh --mca plm_rsh_agent "$here/mpirun_agent.sh" \
+    --mca oob_tcp_if_include cwy0 --mca plm_rsh_no_tree_spawn 1 \
+    "$@" >"$work/out" 2>&1 </dev/null
+}
+
+case $case in
+  bootstrap)
+    mpirun_hosts "$rank" init host exchange exchange fence finalize
+    status=$?
+    [ $status = 0 ] || fail "status $status"
+    [ "$(grep -c 'of 4 has all cards' "$work/out")" = 8 ] || fail "not every card arrived"
+    for pair in '0.*local 0,1' '2.*local 2,3'; do
+      grep -q "^rank $pair" "$work/out" || fail "wrong neighbors: no '$pair'"
+    done
+    ;;
+  ofi | ucx)
+    export CAUSEWAY_CONFIG="$here/$case.yaml"
+    mpirun_hosts -x CAUSEWAY_CONFIG "$spec" locality queries rma. nbi am_payload atomics.offsets barrier.split_phase
+    status=$?
+    [ $status = 0 ] || fail "specification: status $status"
+    cat "$here"/../../core/launch/*.cpp >"$work/text"
+    mpirun_hosts -x CAUSEWAY_CONFIG -x CAUSEWAY_SET=report=true "$wordfreq" "$work/text" --top 3
+    status=$?
+    [ $status = 0 ] || fail "wordfreq: status $status"
+    grep -q "$case: .*[1-9]" "$work/out" || fail "$case was not used"
+    ;;
+  *) fail "no case '$case'" ;;
+esac
+echo "passed in $((SECONDS - began)) s"

@@ -1,0 +1,157 @@
+#!/bin/bash
+# slurm_test.sh LAUNCH_RANK SPEC WORDFREQ CASE
+# The same binaries under Slurm's srun with its PMIx plugin: a cluster of this one machine with its
+# own munge, controller and daemon, on ports, sockets and files of its own, shut down at the end.
+# Would catch: a bootstrap that only understands our own launcher, tasks that each believe to be
+# alone, survivors that hang under srun, a card that Slurm's server does not carry.
+rank=$1 spec=$2 wordfreq=$3 case=$4
+here=$(cd "$(dirname "$0")" && pwd)
+
+skip() {
+  echo "SKIPPED: $*"
+  exit 77
+}
+fail() {
+  echo "FAILED: $*"
+  [ ! -f "$work/out" ] || sed 's/^/  | /' "$work/out" | tail -30
+  for log in "$work"/*.log; do
+    echo "-- $(basename "$log")"
+    grep -i 'error\|fatal' "$log" | tail -10
+  done
+  exit 1
+}
+
+[ "$(id -u)" = 0 ] || skip "Slurm's daemon needs root"
+for tool in munged munge slurmctld slurmd srun scontrol; do
+  command -v $tool >/dev/null 2>&1 ||
+    skip "$tool is not installed (Debian: munge slurmctld slurmd slurm-client)"
+done
+srun_plugins=$(dirname "$(find /usr/lib -name mpi_pmix.so -path '*slurm*' 2>/dev/null | head -1)")
+[ -n "$srun_plugins" ] && [ "$srun_plugins" != . ] || skip "this Slurm has no PMIx plugin"
+
+work=$(mktemp -d)
+pids=
+shut_down() {
+  # The daemons in the order that lets each tell the other; steps' own processes are theirs.
+  for name in slurmd slurmctld munged; do
+    pid=$(cat "$work/$name.pid" 2>/dev/null) || continue
+    kill -TERM "$pid" 2>/dev/null
+    for attempt in $(seq 1 50); do
+      kill -0 "$pid" 2>/dev/null || break
+      sleep 0.1
+    done
+    kill -KILL "$pid" 2>/dev/null
+  done
+  for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+  rm -rf "$work"
+}
+trap shut_down EXIT
+trap 'exit 1' INT TERM HUP
+chmod 755 "$work"
+
+# A port that nobody has now; a neighbor that takes it meanwhile makes the daemon say so, and the
+# next attempt takes others.
+free_port() {
+  for attempt in $(seq 1 50); do
+    port=$((20000 + (RANDOM * 32768 + RANDOM) % 30000))
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || {
+      echo $port
+      return
+    }
+  done
+}
+
+start_munge() {
+  mkdir -p "$work/munge"
+  dd if=/dev/urandom of="$work/munge/key" bs=1024 count=1 2>/dev/null
+  chmod 400 "$work/munge/key"
+  chmod 755 "$work/munge"
+  munged --force --socket="$work/munge/socket" --key-file="$work/munge/key" \
+    --log-file="$work/munged.log" --pid-file="$work/munged.pid" --seed-file="$work/munge/seed" \
+    >"$work/why" 2>&1 || skip "munged does not start: $(tail -1 "$work/why")"
+}
+
+write_config() {
+  node=$(hostname -s)
+  cat >"$work/slurm.conf" <<END
+ClusterName=causeway
+SlurmctldHost=$node(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge/socket
+CredType=cred/munge
+SlurmctldPort=$(free_port)
+SlurmdPort=$(free_port)
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+SchedulerType=sched/builtin
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+MpiDefault=none
+ReturnToService=2
+SlurmdParameters=config_overrides
+MailProg=/bin/true
+NodeName=$node NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
+PartitionName=test Nodes=ALL Default=YES MaxTime=10 State=UP
+END
+  export SLURM_CONF="$work/slurm.conf"
+  mkdir -p "$work/state" "$work/spool"
+}
+
+start_slurm() {
+  for attempt in 1 2 3; do
+    write_config
+    slurmctld -c >"$work/why" 2>&1 && slurmd >>"$work/why" 2>&1 || continue
+    for second in $(seq 1 60); do
+      state=$(timeout 5 scontrol show node "$node" 2>/dev/null | sed -n 's/.*State=\([A-Z]*\).*/\1/p')
+      [ "$state" != IDLE ] || return 0
+      sleep 0.5
+    done
+    for name in slurmd slurmctld; do
+      kill -KILL "$(cat "$work/$name.pid" 2>/dev/null)" 2>/dev/null
+    done
+  done
+  skip "Slurm does not come up here: $(cat "$work/why" "$work"/slurm*.log | grep -i 'error\|fatal' | tail -2)"
+}
+
+step() {
+  timeout -k 10 150 srun --mpi=pmix --overcommit --export=ALL -n "$@" >"$work/out" 2>&1
+}
+
+unset CAUSEWAY_RANKS CAUSEWAY_SESSION_DIR CAUSEWAY_CONFIG CAUSEWAY_SET
+start_munge
+start_slurm
+began=$SECONDS
+case $case in
+  bootstrap)
+    step 4 "$rank" init host exchange exchange fence finalize || fail "status $?"
+    [ "$(grep -c 'of 4 has all cards' "$work/out")" = 8 ] || fail "not every card arrived"
+    grep -q 'local 0,1,2,3' "$work/out" || fail "the ranks of this host do not know each other"
+    step 12 "$rank" init exchange finalize || fail "twelve: status $?"
+    [ "$(grep -c 'of 12 has all cards' "$work/out")" = 12 ] || fail "not every card of twelve"
+    # Without PMIx, an error with advice and not four jobs of one rank.
+    timeout 60 srun --mpi=none --overcommit -n 4 "$rank" init exchange >"$work/out" 2>&1 &&
+      fail "without PMIx it started"
+    grep -q 'srun --mpi=pmix' "$work/out" || fail "no advice without PMIx"
+    # A rank that dies ends the step.
+    step 4 "$rank" init exchange @2:kill=9 fence finalize && fail "a killed rank went unnoticed"
+    ;;
+  programs)
+    step 4 "$spec" locality queries rma. nbi am_payload atomics.offsets barrier.split_phase coll_reduce team_split ||
+      fail "specification: status $?"
+    cat "$here"/../../core/launch/*.cpp >"$work/text"
+    step 4 "$wordfreq" "$work/text" --top 0 || fail "wordfreq: status $?"
+    LC_ALL=C tr -cs A-Za-z '\n' <"$work/text" | LC_ALL=C tr A-Z a-z | sed '/^$/d' | LC_ALL=C sort |
+      uniq -c | sed 's/^ *//' | LC_ALL=C sort -k1,1nr -k2,2 >"$work/expected"
+    grep -v '^#' "$work/out" | cmp - "$work/expected" || fail "other counts than sort and uniq"
+    ;;
+  *) fail "no case '$case'" ;;
+esac
+echo "passed in $((SECONDS - began)) s"

@@ -1,0 +1,174 @@
+// Host files and placement, the handshake of relays, the readers of what other hosts send.
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <thread>
+
+#include "diag/error.h"
+#include "launch/agent.h"
+#include "launch/handshake.h"
+#include "launch/host_file.h"
+#include "launch/siphash.h"
+#include "launch/start_order.h"
+#include "launch/wire.h"
+
+namespace causeway::launch {
+namespace {
+
+using Names = std::vector<std::string>;
+
+std::string write_file(const std::string& text) {
+  const std::string path = ::testing::TempDir() + "several_hosts_test.hosts";
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read_host_file(write_file(text));
+  } catch (const Error& e) {
+    return e.text();
+  }
+  return "";
+}
+
+// Would catch: slots in another order than the lines', comments taken for hosts.
+TEST(HostFile, SlotsAreInTheOrderOfLines) {
+  EXPECT_EQ(read_host_file(write_file("# hosts\na slots=2 # two\n\n  b\na\nuser@c.d slots=0\n")),
+            (Names{"a", "a", "b", "a"}));
+}
+
+// Would catch: nonsense that is skipped, and a name that the agent would take for an option.
+TEST(HostFile, NonsenseIsRefusedWithItsLine) {
+  EXPECT_NE(refusal("a\nb slots=x\n").find(":2: 'slots=x'"), std::string::npos);
+  EXPECT_NE(refusal("a\nb cpus=2\n").find(":2: 'cpus=2'"), std::string::npos);
+  EXPECT_NE(refusal("-oProxyCommand=x\n").find(":1: "), std::string::npos);
+  EXPECT_NE(refusal("a;b\n").find(":1: "), std::string::npos);
+  EXPECT_NE(refusal("a slots=99999\n").find(":1: more than"), std::string::npos);
+  EXPECT_NE(refusal("# nobody\n").find("no host"), std::string::npos);
+  EXPECT_THROW(read_host_file("/no/such/file"), Error);
+}
+
+// Would catch: ranks beyond the slots, spares that all fall on one host.
+TEST(HostFile, RanksFillSlotsAndSparesTheRest) {
+  const Names slots{"a", "a", "b", "b"};
+  EXPECT_EQ(place(slots, {}, "F"), slots);
+  EXPECT_EQ(place(slots, {3, {}, 2}, "F"), (Names{"a", "a", "b", "b", "b"}));
+  EXPECT_EQ(place(slots, {4, {}, 3}, "F"), (Names{"a", "a", "b", "b", "b", "a", "b"}));
+  EXPECT_EQ(place(slots, {{}, 1, 0}, "F"), (Names{"a", "b"}));
+  EXPECT_EQ(place(slots, {5, 3, 0}, "F"), (Names{"a", "a", "a", "b", "b"}));
+  EXPECT_THROW(place(slots, {5, {}, 0}, "F"), Error);
+  EXPECT_EQ(spread({"a", "b", "c"}, 7, 0), (Names{"a", "a", "a", "b", "b", "c", "c"}));
+  EXPECT_EQ(parse_host_list("a b,c, a"), (Names{"a", "b", "c"}));
+}
+
+TEST(Agent, NamesTheHostOnce) {
+  const Names relay{"/x/causeway", "relay"};
+  EXPECT_EQ(agent_words("rsh -l me", "h", relay),
+            (Names{"rsh", "-l", "me", "h", "/x/causeway", "relay"}));
+  EXPECT_EQ(agent_words("enter %h 100%%", "h", relay),
+            (Names{"enter", "h", "100%", "/x/causeway", "relay"}));
+  EXPECT_EQ(agent_words("", "localhost", relay), relay);
+  // A shell is at the other end of ssh.
+  EXPECT_EQ(agent_words("", "elsewhere", {"/a b/c", "relay"}).back(), "exec '/a b/c' 'relay'");
+  EXPECT_THROW(agent_words("  ", "h", relay), Error);
+}
+
+// The first vectors of the reference's table for 128 bits: key 00..0f, messages "", 00, 00 01.
+TEST(SipHash, AgreesWithTheReference) {
+  Key key;
+  for (uint8_t i = 0; i < 16; ++i) key[i] = i;
+  const std::array<uint8_t, 16> empty{0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6,
+                                      0x6d, 0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02, 0x93};
+  const std::array<uint8_t, 16> one{0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44,
+                                    0x34, 0x76, 0x59, 0x11, 0x9b, 0x22, 0xfc, 0x45};
+  EXPECT_EQ(siphash(key, ""), empty);
+  EXPECT_EQ(siphash(key, std::string(1, '\0')), one);
+}
+
+struct Meeting {
+  bool relay_accepts = false;
+  Guest::State launcher = Guest::State::waiting;
+};
+
+Meeting meet(const Key& of_relay, const std::vector<Key>& of_launcher, uint32_t host) {
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  Meeting result;
+  std::thread relay([&] {
+    const UniqueFd socket(ends[0]);
+    Invitation invitation;
+    invitation.host = host;
+    invitation.secret = of_relay;
+    try {
+      introduce(socket.get(), invitation, 20.0);
+      result.relay_accepts = true;
+    } catch (const Error&) {
+    }
+  });
+  Guest guest{UniqueFd(ends[1]), 0.0};
+  while (result.launcher == Guest::State::waiting) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    result.launcher = guest.pump(of_launcher);
+  }
+  if (result.launcher == Guest::State::refused) guest.take_socket();  // closes it
+  relay.join();
+  return result;
+}
+
+// Would catch: a relay that takes any listener for its launcher, a launcher that lets anybody in,
+// or one host in another's place.
+TEST(Handshake, LetsInOnlyWhoKnowsTheSecretOfTheHost) {
+  const std::vector<Key> secrets{random_key(), random_key()};
+  const Meeting good = meet(secrets[1], secrets, 1);
+  EXPECT_TRUE(good.relay_accepts);
+  EXPECT_EQ(good.launcher, Guest::State::accepted);
+  for (const uint32_t host : {0u, 7u}) {
+    const Meeting bad = meet(secrets[1], secrets, host);
+    EXPECT_FALSE(bad.relay_accepts);
+    EXPECT_EQ(bad.launcher, Guest::State::refused);
+  }
+}
+
+TEST(Handshake, InvitationsSurviveTheirLine) {
+  Invitation invitation;
+  invitation.host = 3;
+  invitation.secret = random_key();
+  invitation.port = 4711;
+  invitation.limit_s = 2.5;
+  invitation.addresses = {"10.0.0.1", "fd00::1"};
+  const Invitation read = Invitation::unpack(invitation.pack());
+  EXPECT_EQ(read.host, 3u);
+  EXPECT_EQ(read.secret, invitation.secret);
+  EXPECT_EQ(read.port, 4711);
+  EXPECT_DOUBLE_EQ(read.limit_s, 2.5);
+  EXPECT_EQ(read.addresses, invitation.addresses);
+  EXPECT_THROW(Invitation::unpack("hello\n"), Error);
+  EXPECT_THROW(Invitation::unpack("causeway-relay-2 0 00 1 1 a\n"), Error);
+}
+
+// Would catch: a reader that trusts lengths from the network.
+TEST(Wire, EveryCutOrderIsRefused) {
+  StartOrder order;
+  order.layout.job_id = "job";
+  order.layout.ranks = 2;
+  order.layout.hosts = {"a", "b"};
+  order.layout.host_of = {0, 1};
+  order.command = {"prog", "x"};
+  order.environment = {"A=1"};
+  order.stdin_process = 1;
+  const std::string bytes = order.pack();
+  EXPECT_EQ(StartOrder::unpack(bytes).command, order.command);
+  EXPECT_EQ(StartOrder::unpack(bytes).stdin_process, order.stdin_process);
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_THROW(StartOrder::unpack(std::string_view(bytes).substr(0, size)), Error) << size;
+  order.layout.host_of = {0, 2};
+  EXPECT_THROW(StartOrder::unpack(order.pack()), Error);
+  order.layout.host_of = {0, 1};
+  order.layout.job_id = "../elsewhere";
+  EXPECT_THROW(StartOrder::unpack(order.pack()), Error);
+}
+
+}  // namespace
+}  // namespace causeway::launch
