@@ -1,0 +1,241 @@
+// Chapters 6 and 11: groups, barrier, reductions.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "testing.h"
+
+using namespace spec;
+
+namespace {
+
+gaspi_return_t larger(gaspi_const_pointer_t a, gaspi_const_pointer_t b, gaspi_pointer_t out,
+                      gaspi_reduce_state_t state, gaspi_timeout_t) {
+  ++*static_cast<unsigned*>(state);
+  const int x = *static_cast<const int*>(a), y = *static_cast<const int*>(b);
+  *static_cast<int*>(out) = std::max(x, y);
+  return GASPI_SUCCESS;
+}
+
+struct Pair {
+  double value;
+  long where;
+};
+gaspi_return_t smallest_where(gaspi_const_pointer_t a, gaspi_const_pointer_t b, gaspi_pointer_t out,
+                              gaspi_reduce_state_t, gaspi_number_t num, gaspi_size_t size,
+                              gaspi_timeout_t) {
+  if (size != sizeof(Pair)) return GASPI_ERROR;
+  const auto *x = static_cast<const Pair*>(a), *y = static_cast<const Pair*>(b);
+  for (gaspi_number_t i = 0; i < num; ++i)
+    static_cast<Pair*>(out)[i] = x[i].value <= y[i].value ? x[i] : y[i];
+  return GASPI_SUCCESS;
+}
+
+// Says that it has no time, twice out of three times.
+gaspi_return_t reluctant(gaspi_const_pointer_t a, gaspi_const_pointer_t b, gaspi_pointer_t out,
+                         gaspi_reduce_state_t state, gaspi_timeout_t) {
+  if (++*static_cast<unsigned*>(state) % 3 != 0) return GASPI_TIMEOUT;
+  *static_cast<long*>(out) = *static_cast<const long*>(a) + *static_cast<const long*>(b);
+  return GASPI_SUCCESS;
+}
+
+template <typename T>
+void check_type(gaspi_datatype_t type) {
+  constexpr gaspi_number_t kNum = 5;
+  const auto n = static_cast<T>(job().size);
+  T own[kNum], low[kNum], high[kNum], sum[kNum];
+  for (gaspi_number_t i = 0; i < kNum; ++i) own[i] = static_cast<T>(job().rank + i);
+  CHECK_OK(gaspi_allreduce(own, low, kNum, GASPI_OP_MIN, type, GASPI_GROUP_ALL, kLong));
+  CHECK_OK(gaspi_allreduce(own, high, kNum, GASPI_OP_MAX, type, GASPI_GROUP_ALL, kLong));
+  CHECK_OK(gaspi_allreduce(own, sum, kNum, GASPI_OP_SUM, type, GASPI_GROUP_ALL, kLong));
+  for (gaspi_number_t i = 0; i < kNum; ++i) {
+    CHECK_EQ(low[i], static_cast<T>(i));
+    CHECK_EQ(high[i], static_cast<T>(job().size - 1u + i));
+    CHECK_EQ(sum[i], static_cast<T>(n * (n - 1) / 2 + n * static_cast<T>(i)));
+  }
+}
+
+}  // namespace
+
+// Catches: a type or an operation that is computed as another one.
+SPEC_CASE(collectives, allreduce_types) {
+  check_type<int>(GASPI_TYPE_INT);
+  check_type<unsigned>(GASPI_TYPE_UINT);
+  check_type<long>(GASPI_TYPE_LONG);
+  check_type<unsigned long>(GASPI_TYPE_ULONG);
+  check_type<float>(GASPI_TYPE_FLOAT);
+  check_type<double>(GASPI_TYPE_DOUBLE);
+  const int own = job().rank == 0 ? -5 : 3;
+  int low = 0;
+  CHECK_OK(gaspi_allreduce(&own, &low, 1, GASPI_OP_MIN, GASPI_TYPE_INT, GASPI_GROUP_ALL, kLong));
+  CHECK_EQ(low, -5);
+}
+
+// Catches: the largest reduction that does not fit, one beyond it that is not refused, members that
+// get different bits.
+SPEC_CASE(collectives, allreduce_largest) {
+  gaspi_number_t most = 0;
+  gaspi_size_t bytes = 0;
+  CHECK_OK(gaspi_allreduce_elem_max(&most));
+  CHECK_OK(gaspi_allreduce_buf_size(&bytes));
+  CHECK(most >= 255);
+  CHECK(bytes >= 2040);
+  std::vector<double> own(most), sum(most), least(most), largest(most);
+  Random random(seed() + job().rank);
+  for (double& v : own) v = static_cast<double>(random.next() >> 20) / 3e9;
+  CHECK_OK(gaspi_allreduce(own.data(), sum.data(), most, GASPI_OP_SUM, GASPI_TYPE_DOUBLE,
+                           GASPI_GROUP_ALL, kLong));
+  CHECK_OK(gaspi_allreduce(sum.data(), least.data(), most, GASPI_OP_MIN, GASPI_TYPE_DOUBLE,
+                           GASPI_GROUP_ALL, kLong));
+  CHECK_OK(gaspi_allreduce(sum.data(), largest.data(), most, GASPI_OP_MAX, GASPI_TYPE_DOUBLE,
+                           GASPI_GROUP_ALL, kLong));
+  CHECK(least == largest);
+  CHECK_EQ(gaspi_allreduce(own.data(), sum.data(), most + 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE,
+                           GASPI_GROUP_ALL, kLong),
+           GASPI_ERR_INV_NUM);
+  CHECK_EQ(gaspi_allreduce(nullptr, sum.data(), 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL,
+                           kLong),
+           GASPI_ERR_NULLPTR);
+}
+
+// Catches: an operation of the user's that is called with the wrong operands, or whose state or
+// timeout is lost; both kinds of prototype.
+SPEC_CASE(collectives, allreduce_user) {
+  unsigned calls = 0;
+  int own[3] = {job().rank, -static_cast<int>(job().rank), 7}, out[3] = {};
+  CHECK_OK(gaspi_allreduce_user(own, out, 3, sizeof(int), larger, &calls, GASPI_GROUP_ALL, kLong));
+  CHECK_EQ(out[0], job().size - 1);
+  CHECK_EQ(out[1], 0);
+  CHECK_EQ(out[2], 7);
+  CHECK_EQ(calls % 3, 0u);
+  const Pair mine[2] = {{10.0 - job().rank, job().rank}, {double(job().rank), job().rank}};
+  Pair found[2];
+  CHECK_OK(gaspi_allreduce_user(mine, found, 2, sizeof(Pair), smallest_where, nullptr,
+                                GASPI_GROUP_ALL, kLong));
+  CHECK_EQ(found[0].where, job().size - 1);
+  CHECK_EQ(found[1].where, 0);
+  long one = 1, all = 0;
+  unsigned tries = 0;
+  gaspi_return_t result;
+  do {
+    result = gaspi_allreduce_user(&one, &all, 1, sizeof(long), reluctant, &tries, GASPI_GROUP_ALL,
+                                  GASPI_TEST);
+  } while (result == GASPI_TIMEOUT);
+  CHECK_EQ(result, GASPI_SUCCESS);
+  CHECK_EQ(all, job().size);
+  gaspi_size_t bytes = 0;
+  CHECK_OK(gaspi_allreduce_buf_size(&bytes));
+  CHECK_EQ(gaspi_allreduce_user(own, out, 2, bytes, larger, &calls, GASPI_GROUP_ALL, kLong),
+           GASPI_ERR_INV_SIZE);
+}
+
+// Catches: a barrier that lets a member through early, or forgets a call that timed out; a
+// reduction of the same group that it disturbs.
+SPEC_CASE(collectives, barrier_in_portions) {
+  for (unsigned round = 0; round < 20; ++round) {
+    CHECK_OK(gaspi_notify(0, round % job().size, job().rank, round + 1, 0, kLong));
+    long one = 1, all = 0;
+    gaspi_return_t barrier_result = GASPI_TIMEOUT, reduce_result = GASPI_TIMEOUT;
+    while (barrier_result == GASPI_TIMEOUT || reduce_result == GASPI_TIMEOUT) {
+      if (barrier_result == GASPI_TIMEOUT)
+        barrier_result = gaspi_barrier(GASPI_GROUP_ALL, round % 2 == 0 ? GASPI_TEST : 1);
+      if (reduce_result == GASPI_TIMEOUT)
+        reduce_result = gaspi_allreduce(&one, &all, 1, GASPI_OP_SUM, GASPI_TYPE_LONG,
+                                        GASPI_GROUP_ALL, GASPI_TEST);
+    }
+    CHECK_EQ(barrier_result, GASPI_SUCCESS);
+    CHECK_EQ(reduce_result, GASPI_SUCCESS);
+    CHECK_EQ(all, job().size);
+    if (job().rank == round % job().size) {
+      for (gaspi_rank_t r = 0; r < job().size; ++r) CHECK_EQ(take_note(0, r), round + 1);
+    }
+    CHECK_OK(gaspi_wait(0, kLong));
+    barrier();
+  }
+}
+
+// Catches: members that are not sorted, groups that mix their collectives, ids that leak.
+SPEC_CASE(collectives, groups) {
+  gaspi_number_t before = 0, now = 0, size = 0;
+  CHECK_OK(gaspi_group_num(&before));
+  CHECK_OK(gaspi_group_size(GASPI_GROUP_ALL, &size));
+  CHECK_EQ(size, job().size);
+  // Two overlapping groups: the even ranks, and all in a group that was filled from behind.
+  gaspi_group_t even = 0, all = 0;
+  CHECK_OK(gaspi_group_create(&even));
+  CHECK_OK(gaspi_group_create(&all));
+  for (gaspi_rank_t r = job().size; r-- > 0;) {
+    if (r % 2 == 0) CHECK_OK(gaspi_group_add(even, r));
+    CHECK_OK(gaspi_group_add(all, r));
+  }
+  CHECK_EQ(gaspi_group_add(all, 0), GASPI_ERR_INV_RANK);
+  CHECK_EQ(gaspi_group_add(all, job().size), GASPI_ERR_INV_RANK);
+  CHECK_OK(gaspi_group_size(all, &size));
+  CHECK_EQ(size, job().size);
+  std::vector<gaspi_rank_t> ranks(size);
+  CHECK_OK(gaspi_group_ranks(all, ranks.data()));
+  CHECK(std::is_sorted(ranks.begin(), ranks.end()));
+  CHECK_EQ(gaspi_barrier(all, kLong), GASPI_ERR_INV_GROUP);  // not committed
+  const bool member = job().rank % 2 == 0;
+  if (member) {
+    gaspi_return_t result;
+    do {
+      result = gaspi_group_commit(even, 1);
+    } while (result == GASPI_TIMEOUT);
+    CHECK_EQ(result, GASPI_SUCCESS);
+  } else {
+    CHECK_EQ(gaspi_group_commit(even, kLong), GASPI_ERR_INV_GROUP);
+  }
+  CHECK_OK(gaspi_group_commit(all, kLong));
+  int one = 1, some = 0, every = 0;
+  for (int i = 0; i < 10; ++i) {
+    if (member)
+      CHECK_OK(gaspi_allreduce(&one, &some, 1, GASPI_OP_SUM, GASPI_TYPE_INT, even, kLong));
+    CHECK_OK(gaspi_allreduce(&one, &every, 1, GASPI_OP_SUM, GASPI_TYPE_INT, all, kLong));
+  }
+  if (member) CHECK_EQ(some, (job().size + 1) / 2);
+  CHECK_EQ(every, job().size);
+  CHECK_OK(gaspi_barrier(all, kLong));
+  CHECK_OK(gaspi_group_num(&now));
+  CHECK_EQ(now, before + 2);
+  CHECK_OK(gaspi_group_delete(even));
+  CHECK_OK(gaspi_group_delete(all));
+  CHECK_EQ(gaspi_group_delete(all), GASPI_ERR_INV_GROUP);
+  CHECK_EQ(gaspi_group_delete(GASPI_GROUP_ALL), GASPI_ERR_INV_GROUP);
+  CHECK_EQ(gaspi_barrier(all, kLong), GASPI_ERR_INV_GROUP);
+  CHECK_OK(gaspi_group_num(&now));
+  CHECK_EQ(now, before);
+}
+
+// Catches: letters of a group that was deleted which reach the next one of the same members.
+SPEC_CASE(collectives, the_same_group_again) {
+  for (int round = 0; round < 10; ++round) {
+    gaspi_group_t g = 0;
+    CHECK_OK(gaspi_group_create(&g));
+    for (gaspi_rank_t r = 0; r < job().size; ++r) CHECK_OK(gaspi_group_add(g, r));
+    CHECK_OK(gaspi_group_commit(g, kLong));
+    int own = round, sum = 0;
+    CHECK_OK(gaspi_allreduce(&own, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, g, kLong));
+    CHECK_EQ(sum, round * job().size);
+    CHECK_OK(gaspi_group_delete(g));
+  }
+  CHECK_OK(gaspi_group_commit(GASPI_GROUP_ALL, kLong));
+}
+
+// Catches: segments of a group that others see, or that its members do not.
+SPEC_CASE(collectives, segment_of_a_group, 3) {
+  if (job().rank == 0) return;
+  gaspi_group_t g = 0;
+  CHECK_OK(gaspi_group_create(&g));
+  for (gaspi_rank_t r = 1; r < job().size; ++r) CHECK_OK(gaspi_group_add(g, r));
+  CHECK_OK(gaspi_group_commit(g, kLong));
+  CHECK_OK(gaspi_segment_create(30, 4096, g, kLong, GASPI_ALLOC_DEFAULT));
+  gaspi_size_t size = 0;
+  for (gaspi_rank_t r = 1; r < job().size; ++r) CHECK_OK(gaspi_segment_size(30, r, &size));
+  CHECK_EQ(gaspi_segment_size(30, 0, &size), GASPI_ERR_INV_SEG);
+  CHECK_OK(gaspi_barrier(g, kLong));
+  CHECK_OK(gaspi_segment_delete(30));
+  CHECK_OK(gaspi_group_delete(g));
+}
