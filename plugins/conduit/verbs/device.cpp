@@ -262,8 +262,19 @@ void for_each_port(const Options& options, const std::function<void(Port&&)>& fn
   for (Port& port : software) fn(std::move(port));
 }
 
-cwy_status choose_port(const Options& options, const char* device, Port& out, cwy_err* err) {
-  const std::string wish = device != nullptr ? device : "";
+std::string own_share(const std::string& list, uint32_t local_index) {
+  std::vector<std::string> names(1);
+  for (const char c : list) {
+    if (c == ',') {
+      names.emplace_back();
+    } else if (c != ' ') {
+      names.back() += c;
+    }
+  }
+  return names[local_index % names.size()];
+}
+
+cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err) {
   std::string known, reason;
   bool found = false, named = false, any = false;
   walk(options, [&](Port&& port, const std::string& why) {

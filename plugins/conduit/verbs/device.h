@@ -41,8 +41,11 @@ const char* network_text(Network network);
 // Every usable port of this host, real devices first.
 void for_each_port(const Options& options, const std::function<void(Port&&)>& fn);
 
-// `device` is "", a device or device:port. Fills `out` or says why there is none.
-cwy_status choose_port(const Options& options, const char* device, Port& out, cwy_err* err);
+// Which of the devices "a,b,c" the host's rank number `local_index` takes: they are dealt out.
+std::string own_share(const std::string& list, uint32_t local_index);
+
+// `wish` is "", a device or device:port. Fills `out` or says why there is none.
+cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err);
 
 // What to do about locked memory, to be put behind a message of failed registration; "" if there
 // is no limit.

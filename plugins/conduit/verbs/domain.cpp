@@ -53,7 +53,8 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
   const SignalsBlocked blocked;
   auto d = std::make_unique<cwyc_domain>();
   d->options = options;
-  if (const cwy_status status = choose_port(options, device, d->port, err); status != CWY_OK)
+  const std::string wish = own_share(device != nullptr ? device : "", services->job->local_index);
+  if (const cwy_status status = choose_port(options, wish, d->port, err); status != CWY_OK)
     return status;
   d->pd.reset(ibv_alloc_pd(d->port.context.get()));
   if (d->pd == nullptr)

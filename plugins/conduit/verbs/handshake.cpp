@@ -74,6 +74,7 @@ void on_hello(cwyc_ep* ep, const Hello& hello) {
     }
     want_attention(link);
   }
+  if (link->lost || link->qp == nullptr) return;  // a late repetition
   if (!adopt(*link, hello)) {
     lose_link(*link, "the local device refuses the connection");
     return refuse(ep, hello);
@@ -109,10 +110,11 @@ cwy_status begin_connect(Link& link, cwy_err* err) {
   cwyc_ep* ep = link.ep;
   const char* device = ep->domain->port.name.c_str();
   if (!provide_buffers(link))
-    return report(err, CWY_ERR_NOMEM,
-                  "%s: all %u receive buffers are taken; raise the option receive_buffers (or "
-                  "lower credits)",
-                  device, ep->buffers_max);
+    return report(
+        err, CWY_ERR_NOMEM,
+        "%s has no receive buffers left for another connection, %u of %u are taken; raise "
+        "the option receive_buffers or lower credits%s",
+        device, ep->wanted, ep->buffers_max, memlock_advice().c_str());
   if (const int error = make_connected(ep, link.qp); error != 0)
     return report(err, CWY_ERR_NOMEM, "%s cannot make a queue pair: %s%s", device,
                   std::strerror(error), memlock_advice().c_str());

@@ -180,6 +180,7 @@ struct cwyc_domain {
   uint64_t atomic_ops[8] = {};
   bool failed = false;  // the device is gone
   std::string failure;  // how
+  bool told_memory = false;
 };
 
 struct cwyc_mem {

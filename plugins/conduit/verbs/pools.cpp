@@ -171,7 +171,9 @@ bool provide_buffers(Link& link) {
   link.owed_limit = (window + 1) / 2;
   ep->wanted += need;
   post_wanted(ep);
-  return true;
+  if (ep->posted >= ep->wanted) return true;
+  withdraw_buffers(link);  // no memory: credit without a buffer behind it must not be granted
+  return false;
 }
 
 void withdraw_buffers(Link& link) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "calls.h"
 
@@ -10,11 +11,9 @@ namespace {
 
 // No registration and nothing left to copy through: said once, since the caller cannot.
 cwy_status cannot_register(const cwyc_ep* ep, size_t length) {
-  static bool told = false;
-  if (!told)
+  if (!std::exchange(ep->domain->told_memory, true))
     log(CWY_LOG_ERROR, "%s cannot register a buffer of %zu bytes: %s%s",
         ep->domain->port.name.c_str(), length, std::strerror(errno), memlock_advice().c_str());
-  told = true;
   return CWY_ERR_NOMEM;
 }
 
