@@ -1,12 +1,12 @@
 #include "bootstrap/pmix_bootstrap.h"
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <future>
+#include <map>
 #include <set>
 #include <sstream>
 #include <thread>
@@ -359,19 +359,16 @@ std::vector<pmix_proc_t> PmixBootstrap::members() const {
 std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
   const pmix_proc_t proc = proc_of(rank);
   // Everything is with the local server after the fence: nothing is to be waited for.
-  // Another host's server is asked for what has not come with one, and must not wait for it either.
-  pmix_info_t now[2];
+  pmix_info_t now;
   const bool yes = true;
-  const int second = 1;
-  PMIX_INFO_LOAD(&now[0], PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-  PMIX_INFO_LOAD(&now[1], PMIX_TIMEOUT, &second, PMIX_INT);
+  PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
   pmix_value_t* value = nullptr;
   std::optional<std::string> card;
-  if (PMIx_Get(&proc, key.c_str(), now, 2, &value) == PMIX_SUCCESS && value != nullptr) {
+  if (PMIx_Get(&proc, key.c_str(), &now, 1, &value) == PMIX_SUCCESS && value != nullptr) {
     if (value->type == PMIX_BYTE_OBJECT) card.emplace(value->data.bo.bytes, value->data.bo.size);
     PMIX_VALUE_RELEASE(value);
   }
-  for (pmix_info_t& info : now) PMIX_INFO_DESTRUCT(&info);
+  PMIX_INFO_DESTRUCT(&now);
   return card;
 }
 
@@ -419,14 +416,17 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
-std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
+// Not for the local server alone: another host's is asked too, and both wait until the rank has
+// published it, for as long as `timeout_ns`.
+std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
+                                                                const std::string& key,
+                                                                uint64_t timeout_ns) {
   struct Answer {
     std::promise<std::optional<std::string>> promise;
     pmix_info_t limit;
   };
-  const auto until = std::chrono::steady_clock::now() + limit_of(timeout_ns);
   const pmix_proc_t proc = proc_of(rank);
-  // Kept by the callback, which may come after this call has given up.
+  // Kept by the callback, which may come after everybody has given up.
   auto answer = std::make_shared<Answer>();
   const int seconds = static_cast<int>(std::min<uint64_t>(timeout_ns / 1'000'000'000 + 1, 1 << 20));
   PMIX_INFO_LOAD(&answer->limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
@@ -441,9 +441,17 @@ std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
       card.emplace(value->data.bo.bytes + 1, value->data.bo.size - 1);
     (*mine)->promise.set_value(std::move(card));
   };
-  if (PMIx_Get_nb(&proc, kFirstCard, &answer->limit, 1, done, handle.get()) != PMIX_SUCCESS)
-    throw Error(CWY_ERR_UNREACHABLE, "cannot ask the launcher's PMIx server for rank {}", rank);
-  handle.release();                           // the callback owns it now
+  if (PMIx_Get_nb(&proc, key.c_str(), &answer->limit, 1, done, handle.get()) == PMIX_SUCCESS) {
+    handle.release();  // the callback owns it now
+  } else {
+    answer->promise.set_value(std::nullopt);
+  }
+  return future;
+}
+
+std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
+  const auto until = std::chrono::steady_clock::now() + limit_of(timeout_ns);
+  std::future<std::optional<std::string>> future = ask_card(rank, kFirstCard, timeout_ns);
   const std::chrono::milliseconds kLook(20);  // between looks at who lives
   while (future.wait_for(kLook) != std::future_status::ready) {
     if (state_->is_dead(rank)) throw Error(CWY_ERR_PEER_FAILED, "{}", state_->death_of(rank));
@@ -531,14 +539,24 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
                 PMIx_Error_string(*context->wait.result));
 }
 
-// ": missing are ranks 2,3", as far as the server knows.
+// ": missing are ranks 2,3", as far as the servers know. Of ranks on other hosts this host's server
+// knows nothing before the fence: theirs are asked, all at once.
 std::string PmixBootstrap::missing_ranks(const std::string& key) {
-  std::string list;
+  constexpr uint64_t kAskFor = 1'000'000'000;
+  std::map<uint32_t, std::future<std::optional<std::string>>> asked;
+  std::set<uint32_t> missing;
   for (uint32_t rank = 0; rank < size(); ++rank) {
-    if (rank != rank_ && !get_card(rank, key))
-      list += fmt::format("{}{}", list.empty() ? "" : ",", rank);
+    if (rank == rank_ || get_card(rank, key)) continue;
+    missing.insert(rank);
+    if (!std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank))
+      asked[rank] = ask_card(rank, key, kAskFor);
   }
-  return list.empty() ? "" : ": missing are ranks " + list;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kAskFor);
+  for (auto& [rank, future] : asked) {
+    if (future.wait_until(until) == std::future_status::ready && future.get()) missing.erase(rank);
+  }
+  if (missing.empty()) return "";
+  return fmt::format(": missing are ranks {}", fmt::join(missing, ","));
 }
 
 void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> callback) {

@@ -7,6 +7,7 @@
 
 #include <pmix.h>
 
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -55,6 +56,8 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<pmix_proc_t> members() const;
   void publish(const std::string& key, std::string content);
   std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
+  std::future<std::optional<std::string>> ask_card(uint32_t rank, const std::string& key,
+                                                   uint64_t timeout_ns);
   std::optional<std::string> get_card(uint32_t rank, const std::string& key);
   std::string missing_ranks(const std::string& key);
 

@@ -15,9 +15,7 @@
 #include "launch/stdin_feed.h"
 
 namespace causeway::launch {
-namespace {
 
-// Four descriptors a rank, and PMIx's socket.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
@@ -25,8 +23,6 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
 }
-
-}  // namespace
 
 MutedStderr::~MutedStderr() {
   if (real_) ::dup2(real_.get(), STDERR_FILENO);
@@ -56,7 +52,7 @@ Crew::Crew(Plan plan, WorkforceEvents& events, int epoll)
 
 bool Crew::spawn() {
   ::getrlimit(RLIMIT_NOFILE, &plan_.spawn.descriptor_limit);
-  raise_descriptor_limit();
+  raise_descriptor_limit();  // four descriptors a rank, and PMIx's socket
   const std::vector<uint32_t> mine = plan_.layout.on_host(plan_.host);
   processes_.resize(mine.size());
   for (size_t i = 0; i < mine.size(); ++i) {

@@ -66,6 +66,9 @@ class Crew final : public Workforce {
   Output* output_ = nullptr;
 };
 
+// To the most that this process may have.
+void raise_descriptor_limit();
+
 // What stands in brackets before a process's lines.
 std::string tag_of(const JobLayout& layout, uint32_t process);
 

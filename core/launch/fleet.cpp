@@ -71,6 +71,9 @@ bool Fleet::spawn() {
     // Less than a pipe holds. An agent that has ended is noticed as such.
     [[maybe_unused]] const ssize_t n = ::write(host.agent.in.get(), line.data(), line.size());
   }
+  // Four descriptors a process, two of which are open on the other side of a pipe of our own. After
+  // the agents, which keep the caller's limit.
+  raise_descriptor_limit();
   return false;
 }
 
@@ -439,13 +442,11 @@ void Fleet::on_children() {
       if (host.agent.pid != pid) continue;
       host.agent_runs = false;
       if (host.state != State::invited || start_failed_) continue;
-      start_failed_ = true;
       events_.on_start_failure(fmt::format(
           "no relay on host {}: the command that was to start it ({}) {}", layout_.hosts[i],
           agent_words(options_.hosts.agent, layout_.hosts[i], {options_.hosts.program, "relay"})[0],
           describe_end(wait_status)));
-      for (uint32_t other = 0; other < hosts_.size(); ++other)
-        lose(other, "the job does not start");
+      abandon_start();
     }
   }
 }
@@ -475,14 +476,12 @@ std::string Fleet::names_of(State state) const {
 
 void Fleet::on_timers(double now) {
   if (!started_ && !start_failed_ && start_until_ <= now) {
-    start_failed_ = true;
     const std::string line = fmt::format(
         "no relay on {} within {:g} s: the relay must reach port {} of this machine at {}",
         names_of(State::invited), options_.start_s, port_,
         with_article(own_addresses(options_.hosts.address)).substr(5));
     events_.on_start_failure(line);
-    for (uint32_t host = 0; host < hosts_.size(); ++host) lose(host, "the job does not start");
-    return;
+    return abandon_start();
   }
   for (auto it = guests_.begin(); it != guests_.end();)
     it = it->second.came_at() + kGuestPatience <= now ? guests_.erase(it) : std::next(it);
@@ -507,7 +506,18 @@ void Fleet::on_timers(double now) {
   }
 }
 
+// The job is ended before it has begun.
+void Fleet::abandon_start() {
+  if (start_failed_) return;
+  start_failed_ = true;
+  for (uint32_t host = 0; host < hosts_.size(); ++host) lose(host, "the job does not start");
+}
+
 void Fleet::signal(uint32_t process, int signal) {
+  if (!started_) {
+    if (signal == SIGQUIT || signal == SIGKILL) abandon_start();
+    return;
+  }
   hosts_[layout_.host_of[process]].channel.send(
       Word::signal, Packer().number(process).number(static_cast<int32_t>(signal)).bytes());
 }

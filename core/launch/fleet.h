@@ -84,6 +84,7 @@ class Fleet final : public Workforce {
   void pump_feed(uint32_t index);
   void read_stdin();
   void watch_stdin(bool wanted);
+  void abandon_start();
   void lose(uint32_t host, const std::string& how);
   uint32_t checked_process(uint32_t host, uint32_t process) const;
   std::string names_of(State state) const;

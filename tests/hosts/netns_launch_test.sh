@@ -14,7 +14,8 @@ pid_of() { sed -n "s/^rank $1 pid \([0-9]*\) parent.*/\1/p" "$work/out"; }
 # Waits until the job in the background has said so.
 await() {
   for attempt in $(seq 1 200); do
-    [ "$(grep -c -- "$1" "$work/out" 2>/dev/null)" -lt "$2" ] || return 0
+    count=$(grep -c -- "$1" "$work/out" 2>/dev/null)
+    [ "${count:-0}" -lt "$2" ] || return 0
     sleep 0.1
   done
   fail "the job did not come so far: '$1'"
@@ -70,6 +71,13 @@ case $case in
     agent="$work/agent" run_hosts --set timeouts.start=3s -- true
     expect_status 1 $? "agent that starts nothing"
     expect_line "no relay on host"
+    # The limit and an interrupt hold while hosts are waited for, too.
+    agent="$work/agent" run_hosts --timeout 2 -- true
+    expect_status 124 $? "time limit before the start"
+    # A rank that is missed is named across hosts, and nobody waits for it for ever.
+    run_hosts --timeout 60 -- "$rank" timeout=3 init @3:sleep=20 exchange
+    expect_status 5 $? "rank that does not come"
+    expect_line "not every rank joined within 3.0 s: missing are ranks 3"
     ;;
   killed)
     # Whoever of the launcher's processes is killed: the job ends everywhere.
