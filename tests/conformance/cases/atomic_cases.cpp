@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -134,9 +135,10 @@ void check_pair(Session& s, uint32_t dt, uint32_t op) {
   }
   const Words found = s.call(read_words, words);
   for (uint32_t i = 0; i < words.count; ++i) {
-    const std::string what = fmt::format("type {}, operation {}, {:#x} with {:#x}", dt, op,
-                                         all[i].old, all[i].a);
-    ASSERT_EQ(found.word[i].value, model_bits(dt, op, all[i].old, all[i].a, swap_to) | high) << what;
+    const std::string what =
+        fmt::format("type {}, operation {}, {:#x} with {:#x}", dt, op, all[i].old, all[i].a);
+    ASSERT_EQ(found.word[i].value, model_bits(dt, op, all[i].old, all[i].a, swap_to) | high)
+        << what;
     ASSERT_EQ(found.word[i].offset, words.word[i].offset) << what << ": the bytes before changed";
   }
 }
@@ -270,7 +272,40 @@ void concurrent_through_the_conduit() {
   EXPECT_EQ(s.call(read_word, Word{64, 0}), added[0] + added[1]) << "increments were lost";
 }
 
+// Catches atomics whose results are mixed up, lost or doubled when as many as clients are promised
+// are under way at once: each of 65535 fetches a value of its own.
+void outstanding_fetches() {
+  constexpr uint32_t kOutstanding = 65'535;
+  const uint32_t fetch_add = kFetching + kAdd;
+  if (!declared(kU64, fetch_add)) throw Skip{"atomic FADD on U64"};
+  Session s({.memory = 65536});
+  s.call(set_word, Word{64, 0});
+  std::vector<uint64_t> fetched(kOutstanding, ~uint64_t{0});
+  for (uint64_t& result : fetched) {
+    cwyc_atomic request{};
+    request.raddr = s.remote().base() + 64;
+    request.operand1 = 1;
+    request.result = &result;
+    request.dt = 1u << kU64;
+    request.opcode = 1u << fetch_add;
+    Op& op = s.pool().fetch("atomic");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().atomic(s.raw(), &request, s.remote().get(), 0, raw);
+          });
+        },
+        "atomic");
+    ASSERT_GE(status, 0) << status_name(status);
+  }
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 65535 atomics", 60.0);
+  std::sort(fetched.begin(), fetched.end());
+  for (uint32_t i = 0; i < kOutstanding; ++i) ASSERT_EQ(fetched[i], i) << "not each value once";
+  EXPECT_EQ(s.call(read_word, Word{64, 0}), kOutstanding);
+}
+
 const Cases cases{
+    {"Atomic", "outstanding_65535_fetches", kAtomic | kMemory, outstanding_fetches},
     {"Atomic", "every_declared_pair", kAtomic | kMemory, every_declared_pair},
     {"Atomic", "cas_never_fails_spuriously", kAtomic | kMemory, cas_never_fails_spuriously},
     {"Atomic", "concurrent_with_the_processor", kAtomic | kMemory | kProcess,
