@@ -6,6 +6,19 @@
 #include "fmt/ranges.h"
 
 namespace causeway {
+namespace {
+
+// What the configuration says of a conduit; a name it does not have is a plugin's.
+ConduitSpec spec_named(const Config& config, const std::string& name) {
+  const auto configured = std::find_if(config.conduits.begin(), config.conduits.end(),
+                                       [&](const ConduitSpec& s) { return s.name == name; });
+  if (configured != config.conduits.end()) return *configured;
+  ConduitSpec spec;
+  spec.name = spec.plugin = name;
+  return spec;
+}
+
+}  // namespace
 
 std::string why_not_loaded(const Loader& loader, const std::string& plugin) {
   std::string reason = fmt::format("plugin '{}' was not found in the search path", plugin);
@@ -51,11 +64,13 @@ std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(
     throw Error(CWY_ERR_INVALID, "conduit {} would stand in front of itself: {} -> {}", name,
                 fmt::join(under_way_, " -> "), name);
   }
-  const auto configured = std::find_if(config_.conduits.begin(), config_.conduits.end(),
-                                       [&](const ConduitSpec& s) { return s.name == name; });
-  ConduitSpec spec;
-  spec.name = spec.plugin = name;
-  if (configured != config_.conduits.end()) spec = *configured;
+  const ConduitSpec spec = spec_named(config_, name);
+  // A plugin finds what it knows of an endpoint by the endpoint, which is the same all along a row.
+  for (const std::string& earlier : under_way_) {
+    if (spec_named(config_, earlier).plugin != spec.plugin) continue;
+    throw Error(CWY_ERR_INVALID, "plugin {} would stand twice in one row: {} -> {}", spec.plugin,
+                fmt::join(under_way_, " -> "), name);
+  }
   const ConduitPlugin* plugin = loader_.conduit(spec.plugin);
   if (plugin == nullptr) {
     throw Error(CWY_ERR_INVALID, "no conduit '{}' is configured or installed: {}", name,

@@ -125,12 +125,10 @@ void purge(cwyc_conn* conn) {
   if (link.state == LinkState::connecting) --link.ep->connecting;
   link.state = LinkState::failed;
   link.lost = link.reported = true;
-  if (cwyc_op* op = std::exchange(link.connect_op, nullptr)) {
+  // The link stays until disconnect, which follows a purge also where no connection came up; posts
+  // find it failed meanwhile.
+  if (cwyc_op* op = std::exchange(link.connect_op, nullptr))
     op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED);
-    // A failed connect is never disconnected.
-    link.conn = nullptr;
-    conn->priv = nullptr;
-  }
   // Closing a connected endpoint takes its operations back from the provider at once. Datagrams
   // have no such call: their operations are cancelled and get a while to end.
   if (link.own != nullptr) {
@@ -140,7 +138,6 @@ void purge(cwyc_conn* conn) {
     drain_link(link, drain_ns);
   }
   abandon_pending(link);
-  if (conn->priv == nullptr) want_attention(&link);
 }
 
 }  // namespace causeway::ofi

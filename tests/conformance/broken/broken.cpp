@@ -154,6 +154,52 @@ void late_disconnect(cwyc_conn* conn) {
   g_inner->disconnect(conn);
 }
 
+// Says LOCAL now and reads the source 3 calls of progress later.
+struct LateSource {
+  cwyc_conn* conn;
+  const void* src;
+  uint64_t raddr;
+  cwyc_rkey* rkey;
+  size_t length;
+  cwyc_op* op;
+  unsigned delay;
+};
+std::deque<LateSource> g_late_sources;
+
+cwy_status source_late(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                       size_t length, uint32_t, cwyc_op* op) {
+  g_late_sources.push_back({c, src, raddr, rkey, length, op, 3});
+  op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+  return CWY_INPROGRESS;
+}
+uint32_t source_late_progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  while (!g_late_sources.empty() && g_late_sources.front().delay-- == 0) {
+    const LateSource late = g_late_sources.front();
+    g_late_sources.pop_front();
+    g_ops->put(late.conn, late.src, nullptr, late.raddr, late.rkey, late.length, 0, nullptr);
+    late.op->fn(late.op, CWYC_DONE_REMOTE, CWY_OK);
+  }
+  return g_inner->progress(ep, budget, lane);
+}
+
+// A path of its own for more than 64 KiB, which begins one byte too late.
+cwy_status wrong_switch(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  return g_ops->put(c, src, mem, raddr, rkey, length == 65537 ? 65536 : length, flags, op);
+}
+
+cwy_status refuse_zero(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                       cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  if (length == 0) return CWY_ERR_INVALID;
+  return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+}
+
+// Nothing is pending after purge, so a flush is complete.
+cwy_status flush_after_purge(cwyc_conn* c, uint32_t flags, cwyc_op* op) {
+  const cwy_status status = g_ops->flush(c, flags, op);
+  return status == CWY_ERR_PEER_FAILED ? CWY_OK : status;
+}
+
 cwy_status get_one_short(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr, cwyc_rkey* rkey,
                          size_t length, uint32_t flags, cwyc_op* op) {
   const size_t cut = length > 64 && length % 2 == 1 ? length - 1 : length;
@@ -264,6 +310,14 @@ bool apply_fault() {
   else if (f == "remote_early")
     g_table.put = remote_early, g_module.progress = late_progress,
     g_module.disconnect = late_disconnect;
+  else if (f == "source_late")
+    g_table.put = source_late, g_module.progress = source_late_progress;
+  else if (f == "wrong_switch")
+    g_table.put = wrong_switch;
+  else if (f == "refuse_zero")
+    g_table.put = refuse_zero;
+  else if (f == "flush_after_purge")
+    g_table.flush = flush_after_purge;
   else if (f == "get_one_short")
     g_table.get = get_one_short;
   else if (f == "notify_first")

@@ -141,8 +141,10 @@ void idle_descriptor_is_quiet() {
   int fd = -1;
   ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);
   for (int i = 0; i < 200; ++i) s.ep().step();
+  // The last of the connection's own traffic may come late on a crowded machine; it ends.
+  const uint64_t end = now_ns() + 8'000'000'000u;
   uint32_t quiet = 0;
-  for (int i = 0; i < 20; ++i) {
+  while (quiet < 10 && now_ns() < end) {
     if (s.ep().module().arm(s.ep().get()) == CWY_OK) {
       pollfd p{fd, POLLIN, 0};
       quiet += poll(&p, 1, 20) == 0 ? 1 : 0;

@@ -1,0 +1,39 @@
+#!/bin/bash
+# Runs wordfreq over the conduit trace and compares what the ranks recorded of each other.
+# Would catch: messages that are not recorded, or twice; a file that a rank does not leave behind
+# when it exits, or that the reader cannot read; a trace that changes the results.
+# usage: wordfreq_trace.sh CAUSEWAY WORDFREQ FILE TRACE_CONFIG
+set -euo pipefail
+causeway=$1 wordfreq=$2 file=$3 config=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+timeout 60 "$causeway" run -n 3 -- "$wordfreq" "$file" --top 0 | grep -v '^#' >"$work/expected"
+timeout 60 "$causeway" run -n 3 --config "$config" --set "conduits.trace.options.file=$work/t.%r" \
+  --set conduits.trace.options.size=64MiB -- "$wordfreq" "$file" --top 0 | grep -v '^#' >"$work/got"
+cmp "$work/expected" "$work/got"
+
+"$causeway" trace "$work"/t.0 "$work"/t.1 "$work"/t.2 >"$work/summary"
+[ "$(grep -c '^rank [012] of 3 on .*, over shm' "$work/summary")" = 3 ]
+# A message that was delivered was sent, once; few are still on their way when a rank exits.
+"$causeway" trace --lines "$work"/t.0 "$work"/t.1 "$work"/t.2 >"$work/lines"
+awk '
+  NF != 8 { print "not a record: " $0; bad = 1 }
+  $4 ~ /^am_(short|medium|long|commit)$/ && $5 == "posted" && $7 != "RETRY" { sent[$2 "->" $3]++; all++ }
+  $4 ~ /^received_/ { received[$3 "->" $2]++; arrived++ }
+  $4 == "put" || $4 == "get" || $4 == "put_small" { rma++ }
+  END {
+    for (pair in received) if (received[pair] > sent[pair]) {
+      print pair ": " received[pair] " received of " sent[pair] " sent"; bad = 1
+    }
+    if (arrived < 10 || all - arrived > all / 2 + 20) { print arrived " received of " all " sent"; bad = 1 }
+    if (rma == 0) { print "no put or get was recorded"; bad = 1 }
+    exit bad
+  }' "$work/lines"
+
+# Damage is reported, not believed.
+head -c 5000 "$work/t.0" >"$work/cut"
+"$causeway" trace "$work/cut" >/dev/null
+head -c 100 "$work/t.0" >"$work/shorter"
+! "$causeway" trace "$work/shorter" 2>"$work/why"
+grep -q 'is not a trace that this version reads' "$work/why"

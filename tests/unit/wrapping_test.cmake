@@ -1,0 +1,1 @@
+add_dependencies(unit_wrapping_test conduit_self conduit_chaos conduit_trace test_plugins)
