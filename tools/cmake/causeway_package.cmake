@@ -24,6 +24,11 @@ install(TARGETS causeway_plugin_headers EXPORT CausewayTargets)
 set_target_properties(causeway_lib PROPERTIES EXPORT_NAME causeway)
 add_library(Causeway::causeway ALIAS causeway_lib)
 install(TARGETS causeway_lib EXPORT CausewayTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(causeway_gaspi_lib PROPERTIES EXPORT_NAME gaspi INSTALL_RPATH "$ORIGIN")
+add_library(Causeway::gaspi ALIAS causeway_gaspi_lib)
+install(TARGETS causeway_gaspi_lib EXPORT CausewayTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES ${CMAKE_BINARY_DIR}/gaspi/PGASPI.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT CausewayTargets NAMESPACE Causeway:: DESTINATION ${package_dir})
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/CausewayConfig.cmake.in
@@ -42,6 +47,16 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway.pc.in
   ${CMAKE_BINARY_DIR}/package/causeway.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/causeway.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# GASPI, and once more under the name that builds of GASPI programs ask for: GPI2.pc and -lGPI2.
+foreach(name causeway-gaspi GPI2)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway-gaspi.pc.in
+    ${CMAKE_BINARY_DIR}/package/${name}.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package/${name}.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+file(CREATE_LINK libcauseway_gaspi.so ${CMAKE_BINARY_DIR}/package/libGPI2.so SYMBOLIC)
+install(FILES ${CMAKE_BINARY_DIR}/package/libGPI2.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- configurations, the example conduit, the normative texts ----
 install(DIRECTORY configs/ DESTINATION ${data_dir}/configs

@@ -23,7 +23,9 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_term_v1(gaspi_timeout_t timeout) {
   Deadline deadline(timeout);
-  return with_world("gaspi_proc_term()", [&](World& w) { return finish(w, deadline); });
+  const gaspi_return_t result = finish(deadline);
+  if (result != GASPI_ERR_NOINIT) return result;
+  return refuse(result, "gaspi_proc_term()", "gaspi_proc_init() has not succeeded");
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_num_v1(gaspi_rank_t* proc_num) {

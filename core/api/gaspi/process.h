@@ -17,7 +17,7 @@ gaspi_config_t wishes();
 gaspi_return_t set_wishes(const gaspi_config_t& wishes);
 
 gaspi_return_t start(Deadline& deadline);
-gaspi_return_t finish(World& world, Deadline& deadline);
+gaspi_return_t finish(Deadline& deadline);
 
 gaspi_return_t kill_process(World& world, uint32_t rank, Deadline& deadline);
 gaspi_return_t connect(World& world, uint32_t rank, Deadline& deadline);

@@ -229,7 +229,7 @@ bool Segments::take(const Asked& asked) {
     }
     replace(static_cast<unsigned>(asked.header.a), asked.from, r.release());
   } catch (const Error& e) {
-    log_warn("segment {} of rank {} cannot be used here: {}", asked.header.a, asked.from, e.text());
+    log_info("segment {} of rank {} cannot be used here: {}", asked.header.a, asked.from, e.text());
     well = 0;
   }
   post(world_, asked.from, Letter::registered, {asked.header.a, serial, well});

@@ -281,10 +281,11 @@ gaspi_return_t start(Deadline& deadline) {
   return result;
 }
 
-gaspi_return_t finish(World& w, Deadline& deadline) {
+gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_mutex);
   if (g_life != Life::running) return GASPI_ERR_NOINIT;
-  if (!leaving().begun()) leaving().begin([&w] { return farewell(w); });
+  // The world is gone as soon as the errand is done, which may be between two calls.
+  if (!leaving().begun()) leaving().begin([w = world()] { return farewell(*w); });
   // Others may need this process' progress until they are where it is.
   const gaspi_return_t result = progress_thread_configured()
                                     ? leaving().wait(deadline)

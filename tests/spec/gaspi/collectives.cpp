@@ -116,6 +116,10 @@ SPEC_CASE(collectives, allreduce_user) {
                                 GASPI_GROUP_ALL, kLong));
   CHECK_EQ(found[0].where, job().size - 1);
   CHECK_EQ(found[1].where, 0);
+  const gaspi_reduce_operation_counted_t by_name = smallest_where;
+  CHECK_OK(gaspi_allreduce_user_counted(mine, found, 2, sizeof(Pair), by_name, nullptr,
+                                        GASPI_GROUP_ALL, kLong));
+  CHECK_EQ(found[0].where, job().size - 1);
   long one = 1, all = 0;
   unsigned tries = 0;
   gaspi_return_t result;

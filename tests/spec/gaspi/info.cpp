@@ -81,14 +81,36 @@ SPEC_CASE(info, errors) {
   }
   gaspi_string_t text = nullptr;
   CHECK_EQ(gaspi_print_error(static_cast<gaspi_return_t>(99), &text), GASPI_ERROR);
-  constexpr int kCodes[] = {
-      GASPI_ERROR, GASPI_SUCCESS, GASPI_TIMEOUT, GASPI_ERR_EMFILE, GASPI_ERR_ENV, GASPI_ERR_SN_PORT,
-      GASPI_ERR_CONFIG, GASPI_ERR_NOINIT, GASPI_ERR_INITED, GASPI_ERR_NULLPTR,
-      GASPI_ERR_INV_SEGSIZE, GASPI_ERR_INV_SEG, GASPI_ERR_INV_GROUP, GASPI_ERR_INV_RANK,
-      GASPI_ERR_INV_QUEUE, GASPI_ERR_INV_LOC_OFF, GASPI_ERR_INV_REM_OFF, GASPI_ERR_INV_COMMSIZE,
-      GASPI_ERR_INV_NOTIF_VAL, GASPI_ERR_INV_NOTIF_ID, GASPI_ERR_INV_NUM, GASPI_ERR_INV_SIZE,
-      GASPI_ERR_MANY_SEG, GASPI_ERR_MANY_GRP, GASPI_QUEUE_FULL, GASPI_ERR_UNALIGN_OFF,
-      GASPI_ERR_ACTIVE_COLL, GASPI_ERR_DEVICE, GASPI_ERR_SN, GASPI_ERR_MEMALLOC};
+  constexpr int kCodes[] = {GASPI_ERROR,
+                            GASPI_SUCCESS,
+                            GASPI_TIMEOUT,
+                            GASPI_ERR_EMFILE,
+                            GASPI_ERR_ENV,
+                            GASPI_ERR_SN_PORT,
+                            GASPI_ERR_CONFIG,
+                            GASPI_ERR_NOINIT,
+                            GASPI_ERR_INITED,
+                            GASPI_ERR_NULLPTR,
+                            GASPI_ERR_INV_SEGSIZE,
+                            GASPI_ERR_INV_SEG,
+                            GASPI_ERR_INV_GROUP,
+                            GASPI_ERR_INV_RANK,
+                            GASPI_ERR_INV_QUEUE,
+                            GASPI_ERR_INV_LOC_OFF,
+                            GASPI_ERR_INV_REM_OFF,
+                            GASPI_ERR_INV_COMMSIZE,
+                            GASPI_ERR_INV_NOTIF_VAL,
+                            GASPI_ERR_INV_NOTIF_ID,
+                            GASPI_ERR_INV_NUM,
+                            GASPI_ERR_INV_SIZE,
+                            GASPI_ERR_MANY_SEG,
+                            GASPI_ERR_MANY_GRP,
+                            GASPI_QUEUE_FULL,
+                            GASPI_ERR_UNALIGN_OFF,
+                            GASPI_ERR_ACTIVE_COLL,
+                            GASPI_ERR_DEVICE,
+                            GASPI_ERR_SN,
+                            GASPI_ERR_MEMALLOC};
   for (int i = 0; i < 30; ++i) CHECK_EQ(kCodes[i], i - 1);
   static_assert(GASPI_OP_MIN == 0 && GASPI_OP_MAX == 1 && GASPI_OP_SUM == 2);
   static_assert(GASPI_TYPE_INT == 0 && GASPI_TYPE_UINT == 1 && GASPI_TYPE_FLOAT == 2 &&
@@ -116,6 +138,10 @@ SPEC_CASE(info, types) {
   static_assert(std::is_same_v<gaspi_state_vector_t, gaspi_state_t*>);
   static_assert(std::is_pointer_v<gaspi_returns_t>);
   static_assert(std::is_function_v<gaspi_reduce_operation>);
+  static_assert(std::is_function_v<gaspi_reduce_operation_counted>);
+  static_assert(std::is_pointer_v<gaspi_reduce_operation_counted_t>);
+  static_assert(std::is_enum_v<gaspi_topology_t>);
+  static_assert(GASPI_ERR_QUEUE_FULL == GASPI_QUEUE_FULL);
   static_assert(std::is_pointer_v<gaspi_reduce_operation_t>);
   static_assert(std::is_enum_v<gaspi_operation_t> && std::is_enum_v<gaspi_datatype_t>);
   static_assert(std::is_same_v<gaspi_char, char> && std::is_same_v<gaspi_uchar, unsigned char>);

@@ -97,7 +97,8 @@ SPEC_CASE(segments, bind_and_use) {
     CHECK_OK(gaspi_write(0, 0, job().peer(), 7, 0, 20000, 1, kLong));
     CHECK_OK(gaspi_notify(7, job().peer(), 9, static_cast<gaspi_notification_t>(i + 1), 1, kLong));
     CHECK_EQ(take_note(7, 9), static_cast<unsigned>(i + 1));
-    if (!CHECK_EQ(static_cast<int>(mine[60000 + 19999]), static_cast<int>(static_cast<char>(i)))) break;
+    if (!CHECK_EQ(static_cast<int>(mine[60000 + 19999]), static_cast<int>(static_cast<char>(i))))
+      break;
     CHECK_OK(gaspi_wait(1, kLong));
     barrier();
   }

@@ -57,6 +57,8 @@ class Registration {
   static void group##_##name()
 
 int run_cases(int argc, char** argv);
+// The same for a process that has called gaspi_proc_init().
+int run_cases_of_started(int argc, char** argv);
 
 void report_failure(const char* file, int line, const std::string& text);
 void skip_case(const std::string& reason);

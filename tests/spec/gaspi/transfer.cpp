@@ -26,12 +26,14 @@ bool is_filled(const std::byte* from, size_t bytes, uint64_t seed) {
 // Catches: wrong bytes, at sizes around every change of protocol, by write and by read.
 SPEC_CASE(transfer, sizes) {
   constexpr size_t kSource = 0, kTarget = 300000, kBack = 600000;
-  for (const size_t size : {0u, 1u, 7u, 8u, 9u, 63u, 64u, 511u, 513u, 4095u, 4096u, 4097u, 8192u, 65535u, 65537u, 262144u}) {
+  for (const size_t size : {0u, 1u, 7u, 8u, 9u, 63u, 64u, 511u, 513u, 4095u, 4096u, 4097u, 8192u,
+                            65535u, 65537u, 262144u}) {
     fill(memory(kSource), size, size + job().rank);
     CHECK_OK(gaspi_write(0, kSource, job().peer(), 0, kTarget, size, 0, kLong));
     CHECK_OK(gaspi_notify(0, job().peer(), 0, 1, 0, kLong));
     CHECK_EQ(take_note(0, 0), 1u);
     CHECK(is_filled(memory(kTarget), size, size + job().behind()));
+    CHECK_OK(gaspi_wait(0, kLong));  // what comes back has to be there
     CHECK_OK(gaspi_read(0, kBack, job().peer(), 0, kTarget, size, 1, kLong));
     CHECK_OK(gaspi_wait(1, kLong));
     CHECK(is_filled(memory(kBack), size, size + job().rank));
@@ -278,7 +280,8 @@ SPEC_CASE(transfer, threads) {
   barrier();
   for (unsigned t = 0; t < kThreads; ++t)
     for (unsigned i = 0; i < kEach; ++i)
-      if (!CHECK_EQ(static_cast<int>(*memory(500000 + (t * kEach + i) * 64 + 63)), static_cast<int>(1 + (t + i) % 100)))
+      if (!CHECK_EQ(static_cast<int>(*memory(500000 + (t * kEach + i) * 64 + 63)),
+                    static_cast<int>(1 + (t + i) % 100)))
         return;
 }
 

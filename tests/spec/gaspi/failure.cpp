@@ -1,0 +1,209 @@
+// Failure (GASPI 17.1, 3.9, 5.5, 8.5.4): a process is killed, or stopped for a while, and the
+// others go on. Started with `causeway run --on-failure=continue`; a program of its own, because
+// nothing that needs all ranks works afterwards.
+//
+//   spec_gaspi_failure killed [point]   rank 1 kills itself with SIGKILL at a point of the work
+//   spec_gaspi_failure stopped          rank 1 is stopped for a second
+//   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "testing.h"
+
+namespace {
+
+gaspi_rank_t me, all;
+unsigned g_point = 3;
+std::atomic<int> failures{0};
+
+void expect(bool condition, const char* text, int line) {
+  if (condition) return;
+  std::fprintf(stderr, "rank %u: failure.cpp:%d: not true: %s\n", me, line, text);
+  failures.fetch_add(1);
+}
+#define EXPECT(condition) expect((condition), #condition, __LINE__)
+
+constexpr gaspi_rank_t kVictim = 1;
+constexpr size_t kSegment = 1u << 18;
+constexpr double kPatience = 60;  // seconds: longer than any machine takes to notice
+
+bool is_corrupt(gaspi_rank_t rank) {
+  std::vector<gaspi_state_t> states(all);
+  gaspi_state_vector_t vector = states.data();
+  EXPECT(gaspi_state_vec_get(vector) == GASPI_SUCCESS);
+  return states[rank] == GASPI_STATE_CORRUPT;
+}
+
+void die_if(unsigned now, unsigned point) {
+  if (me == kVictim && now == point) ::raise(SIGKILL);
+}
+
+// Calls until it is over, in portions of 10 ms; GASPI_TIMEOUT when it never is.
+template <typename Call>
+gaspi_return_t in_portions(Call&& call) {
+  const double end = spec::seconds_now() + kPatience;
+  gaspi_return_t result;
+  do {
+    result = call(gaspi_timeout_t{10});
+  } while (result == GASPI_TIMEOUT && spec::seconds_now() < end);
+  return result;
+}
+
+void start() {
+  EXPECT(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
+  gaspi_proc_rank(&me);
+  gaspi_proc_num(&all);
+  EXPECT(gaspi_segment_create(0, kSegment, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED) ==
+         GASPI_SUCCESS);
+}
+
+// Work that touches everything, until the failure shows. The victim dies before step `point`.
+void work_until_failure(unsigned point, char* base) {
+  for (unsigned i = 0; i < 100000; ++i) {
+    die_if(i, point);
+    const auto next = static_cast<gaspi_rank_t>((me + 1) % all);
+    gaspi_return_t results[4];
+    std::memset(base, static_cast<int>(i), 20000);
+    results[0] =
+        gaspi_write_notify(0, 0, next, 0, 100000, i % 2 == 0 ? 8 : 20000, 0, i + 1, 0, 1000);
+    results[1] = in_portions([](gaspi_timeout_t t) { return gaspi_wait(0, t); });
+    int one = 1, sum = 0;
+    results[2] = in_portions([&](gaspi_timeout_t t) {
+      return gaspi_allreduce(&one, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, GASPI_GROUP_ALL, t);
+    });
+    if (results[2] == GASPI_SUCCESS) EXPECT(sum == static_cast<int>(all));
+    results[3] = in_portions([&](gaspi_timeout_t t) {
+      return gaspi_segment_create(5, 8192, GASPI_GROUP_ALL, t, GASPI_ALLOC_DEFAULT);
+    });
+    if (results[3] == GASPI_SUCCESS) EXPECT(gaspi_segment_delete(5) == GASPI_SUCCESS);
+    for (const gaspi_return_t r : results) {
+      EXPECT(r == GASPI_SUCCESS || r == GASPI_ERROR);  // never a time-out: it was noticed
+      if (r != GASPI_SUCCESS) return;
+    }
+  }
+  EXPECT(!"the failure never showed");
+}
+
+// The survivors, without the victim: queues are purged, a group commits, and work goes on over
+// segments that kept their data.
+void go_on(char* base) {
+  const double end = spec::seconds_now() + kPatience;
+  while (!is_corrupt(kVictim) && spec::seconds_now() < end) ::usleep(1000);
+  for (gaspi_rank_t r = 0; r < all; ++r) EXPECT(is_corrupt(r) == (r == kVictim));
+  EXPECT(gaspi_write(0, 0, kVictim, 0, 0, 8, 0, GASPI_BLOCK) == GASPI_ERROR);
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERROR);
+  gaspi_atomic_value_t old = 0;
+  EXPECT(gaspi_atomic_fetch_add(0, 0, kVictim, 1, &old, GASPI_BLOCK) == GASPI_ERROR);
+  EXPECT(gaspi_passive_send(0, 0, kVictim, 8, GASPI_BLOCK) == GASPI_ERROR);
+  EXPECT(gaspi_proc_ping(kVictim, GASPI_BLOCK) == GASPI_ERROR);
+  for (gaspi_queue_id_t q = 0; q < 8; ++q)
+    EXPECT(gaspi_queue_purge(q, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_passive_queue_purge(GASPI_BLOCK) == GASPI_SUCCESS);
+  gaspi_segment_delete(5);
+  std::memset(base + 200000, 'x', 100);
+
+  gaspi_group_t survivors = 0;
+  EXPECT(gaspi_group_create(&survivors) == GASPI_SUCCESS);
+  for (gaspi_rank_t r = 0; r < all; ++r)
+    if (r != kVictim) EXPECT(gaspi_group_add(survivors, r) == GASPI_SUCCESS);
+  EXPECT(in_portions([&](gaspi_timeout_t t) { return gaspi_group_commit(survivors, t); }) ==
+         GASPI_SUCCESS);
+  int one = 1, sum = 0;
+  EXPECT(gaspi_allreduce(&one, &sum, 1, GASPI_OP_SUM, GASPI_TYPE_INT, survivors, GASPI_BLOCK) ==
+         GASPI_SUCCESS);
+  EXPECT(sum == all - 1);
+  EXPECT(base[200000] == 'x' && base[200099] == 'x');
+  EXPECT(gaspi_segment_create(6, 4096, survivors, GASPI_BLOCK, GASPI_ALLOC_DEFAULT) ==
+         GASPI_SUCCESS);
+  gaspi_rank_t next = me;
+  do {
+    next = static_cast<gaspi_rank_t>((next + 1) % all);
+  } while (next == kVictim);
+  EXPECT(gaspi_write_notify(0, 200000, next, 6, 64, 100, 3, 7, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(spec::take_note(6, 3) == 7);
+  EXPECT(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_barrier(survivors, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+}
+
+// Calls end with a time-out while a rank is stopped, and go on when it does.
+void stop_one() {
+  start();
+  gaspi_pointer_t base = nullptr;
+  gaspi_segment_ptr(0, &base);
+  static_cast<int*>(base)[0] = ::getpid();
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  int pid = 0;
+  if (me == 0) {
+    EXPECT(gaspi_read(0, 64, kVictim, 0, 0, 4, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+    pid = static_cast<int*>(base)[16];
+    ::kill(pid, SIGSTOP);
+    ::usleep(50000);  // it is on its way
+    const gaspi_return_t pinged = gaspi_proc_ping(kVictim, 300);
+    EXPECT(pinged == GASPI_TIMEOUT);
+    if (pinged != GASPI_TIMEOUT) std::fprintf(stderr, "ping: %s\n", gaspi_error_str(pinged));
+    EXPECT(gaspi_barrier(GASPI_GROUP_ALL, 300) == GASPI_TIMEOUT);
+    EXPECT(gaspi_passive_send(0, 0, kVictim, 8, 100) == GASPI_TIMEOUT);
+    EXPECT(!is_corrupt(kVictim));
+    ::kill(pid, SIGCONT);
+    EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_ping(kVictim, t); }) ==
+           GASPI_SUCCESS);
+  }
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  gaspi_rank_t from = 99;
+  if (me == kVictim) {
+    EXPECT(gaspi_passive_receive(0, 128, &from, 8, GASPI_BLOCK) == GASPI_SUCCESS && from == 0);
+  }
+  if (me == 0) EXPECT(gaspi_passive_send(0, 0, kVictim, 8, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+}
+
+void leave_on_signal(int) {
+  const gaspi_return_t result = gaspi_proc_term(GASPI_BLOCK);
+  ::_exit(result == GASPI_SUCCESS ? 0 : 3);
+}
+
+void interrupt_others() {
+  start();
+  ::signal(SIGINT, leave_on_signal);
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me != 0)
+    for (;;) ::pause();
+  for (gaspi_rank_t r = 1; r < all; ++r) EXPECT(gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+}
+
+}  // namespace
+
+// Catches: survivors that hang, die too, take the wrong rank for dead, lose their memory, or cannot
+// go on; calls that wait for a stopped rank beyond their time; a kill that is not carried out.
+SPEC_CASE(failure, of_a_process) {
+  start();
+  gaspi_pointer_t base = nullptr;
+  gaspi_segment_ptr(0, &base);
+  work_until_failure(g_point, static_cast<char*>(base));
+  go_on(static_cast<char*>(base));
+}
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "stopped") {
+    stop_one();
+  } else if (what == "interrupted") {
+    interrupt_others();
+  } else {
+    g_point = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;
+    failure_of_a_process();
+  }
+  if (me == 0 && failures == 0) std::printf("%s: well\n", what.c_str());
+  return failures == 0 ? 0 : 1;
+}
