@@ -12,6 +12,7 @@
 #include "am/send_buffer.h"
 #include "am/token.h"
 #include "am/word.h"
+#include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -267,7 +268,7 @@ cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, ui
 
 // The conduit has kept room: this cannot fail, except where the core only pretends to have it.
 cwy_status post_reserved(const CommitCall& call, NegotiatedSend& sd, uint64_t word) {
-  if (sd.from_client && call.nbytes != 0) std::memcpy(sd.slot.buffer, sd.cwy_addr, call.nbytes);
+  if (sd.from_client) copy_bytes(call.name, sd.slot.buffer, sd.cwy_addr, call.nbytes);
   if (__builtin_expect(call.flags & GEX_FLAG_IMMEDIATE, 0) && prepares_by_emulation(sd.conn)) {
     return try_emulated_commit(sd.conn, &sd.slot, word, call.args, call.nargs, call.nbytes);
   }

@@ -11,6 +11,7 @@
 #include "collective/exchange.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
@@ -61,6 +62,11 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
                        op_word(ops & ~static_cast<gex_OP_t>(declared)), dt_word(dt));
   }
   for (const Peer* peer : team.members()) {
+    if (has_device_end(*peer)) {
+      return fmt::format(
+          "the endpoint of rank {} is bound to device memory, whose atomics its owner performs",
+          peer->rank);
+    }
     const PeerFacts facts = runtime().job().facts_of(peer->rank, cep.conduit);
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = cep.conduit->module().reach(cep.conduit->domain(), &facts.desc, &err);

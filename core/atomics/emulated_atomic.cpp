@@ -1,10 +1,11 @@
 #include "atomics/emulated_atomic.h"
 
-#include <cstring>
+#include <mutex>
 
 #include "am/internal.h"
 #include "atomics/cpu_atomic.h"
 #include "event/op.h"
+#include "memkind/places.h"
 #include "object/fatal.h"
 #include "rma/emulation.h"
 
@@ -41,6 +42,25 @@ cwy_status emulated_atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey*, ui
   return status == CWY_OK ? CWY_INPROGRESS : status;
 }
 
+namespace {
+
+// Memory of a device: read, changed and written back here. All atomics on it come this way, to its
+// owner, so one lock makes them atomic to each other.
+std::mutex g_device_mutex;
+uint64_t device_atomic(gex_DT_t dt, gex_OP_t op, uint64_t addr, uint64_t operand1,
+                       uint64_t operand2) {
+  constexpr const char* kCall = "gex_AD_Op*()";
+  alignas(8) uint64_t value = 0;
+  const std::lock_guard lock(g_device_mutex);
+  copy_bytes(kCall, &value, reinterpret_cast<void*>(addr), dt_size(dt));
+  const uint64_t before = value;
+  const uint64_t old = cpu_atomic(dt, op, &value, operand1, operand2);
+  if (value != before) copy_bytes(kCall, reinterpret_cast<void*>(addr), &value, dt_size(dt));
+  return old;
+}
+
+}  // namespace
+
 void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const auto dt = static_cast<gex_DT_t>(args[0]);
   const uint64_t addr = join_halves(args[2], args[3]);
@@ -49,8 +69,12 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
     fatal("gex_AD_Op*()", "rank {} named target {:#x}, which is not aligned for its {} bytes",
           from.rank, addr, dt_size(dt));
   }
-  const uint64_t old = cpu_atomic(dt, static_cast<gex_OP_t>(args[1]), reinterpret_cast<void*>(addr),
-                                  join_halves(args[4], args[5]), join_halves(args[6], args[7]));
+  const auto opcode = static_cast<gex_OP_t>(args[1]);
+  const uint64_t operand1 = join_halves(args[4], args[5]), operand2 = join_halves(args[6], args[7]);
+  const bool on_device = device_at("gex_AD_Op*()", addr, dt_size(dt)) != nullptr;
+  const uint64_t old =
+      on_device ? device_atomic(dt, opcode, addr, operand1, operand2)
+                : cpu_atomic(dt, opcode, reinterpret_cast<void*>(addr), operand1, operand2);
   const int32_t answer[] = {args[8], args[9], low_half(old), high_half(old)};
   reply_internal(from, Internal::atomic_done, answer, 4, nullptr, 0);
 }
@@ -59,7 +83,7 @@ void on_atomic_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
   const uint64_t old = join_halves(args[2], args[3]);
   const Pending pending = pending_of(op);
-  if (pending.result != nullptr) std::memcpy(pending.result, &old, pending.bytes);
+  if (pending.result != nullptr) copy_bytes("gex_AD_Op*()", pending.result, &old, pending.bytes);
   op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
 }
 

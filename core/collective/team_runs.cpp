@@ -186,6 +186,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   }
   run->candidate = &choose(args);
   run->args = args;
+  run->stage = staged(call_name(args.operation), run->args, info_.rank);
   run->reduction = reduction;
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
@@ -203,6 +204,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   const bool first_in_line = runs_.empty() || runs_.back()->started;
   if (first_in_line && run->seq <= ended + kFrames && advance(*run)) {
     finish(*run);
+    if (run->stage != nullptr) run->stage->finish();
     recycle(std::move(run));
     return GEX_EVENT_INVALID;
   }
@@ -258,6 +260,7 @@ uint32_t TeamRuns::step() {
       continue;
     }
     finish(run);
+    if (run.stage != nullptr) run.stage->finish();
     Op* const op = run.op;
     std::unique_ptr<Run> over = std::move(runs_[i]);
     runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(i));
@@ -292,6 +295,7 @@ void TeamRuns::finish(Run& run) {
 void TeamRuns::recycle(std::unique_ptr<Run> run) {
   for (const BufferPool::Buffer& b : run->memory) pool_.give(b);
   run->memory.clear();
+  run->stage.reset();
   constexpr size_t kSpare = 8;
   if (spare_.size() < kSpare) {
     spare_.push_back(std::move(run));

@@ -17,6 +17,7 @@
 #include "collective/mailbox.h"
 #include "collective/table.h"
 #include "event/op.h"
+#include "memkind/stage.h"
 
 namespace causeway {
 
@@ -52,6 +53,7 @@ struct Run {
   ReduceKernel kernel = nullptr;
   bool started = false;
   bool over = false;  // the state machine has ended; transfers may still be under way
+  std::unique_ptr<CollectiveStage> stage;  // buffers in device memory; usually none
   BufferPool::Buffer state;
   std::vector<BufferPool::Buffer> memory;
   std::vector<RegionTransfer> transfers;

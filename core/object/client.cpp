@@ -166,6 +166,7 @@ void Client::publish_windows() {
 
 void Client::bind(Endpoint& ep, Segment* segment) {
   ep.set_segment(segment);
+  ep.refit_connections();
   publications_.forget(ep.index(), runtime().rank());
   if (segment != nullptr) publications_.learn(ep.index(), runtime().rank(), segment->pack());
   publish_windows();

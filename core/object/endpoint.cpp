@@ -107,6 +107,14 @@ void Endpoint::publish_windows() {
   for (Team* team : teams_) team->publish_window();
 }
 
+void Endpoint::refit_connections() {
+  for (uint16_t index = 0; index < kMaxEndpoints; ++index) {
+    std::vector<Peer>* const peers = known_peers(index);
+    if (peers == nullptr) continue;
+    for (Peer& peer : *peers) causeway::refit_connections(peer);
+  }
+}
+
 std::vector<Peer>& Endpoint::peers(uint16_t index) {
   if (std::vector<Peer>* peers = known_peers(index)) return *peers;
   const std::lock_guard lock(client_->publications().mutex());

@@ -63,6 +63,9 @@ class Endpoint {
   ConduitEp* split_ep(uint64_t medium);
   std::mutex& connect_mutex() { return base_->own_connect_mutex_; }
 
+  // What is bound here changed: connections of every peer get the tables that fit (peer.h).
+  void refit_connections();
+
   // Everything that has a window over this endpoint's peers: teams and TM-pairs.
   void add_team(Team* team);
   void remove_team(Team* team);

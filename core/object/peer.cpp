@@ -14,6 +14,7 @@
 #include "atomics/emulated_atomic.h"
 #include "config/peer_rules.h"
 #include "diag/log.h"
+#include "memkind/transfer.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -168,7 +169,29 @@ const std::array<cwyc_ops, 32> kAliasTables = [] {
   return tables;
 }();
 
-const cwyc_ops& alias_table(const Connection& base) {
+// The same with an end in device memory: what touches the client's memory goes through
+// memkind/transfer, vectors become messages, and atomics are performed by the owner.
+const std::array<cwyc_ops, 32> kDeviceTables = [] {
+  std::array<cwyc_ops, 32> tables = kAliasTables;
+  for (cwyc_ops& ops : tables) {
+    ops.put_small = device_put_small;
+    ops.put = device_put;
+    ops.get = device_get;
+    ops.put_notify = [](cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t,
+                        cwyc_rkey*, uint64_t, uint32_t,
+                        cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.putv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.getv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.atomic = emulated_atomic;
+    ops.am_medium = device_medium;
+    ops.am_long = device_long;
+  }
+  return tables;
+}();
+
+unsigned table_index(const Connection& base) {
   const cwyc_ops& inner = base.cep->inner[base.conn.table];
   unsigned which = 0;
   if (inner.put == &emulated_put) which |= kEmulatesPut;
@@ -176,7 +199,16 @@ const cwyc_ops& alias_table(const Connection& base) {
   if (inner.atomic == &emulated_atomic) which |= kEmulatesAtomic;
   if (inner.am_long == &emulated_long) which |= kEmulatesLong;
   if (inner.am_prepare == &emulated_prepare) which |= kEmulatesPrepare;
-  return kAliasTables[which];
+  return which;
+}
+
+void refit(Connection& c) {
+  c.device_end = (c.base != nullptr || c.split != nullptr) && has_device_end(*c.peer);
+  if (c.base == nullptr) return;
+  const unsigned which = table_index(Connection::of(c.base));
+  const cwyc_ops* const ops = c.device_end ? &kDeviceTables[which] : &kAliasTables[which];
+  // The endpoint is idle while what is bound changes; what did not change is not written.
+  if (c.conn.ops != ops) c.conn.ops = ops;
 }
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
@@ -257,7 +289,9 @@ void open_right(Peer& peer, Connection& c) {
   if (c.split != nullptr) return;  // its members have their own
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
   cwyc_rkey* rkey = peer.segment.publication->right(*c.cep, peer.rank);
-  const bool reached = rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
+  // Transfers with device memory choose their way themselves.
+  const bool reached =
+      rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
   c.rma_over_am.store(!reached, std::memory_order_relaxed);
   c.rkey.store(rkey, std::memory_order_release);
 }
@@ -288,11 +322,11 @@ Connection* Connection::make_alias(Peer* peer, Connection& base) {
   c->cep = base.cep;
   c->base = &base.conn;
   c->route = route_bits({peer->ep->client()->id(), peer->ep->index(), peer->ep_index});
-  c->conn.ops = &alias_table(base);
   c->conn.core = c;
   c->conn.ep = base.conn.ep;
   c->conn.peer = base.conn.peer;
   c->conn.table = base.conn.table;
+  refit(*c);
   return c;
 }
 
@@ -302,6 +336,7 @@ Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<S
   c->cep = cep;
   c->split = std::move(split);
   c->conn.ops = &split_table();
+  refit(*c);
   c->conn.core = c;
   c->conn.peer = {peer->rank, peer->epoch};
   return c;
@@ -443,9 +478,24 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
   return status;
 }
 
+const cwyc_ops& host_table(const Connection& alias) {
+  return kAliasTables[table_index(Connection::of(alias.base))];
+}
+
+void refit_connections(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    refit(*c);
+    if (c->device_end) c->rma_over_am.store(false, std::memory_order_relaxed);
+  }
+}
+
 void open_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
-  for (Connection* c : peer.connections) open_right(peer, *c);
+  for (Connection* c : peer.connections) {
+    refit(*c);
+    open_right(peer, *c);
+  }
 }
 
 void drop_rights(Peer& peer) {
@@ -453,6 +503,7 @@ void drop_rights(Peer& peer) {
   for (Connection* c : peer.connections) {
     c->rkey.store(nullptr, std::memory_order_release);
     c->rma_over_am.store(false, std::memory_order_relaxed);
+    refit(*c);
   }
 }
 

@@ -51,6 +51,9 @@ struct alignas(kEventAlignment) Connection {
   // Of the peer's bound segment; release/acquire. Owned by its Publication.
   std::atomic<cwyc_rkey*> rkey{nullptr};
   std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
+  // One of the two endpoints is bound to device memory: an alias whose table is the one of
+  // memkind/transfer.h, or a split over such.
+  bool device_end = false;
   cwyc_conn* base = nullptr;         // an alias: what it forwards to
   uint64_t route = 0;                // and the bits it adds to each word (am/word.h)
   std::unique_ptr<Split> split;      // a split: what it stands for; its `cep` has no conduit
@@ -66,6 +69,7 @@ struct alignas(kEventAlignment) Connection {
 };
 
 struct Publication;
+class RemoteDevice;
 
 // What is known of the segment bound to the remote endpoint. Written before `size` is stored
 // with release; valid when size (acquire) is non-zero.
@@ -76,6 +80,7 @@ struct RemoteSegment {
   bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;
   Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
+  RemoteDevice* device = nullptr;      // it is device memory (memkind/remote.h)
 };
 
 struct Peer {
@@ -113,6 +118,11 @@ cwy_status connect_peer(Peer& peer);
 // segment if there is one; made at the first call. CWY_RETRY while the conduit is at it. Throws
 // Error when it cannot be made.
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
+
+// The table that an alias has between host memory, whatever its ends are bound to.
+const cwyc_ops& host_table(const Connection& alias);
+// Gives the peer's connections the tables that fit what its two endpoints are bound to now.
+void refit_connections(Peer& peer);
 
 // Opens the right to the peer's segment on every connection of the peer that can use it.
 void open_rights(Peer& peer);

@@ -2,6 +2,7 @@
 
 #include "diag/error.h"
 #include "diag/log.h"
+#include "memkind/remote.h"
 #include "object/client.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
@@ -25,6 +26,7 @@ void give(Peer& peer, Publication& p) {
   peer.segment.delta = p.delta;
   peer.segment.inlined = p.inlined;
   peer.segment.publication = &p;
+  peer.segment.device = p.device.get();
   // Release: readers test the size first.
   peer.segment.size.store(p.facts.size, std::memory_order_release);
   open_rights(peer);
@@ -34,10 +36,19 @@ void take(Peer& peer) {
   peer.segment.size.store(0, std::memory_order_release);
   peer.segment.direct = peer.segment.inlined = false;
   peer.segment.publication = nullptr;
+  peer.segment.device = nullptr;
   drop_rights(peer);
 }
 
+// Is the rank on this host? Asked when a kind may open memory of another process.
+bool on_this_host(uint32_t rank) {
+  return runtime().job().locality(rank) != Locality::remote;
+}
+
 }  // namespace
+
+Publication::Publication() = default;
+Publication::~Publication() = default;
 
 void map_directly(const Peer& base, Publication& p) {
   if (base.rank == runtime().rank()) {
@@ -113,8 +124,13 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
   auto fresh = std::make_unique<Publication>();
   fresh->packed = packed;
   fresh->facts = PackedSegment::unpack(packed);
-  map_directly(base, *fresh);
-  fresh->inlined = fresh->direct && may_inline(base);
+  if (const std::string device = fresh->facts.right(kDeviceEntry); !device.empty()) {
+    fresh->device =
+        std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, on_this_host(rank));
+  } else {
+    map_directly(base, *fresh);
+    fresh->inlined = fresh->direct && may_inline(base);
+  }
   Publication& p = *known_.emplace(key, std::move(fresh)).first->second;
   client_->for_each_peer(index, rank, [&](Peer& peer) { give(peer, p); });
 }

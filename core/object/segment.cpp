@@ -12,6 +12,10 @@
 
 #include "diag/error.h"
 #include "diag/log.h"
+#include "memkind/device.h"
+#include "memkind/memkind.h"
+#include "memkind/places.h"
+#include "memkind/remote.h"
 #include "object/client.h"
 #include "object/runtime.h"
 
@@ -164,6 +168,84 @@ Segment* Segment::everything(Client* client) {
   return segment.release();
 }
 
+Segment* Segment::scratch(Client* client, size_t size) {
+  const size_t rounded = (size + kPage - 1) / kPage * kPage;
+  std::unique_ptr<Segment> segment(new Segment(client, nullptr, rounded, 0));
+  void* p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) {
+    throw Error(CWY_ERR_NOMEM, "{} bytes cannot be mapped: {}", rounded, strerror(errno));
+  }
+  segment->addr_ = p;
+  segment->mapped_here_ = true;
+  segment->register_everywhere(nullptr);
+  return segment.release();
+}
+
+Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t size,
+                            gex_Flags_t flags) {
+  Device& device = kind.device();
+  const cwym_module& module = device.module();
+  size_t rounded = size;
+  const bool allocates = addr == nullptr;
+  if (allocates) {
+    const uint64_t unit = std::max<uint64_t>(device.attr().alignment, 1);
+    if (size > UINT64_MAX - unit) {
+      throw Error(CWY_ERR_INVALID, "length {} is more than any device has", size);
+    }
+    rounded = (size + unit - 1) / unit * unit;
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    const cwy_status status = module.alloc(device.kind(), rounded, &addr, &err);
+    if (status != CWY_OK) {
+      throw Error(status, "{} cannot allocate a segment of {} bytes: {}", device.name(), rounded,
+                  err.text[0] ? err.text : status_name(status));
+    }
+  } else {
+    int32_t ordinal = 0;
+    const cwy_status status = module.who_owns(addr, size, &ordinal);
+    if (status != CWY_OK || ordinal != device.attr().device) {
+      throw Error(CWY_ERR_INVALID, "[{:#x}, {:#x}) is not memory of {}{}",
+                  reinterpret_cast<uint64_t>(addr), reinterpret_cast<uint64_t>(addr) + size,
+                  device.name(),
+                  status == CWY_OK ? fmt::format(", but of device {}", ordinal) : std::string());
+    }
+  }
+  std::unique_ptr<Segment> segment(new Segment(client, addr, rounded, flags));
+  segment->kind_ = &kind;
+  segment->device_ = &device;
+  segment->kind_allocated_ = allocates;
+  kind.add_segment();
+  add_device_range(reinterpret_cast<uint64_t>(addr), rounded, &device);
+  segment->register_device();
+  segment->enlist();
+  return segment.release();
+}
+
+// Registers the memory in every conduit that takes a form which the kind can export it in.
+void Segment::register_device() {
+  if (!device_->policy().native) return;
+  constexpr uint64_t kForms = CWY_FORM_DEVICE_VA | CWY_FORM_DMABUF | CWY_FORM_IPC;
+  for (auto& cep : client_->endpoint()->conduit_eps()) {
+    const uint64_t common = device_->attr().export_forms & cep->attr.mem_forms & kForms;
+    if (common == 0 || !(cep->caps & CWYC_CAP_MEM_REG)) continue;
+    cwy_memref ref{};
+    ref.head = CWY_HEAD(cwy_memref);
+    ref.fd = -1;
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    const auto form = static_cast<uint32_t>(common & -common);
+    const cwy_status status =
+        device_->module().export_mem(device_->kind(), addr_, size_, form, &ref, &err);
+    if (status != CWY_OK) {
+      log_info("{} does not export a segment for conduit {}: {}", device_->name(),
+               cep->conduit->name(), err.text[0] ? err.text : status_name(status));
+      continue;
+    }
+    device_->module().push(device_->kind());
+    register_in(*cep, ref);
+    device_->module().pop(device_->kind());
+    if (ref.fd >= 0) ::close(ref.fd);
+  }
+}
+
 void Segment::register_everywhere(const Conduit* except, Conduits conduits) {
   cwy_memref ref{};
   ref.head = CWY_HEAD(cwy_memref);
@@ -176,16 +258,19 @@ void Segment::register_everywhere(const Conduit* except, Conduits conduits) {
   for (auto& cep : client_->endpoint()->conduit_eps()) {
     if (cep->conduit == except || !(cep->caps & CWYC_CAP_MEM_REG)) continue;
     if (conduits == Conduits::mapping && !(cep->caps & CWYC_CAP_DIRECT)) continue;
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    cwyc_mem* mem = nullptr;
-    const cwy_status status =
-        cep->conduit->module().mem_reg(cep->conduit->domain(), &ref, &mem, &err);
-    if (status == CWY_OK) {
-      registrations_.push_back({cep->conduit, mem});
-    } else {
-      log_info("conduit {} does not register the segment ({}); its peers use active messages",
-               cep->conduit->name(), err.text[0] ? err.text : status_name(status));
-    }
+    register_in(*cep, ref);
+  }
+}
+
+void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_mem* mem = nullptr;
+  const cwy_status status = cep.conduit->module().mem_reg(cep.conduit->domain(), &ref, &mem, &err);
+  if (status == CWY_OK) {
+    registrations_.push_back({cep.conduit, mem});
+  } else {
+    log_info("conduit {} does not register the segment ({}); its peers use active messages",
+             cep.conduit->name(), err.text[0] ? err.text : status_name(status));
   }
 }
 
@@ -203,6 +288,10 @@ Segment::~Segment() {
     r.conduit->module().mem_release(r.conduit->domain(), r.mem);
   }
   if (mapped_here_) ::munmap(addr_, size_);
+  if (device_ == nullptr) return;
+  remove_device_range(reinterpret_cast<uint64_t>(addr_), size_);
+  if (kind_allocated_) device_->module().release(device_->kind(), addr_);
+  kind_->remove_segment();
 }
 
 cwyc_mem* Segment::registration(const Conduit* conduit) const {
@@ -214,6 +303,21 @@ cwyc_mem* Segment::registration(const Conduit* conduit) const {
 
 std::string Segment::pack() const {
   std::string out = fmt::format("{} {} {} ", serial_, reinterpret_cast<uint64_t>(addr_), size_);
+  if (device_ != nullptr) {
+    DeviceFacts facts;
+    facts.plugin = device_->plugin_name();
+    facts.attr = device_->attr();
+    facts.stageable = device_->policy().staging != KindPolicy::Staging::forbid;
+    if (device_->attr().export_forms & CWY_FORM_IPC) {
+      facts.ipc.head = CWY_HEAD(cwy_memref);
+      facts.ipc.fd = -1;
+      cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+      facts.has_ipc = device_->module().export_mem(device_->kind(), addr_, size_, CWY_FORM_IPC,
+                                                   &facts.ipc, &err) == CWY_OK;
+      if (!facts.has_ipc) log_info("{} does not export a segment: {}", device_->name(), err.text);
+    }
+    append_right(out, kDeviceEntry, facts.pack());
+  }
   for (const Registration& r : registrations_) {
     ConduitEp* cep = client_->endpoint()->conduit_ep(r.conduit);
     std::string right(cep->attr.rkey_max, '\0');

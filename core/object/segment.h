@@ -13,6 +13,12 @@
 namespace causeway {
 
 class Client;
+class Device;
+class MemKind;
+
+// The entry of a pack() that says of device memory what a peer needs to know (memkind/remote.h). No
+// conduit can have that name.
+inline constexpr const char* kDeviceEntry = "@device";
 
 class Segment {
  public:
@@ -26,13 +32,20 @@ class Segment {
   // Conduits that map or attach memory learn of it; others could only pin it.
   static Segment* everything(Client* client);
   bool is_everything() const { return size_ == UINT64_MAX; }
+  // Memory of a device: the kind allocates it (`addr` NULL) or the client did. Throws
+  // Error(CWY_ERR_INVALID) when it is not memory of that device.
+  static Segment* on_device(Client* client, MemKind& kind, void* addr, size_t size,
+                            gex_Flags_t flags);
+  // Host memory of the library's own, registered but not for peers to name.
+  static Segment* scratch(Client* client, size_t size);
   ~Segment();
 
   Client* client() const { return client_; }
   void* addr() const { return addr_; }
   size_t size() const { return size_; }
   gex_Flags_t flags() const { return flags_; }
-  gex_MK_t kind() const { return GEX_MK_HOST; }
+  // NULL: host memory.
+  Device* device() const { return device_; }
 
   // The registration in a conduit, or NULL.
   cwyc_mem* registration(const Conduit* conduit) const;
@@ -50,6 +63,8 @@ class Segment {
   Segment(Client* client, void* addr, size_t size, gex_Flags_t flags);
   enum class Conduits { all, mapping };
   void register_everywhere(const Conduit* except, Conduits conduits = Conduits::all);
+  void register_device();
+  void register_in(ConduitEp& cep, const cwy_memref& ref);
   void enlist();
 
   struct Registration {
@@ -63,6 +78,9 @@ class Segment {
   uint64_t serial_;
   bool enlisted_ = false;     // in the process' list
   bool mapped_here_ = false;  // by mmap of ours
+  MemKind* kind_ = nullptr;   // of device memory
+  Device* device_ = nullptr;
+  bool kind_allocated_ = false;
   std::vector<Registration> registrations_;
 };
 

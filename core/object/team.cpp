@@ -6,6 +6,7 @@
 #include "collective/engine.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
+#include "object/segment.h"
 #include "object/team_ids.h"
 
 extern "C" __attribute__((visibility("default"))) const uint32_t cwy_direct_v1 =
@@ -60,6 +61,12 @@ TeamCollectives& Team::collectives() {
 
 void Team::publish_window() {
   if (!runtime().direct_allowed()) return;
+  const Segment* const bound = ep_->segment();
+  if (bound != nullptr && bound->device() != nullptr) {
+    // Local addresses of this endpoint are not for the processor to touch.
+    __atomic_store_n(&head_->direct_count, 0, __ATOMIC_RELEASE);
+    return;
+  }
   for (uint32_t r = 0; r < head_->size; ++r) {
     const RemoteSegment& segment = members_[r]->segment;
     const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.inlined;

@@ -14,6 +14,8 @@
 #include "am/emulated_prepare.h"
 #include "am/internal.h"
 #include "atomics/emulated_atomic.h"
+#include "memkind/places.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -176,7 +178,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 }
 
 uint32_t push_emulations() {
-  uint32_t sent = push_emulated_longs() + push_stripes();
+  uint32_t sent = push_emulated_longs() + push_stripes() + push_device_transfers();
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return sent;
   // One pass, so that an operation whose peer is slow does not hold up the others.
@@ -236,7 +238,7 @@ void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t
     return;
   }
   require_in_segment(from, addr, length, what);
-  std::memcpy(reinterpret_cast<void*>(addr), payload, length);
+  copy_bytes(what, reinterpret_cast<void*>(addr), payload, length);
 }
 
 void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
@@ -246,7 +248,7 @@ void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, boo
     return;
   }
   require_in_segment(from, addr, length, what);
-  std::memcpy(to, reinterpret_cast<const void*>(addr), length);
+  copy_bytes(what, to, reinterpret_cast<const void*>(addr), length);
 }
 
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
@@ -265,9 +267,10 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   const uint64_t addr = join_halves(args[0], args[1]);
   const auto length = static_cast<uint32_t>(args[6]);
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
-  if (is_doubtful(addr, length, to_anywhere(args, nargs))) {
+  const bool anywhere = to_anywhere(args, nargs);
+  if (is_doubtful(addr, length, anywhere) || device_at(kCall, addr, length) != nullptr) {
     std::vector<char> copy(length);
-    load_for_peer(from, addr, copy.data(), length, true, kCall);
+    load_for_peer(from, addr, copy.data(), length, anywhere, kCall);
     reply_internal(from, Internal::get_data, answer, 4, copy.data(), length);
     return;
   }
@@ -277,7 +280,8 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
 
 void on_get_data(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
-  std::memcpy(transfer_of(op).local + join_halves(args[2], args[3]), payload, length);
+  copy_bytes("gex_RMA_Get*()", transfer_of(op).local + join_halves(args[2], args[3]), payload,
+             length);
   moved(op, length);
 }
 

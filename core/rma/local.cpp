@@ -1,6 +1,7 @@
 #include "rma/local.h"
 
 #include "am/emulated_long.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/segment.h"
@@ -70,6 +71,9 @@ cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsign
                            length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);
     if (status != CWY_ERR_UNSUPPORTED) return status;
     c.rma_over_am.store(true, std::memory_order_relaxed);
+  }
+  if (__builtin_expect(c.device_end, 0)) {
+    return device_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
   }
   // An empty long needs no right to any memory (specification NOTE 5).
   return emulated_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);

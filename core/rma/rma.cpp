@@ -116,6 +116,8 @@ cwy_status post_once(const Resolved& r, cwyc_op* op) {
   Connection& c = Connection::of(conn);
   // What is longer than one operation of the conduit goes in pieces, over messages.
   const bool fits = r.length <= c.cep->attr.rma_max && !r.elsewhere;
+  // Device memory has no limit of the conduit's and judges for itself what lies where.
+  if (__builtin_expect(!fits, 0) && c.device_end) return native(conn, r, nullptr, op);
   if (fits && !c.rma_over_am.load(std::memory_order_relaxed)) {
     const cwy_status status = native(conn, r, c.rkey.load(std::memory_order_acquire), op);
     if (status != CWY_ERR_UNSUPPORTED) return status;

@@ -4,6 +4,7 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/segment.h"
@@ -24,8 +25,8 @@ namespace {
         from.rank);
 }
 
-// Does the group lie in this rank's segments, with what is between its runs? 128 bits hold any
-// span.
+// May the group be copied as one: does it lie in this rank's segments of host memory, with what is
+// between its runs? 128 bits hold any span.
 bool in_segments(const Peer& from, const RunGroup& group) {
   const __int128 first = group.addr;
   const __int128 last = first + static_cast<__int128>(group.stride) * (group.count - 1);
@@ -34,6 +35,8 @@ bool in_segments(const Peer& from, const RunGroup& group) {
   if (low < 0 || bytes > INT64_MAX) return false;
   const auto addr = static_cast<uint64_t>(low), length = static_cast<uint64_t>(bytes);
   const Segment* bound = from.ep->segment();  // nearly always, and asked without a lock
+  // Device memory is copied run by run.
+  if (__builtin_expect(device_ranges.load(std::memory_order_relaxed) != 0, 0)) return false;
   return (bound != nullptr && bound->contains(addr, length)) || in_any_segment(addr, length);
 }
 

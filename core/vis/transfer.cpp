@@ -11,6 +11,8 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "memkind/places.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -169,7 +171,9 @@ VisTransfer::VisTransfer(const TransferPlan& plan, cwyc_op* op)
       immediate_(plan.immediate),
       anywhere_(plan.reach == Reach::anywhere),
       vectors_possible_(plan.reach == Reach::bound),
-      pack_below_(plan.reach == Reach::bound ? runtime().config().vis.pack_below : SIZE_MAX),
+      pack_below_(plan.reach != Reach::bound ? SIZE_MAX
+                  : plan.one_by_one          ? 0
+                                             : runtime().config().vis.pack_below),
       local_(owned(plan.local, local_levels_)),
       remote_(owned(plan.remote, remote_levels_)),
       client_(op),
@@ -499,7 +503,7 @@ size_t VisTransfer::pack_put(char* buffer, size_t room, int32_t* args) {
         if (fits < kLeastCut && data != 0) break;
         n = fits;
       }
-      std::memcpy(buffer + data, walk_.local.addr(), n);
+      copy_bytes(call_, buffer + data, walk_.local.addr(), n);
       runs.add(reinterpret_cast<uint64_t>(walk_.remote.addr()), static_cast<uint32_t>(n));
       data += n;
     }
@@ -555,7 +559,7 @@ bool VisTransfer::scatter(const Slot& slot, const char* data, size_t length) con
     size_t n = walk.piece();
     if (!is_large(n)) {
       n = std::min(n, length - at);
-      std::memcpy(walk.local.addr(), data + at, n);
+      copy_bytes(call_, walk.local.addr(), data + at, n);
       at += n;
     }
     walk.advance(n);

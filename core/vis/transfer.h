@@ -34,6 +34,7 @@ struct TransferPlan {
   Side local, remote;  // biased; levels and lists are the caller's
   Reach reach;
   bool immediate;             // may answer CWY_RETRY
+  bool one_by_one;            // every piece is an operation of its own: copies of a device here
   PeerCompletion completion;  // handler 0: none
 };
 

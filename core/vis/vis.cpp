@@ -4,6 +4,8 @@
 #include "am/send.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "memkind/places.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -185,6 +187,33 @@ Reach reach_of(const VisCall& call, const Peer& peer, const Side& remote) {
   return Reach::bound;
 }
 
+// Pieces of one side are all host memory, or all in the segment of device memory that is bound
+// there: the specification knows no address that may be either.
+void require_one_kind(const VisCall& call, const Side& local) {
+  bool any = false, any_host = false;
+  for (Cursor at(local); at.left() != 0; at.advance(at.left())) {
+    const bool on_device = device_at(call.name, at.addr(), at.left()) != nullptr;
+    any |= on_device;
+    any_host |= !on_device;
+    if (any && any_host) {
+      fatal(call.name,
+            "the local pieces lie in memory of different kinds ({} is {}); one call has one kind "
+            "on each side",
+            static_cast<void*>(at.addr()), on_device ? "device memory" : "not device memory");
+    }
+  }
+}
+void require_device_side(const VisCall& call, const Peer& peer, const Side& remote) {
+  if (peer.segment.device == nullptr || may_be_elsewhere(call.flags)) return;
+  for (Cursor at(remote); at.left() != 0; at.advance(at.left())) {
+    if (in_bound_segment(peer, reinterpret_cast<uint64_t>(at.addr()), at.left())) continue;
+    fatal(call.name,
+          "the remote pieces lie in memory of different kinds ({} is outside of the segment of "
+          "device memory of rank {}); one call has one kind on each side",
+          static_cast<void*>(at.addr()), peer.rank);
+  }
+}
+
 // Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
 template <typename Form>
 cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
@@ -203,12 +232,18 @@ cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
     nothing_to_move(call);
     return CWY_OK;
   }
+  const bool device = has_device_end(peer);
+  if (__builtin_expect(device, 0)) {
+    require_one_kind(call, put ? src : dst);
+    require_device_side(call, peer, put ? dst : src);
+  }
   const PeerCompletion completion =
       peer_completion_armed() ? take_peer_completion() : PeerCompletion{};
-  const cwy_status status = start_transfer(
-      {call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
-       reach_of(call, peer, put ? dst : src), (call.flags & GEX_FLAG_IMMEDIATE) != 0, completion},
-      op);
+  const cwy_status status =
+      start_transfer({call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
+                      reach_of(call, peer, put ? dst : src), (call.flags & GEX_FLAG_IMMEDIATE) != 0,
+                      device && is_in_reach(peer), completion},
+                     op);
   if (status == CWY_RETRY) poll_once();
   return status;
 }

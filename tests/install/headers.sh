@@ -18,7 +18,7 @@ for header in $(cd "$include" && find . -name '*.h' | sed 's|^\./||' | sort); do
   case $header in
     # parts of gasnetex.h, gasnet.h and gasnet_tools.h, say so themselves
     causeway/am_calls.h | causeway/identity.h | causeway/gasnet1_*.h | causeway/tools/*.h) continue ;;
-    gasnetex.h | gasnet.h | gasnet_coll.h | gasnet_ratomic.h | gasnet_vis.h) ;;
+    gasnetex.h | gasnet.h | gasnet_coll.h | gasnet_mk.h | gasnet_ratomic.h | gasnet_vis.h) ;;
     *) define= ;;
   esac
   check "$cc" -x c -std=c99

@@ -19,6 +19,8 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   include/causeway/plugin.h include/causeway/conduit.h include/causeway/memkind.h \
   include/causeway/collective.h include/causeway/direct.h include/causeway/am_calls.h \
   lib/libcauseway.so lib/causeway/1/conduit_self.so lib/causeway/1/conduit_shm.so \
+  lib/causeway/1/memkind_cuda.so lib/causeway/1/memkind_hip.so lib/causeway/1/memkind_ze.so \
+  include/gasnet_mk.h share/causeway/example/memkind_attic.c \
   lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
   lib/pkgconfig/causeway.pc lib/pkgconfig/gasnet-smp-seq.pc lib/libgasnet-ofi-par.a \
   include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun bin/gaspi_run \

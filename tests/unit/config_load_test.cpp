@@ -31,7 +31,7 @@ TEST(ConfigLoad, BuiltInDefault) {
   EXPECT_THAT(config.peers[1].use, ElementsAre("shm"));
   EXPECT_THAT(config.plugin_path, IsEmpty());
   EXPECT_EQ(config.on_load_error, LoadErrorPolicy::warn);
-  EXPECT_THAT(config.memkind_plugins, ElementsAre("host"));
+  EXPECT_THAT(config.memkind_plugins, ElementsAre("host", "cuda", "hip", "ze"));
   EXPECT_THAT(config.collective_plugins, ElementsAre("base", "hier"));
   EXPECT_EQ(config.direct_map, DirectMap::automatic);
   EXPECT_EQ(config.checks, Checks::none);
@@ -263,14 +263,14 @@ TEST(ConfigSets, Mistakes) {
 // Blocks whose room does not exist yet are legal, and say so once, where they are set.
 TEST(ConfigLoad, KeysWithoutEffectWarn) {
   Directory files;
-  ConfigSources sources = only_sets({"memkinds.cuda.staging=4MiB"});
+  ConfigSources sources = only_sets({"rails.both.policy=bandwidth"});
   sources.file = files.write("f", "trace:\n  file: x\nthreads: {progress: none}\n");
   const CheckedConfig checked = check_config(sources);
   ASSERT_TRUE(checked.config);
   ASSERT_EQ(checked.warnings.size(), 2u);  // threads.progress says what holds anyway
   EXPECT_EQ(checked.warnings[0].str(), *sources.file + ":1:1: trace has no effect in this version");
   EXPECT_EQ(checked.warnings[1].str(),
-            "CAUSEWAY_SET: memkinds.cuda.staging=4MiB: memkinds has no effect in this version");
+            "CAUSEWAY_SET: rails.both.policy=bandwidth: rails has no effect in this version");
   ::testing::internal::CaptureStderr();
   load_config(sources);
   load_config(sources);

@@ -16,6 +16,7 @@
 #include "config/peer_rules.h"
 #include "config/set_text.h"
 #include "diag/error.h"
+#include "explain_memkinds.h"
 #include "object/job.h"
 #include "probe_services.h"
 #include "select/conduit_set.h"
@@ -30,6 +31,7 @@ struct Arguments {
   std::string config;
   std::vector<std::string> sets;
   bool collectives = false;
+  bool memkinds = false;
   bool json = false;
 };
 
@@ -43,6 +45,8 @@ struct PeerClass {
   std::string rule;         // label and where it is written
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
   std::vector<Line> lines;
+  std::string put_conduit;  // empty when unreachable
+  uint64_t put_forms = 0;   // CWY_FORM_* that it registers
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
 
@@ -146,6 +150,9 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
     const Choice choice = choose(world.config, world.conduits, peer);
     out.rule = fmt::format("{} ({})", choice.rule->label, choice.rule->where.str());
     out.lines = lines_of(world, choice, peer.locality);
+    out.put_conduit = choice.put->name();
+    const ConduitEp& ep = world.endpoint(choice.put);
+    out.put_forms = ep.caps & CWYC_CAP_MEM_REG ? ep.attr.mem_forms : 0;
     out.others = others_of(world, choice, peer);
   } catch (const Error& e) {
     out.unreachable = e.text();
@@ -361,6 +368,12 @@ void print_people(const World& world, const Arguments& args,
     for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
   }
   if (args.collectives) print_collectives(world, args.ranks);
+  if (!args.memkinds) return;
+  std::vector<MemkindPeer> peers;
+  for (const PeerClass& c : classes) {
+    peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms});
+  }
+  print_memkinds(world.config, *world.loader, peers);
 }
 
 void print_json(const std::vector<PeerClass>& classes) {
@@ -417,6 +430,8 @@ void add_explain(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   sub->add_flag("--collectives", args->collectives,
                 "Also say which algorithm serves which collective; with --json, only that");
+  sub->add_flag("--memkind,--memkinds", args->memkinds,
+                "Also say how memory of devices is reached; not with --json");
   sub->add_flag("--json", args->json, "Print JSON");
   sub->callback([args, &status] { status = explain(*args); });
 }

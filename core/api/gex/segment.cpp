@@ -12,6 +12,8 @@
 #include "checks/call_arguments.h"
 #include "diag/error.h"
 #include "diag/refusal.h"
+#include "memkind/memkind.h"
+#include "memkind/remote.h"
 #include "object/binding.h"
 #include "object/client.h"
 #include "object/fatal.h"
@@ -63,7 +65,7 @@ bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
     const Endpoint* ep = find_endpoint(Team::of(tm)->client()->id(), peer.ep_index);
     const Segment* own = ep != nullptr ? ep->segment() : nullptr;
     if (own == nullptr) return false;
-    out = {own->addr(), own->addr(), own->size()};
+    out = {own->addr(), own->device() == nullptr ? own->addr() : nullptr, own->size()};
     return true;
   }
   out.size = peer.segment.size.load(std::memory_order_acquire);
@@ -145,10 +147,16 @@ CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t clien
     return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p or client is missing");
   }
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
-  if (kind != GEX_MK_HOST) {
-    return refuse(kCall, GASNET_ERR_BAD_ARG, "only GEX_MK_HOST segments are supported yet");
-  }
+  if (kind == GEX_MK_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "kind is GEX_MK_INVALID");
   if (length == 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "length is 0");
+  if (kind != GEX_MK_HOST) {
+    if (as(kind)->client() != as(client)) {
+      return refuse(kCall, GASNET_ERR_BAD_ARG, "kind belongs to another client");
+    }
+    return guarded(kCall, [&] {
+      *segment_p = as_c(Segment::on_device(as(client), *as(kind), address, length, flags));
+    });
+  }
   if (address == nullptr && length > max_segment_size()) {
     return refuse(kCall, GASNET_ERR_BAD_ARG,
                   fmt::format("length {} is over gasnet_getMaxLocalSegmentSize(), {}", length,
@@ -210,6 +218,11 @@ CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flag
   }
   if (as(ep)->client() != as(segment)->client()) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "endpoint and segment belong to different clients");
+  }
+  if (as(ep)->index() == 0 && as(segment)->device() != nullptr) {
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  "a segment of device memory cannot be bound to the primordial endpoint; create "
+                  "one with gex_EP_Create()");
   }
   return guarded(kCall, [&] { as(ep)->client()->bind(*as(ep), as(segment)); });
 }

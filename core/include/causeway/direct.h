@@ -100,9 +100,11 @@ static inline void* cwy_translate(const void* addr, intptr_t delta) {
 
 /* Transfers whose size the compiler knows and a register holds go to the library by value, so
  * that the client's variable need not live in memory for the sake of a path not taken. Not where
- * the flags speak of the variable's address. */
-#define CWY_BY_VALUE(nbytes, flags)                                                           \
+ * the flags speak of the variable's address, nor where the compiler sees no object at the address:
+ * that may be memory of a device, which only the library may touch. */
+#define CWY_BY_VALUE(addr, nbytes, flags)                                                     \
   (__builtin_constant_p(nbytes) && (nbytes)-1 < sizeof(gex_RMA_Value_t) &&                    \
+   __builtin_object_size(addr, 0) != (size_t)-1 &&                                            \
    !((flags) & (GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND | \
                 GEX_FLAG_IMMEDIATE)))
 
@@ -137,7 +139,7 @@ static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, 
     memcpy(cwy_translate(dest, delta), src, nbytes);
     return 0;
   }
-  if (CWY_BY_VALUE(nbytes, flags))
+  if (CWY_BY_VALUE(src, nbytes, flags))
     return cwy_put_small_v1(tm, rank, dest, cwy_load_value(src, nbytes), nbytes, flags);
   return cwy_put_blocking_v1(tm, rank, dest, src, nbytes, flags);
 }
@@ -167,7 +169,7 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, 
     memcpy(dest, cwy_translate(src, delta), nbytes);
     return 0;
   }
-  if (CWY_BY_VALUE(nbytes, flags)) {
+  if (CWY_BY_VALUE(dest, nbytes, flags)) {
     cwy_store_value(dest, cwy_get_small_v1(tm, rank, src, nbytes, flags), nbytes);
     return 0;
   }

@@ -1,0 +1,294 @@
+#include "memkind/device.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "config/config.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "event/op.h"
+#include "loader/signal_keeper.h"
+#include "memkind/bounce.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
+
+namespace causeway {
+namespace {
+
+// Devices in use. The list only holds what somebody owns; entries go with their last owner.
+std::mutex g_mutex;
+std::vector<std::weak_ptr<Device>> g_devices;
+
+void copied(cwym_op* op, cwy_status status) {
+  auto& copy = *reinterpret_cast<PendingCopy*>(op);
+  copy.device->pending.fetch_sub(1, std::memory_order_relaxed);
+  device_copies.fetch_sub(1, std::memory_order_relaxed);
+  copy.fn(copy, status);
+}
+
+std::string reason(const cwy_err& err, cwy_status status) {
+  return err.text[0] != '\0' ? std::string(err.text) : std::string(status_name(status));
+}
+
+MemkindPlugin& plugin_named(const std::string& name) {
+  const std::vector<std::string>& listed = runtime().config().memkind_plugins;
+  if (std::find(listed.begin(), listed.end(), name) == listed.end()) {
+    throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' is not among plugins.memkinds; add it",
+                name);
+  }
+  const SignalKeeper keeper;  // drivers' libraries install handlers
+  MemkindPlugin* plugin = runtime().loader().memkind(name);
+  if (plugin != nullptr) return *plugin;
+  for (const LoadFailure& failure : runtime().loader().failures()) {
+    if (failure.path.find("memkind_" + name + ".so") == std::string::npos) continue;
+    throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' cannot be loaded: {}", name, failure.reason);
+  }
+  throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' is not found in the search path", name);
+}
+
+std::shared_ptr<const Options> options_of(const MemkindPlugin& plugin) {
+  const std::string prefix = "memkinds." + plugin.manifest.name + ".options.";
+  const Config& config = runtime().config();
+  std::map<std::string, std::string> values;
+  std::map<std::string, Origin> origins;
+  for (auto at = config.values.lower_bound(prefix);
+       at != config.values.end() && at->first.compare(0, prefix.size(), prefix) == 0; ++at) {
+    const std::string key = at->first.substr(prefix.size());
+    values[key] = at->second;
+    const auto origin = config.origins.find(at->first);
+    if (origin != config.origins.end()) origins[key] = origin->second;
+  }
+  return make_options(plugin.manifest, values, origins);
+}
+
+std::shared_ptr<Device> opened_locked(const MemkindPlugin& plugin, int32_t ordinal,
+                                      const std::string& native) {
+  std::erase_if(g_devices, [](const auto& weak) { return weak.expired(); });
+  for (const auto& weak : g_devices) {
+    const std::shared_ptr<Device> device = weak.lock();
+    if (device != nullptr && &device->module() == &plugin.module &&
+        (device->attr().device == ordinal || !native.empty()) && device->native() == native) {
+      return device;
+    }
+  }
+  return nullptr;
+}
+
+std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
+                                    const std::string& native) {
+  if (auto device = opened_locked(plugin, ordinal, native)) return device;
+  const SignalKeeper keeper;
+  std::shared_ptr<const Options> options = options_of(plugin);
+  const KindPolicy policy = kind_policy(runtime().config(), plugin.manifest.name);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwym_kind* kind = nullptr;
+  cwy_status status =
+      plugin.module.create(as_c(options.get()), ordinal, native.empty() ? nullptr : native.data(),
+                           native.size(), &kind, &err);
+  if (status != CWY_OK) {
+    throw Error(status, "memory kind '{}': {}", plugin.manifest.name, reason(err, status));
+  }
+  cwym_attr attr{};
+  attr.head = CWY_HEAD(cwym_attr);
+  status = plugin.module.query(kind, &attr);
+  if (status != CWY_OK) {
+    plugin.module.destroy(kind);
+    throw Error(status, "memory kind '{}': query answered {}", plugin.manifest.name,
+                status_name(status));
+  }
+  auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
+  g_devices.push_back(device);
+  log_debug("memory kind {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
+            device->name(), attr.total_bytes, policy.depth, policy.chunk);
+  return device;
+}
+
+bool same_place(const cwym_attr& a, const cwym_attr& b) {
+  return a.pci_domain == b.pci_domain && a.pci_bus == b.pci_bus && a.pci_device == b.pci_device &&
+         a.pci_function == b.pci_function;
+}
+
+}  // namespace
+
+KindPolicy kind_policy(const Config& config, const std::string& plugin) {
+  KindPolicy policy;
+  const std::string prefix = "memkinds." + plugin + ".";
+  const auto text = [&](const char* key) -> const std::string* {
+    const auto found = config.values.find(prefix + key);
+    return found == config.values.end() ? nullptr : &found->second;
+  };
+  using Staging = KindPolicy::Staging;
+  if (const std::string* s = text("staging")) {
+    policy.staging = *s == "forbid"   ? Staging::forbid
+                     : *s == "always" ? Staging::always
+                                      : Staging::allow;
+  }
+  if (const std::string* s = text("chunk")) policy.chunk = parse_size(*s);
+  if (const std::string* s = text("depth")) policy.depth = static_cast<uint32_t>(std::stoul(*s));
+  if (const std::string* s = text("ipc")) policy.ipc = *s != "never";
+  if (const std::string* s = text("native")) policy.native = *s != "never";
+  return policy;
+}
+
+Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,
+               cwym_kind* kind, const cwym_attr& attr, std::string native)
+    : plugin_(plugin),
+      options_(std::move(options)),
+      policy_(policy),
+      kind_(kind),
+      attr_(attr),
+      native_(std::move(native)),
+      name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
+  for (auto& pool : bounces_) pool = std::make_unique<BouncePool>(*this);
+}
+
+Device::~Device() {
+  for (auto& pool : bounces_) pool.reset();
+  module().destroy(kind_);
+}
+
+cwy_status Device::copy(void* dst, const void* src, size_t length, cwym_op* op) {
+  const cwy_status status = module().copy(kind_, dst, src, length, op);
+  if (status < 0 && status != CWY_RETRY) copy_failed(status, dst, src, length);
+  return status;
+}
+
+uint32_t Device::progress() {
+  return module().progress(kind_, 64);
+}
+
+namespace {
+
+struct BlockingCopy : PendingCopy {
+  // Release by whoever runs the report, acquire by the waiter: the bytes are there.
+  std::atomic<bool> done{false};
+  cwy_status status = CWY_OK;
+};
+
+}  // namespace
+
+void Device::copy_now(void* dst, const void* src, size_t length) {
+  if (length == 0) return;
+  BlockingCopy copy;
+  copy.fn = [](PendingCopy& self, cwy_status status) {
+    auto& own = static_cast<BlockingCopy&>(self);
+    own.status = status;
+    own.done.store(true, std::memory_order_release);
+  };
+  cwy_status status = start_copy(*this, dst, src, length, copy);
+  while (status == CWY_RETRY) {
+    if (progress() == 0) ::sched_yield();
+    status = start_copy(*this, dst, src, length, copy);
+  }
+  if (status == CWY_OK) return;
+  while (!copy.done.load(std::memory_order_acquire)) {
+    if (progress() == 0) ::sched_yield();
+  }
+  if (copy.status != CWY_OK) copy_failed(copy.status, dst, src, length);
+}
+
+void Device::copy_failed(cwy_status status, const void* dst, const void* src, size_t length) {
+  const char* advice = "";
+  if (status == CWY_ERR_DEVICE_FAILED) {
+    advice = ": the device is lost; look into the kernel's log";
+  } else if (status == CWY_ERR_INVALID) {
+    advice =
+        ": one of them is not allocated (any more); memory of the client's must stay until "
+        "gex_Segment_Destroy()";
+  }
+  fatal("memory kind", "{}: a copy of {} bytes from {} to {} failed with {}{}", name_, length, src,
+        dst, status_name(status), advice);
+}
+
+cwy_status start_copy(Device& device, void* dst, const void* src, size_t length,
+                      PendingCopy& copy) {
+  copy.op.fn = copied;
+  copy.device = &device;
+  copy.dst = dst;
+  copy.src = src;
+  copy.length = length;
+  // Counted before the copy may finish.
+  device.pending.fetch_add(1, std::memory_order_relaxed);
+  device_copies.fetch_add(1, std::memory_order_relaxed);
+  const cwy_status status = device.copy(dst, src, length, &copy.op);
+  if (status != CWY_INPROGRESS) {
+    device.pending.fetch_sub(1, std::memory_order_relaxed);
+    device_copies.fetch_sub(1, std::memory_order_relaxed);
+  }
+  return status;
+}
+
+std::shared_ptr<Device> open_device(const std::string& plugin, int32_t ordinal,
+                                    const std::string& native) {
+  MemkindPlugin& loaded = plugin_named(plugin);
+  const std::lock_guard lock(g_mutex);
+  return open_locked(loaded, ordinal, native);
+}
+
+std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& like) {
+  MemkindPlugin& loaded = plugin_named(plugin);
+  const std::lock_guard lock(g_mutex);
+  for (const auto& weak : g_devices) {
+    const std::shared_ptr<Device> device = weak.lock();
+    if (device != nullptr && &device->module() == &loaded.module &&
+        same_place(device->attr(), like)) {
+      return device;
+    }
+  }
+  std::vector<int32_t> ordinals;
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const auto note = [](void* arg, int32_t ordinal, const char*) {
+    static_cast<std::vector<int32_t>*>(arg)->push_back(ordinal);
+  };
+  if (loaded.module.list_devices(note, &ordinals, &err) != CWY_OK) return nullptr;
+  // Nearly always the same number: tried first, so that no other device is opened for nothing.
+  std::stable_sort(ordinals.begin(), ordinals.end(),
+                   [&](int32_t a, int32_t b) { return (a == like.device) > (b == like.device); });
+  for (const int32_t ordinal : ordinals) {
+    const std::shared_ptr<Device> device = open_locked(loaded, ordinal, {});
+    if (same_place(device->attr(), like)) return device;
+  }
+  return nullptr;
+}
+
+uint32_t progress_devices() {
+  std::vector<std::shared_ptr<Device>> busy;
+  {
+    const std::unique_lock lock(g_mutex, std::try_to_lock);
+    if (!lock.owns_lock()) return 0;
+    for (const auto& weak : g_devices) {
+      std::shared_ptr<Device> device = weak.lock();
+      if (device != nullptr && device->pending.load(std::memory_order_relaxed) != 0) {
+        busy.push_back(std::move(device));
+      }
+    }
+  }
+  uint32_t events = 0;
+  for (const auto& device : busy) events += device->progress();
+  return events;
+}
+
+void copy_between(void* dst, Device* dst_device, const void* src, Device* src_device,
+                  size_t length) {
+  if (dst_device == nullptr && src_device == nullptr) {
+    std::memcpy(dst, src, length);
+    return;
+  }
+  if (dst_device == nullptr) return src_device->copy_now(dst, src, length);
+  if (src_device == nullptr || dst_device->copies_with(*src_device)) {
+    return dst_device->copy_now(dst, src, length);
+  }
+  std::vector<char> buffer(std::min<size_t>(length, dst_device->policy().chunk));
+  for (size_t at = 0; at < length; at += buffer.size()) {
+    const size_t n = std::min(buffer.size(), length - at);
+    src_device->copy_now(buffer.data(), static_cast<const char*>(src) + at, n);
+    dst_device->copy_now(static_cast<char*>(dst) + at, buffer.data(), n);
+  }
+}
+
+}  // namespace causeway

@@ -1,0 +1,109 @@
+// Device: one device of a memory kind, opened for the process. Every gex_MK_t of the same device
+// and native handles shares one, and so does memory that other processes of the host export.
+#pragma once
+
+#include <causeway/memkind.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "loader/loader.h"
+
+namespace causeway {
+
+// `memkinds.<name>` of the configuration.
+struct KindPolicy {
+  enum class Staging { allow, forbid, always };
+  Staging staging = Staging::allow;
+  bool ipc = true;     // other processes' memory is opened where the kind can
+  bool native = true;  // conduits that know the kind's memory get it
+  size_t chunk = 1 << 20;
+  uint32_t depth = 4;  // buffers of each direction
+};
+struct Config;
+KindPolicy kind_policy(const Config& config, const std::string& plugin);
+
+class BouncePool;
+
+class Device {
+ public:
+  Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,
+         cwym_kind* kind, const cwym_attr& attr, std::string native);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const cwym_module& module() const { return plugin_->module; }
+  cwym_kind* kind() const { return kind_; }
+  const cwym_attr& attr() const { return attr_; }
+  const KindPolicy& policy() const { return policy_; }
+  const std::string& plugin_name() const { return plugin_->manifest.name; }
+  const std::string& native() const { return native_; }
+  // "cuda:0"
+  const std::string& name() const { return name_; }
+  // Host buffers that copies go through: [0] to a peer, [1] from one.
+  BouncePool& bounces(bool get) { return *bounces_[get]; }
+  // Can one copy of this device's move bytes between its memory and that of `other`?
+  bool copies_with(const Device& other) const {
+    return &other == this || (other.plugin_ == plugin_ && (attr_.caps & CWYM_CAP_PEER_COPY) != 0);
+  }
+
+  // Moves bytes; both sides in reach of the kind. The answer is the kind's: CWY_OK, CWY_INPROGRESS
+  // (`op` follows from progress_devices() or a wait_copy() of any thread) or CWY_RETRY. Ends the
+  // job with one line on a failure.
+  cwy_status copy(void* dst, const void* src, size_t length, cwym_op* op);
+  // The same, complete on return. Any context: waits for the device only.
+  void copy_now(void* dst, const void* src, size_t length);
+  uint32_t progress();
+
+  // Ends the job: a copy was refused or failed.
+  [[noreturn]] void copy_failed(cwy_status status, const void* dst, const void* src, size_t length);
+
+  // Copies under way. Relaxed: a hint whether to ask the kind.
+  std::atomic<uint32_t> pending{0};
+
+ private:
+  MemkindPlugin* plugin_;
+  std::shared_ptr<const Options> options_;
+  KindPolicy policy_;
+  cwym_kind* kind_;
+  cwym_attr attr_;
+  std::string native_, name_;
+  std::unique_ptr<BouncePool> bounces_[2];
+};
+
+// A pending copy that counts in Device::pending. `fn` as cwym_op's; runs inside progress of any
+// thread, so it only notes what happened.
+struct PendingCopy {
+  cwym_op op{};  // first: the kind's report finds the object by its address
+  Device* device = nullptr;
+  void (*fn)(PendingCopy& self, cwy_status status) = nullptr;
+  void* dst = nullptr;
+  const void* src = nullptr;
+  size_t length = 0;
+};
+cwy_status start_copy(Device& device, void* dst, const void* src, size_t length, PendingCopy& copy);
+
+// Opens a device, or finds it opened. `native`: the client's handles in the form that the kind's
+// README names, or empty. Throws Error: UNSUPPORTED when the plugin is missing, or the driver, or
+// is too old; INVALID when there is no such device.
+std::shared_ptr<Device> open_device(const std::string& plugin, int32_t ordinal,
+                                    const std::string& native);
+// A device of the plugin that sits at the PCI address; opens it if need be. NULL when there is
+// none.
+std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& like);
+
+// Moves copies of every device forward. Returns how many finished.
+uint32_t progress_devices();
+// Copies under way on any device. Relaxed: a hint.
+inline std::atomic<uint32_t> device_copies{0};
+
+// Between two places, each host memory (device NULL) or of a device. Complete on return.
+void copy_between(void* dst, Device* dst_device, const void* src, Device* src_device,
+                  size_t length);
+
+}  // namespace causeway

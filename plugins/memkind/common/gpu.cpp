@@ -1,0 +1,305 @@
+#include "gpu.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace causeway {
+
+const cwy_services* gpu_services = nullptr;
+
+namespace {
+
+// The process in which the driver was started. 0: none yet.
+std::mutex g_start_mutex;
+std::atomic<pid_t> g_started{0};  // release when start() has ended, acquire by readers
+std::string g_problem;            // of start(); under the mutex until g_started is set
+
+// Memory of another process, opened here.
+struct Import {
+  void* base;
+};
+
+}  // namespace
+
+bool driver_is_usable() {
+  return g_started.load(std::memory_order_acquire) == ::getpid() && g_problem.empty();
+}
+
+Driver* started_driver(cwy_err* err) {
+  if (driver_is_usable()) return &driver();
+  const std::lock_guard lock(g_start_mutex);
+  const pid_t started = g_started.load(std::memory_order_acquire);
+  if (started == 0) {
+    g_problem = driver().start();
+    g_started.store(::getpid(), std::memory_order_release);
+  } else if (started != ::getpid() && g_problem.empty()) {
+    report(err, CWY_ERR_UNSUPPORTED,
+           "the driver was started in process %d and does not survive fork; create memory kinds "
+           "after the fork",
+           static_cast<int>(started));
+    return nullptr;
+  }
+  if (g_problem.empty()) return &driver();
+  report(err, CWY_ERR_UNSUPPORTED, "%s", g_problem.c_str());
+  return nullptr;
+}
+
+namespace {
+
+cwy_status list_devices(cwym_device_fn fn, void* arg, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    Driver* const d = started_driver(err);
+    return d != nullptr ? d->list(fn, arg, err) : CWY_ERR_UNSUPPORTED;
+  });
+}
+
+cwy_status create(const cwy_options*, int32_t device, const void* native, uint64_t native_length,
+                  cwym_kind** out, cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    Driver* const d = started_driver(err);
+    if (d == nullptr) return CWY_ERR_UNSUPPORTED;
+    return d->open(device, native, native_length, out, err);
+  });
+}
+
+void destroy(cwym_kind* kind) {
+  // After a fork the driver's objects are the parent's.
+  if (driver_is_usable()) delete kind;
+}
+
+cwy_status query(cwym_kind* kind, cwym_attr* attr) {
+  if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
+  const cwy_head head = attr->head;
+  std::memset(attr, 0, sizeof *attr);
+  attr->head = head;
+  attr->caps = CWYM_CAP_ALLOC | CWYM_CAP_ASYNC_COPY | CWYM_CAP_PEER_COPY | CWYM_CAP_UNIFIED_VA;
+  attr->kind_class = driver().kind_class();
+  attr->device = kind->ordinal();
+  attr->export_forms = CWY_FORM_DEVICE_VA | CWY_FORM_IPC;
+  attr->import_forms = CWY_FORM_IPC;
+  attr->pci_domain = attr->pci_bus = attr->pci_device = attr->pci_function = UINT32_MAX;
+  kind->describe(*attr);
+  return CWY_OK;
+}
+
+cwy_status who_owns(const void* addr, uint64_t length, int32_t* device) {
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  Allocation found;
+  if (at == 0 || at + length < at || !driver_is_usable() || !driver().find(at, &found)) {
+    return CWY_ERR_INVALID;
+  }
+  if (at < found.base || length > found.length || at - found.base > found.length - length) {
+    return CWY_ERR_INVALID;
+  }
+  *device = found.device;
+  return CWY_OK;
+}
+
+cwy_status alloc(cwym_kind* kind, uint64_t length, void** out, cwy_err* err) {
+  if (!driver_is_usable() || kind->lost()) {
+    return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
+  }
+  // A length of 0 still names a place of its own.
+  return kind->noted(kind->alloc(std::max<uint64_t>(length, 1), out, err));
+}
+
+cwy_status release(cwym_kind* kind, void* addr) {
+  if (addr == nullptr) return CWY_OK;
+  return driver_is_usable() ? kind->noted(kind->release(addr)) : CWY_OK;
+}
+
+cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t form, cwy_memref* out,
+                      cwy_err* err) {
+  if (out->head.struct_size < sizeof *out) {
+    return report(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 1.0's");
+  }
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  Allocation memory;
+  if (!driver_is_usable() || !driver().find(at, &memory) || memory.device != kind->ordinal()) {
+    return report(err, CWY_ERR_INVALID, "%p is not memory of device %d", addr, kind->ordinal());
+  }
+  const cwy_head head = out->head;
+  cwy_memref ref;
+  std::memset(&ref, 0, sizeof ref);
+  ref.head = head;
+  ref.form = form;
+  ref.kind_class = driver().kind_class();
+  ref.addr = at;
+  ref.length = length;
+  ref.device = kind->ordinal();
+  ref.fd = -1;
+  cwy_status status = CWY_OK;
+  if (form == CWY_FORM_IPC) {
+    ref.offset = at - memory.base;
+    ref.pid = static_cast<uint32_t>(::getpid());
+    status = kind->export_ipc(memory.base, &ref, err);
+  } else if (form == CWY_FORM_DMABUF) {
+    status = kind->export_dmabuf(at, length, &ref, err);
+  } else if (form != CWY_FORM_DEVICE_VA) {
+    return report(err, CWY_ERR_UNSUPPORTED, "form %u is not one of device memory", form);
+  }
+  if (status == CWY_OK) *out = ref;
+  return kind->noted(status);
+}
+
+cwy_status import_mem(cwym_kind* kind, const cwy_memref* ref, cwym_import** out, void** addr,
+                      cwy_err* err) {
+  return guarded(err, [&]() -> cwy_status {
+    if (ref->head.struct_size < sizeof *ref || ref->form != CWY_FORM_IPC ||
+        ref->kind_class != driver().kind_class() || ref->ipc_len == 0 ||
+        ref->ipc_len > sizeof ref->ipc) {
+      return report(err, CWY_ERR_INVALID, "this is not an IPC handle of %s", driver().name());
+    }
+    if (!driver_is_usable()) return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
+    auto import = std::make_unique<Import>();
+    const cwy_status status = kind->open_ipc(*ref, &import->base, err);
+    if (status != CWY_OK) return kind->noted(status);
+    Allocation memory;
+    // The sender's word, checked before anything is copied there.
+    if (driver().find(reinterpret_cast<uint64_t>(import->base), &memory) &&
+        (ref->length > memory.length || ref->offset > memory.length - ref->length)) {
+      kind->close_ipc(import->base);
+      return report(err, CWY_ERR_INVALID,
+                    "the handle's memory is shorter than what its owner says");
+    }
+    *addr = static_cast<char*>(import->base) + ref->offset;
+    *out = reinterpret_cast<cwym_import*>(import.release());
+    return CWY_OK;
+  });
+}
+
+void import_close(cwym_kind* kind, cwym_import* opened) {
+  const std::unique_ptr<Import> import(reinterpret_cast<Import*>(opened));
+  if (driver_is_usable()) kind->close_ipc(import->base);
+}
+
+cwy_status copy(cwym_kind* kind, void* dst, const void* src, uint64_t length, cwym_op* op) {
+  return guarded(nullptr, [&] { return kind->noted(kind->copy(dst, src, length, op)); });
+}
+
+uint32_t progress(cwym_kind* kind, uint32_t budget) {
+  return kind->progress(budget);
+}
+
+cwy_status push(cwym_kind* kind) {
+  return driver_is_usable() ? kind->noted(kind->push()) : CWY_ERR_DEVICE_FAILED;
+}
+cwy_status pop(cwym_kind* kind) {
+  return driver_is_usable() ? kind->noted(kind->pop()) : CWY_ERR_DEVICE_FAILED;
+}
+cwy_status flush(cwym_kind* kind, const void*, uint64_t) {
+  return driver_is_usable() ? kind->noted(kind->flush()) : CWY_ERR_DEVICE_FAILED;
+}
+cwy_status pin_host(cwym_kind* kind, void* addr, uint64_t length, cwy_err* err) {
+  if (!driver_is_usable()) return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
+  return kind->noted(kind->pin(addr, length, err));
+}
+cwy_status unpin_host(cwym_kind* kind, void* addr) {
+  return driver_is_usable() ? kind->noted(kind->unpin(addr)) : CWY_OK;
+}
+
+}  // namespace
+
+cwy_status start_gpu_plugin(const cwy_services* services, const cwym_module** module,
+                            cwy_err* err) {
+  if (services->head.major != CWY_PLUGIN_MAJOR) {
+    return report(err, CWY_ERR_UNSUPPORTED, "%s needs plugin interface 1", driver().name());
+  }
+  gpu_services = services;
+  static cwym_module table{};
+  table.head = CWY_HEAD(cwym_module);
+  table.min_core_minor = 0;
+  table.kind_class = driver().kind_class();
+  table.list_devices = list_devices;
+  table.create = create;
+  table.destroy = destroy;
+  table.query = query;
+  table.who_owns = who_owns;
+  table.alloc = alloc;
+  table.release = release;
+  table.export_mem = export_mem;
+  table.import_mem = import_mem;
+  table.import_close = import_close;
+  table.copy = copy;
+  table.progress = progress;
+  table.push = push;
+  table.pop = pop;
+  table.flush = flush;
+  table.pin_host = pin_host;
+  table.unpin_host = unpin_host;
+  *module = &table;
+  return CWY_OK;
+}
+
+}  // namespace causeway
+
+// ---- copies under way ----
+
+cwy_status cwym_kind::copy(void* dst, const void* src, uint64_t length, cwym_op* op) {
+  if (length == 0) return CWY_OK;
+  if (!causeway::driver_is_usable() || lost()) return CWY_ERR_DEVICE_FAILED;
+  causeway::Allocation memory;
+  const bool to = causeway::driver().find(reinterpret_cast<uint64_t>(dst), &memory);
+  const bool from = causeway::driver().find(reinterpret_cast<uint64_t>(src), &memory);
+  // Neither: memory of the kind that is not there any more.
+  if (!to && !from) return CWY_ERR_INVALID;
+  const Direction direction = to && from ? within : to ? to_device : from_device;
+  const std::lock_guard lock(mutex_);
+  if (pending_.size() == kMost) return CWY_RETRY;
+  cwy_status status = CWY_OK;
+  void* event = nullptr;
+  if (events_.empty()) {
+    event = make_event(&status);
+    if (event == nullptr) return status;
+  } else {
+    event = events_.back();
+    events_.pop_back();
+  }
+  status = enqueue(direction, dst, src, length, event);
+  if (status != CWY_OK) {
+    events_.push_back(event);
+    return status;
+  }
+  pending_.push_back({event, op});
+  return CWY_INPROGRESS;
+}
+
+uint32_t cwym_kind::progress(uint32_t budget) {
+  struct Finished {
+    cwym_op* op;
+    cwy_status status;
+  };
+  constexpr uint32_t kAtOnce = 64;
+  Finished finished[kAtOnce];
+  uint32_t count = 0;
+  {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return 0;  // another thread is at it
+    const uint32_t most = std::min(budget, kAtOnce);
+    const bool gone = lost() || !causeway::driver_is_usable();
+    size_t kept = 0;
+    for (size_t i = 0; i < pending_.size(); ++i) {
+      const Pending p = pending_[i];
+      cwy_status status = CWY_INPROGRESS;
+      if (count < most) status = gone ? CWY_ERR_DEVICE_FAILED : noted(poll(p.event));
+      if (status == CWY_INPROGRESS) {
+        pending_[kept++] = p;
+        continue;
+      }
+      events_.push_back(p.event);
+      finished[count++] = {p.op, status};
+    }
+    pending_.resize(kept);
+  }
+  for (uint32_t i = 0; i < count; ++i) finished[i].op->fn(finished[i].op, finished[i].status);
+  return count;
+}
+
+void cwym_kind::end_copies() {
+  for (const Pending& p : pending_) events_.push_back(p.event);
+  pending_.clear();
+  for (void* event : events_) free_event(event);
+  events_.clear();
+}

@@ -1,0 +1,429 @@
+// The HIP memory kind: memory of AMD devices, through the HIP runtime.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// The device is made current around each call that looks at it, and what was current before is
+// restored. Copies go through streams of the kind's own, one per direction. Facts of the library
+// (types, numbers, signatures) are from AMD's public reference; no ROCm installation is needed.
+#include <cstdio>
+#include <cstring>
+
+#include "../common/gpu.h"
+#include "../common/library.h"
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: memkind\n"
+    "name: hip\n"
+    "version: 1.0.0\n"
+    "api: '1.0'\n"
+    "min_core_minor: 0\n"
+    "summary: memory of AMD devices, through the HIP runtime\n"
+    "license: BSD-3-Clause\n");
+
+namespace causeway {
+namespace hip {
+namespace {
+
+using Result = int;  // hipError_t
+using Stream = void*;
+using Event = void*;
+struct IpcHandle {  // hipIpcMemHandle_t, passed by value
+  char bytes[64];
+};
+
+enum : Result {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kDeinitialized = 4,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kEccUncorrectable = 214,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kContextIsDestroyed = 709,
+  kHostMemoryAlreadyRegistered = 712,
+  kHostMemoryNotRegistered = 713,
+  kLaunchFailure = 719,
+  kNotSupported = 801,
+  kUnknown = 999
+};
+enum : int {  // hipPointer_attribute
+  kPointerMemoryType = 2,
+  kPointerDeviceOrdinal = 9,
+  kPointerRangeStart = 11,
+  kPointerRangeSize = 12
+};
+// hipMemoryTypeDevice; renumbered by version 6.
+constexpr int kMemoryTypeDevice5 = 1, kMemoryTypeDevice6 = 2;
+constexpr int kVersion6 = 60000000;
+constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kHostRegisterPortable = 1;
+constexpr int kCopyByAddress = 4;  // hipMemcpyDefault
+// The oldest runtime served: 5.0.
+constexpr int kLeastVersion = 50000000;
+
+struct Api {
+  const char* (*hipGetErrorString)(Result error);
+  Result (*hipRuntimeGetVersion)(int* version);
+  Result (*hipGetDeviceCount)(int* count);
+  Result (*hipDeviceGetName)(char* name, int length, int device);
+  Result (*hipDeviceTotalMem)(size_t* bytes, int device);
+  Result (*hipDeviceGetPCIBusId)(char* text, int length, int device);
+  Result (*hipGetDevice)(int* device);
+  Result (*hipSetDevice)(int device);
+  Result (*hipMalloc)(void** pointer, size_t bytes);
+  Result (*hipFree)(void* pointer);
+  Result (*hipMemcpyAsync)(void* dst, const void* src, size_t bytes, int kind, Stream stream);
+  Result (*hipPointerGetAttribute)(void* data, int attribute, void* pointer);
+  Result (*hipStreamCreateWithFlags)(Stream* stream, unsigned flags);
+  Result (*hipStreamDestroy)(Stream stream);
+  Result (*hipStreamSynchronize)(Stream stream);
+  Result (*hipEventCreateWithFlags)(Event* event, unsigned flags);
+  Result (*hipEventDestroy)(Event event);
+  Result (*hipEventRecord)(Event event, Stream stream);
+  Result (*hipEventQuery)(Event event);
+  Result (*hipIpcGetMemHandle)(IpcHandle* handle, void* pointer);
+  Result (*hipIpcOpenMemHandle)(void** pointer, IpcHandle handle, unsigned flags);
+  Result (*hipIpcCloseMemHandle)(void* pointer);
+  Result (*hipHostRegister)(void* addr, size_t bytes, unsigned flags);
+  Result (*hipHostUnregister)(void* addr);
+  // Of newer runtimes (6.2):
+  Result (*hipMemGetHandleForAddressRange)(void* handle, void* pointer, size_t bytes, int type,
+                                           unsigned long long flags);
+};
+
+cwy_status status_of(Result result) {
+  switch (result) {
+    case kSuccess:
+      return CWY_OK;
+    case kNotReady:
+      return CWY_INPROGRESS;
+    case kInvalidValue:
+    case kInvalidDevice:
+      return CWY_ERR_INVALID;
+    case kOutOfMemory:
+      return CWY_ERR_NOMEM;
+    case kNotInitialized:
+    case kDeinitialized:
+    case kEccUncorrectable:
+    case kIllegalAddress:
+    case kContextIsDestroyed:
+    case kLaunchFailure:
+    case kUnknown:
+      return CWY_ERR_DEVICE_FAILED;
+    default:
+      return CWY_ERR_UNSUPPORTED;
+  }
+}
+
+// The runtime's library under the names its versions gave it, newest first.
+const char* library_name() {
+  for (const char* name : {"libamdhip64.so.6", "libamdhip64.so.5"}) {
+    if (::dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return name;
+  }
+  return "libamdhip64.so";
+}
+
+class HipDriver final : public Driver {
+ public:
+  HipDriver() : library_(library_name()) {
+    library_.need(api.hipGetErrorString, "hipGetErrorString");
+    library_.need(api.hipRuntimeGetVersion, "hipRuntimeGetVersion");
+    library_.need(api.hipGetDeviceCount, "hipGetDeviceCount");
+    library_.need(api.hipDeviceGetName, "hipDeviceGetName");
+    library_.need(api.hipDeviceTotalMem, "hipDeviceTotalMem");
+    library_.need(api.hipDeviceGetPCIBusId, "hipDeviceGetPCIBusId");
+    library_.need(api.hipGetDevice, "hipGetDevice");
+    library_.need(api.hipSetDevice, "hipSetDevice");
+    library_.need(api.hipMalloc, "hipMalloc");
+    library_.need(api.hipFree, "hipFree");
+    library_.need(api.hipMemcpyAsync, "hipMemcpyAsync");
+    library_.need(api.hipPointerGetAttribute, "hipPointerGetAttribute");
+    library_.need(api.hipStreamCreateWithFlags, "hipStreamCreateWithFlags");
+    library_.need(api.hipStreamDestroy, "hipStreamDestroy");
+    library_.need(api.hipStreamSynchronize, "hipStreamSynchronize");
+    library_.need(api.hipEventCreateWithFlags, "hipEventCreateWithFlags");
+    library_.need(api.hipEventDestroy, "hipEventDestroy");
+    library_.need(api.hipEventRecord, "hipEventRecord");
+    library_.need(api.hipEventQuery, "hipEventQuery");
+    library_.need(api.hipIpcGetMemHandle, "hipIpcGetMemHandle");
+    library_.need(api.hipIpcOpenMemHandle, "hipIpcOpenMemHandle");
+    library_.need(api.hipIpcCloseMemHandle, "hipIpcCloseMemHandle");
+    library_.need(api.hipHostRegister, "hipHostRegister");
+    library_.need(api.hipHostUnregister, "hipHostUnregister");
+    library_.want(api.hipMemGetHandleForAddressRange, "hipMemGetHandleForAddressRange");
+  }
+
+  uint32_t kind_class() const override { return CWY_MEM_HIP; }
+  const char* name() const override { return "memory kind 'hip'"; }
+
+  std::string text(Result result) const {
+    const char* const words = api.hipGetErrorString(result);
+    return std::string(words != nullptr ? words : "unknown") + " (hipError_t " +
+           std::to_string(result) + ")";
+  }
+  cwy_status fail(cwy_err* err, const char* call, Result result) const {
+    return report(err, status_of(result), "%s: %s", call, text(result).c_str());
+  }
+
+  std::string start() override {
+    if (!library_.problem().empty()) return library_.problem();
+    int count = 0;
+    const Result result = api.hipGetDeviceCount(&count);
+    if (result != kSuccess) return "hipGetDeviceCount: " + text(result);
+    api.hipRuntimeGetVersion(&version_);
+    if (version_ >= kLeastVersion) return {};
+    return "the driver is too old: the runtime's version is " + std::to_string(version_) +
+           ", and 50000000 (5.0) is needed";
+  }
+
+  cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
+    int count = 0;
+    const Result result = api.hipGetDeviceCount(&count);
+    if (result != kSuccess) return fail(err, "hipGetDeviceCount", result);
+    if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+    for (int i = 0; i < count; ++i) {
+      char device_name[128] = "unnamed";
+      api.hipDeviceGetName(device_name, sizeof device_name, i);
+      fn(arg, i, device_name);
+    }
+    return CWY_OK;
+  }
+
+  cwy_status open(int32_t device, const void* native, uint64_t native_length, cwym_kind** out,
+                  cwy_err* err) override;
+
+  bool find(uint64_t addr, Allocation* out) override {
+    auto* const pointer = reinterpret_cast<void*>(addr);
+    int type = -1, device = 0;
+    void* base = nullptr;
+    size_t length = 0;
+    const int wanted = version_ >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5;
+    if (api.hipPointerGetAttribute(&type, kPointerMemoryType, pointer) != kSuccess ||
+        type != wanted ||
+        api.hipPointerGetAttribute(&base, kPointerRangeStart, pointer) != kSuccess ||
+        api.hipPointerGetAttribute(&length, kPointerRangeSize, pointer) != kSuccess ||
+        api.hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess) {
+      return false;
+    }
+    *out = {reinterpret_cast<uint64_t>(base), length, device};
+    return true;
+  }
+
+  Api api{};
+
+ private:
+  DriverLibrary library_;
+  int version_ = 0;
+};
+
+HipDriver& hip_driver() {
+  static HipDriver instance;
+  return instance;
+}
+const Api& api() {
+  return hip_driver().api;
+}
+cwy_status fail(cwy_err* err, const char* call, Result result) {
+  return hip_driver().fail(err, call, result);
+}
+
+// The device is the calling thread's current one as long as the object lives.
+class Current {
+ public:
+  explicit Current(int device) {
+    if (api().hipGetDevice(&before_) != kSuccess) before_ = -1;
+    if (before_ == device) {
+      before_ = -1;
+    } else {
+      result_ = api().hipSetDevice(device);
+    }
+  }
+  ~Current() {
+    if (before_ >= 0) api().hipSetDevice(before_);
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  Result result() const { return result_; }
+
+ private:
+  int before_ = -1;
+  Result result_ = kSuccess;
+};
+
+// What push() replaced, per thread; pairs nest.
+thread_local std::vector<int> tls_before;
+
+class HipDevice final : public cwym_kind {
+ public:
+  explicit HipDevice(int32_t device) : cwym_kind(device) {}
+
+  cwy_status open(cwy_err* err) {
+    const Current current(ordinal());
+    if (current.result() != kSuccess) return fail(err, "hipSetDevice", current.result());
+    for (Stream& stream : streams_) {
+      const Result result = api().hipStreamCreateWithFlags(&stream, kStreamNonBlocking);
+      if (result == kSuccess) continue;
+      stream = nullptr;
+      return fail(err, "hipStreamCreateWithFlags", result);
+    }
+    return CWY_OK;
+  }
+  ~HipDevice() override {
+    const Current current(ordinal());
+    for (Stream stream : streams_) {
+      if (stream == nullptr) continue;
+      if (!lost()) api().hipStreamSynchronize(stream);
+      api().hipStreamDestroy(stream);
+    }
+    end_copies();
+  }
+
+  void describe(cwym_attr& attr) override {
+    attr.alignment = 256;
+    size_t bytes = 0;
+    if (api().hipDeviceTotalMem(&bytes, ordinal()) == kSuccess) attr.total_bytes = bytes;
+    char text[64] = "";
+    unsigned domain = 0, bus = 0, device = 0, function = 0;
+    if (api().hipDeviceGetPCIBusId(text, sizeof text, ordinal()) == kSuccess &&
+        std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &device, &function) == 4) {
+      attr.pci_domain = domain;
+      attr.pci_bus = bus;
+      attr.pci_device = device;
+      attr.pci_function = function;
+    }
+    if (api().hipMemGetHandleForAddressRange != nullptr) attr.export_forms |= CWY_FORM_DMABUF;
+  }
+
+  cwy_status alloc(uint64_t length, void** out, cwy_err* err) override {
+    const Current current(ordinal());
+    const Result result = api().hipMalloc(out, length);
+    return result == kSuccess ? CWY_OK : fail(err, "hipMalloc", result);
+  }
+  cwy_status release(void* addr) override {
+    const Current current(ordinal());
+    return status_of(api().hipFree(addr));
+  }
+
+  cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
+    const Current current(ordinal());
+    IpcHandle handle{};
+    const Result result = api().hipIpcGetMemHandle(&handle, reinterpret_cast<void*>(base));
+    if (result != kSuccess) return fail(err, "hipIpcGetMemHandle", result);
+    std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
+    out->ipc_len = sizeof handle.bytes;
+    return CWY_OK;
+  }
+  cwy_status export_dmabuf(uint64_t addr, uint64_t length, cwy_memref* out, cwy_err* err) override {
+    if (api().hipMemGetHandleForAddressRange == nullptr) {
+      return report(err, CWY_ERR_UNSUPPORTED, "this runtime exports no dma-buf");
+    }
+    constexpr uint64_t kPage = 4096;
+    constexpr int kDmaBuf = 1;
+    const uint64_t start = addr / kPage * kPage;
+    const uint64_t bytes = (addr + length - start + kPage - 1) / kPage * kPage;
+    const Current current(ordinal());
+    const Result result = api().hipMemGetHandleForAddressRange(
+        &out->fd, reinterpret_cast<void*>(start), bytes, kDmaBuf, 0);
+    if (result != kSuccess) return fail(err, "hipMemGetHandleForAddressRange", result);
+    out->offset = addr - start;
+    return CWY_OK;
+  }
+  cwy_status open_ipc(const cwy_memref& ref, void** base, cwy_err* err) override {
+    IpcHandle handle{};
+    if (ref.ipc_len != sizeof handle.bytes) {
+      return report(err, CWY_ERR_INVALID, "a handle has %zu bytes, not %u", sizeof handle.bytes,
+                    ref.ipc_len);
+    }
+    std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
+    constexpr unsigned kLazyPeerAccess = 1;
+    const Current current(ordinal());
+    const Result result = api().hipIpcOpenMemHandle(base, handle, kLazyPeerAccess);
+    return result == kSuccess ? CWY_OK : fail(err, "hipIpcOpenMemHandle", result);
+  }
+  void close_ipc(void* base) override {
+    const Current current(ordinal());
+    api().hipIpcCloseMemHandle(base);
+  }
+
+  cwy_status pin(void* addr, uint64_t length, cwy_err* err) override {
+    const Current current(ordinal());
+    const Result result = api().hipHostRegister(addr, length, kHostRegisterPortable);
+    if (result == kSuccess || result == kHostMemoryAlreadyRegistered) return CWY_OK;
+    return fail(err, "hipHostRegister", result);
+  }
+  cwy_status unpin(void* addr) override {
+    const Current current(ordinal());
+    const Result result = api().hipHostUnregister(addr);
+    return result == kHostMemoryNotRegistered ? CWY_ERR_INVALID : status_of(result);
+  }
+
+  cwy_status push() override {
+    int before = 0;
+    Result result = api().hipGetDevice(&before);
+    if (result == kSuccess) result = api().hipSetDevice(ordinal());
+    if (result == kSuccess) tls_before.push_back(before);
+    return status_of(result);
+  }
+  cwy_status pop() override {
+    if (tls_before.empty()) return CWY_ERR_INVALID;
+    const int before = tls_before.back();
+    tls_before.pop_back();
+    return status_of(api().hipSetDevice(before));
+  }
+
+  void* make_event(cwy_status* status) override {
+    const Current current(ordinal());
+    Event event = nullptr;
+    *status = status_of(api().hipEventCreateWithFlags(&event, kEventDisableTiming));
+    return *status == CWY_OK ? event : nullptr;
+  }
+  void free_event(void* event) override { api().hipEventDestroy(event); }
+  cwy_status enqueue(Direction direction, void* dst, const void* src, uint64_t length,
+                     void* event) override {
+    const Current current(ordinal());
+    const Result result =
+        api().hipMemcpyAsync(dst, src, length, kCopyByAddress, streams_[direction]);
+    if (result != kSuccess) return status_of(result);
+    return status_of(api().hipEventRecord(event, streams_[direction]));
+  }
+  cwy_status poll(void* event) override { return status_of(api().hipEventQuery(event)); }
+
+ private:
+  Stream streams_[kDirections] = {};
+};
+
+cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
+                           cwy_err* err) {
+  if (native_length != 0) {
+    return report(err, CWY_ERR_INVALID, "this kind takes no native handle");
+  }
+  int count = 0;
+  const Result counted = api.hipGetDeviceCount(&count);
+  if (counted != kSuccess) return fail(err, "hipGetDeviceCount", counted);
+  if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+  if (device < 0 || device >= count) {
+    return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %d",
+                  device, count - 1);
+  }
+  auto opened = std::make_unique<HipDevice>(device);
+  const cwy_status status = opened->open(err);
+  if (status == CWY_OK) *out = opened.release();
+  return status;
+}
+
+}  // namespace
+}  // namespace hip
+
+Driver& driver() {
+  return hip::hip_driver();
+}
+
+}  // namespace causeway
+
+extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
+                                                  const cwym_module** module, cwy_err* err) {
+  return causeway::guarded(err, [&] { return causeway::start_gpu_plugin(services, module, err); });
+}

@@ -1,0 +1,595 @@
+// The Level Zero memory kind: device memory of oneAPI devices, through the Level Zero loader.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Copies go through immediate command lists of the kind's own, one per direction, on a copy engine
+// where there is one; each signals an event that the host asks. Facts of the library (types,
+// numbers, signatures) are from the public specification of Level Zero 1.x; no installation is
+// needed.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+
+#include "../common/gpu.h"
+#include "../common/library.h"
+
+CWY_MANIFEST(
+    "causeway_manifest: 1\n"
+    "kind: memkind\n"
+    "name: ze\n"
+    "version: 1.0.0\n"
+    "api: '1.0'\n"
+    "min_core_minor: 0\n"
+    "summary: device memory of oneAPI Level Zero\n"
+    "license: BSD-3-Clause\n");
+
+namespace causeway {
+namespace ze {
+namespace {
+
+using Result = uint32_t;  // ze_result_t
+using Handle = void*;
+
+enum : Result {
+  kSuccess = 0,
+  kNotReady = 1,
+  kDeviceLost = 0x70000001,
+  kOutOfHostMemory = 0x70000002,
+  kOutOfDeviceMemory = 0x70000003,
+  kRequiresReset = 0x70000006,
+  kUninitialized = 0x78000001,
+  kUnsupportedVersion = 0x78000002,
+  kUnsupportedFeature = 0x78000003,
+  kInvalidArgument = 0x78000004,
+  kInvalidNullHandle = 0x78000005,
+  kInvalidNullPointer = 0x78000007,
+  kInvalidSize = 0x78000008,
+  kUnsupportedSize = 0x78000009,
+  kUnknown = 0x7ffffffe
+};
+
+enum : uint32_t {  // ze_structure_type_t
+  kTypeDeviceProperties = 0x3,
+  kTypeQueueGroupProperties = 0x6,
+  kTypeMemoryProperties = 0x7,
+  kTypeContextDesc = 0xd,
+  kTypeQueueDesc = 0xe,
+  kTypeEventPoolDesc = 0x10,
+  kTypeEventDesc = 0x11,
+  kTypeDeviceMemAllocDesc = 0x15,
+  kTypeAllocationProperties = 0x17,
+  kTypeExportDesc = 0x18,
+  kTypeExportFd = 0x1a,
+  kTypePciProperties = 0x10008
+};
+
+// The structures, with the members in the specification's order.
+struct Head {
+  uint32_t stype = 0;
+  const void* next = nullptr;
+};
+struct DeviceProperties : Head {
+  uint32_t type, vendor, device, flags, subdevice, clock;
+  uint64_t max_alloc;
+  uint32_t contexts, priorities, threads, width, units, subslices, slices;
+  uint64_t timer;
+  uint32_t timestamp_bits, kernel_timestamp_bits;
+  uint8_t uuid[16];
+  char name[256];
+};
+struct MemoryProperties : Head {
+  uint32_t flags, clock, width;
+  uint64_t bytes;
+  char name[256];
+};
+struct QueueGroupProperties : Head {
+  uint32_t flags;
+  size_t max_pattern;
+  uint32_t queues;
+};
+struct ContextDesc : Head {
+  uint32_t flags = 0;
+};
+struct QueueDesc : Head {
+  uint32_t ordinal = 0, index = 0, flags = 0, mode = 0, priority = 0;
+};
+struct EventPoolDesc : Head {
+  uint32_t flags = 0, count = 0;
+};
+struct EventDesc : Head {
+  uint32_t index = 0, signal = 0, wait = 0;
+};
+struct DeviceMemAllocDesc : Head {
+  uint32_t flags = 0, ordinal = 0;
+};
+struct AllocationProperties : Head {
+  uint32_t type = 0;
+  uint64_t id = 0, page = 0;
+};
+struct ExportDesc : Head {
+  uint32_t flags = 0;
+};
+struct ExportFd : Head {
+  uint32_t flags = 0;
+  int fd = -1;
+};
+struct PciProperties : Head {
+  uint32_t domain, bus, device, function;
+  int32_t generation, lanes;
+  int64_t bandwidth;
+};
+struct IpcHandle {  // ze_ipc_mem_handle_t, passed by value; begins with a descriptor's number
+  char bytes[64];
+};
+
+constexpr uint32_t kMemoryTypeDevice = 2, kModeAsynchronous = 2, kPoolHostVisible = 1,
+                   kScopeHost = 4, kGroupCopy = 2, kGroupCompute = 1, kDmaBuf = 2;
+
+struct Api {
+  Result (*zeInit)(uint32_t flags);
+  Result (*zeDriverGet)(uint32_t* count, Handle* drivers);
+  Result (*zeDeviceGet)(Handle driver, uint32_t* count, Handle* devices);
+  Result (*zeDeviceGetProperties)(Handle device, DeviceProperties* properties);
+  Result (*zeDeviceGetMemoryProperties)(Handle device, uint32_t* count, MemoryProperties* out);
+  Result (*zeDeviceGetCommandQueueGroupProperties)(Handle device, uint32_t* count,
+                                                   QueueGroupProperties* out);
+  Result (*zeContextCreate)(Handle driver, const ContextDesc* desc, Handle* context);
+  Result (*zeContextDestroy)(Handle context);
+  Result (*zeMemAllocDevice)(Handle context, const DeviceMemAllocDesc* desc, size_t bytes,
+                             size_t alignment, Handle device, void** pointer);
+  Result (*zeMemFree)(Handle context, void* pointer);
+  Result (*zeMemGetAllocProperties)(Handle context, const void* pointer, AllocationProperties* out,
+                                    Handle* device);
+  Result (*zeMemGetAddressRange)(Handle context, const void* pointer, void** base, size_t* bytes);
+  Result (*zeMemGetIpcHandle)(Handle context, const void* pointer, IpcHandle* handle);
+  Result (*zeMemOpenIpcHandle)(Handle context, Handle device, IpcHandle handle, uint32_t flags,
+                               void** pointer);
+  Result (*zeMemCloseIpcHandle)(Handle context, const void* pointer);
+  Result (*zeCommandListCreateImmediate)(Handle context, Handle device, const QueueDesc* desc,
+                                         Handle* list);
+  Result (*zeCommandListDestroy)(Handle list);
+  Result (*zeCommandListAppendMemoryCopy)(Handle list, void* dst, const void* src, size_t bytes,
+                                          Handle signal, uint32_t waits, Handle* wait_for);
+  Result (*zeEventPoolCreate)(Handle context, const EventPoolDesc* desc, uint32_t devices,
+                              Handle* which, Handle* pool);
+  Result (*zeEventPoolDestroy)(Handle pool);
+  Result (*zeEventCreate)(Handle pool, const EventDesc* desc, Handle* event);
+  Result (*zeEventDestroy)(Handle event);
+  Result (*zeEventQueryStatus)(Handle event);
+  Result (*zeEventHostReset)(Handle event);
+  Result (*zeEventHostSynchronize)(Handle event, uint64_t timeout);
+  // An extension:
+  Result (*zeDevicePciGetPropertiesExt)(Handle device, PciProperties* properties);
+};
+
+cwy_status status_of(Result result) {
+  switch (result) {
+    case kSuccess:
+      return CWY_OK;
+    case kNotReady:
+      return CWY_INPROGRESS;
+    case kInvalidArgument:
+    case kInvalidNullHandle:
+    case kInvalidNullPointer:
+    case kInvalidSize:
+      return CWY_ERR_INVALID;
+    case kOutOfHostMemory:
+    case kOutOfDeviceMemory:
+    case kUnsupportedSize:
+      return CWY_ERR_NOMEM;
+    case kDeviceLost:
+    case kRequiresReset:
+    case kUninitialized:
+    case kUnknown:
+      return CWY_ERR_DEVICE_FAILED;
+    default:
+      return CWY_ERR_UNSUPPORTED;
+  }
+}
+
+cwy_status fail(cwy_err* err, const char* call, Result result) {
+  return report(err, status_of(result), "%s answers %#x", call, result);
+}
+
+struct Found {
+  Handle driver, device;
+};
+
+// The form of `native` (README).
+struct Native {
+  Handle device;
+  Handle context;
+  uint64_t memory_ordinal;
+};
+
+class ZeDriver final : public Driver {
+ public:
+  ZeDriver() : library_("libze_loader.so.1") {
+    library_.need(api.zeInit, "zeInit");
+    library_.need(api.zeDriverGet, "zeDriverGet");
+    library_.need(api.zeDeviceGet, "zeDeviceGet");
+    library_.need(api.zeDeviceGetProperties, "zeDeviceGetProperties");
+    library_.need(api.zeDeviceGetMemoryProperties, "zeDeviceGetMemoryProperties");
+    library_.need(api.zeDeviceGetCommandQueueGroupProperties,
+                  "zeDeviceGetCommandQueueGroupProperties");
+    library_.need(api.zeContextCreate, "zeContextCreate");
+    library_.need(api.zeContextDestroy, "zeContextDestroy");
+    library_.need(api.zeMemAllocDevice, "zeMemAllocDevice");
+    library_.need(api.zeMemFree, "zeMemFree");
+    library_.need(api.zeMemGetAllocProperties, "zeMemGetAllocProperties");
+    library_.need(api.zeMemGetAddressRange, "zeMemGetAddressRange");
+    library_.need(api.zeMemGetIpcHandle, "zeMemGetIpcHandle");
+    library_.need(api.zeMemOpenIpcHandle, "zeMemOpenIpcHandle");
+    library_.need(api.zeMemCloseIpcHandle, "zeMemCloseIpcHandle");
+    library_.need(api.zeCommandListCreateImmediate, "zeCommandListCreateImmediate");
+    library_.need(api.zeCommandListDestroy, "zeCommandListDestroy");
+    library_.need(api.zeCommandListAppendMemoryCopy, "zeCommandListAppendMemoryCopy");
+    library_.need(api.zeEventPoolCreate, "zeEventPoolCreate");
+    library_.need(api.zeEventPoolDestroy, "zeEventPoolDestroy");
+    library_.need(api.zeEventCreate, "zeEventCreate");
+    library_.need(api.zeEventDestroy, "zeEventDestroy");
+    library_.need(api.zeEventQueryStatus, "zeEventQueryStatus");
+    library_.need(api.zeEventHostReset, "zeEventHostReset");
+    library_.need(api.zeEventHostSynchronize, "zeEventHostSynchronize");
+    library_.want(api.zeDevicePciGetPropertiesExt, "zeDevicePciGetPropertiesExt");
+  }
+
+  uint32_t kind_class() const override { return CWY_MEM_ZE; }
+  const char* name() const override { return "memory kind 'ze'"; }
+
+  std::string start() override {
+    if (!library_.problem().empty()) return library_.problem();
+    Result result = api.zeInit(0);
+    if (result == kUnsupportedVersion)
+      return "the driver is too old: it does not serve this loader";
+    uint32_t drivers = 0;
+    if (result == kSuccess) result = api.zeDriverGet(&drivers, nullptr);
+    std::vector<Handle> handles(drivers);
+    if (result == kSuccess) result = api.zeDriverGet(&drivers, handles.data());
+    if (result != kSuccess) {
+      char text[64];
+      std::snprintf(text, sizeof text, "zeInit answers %#x", result);
+      return text;
+    }
+    for (Handle driver_handle : handles) {
+      uint32_t count = 0;
+      if (api.zeDeviceGet(driver_handle, &count, nullptr) != kSuccess) continue;
+      std::vector<Handle> devices(count);
+      if (api.zeDeviceGet(driver_handle, &count, devices.data()) != kSuccess) continue;
+      for (Handle device : devices) devices_.push_back({driver_handle, device});
+    }
+    return {};
+  }
+
+  cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
+    if (devices_.empty()) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      DeviceProperties properties{};
+      properties.stype = kTypeDeviceProperties;
+      const bool known = api.zeDeviceGetProperties(devices_[i].device, &properties) == kSuccess;
+      fn(arg, static_cast<int32_t>(i), known ? properties.name : "unnamed");
+    }
+    return CWY_OK;
+  }
+
+  cwy_status open(int32_t device, const void* native, uint64_t native_length, cwym_kind** out,
+                  cwy_err* err) override;
+
+  // Memory belongs to a context here, so each that kinds use is asked.
+  bool find(uint64_t addr, Allocation* out) override {
+    auto* const pointer = reinterpret_cast<void*>(addr);
+    const std::lock_guard lock(contexts_mutex_);
+    for (const auto& [context, users] : contexts_) {
+      AllocationProperties properties;
+      properties.stype = kTypeAllocationProperties;
+      Handle device = nullptr;
+      if (api.zeMemGetAllocProperties(context, pointer, &properties, &device) != kSuccess ||
+          properties.type != kMemoryTypeDevice) {
+        continue;
+      }
+      void* base = nullptr;
+      size_t bytes = 0;
+      if (api.zeMemGetAddressRange(context, pointer, &base, &bytes) != kSuccess) continue;
+      *out = {reinterpret_cast<uint64_t>(base), bytes, ordinal_of(device)};
+      return true;
+    }
+    return false;
+  }
+
+  int32_t ordinal_of(Handle device) const {
+    for (size_t i = 0; i < devices_.size(); ++i) {
+      if (devices_[i].device == device) return static_cast<int32_t>(i);
+    }
+    return -1;
+  }
+  void use(Handle context) {
+    const std::lock_guard lock(contexts_mutex_);
+    ++contexts_[context];
+  }
+  void unuse(Handle context) {
+    const std::lock_guard lock(contexts_mutex_);
+    if (--contexts_[context] == 0) contexts_.erase(context);
+  }
+
+  Api api{};
+
+ private:
+  DriverLibrary library_;
+  std::vector<Found> devices_;  // of all drivers; constant after start()
+  std::mutex contexts_mutex_;
+  std::map<Handle, unsigned> contexts_;  // with how many devices use them
+};
+
+ZeDriver& ze_driver() {
+  static ZeDriver instance;
+  return instance;
+}
+const Api& api() {
+  return ze_driver().api;
+}
+
+class ZeDevice final : public cwym_kind {
+ public:
+  ZeDevice(int32_t ordinal, Found found, uint32_t memory)
+      : cwym_kind(ordinal), driver_(found.driver), device_(found.device), memory_(memory) {}
+
+  // `context`: the client's, or NULL for one of the kind's own.
+  cwy_status open(Handle context, cwy_err* err) {
+    Result result = kSuccess;
+    if (context != nullptr) {
+      context_ = context;
+    } else {
+      ContextDesc desc;
+      desc.stype = kTypeContextDesc;
+      result = api().zeContextCreate(driver_, &desc, &context_);
+      if (result != kSuccess) return fail(err, "zeContextCreate", result);
+      own_context_ = true;
+    }
+    ze_driver().use(context_);
+    QueueDesc desc;
+    desc.stype = kTypeQueueDesc;
+    desc.ordinal = copy_group();
+    desc.mode = kModeAsynchronous;
+    for (Handle& list : lists_) {
+      result = api().zeCommandListCreateImmediate(context_, device_, &desc, &list);
+      if (result == kSuccess) continue;
+      list = nullptr;
+      return fail(err, "zeCommandListCreateImmediate", result);
+    }
+    return CWY_OK;
+  }
+  ~ZeDevice() override {
+    // Lists end what they have: an event behind each is waited for by whoever asked for the copy.
+    for (Handle list : lists_) {
+      if (list != nullptr) api().zeCommandListDestroy(list);
+    }
+    end_copies();
+    for (Handle pool : pools_) api().zeEventPoolDestroy(pool);
+    if (context_ == nullptr) return;
+    ze_driver().unuse(context_);
+    if (own_context_) api().zeContextDestroy(context_);
+  }
+
+  void describe(cwym_attr& attr) override {
+    attr.alignment = 256;
+    attr.export_forms |= CWY_FORM_DMABUF;
+    uint32_t count = 0;
+    if (api().zeDeviceGetMemoryProperties(device_, &count, nullptr) == kSuccess) {
+      std::vector<MemoryProperties> all(count);
+      for (MemoryProperties& m : all) m.stype = kTypeMemoryProperties;
+      if (api().zeDeviceGetMemoryProperties(device_, &count, all.data()) == kSuccess &&
+          memory_ < count) {
+        attr.total_bytes = all[memory_].bytes;
+      }
+    }
+    PciProperties pci{};
+    pci.stype = kTypePciProperties;
+    if (api().zeDevicePciGetPropertiesExt != nullptr &&
+        api().zeDevicePciGetPropertiesExt(device_, &pci) == kSuccess) {
+      attr.pci_domain = pci.domain;
+      attr.pci_bus = pci.bus;
+      attr.pci_device = pci.device;
+      attr.pci_function = pci.function;
+    }
+  }
+
+  cwy_status alloc(uint64_t length, void** out, cwy_err* err) override {
+    // Exportable, so that a dma-buf of it can be had later.
+    ExportDesc exported;
+    exported.stype = kTypeExportDesc;
+    exported.flags = kDmaBuf;
+    DeviceMemAllocDesc desc;
+    desc.stype = kTypeDeviceMemAllocDesc;
+    desc.next = &exported;
+    desc.ordinal = memory_;
+    constexpr size_t kAlignment = 256;
+    Result result = api().zeMemAllocDevice(context_, &desc, length, kAlignment, device_, out);
+    if (result != kSuccess && status_of(result) == CWY_ERR_UNSUPPORTED) {
+      desc.next = nullptr;
+      result = api().zeMemAllocDevice(context_, &desc, length, kAlignment, device_, out);
+    }
+    return result == kSuccess ? CWY_OK : fail(err, "zeMemAllocDevice", result);
+  }
+  cwy_status release(void* addr) override { return status_of(api().zeMemFree(context_, addr)); }
+
+  cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
+    IpcHandle handle{};
+    const Result result = api().zeMemGetIpcHandle(context_, reinterpret_cast<void*>(base), &handle);
+    if (result != kSuccess) return fail(err, "zeMemGetIpcHandle", result);
+    std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
+    out->ipc_len = sizeof handle.bytes;
+    return CWY_OK;
+  }
+  cwy_status export_dmabuf(uint64_t addr, uint64_t, cwy_memref* out, cwy_err* err) override {
+    ExportFd exported;
+    exported.stype = kTypeExportFd;
+    exported.flags = kDmaBuf;
+    AllocationProperties properties;
+    properties.stype = kTypeAllocationProperties;
+    properties.next = &exported;
+    Handle device = nullptr;
+    auto* const pointer = reinterpret_cast<void*>(addr);
+    Result result = api().zeMemGetAllocProperties(context_, pointer, &properties, &device);
+    void* base = nullptr;
+    size_t bytes = 0;
+    if (result == kSuccess) result = api().zeMemGetAddressRange(context_, pointer, &base, &bytes);
+    if (result != kSuccess) return fail(err, "zeMemGetAllocProperties", result);
+    if (exported.fd < 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver gives no dma-buf");
+    out->fd = exported.fd;
+    out->offset = addr - reinterpret_cast<uint64_t>(base);
+    return CWY_OK;
+  }
+
+  // A handle begins with the number of a descriptor of the process that made it: the descriptor is
+  // fetched from there.
+  cwy_status open_ipc(const cwy_memref& ref, void** base, cwy_err* err) override {
+    IpcHandle handle{};
+    if (ref.ipc_len != sizeof handle.bytes) {
+      return report(err, CWY_ERR_INVALID, "a handle has %zu bytes, not %u", sizeof handle.bytes,
+                    ref.ipc_len);
+    }
+    std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
+    int fd = -1;
+    std::memcpy(&fd, handle.bytes, sizeof fd);
+    if (ref.pid != static_cast<uint32_t>(::getpid())) {
+      const auto process = static_cast<int>(::syscall(SYS_pidfd_open, ref.pid, 0));
+      const int theirs = fd;
+      fd = process < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process, theirs, 0));
+      const int reason = errno;
+      if (process >= 0) ::close(process);
+      if (fd < 0) {
+        return report(err, CWY_ERR_UNSUPPORTED, "descriptor %d of process %u cannot be fetched: %s",
+                      theirs, ref.pid, std::strerror(reason));
+      }
+      std::memcpy(handle.bytes, &fd, sizeof fd);
+    }
+    const Result result = api().zeMemOpenIpcHandle(context_, device_, handle, 0, base);
+    if (ref.pid != static_cast<uint32_t>(::getpid())) ::close(fd);  // the driver keeps its own
+    return result == kSuccess ? CWY_OK : fail(err, "zeMemOpenIpcHandle", result);
+  }
+  void close_ipc(void* base) override { api().zeMemCloseIpcHandle(context_, base); }
+
+  cwy_status pin(void*, uint64_t, cwy_err* err) override {
+    return report(err, CWY_ERR_UNSUPPORTED, "Level Zero page-locks only memory of its own");
+  }
+  cwy_status unpin(void*) override { return CWY_ERR_UNSUPPORTED; }
+
+  // From pools of kPool events.
+  void* make_event(cwy_status* status) override {
+    Result result = kSuccess;
+    if (used_ == pools_.size() * kPool) {
+      EventPoolDesc desc;
+      desc.stype = kTypeEventPoolDesc;
+      desc.flags = kPoolHostVisible;
+      desc.count = kPool;
+      Handle pool = nullptr;
+      Handle which = device_;
+      result = api().zeEventPoolCreate(context_, &desc, 1, &which, &pool);
+      if (result == kSuccess) pools_.push_back(pool);
+    }
+    Handle event = nullptr;
+    if (result == kSuccess) {
+      EventDesc desc;
+      desc.stype = kTypeEventDesc;
+      desc.index = used_ % kPool;
+      desc.signal = desc.wait = kScopeHost;
+      result = api().zeEventCreate(pools_.back(), &desc, &event);
+    }
+    *status = status_of(result);
+    if (result != kSuccess) return nullptr;
+    ++used_;
+    return event;
+  }
+  void free_event(void* event) override { api().zeEventDestroy(event); }
+  cwy_status enqueue(Direction direction, void* dst, const void* src, uint64_t length,
+                     void* event) override {
+    Result result = api().zeEventHostReset(event);
+    if (result == kSuccess) {
+      result = api().zeCommandListAppendMemoryCopy(lists_[direction], dst, src, length, event, 0,
+                                                   nullptr);
+    }
+    return status_of(result);
+  }
+  cwy_status poll(void* event) override { return status_of(api().zeEventQueryStatus(event)); }
+
+ private:
+  static constexpr uint32_t kPool = 64;
+
+  // The group whose engines only copy; the first one that computes, where there is none.
+  uint32_t copy_group() const {
+    uint32_t count = 0;
+    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, nullptr) != kSuccess) {
+      return 0;
+    }
+    std::vector<QueueGroupProperties> groups(count);
+    for (QueueGroupProperties& g : groups) g.stype = kTypeQueueGroupProperties;
+    if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, groups.data()) != kSuccess) {
+      return 0;
+    }
+    uint32_t any = 0;
+    for (uint32_t i = count; i-- > 0;) {
+      if (!(groups[i].flags & (kGroupCopy | kGroupCompute)) || groups[i].queues == 0) continue;
+      any = i;
+      if (!(groups[i].flags & kGroupCompute)) return i;
+    }
+    return any;
+  }
+
+  Handle driver_, device_;
+  uint32_t memory_;
+  Handle context_ = nullptr;
+  bool own_context_ = false;
+  Handle lists_[kDirections] = {};
+  std::vector<Handle> pools_;
+  uint32_t used_ = 0;  // events made so far
+};
+
+cwy_status ZeDriver::open(int32_t device, const void* native, uint64_t native_length,
+                          cwym_kind** out, cwy_err* err) {
+  if (devices_.empty()) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+  Native handles{nullptr, nullptr, 0};
+  if (native_length != 0) {
+    if (native_length != sizeof handles) {
+      return report(err, CWY_ERR_INVALID, "a native handle has %zu bytes", sizeof handles);
+    }
+    std::memcpy(&handles, native, sizeof handles);
+    device = ordinal_of(handles.device);
+    if (device < 0) {
+      return report(err, CWY_ERR_INVALID, "%p is no device handle of this process' drivers",
+                    handles.device);
+    }
+  }
+  if (device < 0 || static_cast<size_t>(device) >= devices_.size()) {
+    return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %zu",
+                  device, devices_.size() - 1);
+  }
+  const Found found = devices_[static_cast<size_t>(device)];
+  uint32_t memories = 0;
+  const Result result = api.zeDeviceGetMemoryProperties(found.device, &memories, nullptr);
+  if (result != kSuccess) return fail(err, "zeDeviceGetMemoryProperties", result);
+  if (handles.memory_ordinal >= memories) {
+    return report(err, CWY_ERR_INVALID, "device %d has %u memories, and none with ordinal %llu",
+                  device, memories, static_cast<unsigned long long>(handles.memory_ordinal));
+  }
+  auto opened =
+      std::make_unique<ZeDevice>(device, found, static_cast<uint32_t>(handles.memory_ordinal));
+  const cwy_status status = opened->open(handles.context, err);
+  if (status == CWY_OK) *out = opened.release();
+  return status;
+}
+
+}  // namespace
+}  // namespace ze
+
+Driver& driver() {
+  return ze::ze_driver();
+}
+
+}  // namespace causeway
+
+extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
+                                                  const cwym_module** module, cwy_err* err) {
+  return causeway::guarded(err, [&] { return causeway::start_gpu_plugin(services, module, err); });
+}

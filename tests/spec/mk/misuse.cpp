@@ -1,0 +1,146 @@
+// One mistake, or one missing thing, per run: ends with a documented code or one line.
+//   mk_misuse <what>
+// prints "answer <code>" where a call answers; ends the job where the mistake is fatal.
+#include <gasnet_mk.h>
+#include <gasnet_vis.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "access.h"
+
+namespace {
+
+constexpr size_t kBytes = 1 << 16;
+
+gex_Client_t g_client;
+gex_EP_t g_ep;
+gex_TM_t g_tm;
+
+int create(gex_MK_t* kind, int device = 0) {
+  gex_MK_Create_args_t args;
+  std::memset(&args, 0, sizeof args);
+  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+  args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
+  const int answer = gex_MK_Create(kind, g_client, &args, 0);
+  std::printf("answer %s\n", gasnet_ErrorName(answer));
+  return answer;
+}
+
+struct Bound {
+  gex_MK_t kind = GEX_MK_INVALID;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  gex_EP_t ep = GEX_EP_INVALID;
+  void* base = nullptr;
+};
+
+Bound bind(void* memory = nullptr) {
+  Bound b;
+  if (create(&b.kind) != GASNET_OK) std::exit(1);
+  if (gex_Segment_Create(&b.segment, g_client, memory, kBytes, b.kind, 0) != GASNET_OK ||
+      gex_EP_Create(&b.ep, g_client, GEX_EP_CAPABILITY_ALL, 0) != GASNET_OK ||
+      gex_EP_BindSegment(b.ep, b.segment, 0) != GASNET_OK ||
+      gex_EP_PublishBoundSegment(g_tm, &b.ep, 1, 0) != GASNET_OK) {
+    std::exit(1);
+  }
+  b.base = gex_Segment_QueryAddr(b.segment);
+  return b;
+}
+
+gex_TM_t to_device(const Bound& b) { return gex_TM_Pair(g_ep, gex_EP_QueryIndex(b.ep)); }
+gex_TM_t from_device(const Bound& b) { return gex_TM_Pair(b.ep, gex_EP_QueryIndex(b.ep)); }
+
+void mixed() {
+  const Bound b = bind();
+  char host[64] = {};
+  const gex_Memvec_t local[] = {{b.base, 64}, {host, 64}};
+  const gex_Memvec_t remote[] = {{static_cast<char*>(b.base) + 4096, 128}};
+  gex_VIS_VectorPutBlocking(from_device(b), gex_TM_QueryRank(g_tm), 1, remote, 2, local, 0);
+}
+void mixed_remote() {
+  const Bound b = bind();
+  char host[128] = {}, other[64];
+  const gex_Memvec_t local[] = {{host, 128}};
+  const gex_Memvec_t remote[] = {{b.base, 64}, {other, 64}};
+  gex_VIS_VectorPutBlocking(to_device(b), gex_TM_QueryRank(g_tm), 2, remote, 1, local, 0);
+}
+void outside() {
+  const Bound b = bind();
+  char host[64] = {};
+  gex_RMA_PutBlocking(from_device(b), gex_TM_QueryRank(g_tm), b.base, host, sizeof host, 0);
+}
+void freed() {
+  void* const memory = mk::access().alloc(0, kBytes);
+  const Bound b = bind(memory);
+  mk::access().free(0, memory);
+  char host[64] = {};
+  gex_RMA_PutBlocking(to_device(b), gex_TM_QueryRank(g_tm), b.base, host, sizeof host, 0);
+}
+void in_use() {
+  const Bound b = bind();
+  gex_MK_Destroy(b.kind, 0);
+}
+void destroy_host() { gex_MK_Destroy(GEX_MK_HOST, 0); }
+void primordial() {
+  gex_MK_t kind = GEX_MK_INVALID;
+  gex_Segment_t s = GEX_SEGMENT_INVALID;
+  if (create(&kind) != GASNET_OK) return;
+  gex_Segment_Create(&s, g_client, nullptr, kBytes, kind, 0);
+  std::printf("answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(g_ep, s, 0)));
+}
+void transfer() {
+  const Bound b = bind();
+  static char host[4096];
+  const gex_Rank_t peer = (gex_TM_QueryRank(g_tm) + 1) % gex_TM_QuerySize(g_tm);
+  void* there = nullptr;
+  gex_Segment_QueryBound(to_device(b), peer, &there, nullptr, nullptr);
+  for (int i = 0; i < 100; ++i) {
+    gex_RMA_PutBlocking(to_device(b), peer, there, host, sizeof host, 0);
+  }
+  std::printf("transferred\n");
+}
+void only_create() {
+  gex_MK_t kind = GEX_MK_INVALID;
+  create(&kind);
+}
+void forked() {
+  gex_MK_t kind = GEX_MK_INVALID;
+  create(&kind);
+  std::fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    gex_MK_t other = GEX_MK_INVALID;
+    create(&other, 1);
+    std::fflush(stdout);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  std::printf("child %d\n", status);
+}
+
+struct What {
+  const char* name;
+  void (*run)();
+};
+constexpr What kAll[] = {{"mixed", mixed},       {"mixed_remote", mixed_remote},
+                         {"outside", outside},   {"freed", freed},
+                         {"in_use", in_use},     {"destroy_host", destroy_host},
+                         {"primordial", primordial}, {"transfer", transfer},
+                         {"create", only_create}, {"forked", forked}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  gex_Client_Init(&g_client, &g_ep, &g_tm, "MISUSE", &argc, &argv, 0);
+  for (const What& what : kAll) {
+    if (argc > 1 && std::string(argv[1]) == what.name) what.run();
+  }
+  std::fflush(stdout);
+  gasnet_exit(0);
+}

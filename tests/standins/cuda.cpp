@@ -1,0 +1,264 @@
+// Stand-in for libcuda.so.1: the entry points that plugins/memkind/cuda uses, over simulated
+// devices. Signatures as in NVIDIA's public reference; written down here once more, so that a wrong
+// fact in the plugin does not find its like.
+#include <cstdio>
+#include <cstring>
+
+#include "simulated.h"
+
+using standin::Outcome;
+
+#define ENTRY extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+
+typedef unsigned long long CUdeviceptr;
+struct CUipcMemHandle {
+  char reserved[64];
+};
+
+thread_local int t_contexts[64];
+thread_local int t_depth = 0;
+int g_retained[64] = {};
+
+int code(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ok:
+      return 0;
+    case Outcome::not_ready:
+      return 600;
+    case Outcome::invalid:
+      return 1;
+    case Outcome::no_memory:
+      return 2;
+    case Outcome::no_device:
+      return 100;
+    case Outcome::unsupported:
+      return 801;
+    case Outcome::forked:
+      return 3;
+    case Outcome::lost:
+      break;
+  }
+  return 719;
+}
+
+bool valid(int device) {
+  return device >= 0 && device < standin::device_count();
+}
+// A context is its device's number and one, so that it is never NULL.
+int current_device() {
+  return t_depth > 0 ? t_contexts[t_depth - 1] : -1;
+}
+
+struct Event {
+  standin::Queue* queue = nullptr;
+  uint64_t place = 0;
+};
+
+}  // namespace
+
+ENTRY cuInit(unsigned flags) {
+  if (standin::fails("init")) return 100;
+  standin::start();
+  if (standin::usable() == Outcome::forked) return 3;
+  return flags == 0 ? 0 : 1;
+}
+ENTRY cuDriverGetVersion(int* version) {
+  *version = standin::setting("VERSION", 12020);
+  return 0;
+}
+ENTRY cuGetErrorString(int error, const char** text) {
+  *text = error == 0     ? "no error"
+          : error == 1   ? "invalid argument"
+          : error == 2   ? "out of memory"
+          : error == 3   ? "initialization error"
+          : error == 100 ? "no CUDA-capable device is detected"
+          : error == 101 ? "invalid device ordinal"
+          : error == 201 ? "invalid device context"
+          : error == 719 ? "unspecified launch failure"
+          : error == 801 ? "operation not supported"
+                         : "another error";
+  return 0;
+}
+ENTRY cuDeviceGetCount(int* count) {
+  const Outcome o = standin::usable();
+  if (o != Outcome::ok) return code(o);
+  *count = standin::device_count();
+  return 0;
+}
+ENTRY cuDeviceGet(int* device, int ordinal) {
+  if (!valid(ordinal)) return 101;
+  *device = ordinal;
+  return 0;
+}
+ENTRY cuDeviceGetName(char* name, int length, int device) {
+  if (!valid(device)) return 101;
+  std::snprintf(name, static_cast<size_t>(length), "Simulated CUDA device %d", device);
+  return 0;
+}
+ENTRY cuDeviceGetAttribute(int* value, int attribute, int device) {
+  if (!valid(device)) return 101;
+  switch (attribute) {
+    case 33:  // PCI bus
+      *value = 0x40 + device;
+      return 0;
+    case 34:  // PCI device
+    case 50:  // PCI domain
+      *value = 0;
+      return 0;
+    case 41:  // unified addressing
+      *value = standin::fails("no-uva") ? 0 : 1;
+      return 0;
+    case 118:  // GPUDirect RDMA flush
+    case 124:  // dma-buf
+      *value = 1;
+      return 0;
+    default:
+      return 1;
+  }
+}
+ENTRY cuDeviceTotalMem_v2(size_t* bytes, int device) {
+  if (!valid(device)) return 101;
+  *bytes = standin::memory_bytes();
+  return 0;
+}
+ENTRY cuDevicePrimaryCtxRetain(void** context, int device) {
+  const Outcome o = standin::usable();
+  if (o != Outcome::ok) return code(o);
+  if (!valid(device)) return 101;
+  ++g_retained[device];
+  *context = reinterpret_cast<void*>(static_cast<size_t>(device) + 1);
+  return 0;
+}
+ENTRY cuDevicePrimaryCtxRelease_v2(int device) {
+  if (!valid(device) || g_retained[device] == 0) return 201;
+  --g_retained[device];
+  return 0;
+}
+ENTRY cuCtxPushCurrent_v2(void* context) {
+  const auto device = static_cast<int>(reinterpret_cast<size_t>(context)) - 1;
+  if (!valid(device) || g_retained[device] == 0 || t_depth == 64) return 201;
+  t_contexts[t_depth++] = device;
+  return 0;
+}
+ENTRY cuCtxPopCurrent_v2(void** context) {
+  if (t_depth == 0) return 201;
+  *context = reinterpret_cast<void*>(static_cast<size_t>(t_contexts[--t_depth]) + 1);
+  return 0;
+}
+ENTRY cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
+  if (current_device() < 0) return 201;
+  if (bytes == 0) return 1;
+  void* out = nullptr;
+  const Outcome o = standin::allocate(current_device(), bytes, &out);
+  if (o == Outcome::ok) *pointer = reinterpret_cast<CUdeviceptr>(out);
+  return code(o);
+}
+ENTRY cuMemFree_v2(CUdeviceptr pointer) {
+  if (current_device() < 0) return 201;
+  return code(standin::release(reinterpret_cast<void*>(pointer)));
+}
+ENTRY cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
+  standin::Block block;
+  if (!standin::find(pointer, &block)) return 1;
+  switch (attribute) {
+    case 2:
+      *static_cast<unsigned*>(data) = 2;  // device memory
+      return 0;
+    case 9:
+      *static_cast<int*>(data) = block.device;
+      return 0;
+    case 11:
+      *static_cast<CUdeviceptr*>(data) = block.base;
+      return 0;
+    case 12:
+      *static_cast<size_t*>(data) = block.length;
+      return 0;
+    default:
+      return 1;
+  }
+}
+ENTRY cuPointerSetAttribute(const void*, int, CUdeviceptr pointer) {
+  standin::Block block;
+  return standin::find(pointer, &block) ? 0 : 1;
+}
+ENTRY cuStreamCreate(void** stream, unsigned) {
+  if (current_device() < 0) return 201;
+  *stream = standin::make_queue();
+  return 0;
+}
+ENTRY cuStreamDestroy_v2(void* stream) {
+  standin::destroy_queue(static_cast<standin::Queue*>(stream));
+  return 0;
+}
+ENTRY cuStreamSynchronize(void* stream) {
+  standin::drain(static_cast<standin::Queue*>(stream));
+  return 0;
+}
+ENTRY cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, void* stream) {
+  if (current_device() < 0) return 201;
+  return code(standin::copy(static_cast<standin::Queue*>(stream), reinterpret_cast<void*>(dst),
+                            reinterpret_cast<const void*>(src), bytes));
+}
+// Waits; what was enqueued before is not waited for, as the queues of the plugin do not block.
+ENTRY cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
+  if (current_device() < 0) return 201;
+  standin::Queue* const queue = standin::make_queue();
+  const Outcome o =
+      standin::copy(queue, reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), bytes);
+  standin::destroy_queue(queue);
+  return code(o);
+}
+ENTRY cuEventCreate(void** event, unsigned) {
+  if (current_device() < 0) return 201;
+  *event = new Event;
+  return 0;
+}
+ENTRY cuEventDestroy_v2(void* event) {
+  delete static_cast<Event*>(event);
+  return 0;
+}
+ENTRY cuEventRecord(void* event, void* stream) {
+  auto* const queue = static_cast<standin::Queue*>(stream);
+  *static_cast<Event*>(event) = {queue, standin::mark(queue)};
+  return 0;
+}
+ENTRY cuEventQuery(void* event) {
+  const Event& e = *static_cast<Event*>(event);
+  return e.queue == nullptr ? 0 : code(standin::reached(e.queue, e.place));
+}
+ENTRY cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
+  return code(standin::export_handle(reinterpret_cast<void*>(pointer),
+                                     reinterpret_cast<standin::Handle*>(handle), false));
+}
+ENTRY cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned flags) {
+  if (current_device() < 0) return 201;
+  if (flags != 1) return 1;
+  standin::Handle h;
+  std::memcpy(&h, &handle, sizeof h);
+  void* out = nullptr;
+  const Outcome o = standin::import_handle(h, &out, false);
+  if (o == Outcome::ok) *pointer = reinterpret_cast<CUdeviceptr>(out);
+  return code(o);
+}
+ENTRY cuIpcCloseMemHandle(CUdeviceptr pointer) {
+  return code(standin::close_import(reinterpret_cast<void*>(pointer)));
+}
+ENTRY cuMemHostRegister_v2(void* addr, size_t bytes, unsigned) {
+  if (current_device() < 0) return 201;
+  return standin::pin(addr, bytes) == Outcome::ok ? 0 : 712;
+}
+ENTRY cuMemHostUnregister(void* addr) {
+  return standin::unpin(addr) == Outcome::ok ? 0 : 713;
+}
+ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr pointer, size_t bytes, int type,
+                                    unsigned long long) {
+  if (type != 1 || pointer % 4096 != 0 || bytes % 4096 != 0) return 1;
+  uint64_t offset = 0;
+  return code(standin::export_descriptor(reinterpret_cast<void*>(pointer),
+                                         static_cast<int*>(handle), &offset));
+}
+ENTRY cuFlushGPUDirectRDMAWrites(int, int) {
+  return current_device() < 0 ? 201 : 0;
+}

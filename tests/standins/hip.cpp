@@ -1,0 +1,181 @@
+// Stand-in for libamdhip64.so.5: the entry points that plugins/memkind/hip uses, over simulated
+// devices. Signatures as in AMD's public reference.
+#include <cstdio>
+#include <cstring>
+
+#include "simulated.h"
+
+using standin::Outcome;
+
+#define ENTRY extern "C" __attribute__((visibility("default"))) int
+
+namespace {
+
+struct hipIpcMemHandle_t {
+  char reserved[64];
+};
+
+thread_local int t_device = 0;
+
+int code(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::ok:
+      return 0;
+    case Outcome::not_ready:
+      return 600;
+    case Outcome::invalid:
+      return 1;
+    case Outcome::no_memory:
+      return 2;
+    case Outcome::no_device:
+      return 100;
+    case Outcome::unsupported:
+      return 801;
+    case Outcome::forked:
+      return 3;
+    case Outcome::lost:
+      break;
+  }
+  return 719;
+}
+
+bool valid(int device) {
+  return device >= 0 && device < standin::device_count();
+}
+
+struct Event {
+  standin::Queue* queue = nullptr;
+  uint64_t place = 0;
+};
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(int error) {
+  return error == 0     ? "no error"
+         : error == 1   ? "invalid argument"
+         : error == 2   ? "out of memory"
+         : error == 3   ? "initialization error"
+         : error == 100 ? "no ROCm-capable device is detected"
+         : error == 719 ? "unspecified launch failure"
+                        : "another error";
+}
+ENTRY hipRuntimeGetVersion(int* version) {
+  *version = standin::setting("VERSION", 50221151);
+  return 0;
+}
+ENTRY hipGetDeviceCount(int* count) {
+  if (standin::fails("init")) return 100;
+  standin::start();
+  const Outcome o = standin::usable();
+  if (o != Outcome::ok) return code(o);
+  *count = standin::device_count();
+  return *count == 0 ? 100 : 0;
+}
+ENTRY hipDeviceGetName(char* name, int length, int device) {
+  if (!valid(device)) return 101;
+  std::snprintf(name, static_cast<size_t>(length), "Simulated HIP device %d", device);
+  return 0;
+}
+ENTRY hipDeviceTotalMem(size_t* bytes, int device) {
+  if (!valid(device)) return 101;
+  *bytes = standin::memory_bytes();
+  return 0;
+}
+ENTRY hipDeviceGetPCIBusId(char* text, int length, int device) {
+  if (!valid(device)) return 101;
+  std::snprintf(text, static_cast<size_t>(length), "0000:%02x:00.0", 0x80 + device);
+  return 0;
+}
+ENTRY hipGetDevice(int* device) {
+  *device = t_device;
+  return 0;
+}
+ENTRY hipSetDevice(int device) {
+  if (!valid(device)) return 101;
+  t_device = device;
+  return 0;
+}
+ENTRY hipMalloc(void** pointer, size_t bytes) {
+  return code(standin::allocate(t_device, bytes, pointer));
+}
+ENTRY hipFree(void* pointer) {
+  return pointer == nullptr ? 0 : code(standin::release(pointer));
+}
+ENTRY hipMemcpyAsync(void* dst, const void* src, size_t bytes, int kind, void* stream) {
+  if (kind != 4) return 1;
+  return code(standin::copy(static_cast<standin::Queue*>(stream), dst, src, bytes));
+}
+ENTRY hipMemcpy(void* dst, const void* src, size_t bytes, int kind) {
+  if (kind != 4) return 1;
+  standin::Queue* const queue = standin::make_queue();
+  const Outcome o = standin::copy(queue, dst, src, bytes);
+  standin::destroy_queue(queue);
+  return code(o);
+}
+ENTRY hipPointerGetAttribute(void* data, int attribute, void* pointer) {
+  standin::Block block;
+  if (!standin::find(reinterpret_cast<uint64_t>(pointer), &block)) return 1;
+  switch (attribute) {
+    case 2:
+      *static_cast<int*>(data) = standin::setting("VERSION", 50221151) >= 60000000 ? 2 : 1;
+      return 0;
+    case 9:
+      *static_cast<int*>(data) = block.device;
+      return 0;
+    case 11:
+      *static_cast<void**>(data) = reinterpret_cast<void*>(block.base);
+      return 0;
+    case 12:
+      *static_cast<size_t*>(data) = block.length;
+      return 0;
+    default:
+      return 1;
+  }
+}
+ENTRY hipStreamCreateWithFlags(void** stream, unsigned) {
+  *stream = standin::make_queue();
+  return 0;
+}
+ENTRY hipStreamDestroy(void* stream) {
+  standin::destroy_queue(static_cast<standin::Queue*>(stream));
+  return 0;
+}
+ENTRY hipStreamSynchronize(void* stream) {
+  standin::drain(static_cast<standin::Queue*>(stream));
+  return 0;
+}
+ENTRY hipEventCreateWithFlags(void** event, unsigned) {
+  *event = new Event;
+  return 0;
+}
+ENTRY hipEventDestroy(void* event) {
+  delete static_cast<Event*>(event);
+  return 0;
+}
+ENTRY hipEventRecord(void* event, void* stream) {
+  auto* const queue = static_cast<standin::Queue*>(stream);
+  *static_cast<Event*>(event) = {queue, standin::mark(queue)};
+  return 0;
+}
+ENTRY hipEventQuery(void* event) {
+  const Event& e = *static_cast<Event*>(event);
+  return e.queue == nullptr ? 0 : code(standin::reached(e.queue, e.place));
+}
+ENTRY hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
+  return code(standin::export_handle(pointer, reinterpret_cast<standin::Handle*>(handle), false));
+}
+ENTRY hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
+  if (flags != 1) return 1;
+  standin::Handle h;
+  std::memcpy(&h, &handle, sizeof h);
+  return code(standin::import_handle(h, pointer, false));
+}
+ENTRY hipIpcCloseMemHandle(void* pointer) {
+  return code(standin::close_import(pointer));
+}
+ENTRY hipHostRegister(void* addr, size_t bytes, unsigned) {
+  return standin::pin(addr, bytes) == Outcome::ok ? 0 : 712;
+}
+ENTRY hipHostUnregister(void* addr) {
+  return standin::unpin(addr) == Outcome::ok ? 0 : 713;
+}

@@ -1,0 +1,327 @@
+#include "simulated.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace standin {
+namespace {
+
+struct Memory {
+  size_t length;  // what was asked for
+  size_t mapped;  // whole pages
+  char* alias;
+  int fd;
+  int device;
+  unsigned imports;  // 0: allocated here
+  uint64_t inode;
+};
+
+struct Copy {
+  char* dst;
+  const char* src;
+  size_t length;
+  uint64_t due;
+};
+
+std::recursive_mutex g_mutex;  // of everything below
+std::map<uint64_t, Memory> g_memory;
+std::map<uint64_t, size_t> g_pinned;
+uint64_t g_used[64] = {};
+std::atomic<pid_t> g_started{0};
+std::atomic<int> g_copies{0};
+std::atomic<bool> g_lost{false};
+
+const char* text_setting(const char* name) {
+  return std::getenv((std::string("CAUSEWAY_STANDIN_") + name).c_str());
+}
+
+uint64_t now() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+size_t pages(size_t length) {
+  constexpr size_t kPage = 4096;
+  return (std::max<size_t>(length, 1) + kPage - 1) / kPage * kPage;
+}
+
+// The memory with `addr` in it, by where the device sees it.
+std::map<uint64_t, Memory>::iterator holding(uint64_t addr) {
+  auto at = g_memory.upper_bound(addr);
+  if (at == g_memory.begin()) return g_memory.end();
+  --at;
+  return addr - at->first < at->second.length ? at : g_memory.end();
+}
+
+Outcome map_twice(int fd, size_t length, int device, unsigned imports, void** out) {
+  const size_t mapped = pages(length);
+  struct stat facts {};
+  if (::fstat(fd, &facts) != 0) return Outcome::invalid;
+  void* const seen = ::mmap(nullptr, mapped, PROT_NONE, MAP_SHARED, fd, 0);
+  void* const alias = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (seen == MAP_FAILED || alias == MAP_FAILED) {
+    if (seen != MAP_FAILED) ::munmap(seen, mapped);
+    if (alias != MAP_FAILED) ::munmap(alias, mapped);
+    return Outcome::no_memory;
+  }
+  // A child of fork must not reach the memory either: drivers' memory is the parent's alone.
+  ::madvise(alias, mapped, MADV_DONTFORK);
+  g_memory[reinterpret_cast<uint64_t>(seen)] = {
+      length, mapped,  static_cast<char*>(alias),          fd,
+      device, imports, static_cast<uint64_t>(facts.st_ino)};
+  *out = seen;
+  return Outcome::ok;
+}
+
+// Where the bytes are that the host address or the device's names; NULL when it is a device's and
+// not all of the range is.
+char* bytes_at(const void* addr, size_t length) {
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  const auto found = holding(at);
+  if (found == g_memory.end()) return const_cast<char*>(static_cast<const char*>(addr));
+  const uint64_t offset = at - found->first;
+  if (length > found->second.length - offset) return nullptr;
+  return found->second.alias + offset;
+}
+
+struct HandleFacts {
+  int32_t fd;
+  int32_t pid;
+  int32_t device;
+  uint32_t magic;
+  uint64_t length;
+};
+constexpr uint32_t kMagic = 0x57a4d114;
+static_assert(sizeof(HandleFacts) <= sizeof(Handle));
+
+}  // namespace
+
+struct Queue {
+  std::deque<Copy> copies;
+  uint64_t enqueued = 0, done = 0;
+  uint64_t free_at = 0;  // when the copy engine has ended what it has
+};
+
+namespace {
+
+// Performs what is due, or all of it.
+void perform(Queue& queue, bool all) {
+  const uint64_t time = all ? UINT64_MAX : now();
+  while (!queue.copies.empty() && queue.copies.front().due <= time) {
+    const Copy& c = queue.copies.front();
+    std::memcpy(c.dst, c.src, c.length);
+    queue.copies.pop_front();
+    ++queue.done;
+  }
+}
+
+}  // namespace
+
+int setting(const char* name, int otherwise) {
+  const char* text = text_setting(name);
+  return text != nullptr ? std::atoi(text) : otherwise;
+}
+int device_count() {
+  return std::min(setting("DEVICES", 2), 64);
+}
+uint64_t memory_bytes() {
+  const char* text = text_setting("MEMORY");
+  return text != nullptr ? std::strtoull(text, nullptr, 10) : uint64_t{1} << 30;
+}
+bool fails(const char* what) {
+  const char* text = text_setting("FAIL");
+  return text != nullptr && std::strcmp(text, what) == 0;
+}
+
+void start() {
+  pid_t none = 0;
+  g_started.compare_exchange_strong(none, ::getpid());
+}
+Outcome usable() {
+  if (g_started.load() != ::getpid()) return Outcome::forked;
+  return g_lost.load() ? Outcome::lost : Outcome::ok;
+}
+
+Outcome allocate(int device, size_t length, void** out) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  if (fails("alloc") || length > memory_bytes() - g_used[device]) return Outcome::no_memory;
+  const int fd = ::memfd_create("standin-device", MFD_CLOEXEC);
+  if (fd < 0) return Outcome::no_memory;
+  if (::ftruncate(fd, static_cast<off_t>(pages(length))) != 0) {
+    ::close(fd);
+    return Outcome::no_memory;
+  }
+  const Outcome o = map_twice(fd, length, device, 0, out);
+  if (o != Outcome::ok) {
+    ::close(fd);
+    return o;
+  }
+  // What was never written is not zero on a device.
+  std::memset(g_memory[reinterpret_cast<uint64_t>(*out)].alias, 0xA5,
+              std::min<size_t>(length, 4096));
+  g_used[device] += length;
+  return Outcome::ok;
+}
+
+static void unmap(std::map<uint64_t, Memory>::iterator at) {
+  ::munmap(reinterpret_cast<void*>(at->first), at->second.mapped);
+  ::munmap(at->second.alias, at->second.mapped);
+  ::close(at->second.fd);
+  g_memory.erase(at);
+}
+
+Outcome release(void* addr) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
+  if (at == g_memory.end() || at->second.imports != 0) return Outcome::invalid;
+  g_used[at->second.device] -= at->second.length;
+  unmap(at);
+  return Outcome::ok;
+}
+
+bool find(uint64_t addr, Block* out) {
+  const std::lock_guard lock(g_mutex);
+  const auto at = holding(addr);
+  if (at == g_memory.end()) return false;
+  *out = {at->first, at->second.length, at->second.device, at->second.imports != 0};
+  return true;
+}
+
+Outcome export_handle(void* addr, Handle* out, bool by_descriptor) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
+  if (at == g_memory.end() || at->second.imports != 0) return Outcome::invalid;
+  std::memset(out, 0, sizeof *out);
+  const HandleFacts facts{at->second.fd, by_descriptor ? 0 : ::getpid(), at->second.device, kMagic,
+                          at->second.length};
+  std::memcpy(out->bytes, &facts, sizeof facts);
+  return Outcome::ok;
+}
+
+Outcome import_handle(const Handle& handle, void** out, bool by_descriptor) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  if (fails("ipc")) return Outcome::unsupported;
+  const std::lock_guard lock(g_mutex);
+  HandleFacts facts{};
+  std::memcpy(&facts, handle.bytes, sizeof facts);
+  if (facts.magic != kMagic) return Outcome::invalid;
+  int fd = -1;
+  if (by_descriptor) {
+    fd = ::fcntl(facts.fd, F_DUPFD_CLOEXEC, 0);
+  } else {
+    // CUDA and HIP refuse a handle of the process' own.
+    if (facts.pid == ::getpid()) return Outcome::invalid;
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", facts.pid, facts.fd);
+    fd = ::open(path, O_RDWR | O_CLOEXEC);
+  }
+  if (fd < 0) return Outcome::invalid;
+  struct stat there {};
+  if (::fstat(fd, &there) != 0 || static_cast<uint64_t>(there.st_size) < pages(facts.length)) {
+    ::close(fd);
+    return Outcome::invalid;
+  }
+  // The same memory opened again is the same mapping.
+  for (auto& [base, memory] : g_memory) {
+    if (memory.imports == 0 || memory.inode != static_cast<uint64_t>(there.st_ino)) continue;
+    ++memory.imports;
+    ::close(fd);
+    *out = reinterpret_cast<void*>(base);
+    return Outcome::ok;
+  }
+  const Outcome o = map_twice(fd, facts.length, facts.device, 1, out);
+  if (o != Outcome::ok) ::close(fd);
+  return o;
+}
+
+Outcome close_import(void* addr) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
+  if (at == g_memory.end() || at->second.imports == 0) return Outcome::invalid;
+  if (--at->second.imports == 0) unmap(at);
+  return Outcome::ok;
+}
+
+Outcome export_descriptor(void* addr, int* fd, uint64_t* offset) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  const auto at = holding(reinterpret_cast<uint64_t>(addr));
+  if (at == g_memory.end()) return Outcome::invalid;
+  *fd = ::fcntl(at->second.fd, F_DUPFD_CLOEXEC, 0);
+  *offset = reinterpret_cast<uint64_t>(addr) - at->first;
+  return *fd >= 0 ? Outcome::ok : Outcome::invalid;
+}
+
+Queue* make_queue() {
+  return new Queue;
+}
+void destroy_queue(Queue* queue) {
+  const std::lock_guard lock(g_mutex);
+  perform(*queue, true);
+  delete queue;
+}
+
+Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const char* const failure = text_setting("FAIL");
+  if (failure != nullptr && std::strncmp(failure, "lost:", 5) == 0 &&
+      g_copies.fetch_add(1) + 1 >= std::atoi(failure + 5)) {
+    g_lost.store(true);
+    return Outcome::lost;
+  }
+  const std::lock_guard lock(g_mutex);
+  char* const to = bytes_at(dst, length);
+  const char* const from = bytes_at(src, length);
+  if (to == nullptr || from == nullptr) return Outcome::invalid;
+  const auto latency = static_cast<uint64_t>(std::max(setting("LATENCY", 5000), 0));
+  const auto speed = static_cast<uint64_t>(std::max(setting("BANDWIDTH", 16), 1));
+  queue->free_at = std::max(queue->free_at, now()) + latency + length / speed;
+  queue->copies.push_back({to, from, length, queue->free_at});
+  ++queue->enqueued;
+  return Outcome::ok;
+}
+
+uint64_t mark(Queue* queue) {
+  const std::lock_guard lock(g_mutex);
+  return queue->enqueued;
+}
+Outcome reached(Queue* queue, uint64_t place) {
+  if (const Outcome o = usable(); o != Outcome::ok) return o;
+  const std::lock_guard lock(g_mutex);
+  perform(*queue, false);
+  return queue->done >= place ? Outcome::ok : Outcome::not_ready;
+}
+void drain(Queue* queue) {
+  const std::lock_guard lock(g_mutex);
+  perform(*queue, true);
+}
+
+Outcome pin(void* addr, size_t length) {
+  const std::lock_guard lock(g_mutex);
+  const bool fresh = g_pinned.emplace(reinterpret_cast<uint64_t>(addr), length).second;
+  return fresh ? Outcome::ok : Outcome::invalid;
+}
+Outcome unpin(void* addr) {
+  const std::lock_guard lock(g_mutex);
+  return g_pinned.erase(reinterpret_cast<uint64_t>(addr)) != 0 ? Outcome::ok : Outcome::invalid;
+}
+
+}  // namespace standin

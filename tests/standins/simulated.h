@@ -1,0 +1,76 @@
+// Simulated devices: what the stand-ins for the drivers' libraries share. Memory of a device is a
+// shared file mapped twice: at the device address, where the processor may not touch it, and at an
+// alias that only this code knows. Whoever loads or stores through a device address faults.
+//
+// A copy happens when it is due (latency and bandwidth) and somebody asks, never in the call that
+// enqueues it: who reads too early reads old bytes, and who reuses a source too early sends wrong
+// ones.
+//
+// Environment, the same for all three libraries (CAUSEWAY_STANDIN_<name>):
+//   DEVICES       devices there are (2)
+//   MEMORY        bytes of each (1 GiB)
+//   LATENCY       nanoseconds of a copy (5000)
+//   BANDWIDTH     bytes per nanosecond (16)
+//   VERSION       the driver's version, as it numbers them
+//   FAIL          what fails: "init", "alloc", "ipc", "no-uva", or "lost:N": from the Nth copy on
+//                 every call says that the device is lost
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace standin {
+
+enum class Outcome { ok, not_ready, invalid, no_memory, no_device, lost, unsupported, forked };
+
+// ---- settings ----
+int device_count();
+uint64_t memory_bytes();
+int setting(const char* name, int otherwise);
+bool fails(const char* what);
+
+// Marks the driver as started in this process.
+void start();
+// Outcome::forked when it was started in another process, from which this one was forked;
+// Outcome::lost once a device is.
+Outcome usable();
+
+// ---- memory ----
+Outcome allocate(int device, size_t length, void** out);
+Outcome release(void* addr);
+
+struct Block {
+  uint64_t base = 0;
+  size_t length = 0;
+  int device = 0;
+  bool imported = false;
+};
+bool find(uint64_t addr, Block* out);
+
+// 64 bytes that another process turns into its own mapping of the memory.
+struct Handle {
+  char bytes[64];
+};
+// `by_descriptor`: only the number of the descriptor is in the handle, as Level Zero has it.
+Outcome export_handle(void* addr, Handle* out, bool by_descriptor);
+Outcome import_handle(const Handle& handle, void** out, bool by_descriptor);
+Outcome close_import(void* addr);
+// A descriptor of the memory, the caller's to close, and where `addr` lies in it.
+Outcome export_descriptor(void* addr, int* fd, uint64_t* offset);
+
+// ---- copies, in order within a queue ----
+struct Queue;
+Queue* make_queue();
+void destroy_queue(Queue* queue);
+Outcome copy(Queue* queue, void* dst, const void* src, size_t length);
+// The place behind what is in the queue now.
+uint64_t mark(Queue* queue);
+Outcome reached(Queue* queue, uint64_t place);
+void drain(Queue* queue);
+
+// ---- page-locked host memory ----
+Outcome pin(void* addr, size_t length);
+Outcome unpin(void* addr);
+
+}  // namespace standin
