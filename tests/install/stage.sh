@@ -21,7 +21,9 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   lib/libcauseway.so lib/causeway/1/conduit_self.so lib/causeway/1/conduit_shm.so \
   lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
   lib/pkgconfig/causeway.pc lib/pkgconfig/gasnet-smp-seq.pc lib/libgasnet-ofi-par.a \
-  include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
+  lib/causeway/everything/lib/pkgconfig/gasnet-udp-par.pc \
+  lib/causeway/everything/include/gasnet.h share/causeway/gasnet/configure \
+  share/causeway/gasnet/gasnetex.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
   libexec/causeway/causeway-conformance \
   share/causeway/configs/default.yaml share/causeway/configs/sites/am-only.yaml \
   share/causeway/example/conduit_uds.c share/doc/causeway/LICENSE share/doc/causeway/conduit-api.md
