@@ -191,21 +191,26 @@ smp 3 env GASNET_CATCH_EXIT=0 "$work/c-smp-seq" leave 0 || fail "GASNET_CATCH_EX
 smp 3 "$work/c-smp-seq" leave 0 && fail "a rank that leaves is not missed"
 
 # Debuggers: the process says that it waits, and does.
-frozen() { # SECONDS COMMAND...
-  seconds=$1
-  shift
-  code=0
-  timeout -s KILL "$seconds" "$@" >"$work/out" 2>"$work/err" || code=$?
-  [ "$code" = 137 ] || fail "$*: does not wait (status $code)"
-  expect 'waits for a debugger; set gasnet_frozen' "$*: does not say that it waits"
+frozen() {
+  "$@" >"$work/out" 2>"$work/err" &
+  pid=$! looks=0
+  until grep -q 'waits for a debugger; set gasnet_frozen' "$work/err"; do
+    kill -0 "$pid" 2>/dev/null || fail "$*: does not wait"
+    looks=$((looks + 1))
+    [ "$looks" -lt 300 ] || fail "$*: does not say that it waits"
+    sleep 0.2
+  done
+  sleep 0.3
+  kill -KILL "$pid" 2>/dev/null || fail "$*: does not wait"
+  wait "$pid" 2>/dev/null || true
 }
-frozen 2 env GASNET_FREEZE=1 "$work/c-ofi-par"
-frozen 2 env GASNET_FREEZE_SIGNAL=SIGUSR1 "$work/c-ofi-par" raise 10
+frozen env GASNET_FREEZE=1 "$work/c-ofi-par"
+frozen env GASNET_FREEZE_SIGNAL=SIGUSR1 "$work/c-ofi-par" raise 10
 printf '%s\n' '#include <gasnet.h>' 'int main(int c, char** v) { gasnet_init(&c, &v); gasnet_put_val(0, v, 1, 8); return 0; }' \
   >"$work/mistake.c"
 # shellcheck disable=SC2046
 build c-ofi-mistake "$cc" "$work/mistake.c" $(pkg-config --cflags --libs gasnet-ofi-seq)
-frozen 2 env GASNET_FREEZE_ON_ERROR=1 "$work/c-ofi-mistake"
+frozen env GASNET_FREEZE_ON_ERROR=1 "$work/c-ofi-mistake"
 expect 'called before gasnet_attach' "GASNET_FREEZE_ON_ERROR hides the error"
 run env GASNET_FREEZE_ON_ERROR=0 GASNET_BACKTRACE=1 "$work/c-ofi-mistake" && fail "a mistake passes"
 expect 'libcauseway.so' "GASNET_BACKTRACE prints no backtrace"
