@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the client program against the installed tree in C99, C++11 and C++20, through pkg-config
-# or through the CMake package, and runs each with 3 ranks of the installed command.
+# Builds one client program against the installed tree in C99, C++11 and C++20, and three programs
+# that newcomers might write from the specification alone (newcomer/), through pkg-config or through
+# the CMake package, and runs each with 3 ranks of the installed command.
 # Usage: clients.sh pkg-config|cmake TREE WORK_DIR CC CXX
 # Catches: wrong flags or targets in either package, headers that a client's language level
 # rejects, symbols missing from the library's export list, plugins not found in a moved tree.
@@ -23,6 +24,11 @@ case $way in
       $cc -std=c99 $warn "$here/client.c" $flags -Wl,-rpath,"$libdir" -o "$work/client_c99"
       $cxx -std=c++11 $warn "$work/client.cpp" $flags -Wl,-rpath,"$libdir" -o "$work/client_cxx11"
       $cxx -std=c++20 $warn "$work/client.cpp" $flags -Wl,-rpath,"$libdir" -o "$work/client_cxx20"
+      $cc -std=c99 $warn "$here/newcomer/halo.c" $flags -Wl,-rpath,"$libdir" -o "$work/halo"
+      $cxx -std=c++11 $warn "$here/newcomer/table.cpp" $flags -pthread -Wl,-rpath,"$libdir" \
+        -o "$work/table"
+      $cxx -std=c++20 $warn "$here/newcomer/histogram.cpp" $flags -Wl,-rpath,"$libdir" \
+        -o "$work/histogram"
     }
     ;;
   cmake)
@@ -39,7 +45,7 @@ case $way in
     ;;
 esac
 
-for client in client_c99 client_cxx11 client_cxx20; do
+for client in client_c99 client_cxx11 client_cxx20 halo table histogram; do
   timeout 60 "$tree/bin/causeway" run -n 3 "$work/$client" >"$work/$client.out" || {
     status=$?
     cat "$work/$client.out"

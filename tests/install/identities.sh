@@ -188,4 +188,134 @@ run env GASNET_PSHM_NODES=2 GASNET_MAX_SEGSIZE=4M CAUSEWAY_SET=segment.max=1MiB 
   segment 1048576 || fail "CAUSEWAY_SET is weaker than GASNET_MAX_SEGSIZE"
 run env GASNET_MAX_SEGSIZE=plenty "$work/c-smp-seq" && fail "GASNET_MAX_SEGSIZE=plenty runs"
 grep -q 'GASNET_MAX_SEGSIZE=plenty' "$work/err" || fail "GASNET_MAX_SEGSIZE=plenty is not named"
+
+# ---- users' variables: each does what it is known for ----
+smp() { GASNET_PSHM_NODES=$1; export GASNET_PSHM_NODES; shift; run "$@"; code=$?; unset GASNET_PSHM_NODES; return $code; }
+expect() { grep -qE -e "$1" "$work/err" || { cat "$work/err"; fail "$2"; }; }
+
+smp 2 env GASNET_COLL_SCRATCH_SIZE=3MB "$work/c-smp-seq" scratch 3145728 || fail "GASNET_COLL_SCRATCH_SIZE is ignored"
+smp 1 env GASNET_NO_CATCH_SIGNAL=SIGQUIT,USR1 "$work/c-smp-seq" signals 0 || fail "GASNET_NO_CATCH_SIGNAL is ignored"
+smp 1 env 'GASNET_NO_CATCH_SIGNAL=*' "$work/c-smp-seq" signals 0 || fail "GASNET_NO_CATCH_SIGNAL=* is ignored"
+smp 1 env GASNET_NO_CATCH_SIGNAL=SIGTERM "$work/c-smp-seq" signals 1 || fail "GASNET_NO_CATCH_SIGNAL=SIGTERM hides SIGQUIT"
+
+# exit() without gasnet_exit: missed, or not.
+smp 3 env GASNET_CATCH_EXIT=0 "$work/c-smp-seq" leave 0 || fail "GASNET_CATCH_EXIT=0: a rank is missed"
+[ "$(grep -c 'left ok' "$work/out")" = 3 ] || fail "GASNET_CATCH_EXIT=0: ranks were ended"
+smp 3 "$work/c-smp-seq" leave 0 && fail "a rank that leaves is not missed"
+
+# Debuggers: the process says that it waits, and does.
+frozen() {
+  "$@" >"$work/out" 2>"$work/err" &
+  pid=$! looks=0
+  until grep -q 'waits for a debugger; set gasnet_frozen' "$work/err"; do
+    kill -0 "$pid" 2>/dev/null || fail "$*: does not wait"
+    looks=$((looks + 1))
+    [ "$looks" -lt 300 ] || fail "$*: does not say that it waits"
+    sleep 0.2
+  done
+  sleep 0.3
+  kill -KILL "$pid" 2>/dev/null || fail "$*: does not wait"
+  wait "$pid" 2>/dev/null || true
+}
+frozen env GASNET_FREEZE=1 "$work/c-ofi-par"
+frozen env GASNET_FREEZE_SIGNAL=SIGUSR1 "$work/c-ofi-par" raise 10
+printf '%s\n' '#include <gasnet.h>' 'int main(int c, char** v) { gasnet_init(&c, &v); gasnet_put_val(0, v, 1, 8); return 0; }' \
+  >"$work/mistake.c"
+# shellcheck disable=SC2046
+build c-ofi-mistake "$cc" "$work/mistake.c" $(pkg-config --cflags --libs gasnet-ofi-seq)
+frozen env GASNET_FREEZE_ON_ERROR=1 "$work/c-ofi-mistake"
+expect 'called before gasnet_attach' "GASNET_FREEZE_ON_ERROR hides the error"
+run env GASNET_FREEZE_ON_ERROR=0 GASNET_BACKTRACE=1 "$work/c-ofi-mistake" && fail "a mistake passes"
+expect 'libcauseway.so' "GASNET_BACKTRACE prints no backtrace"
+smp 1 env GASNET_BACKTRACE_SIGNAL=USR2 "$work/c-smp-seq" raise 12 || fail "GASNET_BACKTRACE_SIGNAL ends the program"
+expect 'libcauseway.so' "GASNET_BACKTRACE_SIGNAL prints no backtrace"
+smp 1 env GASNET_FREEZE_SIGNAL=SIGNONSENSE "$work/c-smp-seq" && fail "GASNET_FREEZE_SIGNAL=SIGNONSENSE runs"
+expect "GASNET_FREEZE_SIGNAL='SIGNONSENSE'" "GASNET_FREEZE_SIGNAL is not named"
+
+# What is a host: two signs are two hosts, which then speak over the network.
+run "$tree/bin/gasnetrun_ofi" -n 2 -- sh -c \
+  '[ "$PMIX_RANK" = 0 ] && export GASNET_HOST_DETECT=hostname; exec "$0" hosts 2' "$work/c-ofi-par" ||
+  fail "GASNET_HOST_DETECT=hostname is ignored"
+for sign in hostname gethostid conduit; do
+  smp 2 env GASNET_HOST_DETECT=$sign "$work/c-smp-seq" hosts 1 || fail "GASNET_HOST_DETECT=$sign: not one host"
+done
+smp 2 env GASNET_HOST_DETECT=guess "$work/c-smp-seq" && fail "GASNET_HOST_DETECT=guess runs"
+expect "GASNET_HOST_DETECT='guess'" "GASNET_HOST_DETECT is not named"
+
+run env GASNET_QUIET=1 GASNET_SUPERNODE_MAXSIZE=1 "$tree/bin/gasnetrun_ibv" -n 2 "$work/c-ibv-par" || fail "ibv fails"
+grep -q "no conduit 'verbs'" "$work/err" && fail "GASNET_QUIET=1 is ignored"
+smp 2 env GASNET_VERBOSEENV=1 GASNET_MAX_SEGSIZE=1MB "$work/c-smp-seq" || fail "GASNET_VERBOSEENV fails"
+expect '^ENV parameter: GASNET_MAX_SEGSIZE = 1MB' "GASNET_VERBOSEENV does not report"
+[ "$(grep -c 'GASNET_HOST_DETECT' "$work/err")" = 1 ] || fail "GASNET_VERBOSEENV reports on several ranks"
+mkdir -p "$work/tmp"
+run env GASNET_TMPDIR="$work/tmp" "$tree/bin/causeway" run -n 1 -- sh -c 'echo "$CAUSEWAY_SESSION_DIR"' || fail "GASNET_TMPDIR fails"
+grep -q "^$work/tmp/" "$work/out" || fail "GASNET_TMPDIR is ignored"
+
+# ---- how programs are started ----
+run env GASNET_SPAWN_VERBOSE=1 "$tree/bin/gasnetrun_smp" -n 2 "$work/c-smp-seq" || fail "GASNET_SPAWN_VERBOSE fails"
+expect 'gasnetrun_smp: .*causeway run -n 2' "GASNET_SPAWN_VERBOSE says nothing"
+run env GASNET_SPAWNFN=C GASNET_CSPAWN_CMD="'$tree/bin/causeway' run -n %N -- %C" \
+  "$tree/bin/amudprun" -np 4 "$work/c-udp-parsync" nbrhd 4 || fail "GASNET_CSPAWN_CMD fails"
+good || fail "GASNET_CSPAWN_CMD: wrong output"
+run env GASNET_SPAWNFN=C "$tree/bin/amudprun" -np 2 "$work/c-udp-parsync" && fail "GASNET_SPAWNFN=C runs without a command"
+run env GASNET_OFI_SPAWNER=nonsense "$tree/bin/gasnetrun_ofi" -n 2 "$work/c-ofi-par" && fail "GASNET_OFI_SPAWNER=nonsense runs"
+expect "spawner 'nonsense'" "GASNET_OFI_SPAWNER is not named"
+run env GASNET_OFI_SPAWNER=nonsense "$tree/bin/gasnetrun_ofi" -spawner=fork -n 4 "$work/c-ofi-par" || fail "-spawner is weaker than GASNET_OFI_SPAWNER"
+run env GASNET_UCX_SPAWNER=mpi "$tree/bin/gasnetrun_ucx" -t -n 2 "$work/cxx-ucx-par" || grep -q 'no mpirun' "$work/err" ||
+  fail "GASNET_UCX_SPAWNER=mpi fails"
+expect 'mpirun' "GASNET_UCX_SPAWNER=mpi does not use mpirun"
+run env GASNET_UCX_SPAWNER=pmi "$tree/bin/gasnetrun_ucx" -t -n 2 "$work/cxx-ucx-par" || true
+expect 'srun|prterun' "GASNET_UCX_SPAWNER=pmi uses neither srun nor prterun"
+# Which hosts: the first of three lists that is there; comments are none.
+printf '%s\n' '# hosts' 'alpha  # one' '' 'beta' >"$work/nodes"
+hosts() { run env GASNET_SPAWNFN=S "$@" "$tree/bin/amudprun" -t -np 2 "$work/c-udp-parsync" || true; }
+hosts GASNET_SSH_SERVERS=gamma,delta GASNET_SSH_NODEFILE="$work/nodes" GASNET_NODEFILE=/nonexistent
+expect 'alpha' "GASNET_SSH_NODEFILE does not come first"
+hosts GASNET_SSH_SERVERS='gamma delta' GASNET_NODEFILE="$work/nodes"
+expect 'gamma' "GASNET_SSH_SERVERS does not come second"
+hosts GASNET_NODEFILE="$work/nodes"
+expect 'alpha' "GASNET_NODEFILE is ignored"
+hosts GASNET_SSH_NODEFILE=/nonexistent
+expect 'GASNET_SSH_NODEFILE=/nonexistent' "a missing host file is not named"
+if "$tree/bin/causeway" run --help | grep -q -e --hosts; then
+  hosts GASNET_SSH_SERVERS=gamma GASNET_SSH_CMD=rsh GASNET_SSH_OPTIONS=-x GASNET_SSH_REMOTE_PATH=/tmp GASNET_MASTERIP=10.0.0.1
+  expect -- '--hosts gamma --agent rsh -x --address 10.0.0.1 --directory /tmp' "GASNET_SSH_* are ignored"
+fi
+run env GASNET_SPAWNFN=S GASNET_SSH_SERVERS=localhost "$tree/bin/amudprun" -np 4 "$work/c-udp-parsync" || fail "localhost is another host"
+good || fail "ssh to this host: wrong output"
+
+# ---- GASNET_SEGMENT_EVERYTHING: a tree like a prefix of its own ----
+all=$tree/lib/causeway/everything
+export PKG_CONFIG_PATH="$all/lib/pkgconfig"
+for conduit in udp mpi ibv ofi ucx; do
+  for mode in seq parsync par; do
+    for file in "include/$conduit-conduit/$conduit-$mode.mak" "lib/libgasnet-$conduit-$mode.a" "bin/gasnetrun_$conduit"; do
+      [ -e "$all/$file" ] || complain "no $all/$file"
+    done
+    pkg-config --variable=GASNET_DEFINES "gasnet-$conduit-$mode" | grep -q -e ' -DGASNET_SEGMENT_EVERYTHING=1' ||
+      complain "gasnet-$conduit-$mode of EVERYTHING says something else"
+  done
+done
+[ -e "$all/include/gasnet_config.h" ] || complain "no headers in $all"
+pkg-config --exists gasnet-smp-seq && complain "smp promises mapped memory with EVERYTHING"
+cp "$here/everything.c" "$work/everything.cpp"
+# shellcheck disable=SC2046
+{
+  build e-udp-seq "$cc" "$here/everything.c" -std=c99 $(pkg-config --cflags --libs gasnet-udp-seq)
+  build e-ofi-par "$cxx" "$work/everything.cpp" -std=c++11 $(pkg-config --cflags --libs gasnet-ofi-par)
+}
+run "$all/bin/gasnetrun_udp" -n 4 "$work/e-udp-seq" || fail "EVERYTHING fails"
+good || fail "EVERYTHING: wrong output"
+run env GASNET_SUPERNODE_MAXSIZE=2 "$all/bin/gasnetrun_ofi" -n 4 "$work/e-ofi-par" || fail "EVERYTHING over a network fails"
+good || fail "EVERYTHING over a network: wrong output"
+strings -a "$work/e-udp-seq" | grep -qF 'SEGMENT=EVERYTHING' || complain "the config string does not say EVERYTHING"
+# Objects for the one do not link with the archive of the other, nor do their ranks meet in a job.
+# shellcheck disable=SC2046
+if "$cc" "$here/everything.c" $(pkg-config --cflags gasnet-udp-seq) "$tree/lib/libgasnet-udp-seq.a" \
+  -L"$tree/lib" -lcauseway -o "$work/mixed" 2>"$work/err"; then
+  complain "objects for EVERYTHING link with the archive of the others"
+fi
+run "$tree/bin/gasnetrun_udp" -n 2 -- sh -c 'if [ "$PMIX_RANK" = 0 ]; then exec "$0"; else exec "$1"; fi' \
+  "$work/e-udp-seq" "$work/c-udp-parsync" && fail "ranks with and without EVERYTHING make a job"
+expect 'GASNET_SEGMENT_EVERYTHING' "no line that says why ranks do not meet"
 exit $status

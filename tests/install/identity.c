@@ -5,6 +5,7 @@
  *   thread 0|1     whether handlers run while no rank polls
  *   segment BYTES  the largest segment has this size */
 #include <gasnet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,6 +109,33 @@ static void reach_in(gasnet_node_t next) {
         "the neighbor's segment is not in reach");
 }
 
+/* Ranks end by exit(), each a while after the one before, and nobody misses anybody. */
+static void leave_one_by_one(void) {
+  barrier();
+  gasnett_nsleep(1500000000ull * gasnet_mynode());
+  printf("rank %u of %u: left ok\n", (unsigned)gasnet_mynode(), (unsigned)gasnet_nodes());
+  fflush(stdout);
+  exit(0);
+}
+
+static int catches_sigquit(void) {
+  void (*before)(int) = signal(SIGQUIT, SIG_DFL);
+  signal(SIGQUIT, before);
+  return before != SIG_DFL;
+}
+
+static gex_Rank_t host_count(void) {
+  gex_Rank_t hosts;
+  gex_System_QueryMyPosition(NULL, NULL, &hosts, NULL);
+  return hosts;
+}
+
+static size_t scratch_wanted(void) {
+  gex_TM_t tm, part;
+  gasnet_QueryGexObjects(NULL, NULL, &tm, NULL);
+  return gex_TM_Split(&part, tm, 0, 0, NULL, 0, GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED);
+}
+
 int main(int argc, char** argv) {
   gasnet_handlerentry_t table[1];
   gex_Rank_t neighbors;
@@ -124,6 +152,11 @@ int main(int argc, char** argv) {
   table[0].fnptr = (void (*)())ping;
   check(gasnet_attach(table, 1, SEGMENT_BYTES, 0) == GASNET_OK, "gasnet_attach");
   next = (gasnet_node_t)((gasnet_mynode() + 1) % gasnet_nodes());
+  if (strcmp(wish, "leave") == 0) leave_one_by_one();
+  if (strcmp(wish, "signals") == 0) check(catches_sigquit() == (int)value, "SIGQUIT");
+  if (strcmp(wish, "hosts") == 0) check((long)host_count() == value, "another number of hosts");
+  if (strcmp(wish, "scratch") == 0) check((long)scratch_wanted() == value, "another scratch");
+  if (strcmp(wish, "raise") == 0) raise((int)value);
   barrier();
   exercise(next);
   gex_System_QueryNbrhdInfo(NULL, &neighbors, NULL);

@@ -23,7 +23,10 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   include/gasnet_mk.h share/causeway/example/memkind_attic.c \
   lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
   lib/pkgconfig/causeway.pc lib/pkgconfig/gasnet-smp-seq.pc lib/libgasnet-ofi-par.a \
-  include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun bin/gaspi_run \
+  bin/gaspi_run \
+  lib/causeway/everything/lib/pkgconfig/gasnet-udp-par.pc \
+  lib/causeway/everything/include/gasnet.h share/causeway/gasnet/configure \
+  share/causeway/gasnet/gasnetex.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
   libexec/causeway/causeway-conformance \
   share/causeway/configs/default.yaml share/causeway/configs/sites/am-only.yaml \
   share/causeway/example/conduit_uds.c share/doc/causeway/LICENSE share/doc/causeway/conduit-api.md

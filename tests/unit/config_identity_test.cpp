@@ -108,6 +108,58 @@ TEST(ConfigIdentity, OtherVariables) {
   EXPECT_EQ(items({{"GASNET_RCV_THREAD", "1"}}, &ofi), Items{});
   EXPECT_EQ(items({{"GASNET_RCV_THREAD", "1"}}), Items{});
   EXPECT_EQ(items({{"GASNET_TRACEFILE", "x"}, {"GASNET_BARRIER", "y"}}), Items{});
+  EXPECT_EQ(items({{"GASNET_QUIET", "Y"}}), Items{"log.level=error"});
+  EXPECT_EQ(items({{"GASNET_QUIET", "0"}}), Items{});
+}
+
+TEST(ConfigIdentity, ExitTimes) {
+  using Items = std::vector<std::string>;
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT_MIN", "2"}}), Items{"timeouts.exit=2000ms"});
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT_MIN", "2"},
+                   {"GASNET_EXITTIMEOUT_FACTOR", "0.5"},
+                   {"GASNET_PSHM_NODES", "8"}}),
+            Items{"timeouts.exit=6000ms"});
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT_FACTOR", "10"},
+                   {"GASNET_EXITTIMEOUT_MAX", "30"},
+                   {"CAUSEWAY_RANKS", "8"}}),
+            Items{"timeouts.exit=30000ms"});
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT_MAX", "1"}}), Items{"timeouts.exit=1000ms"});
+  // The plain one is stronger; what is no time is none.
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT", "3"}, {"GASNET_EXITTIMEOUT_MAX", "1"}}),
+            Items{"timeouts.exit=3s"});
+  EXPECT_EQ(items({{"GASNET_EXITTIMEOUT_MAX", "soon"}}), Items{});
+  EXPECT_EQ(items({{"GASNET_CATCH_EXIT", "0"}, {"GASNET_EXITTIMEOUT", "3"}}),
+            Items{"timeouts.exit=100000000s"});
+  EXPECT_EQ(items({{"GASNET_CATCH_EXIT", "1"}}), Items{});
+}
+
+// Devices and limits of networks, for programs that were built for one that has them.
+TEST(ConfigIdentity, Networks) {
+  const auto built_for = [](const char* conduit) {
+    Identity program;
+    program.conduit = conduit;
+    program.mode = "seq";
+    return program;
+  };
+  const Identity udp = built_for("udp"), ibv = built_for("ibv"), ofi = built_for("ofi"),
+                 smp = built_for("smp");
+  using Items = std::vector<std::string>;
+  EXPECT_EQ(items({{"GASNET_OFI_DEVICE", "eth1"}}, &ofi), Items{"conduits.ofi.device=eth1"});
+  EXPECT_EQ(items({{"GASNET_OFI_DEVICE", "eth1"}}, &smp), Items{});
+  EXPECT_EQ(items({{"GASNET_OFI_DEVICE", "eth1"}}), Items{});
+  EXPECT_EQ(items({{"GASNET_IBV_PORTS", "mlx5_0:1"}}, &ibv),
+            Items{"conduits.verbs.device=mlx5_0:1"});
+  EXPECT_EQ(items({{"GASNET_IBV_PORTS", "mlx5_0:1"}}, &udp), Items{});
+  EXPECT_EQ(items({{"GASNET_WORKERIP", "10.0.0.7"}}, &udp), Items{"conduits.ofi.device=10.0.0.7"});
+  EXPECT_EQ(items({{"GASNET_WORKERIP", "10.0.0.7"}}, &ofi), Items{});
+  EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "64"}}, &udp), Items{"conduits.ofi.options.credits=64"});
+  EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "1000000"}}, &udp),
+            Items{"conduits.ofi.options.credits=4096"});
+  EXPECT_EQ(items({{"GASNET_NETWORKDEPTH", "64"}}, &ibv), Items{});
+  EXPECT_EQ(items({{"GASNET_REQUESTTIMEOUT_MAX", "30000000"}}, &udp),
+            Items{"timeouts.peer=30000000us"});
+  EXPECT_EQ(items({{"GASNET_REQUESTTIMEOUT_MAX", "0"}}, &udp), Items{"timeouts.peer=100000000s"});
+  EXPECT_EQ(items({{"GASNET_REQUESTTIMEOUT_MAX", "5"}}, &udp), Items{"timeouts.peer=1ms"});
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr Target at_most(double value) {
 
 constexpr Target kSmall = ratio(1.15, 0.5);
 constexpr Target kBulk = ratio(1.02, 2);
+constexpr Target kMode = ratio(1, 3);
 constexpr Target kNetwork = ratio(1.08);
 constexpr Target kNetworkBulk = ratio(1.031);  // 0.97 of the bandwidth
 
@@ -34,7 +35,7 @@ constexpr std::array kFigures{
            "blocking put of 8 bytes from an array to the addresses of another; raw: load, store"},
     Figure{"put8.value", "ns", Launch::pair, kSmall, true, false,
            "put of a 64-bit value to the addresses of an array; raw: a store"},
-    Figure{"put8.nb", "ns", Launch::pair, kNone, true, false,
+    Figure{"put8.nb", "ns", Launch::pair, ratio(1, 1), true, false,
            "non-blocking put of 8 bytes and wait; raw: the blocking put"},
     Figure{"get8.same", "ns", Launch::pair, kSmall, true, false,
            "blocking get of 8 bytes, always from one address; raw: a load"},
@@ -89,6 +90,16 @@ constexpr std::array kFigures{
            "sum of doubles in segments; raw: each rank adds up its part of mapped buffers"},
     Figure{"broadcast.8MiB", "us", Launch::pair, kNone, false, true,
            "gex_Coll_BroadcastNB in segments and wait; raw: a memcpy per receiver"},
+    Figure{"par.put8", "ns", Launch::modes, kMode, false, false,
+           "blocking put of 8 bytes in a GASNET_PAR program; raw: in a GASNET_SEQ one"},
+    Figure{"par.put8.library", "ns", Launch::modes, kMode, false, false,
+           "the same through a call that is not inlined; raw: GASNET_SEQ"},
+    Figure{"par.am.self", "ns", Launch::modes, kMode, false, false,
+           "short request of a rank to itself, handled at once; raw: GASNET_SEQ"},
+    Figure{"par.poll", "ns", Launch::modes, kMode, false, false,
+           "gasnet_AMPoll that finds nothing; raw: GASNET_SEQ"},
+    Figure{"am.threads2", "x", Launch::threads, at_least(1.7), false, true,
+           "short requests of two threads to two ranks, as a multiple of what one thread sends"},
     Figure{"startup.4", "ms", Launch::startup, at_most(60), false, false,
            "gex_Client_Init and gex_Segment_Attach of 4 ranks, the slowest rank"},
     Figure{"memory.median", "MB", Launch::memory, at_most(24), false, false,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "../client/measure.h"
 #include "capture.h"
@@ -23,6 +24,8 @@ class Plan {
 
   Outcome carry_out() {
     if (wants(Launch::pair)) pair();
+    if (wants(Launch::modes)) modes();
+    if (wants(Launch::threads)) threads();
     if (wants(Launch::startup)) startup();
     if (wants(Launch::memory)) memory();
     if (wants(Launch::instructions)) instructions();
@@ -51,6 +54,10 @@ class Plan {
                   const std::vector<std::string>& sets = {});
   void take_records(const Captured& captured, std::vector<Measured>& into);
   void pair();
+  void modes();
+  void threads();
+  std::map<std::string, double> mode_figures(const std::string& mode, unsigned ranks,
+                                             const std::string& what);
   void startup();
   void memory();
   void instructions();
@@ -110,6 +117,48 @@ void Plan::pair() {
     command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
   }
   take_records(launch(request_.ranks, command), outcome_.measured);
+}
+
+// The figures that the program of one threading mode prints.
+std::map<std::string, double> Plan::mode_figures(const std::string& mode, unsigned ranks,
+                                                 const std::string& what) {
+  std::vector<std::string> command = {program_ + "-" + mode, "--what", what};
+  if (request_.quick) command.push_back("--quick");
+  std::map<std::string, double> out;
+  for (const std::string& line : launch(ranks, command).lines) {
+    char name[64];
+    double value = 0;
+    if (sscanf(line.c_str(), "mode %63s %lf", name, &value) == 2) out[name] = value;
+  }
+  return out;
+}
+
+// The two programs take turns, so that a change of clock rate meets both.
+void Plan::modes() {
+  const unsigned launches = request_.quick ? 3 : 9;
+  say(fmt::format("calls of GASNET_PAR and GASNET_SEQ programs, {} times", launches));
+  std::map<std::string, std::vector<double>> par, seq;
+  for (unsigned i = 0; i < launches; ++i) {
+    for (const auto& [name, value] : mode_figures("par", 2, "calls")) par[name].push_back(value);
+    for (const auto& [name, value] : mode_figures("seq", 2, "calls")) seq[name].push_back(value);
+  }
+  for (const auto& [name, values] : par) {
+    const Figure* figure = find_figure(name);
+    if (figure == nullptr || !wants(*figure) || seq[name].empty()) continue;
+    outcome_.measured.push_back({name, median(values), median(seq[name]), "",
+                                 fmt::format("medians of {} launches", launches)});
+  }
+}
+
+// Two threads of one rank and two ranks that receive: four cores at work.
+void Plan::threads() {
+  say("messages of two threads");
+  const std::map<std::string, double> figures = mode_figures("par", 3, "threads");
+  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  for (const auto& [name, value] : figures) {
+    outcome_.measured.push_back(
+        {name, value, std::nullopt, "", cores < 4 ? fmt::format("on {} cores", cores) : ""});
+  }
 }
 
 void Plan::startup() {

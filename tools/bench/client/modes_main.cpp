@@ -1,0 +1,172 @@
+// causeway-bench-seq and causeway-bench-par: one source, compiled for each threading mode. What a
+// call costs where nobody contends for anything, and what two threads send together. Prints
+// "mode <figure> <value>", one line per figure; the command compares the two programs' lines.
+#include <fmt/format.h>
+#include <gasnetex.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../raw/access.h"
+#include "measure.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr gex_AM_Index_t kCount = 200, kStop = 201;
+
+struct Counters {
+  std::atomic<uint64_t> counted{0};  // relaxed: only read to see that something came
+  std::atomic<uint32_t> stops{0};
+} counters;
+
+void on_count(gex_Token_t) {
+  counters.counted.store(counters.counted.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);
+}
+void on_stop(gex_Token_t) {
+  counters.stops.fetch_add(1, std::memory_order_release);
+}
+
+struct Job {
+  gex_TM_t tm = GEX_TM_INVALID;
+  gex_Rank_t rank = 0, size = 0;
+  void* there = nullptr;  // the first byte of rank 1's segment
+  bool quick = false;
+};
+
+void require(int status, const char* call) {
+  if (status == GASNET_OK) return;
+  fmt::print(stderr, "causeway-bench: {}: {}\n", call, gasnet_ErrorDesc(status));
+  gasnet_exit(1);
+}
+
+Job start(int* argc, char*** argv) {
+  Job job;
+  gex_Client_t client;
+  gex_EP_t ep;
+  gex_Segment_t segment;
+  require(gex_Client_Init(&client, &ep, &job.tm, "BENCH", argc, argv, 0), "gex_Client_Init");
+  job.rank = gex_TM_QueryRank(job.tm);
+  job.size = gex_TM_QuerySize(job.tm);
+  gex_AM_Entry_t table[] = {{kCount, reinterpret_cast<gex_AM_Fn_t>(&on_count),
+                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "count"},
+                            {kStop, reinterpret_cast<gex_AM_Fn_t>(&on_stop),
+                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "stop"}};
+  require(gex_EP_RegisterHandlers(ep, table, std::size(table)), "gex_EP_RegisterHandlers");
+  require(gex_Segment_Attach(&segment, job.tm, 16 * GASNET_PAGESIZE), "gex_Segment_Attach");
+  gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, 1 % job.size, &job.there, nullptr, nullptr, 0));
+  return job;
+}
+
+// Nanoseconds per turn: the median of several runs of about a millisecond.
+double cost(const Job& job, const std::function<void(uint64_t)>& turns) {
+  turns(1000);
+  const double aim = job.quick ? 1e5 : 1e6;
+  const uint64_t count = turns_for(aim, elapsed_ns([&] { turns(1000); }) / 1000, 1 << 22);
+  std::vector<double> all;
+  for (int i = 0; i < (job.quick ? 5 : 31); ++i) {
+    all.push_back(elapsed_ns([&] { turns(count); }) / static_cast<double>(count));
+  }
+  return median(std::move(all));
+}
+
+void print(const char* figure, double value) {
+  fmt::print("mode {} {:.4f}\n", figure, value);
+  std::fflush(stdout);
+}
+
+// Rank 0 calls; nobody else does anything.
+void measure_calls(const Job& job) {
+  const gex_TM_t tm = job.tm;
+  print("par.put8", cost(job, [&](uint64_t n) {
+          for (uint64_t i = 0; i < n; ++i) {
+            gex_RMA_PutBlocking(tm, 1, job.there, &i, sizeof i, 0);
+            keep(job.there);
+          }
+        }));
+  // The flag keeps the call from being inlined: the library's own way to mapped memory.
+  print("par.put8.library", cost(job, [&](uint64_t n) {
+          for (uint64_t i = 0; i < n; ++i) {
+            gex_RMA_PutBlocking(tm, 1, job.there, &i, sizeof i, GEX_FLAG_PEER_SEG_SOME);
+          }
+        }));
+  print("par.am.self", cost(job, [&](uint64_t n) {
+          for (uint64_t i = 0; i < n; ++i) gex_AM_RequestShort0(tm, 0, kCount, 0);
+        }));
+  print("par.poll", cost(job, [&](uint64_t n) {
+          for (uint64_t i = 0; i < n; ++i) gasnet_AMPoll();
+        }));
+}
+
+// Messages per second of `threads` threads, each to a rank of its own.
+double send_rate(const Job& job, unsigned threads, uint64_t count) {
+  std::atomic<unsigned> ready{0};
+  const auto send = [&](unsigned thread) {
+    ready.fetch_add(1, std::memory_order_acq_rel);
+    while (ready.load(std::memory_order_acquire) != threads) std::this_thread::yield();
+    for (uint64_t i = 0; i < count; ++i) gex_AM_RequestShort0(job.tm, 1 + thread, kCount, 0);
+  };
+  const double elapsed = elapsed_ns([&] {
+    std::vector<std::thread> others;
+    for (unsigned t = 1; t < threads; ++t) others.emplace_back(send, t);
+    send(0);
+    for (std::thread& other : others) other.join();
+  });
+  return static_cast<double>(count) * threads / elapsed * 1e9;
+}
+
+// Rank 0 sends, the others receive until they are told to stop.
+void measure_threads(const Job& job) {
+  if (job.rank != 0) {
+    GASNET_BLOCKUNTIL(counters.stops.load(std::memory_order_acquire) != 0);
+    return;
+  }
+  const uint64_t count = job.quick ? 20000 : 400000;
+  const unsigned threads = job.size - 1;
+  std::vector<double> ratios;
+  send_rate(job, threads, count / 10);
+  for (int i = 0; i < (job.quick ? 3 : 15); ++i) {
+    const double one = send_rate(job, 1, count);
+    ratios.push_back(send_rate(job, threads, count) / one);
+  }
+  print("am.threads2", median(std::move(ratios)));
+  for (gex_Rank_t r = 1; r < job.size; ++r) gex_AM_RequestShort0(job.tm, r, kStop, 0);
+}
+
+}  // namespace
+}  // namespace causeway::bench
+
+int main(int argc, char** argv) {
+  using namespace causeway::bench;
+  CLI::App app{"A measuring program of `causeway bench`; start it through that command"};
+  std::string what = "calls";
+  bool quick = false;
+  app.add_option("--what", what, "Figures to measure")->check(CLI::IsMember({"calls", "threads"}));
+  app.add_flag("--quick", quick, "Few and short repetitions");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  Job job = start(&argc, &argv);
+  job.quick = quick;
+  if (job.size < 2) {
+    fmt::print(stderr, "causeway-bench: needs at least 2 ranks\n");
+    gasnet_exit(1);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+  if (what == "threads") {
+    measure_threads(job);
+  } else if (job.rank == 0) {
+    measure_calls(job);
+  }
+  gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+  gasnet_exit(0);
+}
