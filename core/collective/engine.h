@@ -11,6 +11,8 @@
 #include <memory>
 #include <string>
 
+#include "progress/hints.h"
+
 namespace causeway {
 
 class Team;
@@ -51,7 +53,7 @@ gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void*
 gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction);
 
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.
-inline std::atomic<uint32_t> active_runs{0};
+inline PollHint active_runs;
 uint32_t step_runs();
 
 // Steps every active run. Returns how many completed or moved.

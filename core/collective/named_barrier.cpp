@@ -62,7 +62,7 @@ uint32_t advance(Phase& p) {
     ++p.step;
     ++steps;
   }
-  named_barrier_active.store(false, std::memory_order_relaxed);
+  named_barrier_active.fetch_sub(1, std::memory_order_relaxed);
   return steps;
 }
 
@@ -74,7 +74,7 @@ void begin_named_barrier(Team& team, BarrierName own) {
   g_phase.step = 0;
   g_phase.sent = false;
   g_phase.word = own;
-  named_barrier_active.store(true, std::memory_order_relaxed);
+  named_barrier_active.fetch_add(1, std::memory_order_relaxed);
   advance(g_phase);
 }
 
@@ -91,7 +91,7 @@ BarrierName finish_named_barrier() {
 
 uint32_t push_named_barrier() {
   const std::unique_lock lock(g_mutex, std::try_to_lock);
-  if (!lock.owns_lock() || !named_barrier_active.load(std::memory_order_relaxed)) return 0;
+  if (!lock.owns_lock() || named_barrier_active.load(std::memory_order_relaxed) == 0) return 0;
   return advance(g_phase);
 }
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "progress/hints.h"
+
 namespace causeway {
 
 class Team;
@@ -26,13 +28,13 @@ bool named_barrier_done();
 BarrierName finish_named_barrier();
 
 // Set while a phase is under way and not all have come. Relaxed: a hint; g_mutex orders the rest.
-inline std::atomic<bool> named_barrier_active{false};
+inline PollHint named_barrier_active;  // 0 or 1
 uint32_t push_named_barrier();
 
 // Part of every poll, so that others come through while this member computes between its notify
 // and its wait.
 inline uint32_t progress_named_barrier() {
-  if (__builtin_expect(!named_barrier_active.load(std::memory_order_relaxed), 1)) return 0;
+  if (__builtin_expect(named_barrier_active.load(std::memory_order_relaxed) == 0, 1)) return 0;
   return push_named_barrier();
 }
 

@@ -27,6 +27,7 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
     const Choice choice = choose(config, set, peer);
     out.choice = choice.summary();
     out.warning = choice.warning;
+    out.messages = choice.only(OperationKind::am);
     for (const auto& conduit : set.conduits) {
       if (choice.uses(conduit.get())) out.conduits.push_back(conduit.get());
     }
@@ -89,16 +90,16 @@ void require_one_configuration(const Config& config, const JobFacts& job) {
 
 // What the class would choose towards this rank. Rules that name ranks or hosts may have the two
 // directions go different ways, which works, but is seldom meant.
-std::string way_back(const Config& config, const ConduitSet& set, const JobFacts& job,
-                     const PeerClass& c) {
+PeerClass way_back(const Config& config, const ConduitSet& set, const JobFacts& job,
+                   const PeerClass& c) {
   const PeerFacts back = job.facts_seen_from(c.first);
-  if (rule_for(config, back) == c.rule) return c.choice;
+  if (rule_for(config, back) == c.rule) return c;
   PeerClass out;
   look_at(config, set, back, out);
-  return out.choice;
+  return out;
 }
 
-void tell(const Config& config, const ConduitSet& set, const JobFacts& job, const PeerClass& c) {
+void tell(const JobFacts& job, const PeerClass& c, const PeerClass& back) {
   const std::string ranks = c.count == 1
                                 ? fmt::format("rank {}", c.first)
                                 : fmt::format("{} ranks, the first of them {}", c.count, c.first);
@@ -109,19 +110,9 @@ void tell(const Config& config, const ConduitSet& set, const JobFacts& job, cons
   }
   log_info("{} ({}): {}, by rule {}", ranks, near, c.choice, c.rule->label);
   if (!c.warning.empty()) log_warn("{}", c.warning);
-  const std::string back = way_back(config, set, job, c);
-  if (back == c.choice || job.rank() > c.first) return;
+  if (back.choice == c.choice || job.rank() > c.first) return;
   log_info("rank {} reaches rank {} by {}, but rank {} reaches rank {} by {}", job.rank(), c.first,
-           c.choice, c.first, job.rank(), back.empty() ? "nothing" : back);
-}
-
-void add_ways_back(const Config& config, const ConduitSet& set, const JobFacts& job,
-                   const PeerClass& c, std::set<const Conduit*>& used) {
-  const PeerFacts back = job.facts_seen_from(c.first);
-  if (rule_for(config, back) == c.rule) return;
-  PeerClass out;
-  look_at(config, set, back, out);
-  used.insert(out.conduits.begin(), out.conduits.end());
+           c.choice, c.first, job.rank(), back.choice.empty() ? "nothing" : back.choice);
 }
 
 }  // namespace
@@ -152,7 +143,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
 }
 
 void settle_peers(Endpoint& ep) {
-  const Runtime& rt = runtime();
+  Runtime& rt = runtime();
   const Config& config = rt.config();
   const ConduitSet& set = rt.conduits();
   const JobFacts& job = rt.job();
@@ -160,9 +151,12 @@ void settle_peers(Endpoint& ep) {
   const std::vector<PeerClass> classes = peer_classes(config, set, job);
   std::set<const Conduit*> used;
   for (const PeerClass& c : classes) {
+    const PeerClass back = way_back(config, set, job, c);
     used.insert(c.conduits.begin(), c.conduits.end());
-    add_ways_back(config, set, job, c, used);
-    tell(config, set, job, c);
+    used.insert(back.conduits.begin(), back.conduits.end());
+    const bool reached = c.unreachable.empty() && back.unreachable.empty();
+    if (reached && (c.messages == nullptr || c.messages != back.messages)) rt.set_replies_cross();
+    tell(job, c, back);
   }
   for (auto& cep : ep.conduit_eps()) {
     cep->needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;

@@ -55,6 +55,11 @@ class Runtime {
   // earlier clients' promise keeps every other thread out while this is called.
   void raise_mode(ThreadMode mode);
 
+  // A reply may leave by another conduit than its request came by: rules split messages, or two
+  // ranks choose differently towards each other. Set once, before anything is polled.
+  bool replies_cross() const { return replies_cross_; }
+  void set_replies_cross() { replies_cross_ = true; }
+
   // Something rare wants attention at the next poll: a rank died.
   std::atomic<bool> attention{false};
 
@@ -95,6 +100,7 @@ class Runtime {
   bool multithreaded_ = false;
   std::atomic<bool> survives_{false};
   void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;
+  bool replies_cross_ = false;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<JobFacts> job_;
   cwy_services services_{};

@@ -19,6 +19,7 @@
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
+#include "progress/hints.h"
 #include "progress/thread_state.h"
 #include "rma/emulation.h"
 #include "vis/transfer.h"
@@ -72,7 +73,24 @@ uint32_t locked_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
   return reinterpret_cast<ConduitEp*>(cep)->progress(budget, lane);
 }
 
+// One thread at a time makes progress, on whatever conduit. Where a reply may leave by another
+// conduit than its request came by, two threads inside of two conduits could otherwise wait for
+// each other's locks: each holds its own while a handler runs. Recursive: a handler that waits for
+// room looks for replies.
+std::recursive_mutex g_gate;
+uint32_t gated_progress(ConduitEp& cep, uint32_t budget, uint32_t lane) {
+  const std::unique_lock lock(g_gate, std::try_to_lock);
+  return lock.owns_lock() ? cep.progress(budget, lane) : 0;
+}
+uint32_t gated_entry(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
+  return gated_progress(*reinterpret_cast<ConduitEp*>(cep), budget, lane);
+}
+bool is_gated() {
+  return runtime().replies_cross() && runtime().multithreaded();
+}
+
 PollEntry entry_for(ConduitEp& cep) {
+  if (is_gated()) return {&gated_entry, reinterpret_cast<cwyc_ep*>(&cep), &cep};
   if (cep.serial) return {&locked_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
   return {cep.conduit->module().progress, cep.ep, &cep};
 }
@@ -131,7 +149,16 @@ void refresh_poll() {
 }
 
 void set_poll_hook(uint32_t (*hook)()) {
-  g_hook.store(hook, std::memory_order_relaxed);
+  // Looked at with everything else that is no conduit, from the first one on.
+  if (g_hook.exchange(hook, std::memory_order_relaxed) == &nothing_to_do) {
+    poll_hints.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+// What waits for something other than a conduit's news. Out of the way of polls that find nothing.
+__attribute__((noinline)) static uint32_t push_hinted() {
+  return progress_emulation() + progress_vis() + progress_collectives() + progress_named_barrier() +
+         progress_blocks() + g_hook.load(std::memory_order_relaxed)();
 }
 
 uint32_t poll_once() {
@@ -140,12 +167,7 @@ uint32_t poll_once() {
   thread.in_poll = true;
   uint32_t events = 0;
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
-  events += progress_emulation();
-  events += progress_vis();
-  events += progress_collectives();
-  events += progress_named_barrier();
-  events += progress_blocks();
-  events += g_hook.load(std::memory_order_relaxed)();
+  if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();
   thread.in_poll = false;
   if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {
     if (held_waiting.load(std::memory_order_relaxed)) run_held_messages();
@@ -156,8 +178,11 @@ uint32_t poll_once() {
 
 void poll_replies(Endpoint& ep) {
   uint32_t events = 0;
+  const bool gated = is_gated();
   for (auto& cep : ep.conduit_eps()) {
-    if (cep->needed) events += cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
+    if (!cep->needed) continue;
+    events += gated ? gated_progress(*cep, kBudget, CWYC_PROGRESS_REPLIES)
+                    : cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
   }
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "progress/hints.h"
+
 namespace causeway {
 
 struct Peer;
@@ -27,7 +29,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t rad
                         size_t length, uint32_t flags, cwyc_op* op);
 
 // Operations with pieces left to send. Relaxed: a hint whether there is anything to push on.
-inline std::atomic<uint32_t> emulations_waiting{0};
+inline PollHint emulations_waiting;
 uint32_t push_emulations();
 
 // Sends further pieces of operations that met back-pressure. Returns how many went out.

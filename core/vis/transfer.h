@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "progress/hints.h"
 #include "rma/rma.h"
 #include "vis/peer_completion.h"
 #include "vis/side.h"
@@ -45,7 +46,7 @@ struct TransferPlan {
 cwy_status start_transfer(const TransferPlan& plan, cwyc_op* op);
 
 // Transfers that wait for room at their peer or for their turn. Relaxed: a hint to polls.
-inline std::atomic<uint32_t> vis_waiting{0};
+inline PollHint vis_waiting;
 uint32_t push_transfers();
 
 // Sends further parts of waiting transfers. Returns how many went out. From polls only.

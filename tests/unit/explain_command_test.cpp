@@ -17,10 +17,10 @@ struct Outcome {
 };
 
 // CAUSEWAY_* of whoever runs the tests must not leak in.
-Outcome explain(const std::string& arguments) {
+Outcome run(const std::string& command, const std::string& arguments) {
   const std::string line = "env -u CAUSEWAY_CONFIG -u CAUSEWAY_SET " CAUSEWAY_BINARY_DIR
-                           "/bin/causeway explain " +
-                           arguments + " 2>&1";
+                           "/bin/causeway " +
+                           command + " " + arguments + " 2>&1";
   FILE* pipe = ::popen(line.c_str(), "r");
   Outcome out{-1, ""};
   char buffer[4096];
@@ -30,6 +30,10 @@ Outcome explain(const std::string& arguments) {
   const int status = ::pclose(pipe);
   if (WIFEXITED(status)) out.status = WEXITSTATUS(status);
   return out;
+}
+
+Outcome explain(const std::string& arguments) {
+  return run("explain", arguments);
 }
 
 // Would catch: a table that does not say what the default really does.
@@ -76,6 +80,38 @@ TEST(Explain, Json) {
   EXPECT_EQ(o.text.front(), '[');
   EXPECT_THAT(o.text, HasSubstr(R"("locality":"nbrhd")"));
   EXPECT_THAT(o.text, HasSubstr(R"({"operation":"put","size":"any","conduit":"shm")"));
+}
+
+// Would catch: sizes and rails that are told as if they were not there, or at other borders.
+TEST(Explain, SizesAndRails) {
+  const std::string split = "--config " CAUSEWAY_SOURCE_DIR "/tests/unit/split.yaml ";
+  const Outcome o = explain("-n 3 " + split);
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr("put        to 65535 B"));
+  EXPECT_THAT(o.text, HasSubstr("from 64 KiB        other"));
+  EXPECT_THAT(o.text, HasSubstr("by sizes[0] of the rule"));
+  EXPECT_THAT(o.text, HasSubstr("1000 B to 3000 B   both (shm+other)"));
+  // Not the program's own stores, although the memory is mapped: a size goes another way.
+  EXPECT_THAT(o.text, Not(HasSubstr("shm                the program's own loads")));
+  EXPECT_THAT(explain("-n 2 --json " + split).text,
+              HasSubstr(R"({"operation":"put","size":"from 64 KiB","conduit":"other")"));
+}
+
+// Would catch: a map that shows other ways than explain, or hosts that rules cannot tell apart.
+TEST(Map, HostsByRules) {
+  const Outcome o =
+      run("map",
+          "-n 2 --hosts login1,node1,node2 --set "
+          "'peers=[{match: {locality: self}, use: [self]}, {match: {locality: nbrhd}, "
+          "use: [shm]}, {name: gate, match: {host: login*}, use: [far]}, {use: "
+          "[near]}],conduits.far.plugin=null,conduits.near.plugin=null' --json");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"]})"));
+  EXPECT_THAT(o.text, HasSubstr(R"("from":"node1","to":"login1","ways":["unreachable:)"));
+  EXPECT_THAT(o.text, HasSubstr("by gate ("));
+  const Outcome people = run("map", "-n 2 --hosts a,b");
+  EXPECT_THAT(people.text, HasSubstr("A  shm"));
+  EXPECT_THAT(people.text, HasSubstr("B  unreachable: "));
 }
 
 // Would catch: --collectives without the loaded algorithms.

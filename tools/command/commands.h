@@ -17,6 +17,7 @@ void add_run(CLI::App& app, int& status);
 void add_relay(CLI::App& app, int& status);  // in run.cpp
 void add_info(CLI::App& app, int& status);
 void add_explain(CLI::App& app, int& status);
+void add_map(CLI::App& app, int& status);
 void add_check_config(CLI::App& app, int& status);
 void add_check_plugin(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);

@@ -8,28 +8,23 @@
 #include <cstdio>
 #include <set>
 
-#include "am/deliver.h"
 #include "am/emulated_long.h"
 #include "collective/table.h"
 #include "commands.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
-#include "config/set_text.h"
 #include "diag/error.h"
 #include "explain_memkinds.h"
 #include "object/job.h"
-#include "probe_services.h"
-#include "select/conduit_set.h"
 #include "select/selector.h"
 #include "text.h"
+#include "world.h"
 
 namespace causeway::command {
 namespace {
 
 struct Arguments {
-  uint32_t ranks = 4;
-  std::string config;
-  std::vector<std::string> sets;
+  WorldArguments world;
   bool collectives = false;
   bool memkinds = false;
   bool json = false;
@@ -50,73 +45,100 @@ struct PeerClass {
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
 
-struct World {
-  Config config;
-  std::unique_ptr<Loader> loader;
-  ConduitSet conduits;
-  std::vector<std::unique_ptr<ConduitEp>> endpoints;
-
-  const ConduitEp& endpoint(const Conduit* conduit) const {
-    for (const auto& ep : endpoints) {
-      if (ep->conduit == conduit) return *ep;
-    }
-    throw Error(CWY_ERR_INVALID, "conduit {} has no endpoint", conduit->name());
-  }
-};
-
-World open_world(const Arguments& args) {
-  World world;
-  ConfigSources sources = ConfigSources::from_environment();
-  if (!args.config.empty()) sources.file = args.config;
-  for (const std::string& text : args.sets) {
-    for (std::string& set : split_sets(text)) sources.sets.push_back(std::move(set));
-  }
-  world.config = load_config(sources);
-  world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
-  world.conduits = open_conduits(world.config, *world.loader, WhichConduits::all);
-  for (auto& conduit : world.conduits.conduits) {
-    world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
-  }
-  return world;
-}
-
 std::string size_text(uint64_t bytes) {
   if (bytes >= (1u << 20) && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
   if (bytes >= 1024 && bytes % 1024 == 0) return fmt::format("{} KiB", bytes >> 10);
   return fmt::format("{} B", bytes);
 }
 
-const char* one_sided(const World& world, const ConduitEp& ep, Locality locality, uint64_t cap) {
+std::string range_text(uint64_t from, uint64_t to) {
+  if (from <= 1) return to == UINT64_MAX ? "any" : "to " + size_text(to);
+  return to == UINT64_MAX ? "from " + size_text(from) : size_text(from) + " to " + size_text(to);
+}
+
+// Are puts, gets and atomics the program's own instructions? As core/object/publication decides.
+bool is_inlined(const World& world, const Choice& choice, Locality locality) {
   const bool mapped = locality == Locality::self || locality == Locality::nbrhd;
-  const bool direct = mapped && (ep.attr.caps & CWYC_CAP_DIRECT) != 0 &&
-                      world.config.direct_map == DirectMap::automatic &&
-                      world.config.checks == Checks::none;
-  if (direct && cap == CWYC_CAP_ATOMIC) return "the program's own atomic instructions";
-  if (direct) return "the program's own loads and stores";
-  return ep.caps & cap ? "by the conduit" : "emulated over active messages";
+  if (!mapped || world.config.direct_map != DirectMap::automatic ||
+      world.config.checks != Checks::none) {
+    return false;
+  }
+  for (const OperationKind kind : {OperationKind::put, OperationKind::get, OperationKind::atomic}) {
+    const Conduit* conduit = choice.only(kind);
+    if (conduit == nullptr || !(world.endpoint(conduit).attr.caps & CWYC_CAP_DIRECT)) return false;
+  }
+  return true;
+}
+
+// How one operation is done by each conduit of the span, once where they agree.
+template <typename How>
+std::string each_way(const World& world, const SizeSpan& span, How how) {
+  std::string out;
+  for (const Conduit* conduit : span.carrier.conduits) {
+    const std::string way = how(world.endpoint(conduit));
+    if (out.find(way) == std::string::npos) out += (out.empty() ? "" : ", or ") + way;
+  }
+  return out;
+}
+
+std::string by_text(const SizeSpan& span) {
+  return span.by == "use" ? "" : fmt::format(", by {} of the rule", span.by);
+}
+
+void add_one_sided(const World& world, const Choice& choice, OperationKind kind, uint64_t cap,
+                   bool inlined, std::vector<Line>& out) {
+  const std::string word = operation_kind_word(kind);
+  const bool atomic = kind == OperationKind::atomic;
+  uint64_t from = 0;
+  for (const SizeSpan& span : choice.of(kind)) {
+    std::string how = inlined
+                          ? (atomic ? "the program's own atomic instructions"
+                                    : "the program's own loads and stores")
+                          : each_way(world, span, [&](const ConduitEp& ep) {
+                              return std::string(ep.caps & cap ? "by the conduit"
+                                                               : "emulated over active messages");
+                            });
+    if (span.carrier.is_rail()) {
+      how += fmt::format(", in parts above {}, else in turn",
+                         size_text(span.carrier.rail->stripe_above));
+    }
+    out.push_back({word, atomic ? "4, 8 B" : range_text(from, span.to), span.carrier.name(),
+                   how + by_text(span)});
+    from = span.to + 1;
+  }
+}
+
+// Messages of one category, as far as gex_AM_Max*() lets them come.
+void add_messages(const World& world, const Choice& choice, const char* word,
+                  size_t AmLimits::*which, std::vector<Line>& out) {
+  const auto& spans = choice.of(OperationKind::am);
+  const uint64_t most = largest_message(
+      spans, [&](const Conduit& c) -> uint64_t { return world.endpoint(&c).limits.*which; });
+  const bool is_long = which == &AmLimits::long_max;
+  uint64_t from = 0;
+  for (const SizeSpan& span : spans) {
+    if (from > most) break;
+    const std::string how = each_way(world, span, [&](const ConduitEp& ep) {
+      const bool native = !is_long || ep.inner[0].am_long != &emulated_long;
+      return std::string(native ? "by the conduit" : "emulated over mediums");
+    });
+    out.push_back({word, range_text(from, std::min(span.to, most)), span.carrier.name(),
+                   how + by_text(span)});
+    from = span.to + 1;
+  }
 }
 
 std::vector<Line> lines_of(const World& world, const Choice& choice, Locality locality) {
-  const ConduitEp& put = world.endpoint(choice.put);
-  const ConduitEp& get = world.endpoint(choice.get);
-  const ConduitEp& atomic = world.endpoint(choice.atomic);
-  const ConduitEp& am = world.endpoint(choice.am);
-  const bool native_long = am.inner[0].am_long != &emulated_long;
-  return {
-      {"put", "any", choice.put->name(), one_sided(world, put, locality, CWYC_CAP_PUT)},
-      {"get", "any", choice.get->name(), one_sided(world, get, locality, CWYC_CAP_GET)},
-      {"atomic", "4, 8 B", choice.atomic->name(),
-       one_sided(world, atomic, locality, CWYC_CAP_ATOMIC)},
-      {"AM short", "16 args", choice.am->name(), "by the conduit"},
-      {"AM medium", "to " + size_text(am.limits.medium), choice.am->name(), "by the conduit"},
-      {"AM long", "to " + size_text(am.limits.long_max), choice.am->name(),
-       native_long ? "by the conduit" : "emulated over mediums"},
-  };
-}
-
-bool in_use(const Choice& choice, const Conduit* conduit) {
-  return conduit == choice.put || conduit == choice.get || conduit == choice.atomic ||
-         conduit == choice.am;
+  const bool inlined = is_inlined(world, choice, locality);
+  std::vector<Line> out;
+  add_one_sided(world, choice, OperationKind::put, CWYC_CAP_PUT, inlined, out);
+  add_one_sided(world, choice, OperationKind::get, CWYC_CAP_GET, inlined, out);
+  add_one_sided(world, choice, OperationKind::atomic, CWYC_CAP_ATOMIC, inlined, out);
+  const SizeSpan& shorts = choice.of(OperationKind::am).front();
+  out.push_back({"AM short", "16 args", shorts.carrier.name(), "by the conduit" + by_text(shorts)});
+  add_messages(world, choice, "AM medium", &AmLimits::medium, out);
+  add_messages(world, choice, "AM long", &AmLimits::long_max, out);
+  return out;
 }
 
 // Why each conduit that is not used is not: refused when tried, unable, or simply not named.
@@ -129,7 +151,7 @@ std::vector<Refusal> others_of(const World& world, const Choice& choice, const P
     return false;
   };
   for (const auto& conduit : world.conduits.conduits) {
-    if (in_use(choice, conduit.get()) || told(conduit->name())) continue;
+    if (choice.uses(conduit.get()) || told(conduit->name())) continue;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = conduit->module().reach(conduit->domain(), &peer.desc, &err);
     out.push_back({conduit->name(), status == CWY_OK ? fmt::format("could, but {} does not name it",
@@ -160,31 +182,12 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
   return out;
 }
 
-PeerFacts facts(Locality locality, uint32_t rank, const char* host) {
-  PeerFacts peer;
-  peer.locality = locality;
-  peer.host = host;
-  peer.desc.head = CWY_HEAD(cwyc_peer_desc);
-  peer.desc.peer = {rank, 1};
-  peer.desc.same_process = locality == Locality::self;
-  peer.desc.same_host = locality != Locality::remote;
-  peer.desc.local_index = rank;
-  return peer;
-}
-
 std::vector<PeerClass> explain_all(const World& world, uint32_t ranks) {
   const Card here = Card::of_this_process();
-  bool maps = false;
-  PeerFacts neighbor = facts(Locality::nbrhd, 1, here.hostname.c_str());
-  for (const auto& ep : world.endpoints) {
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    maps |= (ep->attr.caps & CWYC_CAP_DIRECT) != 0 &&
-            ep->conduit->module().reach(ep->conduit->domain(), &neighbor.desc, &err) == CWY_OK;
-  }
-  if (!maps) neighbor.locality = Locality::host;
+  PeerFacts neighbor = facts(Locality::nbrhd, 1, here.hostname);
+  neighbor.locality = neighbor_locality(world);
   std::vector<PeerClass> out;
-  out.push_back(
-      explain_class(world, "rank 0 to itself", facts(Locality::self, 0, here.hostname.c_str())));
+  out.push_back(explain_class(world, "rank 0 to itself", facts(Locality::self, 0, here.hostname)));
   if (ranks > 1) {
     const std::string who =
         ranks == 2 ? "rank 0 to rank 1" : fmt::format("rank 0 to ranks 1-{}", ranks - 1);
@@ -257,11 +260,6 @@ std::vector<uint64_t> size_borders(const CollectiveTable& table) {
 struct CollectiveLine {
   std::string operation, sizes, algorithm, reason;
 };
-
-std::string range_text(uint64_t from, uint64_t to) {
-  if (from <= 1) return to == UINT64_MAX ? "any" : "to " + size_text(to);
-  return to == UINT64_MAX ? "from " + size_text(from) : size_text(from) + " to " + size_text(to);
-}
 
 std::vector<CollectiveLine> collective_lines(const World& world, const CollectiveTable& table,
                                              uint32_t members, uint32_t hosts) {
@@ -354,7 +352,7 @@ std::string collectives_json(const World& world, uint32_t ranks) {
 
 void print_people(const World& world, const Arguments& args,
                   const std::vector<PeerClass>& classes) {
-  fmt::print("a job of {} rank(s) on this host ({})\n", args.ranks, machine_text());
+  fmt::print("a job of {} rank(s) on this host ({})\n", args.world.ranks, machine_text());
   for (const PeerClass& c : classes) {
     fmt::print("\n{} ({})", bold(c.who), locality_word(c.locality));
     if (!c.unreachable.empty()) {
@@ -367,7 +365,7 @@ void print_people(const World& world, const Arguments& args,
     print_columns(rows);
     for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
   }
-  if (args.collectives) print_collectives(world, args.ranks);
+  if (args.collectives) print_collectives(world, args.world.ranks);
   if (!args.memkinds) return;
   std::vector<MemkindPeer> peers;
   for (const PeerClass& c : classes) {
@@ -400,10 +398,10 @@ void print_json(const std::vector<PeerClass>& classes) {
 
 int explain(const Arguments& args) {
   try {
-    const World world = open_world(args);
-    const std::vector<PeerClass> classes = explain_all(world, args.ranks);
+    const World world = open_world(args.world);
+    const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
     if (args.json && args.collectives) {
-      fmt::print("{}\n", collectives_json(world, args.ranks));
+      fmt::print("{}\n", collectives_json(world, args.world.ranks));
     } else if (args.json) {
       print_json(classes);
     } else {
@@ -422,12 +420,7 @@ void add_explain(CLI::App& app, int& status) {
   auto args = std::make_shared<Arguments>();
   CLI::App* sub = app.add_subcommand(
       "explain", "Say which conduit serves which peer, by which rule, and why not the others");
-  sub->add_option("-n,--ranks", args->ranks, "Ranks of the job on this host")
-      ->check(CLI::Range(1u, 1048576u))
-      ->capture_default_str();
-  sub->add_option("--config", args->config, "Configuration file, as for `causeway run`");
-  sub->add_option("--set", args->sets, "path=value, as for `causeway run`; may be repeated")
-      ->allow_extra_args(false);
+  add_world_options(*sub, args->world, "Ranks of the job on this host");
   sub->add_flag("--collectives", args->collectives,
                 "Also say which algorithm serves which collective; with --json, only that");
   sub->add_flag("--memkind,--memkinds", args->memkinds,

@@ -1,0 +1,41 @@
+// What `explain` and `map` ask: the configuration, this host's plugins with their conduits open,
+// and peers that are only supposed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "config/config.h"
+#include "loader/loader.h"
+#include "select/conduit_set.h"
+#include "select/selector.h"
+
+namespace causeway::command {
+
+struct WorldArguments {
+  uint32_t ranks = 4;  // of one host
+  std::string config;
+  std::vector<std::string> sets;
+};
+void add_world_options(CLI::App& sub, WorldArguments& args, const std::string& ranks_help);
+
+struct World {
+  Config config;
+  std::unique_ptr<Loader> loader;
+  ConduitSet conduits;  // those too that no rule names
+  std::vector<std::unique_ptr<ConduitEp>> endpoints;
+
+  const ConduitEp& endpoint(const Conduit* conduit) const;
+};
+// Throws Error.
+World open_world(const WorldArguments& args);
+
+PeerFacts facts(Locality locality, uint32_t rank, const std::string& host);
+
+// What a rank of one host is to another: nbrhd where some conduit maps its memory, else host.
+Locality neighbor_locality(const World& world);
+
+}  // namespace causeway::command
