@@ -37,6 +37,7 @@ using launch::UniqueFd;
 
 // Beyond the keeper's own grace: then it is stuck (its output's reader does not read) or stopped.
 constexpr double kKeeperPatience = 2.0;
+constexpr int kLookForKeeperMs = 20;
 
 void say(const std::string& line, const char* who = "run") {
   const std::string text = fmt::format("causeway {}: {}\n", who, line);
@@ -166,8 +167,11 @@ class Front {
     for (;;) {
       pollfd fds[2] = {{signals_.fd(), POLLIN, 0}, {keeper_fd.get(), POLLIN, 0}};
       const double left = give_up < 0 ? -1.0 : give_up - launch::now_s();
-      ::poll(fds, 2, give_up < 0 ? -1 : left <= 0 ? 0 : static_cast<int>(left * 1e3) + 1);
-      if (fds[1].revents != 0) break;
+      int ms = give_up < 0 ? -1 : left <= 0 ? 0 : static_cast<int>(left * 1e3) + 1;
+      // Without pidfds (kernels before 5.3, valgrind) the keeper's end has to be looked for.
+      if (!keeper_fd) ms = kLookForKeeperMs;
+      ::poll(fds, 2, ms);
+      if (fds[1].revents != 0 || (!keeper_fd && has_ended(keeper))) break;
       if (give_up >= 0 && launch::now_s() > give_up) {
         ::kill(keeper, SIGKILL);
         give_up = -1.0;
@@ -190,6 +194,13 @@ class Front {
                     WTERMSIG(wait_status)),
         who_);
     return 128 + WTERMSIG(wait_status);
+  }
+
+  // Leaves it to be reaped.
+  static bool has_ended(pid_t keeper) {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(keeper), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == keeper;
   }
 
   // A stop is for the ranks first, then for this process, so that the user's shell sees it.

@@ -18,7 +18,7 @@ config="--config $here/$network.yaml"
 # A selection that crosses every layer. Cases with thousands of round trips are left out: where
 # ranks share processors with other tests, each takes milliseconds.
 selection="locality queries rma. nbi am_payload coll_broadcast team_split
-  atomics.categories atomics.offsets barrier.split_phase barrier.orders_blocking_puts"
+  atomics.categories atomics.offsets barrier.split_phase"
 
 count_words() {
   cat "$here"/../../core/*/*.cpp >"$work/text"
