@@ -116,14 +116,11 @@ void purge(cwyc_conn* conn) {
   unwatch_process(link);
   // Ending the queue pair takes all buffers back from the device.
   end_queue_pair(link);
-  if (cwyc_op* op = std::exchange(link.connect_op, nullptr)) {
-    // A failed connect is never disconnected.
-    link.conn = nullptr;
-    conn->priv = nullptr;
+  // The link stays until disconnect, which follows a purge also where no connection came up; posts
+  // find it failed meanwhile.
+  if (cwyc_op* op = std::exchange(link.connect_op, nullptr))
     op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED);
-  }
   abandon_pending(link, CWY_ERR_PEER_FAILED);
-  if (conn->priv == nullptr) want_attention(&link);
 }
 
 }  // namespace causeway::verbs

@@ -127,8 +127,9 @@ void killed_in_the_middle_of_puts() {
   };
   const Deadline deadline("the flood of puts", 20.0);
   cwy_status last = CWY_OK;
+  const uint64_t flood = 100 + 500 / kSlowdown;
   uint64_t accepted = 0;
-  while (accepted < 600 && !deadline.passed()) {
+  while (accepted < flood && !deadline.passed()) {
     last = post(accepted);
     ASSERT_TRUE(last >= 0 || last == CWY_RETRY) << "a living peer: " << status_name(last);
     accepted += last >= 0 ? 1 : 0;
@@ -136,7 +137,7 @@ void killed_in_the_middle_of_puts() {
   }
   s.partner().kill();
   const uint64_t end = now_ns() + 300'000'000;
-  for (uint64_t n = 0; n < 600 && now_ns() < end && (last >= 0 || last == CWY_RETRY); ++n) {
+  for (uint64_t n = 0; n < flood && now_ns() < end && (last >= 0 || last == CWY_RETRY); ++n) {
     last = post(n);
     if (last == CWY_RETRY) s.ep().step();
   }
@@ -212,7 +213,7 @@ void completions_end_the_sleep() {
   require_ok(s.ep().module().wait_fd(s.ep().get(), &fd), "wait_fd");
   uint64_t value = 0;
   uint32_t overslept = 0;
-  for (int round = 0; round < 500; ++round) {
+  for (uint32_t round = 0; round < 500 / kSlowdown; ++round) {
     Op& op = s.pool().fetch();
     const cwy_status status = s.ep().retry(
         [&] {

@@ -21,10 +21,11 @@ constexpr size_t kSpan = kMost + 128;  // a place for one transfer, with guards
 // Each limit of the endpoint, and the usual ones, with both neighbours.
 std::vector<size_t> switch_sizes(const cwyc_ep_attr& attr, uint64_t most) {
   std::set<size_t> sizes;
+  const uint64_t largest = kMost / kSlowdown;
   const auto around = [&](uint64_t limit) {
-    if (limit == 0 || limit > kMost) return;
+    if (limit == 0 || limit > largest) return;
     for (const uint64_t n : {limit - 1, limit, limit + 1})
-      if (n != 0 && n <= most && n <= kMost) sizes.insert(static_cast<size_t>(n));
+      if (n != 0 && n <= most) sizes.insert(static_cast<size_t>(n));
   };
   for (const uint64_t limit :
        {attr.put_small_max, attr.am_medium_max, attr.am_long_max, attr.rma_max})
@@ -157,7 +158,7 @@ void source_reusable_after_local() {
   Session s;
   std::vector<uint8_t> source(100'000);
   const uint64_t small = std::min<uint64_t>(s.ep().attr().put_small_max, source.size());
-  for (uint32_t key = 1; key <= 60; ++key) {
+  for (uint32_t key = 1; key <= 12 + 48 / kSlowdown; ++key) {
     const bool at_once = key % 3 == 0 && small != 0;
     const size_t most =
         at_once ? small : std::min<uint64_t>(rma_limit(s.ep().attr()), source.size());
