@@ -3,6 +3,7 @@
 // nothing that needs all ranks works afterwards.
 //
 //   spec_gaspi_failure killed [point]   rank 1 kills itself with SIGKILL at a point of the work
+//   spec_gaspi_failure at usec          the same after so many microseconds of work, wherever it is
 //   spec_gaspi_failure stopped          rank 1 is stopped for a second
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
 #include <signal.h>
@@ -22,6 +23,7 @@ namespace {
 
 gaspi_rank_t me, all;
 unsigned g_point = 3;
+long g_moment = -1;  // microseconds
 std::atomic<int> failures{0};
 
 void expect(bool condition, const char* text, int line) {
@@ -190,6 +192,12 @@ SPEC_CASE(failure, of_a_process) {
   start();
   gaspi_pointer_t base = nullptr;
   gaspi_segment_ptr(0, &base);
+  if (g_moment >= 0 && me == kVictim) {
+    std::thread([] {
+      ::usleep(static_cast<useconds_t>(g_moment));
+      ::raise(SIGKILL);
+    }).detach();
+  }
   work_until_failure(g_point, static_cast<char*>(base));
   go_on(static_cast<char*>(base));
 }
@@ -201,7 +209,8 @@ int main(int argc, char** argv) {
   } else if (what == "interrupted") {
     interrupt_others();
   } else {
-    g_point = argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;
+    if (what == "at") g_moment = argc > 2 ? std::atol(argv[2]) : 0;
+    g_point = what == "at" ? ~0u : argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;
     failure_of_a_process();
   }
   if (me == 0 && failures == 0) std::printf("%s: well\n", what.c_str());
