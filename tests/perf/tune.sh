@@ -21,7 +21,8 @@ few=(-n 2 --operations reduce_all --sizes 8,32768)
 "$causeway" tune "${few[@]}" --budget 200 -o tuned.yaml >out 2>err &
 tuner=$!
 for _ in $(seq 600); do
-  [ "$(grep -c '^reduce_all' tuned.yaml.part 2>/dev/null)" -ge 3 ] && break
+  known=$(grep -c "^reduce_all" tuned.yaml.part 2>/dev/null || true)
+  [ "${known:-0}" -ge 3 ] && break
   sleep 0.1
 done
 kill -KILL "$tuner"
