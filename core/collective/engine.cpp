@@ -52,6 +52,27 @@ void learn_offset(uint32_t team_id, uint32_t rank, uint32_t sender, uint64_t off
   box->team->link(sender).offset.store(offset, std::memory_order_release);
 }
 
+void take_post(uint32_t team_id, uint32_t rank, uint32_t sender, const int32_t* args,
+               const void* payload, size_t length) {
+  const uint64_t seq = join_halves(args[4], args[5]), offset = join_halves(args[7], args[8]);
+  const auto which = static_cast<uint32_t>(args[6]);
+  const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
+  const std::lock_guard lock(box->mutex);
+  if (box->team == nullptr) {
+    const char* bytes = static_cast<const char*>(payload);
+    box->early.push_back({seq, 0, which, std::vector<char>(bytes, bytes + length), true, sender});
+    return;
+  }
+  if (sender >= box->team->info().size) return;
+  box->team->deliver_post(sender, seq, which, payload, length);
+  // Release: pairs with TeamRuns::map. A board that is not in the arena cannot be looked at.
+  uint64_t unknown = Link::kUnknown;
+  if (offset != kNoOffset) {
+    box->team->link(sender).offset.compare_exchange_strong(
+        unknown, offset, std::memory_order_release, std::memory_order_relaxed);
+  }
+}
+
 gex_Event_t start_reduction(Team& team, cwyl_args args, const Reduction& r) {
   args.dt = r.dt;
   args.opcode = r.op;
@@ -106,6 +127,10 @@ uint32_t step_runs() {
   return events;
 }
 
+uint32_t step_team(TeamRuns& team) {
+  return team.step();
+}
+
 void announce_nap() {
   if (char* arena = own_arena()) arena_head(arena).napping.fetch_add(1, std::memory_order_seq_cst);
 }
@@ -124,6 +149,10 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
     return;
   }
   if (nargs < 8) return;
+  if (message == CollectiveMessage::post) {
+    if (nargs >= 9) take_post(team_id, rank, sender, args, payload, length);
+    return;
+  }
   const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
   uint64_t own_offset;
   {

@@ -62,6 +62,9 @@ inline uint32_t progress_collectives() {
   return step_runs();
 }
 
+// Steps the runs of one team, which has one under way.
+uint32_t step_team(TeamRuns& team);
+
 // This thread is about to sleep: neighbors that raise a signal from now on send a message too.
 // The caller polls once more between the announcement and its sleep.
 void announce_nap();

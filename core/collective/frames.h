@@ -21,12 +21,36 @@ inline constexpr uint32_t kSignals = 64;
 inline constexpr uint64_t kFrames = 4;
 inline constexpr size_t kLine = 64;
 
-// A team's block: the count of ended runs, then the frames.
+// The board: what a member shows to its neighbors, which come and look. Its owner alone writes it:
+// a line that changes hands once costs a third of one that three neighbors raise. A run has kPosts
+// posts; the board keeps those of kBoardRuns runs, more than there are frames, so that the owner
+// seldom has to look how far its readers are.
+//
+// Invariant: the posts of run `seq` are overwritten, by run seq + kBoardRuns, only after every
+// reader that is known to look here has ended run `seq`. A reader that is not known yet gets
+// messages; should it look here all the same, the post's number, read before and after the words,
+// tells it whether they are whole. The block is given back only after all members have ended their
+// last run (gex_TM_Destroy).
+inline constexpr uint32_t kPosts = 4;
+inline constexpr uint64_t kBoardRuns = 16;
+inline constexpr uint32_t kReaders = 64;  // of the largest neighborhood with a board
+
+struct alignas(kLine) Post {
+  static constexpr size_t kWords = 15;
+  std::atomic<uint64_t> seq;  // of the run; written last, with release
+  std::atomic<uint64_t> words[kWords];
+};
+inline constexpr size_t kPostMax = Post::kWords * sizeof(uint64_t);
+
+// A team's block: the count of ended runs, the readers, the board, then the frames.
 constexpr size_t frame_bytes(uint64_t scratch) {
   return kSignals * sizeof(uint64_t) + scratch;
 }
+constexpr size_t kReadersBytes = kReaders * sizeof(uint64_t);
+constexpr size_t kBoardBytes = kBoardRuns * kPosts * sizeof(Post);
+constexpr size_t kFramesAt = kLine + kReadersBytes + kBoardBytes;
 constexpr size_t block_bytes(uint64_t scratch) {
-  return kLine + kFrames * frame_bytes(scratch);
+  return kFramesAt + kFrames * frame_bytes(scratch);
 }
 
 // A block of this process or of a neighbor, as mapped here. `scratch` is a multiple of kLine.
@@ -52,6 +76,51 @@ class Block {
     if (length != 0) std::memcpy(scratch(seq) + offset, src, length);
     signal(seq, which).fetch_add(1, std::memory_order_seq_cst);
   }
+  // Where that neighbor's own block begins in its arena, plus 1, once it reads this board; 0
+  // before. Written by that neighbor alone, with release.
+  std::atomic<uint64_t>& reader(uint32_t nbrhd_rank) const {
+    return reinterpret_cast<std::atomic<uint64_t>*>(base_ + kLine)[nbrhd_rank];
+  }
+  // The owner's. Relaxed words, then the number: sequentially consistent because of sleepers
+  // (ArenaHead::napping), which includes the release that readers rely on.
+  void show(uint64_t seq, uint32_t which, const void* src, size_t length) const {
+    Post& p = post(seq, which);
+    // Whoever reads old words beside new ones must find another number behind them.
+    p.seq.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    const char* from = static_cast<const char*>(src);
+    for (size_t i = 0; length != 0; ++i) {
+      const size_t n = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
+      uint64_t word = 0;
+      std::memcpy(&word, from, n);
+      p.words[i].store(word, std::memory_order_relaxed);
+      from += n;
+      length -= n;
+    }
+    p.seq.store(seq, std::memory_order_seq_cst);
+  }
+  // A neighbor's. False: not there, or not any more.
+  bool read(uint64_t seq, uint32_t which, void* dst, size_t length) const {
+    const Post& p = post(seq, which);
+    if (p.seq.load(std::memory_order_acquire) != seq) return false;
+    char* to = static_cast<char*>(dst);
+    for (size_t i = 0; length != 0; ++i) {
+      const size_t n = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
+      const uint64_t word = p.words[i].load(std::memory_order_relaxed);
+      std::memcpy(to, &word, n);
+      to += n;
+      length -= n;
+    }
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return p.seq.load(std::memory_order_relaxed) == seq;
+  }
+  // A block that is given to a team: nobody knows yet where it is.
+  void clear_board() const {
+    for (uint32_t i = 0; i < kReaders; ++i) reader(i).store(0, std::memory_order_relaxed);
+    for (uint64_t s = 0; s < kBoardRuns; ++s) {
+      for (uint32_t w = 0; w < kPosts; ++w) post(s, w).seq.store(0, std::memory_order_relaxed);
+    }
+  }
   // For the next run that gets the frame; published by `ended`.
   void reset(uint64_t seq) const {
     for (uint32_t i = 0; i < kSignals; ++i) {
@@ -62,7 +131,11 @@ class Block {
 
  private:
   char* frame(uint64_t seq) const {
-    return base_ + kLine + (seq % kFrames) * frame_bytes(scratch_);
+    return base_ + kFramesAt + (seq % kFrames) * frame_bytes(scratch_);
+  }
+  Post& post(uint64_t seq, uint32_t which) const {
+    char* const board = base_ + kLine + kReadersBytes;
+    return reinterpret_cast<Post*>(board)[(seq % kBoardRuns) * kPosts + which];
   }
   char* base_ = nullptr;
   uint64_t scratch_ = 0;

@@ -11,11 +11,14 @@ namespace causeway {
 
 class TeamRuns;
 
+// A signal with its data, or a post of `sender`.
 struct EarlySignal {
   uint64_t seq;
   uint64_t offset;
-  uint32_t signal;
+  uint32_t signal;  // or the post's number
   std::vector<char> data;
+  bool is_post = false;
+  uint32_t sender = 0;
 };
 
 struct Mailbox {

@@ -62,6 +62,14 @@ void service_copy(cwyl_team* team, cwyl_seq, void* dst, const void* src, uint64_
   TeamRuns::of(team).moved();
   if (length != 0) std::memmove(dst, src, length);
 }
+cwy_status service_post(cwyl_team* team, cwyl_seq seq, uint32_t which, const void* src,
+                        uint64_t length) {
+  return TeamRuns::of(team).post(seq, which, src, length);
+}
+cwy_status service_posted(cwyl_team* team, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
+                          uint64_t length) {
+  return TeamRuns::of(team).posted(seq, rank, which, dst, length);
+}
 void* service_memory(cwyl_team* team, cwyl_seq, uint64_t length) {
   return TeamRuns::of(team).memory(length);
 }
@@ -80,6 +88,8 @@ const cwyl_team_services kTeamServices = {CWY_HEAD(cwyl_team_services),
                                           service_reduce,
                                           service_copy,
                                           service_reduce_into,
-                                          service_memory};
+                                          service_memory,
+                                          service_post,
+                                          service_posted};
 
 }  // namespace causeway

@@ -31,6 +31,28 @@ const char* call_name(uint32_t operation) {
   }
 }
 
+// So often is a run looked at before it gets a handle.
+constexpr uint32_t kFirstLooks = 16;
+
+// With more ranks than processors the one that is waited for may not be running.
+bool processors_are_shared() {
+  static const bool shared =
+      runtime().job().facts().local_count > runtime().job().facts().cpu_count;
+  return shared;
+}
+
+// A post lies in its writer's memory until the readers have looked: no member may give its block
+// back before all others have ended their last run. gex_TM_Destroy() sees to that by an exchange,
+// but members of one process cannot all wait for one: they end by a barrier of the team, which
+// must therefore not be made of posts.
+bool several_of_one_process(const Team& team) {
+  std::vector<uint32_t> ranks;
+  ranks.reserve(team.size());
+  for (const Peer* peer : team.members()) ranks.push_back(peer->rank);
+  std::sort(ranks.begin(), ranks.end());
+  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
+}
+
 uint64_t rounded(uint64_t bytes, uint64_t to) {
   return (bytes + to - 1) / to * to;
 }
@@ -79,7 +101,11 @@ TeamRuns::TeamRuns(Team* team)
   const std::lock_guard lock(mailbox_->mutex);
   mailbox_->team = this;
   for (const EarlySignal& e : mailbox_->early) {
-    deliver(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
+    if (e.is_post) {
+      deliver_post(e.sender, e.seq, e.signal, e.data.data(), e.data.size());
+    } else {
+      deliver(e.seq, e.offset, e.data.data(), e.data.size(), e.signal);
+    }
   }
   mailbox_->early.clear();
 }
@@ -107,6 +133,7 @@ void TeamRuns::make_block() {
   // Space of a destroyed team: nobody knows its new offset yet.
   block_.ended().store(0, std::memory_order_relaxed);
   for (uint64_t f = 0; f < kFrames; ++f) block_.reset(f);
+  block_.clear_board();
 }
 
 void TeamRuns::describe() {
@@ -146,6 +173,8 @@ void TeamRuns::describe() {
   info_.signals = kSignals;
   // A message that carries a put must fit into what every pair can send at once.
   info_.put_max = std::min<uint64_t>(scratch_, least_limits().medium) / kLine * kLine;
+  info_.posts = nbrhd_most_ <= kReaders && !several_of_one_process(*team_) ? kPosts : 0;
+  info_.post_max = kPostMax;
 }
 
 const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
@@ -190,6 +219,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   run->reduction = reduction;
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
+  run->post_cursor = 0;
   run->op = nullptr;
   const size_t state_bytes = run->candidate->algorithm->state_bytes;
   if (run->state.bytes < state_bytes) {
@@ -208,11 +238,23 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
     recycle(std::move(run));
     return GEX_EVENT_INVALID;
   }
+  // What is short is over as soon as the neighbors' lines are here, a few hundred nanoseconds if
+  // they have begun too: a little patience now is cheaper than a handle, and gives nothing away.
+  if (runs_.empty() && run->started && args.element_bytes * args.count <= kPostMax &&
+      !processors_are_shared()) {
+    for (uint32_t look = 0; look < kFirstLooks; ++look) {
+      if (!advance(*run)) continue;
+      finish(*run);
+      recycle(std::move(run));
+      return GEX_EVENT_INVALID;
+    }
+  }
   run->op = thread_state().ops.take();
   run->op->arm_explicit(CWYC_DONE_REMOTE);
+  run->op->collective.store(this, std::memory_order_relaxed);
   auto* event = reinterpret_cast<gex_Event_t>(run->op);
   runs_.push_back(std::move(run));
-  active_.fetch_add(1, std::memory_order_relaxed);
+  active_.store(static_cast<uint32_t>(runs_.size()), std::memory_order_relaxed);
   active_runs.fetch_add(1, std::memory_order_relaxed);
   return event;
 }
@@ -265,9 +307,10 @@ uint32_t TeamRuns::step() {
     std::unique_ptr<Run> over = std::move(runs_[i]);
     runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(i));
     recycle(std::move(over));
-    active_.fetch_sub(1, std::memory_order_relaxed);
+    active_.store(static_cast<uint32_t>(runs_.size()), std::memory_order_relaxed);
     active_runs.fetch_sub(1, std::memory_order_relaxed);
     ++completed;
+    op->collective.store(nullptr, std::memory_order_relaxed);
     op->conduit.fn(&op->conduit, CWYC_DONE_REMOTE, CWY_OK);
   }
   return completed + (moves_ != before ? 1 : 0);
@@ -282,6 +325,10 @@ void TeamRuns::finish(Run& run) {
   for (; ended_out_of_order_ & 1; ended_out_of_order_ >>= 1) block_.reset(++ended);
   // Release: whoever sees a frame free sees it reset.
   block_.ended().store(ended, std::memory_order_release);
+  while (!mailed_posts_.empty() && std::get<0>(mailed_posts_.begin()->first) <= ended) {
+    mailed_posts_.erase(mailed_posts_.begin());
+    mailed_.fetch_sub(1, std::memory_order_relaxed);
+  }
   while (!overflow_.empty() && overflow_.begin()->first <= ended + kFrames) {
     const auto first = overflow_.begin();
     for (const EarlySignal& e : first->second) {
@@ -349,13 +396,127 @@ cwy_status TeamRuns::put_direct(Link& link, uint32_t rank, uint64_t seq, const v
     }
   }
   link.block.store(seq, offset, src, length, signal);
-  if (link.arena != nullptr &&
-      arena_head(link.arena).napping.load(std::memory_order_seq_cst) != 0) {
-    // Best effort: its sleep is bounded.
-    const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::nudge)};
-    try_send_internal(team_->member(rank), Internal::signal, args, 1, nullptr, 0, false);
-  }
+  nudge(link, rank);
   return CWY_OK;
+}
+
+// Wakes a member that sleeps: what was stored into memory just now wakes nobody.
+void TeamRuns::nudge(const Link& link, uint32_t rank) {
+  if (link.arena == nullptr ||
+      arena_head(link.arena).napping.load(std::memory_order_seq_cst) == 0) {
+    return;
+  }
+  // Best effort: its sleep is bounded.
+  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::nudge)};
+  try_send_internal(team_->member(rank), Internal::signal, args, 1, nullptr, 0, false);
+}
+
+// ---- posts ----
+
+// Has that neighbor said that it looks at this member's board, and can be seen how far it is?
+bool TeamRuns::looks_at_board(Link& link, uint32_t rank) {
+  if (link.reads_board) return true;
+  const auto index = static_cast<uint32_t>(
+      std::lower_bound(nbrhd_ranks_.begin(), nbrhd_ranks_.end(), rank) - nbrhd_ranks_.begin());
+  // Acquire: the neighbor's own block is in order.
+  const uint64_t at = block_.reader(index).load(std::memory_order_acquire);
+  if (at == 0) return false;
+  uint64_t unknown = Link::kUnknown;
+  link.offset.compare_exchange_strong(unknown, at - 1, std::memory_order_release,
+                                      std::memory_order_relaxed);
+  link.reads_board = link.block || map(link, rank);
+  return link.reads_board;
+}
+
+// To neighbors that do not look at the board; goes on where a refusal interrupted it.
+cwy_status TeamRuns::post_by_messages(uint64_t seq, uint32_t which, const void* src,
+                                      uint64_t length) {
+  for (uint32_t& i = current_->post_cursor; i < info_.nbrhd_size; ++i) {
+    const uint32_t rank = nbrhd_ranks_[i];
+    if (rank == info_.rank || links_[rank].reads_board) continue;
+    // With the message the neighbor learns where this member's board is.
+    const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::post),
+                            static_cast<int32_t>(team_->id()),
+                            static_cast<int32_t>(rank),
+                            static_cast<int32_t>(info_.rank),
+                            low_half(seq),
+                            high_half(seq),
+                            static_cast<int32_t>(which),
+                            low_half(block_offset_),
+                            high_half(block_offset_)};
+    const cwy_status status = try_send_internal(team_->member(rank), Internal::signal, args, 9,
+                                                length != 0 ? src : nullptr, length, false);
+    if (status != CWY_OK) return status;
+  }
+  current_->post_cursor = 0;
+  return CWY_OK;
+}
+
+cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_t length) {
+  if (which >= info_.posts || length > kPostMax) return CWY_ERR_INVALID;
+  bool all_look = true;
+  for (const uint32_t rank : nbrhd_ranks_) {
+    if (rank == info_.rank) continue;
+    Link& link = links_[rank];
+    // Not while messages go out: who has begun to look since gets its message still.
+    if (!link.reads_board && (current_->post_cursor != 0 || !looks_at_board(link, rank))) {
+      all_look = false;
+    } else if (seq > link.ended_seen + kBoardRuns) {
+      // Acquire: the reader is done with the post that is overwritten.
+      link.ended_seen = link.block.ended().load(std::memory_order_acquire);
+      if (seq > link.ended_seen + kBoardRuns) return CWY_RETRY;
+    }
+  }
+  if (!all_look) {
+    const cwy_status status = post_by_messages(seq, which, src, length);
+    if (status != CWY_OK) return status;
+  }
+  block_.show(seq, which, src, length);
+  for (const uint32_t rank : nbrhd_ranks_) {
+    if (rank != info_.rank && links_[rank].reads_board) nudge(links_[rank], rank);
+  }
+  moved();
+  return CWY_OK;
+}
+
+cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* dst,
+                            uint64_t length) {
+  if (rank >= info_.size || nbrhd_of_[rank] != info_.nbrhd_index || which >= info_.posts ||
+      length > kPostMax) {
+    return CWY_ERR_INVALID;
+  }
+  Link& link = links_[rank];
+  if (link.block || map(link, rank)) {
+    if (__builtin_expect(!link.told, 0)) {
+      link.told = true;
+      // Release: this member's block is in order. Without one in the arena the other could not
+      // see how far this member is, and goes on with messages.
+      if (block_offset_ != kNoOffset) {
+        link.block.reader(info_.nbrhd_rank).store(block_offset_ + 1, std::memory_order_release);
+      }
+    }
+    if (link.block.read(seq, which, dst, length)) {
+      moved();
+      return CWY_OK;
+    }
+  }
+  if (__builtin_expect(mailed_.load(std::memory_order_relaxed) == 0, 1)) return CWY_INPROGRESS;
+  const std::lock_guard lock(mailbox_->mutex);
+  const auto found = mailed_posts_.find({seq, rank, which});
+  if (found == mailed_posts_.end()) return CWY_INPROGRESS;
+  std::memcpy(dst, found->second.data(), std::min<uint64_t>(length, found->second.size()));
+  moved();
+  return CWY_OK;
+}
+
+void TeamRuns::deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const void* src,
+                            uint64_t length) {
+  if (sender >= info_.size || which >= info_.posts || length > kPostMax) return;
+  if (seq <= block_.ended().load(std::memory_order_acquire)) return;
+  const char* bytes = static_cast<const char*>(src);
+  if (mailed_posts_.try_emplace({seq, sender, which}, bytes, bytes + length).second) {
+    mailed_.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t length,

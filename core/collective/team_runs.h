@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <vector>
 
 #include "collective/engine.h"
@@ -57,6 +58,7 @@ struct Run {
   BufferPool::Buffer state;
   std::vector<BufferPool::Buffer> memory;
   std::vector<RegionTransfer> transfers;
+  uint32_t post_cursor = 0;  // of the post under way: neighbors before it have their message
   Op* op = nullptr;
 };
 
@@ -69,6 +71,8 @@ struct Link {
   Block block;
   char* arena = nullptr;
   uint64_t ended_seen = 0;
+  bool reads_board = false;  // the other looks at this member's board
+  bool told = false;         // the other knows that this member looks at its board
 
   static constexpr uint64_t kUnknown = UINT64_MAX - 1;
 };
@@ -86,6 +90,9 @@ class TeamRuns {
 
   // A signal that came as a message; with the mailbox' mutex held.
   void deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t length, uint32_t signal);
+  // A post that came as a message; with the mailbox' mutex held.
+  void deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const void* src,
+                    uint64_t length);
   uint64_t block_offset() const { return block_offset_; }
   Link& link(uint32_t rank) { return links_[rank]; }
 
@@ -100,6 +107,8 @@ class TeamRuns {
   uint64_t scratch_bytes() const { return scratch_; }
   cwy_status put(uint32_t rank, uint64_t seq, const void* src, uint64_t length, uint64_t offset,
                  uint32_t signal);
+  cwy_status post(uint64_t seq, uint32_t which, const void* src, uint64_t length);
+  cwy_status posted(uint64_t seq, uint32_t rank, uint32_t which, void* dst, uint64_t length);
   void* memory(uint64_t bytes);
   void moved() { ++moves_; }
 
@@ -114,6 +123,9 @@ class TeamRuns {
   cwy_status put_direct(Link& link, uint32_t rank, uint64_t seq, const void* src, uint64_t length,
                         uint64_t offset, uint32_t signal);
   bool map(Link& link, uint32_t rank);
+  bool looks_at_board(Link& link, uint32_t rank);
+  cwy_status post_by_messages(uint64_t seq, uint32_t which, const void* src, uint64_t length);
+  void nudge(const Link& link, uint32_t rank);
 
   // One choice per operation is remembered: programs repeat themselves.
   struct Remembered {
@@ -147,6 +159,10 @@ class TeamRuns {
   std::atomic<uint32_t> active_{0};  // relaxed: a hint for polls
   std::shared_ptr<Mailbox> mailbox_;
   std::map<uint64_t, std::vector<EarlySignal>> overflow_;  // guarded by the mailbox' mutex
+  // Posts that came as messages, by run, sender and number; guarded by the mailbox' mutex. The
+  // count beside them is a hint (relaxed): most looks find that there are none.
+  std::map<std::tuple<uint64_t, uint32_t, uint32_t>, std::vector<char>> mailed_posts_;
+  std::atomic<uint32_t> mailed_{0};
 };
 
 extern const cwyl_team_services kTeamServices;
@@ -156,6 +172,6 @@ void apply_reduction(const Run& run, const void* left, const void* right, void* 
                      uint64_t count);
 
 // ---- messages (core-internal, Internal::signal) ----
-enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge };
+enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post };
 
 }  // namespace causeway

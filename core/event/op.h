@@ -52,6 +52,8 @@ struct alignas(kEventAlignment) Region {
   ImplicitOps ops;
 };
 
+class TeamRuns;
+
 struct alignas(kEventAlignment) Op {
   EventObject head{EventType::op};
   uint32_t need = 0;              // CWYC_DONE_* bits that make the root complete
@@ -65,6 +67,9 @@ struct alignas(kEventAlignment) Op {
   ImplicitOps* implicit = nullptr;
   std::atomic<uint32_t>* local_flag = nullptr;  // set when the source is reusable (lc NOW)
   Op* next = nullptr;                           // free list
+  // The team whose collective this is, while that is under way; else NULL. Relaxed: a hint whom to
+  // push first for whoever waits, and the team outlives every wait for its events.
+  std::atomic<TeamRuns*> collective{nullptr};
 
   static Op* of(cwyc_op* conduit_op) {
     return reinterpret_cast<Op*>(reinterpret_cast<char*>(conduit_op) - offsetof(Op, conduit));
@@ -80,6 +85,8 @@ struct alignas(kEventAlignment) Op {
   void arm_implicit(ImplicitOps* set, unsigned category, bool local_counts, unsigned lc_category,
                     uint32_t last_bit);
 };
+
+static_assert(sizeof(Op) == kEventAlignment);
 
 // Free Ops of one thread; refilled in slabs that live until the process ends. Ops may be freed by
 // another thread than the one that took them; surplus goes back to a shared list.

@@ -16,6 +16,8 @@ namespace {
 // So many polls in vain follow each other at once: what is nearly here shall not wait for the
 // processor's pause, which is as long as several polls.
 constexpr uint32_t kHotSpins = 64;
+// So often is a team looked at between two polls of everything by who waits for its collective.
+constexpr uint32_t kTeamLooks = 8;
 
 // Times of the configuration turned into counts once: an empty poll takes some tens of
 // nanoseconds and a yield about a microsecond, and reading the clock at each step would cost as
@@ -51,6 +53,18 @@ void set_wait_mode(WaitMode mode) {
 }
 
 Waiter::Waiter() = default;
+
+bool Waiter::step_for(TeamRuns& team) {
+  // Among ranks that share processors everybody else gets a turn at once.
+  const uint32_t looks = patience().spins > 4 ? kTeamLooks : 1;
+  for (uint32_t i = 0; i < looks; ++i) {
+    if (step_team(team) == 0) continue;
+    idle_ = 0;
+    return true;
+  }
+  step();
+  return false;
+}
 
 void Waiter::step() {
   if (poll_once() != 0) {

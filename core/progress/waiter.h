@@ -15,11 +15,16 @@ inline std::atomic<uint32_t> sleeping_waiters{0};
 enum class WaitMode { configured, spin, block };
 void set_wait_mode(WaitMode mode);
 
+class TeamRuns;
+
 class Waiter {
  public:
   Waiter();
   // Polls; when nothing happened for long enough, yields or sleeps.
   void step();
+  // The same, for who waits for a collective of that team: its runs come first, some times in a
+  // row, for a neighbor's flag is a matter of a few hundred nanoseconds. True when they moved.
+  bool step_for(TeamRuns& team);
 
  private:
   void rest();

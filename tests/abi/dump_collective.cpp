@@ -23,6 +23,8 @@ void dump_cwyl_team_info() {
   ABI_MEMBER(signals);
   ABI_MEMBER(put_max);
   ABI_MEMBER(host_of);
+  ABI_MEMBER(posts);
+  ABI_MEMBER(post_max);
 }
 
 void dump_cwyl_region() {
@@ -45,6 +47,8 @@ void dump_cwyl_team_services() {
   ABI_MEMBER(copy);
   ABI_MEMBER(reduce_into);
   ABI_MEMBER(memory);
+  ABI_MEMBER(post);
+  ABI_MEMBER(posted);
 }
 
 void dump_cwyl_args() {

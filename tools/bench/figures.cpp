@@ -28,6 +28,10 @@ constexpr Target kMode = ratio(1, 3);
 constexpr Target kNetwork = ratio(1.08);
 constexpr Target kNetworkBulk = ratio(1.031);  // 0.97 of the bandwidth
 
+constexpr Target kBesideShort = ratio(1 / 1.5);
+constexpr Target kBesideLong = ratio(1 / 1.3);
+constexpr Target kReductionBound = ratio(1 / 0.6);
+
 constexpr std::array kFigures{
     Figure{"put8.same", "ns", Launch::pair, kSmall, true, false,
            "blocking put of 8 bytes, always to one address; raw: a store"},
@@ -134,6 +138,42 @@ constexpr std::array kFigures{
            "blocking get; raw: ucp_get_nbx (with --network ucx)"},
     Figure{"ucx.flood8", "ns", Launch::ucx, ratio(1.10), false, true,
            "puts of 8 bytes, 256 at a time; raw: the same, one flush each (with --network ucx)"},
+    Figure{"openmpi.barrier", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.broadcast.8", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.allreduce.8", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.allreduce.64KiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.allreduce.1MiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.allreduce.8MiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"openmpi.broadcast.8MiB", "us", Launch::collectives, kNone, false, true,
+           "raw: the same by Open MPI (with --collectives)"},
+    Figure{"mpich.barrier", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.broadcast.8", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.allreduce.8", "ns", Launch::collectives, kBesideShort, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.allreduce.64KiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.allreduce.1MiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.allreduce.8MiB", "us", Launch::collectives, kBesideLong, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"mpich.broadcast.8MiB", "us", Launch::collectives, kNone, false, true,
+           "raw: the same by MPICH (with --collectives)"},
+    Figure{"bound.allreduce.64KiB", "us", Launch::collectives, kReductionBound, true, true,
+           "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
+    Figure{"bound.allreduce.1MiB", "us", Launch::collectives, kReductionBound, true, true,
+           "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
+    Figure{"bound.allreduce.8MiB", "us", Launch::collectives, kReductionBound, true, true,
+           "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
+    Figure{"bound.broadcast.8MiB", "us", Launch::collectives, ratio(1.2), true, true,
+           "raw: all receivers copy the root's memory at once, and a barrier (with --collectives)"},
 };
 
 double raw_or_nan(const Measured& measured) {
@@ -169,7 +209,7 @@ std::string target_text(const Figure& figure) {
   if (target.min_value) return fmt::format(">= {:g}", *target.min_value);
   if (target.max_value) return fmt::format("<= {:g}", *target.max_value);
   if (!target.max_ratio) return "-";
-  if (target.max_extra == 0) return fmt::format("<= {:g}x", *target.max_ratio);
+  if (target.max_extra == 0) return fmt::format("<= {:.3g}x", *target.max_ratio);
   return fmt::format("<= {:g}x or +{:g}", *target.max_ratio, target.max_extra);
 }
 

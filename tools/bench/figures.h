@@ -20,7 +20,7 @@ struct Target {
 };
 
 // Figures of one kind are measured by one launch of the program.
-enum class Launch { pair, startup, memory, instructions, ucx, modes, threads };
+enum class Launch { pair, startup, memory, instructions, ucx, modes, threads, collectives };
 
 struct Figure {
   const char* name;

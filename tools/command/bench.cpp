@@ -46,8 +46,8 @@ int run_network(const BenchOptions& options, const fs::path& tool) {
     throw std::runtime_error(
         "--network needs --config FILE with rules that send ranks over that conduit, such as "
         "sites/ofi-tcp.yaml of the installed configurations");
-  std::vector<std::string> words{tool.string(), "run", "-n", "2", "--config",
-                                 *options.request.config};
+  std::vector<std::string> words{tool.string(), "run",      "-n",
+                                 "2",           "--config", *options.request.config};
   for (const std::string& set : options.request.sets) words.insert(words.end(), {"--set", set});
   words.push_back("--");
   words.push_back(find_program(tool, "causeway-bench-" + options.network).string());
@@ -68,10 +68,11 @@ int run_bench(const BenchOptions& options) {
   }
   const fs::path tool = bench::executable_path();
   if (options.network == "ofi") return run_network(options, tool);
-  const bench::Outcome outcome =
-      bench::carry_out(options.request, tool.string(), find_program(tool, "causeway-bench").string());
+  const bench::Outcome outcome = bench::carry_out(options.request, tool.string(),
+                                                  find_program(tool, "causeway-bench").string());
   fmt::print("{}", options.json ? bench::json_text(outcome)
                                 : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
+  for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
     fmt::print(stderr, "causeway bench: {}\n", problem);
   if (!outcome.problems.empty()) return kFailed;
@@ -116,6 +117,13 @@ void add_bench(CLI::App& app, int& status) {
                   "(which needs --config)")
       ->check(check_network)
       ->type_name("NAME[:TRANSPORT]");
+  sub->add_option("--collectives", request.collectives,
+                  "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
+                  "installed and beside the bounds of the memory: over shm, or over tcp")
+      ->check(CLI::IsMember({"shm", "tcp"}))
+      ->expected(0, 1)
+      ->default_str("shm")
+      ->type_name("[shm|tcp]");
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();

@@ -22,5 +22,6 @@ void add_check_config(CLI::App& app, int& status);
 void add_check_plugin(CLI::App& app, int& status);
 void add_bench(CLI::App& app, int& status);
 void add_trace(CLI::App& app, int& status);
+void add_tune(CLI::App& app, int& status);
 
 }  // namespace causeway::command

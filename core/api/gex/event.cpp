@@ -100,6 +100,13 @@ Sweep sweep_roots(gex_Event_t* events, size_t count) {
   return result;
 }
 
+// The team whose collective a pending event stands for; NULL for everything else.
+TeamRuns* team_of(gex_Event_t event) {
+  EventObject* const object = decode(event).object;
+  if (object->type != EventType::op) return nullptr;
+  return reinterpret_cast<Op*>(object)->collective.load(std::memory_order_relaxed);
+}
+
 Sweep sweep_array(gex_Event_t* events, size_t count) {
   return some_leaf(events, count) ? sweep(events, count) : sweep_roots(events, count);
 }
@@ -121,7 +128,14 @@ CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
   note_call("gex_Event_Wait()", "event", event);
   require_client_context("gex_Event_Wait()", thread_state());
   Waiter waiter;
-  while (!happened(event)) waiter.step();
+  while (!happened(event)) {
+    TeamRuns* const team = team_of(event);
+    if (team != nullptr) {
+      waiter.step_for(*team);
+    } else {
+      waiter.step();
+    }
+  }
   recycle(event);
 }
 

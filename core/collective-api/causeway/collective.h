@@ -49,6 +49,8 @@ typedef struct cwyl_team_info {
   uint64_t signals;         /* signal slots per operation, at least 64 */
   uint64_t put_max;         /* most bytes of one put_signal, equal on all members, at least 512 */
   const uint32_t* host_of;  /* per team rank: index of its host, numbered like neighborhoods */
+  uint32_t posts;           /* posts per run, at least 4; 0: this team has none */
+  uint32_t post_max;        /* most bytes of one post, at least 120 */
 } cwyl_team_info;
 
 /* Names memory of one member that others of the team may write during an operation. */
@@ -103,6 +105,15 @@ typedef struct cwyl_team_services {
   /* Host memory of this member for the rest of the run, cache-line aligned, contents undefined;
    * NULL when there is none. Released by the core when the run ends. */
   void* (*memory)(cwyl_team* team, cwyl_seq seq, uint64_t length);
+
+  /* Shows `length` bytes, at most info->post_max, to every other member of this member's
+   * neighborhood, as its post `which` of this run (below info->posts; each once per run). */
+  cwy_status (*post)(cwyl_team* team, cwyl_seq seq, uint32_t which, const void* src,
+                     uint64_t length);
+  /* Copies the first `length` bytes of what that neighbor posted. CWY_INPROGRESS: it has not yet.
+   * Acquire: what it wrote before it posted is visible. */
+  cwy_status (*posted)(cwyl_team* team, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
+                       uint64_t length);
 } cwyl_team_services;
 
 /* The arguments of one run. */

@@ -1,7 +1,5 @@
 // Collective plugin `base`: algorithms that work on every team over every transport.
-#include <causeway/collective.h>
-
-#include "algorithms.h"
+#include "../common/catalogue.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"
@@ -16,151 +14,31 @@ CWY_MANIFEST(
 namespace base {
 namespace {
 
-// ---- barrier by dissemination ----
+cwyl_candidate candidates[kAlgorithms];
+const cwyl_candidate* list[kAlgorithms];
 
-// Hensgen, Finkel, Manber 1988: in round k every member signals the one 2^k ranks further on and
-// waits for the one 2^k behind; ceil(log2 n) rounds. The smallest example of a state machine.
-struct Dissemination {
-  uint32_t round;
-  uint32_t sent; /* this round's signal is out */
-};
-
-cwy_status disseminate(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
-                       const cwyl_args*, void* memory) {
-  auto* state = static_cast<Dissemination*>(memory);
-  const cwyl_team_info* info = services->info(team);
-  while ((uint64_t{1} << state->round) < info->size) {
-    if (!state->sent) {
-      const auto to =
-          static_cast<uint32_t>((info->rank + (uint64_t{1} << state->round)) % info->size);
-      const cwy_status status = services->put_signal(team, seq, to, nullptr, 0, 0, state->round);
-      if (status == CWY_RETRY) return CWY_INPROGRESS;
-      if (status != CWY_OK) return status;
-      state->sent = 1;
-    }
-    if (services->signal(team, seq, state->round) == 0) return CWY_INPROGRESS;
-    state->sent = 0;
-    ++state->round;
-  }
-  return CWY_OK;
+cwyl_candidate candidate(const Algorithm& a) {
+  return {CWY_HEAD(cwyl_candidate), a.name, a.operation, a.keeps_order,
+          /*min_bytes=*/0, UINT64_MAX,
+          /*min_team=*/1, kMostMembers,
+          // A barrier touches no memory of the client's.
+          a.operation == CWYL_BARRIER ? UINT32_MAX : 1u << CWY_MEM_HOST, a.state_bytes, a.score,
+          a.start, a.step};
 }
-
-// ---- everything else: a schedule, written at the start ----
-
-template <void (*Write)(const Run&)>
-cwy_status start(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
-                 const cwyl_args* args, void* memory) {
-  const Run run{team, services, seq, args, services->info(team), static_cast<Schedule*>(memory)};
-  // Nothing to move is nothing to do, for everybody; a barrier moves nothing too, but waits.
-  if (args->operation != CWYL_BARRIER && args->element_bytes * args->count == 0) return CWY_OK;
-  Write(run);
-  finish(run);
-  return execute(run);
-}
-
-cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
-                const cwyl_args* args, void* memory) {
-  const Run run{team, services, seq, args, services->info(team), static_cast<Schedule*>(memory)};
-  return execute(run);
-}
-
-// ---- scores: which one when nobody says ----
-// Trees and doubling take the fewest rounds, so they serve what is short; chains, rings and halving
-// move the fewest bytes per member, so they serve what is long.
-
-constexpr uint64_t kKi = 1024;
-
-int32_t always(const cwyl_shape*) {
-  return 20;
-}
-int32_t last_resort(const cwyl_shape*) {
-  return 5;
-}
-int32_t score_tree_barrier(const cwyl_shape* s) {
-  return s->team_size > 64 ? 25 : 10;
-}
-int32_t score_knomial(const cwyl_shape* s) {
-  return s->team_size > 8 && s->bytes <= 4 * kKi ? 25 : 10;
-}
-int32_t score_chain(const cwyl_shape* s) {
-  return s->bytes >= 32 * kKi * s->team_size ? 30 : 8;
-}
-int32_t score_scatter(const cwyl_shape* s) {
-  return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
-}
-int32_t score_reduce_rabenseifner(const cwyl_shape* s) {
-  return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
-}
-int32_t score_all_rabenseifner(const cwyl_shape* s) {
-  return s->bytes >= 4 * kKi ? 25 : 15;
-}
-int32_t score_ring(const cwyl_shape* s) {
-  return s->bytes >= 16 * kKi * s->team_size ? 30 : 7;
-}
-
-template <void (*Write)(const Run&)>
-constexpr cwyl_candidate scheduled(const char* name, uint32_t operation, uint32_t keeps_order,
-                                   int32_t (*score)(const cwyl_shape*)) {
-  return {CWY_HEAD(cwyl_candidate),
-          name,
-          operation,
-          keeps_order,
-          /*min_bytes=*/0,
-          UINT64_MAX,
-          /*min_team=*/1,
-          /*max_team=*/1u << 20,
-          /*memkind_classes=*/1u << CWY_MEM_HOST,
-          sizeof(Schedule),
-          score,
-          start<Write>,
-          step};
-}
-
-const cwyl_candidate kDissemination = {CWY_HEAD(cwyl_candidate),
-                                       "dissemination",
-                                       CWYL_BARRIER,
-                                       /*keeps_order=*/1,
-                                       /*min_bytes=*/0,
-                                       UINT64_MAX,
-                                       /*min_team=*/1,
-                                       UINT32_MAX,
-                                       /*memkind_classes=*/UINT32_MAX,
-                                       sizeof(Dissemination),
-                                       always,
-                                       disseminate,
-                                       disseminate};
-
-const cwyl_candidate kScheduled[] = {
-    scheduled<barrier_tree>("tree", CWYL_BARRIER, 1, score_tree_barrier),
-    scheduled<broadcast_binomial>("binomial", CWYL_BROADCAST, 1, always),
-    scheduled<broadcast_knomial>("knomial", CWYL_BROADCAST, 1, score_knomial),
-    scheduled<broadcast_chain>("chain", CWYL_BROADCAST, 1, score_chain),
-    scheduled<broadcast_scatter_allgather>("scatter_allgather", CWYL_BROADCAST, 1, score_scatter),
-    scheduled<reduce_one_binomial>("binomial", CWYL_REDUCE_ONE, 1, always),
-    scheduled<reduce_one_chain>("chain", CWYL_REDUCE_ONE, 1, score_chain),
-    scheduled<reduce_one_rabenseifner>("rabenseifner", CWYL_REDUCE_ONE, 1,
-                                       score_reduce_rabenseifner),
-    scheduled<reduce_all_doubling>("doubling", CWYL_REDUCE_ALL, 1, always),
-    scheduled<reduce_all_rabenseifner>("rabenseifner", CWYL_REDUCE_ALL, 1, score_all_rabenseifner),
-    scheduled<reduce_all_ring>("ring", CWYL_REDUCE_ALL, 0, score_ring),
-    scheduled<reduce_all_by_trees>("trees", CWYL_REDUCE_ALL, 1, last_resort),
-};
-const cwyl_candidate* const kCandidates[] = {
-    &kDissemination, &kScheduled[0],  &kScheduled[1],  &kScheduled[2], &kScheduled[3],
-    &kScheduled[4],  &kScheduled[5],  &kScheduled[6],  &kScheduled[7], &kScheduled[8],
-    &kScheduled[9],  &kScheduled[10], &kScheduled[11],
-};
 
 void fini() {}
 
-const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, sizeof kCandidates / sizeof *kCandidates,
-                             kCandidates,           0, fini};
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, kAlgorithms, list, 0, fini};
 
 }  // namespace
 }  // namespace base
 
 extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
                                                      const cwyl_module** module, cwy_err*) {
+  for (uint32_t i = 0; i < base::kAlgorithms; ++i) {
+    base::candidates[i] = base::candidate(base::catalogue[i]);
+    base::list[i] = &base::candidates[i];
+  }
   *module = &base::kModule;
   return CWY_OK;
 }

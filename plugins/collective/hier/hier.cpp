@@ -1,16 +1,17 @@
-// Collective plugin `hier`: algorithms for teams whose members share memory.
+// Collective plugin `hier`: algorithms for teams whose members share memory, all or some.
 #include <causeway/collective.h>
 
 #include "hier.h"
+#include "two_level.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"
     "kind: collective\n"
     "name: hier\n"
-    "version: 1.0.0\n"
+    "version: 1.1.0\n"
     "api: \"1.0\"\n"
     "min_core_minor: 0\n"
-    "summary: collectives of teams within one neighborhood through shared memory\n"
+    "summary: collectives through shared memory, within a neighborhood and between several\n"
     "license: BSD-3-Clause\n");
 
 namespace hier {
@@ -79,19 +80,22 @@ const cwyl_candidate kAll[] = {
     candidate<SharedReduce, shared_reduce>("shared", CWYL_REDUCE_ALL, kSharedTeam,
                                            score_shared_reduce),
 };
-const cwyl_candidate* const kCandidates[] = {&kAll[0], &kAll[1], &kAll[2],
-                                             &kAll[3], &kAll[4], &kAll[5]};
+constexpr uint32_t kFlat = sizeof kAll / sizeof *kAll;
+cwyl_candidate two_level[kTwoLevels];
+const cwyl_candidate* list[kFlat + kTwoLevels];
 
 void fini() {}
 
-const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, sizeof kCandidates / sizeof *kCandidates,
-                             kCandidates,           0, fini};
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, kFlat + kTwoLevels, list, 0, fini};
 
 }  // namespace
 }  // namespace hier
 
 extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
                                                      const cwyl_module** module, cwy_err*) {
+  hier::list_two_level(hier::two_level);
+  for (uint32_t i = 0; i < hier::kFlat; ++i) hier::list[i] = &hier::kAll[i];
+  for (uint32_t i = 0; i < hier::kTwoLevels; ++i) hier::list[hier::kFlat + i] = &hier::two_level[i];
   *module = &hier::kModule;
   return CWY_OK;
 }

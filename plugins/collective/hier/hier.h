@@ -35,6 +35,20 @@ inline cwy_status tell_others(const Run& run, uint32_t* next, const void* src, u
   return CWY_OK;
 }
 
+// Post `which` of every other member of the neighborhood, each copied to `place(rank)`. `next`
+// (starts as 0) is where it goes on after CWY_INPROGRESS.
+template <class Place>
+cwy_status hear_others(const Run& run, uint32_t* next, uint32_t which, uint64_t length,
+                       Place place) {
+  const uint32_t count = run.info->nbrhd_size;
+  for (; *next + 1 < count; ++*next) {
+    const uint32_t rank = run.info->nbrhd_ranks[(run.info->nbrhd_rank + 1 + *next) % count];
+    const cwy_status status = run.s->posted(run.team, run.seq, rank, which, place(rank), length);
+    if (status != CWY_OK) return status;
+  }
+  return CWY_OK;
+}
+
 // The members whose operands one member combines, or all of them: the last and the one before it
 // first, then towards rank 0. So order is kept, and a client's operator, which leaves its result
 // where the right operand was, needs no copy.
@@ -49,11 +63,11 @@ void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, Op
   }
 }
 
-// flat.cpp: everybody tells everybody; one step, for what is short.
+// flat.cpp: everybody shows everybody; one step, for what is short.
 constexpr uint32_t kFlatTeam = 16;
-constexpr uint64_t kFlatBytes = 512;  // what every put_signal takes
+constexpr uint64_t kFlatBytes = 512;  // what every put_signal takes; posts take less
 struct Flat {
-  uint32_t started, next;
+  uint32_t posted, next;
 };
 cwy_status flat_barrier(const Run& run, Flat* state);
 cwy_status flat_broadcast(const Run& run, Flat* state);

@@ -12,7 +12,7 @@ namespace hier {
 namespace {
 
 enum Phase : uint32_t { kTell, kHear, kVote, kCount, kWork, kFinish, kAwait, kPieces };
-// Signals.
+// Signals, and posts of the first three.
 enum : uint32_t { kAddresses = 0, kVotes = 1, kDone = 2, kOperands = 3, kResults = 5 };
 
 // So much of a stretch is combined before it is copied to the others: it stays in the cache.
@@ -41,6 +41,27 @@ bool has_result(const Run& run, uint32_t rank) {
   return run.args->operation == CWYL_REDUCE_ALL || rank == run.args->root;
 }
 
+// What every member says to every other, `length` bytes that end up by rank at `place` of
+// everybody's scratch: by a post, one line for all, or, where there are none, by puts.
+cwy_status say(const Run& run, SharedReduce* state, uint32_t which, const void* src,
+               uint64_t length, uint64_t place) {
+  if (run.info->posts == 0) {
+    return tell_others(run, &state->next, src, length, place + run.info->rank * length, which);
+  }
+  const cwy_status status = run.s->post(run.team, run.seq, which, src, length);
+  return status == CWY_RETRY ? CWY_INPROGRESS : status;
+}
+cwy_status hear(const Run& run, SharedReduce* state, uint32_t which, uint64_t length,
+                uint64_t place) {
+  if (run.info->posts == 0) {
+    return run.signal(which) + 1 == run.info->size ? CWY_OK : CWY_INPROGRESS;
+  }
+  uint64_t room;
+  uint8_t* const scratch = run.scratch(&room);
+  return hear_others(run, &state->next, which, length,
+                     [&](uint32_t of) { return scratch + place + of * length; });
+}
+
 cwy_status tell_addresses(const Run& run, SharedReduce* state) {
   uint64_t room;
   auto* own = reinterpret_cast<Address*>(run.scratch(&room)) + run.info->rank;
@@ -51,7 +72,7 @@ cwy_status tell_addresses(const Run& run, SharedReduce* state) {
     a.good &= run.s->expose(run.team, run.seq, run.args->dst, run.bytes(), &a.dst) == CWY_OK;
   }
   *own = a;
-  return tell_others(run, &state->next, own, sizeof *own, run.info->rank * sizeof *own, kAddresses);
+  return say(run, state, kAddresses, own, sizeof *own, 0);
 }
 
 const Address& address_of(const Run& run, uint32_t rank) {
@@ -239,7 +260,8 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
     next_phase(kHear);
   }
   if (state->phase == kHear) {
-    if (run.signal(kAddresses) != others) return CWY_INPROGRESS;
+    status = hear(run, state, kAddresses, sizeof(Address), 0);
+    if (status != CWY_OK) return status;
     state->direct = reaches_all(run);
     uint64_t room;
     run.scratch(&room)[vote_offset(run.info->size) + run.info->rank] =
@@ -248,13 +270,13 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
   }
   if (state->phase == kVote) {
     const auto vote = static_cast<uint8_t>(state->direct);
-    status = tell_others(run, &state->next, &vote, 1, vote_offset(run.info->size) + run.info->rank,
-                         kVotes);
+    status = say(run, state, kVotes, &vote, 1, vote_offset(run.info->size));
     if (status != CWY_OK) return status;
     next_phase(kCount);
   }
   if (state->phase == kCount) {
-    if (run.signal(kVotes) != others) return CWY_INPROGRESS;
+    status = hear(run, state, kVotes, 1, vote_offset(run.info->size));
+    if (status != CWY_OK) return status;
     next_phase(all_voted_for_it(run) ? kWork : kPieces);
   }
   if (state->phase == kPieces) return pieces(run, state);
@@ -264,11 +286,11 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
     next_phase(kFinish);
   }
   if (state->phase == kFinish) {
-    status = tell_others(run, &state->next, nullptr, 0, 0, kDone);
+    status = say(run, state, kDone, nullptr, 0, 0);
     if (status != CWY_OK) return status;
     next_phase(kAwait);
   }
-  return run.signal(kDone) == others ? CWY_OK : CWY_INPROGRESS;
+  return hear(run, state, kDone, 0, 0);
 }
 
 }  // namespace hier

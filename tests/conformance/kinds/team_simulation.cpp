@@ -17,6 +17,7 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Rando
     nbrhd_of_[r] = layout == Layout::one ? 0 : layout == Layout::alternating ? r % 2 : r;
   }
   const uint32_t count = *std::max_element(nbrhd_of_.begin(), nbrhd_of_.end()) + 1;
+  const bool boards = random.below(4) != 0;  // now and then a neighborhood is too large for them
   for (uint32_t r = 0; r < size; ++r) {
     Member& m = members_[r];
     for (uint32_t other = 0; other < size; ++other) {
@@ -40,6 +41,8 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Rando
     m.info.signals = 64;
     m.info.put_max = kPutMax;
     m.info.host_of = nbrhd_of_.data();
+    m.info.posts = boards ? kPosts : 0;
+    m.info.post_max = kPostMax;
   }
   const uint64_t kind = random.below(4);
   const auto possible = [&] { return kind < 2 || (kind == 2 && random.below(4) != 0); };
@@ -196,6 +199,41 @@ void TeamSimulation::fill_services() {
       const Affine result = of(t).combine(l, r);
       std::memcpy(static_cast<uint8_t*>(out) + i * sizeof r, &result, sizeof result);
     }
+  };
+  s.post = [](cwyl_team* t, cwyl_seq seq, uint32_t which, const void* src,
+              uint64_t length) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    const uint32_t posts = sim.members_[t->rank].info.posts;
+    Run& r = sim.run(t->rank, seq);
+    if (which >= posts || length > kPostMax || r.posted[which]) {
+      sim.breach_ =
+          fmt::format("post {} of {} bytes by rank {}, or the second time", which, length, t->rank);
+      return CWY_ERR_INVALID;
+    }
+    if (sim.random_.below(4) == 0) return CWY_RETRY;
+    const auto* bytes = static_cast<const uint8_t*>(src);
+    if (length != 0) r.posts[which].assign(bytes, bytes + length);
+    r.posted[which] = true;
+    return CWY_OK;
+  };
+  s.posted = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
+                uint64_t length) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    if (rank >= sim.members_.size() || sim.nbrhd_of_[rank] != sim.nbrhd_of_[t->rank] ||
+        which >= sim.members_[t->rank].info.posts) {
+      sim.breach_ = fmt::format("rank {} looks for post {} of rank {}, which is no neighbor's",
+                                t->rank, which, rank);
+      return CWY_ERR_INVALID;
+    }
+    const Run& r = sim.run(rank, seq);
+    if (!r.posted[which] || sim.random_.below(4) == 0) return CWY_INPROGRESS;  // not seen yet
+    if (length > r.posts[which].size()) {
+      sim.breach_ = fmt::format("rank {} takes {} bytes of a post of {}", t->rank, length,
+                                r.posts[which].size());
+      return CWY_ERR_INVALID;
+    }
+    if (length != 0) std::memcpy(dst, r.posts[which].data(), length);
+    return CWY_OK;
   };
   s.memory = [](cwyl_team* t, cwyl_seq seq, uint64_t length) -> void* {
     auto& memory = of(t).run(t->rank, seq).memory;

@@ -33,6 +33,7 @@ class TeamSimulation {
   const cwyl_team_services* services() const { return &services_; }
   static constexpr uint64_t kScratch = 16384;
   static constexpr uint64_t kPutMax = 4096;
+  static constexpr uint32_t kPosts = 4, kPostMax = 120;
 
   // Delivers some of what is under way; `all`: everything.
   void deliver(bool all);
@@ -56,6 +57,8 @@ class TeamSimulation {
     std::vector<uint8_t> scratch;
     std::vector<uint64_t> signals;
     std::vector<std::unique_ptr<uint8_t[]>> memory;
+    std::vector<uint8_t> posts[kPosts];
+    bool posted[kPosts] = {};
     bool ended = false;
   };
   struct Member {

@@ -20,15 +20,21 @@ struct Wish {
   uint64_t count = 100000;
   std::vector<std::string> only;
   bool quick = false;
+  std::string operation = "barrier";
+  std::vector<size_t> sizes;
+  double row_ns = 50e6;
 };
 
 int parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
   app.add_option("--launch", wish.launch, "Figures to measure")
-      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions"}));
+      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions", "collectives", "tune"}));
   app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
   app.add_option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.add_option("--count", wish.count, "Its turns");
+  app.add_option("--operation", wish.operation, "Collective that is tuned");
+  app.add_option("--sizes", wish.sizes, "Its sizes in bytes")->delimiter(',');
+  app.add_option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
   app.add_flag("--quick", wish.quick, "Few and short repetitions");
   try {
     app.parse(argc, argv);
@@ -54,6 +60,11 @@ int run(Job& job, const Wish& wish) {
     measure_startup(session);
   } else if (wish.launch == "memory") {
     measure_memory(session);
+  } else if (wish.launch == "tune") {
+    return run_tune(job, wish.operation, wish.sizes, wish.row_ns);
+  } else if (wish.launch == "collectives") {
+    print_facts(job);
+    measure_beside_mpi(session);
   } else {
     if (job.size() < 2) {
       fmt::print(stderr, "causeway-bench: needs at least 2 ranks\n");
@@ -86,7 +97,8 @@ int main(int argc, char** argv) {
   using namespace causeway::bench;
   Wish wish;
   if (const int status = parse(argc, argv, wish); status >= 0) return status;
-  const bool pair = wish.launch == "pair" || wish.launch == "instructions";
+  const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
+                    wish.launch == "collectives" || wish.launch == "tune";
   Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair);
   const int status = run(job, wish);
   job.sync();

@@ -39,8 +39,12 @@ void measure_scattered(Session& session);
 void measure_messages(Session& session);
 void measure_barrier(Session& session);
 void measure_collectives(Session& session);
+void measure_beside_mpi(Session& session);
 void measure_startup(Session& session);
 void measure_memory(Session& session);
+// Measures one collective at each size for about `row_ns`, and prints a line each.
+int run_tune(Job& job, const std::string& operation, const std::vector<size_t>& sizes,
+             double row_ns);
 // Runs the one loop named `what` so that callgrind can count its instructions.
 int run_counted(Job& job, const std::string& what, uint64_t count);
 

@@ -9,6 +9,7 @@
 
 #include "../client/measure.h"
 #include "capture.h"
+#include "mpi.h"
 
 namespace causeway::bench {
 namespace {
@@ -30,6 +31,7 @@ class Plan {
     if (wants(Launch::memory)) memory();
     if (wants(Launch::instructions)) instructions();
     if (wants(Launch::ucx)) ucx();
+    if (wants(Launch::collectives)) collectives();
     name_missing();
     return std::move(outcome_);
   }
@@ -40,7 +42,8 @@ class Plan {
       return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
              request_.only.end();
     if (!request_.network.empty()) return figure.launch == Launch::ucx;
-    if (figure.launch == Launch::ucx) return false;
+    if (!request_.collectives.empty()) return figure.launch == Launch::collectives;
+    if (figure.launch == Launch::ucx || figure.launch == Launch::collectives) return false;
     return figure.launch != Launch::instructions || request_.instructions;
   }
   bool wants(Launch launch) const {
@@ -62,6 +65,8 @@ class Plan {
   void memory();
   void instructions();
   void ucx();
+  void collectives();
+  void combine(const std::string& side, const Rounds& ours, const Rounds& raw);
   std::optional<double> count(const std::string& what, std::string& path);
   void name_missing();
 
@@ -248,10 +253,63 @@ void Plan::ucx() {
   take_records(launch(2, command, sets), outcome_.measured);
 }
 
+// The sides in turns, so that a busy neighbour meets all of them; each row's median over the
+// rounds.
+void Plan::collectives() {
+  const bool tcp = request_.collectives == "tcp";
+  const unsigned ranks = request_.ranks > 2 ? request_.ranks : 4;
+  const unsigned rounds = request_.quick ? 1 : 5;
+  std::vector<std::string> sets;
+  if (tcp && !request_.config) {
+    sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
+            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
+  }
+  std::vector<std::string> command = {program_, "--launch", "collectives"};
+  if (request_.quick) command.push_back("--quick");
+  MpiSides mpi({ranks, request_.quick, tcp}, tool_, outcome_.notes);
+  Rounds ours;
+  for (unsigned round = 0; round < rounds; ++round) {
+    say(fmt::format("collectives of {} ranks, round {} of {}", ranks, round + 1, rounds));
+    std::vector<Measured> rows;
+    take_records(launch(ranks, command, sets), rows);
+    ours.add(rows);
+    for (MpiSide& side : mpi.sides()) {
+      rows.clear();
+      take_records(run_captured(side.command), rows);
+      if (rows.empty()) {
+        outcome_.problems.push_back(fmt::format("{} measured nothing", side.name));
+        return;
+      }
+      side.rounds.add(rows);
+    }
+  }
+  for (const MpiSide& side : mpi.sides()) combine(side.name, ours, side.rounds);
+  combine("bound", ours, ours);
+}
+
+// One figure per row that both sides have: `raw` calls it SIDE.ROW or just ROW.
+void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
+  for (const auto& [row, values] : ours.rows()) {
+    const std::string name = side + "." + row;
+    const std::optional<double> theirs = raw.median_of(side == "bound" ? name : row);
+    const Figure* const figure = find_figure(name);
+    if (!theirs || figure == nullptr || !wants(*figure)) continue;
+    const double unit = std::string_view(figure->unit) == "us" ? 1e3 : 1;
+    Measured m;
+    m.name = name;
+    m.ours = *ours.median_of(row) / unit;
+    m.raw = *theirs / unit;
+    if (side == "bound") m.path = "direct";
+    m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours,
+                         side == "bound" ? "bound's" : side + "'s", values.size());
+    outcome_.measured.push_back(std::move(m));
+  }
+}
+
 // A figure that nobody reported is a problem of its own, whatever the job's status was.
 void Plan::name_missing() {
   for (const Figure& figure : catalogue()) {
-    if (!wants(figure)) continue;
+    if (!wants(figure) || figure.launch == Launch::collectives) continue;
     const bool found =
         std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
                     [&](const Measured& measured) { return measured.name == figure.name; });

@@ -17,6 +17,8 @@ struct Request {
   std::vector<std::string> sets;
   unsigned ranks = 2;   // of the job that measures the pair
   std::string network;  // "ucx" or "ucx:TLS": that network instead of everything else
+  // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
+  std::string collectives;
 };
 
 struct Facts {
@@ -30,6 +32,7 @@ struct Outcome {
   std::optional<Facts> facts;  // of the pair's job, if there was one
   std::vector<Measured> measured;
   std::vector<std::string> problems;  // one line each: what could not be measured and why
+  std::vector<std::string> notes;     // one line each: what was left out on purpose
 };
 
 // Measures. `tool` is the causeway command, `program` the measuring program.

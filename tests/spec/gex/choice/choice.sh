@@ -1,8 +1,8 @@
 #!/bin/sh
 # The choice of collective algorithms by the configuration, seen in the counters of one program that
-# is never rebuilt. Usage: choice.sh CAUSEWAY PROGRAM PLUGIN_DIR
+# is never rebuilt. Usage: choice.sh CAUSEWAY PROGRAM PLUGIN_DIR [TWO_NEIGHBORHOODS]
 set -eu
-causeway=$1 program=$2 plugins=$3
+causeway=$1 program=$2 plugins=$3 neighborhoods=${4:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 file=$work/site.yaml
@@ -76,3 +76,11 @@ refused "requires an algorithm that cannot serve"
 ! run 3 --set "plugins.path=[$plugins]" --set 'plugins.collectives=[base,moody]' ||
   fail "ranks that disagree started"
 refused "would choose other collective algorithms"
+
+# Between neighborhoods any algorithm that a rule names, and inside of them shared memory.
+if [ -n "$neighborhoods" ]; then
+  run 4 --config "$neighborhoods" \
+    --set 'collectives.rules=[{operation: reduce_all, use: [hier/leaders_ring]}]' ||
+    fail "two neighborhoods"
+  ran "reduce_all hier/leaders_ring 2" && ran "broadcast hier/leaders_"
+fi

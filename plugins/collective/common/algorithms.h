@@ -7,6 +7,8 @@ namespace base {
 
 // trees.cpp
 void barrier_tree(const Run& run);
+void barrier_up(const Run& run);    // to the root
+void barrier_down(const Run& run);  // from the root
 void broadcast_binomial(const Run& run);
 void broadcast_knomial(const Run& run);
 void reduce_one_binomial(const Run& run);

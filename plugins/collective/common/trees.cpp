@@ -82,6 +82,30 @@ void broadcast_binomial(const Run& run) {
   send_down(run, tree, run.args->dst, bytes, {arrival, 0, kNone});
 }
 
+// The two halves of a barrier, for who does something in between. Nothing is moved, so nothing can
+// be followed: each signal waits for the whole of the one before.
+void barrier_up(const Run& run) {
+  const uint32_t channels = log2_up(run.info->size);
+  begin(run, channels, tree_capacity(channels));
+  const Binomial tree(run, run.args->root);
+  int32_t last = kNone;
+  for (uint32_t k = 0; k < tree.levels(); ++k) {
+    if (tree.has_child(k)) last = receive(run, tree.child(k), k, nullptr, 0, {kNone, 0, last});
+  }
+  if (!tree.is_root()) {
+    send(run, tree.parent(), tree.parent_channel(), nullptr, 0, {kNone, 0, last});
+  }
+}
+
+void barrier_down(const Run& run) {
+  const uint32_t channels = log2_up(run.info->size);
+  begin(run, channels, tree_capacity(channels));
+  const Binomial tree(run, run.args->root);
+  int32_t last = kNone;
+  if (!tree.is_root()) last = receive(run, tree.parent(), tree.parent_channel(), nullptr, 0);
+  send_down(run, tree, nullptr, 0, {kNone, 0, last});
+}
+
 // Radix 4: digit d at place p below the lowest non-zero one is a child; its channel is that pair.
 void broadcast_knomial(const Run& run) {
   const uint32_t size = run.info->size, places = (log2_up(size) + 1) / 2;

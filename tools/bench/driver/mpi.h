@@ -1,0 +1,52 @@
+// The MPI libraries that collectives are measured beside: those whose compiler and launcher are
+// installed. Each gets mpi/mpi_collectives.c, compiled into a directory that goes with this object.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../figures.h"
+
+namespace causeway::bench {
+
+// What one side measured, round by round.
+class Rounds {
+ public:
+  void add(const std::vector<Measured>& rows);
+  std::optional<double> median_of(const std::string& row) const;
+  const std::map<std::string, std::vector<double>>& rows() const { return rows_; }
+
+ private:
+  std::map<std::string, std::vector<double>> rows_;
+};
+
+struct MpiSide {
+  std::string name;  // openmpi, mpich
+  std::vector<std::string> command;
+  Rounds rounds;
+};
+
+class MpiSides {
+ public:
+  struct Job {
+    unsigned ranks;
+    bool quick;
+    bool tcp;  // over TCP, by those libraries that are told how
+  };
+  // `tool` is the causeway command, beside which the program's source lies. What is left out, and
+  // why, is added to `notes`.
+  MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes);
+  ~MpiSides();
+  MpiSides(const MpiSides&) = delete;
+  MpiSides& operator=(const MpiSides&) = delete;
+
+  std::vector<MpiSide>& sides() { return sides_; }
+
+ private:
+  std::string directory_;
+  std::vector<MpiSide> sides_;
+};
+
+}  // namespace causeway::bench

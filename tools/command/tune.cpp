@@ -1,0 +1,271 @@
+// causeway tune: measures the algorithms of every collective for a job of N ranks on this machine
+// and writes the rules that choose the fastest.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/driver/capture.h"
+#include "bench/driver/tuning.h"
+#include "collective/table.h"
+#include "commands.h"
+#include "config/config.h"
+#include "config/set_text.h"
+#include "diag/error.h"
+#include "probe_services.h"
+
+namespace causeway::command {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+struct TuneOptions {
+  uint32_t ranks = 4;
+  std::string config;
+  std::vector<std::string> sets;
+  std::string output = "tuned.yaml";
+  double budget_s = 60;
+  std::vector<std::string> operations{"barrier", "broadcast", "reduce_one", "reduce_all"};
+  std::vector<uint64_t> sizes{8, 64, 512, 4096, 32768, 262144, 2097152, 8388608};
+  double noise = 0.1;
+  bool fresh = false;
+};
+
+// One launch: one algorithm (or the default) for one collective, at all sizes.
+struct Step {
+  std::string operation, algorithm;
+  unsigned round;
+};
+
+class Tuner {
+ public:
+  explicit Tuner(const TuneOptions& options)
+      : options_(options),
+        tool_(bench::executable_path()),
+        program_((fs::path(tool_).parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" /
+                  "causeway-bench")
+                     .string()),
+        began_(Clock::now()),
+        tuning_(state_file(options), shape_text(options)) {
+    if (access(program_.c_str(), X_OK) != 0) {
+      throw Error(CWY_ERR_INVALID, "{} is missing; it is built and installed with this tool",
+                  program_);
+    }
+    plan();
+  }
+
+  int run() {
+    if (tuning_.resumed()) fmt::print(stderr, "causeway tune: goes on where it was interrupted\n");
+    size_t done = 0;
+    for (const Step& step : steps_) {
+      if (seconds() >= options_.budget_s) break;
+      show_progress(done, step);
+      if (!carry_out(step)) return kFailed;
+      ++done;
+    }
+    show_progress(done, {});
+    if (done < steps_.size()) {
+      fmt::print(stderr,
+                 "causeway tune: {} of {} launches made within {:g} s; --budget allows more\n",
+                 done, steps_.size(), options_.budget_s);
+    }
+    write();
+    return kOk;
+  }
+
+ private:
+  static std::string state_file(const TuneOptions& options) {
+    const std::string file = options.output + ".part";
+    if (options.fresh) std::remove(file.c_str());
+    return file;
+  }
+  static std::string shape_text(const TuneOptions& options) {
+    return fmt::format("ranks={} config={} sets={} sizes={}", options.ranks, options.config,
+                       fmt::join(options.sets, ","), fmt::join(options.sizes, ","));
+  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
+
+  // Defaults first, then what a rule could name; all twice, so that a passing disturbance of one
+  // launch decides nothing.
+  void plan() {
+    ConfigSources sources = ConfigSources::from_environment();
+    if (!options_.config.empty()) sources.file = options_.config;
+    for (const std::string& text : options_.sets) {
+      for (std::string& set : split_sets(text)) sources.sets.push_back(std::move(set));
+    }
+    const Config config = load_config(sources);
+    Loader loader(config, probe_services(options_.ranks));
+    const CollectiveTable table(config, loader);
+    for (const unsigned round : {1u, 2u}) {
+      for (const std::string& operation : options_.operations) {
+        steps_.push_back({operation, "default", round});
+      }
+      for (const std::string& operation : options_.operations) {
+        for (const CollectiveTable::Candidate& c : table.candidates()) {
+          const cwyl_candidate& a = *c.algorithm;
+          if (operation != operation_word(a.operation)) continue;
+          if (options_.ranks < a.min_team || options_.ranks > a.max_team) continue;
+          steps_.push_back({operation, c.name(), round});
+        }
+      }
+    }
+  }
+
+  void show_progress(size_t done, const Step& step) const {
+    if (isatty(STDERR_FILENO) == 0) return;
+    constexpr size_t kWidth = 30;
+    const size_t full = steps_.empty() ? kWidth : done * kWidth / steps_.size();
+    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {}/{} {:3.0f} s {:<40}", "", full, "", kWidth - full,
+               done, steps_.size(), seconds(), step.operation + " " + step.algorithm);
+    if (step.operation.empty()) fmt::print(stderr, "\n");
+    fflush(stderr);
+  }
+
+  // So long for each size that all launches fit into the budget with their start-up.
+  double row_ns() const {
+    constexpr double kStartS = 0.4;
+    const double launches = static_cast<double>(steps_.size());
+    const double each = options_.budget_s / launches - kStartS;
+    return std::clamp(each / static_cast<double>(options_.sizes.size()), 0.001, 0.1) * 1e9;
+  }
+
+  bool carry_out(const Step& step) {
+    // The second round's are new measurements of the same.
+    const std::string key = step.round == 1 ? step.algorithm : step.algorithm + "#2";
+    std::vector<uint64_t> sizes;
+    for (const uint64_t bytes :
+         step.operation == "barrier" ? std::vector<uint64_t>{0} : options_.sizes) {
+      const bool known = tuning_.has(step.operation, bytes, key);
+      const bool hopeless = step.round == 2 && too_slow(step, bytes);
+      if (!known && !hopeless) sizes.push_back(bytes);
+    }
+    if (sizes.empty()) return true;
+    std::vector<std::string> words{
+        tool_,     "run",  "-n",        std::to_string(options_.ranks),
+        "--stdin", "none", "--timeout", fmt::format("{:.0f}", patience())};
+    if (!options_.config.empty()) words.insert(words.end(), {"--config", options_.config});
+    for (const std::string& set : options_.sets) words.insert(words.end(), {"--set", set});
+    if (step.algorithm != "default") {
+      words.insert(words.end(),
+                   {"--set", fmt::format("collectives.rules=[{{operation: {}, use: [{}]}}]",
+                                         step.operation, step.algorithm)});
+    }
+    words.insert(words.end(), {"--", program_, "--launch", "tune", "--operation", step.operation,
+                               "--sizes", fmt::format("{}", fmt::join(sizes, ",")), "--row-ns",
+                               fmt::format("{:.0f}", row_ns())});
+    const bench::Captured captured = bench::run_captured(words);
+    take(step, captured.lines);
+    if (captured.status == 0 || captured.status == 124)
+      return true;  // 124: too slow, or over budget
+    fmt::print(stderr, "causeway tune: {} {} ended with status {}\n", step.operation,
+               step.algorithm, captured.status);
+    return step.algorithm != "default";
+  }
+  double patience() const { return std::max(10.0, options_.budget_s - seconds() + 5); }
+
+  // Not worth another look: more than half as slow again as the default was.
+  bool too_slow(const Step& step, uint64_t bytes) const {
+    const auto found = first_.find({step.operation, bytes});
+    if (found == first_.end() || step.algorithm == "default") return false;
+    const auto own = found->second.find(step.algorithm), normal = found->second.find("default");
+    if (own == found->second.end() || normal == found->second.end()) return true;
+    return own->second > 1.5 * normal->second;
+  }
+
+  void take(const Step& step, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) {
+      char operation[32], algorithm[128], word[32];
+      unsigned long long bytes = 0;
+      double ns = 0;
+      if (sscanf(line.c_str(), "locality %31s", word) == 1) tuning_.set_locality(word);
+      if (sscanf(line.c_str(), "tuned %31s %llu %127s %lf", operation, &bytes, algorithm, &ns) !=
+          4) {
+        continue;
+      }
+      tuning_.add({operation, bytes, step.algorithm, algorithm, ns});
+      if (step.round == 2) tuning_.add({operation, bytes, step.algorithm + "#2", algorithm, ns});
+      if (step.algorithm == "default" || step.algorithm == algorithm) {
+        first_[{operation, bytes}][step.algorithm] = ns;
+      }
+    }
+  }
+
+  void write() {
+    char host[256] = "this host";
+    gethostname(host, sizeof host - 1);
+    const std::string about =
+        fmt::format("Written by `causeway tune` of Causeway {} on {}, {:%Y-%m-%d %H:%M}: {} ranks.",
+                    CAUSEWAY_VERSION, host, fmt::localtime(std::time(nullptr)), options_.ranks);
+    const std::string made = options_.output + ".new";
+    {
+      std::ofstream out(made);
+      out << tuning_.table(options_.ranks, about, options_.noise);
+      if (!out.flush()) throw Error(CWY_ERR_INVALID, "cannot write {}", made);
+    }
+    fs::rename(made, options_.output);
+    tuning_.forget();
+    fmt::print("{}\n", options_.output);
+  }
+
+  const TuneOptions& options_;
+  const std::string tool_, program_;
+  const Clock::time_point began_;
+  bench::Tuning tuning_;
+  std::vector<Step> steps_;
+  std::map<std::pair<std::string, uint64_t>, std::map<std::string, double>> first_;
+};
+
+}  // namespace
+
+void add_tune(CLI::App& app, int& status) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* sub = app.add_subcommand(
+      "tune", "Measure the collective algorithms for a job on this machine and write their rules");
+  sub->add_option("-n,--ranks", options->ranks, "Ranks of the job")
+      ->check(CLI::Range(2u, 4096u))
+      ->capture_default_str();
+  sub->add_option("-o,--output", options->output,
+                  "Configuration file to write; what an interrupted run has measured lies in "
+                  "FILE.part, where the next run goes on")
+      ->capture_default_str();
+  sub->add_option("--budget", options->budget_s, "Seconds it may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sub->add_option("--operations", options->operations, "Collectives to tune")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"barrier", "broadcast", "reduce_one", "reduce_all"}));
+  sub->add_option("--sizes", options->sizes, "Sizes in bytes, multiples of 8, up to 8 MiB")
+      ->delimiter(',')
+      ->check(CLI::Range(uint64_t{8}, uint64_t{8} << 20));
+  sub->add_option("--noise", options->noise,
+                  "A rule must be faster than the default by more than this part of its time")
+      ->check(CLI::Range(0.0, 0.9))
+      ->capture_default_str();
+  sub->add_option("--config", options->config, "Configuration of the measured jobs")
+      ->check(CLI::ExistingFile);
+  sub->add_option("--set", options->sets, "path=value over the configuration; may be repeated")
+      ->allow_extra_args(false);
+  sub->add_flag("--fresh", options->fresh, "Begin anew, also where an interrupted run could go on");
+  sub->callback([options, &status] {
+    try {
+      std::sort(options->sizes.begin(), options->sizes.end());
+      status = Tuner(*options).run();
+    } catch (const Error& e) {
+      fmt::print(stderr, "causeway tune: {}\n", e.text());
+      status = kFailed;
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "causeway tune: {}\n", e.what());
+      status = kFailed;
+    }
+  });
+}
+
+}  // namespace causeway::command
