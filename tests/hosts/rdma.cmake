@@ -5,7 +5,7 @@ add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
 set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
 foreach(case devices conformance_verbs two_adapters spec spec_three_ranks wordfreq death
-    locked_memory conformance_ofi_rxm conformance_ucx_rc reasons)
+    locked_memory reasons)
   add_test(NAME hosts.rdma.${case}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})
   set_tests_properties(hosts.rdma.${case} PROPERTIES LABELS "hosts;vm" TIMEOUT 30
