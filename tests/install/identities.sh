@@ -279,7 +279,7 @@ hosts GASNET_SSH_NODEFILE=/nonexistent
 expect 'GASNET_SSH_NODEFILE=/nonexistent' "a missing host file is not named"
 if "$tree/bin/causeway" run --help | grep -q -e --hosts; then
   hosts GASNET_SSH_SERVERS=gamma GASNET_SSH_CMD=rsh GASNET_SSH_OPTIONS=-x GASNET_SSH_REMOTE_PATH=/tmp GASNET_MASTERIP=10.0.0.1
-  expect -- '--hosts gamma --agent rsh -x --address 10.0.0.1 --directory /tmp' "GASNET_SSH_* are ignored"
+  expect '[-]-hosts gamma --agent rsh -x --address 10.0.0.1 --directory /tmp' "GASNET_SSH_* are ignored"
 fi
 run env GASNET_SPAWNFN=S GASNET_SSH_SERVERS=localhost "$tree/bin/amudprun" -np 4 "$work/c-udp-parsync" || fail "localhost is another host"
 good || fail "ssh to this host: wrong output"
