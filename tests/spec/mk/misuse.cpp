@@ -1,6 +1,7 @@
 // One mistake, or one missing thing, per run: ends with a documented code or one line.
 //   mk_misuse <what>
-// prints "answer <code>" where a call answers; ends the job where the mistake is fatal.
+// prints "answer <code>" where a call answers, behind the line that says why (one stream, so in
+// order); ends the job where the mistake is fatal.
 #include <gasnet_mk.h>
 #include <gasnet_vis.h>
 #include <sys/wait.h>
@@ -28,7 +29,7 @@ int create(gex_MK_t* kind, int device = 0) {
   args.gex_class = GEX_MK_CLASS_CUDA_UVA;
   args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
   const int answer = gex_MK_Create(kind, g_client, &args, 0);
-  std::printf("answer %s\n", gasnet_ErrorName(answer));
+  std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(answer));
   return answer;
 }
 
@@ -91,7 +92,7 @@ void primordial() {
   gex_Segment_t s = GEX_SEGMENT_INVALID;
   if (create(&kind) != GASNET_OK) return;
   gex_Segment_Create(&s, g_client, nullptr, kBytes, kind, 0);
-  std::printf("answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(g_ep, s, 0)));
+  std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(g_ep, s, 0)));
 }
 void transfer() {
   const Bound b = bind();
@@ -102,7 +103,7 @@ void transfer() {
   for (int i = 0; i < 100; ++i) {
     gex_RMA_PutBlocking(to_device(b), peer, there, host, sizeof host, 0);
   }
-  std::printf("transferred\n");
+  std::fprintf(stderr, "transferred\n");
 }
 void only_create() {
   gex_MK_t kind = GEX_MK_INVALID;
@@ -111,17 +112,17 @@ void only_create() {
 void forked() {
   gex_MK_t kind = GEX_MK_INVALID;
   create(&kind);
-  std::fflush(stdout);
+  std::fflush(stderr);
   const pid_t child = fork();
   if (child == 0) {
     gex_MK_t other = GEX_MK_INVALID;
     create(&other, 1);
-    std::fflush(stdout);
+    std::fflush(stderr);
     _exit(0);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  std::printf("child %d\n", status);
+  std::fprintf(stderr, "child %d\n", status);
 }
 
 struct What {
@@ -141,6 +142,6 @@ int main(int argc, char** argv) {
   for (const What& what : kAll) {
     if (argc > 1 && std::string(argv[1]) == what.name) what.run();
   }
-  std::fflush(stdout);
+  std::fflush(stderr);
   gasnet_exit(0);
 }
