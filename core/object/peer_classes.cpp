@@ -159,8 +159,9 @@ void settle_peers(Endpoint& ep) {
     tell(job, c, back);
   }
   for (auto& cep : ep.conduit_eps()) {
-    cep->needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
-    if (!cep->needed) {
+    const bool needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
+    cep->needed.store(needed, std::memory_order_relaxed);
+    if (!needed) {
       log_info("conduit {} serves nobody in this job and is not polled", cep->conduit->name());
     }
   }

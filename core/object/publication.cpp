@@ -149,6 +149,16 @@ void Publications::forget(uint16_t index, uint32_t rank) {
   forget_locked({index, rank});
 }
 
+uint64_t Publications::bytes() {
+  const std::lock_guard lock(mutex_);
+  uint64_t sum = 0;
+  for (const auto& [key, p] : known_) {
+    sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p + p->packed.capacity() +
+           p->facts.rights.capacity() + p->opened.capacity() * sizeof(Publication::Opened);
+  }
+  return sum;
+}
+
 void Publications::fill(std::vector<Peer>& peers) {
   const uint16_t index = peers.front().ep_index;
   for (auto at = known_.lower_bound({index, 0}); at != known_.end() && at->first.first == index;

@@ -62,6 +62,9 @@ class Publications {
   // Gives a table of new peers what is known already. Called with the table still private.
   void fill(std::vector<Peer>& peers);
 
+  // Memory of all that is known, for the report.
+  uint64_t bytes();
+
   // Held while tables of peers come into being, so that none misses a publication.
   std::mutex& mutex() { return mutex_; }
 

@@ -6,6 +6,7 @@
 #include "diag/log.h"
 #include "object/client.h"
 #include "object/fatal.h"
+#include "object/footprint.h"
 #include "object/runtime.h"
 
 namespace causeway {
@@ -27,6 +28,7 @@ void report_transports(const std::function<void(const std::string&)>& line) {
     cep->conduit->module().ep_stats(cep->ep, append_counter, &counters);
     line(fmt::format("{}: {}", cep->conduit->name(), counters.empty() ? "nothing" : counters));
   }
+  line("memory: " + footprint_text());
   report_collectives(line);
   const Team* team = runtime().clients.front()->team();
   if (team->has_window()) {

@@ -118,15 +118,15 @@ void add_to_poll(Endpoint& ep) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
   for (auto& cep : ep.conduit_eps()) {
-    if (cep->needed && !(cep->caps & CWYC_CAP_NO_PROGRESS)) table.push_back(entry_for(*cep));
+    if (cep->needed.load(std::memory_order_relaxed) && !(cep->caps & CWYC_CAP_NO_PROGRESS))
+      table.push_back(entry_for(*cep));
   }
   publish(std::move(table));
 }
 
 void add_to_poll(ConduitEp& cep) {
   const std::lock_guard lock(g_tables_mutex);
-  if (cep.needed) return;
-  cep.needed = true;
+  if (cep.needed.exchange(true, std::memory_order_relaxed)) return;
   if (cep.caps & CWYC_CAP_NO_PROGRESS) return;
   PollTable table = entries();
   table.push_back(entry_for(cep));
@@ -180,7 +180,7 @@ void poll_replies(Endpoint& ep) {
   uint32_t events = 0;
   const bool gated = is_gated();
   for (auto& cep : ep.conduit_eps()) {
-    if (!cep->needed) continue;
+    if (!cep->needed.load(std::memory_order_relaxed)) continue;
     events += gated ? gated_progress(*cep, kBudget, CWYC_PROGRESS_REPLIES)
                     : cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
   }

@@ -4,6 +4,7 @@
 
 #include <causeway/conduit.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -59,7 +60,8 @@ struct ConduitEp {
   uint64_t caps = 0;            // attr.caps less what the configuration forbids
   AmLimits limits{};            // constant for the life of the job
   bool maps_neighbors = false;  // other processes' memory can appear in this one
-  bool needed = true;           // some rank may come or be reached this way: it is polled
+  // Some rank may come or be reached this way: it is polled. Relaxed: set before anything is sent.
+  std::atomic<bool> needed{true};
   // Of connections made: how many, and what they took from the heap. Under the connect mutex.
   uint64_t connections = 0, connection_bytes = 0;
 

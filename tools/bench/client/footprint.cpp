@@ -1,9 +1,12 @@
 // What a rank costs: the time until it can communicate, and the memory it then holds.
+#include <causeway/report.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <memory>
 
 #include "measure.h"
@@ -62,6 +65,27 @@ void measure_startup(Session& session) {
   session.report({"startup.4", static_cast<double>(slowest) / 1e6, std::nullopt, "", ""});
 }
 
+// "memory: N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".
+void report_peers(Session& session) {
+  std::string text;
+  cwy_report_v1(
+      [](void* arg, const char* line) {
+        if (strncmp(line, "memory: ", 8) == 0) *static_cast<std::string*>(arg) = line;
+      },
+      &text);
+  uint64_t uncontacted = 0;
+  if (sscanf(text.c_str(), "memory: %" SCNu64, &uncontacted) != 1) return;
+  session.report({"memory.uncontacted", static_cast<double>(uncontacted), std::nullopt, "", ""});
+  // The dearest of the conduits.
+  uint64_t most = 0;
+  for (size_t at = text.find(" of ", text.find("connections:")); at != std::string::npos;
+       at = text.find(" of ", at + 1)) {
+    most = std::max<uint64_t>(most, strtoull(&text[at + 4], nullptr, 10));
+  }
+  const std::string who = text.substr(text.find("connections:"));
+  session.report({"memory.connection", static_cast<double>(most), std::nullopt, "", who});
+}
+
 void measure_memory(Session& session) {
   Job& job = session.job();
   const std::vector<Range> ranges = segment_ranges(job);
@@ -80,6 +104,7 @@ void measure_memory(Session& session) {
                kib.size() - megabytes.size(), kib.size());
     return;
   }
+  report_peers(session);
   const std::string note = fmt::format("{} ranks", job.size());
   session.report({"memory.median", median(megabytes), std::nullopt, "", note});
   session.report({"memory.max", *std::max_element(megabytes.begin(), megabytes.end()), std::nullopt,
