@@ -19,7 +19,7 @@ fail() {
 PKG_CONFIG_PATH=$tree/lib/pkgconfig
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-"$cxx" -std=c++20 "$counted" $(pkg-config --cflags --libs causeway) -Wl,-rpath,"$tree/lib" \
+"$cxx" -std=c++20 -DGASNET_SEQ "$counted" $(pkg-config --cflags --libs causeway) -Wl,-rpath,"$tree/lib" \
   -o "$work/counted" >"$work/client.log" 2>&1 || fail "the program does not compile"
 
 cp -r "$tree/share/causeway/example/collective" "$work/source"

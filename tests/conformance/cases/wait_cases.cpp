@@ -53,7 +53,7 @@ Score play(Side& side, const Game& game) {
       const int32_t flag = last ? 1 : 0;
       side.conn->send(round, &flag, 1);
     }
-    const Deadline deadline("the other side's message", 10.0);
+    const Deadline deadline("the other side's message of round " + std::to_string(round), 10.0);
     while (arrived < round) {
       if (side.ep->progress() != 0) continue;
       const uint64_t before = now_ns();
