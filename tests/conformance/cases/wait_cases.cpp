@@ -46,6 +46,13 @@ Score play(Side& side, const Game& game) {
   };
   int fd = -1;
   if (game.by_fd != 0) require_ok(side.ep->module().wait_fd(side.ep->get(), &fd), "wait_fd");
+  // The serving side waits until the other one listens: what came before would be nobody's.
+  if (game.first == 0) {
+    side.conn->send(0, nullptr, 0);
+  } else {
+    side.ep->until([&] { return arrived == 1; }, "word that the other side listens");
+    arrived = 0;
+  }
   const uint64_t end = now_ns() + 8'000'000'000u;
   for (uint32_t round = 1; round <= game.rounds; ++round) {
     if (game.first != 0) {
