@@ -67,6 +67,16 @@ void start() {
          GASPI_SUCCESS);
 }
 
+// The victim lives until everybody has the segment: a death before that is a failed start.
+void meet_at_victim() {
+  if (me != kVictim) {
+    EXPECT(gaspi_notify(0, kVictim, 100u + me, 1, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    return;
+  }
+  for (gaspi_rank_t r = 0; r < all; ++r)
+    if (r != me) EXPECT(spec::take_note(0, 100u + r) == 1);
+}
+
 // Work that touches everything, until the failure shows. The victim dies before step `point`.
 void work_until_failure(unsigned point, char* base) {
   for (unsigned i = 0; i < 100000; ++i) {
@@ -192,6 +202,7 @@ SPEC_CASE(failure, of_a_process) {
   start();
   gaspi_pointer_t base = nullptr;
   gaspi_segment_ptr(0, &base);
+  meet_at_victim();
   if (g_moment >= 0 && me == kVictim) {
     std::thread([] {
       ::usleep(static_cast<useconds_t>(g_moment));
