@@ -81,19 +81,18 @@ class Block {
   std::atomic<uint64_t>& reader(uint32_t nbrhd_rank) const {
     return reinterpret_cast<std::atomic<uint64_t>*>(base_ + kLine)[nbrhd_rank];
   }
-  // The owner's. Relaxed words, then the number: sequentially consistent because of sleepers
+  // The owner's. The words, then the number: sequentially consistent because of sleepers
   // (ArenaHead::napping), which includes the release that readers rely on.
   void show(uint64_t seq, uint32_t which, const void* src, size_t length) const {
     Post& p = post(seq, which);
-    // Whoever reads old words beside new ones must find another number behind them.
     p.seq.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
     const char* from = static_cast<const char*>(src);
     for (size_t i = 0; length != 0; ++i) {
       const size_t n = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
       uint64_t word = 0;
       std::memcpy(&word, from, n);
-      p.words[i].store(word, std::memory_order_relaxed);
+      // Release: whoever reads old words beside this one finds another number behind them.
+      p.words[i].store(word, std::memory_order_release);
       from += n;
       length -= n;
     }
@@ -106,12 +105,12 @@ class Block {
     char* to = static_cast<char*>(dst);
     for (size_t i = 0; length != 0; ++i) {
       const size_t n = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
-      const uint64_t word = p.words[i].load(std::memory_order_relaxed);
+      // Acquire: pairs with show(); a newer word comes with the number's change before it.
+      const uint64_t word = p.words[i].load(std::memory_order_acquire);
       std::memcpy(to, &word, n);
       to += n;
       length -= n;
     }
-    std::atomic_thread_fence(std::memory_order_acquire);
     return p.seq.load(std::memory_order_relaxed) == seq;
   }
   // A block that is given to a team: nobody knows yet where it is.

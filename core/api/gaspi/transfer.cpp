@@ -137,8 +137,9 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
                           Deadline& deadline) {
   if (p.remote->direct || p.size == 0) {
     if (p.size != 0) {
-      // What another processor published with its notification or barrier is read after that.
-      std::atomic_thread_fence(std::memory_order_acquire);
+      // The notification or barrier that told of the data was read with acquire, in a call before
+      // this one; so for the processor the data comes after it, and here for the compiler.
+      std::atomic_signal_fence(std::memory_order_acquire);
       copy_bytes(address_of(p), mapped(p), p.size);
     }
     if (local_note != 0) store_note(local_note, 1);

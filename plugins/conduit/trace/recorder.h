@@ -31,11 +31,10 @@ class Recorder {
     const uint64_t n =
         std::atomic_ref<uint64_t>(header_->count).fetch_add(1, std::memory_order_relaxed);
     cwyt_record& r = records_[n % capacity_];
-    // Release and before anything else: a reader of a file whose writer was killed here sees that
-    // this is no record.
+    // Before anything else: a reader of a file whose writer was killed here sees that this is no
+    // record. Acquire keeps the stores that follow behind it.
     std::atomic_ref<uint8_t> generation(r.generation);
-    generation.store(0, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_release);
+    generation.exchange(0, std::memory_order_acquire);
     r.time_ns = at - begin_;
     r.size = size;
     r.duration_ns = duration;
