@@ -1,11 +1,14 @@
 #include "collective/blocks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "am/internal.h"
 #include "object/endpoint.h"
@@ -47,6 +50,7 @@ using Key = std::pair<uint32_t, uint32_t>;  // team id, sequence
 
 // Guards all of this. Held while messages are sent, which never runs a handler.
 std::mutex g_mutex;
+constexpr size_t kArgs = 6;  // of a message
 std::map<Key, Inbox> g_inboxes;
 std::vector<std::unique_ptr<Run>> g_runs;  // in order of start
 std::map<uint32_t, uint32_t> g_sequences;  // by team id
@@ -129,8 +133,56 @@ void finish(Run& run) {
   run.op->conduit.fn(&run.op->conduit, CWYC_DONE_REMOTE, CWY_OK);
 }
 
+// Takes a message in. Under g_mutex.
+void accept(const int32_t* args, const void* payload, size_t length) {
+  const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[1])};
+  const uint64_t at = join_halves(args[3], args[4]);
+  const auto from = static_cast<uint32_t>(args[5]);
+  Inbox& in = g_inboxes[key];
+  switch (args[2]) {
+    case kData:
+      in.received += length;
+      if (in.run != nullptr) {
+        store(*in.run, from, at, payload, length);
+      } else {
+        in.early.push_back({from, at, std::string(static_cast<const char*>(payload), length)});
+      }
+      return;
+    case kEntered:
+    case kFinished:
+      ++in.came[args[2] == kFinished];
+      return;
+    case kGo:
+    case kLeave:
+      in.released[args[2] == kLeave] = true;
+      return;
+    default:
+      return;
+  }
+}
+
+// A handler runs inside a conduit's lock, which the holder of g_mutex may wait for while it sends: so
+// a handler never waits for g_mutex. What came while it was held is taken in by its next holder.
+// The late mutex is held for moments, and nothing else is taken under it.
+struct Late {
+  std::array<int32_t, kArgs> args;
+  std::string payload;
+};
+std::mutex g_late_mutex;
+std::vector<Late> g_late;
+
+void accept_late() {
+  std::vector<Late> late;
+  {
+    const std::lock_guard lock(g_late_mutex);
+    late.swap(g_late);
+  }
+  for (const Late& m : late) accept(m.args.data(), m.payload.data(), m.payload.size());
+}
+
 // One pass over all transfers; returns how many ended.
 uint32_t advance_all() {
+  accept_late();
   uint32_t ended = 0;
   for (auto& run : g_runs) {
     advance(*run);
@@ -171,31 +223,13 @@ uint32_t push_blocks() {
 }
 
 void on_block(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
-  const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[1])};
-  const uint64_t at = join_halves(args[3], args[4]);
-  const auto from = static_cast<uint32_t>(args[5]);
-  const std::lock_guard lock(g_mutex);
-  Inbox& in = g_inboxes[key];
-  switch (args[2]) {
-    case kData:
-      in.received += length;
-      if (in.run != nullptr) {
-        store(*in.run, from, at, payload, length);
-      } else {
-        in.early.push_back({from, at, std::string(static_cast<char*>(payload), length)});
-      }
-      return;
-    case kEntered:
-    case kFinished:
-      ++in.came[args[2] == kFinished];
-      return;
-    case kGo:
-    case kLeave:
-      in.released[args[2] == kLeave] = true;
-      return;
-    default:
-      return;
-  }
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (lock.owns_lock()) return accept(args, payload, length);
+  Late late;
+  std::copy_n(args, kArgs, late.args.begin());
+  if (length != 0) late.payload.assign(static_cast<const char*>(payload), length);
+  const std::lock_guard late_lock(g_late_mutex);
+  g_late.push_back(std::move(late));
 }
 
 }  // namespace causeway

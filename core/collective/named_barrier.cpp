@@ -3,6 +3,7 @@
 #include <array>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "am/internal.h"
 #include "object/team.h"
@@ -23,12 +24,21 @@ struct Phase {
   unsigned step = 0;
   bool sent = false;  // this step's message is out
   BarrierName word{};
-  std::array<Slots, 2> arrived;
 };
 
-// Guards the phase. Held while a message is sent (which never runs a handler), not while waiting.
+// Guards the phase. Held while a message is sent, for which a conduit's lock may be waited for; so
+// never taken by a handler, which runs inside such a lock.
 std::mutex g_mutex;
 Phase g_phase;
+
+// What has come, by parity. Guarded by a mutex of its own that nobody holds while taking another.
+std::mutex g_arrived_mutex;
+std::array<Slots, 2> g_arrived;
+
+std::optional<BarrierName> take_arrived(uint32_t parity, unsigned step) {
+  const std::lock_guard lock(g_arrived_mutex);
+  return std::exchange(g_arrived[parity][step], std::nullopt);
+}
 
 BarrierName merge(BarrierName a, BarrierName b) {
   if (a.kind == BarrierName::none) return b;
@@ -54,10 +64,10 @@ uint32_t advance(Phase& p) {
   uint32_t steps = 0;
   while (!last_step_done(p)) {
     if (!p.sent) p.sent = send_step(p);
-    std::optional<BarrierName>& in = p.arrived[p.parity][p.step];
-    if (!p.sent || !in) return steps;
+    if (!p.sent) return steps;
+    const std::optional<BarrierName> in = take_arrived(p.parity, p.step);
+    if (!in) return steps;
     p.word = merge(p.word, *in);
-    in.reset();
     p.sent = false;
     ++p.step;
     ++steps;
@@ -98,8 +108,8 @@ uint32_t push_named_barrier() {
 void on_named_barrier(Peer&, const int32_t* args, unsigned, void*, size_t) {
   const auto step = static_cast<unsigned>(args[1]);
   if (step >= kMaxSteps || args[0] < 0 || args[0] > 1) return;
-  const std::lock_guard lock(g_mutex);
-  g_phase.arrived[static_cast<size_t>(args[0])][step] =
+  const std::lock_guard lock(g_arrived_mutex);
+  g_arrived[static_cast<size_t>(args[0])][step] =
       BarrierName{static_cast<BarrierName::Kind>(args[2]), args[3]};
 }
 
