@@ -58,11 +58,7 @@ namespace {
 // More empty polls in a row would look like a conduit that has stopped.
 constexpr uint32_t most_empty_polls = 8;
 
-wrapping::ColdMap<ChaosFront*> fronts_by_options, fronts_by_domain;
-std::vector<std::unique_ptr<ChaosFront>>& all_fronts() {
-  static auto* const fronts = new std::vector<std::unique_ptr<ChaosFront>>;
-  return *fronts;
-}
+using Fronts = wrapping::Fronts<ChaosFront>;
 
 // The lane of the progress that this thread is in. A message that the conduit behind delivers
 // while only replies are wanted is a reply that somebody waits for.
@@ -142,29 +138,6 @@ void nap(cwyc_ep* raw, uint64_t max_ns) {
 
 // ---- objects --------------------------------------------------------------------------------
 
-cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err) {
-  ChaosFront* front = fronts_by_options.get(opts);
-  return front->module().list_devices(front->options(), fn, arg, err);
-}
-
-cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
-  return guarded(err, [&] {
-    ChaosFront* front = fronts_by_options.get(opts);
-    const bool named = device != nullptr && *device != '\0';
-    const cwy_status status =
-        front->module().domain_open(front->options(), named ? device : front->device(), out, err);
-    if (status == CWY_OK) fronts_by_domain.set(*out, front);
-    return status;
-  });
-}
-
-void domain_close(cwyc_domain* domain) {
-  ChaosFront* front = fronts_by_domain.get(domain);
-  fronts_by_domain.erase(domain);
-  front->module().domain_close(domain);
-}
-
 uint64_t own_offset(uint64_t inner_size) {
   constexpr uint64_t unit = alignof(std::max_align_t);
   return (inner_size + unit - 1) / unit * unit;
@@ -181,32 +154,11 @@ void read_attributes(Endpoint& ep, cwyc_ep* raw) {
 }
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    auto ep = std::make_unique<Endpoint>();
-    ep->front = fronts_by_domain.get(domain);
-    ep->core_ep = params->core_ep;
-    ep->deliver = params->deliver;
-    if (!endpoints.add(params->core_ep, ep.get()))
-      return report(err, CWY_ERR_NOMEM, "chaos: too many endpoints in one process");
-    cwyc_ep_params ours = *params;
-    ours.deliver = deliver;
-    const cwy_status status = ep->front->module().ep_open(domain, &ours, out, err);
-    if (status != CWY_OK) {
-      endpoints.remove(ep.get());
-      return status;
-    }
-    read_attributes(*ep, *out);
-    endpoints.opened(ep.get(), *out);
-    ep.release();  // ep_close deletes it
-    return CWY_OK;
-  });
+  return Fronts::open(endpoints, "chaos", deliver, domain, params, out, err, read_attributes);
 }
 
 void ep_close(cwyc_ep* raw) {
-  Endpoint* ep = &endpoints.by_ep(raw);
-  ep->front->module().ep_close(raw);
-  endpoints.remove(ep);
-  delete ep;
+  Fronts::close(endpoints, raw);
 }
 
 cwy_status ep_query(cwyc_ep* raw, cwyc_ep_attr* attr) {
@@ -217,10 +169,6 @@ cwy_status ep_query(cwyc_ep* raw, cwyc_ep_attr* attr) {
   attr->caps &= ~uint64_t{CWYC_CAP_NO_PROGRESS};  // what is held back comes by progress
   if (!ep.front->settings.direct) attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
   return status;
-}
-
-cwy_status rkey_direct(cwyc_rkey*, intptr_t*) {
-  return CWY_ERR_UNSUPPORTED;
 }
 
 void ep_stats(cwyc_ep* raw, cwyc_stat_fn fn, void* arg) {
@@ -269,7 +217,7 @@ void purge(cwyc_conn* conn) {
 }
 
 void fini() {
-  all_fronts().clear();
+  Fronts::all().clear();
 }
 
 // ---- configuring ----------------------------------------------------------------------------
@@ -307,9 +255,6 @@ Settings read_settings(const cwy_options* opts) {
 
 void replace_entries(ChaosFront& front) {
   replace_operations(front);
-  front.replace(&cwyc_module::list_devices, list_devices);
-  front.replace(&cwyc_module::domain_open, domain_open);
-  front.replace(&cwyc_module::domain_close, domain_close);
   front.replace(&cwyc_module::ep_open, ep_open);
   front.replace(&cwyc_module::ep_close, ep_close);
   front.replace(&cwyc_module::ep_query, ep_query);
@@ -320,22 +265,17 @@ void replace_entries(ChaosFront& front) {
   front.replace(&cwyc_module::arm, arm);
   front.replace(&cwyc_module::nap, nap);
   front.add(&cwyc_module::ep_stats, ep_stats);
-  if (!front.settings.direct) front.replace(&cwyc_module::rkey_direct, rkey_direct);
+  if (!front.settings.direct) front.replace(&cwyc_module::rkey_direct, wrapping::no_direct_rights);
 }
 
 cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* err) {
   return guarded(err, [&] {
-    const char* over = "";
-    services->opt_string(opts, "over", &over);
-    cwy_wrapped wrapped{};
-    wrapped.head = CWY_HEAD(cwy_wrapped);
-    const cwy_status status = services->wrap_conduit(over, &wrapped, err);
+    cwy_wrapped wrapped;
+    const cwy_status status = Fronts::wrap(*services, opts, wrapped, err);
     if (status != CWY_OK) return status;
     auto front = std::make_unique<ChaosFront>(wrapped, read_settings(opts), services->job->rank);
     replace_entries(*front);
-    fronts_by_options.set(opts, front.get());
-    *out = front->exported();
-    all_fronts().push_back(std::move(front));
+    Fronts::keep(opts, std::move(front), out);
     return status;
   });
 }

@@ -18,7 +18,11 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
+
+#include "guard.h"
+#include "plugin_error.h"
 
 namespace causeway::wrapping {
 
@@ -171,6 +175,102 @@ class EndpointTable {
   std::atomic<size_t> used_{0};
   Slot slots_[most];
 };
+
+// The fronts of a plugin, from `configure` to `fini`, and the cold calls that find theirs by the
+// options or the domain they are given.
+template <class F>
+class Fronts {
+ public:
+  // Takes the conduit that the option `over` names.
+  static cwy_status wrap(const cwy_services& services, const cwy_options* opts, cwy_wrapped& out,
+                         cwy_err* err) {
+    const char* over = "";
+    services.opt_string(opts, "over", &over);
+    out = {};
+    out.head = CWY_HEAD(cwy_wrapped);
+    return services.wrap_conduit(over, &out, err);
+  }
+  // The front is complete: the core gets its module.
+  static void keep(const cwy_options* opts, std::unique_ptr<F> front, const cwyc_module** out) {
+    front->replace(&cwyc_module::list_devices, list_devices);
+    front->replace(&cwyc_module::domain_open, domain_open);
+    front->replace(&cwyc_module::domain_close, domain_close);
+    by_options_.set(opts, front.get());
+    *out = front->exported();
+    all().push_back(std::move(front));
+  }
+  // Never destroyed but by fini(): calls may come until then.
+  static std::vector<std::unique_ptr<F>>& all() {
+    static auto* const fronts = new std::vector<std::unique_ptr<F>>;
+    return *fronts;
+  }
+  static F* of(const cwy_options* opts) { return by_options_.get(opts); }
+
+  // An endpoint of the conduit behind whose messages come to `deliver`. `Endpoint` has the members
+  // front, core_ep and deliver; `opened` is run before anybody can find it. Closed by close().
+  template <class Endpoint, class Opened>
+  static cwy_status open(EndpointTable<Endpoint>& endpoints, const char* plugin,
+                         cwyc_deliver_fn deliver, cwyc_domain* domain,
+                         const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err,
+                         Opened&& opened) {
+    return guarded(err, [&]() -> cwy_status {
+      auto ep = std::make_unique<Endpoint>();
+      ep->front = by_domain_.get(domain);
+      ep->core_ep = params->core_ep;
+      ep->deliver = params->deliver;
+      if (!endpoints.add(params->core_ep, ep.get()))
+        return report(err, CWY_ERR_NOMEM, "%s: too many endpoints in one process", plugin);
+      cwyc_ep_params ours = *params;
+      ours.deliver = deliver;
+      const cwy_status status = ep->front->module().ep_open(domain, &ours, out, err);
+      if (status != CWY_OK) {
+        endpoints.remove(ep.get());
+        return status;
+      }
+      opened(*ep, *out);
+      endpoints.opened(ep.get(), *out);
+      ep.release();  // close() deletes it
+      return CWY_OK;
+    });
+  }
+  template <class Endpoint>
+  static void close(EndpointTable<Endpoint>& endpoints, cwyc_ep* raw) {
+    Endpoint* ep = &endpoints.by_ep(raw);
+    ep->front->module().ep_close(raw);
+    endpoints.remove(ep);
+    delete ep;
+  }
+
+ private:
+  static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
+                                 cwy_err* err) {
+    F* front = of(opts);
+    return front->module().list_devices(front->options(), fn, arg, err);
+  }
+  static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                                cwy_err* err) {
+    return guarded(err, [&] {
+      F* front = of(opts);
+      const bool named = device != nullptr && *device != '\0';
+      const cwy_status status =
+          front->module().domain_open(front->options(), named ? device : front->device(), out, err);
+      if (status == CWY_OK) by_domain_.set(*out, front);
+      return status;
+    });
+  }
+  static void domain_close(cwyc_domain* domain) {
+    F* front = by_domain_.get(domain);
+    by_domain_.erase(domain);
+    front->module().domain_close(domain);
+  }
+
+  static inline ColdMap<F*> by_options_, by_domain_;
+};
+
+// For plugins whose only interest in conduits' loads and stores is that there be none.
+inline cwy_status no_direct_rights(cwyc_rkey*, intptr_t*) {
+  return CWY_ERR_UNSUPPORTED;
+}
 
 // Relays: operations handed to the conduit behind in place of the core's. `Relay` begins with a
 // cwyc_op and has a member `next`. Memory grows with what is under way at once and is kept. The

@@ -73,12 +73,8 @@ struct Relay {
   uint8_t operation = 0;
 };
 
-wrapping::ColdMap<TraceFront*> fronts_by_options, fronts_by_domain;
+using Fronts = wrapping::Fronts<TraceFront>;
 wrapping::EndpointTable<Endpoint> endpoints;
-std::vector<std::unique_ptr<TraceFront>>& all_fronts() {
-  static auto* const fronts = new std::vector<std::unique_ptr<TraceFront>>;
-  return *fronts;
-}
 
 // ---- recording ------------------------------------------------------------------------------
 
@@ -269,65 +265,18 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
 
 // ---- cold calls -----------------------------------------------------------------------------
 
-cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err) {
-  TraceFront* front = fronts_by_options.get(opts);
-  return front->module().list_devices(front->options(), fn, arg, err);
-}
-
-cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
-  return guarded(err, [&] {
-    TraceFront* front = fronts_by_options.get(opts);
-    const bool named = device != nullptr && *device != '\0';
-    const cwy_status status =
-        front->module().domain_open(front->options(), named ? device : front->device(), out, err);
-    if (status == CWY_OK) fronts_by_domain.set(*out, front);
-    return status;
-  });
-}
-
-void domain_close(cwyc_domain* domain) {
-  TraceFront* front = fronts_by_domain.get(domain);
-  fronts_by_domain.erase(domain);
-  front->module().domain_close(domain);
-}
-
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    auto ep = std::make_unique<Endpoint>();
-    ep->front = fronts_by_domain.get(domain);
-    ep->core_ep = params->core_ep;
-    ep->deliver = params->deliver;
-    if (!endpoints.add(params->core_ep, ep.get()))
-      return report(err, CWY_ERR_NOMEM, "trace: too many endpoints in one process");
-    cwyc_ep_params ours = *params;
-    ours.deliver = deliver;
-    const cwy_status status = ep->front->module().ep_open(domain, &ours, out, err);
-    if (status != CWY_OK) {
-      endpoints.remove(ep.get());
-      return status;
-    }
-    endpoints.opened(ep.get(), *out);
-    ep.release();  // ep_close deletes it
-    return CWY_OK;
-  });
+  return Fronts::open(endpoints, "trace", deliver, domain, params, out, err, [](Endpoint&, cwyc_ep*) {});
 }
 
 void ep_close(cwyc_ep* raw) {
-  Endpoint* ep = &endpoints.by_ep(raw);
-  ep->front->module().ep_close(raw);
-  endpoints.remove(ep);
-  delete ep;
+  Fronts::close(endpoints, raw);
 }
 
 cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwy_status status = endpoints.by_ep(ep).front->module().ep_query(ep, attr);
   attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
   return status;
-}
-
-cwy_status rkey_direct(cwyc_rkey*, intptr_t*) {
-  return CWY_ERR_UNSUPPORTED;
 }
 
 // The file is made by the first rank that has something to record, and not by those that only ask
@@ -368,7 +317,7 @@ void purge(cwyc_conn* conn) {
 }
 
 void fini() {
-  all_fronts().clear();
+  Fronts::all().clear();
 }
 
 // ---- configuring ----------------------------------------------------------------------------
@@ -402,9 +351,6 @@ void replace_entries(TraceFront& front, bool direct) {
   front.replace(&cwyc_ops::am_cancel, am_cancel);
   front.replace(&cwyc_ops::flush, flush);
   front.replace(&cwyc_ops::check, check);
-  front.replace(&cwyc_module::list_devices, list_devices);
-  front.replace(&cwyc_module::domain_open, domain_open);
-  front.replace(&cwyc_module::domain_close, domain_close);
   front.replace(&cwyc_module::ep_open, ep_open);
   front.replace(&cwyc_module::ep_close, ep_close);
   front.replace(&cwyc_module::connect, connect);
@@ -412,34 +358,30 @@ void replace_entries(TraceFront& front, bool direct) {
   front.replace(&cwyc_module::purge, purge);
   if (direct) return;
   front.replace(&cwyc_module::ep_query, ep_query);
-  front.replace(&cwyc_module::rkey_direct, rkey_direct);
+  front.replace(&cwyc_module::rkey_direct, wrapping::no_direct_rights);
 }
 
 cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
-    const char *over = "", *file = "";
+    const char* file = "";
     uint64_t bytes = 0;
     int32_t direct = 0;
-    services->opt_string(opts, "over", &over);
     services->opt_string(opts, "file", &file);
     services->opt_size(opts, "size", &bytes);
     services->opt_bool(opts, "direct", &direct);
-    cwy_wrapped wrapped{};
-    wrapped.head = CWY_HEAD(cwy_wrapped);
-    const cwy_status status = services->wrap_conduit(over, &wrapped, err);
+    cwy_wrapped wrapped;
+    const cwy_status status = Fronts::wrap(*services, opts, wrapped, err);
     if (status != CWY_OK) return status;
     auto front = std::make_unique<TraceFront>(wrapped);
     front->path = expanded(file);
     front->bytes = bytes;
-    for (const auto& other : all_fronts())
-      if (other->path == front->path && fronts_by_options.get(opts) != other.get() && other->owner)
+    for (const auto& other : Fronts::all())
+      if (other->path == front->path && Fronts::of(opts) != other.get() && other->owner)
         return report(err, CWY_ERR_INVALID,
                       "trace: %s belongs to another conduit of this plugin; give each a file",
                       front->path.c_str());
     replace_entries(*front, direct != 0);
-    fronts_by_options.set(opts, front.get());
-    *out = front->exported();
-    all_fronts().push_back(std::move(front));
+    Fronts::keep(opts, std::move(front), out);
     return CWY_OK;
   });
 }
