@@ -9,6 +9,7 @@
 #include <cstring>
 #include <random>
 
+#include "../common/ep_answers.h"
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "../common/signals_blocked.h"
@@ -314,22 +315,11 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.latency_ns = d.path.provider.starts_with("tcp") ? 15000 : d.path.host_only ? 700 : 1500;
   a.bandwidth_bps = d.path.provider.starts_with("tcp") ? 1e9 : 1e10;
   a.ops_tables = 1;
-  std::memcpy(attr, &a,
-              attr->head.struct_size != 0 && attr->head.struct_size < sizeof a
-                  ? attr->head.struct_size
-                  : sizeof a);
-  return CWY_OK;
+  return give_attributes(a, attr);
 }
 
 cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < sizeof ep->address) {
-    *len = sizeof ep->address;
-    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
-                  sizeof ep->address);
-  }
-  std::memcpy(buf, &ep->address, sizeof ep->address);
-  *len = sizeof ep->address;
-  return CWY_OK;
+  return give_address(ep->address, buf, len, err);
 }
 
 cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {

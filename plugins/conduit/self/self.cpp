@@ -12,6 +12,7 @@
 #include <new>
 
 #include "../common/cpu_atomics.h"
+#include "../common/ep_answers.h"
 #include "../common/plugin_error.h"
 #include "../common/scatter_gather.h"
 
@@ -284,11 +285,7 @@ cwy_status ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   a.latency_ns = 5;
   a.bandwidth_bps = 8e10;
   a.ops_tables = 1;
-  std::memcpy(attr, &a,
-              attr->head.struct_size != 0 && attr->head.struct_size < sizeof a
-                  ? attr->head.struct_size
-                  : sizeof a);
-  return CWY_OK;
+  return causeway::give_attributes(a, attr);
 }
 
 cwy_status ep_address(cwyc_ep*, void* buf, uint64_t* len, cwy_err* err) {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "../common/cpu_atomics.h"
+#include "../common/ep_answers.h"
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "../common/signals_blocked.h"
@@ -222,22 +223,11 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.latency_ns = d.port.software ? 20000 : 1200;
   a.bandwidth_bps = d.port.software ? 1e9 : d.port.bytes_per_second;
   a.ops_tables = 1;
-  std::memcpy(attr, &a,
-              attr->head.struct_size != 0 && attr->head.struct_size < sizeof a
-                  ? attr->head.struct_size
-                  : sizeof a);
-  return CWY_OK;
+  return give_attributes(a, attr);
 }
 
 cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < sizeof ep->address) {
-    *len = sizeof ep->address;
-    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
-                  sizeof ep->address);
-  }
-  std::memcpy(buf, &ep->address, sizeof ep->address);
-  *len = sizeof ep->address;
-  return CWY_OK;
+  return give_address(ep->address, buf, len, err);
 }
 
 cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
