@@ -135,9 +135,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_group_create_v1(gaspi_group_t* group) {
 CAUSEWAY_API gaspi_return_t cwy_gaspi_group_add_v1(gaspi_group_t group, gaspi_rank_t rank) {
   constexpr const char* kCall = "gaspi_group_add()";
   return with_world(kCall, [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, kCall, rank);
+    if (known != GASPI_SUCCESS) return known;
     const gaspi_return_t result = w.groups->add(group, rank);
     if (result == GASPI_SUCCESS) return result;
     return refuse(

@@ -36,9 +36,8 @@ gaspi_return_t atomic(const char* call, unsigned segment, uint64_t offset, unsig
                       gex_OP_t opcode, uint64_t operand1, uint64_t operand2,
                       gaspi_atomic_value_t* value_old, gaspi_timeout_t timeout) {
   return with_world(call, [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, call, fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, call, rank);
+    if (known != GASPI_SUCCESS) return known;
     if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
     if (value_old == nullptr) return refuse(GASPI_ERR_NULLPTR, call, "value_old is NULL");
     FarSegment* const r = w.remote_segment(segment, rank);
@@ -75,9 +74,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_passive_send_v1(gaspi_segment_id_t segment
                                                       gaspi_timeout_t timeout) {
   constexpr const char* kCall = "gaspi_passive_send()";
   return with_world(kCall, [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, kCall, rank);
+    if (known != GASPI_SUCCESS) return known;
     char* data = nullptr;
     const gaspi_return_t wrong = local_bytes(w, kCall, segment_id_local, offset_local, size, &data);
     if (wrong != GASPI_SUCCESS) return wrong;

@@ -48,20 +48,16 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_kill_v1(gaspi_rank_t rank, gaspi_time
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_connect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
   return with_world("gaspi_connect()", [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, "gaspi_connect()",
-                    fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, "gaspi_connect()", rank);
+    if (known != GASPI_SUCCESS) return known;
     Deadline deadline(timeout);
     return connect(w, rank, deadline);
   });
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_disconnect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
   return with_world("gaspi_disconnect()", [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, "gaspi_disconnect()",
-                    fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, "gaspi_disconnect()", rank);
+    if (known != GASPI_SUCCESS) return known;
     Deadline deadline(timeout);
     return disconnect(w, rank, deadline);
   });
@@ -105,10 +101,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_local_num_v1(gaspi_rank_t* local_num)
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_ping_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
   return with_world("gaspi_proc_ping()", [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, "gaspi_proc_ping()",
-                    fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, "gaspi_proc_ping()", rank);
+    if (known != GASPI_SUCCESS) return known;
     Deadline deadline(timeout);
     return ping(w, rank, deadline);
   });

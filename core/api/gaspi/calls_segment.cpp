@@ -123,9 +123,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_register_v1(gaspi_segment_id_t seg
                                                           gaspi_timeout_t timeout) {
   constexpr const char* kCall = "gaspi_segment_register()";
   return with_world(kCall, [&](World& w) {
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, kCall, rank);
+    if (known != GASPI_SUCCESS) return known;
     LocalSegment* const s = w.segments[segment_id].load(std::memory_order_acquire);
     if (s == nullptr) return no_segment(kCall, segment_id);
     Deadline deadline(timeout);
@@ -231,9 +230,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_size_v1(gaspi_segment_id_t segment
   constexpr const char* kCall = "gaspi_segment_size()";
   return with_world(kCall, [&](World& w) {
     if (size == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "size is NULL");
-    if (!rank_exists(w, rank)) {
-      return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-    }
+    const gaspi_return_t known = require_rank(w, kCall, rank);
+    if (known != GASPI_SUCCESS) return known;
     const FarSegment* const s = w.remote_segment(segment_id, rank);
     if (s == nullptr) {
       return refuse(GASPI_ERR_INV_SEG, kCall,

@@ -15,8 +15,8 @@ __attribute__((cold, noinline)) gaspi_return_t no_queue(const char* call, unsign
 // The rank can be talked to. Corrupt and disconnected ones are not errors of the program.
 __attribute__((cold, noinline)) gaspi_return_t not_usable(const World& w, const char* call,
                                                           unsigned rank) {
-  if (rank < w.size) return GASPI_ERROR;
-  return refuse(GASPI_ERR_INV_RANK, call, fmt::format("there is no rank {}", rank));
+  const gaspi_return_t known = require_rank(w, call, rank);
+  return known == GASPI_SUCCESS ? GASPI_ERROR : known;
 }
 
 __attribute__((cold, noinline)) gaspi_return_t wrong_piece(const World& w, const char* call,
@@ -73,6 +73,16 @@ inline bool find_piece(const World& w, unsigned local, uint64_t local_offset, un
   return true;
 }
 
+inline gaspi_return_t require_piece(const World& w, const char* call, unsigned local,
+                                    uint64_t local_offset, unsigned rank, unsigned remote,
+                                    uint64_t remote_offset, uint64_t size, Piece& out) {
+  if (__builtin_expect(
+          find_piece(w, local, local_offset, rank, remote, remote_offset, size, out), 1)) {
+    return GASPI_SUCCESS;
+  }
+  return wrong_piece(w, call, local, local_offset, rank, remote, remote_offset, size);
+}
+
 inline bool find_note(const World& w, unsigned segment, unsigned rank, uint32_t id, uint32_t value,
                       Note& out) {
   FarSegment* const r = w.remote_segment(segment, rank);
@@ -81,10 +91,25 @@ inline bool find_note(const World& w, unsigned segment, unsigned rank, uint32_t 
   return true;
 }
 
+inline gaspi_return_t require_note(const World& w, const char* call, unsigned segment,
+                                   unsigned rank, uint32_t id, uint32_t value, Note& out) {
+  if (__builtin_expect(find_note(w, segment, rank, id, value, out), 1)) return GASPI_SUCCESS;
+  const FarSegment* const r = w.remote_segment(segment, rank);
+  return wrong_note(call, segment, rank, id, r != nullptr ? r->slot_count : 0, value);
+}
+
 // A slot of a local segment, 0 when there is none.
 inline uint64_t find_local_note(const World& w, unsigned segment, uint32_t id) {
   const LocalSegment* const l = w.segments[segment].load(std::memory_order_acquire);
   return l == nullptr || id >= l->slot_count ? 0 : reinterpret_cast<uint64_t>(l->slots + id);
+}
+
+inline gaspi_return_t require_local_note(const World& w, const char* call, unsigned segment,
+                                         uint32_t id, uint64_t& slot) {
+  slot = find_local_note(w, segment, id);
+  if (__builtin_expect(slot != 0, 1)) return GASPI_SUCCESS;
+  const LocalSegment* const l = w.segments[segment].load(std::memory_order_acquire);
+  return wrong_note(call, segment, w.rank, id, l != nullptr ? l->slot_count : 0, 1);
 }
 
 // A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, counts
@@ -136,12 +161,10 @@ gaspi_return_t check_list(const World& w, const char* call, const List& list) {
   // All before any is posted: a list is posted as a whole or not at all.
   for (gaspi_number_t i = 0; i < list.num; ++i) {
     Piece piece;
-    if (find_piece(w, list.local[i], list.local_offset[i], list.rank, list.remote[i],
-                   list.remote_offset[i], list.size[i], piece)) {
-      continue;
-    }
-    return wrong_piece(w, call, list.local[i], list.local_offset[i], list.rank, list.remote[i],
-                       list.remote_offset[i], list.size[i]);
+    const gaspi_return_t found =
+        require_piece(w, call, list.local[i], list.local_offset[i], list.rank, list.remote[i],
+                      list.remote_offset[i], list.size[i], piece);
+    if (found != GASPI_SUCCESS) return found;
   }
   return GASPI_SUCCESS;
 }
@@ -188,11 +211,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_v1(gaspi_segment_id_t segment_id_loc
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        return find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                          size, piece)
-                   ? GASPI_SUCCESS
-                   : wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                                 offset_remote, size);
+        return require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                             offset_remote, size, piece);
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.wrote(rank, size);
@@ -210,11 +230,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_read_v1(gaspi_segment_id_t segment_id_loca
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        return find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                          size, piece)
-                   ? GASPI_SUCCESS
-                   : wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                                 offset_remote, size);
+        return require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                             offset_remote, size, piece);
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.read(rank, size);
@@ -231,12 +248,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_v1(gaspi_segment_id_t segment_id, g
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        if (find_note(w, segment_id, rank, notification_id, notification_value, note)) {
-          return GASPI_SUCCESS;
-        }
-        const FarSegment* const r = w.remote_segment(segment_id, rank);
-        return wrong_note(kCall, segment_id, rank, notification_id,
-                          r != nullptr ? r->slot_count : 0, notification_value);
+        return require_note(w, kCall, segment_id, rank, notification_id, notification_value, note);
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.add(Counter::notifications);
@@ -255,15 +267,12 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_notify_v1(
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        if (!find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                        size, piece)) {
-          return wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                             offset_remote, size);
-        }
-        return find_note(w, segment_id_remote, rank, notification_id, notification_value, note)
-                   ? GASPI_SUCCESS
-                   : wrong_note(kCall, segment_id_remote, rank, notification_id,
-                                piece.remote->slot_count, notification_value);
+        const gaspi_return_t found =
+            require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                          offset_remote, size, piece);
+        if (found != GASPI_SUCCESS) return found;
+        return require_note(w, kCall, segment_id_remote, rank, notification_id, notification_value,
+                            note);
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.wrote(rank, size);
@@ -282,15 +291,11 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_read_notify_v1(
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        if (!find_piece(w, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                        size, piece)) {
-          return wrong_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                             offset_remote, size);
-        }
-        slot = find_local_note(w, segment_id_local, notification_id);
-        return slot != 0 ? GASPI_SUCCESS
-                         : wrong_note(kCall, segment_id_local, w.rank, notification_id,
-                                      piece.local->slot_count, 1);
+        const gaspi_return_t found =
+            require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
+                          offset_remote, size, piece);
+        if (found != GASPI_SUCCESS) return found;
+        return require_local_note(w, kCall, segment_id_local, notification_id, slot);
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.read(rank, size);
@@ -323,13 +328,9 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_notify_v1(
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        if (!find_note(w, segment_id_notification, rank, notification_id, notification_value,
-                       note)) {
-          const FarSegment* const r = w.remote_segment(segment_id_notification, rank);
-          return wrong_note(kCall, segment_id_notification, rank, notification_id,
-                            r != nullptr ? r->slot_count : 0, notification_value);
-        }
-        return check_list(w, kCall, list);
+        const gaspi_return_t found = require_note(w, kCall, segment_id_notification, rank,
+                                                  notification_id, notification_value, note);
+        return found == GASPI_SUCCESS ? check_list(w, kCall, list) : found;
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         const gaspi_return_t result = write_elements(w, q, list, deadline);
@@ -363,14 +364,9 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_notify_v1(
   return posted(
       kCall, queue, rank, timeout,
       [&](World& w) {
-        slot = find_local_note(w, segment_id_notification, notification_id);
-        if (slot == 0) {
-          const LocalSegment* const l =
-              w.segments[segment_id_notification].load(std::memory_order_acquire);
-          return wrong_note(kCall, segment_id_notification, w.rank, notification_id,
-                            l != nullptr ? l->slot_count : 0, 1);
-        }
-        return check_list(w, kCall, list);
+        const gaspi_return_t found =
+            require_local_note(w, kCall, segment_id_notification, notification_id, slot);
+        return found == GASPI_SUCCESS ? check_list(w, kCall, list) : found;
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         return start_read_list_notify(w, q, list.num, rank, slot, deadline,

@@ -43,5 +43,10 @@ gaspi_return_t tell(const char* call, T* pointer, Value&& value) {
 inline bool rank_exists(const World& w, uint32_t rank) {
   return rank < w.size;
 }
+// GASPI_SUCCESS, or the refusal.
+inline gaspi_return_t require_rank(const World& w, const char* call, uint32_t rank) {
+  if (__builtin_expect(rank_exists(w, rank), 1)) return GASPI_SUCCESS;
+  return refuse(GASPI_ERR_INV_RANK, call, fmt::format("there is no rank {}", rank));
+}
 
 }  // namespace causeway::gaspi
