@@ -13,6 +13,7 @@
 #include "launch/events.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 
@@ -68,10 +69,7 @@ RankProcess* Crew::find(uint32_t process) {
 }
 
 void Crew::watch(int fd, uint64_t tag) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = tag;
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event);
+  watch_readable(epoll_, fd, tag);
 }
 
 void Crew::start(Output& output) {

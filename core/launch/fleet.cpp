@@ -21,6 +21,7 @@
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
 #include "launch/verdict.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 namespace {
@@ -79,10 +80,7 @@ bool Fleet::spawn() {
 
 void Fleet::start(Output& output) {
   output_ = &output;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kListener;
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, listener_.get(), &event);
+  watch_readable(epoll_, listener_.get(), kListener);
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     const std::string tag = "host " + layout_.hosts[i];
     // What agents say is about the start, never output of the program.
@@ -161,10 +159,7 @@ void Fleet::on_listener() {
   UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!socket) return;
   if (guests_.size() >= kMostGuests) guests_.erase(guests_.begin());
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kGuest | next_guest_;
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket.get(), &event);
+  watch_readable(epoll_, socket.get(), kGuest | next_guest_);
   guests_.emplace(next_guest_++, Guest(std::move(socket), now_s()));
 }
 

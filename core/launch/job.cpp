@@ -16,6 +16,7 @@
 #include "launch/clock.h"
 #include "launch/fleet.h"
 #include "launch/process_tree.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 namespace {
@@ -73,10 +74,7 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       blame_at_(kNever),
       leave_at_(kNever),
       early_at_(kNever) {
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  child_signals_ = UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  child_signals_ = child_signals();
   WorkforceEvents& events = *this;
   if (layout_.hosts.empty()) {
     workforce_ = std::make_unique<Crew>(crew_plan(options, layout_, session, caller_mask), events,
@@ -97,10 +95,7 @@ bool Job::spawn() {
 }
 
 void Job::watch(int fd, uint64_t tag) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = tag;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  watch_readable(epoll_.get(), fd, tag);
 }
 
 int Job::supervise() {

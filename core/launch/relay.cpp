@@ -14,6 +14,7 @@
 #include "diag/error.h"
 #include "launch/clock.h"
 #include "launch/process_tree.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 namespace {
@@ -38,10 +39,7 @@ Relay::Relay(const StartOrder& order, const SessionDir& session, UniqueFd socket
       session_(session),
       front_(std::move(front_fd)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
-  sigset_t child;
-  sigemptyset(&child);
-  sigaddset(&child, SIGCHLD);
-  child_signals_ = UniqueFd(::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK));
+  child_signals_ = child_signals();
   link_ = Channel(std::move(socket), epoll_.get(), kLink);
   WorkforceEvents& events = *this;
   crew_ = std::make_unique<Crew>(plan_of(order, session, caller_mask), events, epoll_.get());
@@ -52,10 +50,7 @@ bool Relay::spawn() {
 }
 
 void Relay::watch(int fd, uint64_t tag) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = tag;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+  watch_readable(epoll_.get(), fd, tag);
 }
 
 void Relay::start_processes() {

@@ -8,6 +8,7 @@
 
 #include "diag/error.h"
 #include "launch/clock.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 
@@ -32,10 +33,7 @@ std::vector<uint32_t> Unpacker::numbers() {
 
 Channel::Channel(UniqueFd socket, int epoll, uint64_t tag)
     : socket_(std::move(socket)), epoll_(epoll), tag_(tag), heard_at_(now_s()), sent_at_(now_s()) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = tag_;
-  ::epoll_ctl(epoll_, EPOLL_CTL_ADD, socket_.get(), &event);
+  watch_readable(epoll_, socket_.get(), tag_);
 }
 
 void Channel::watch() {
