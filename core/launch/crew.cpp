@@ -127,8 +127,7 @@ void Crew::on_control(RankProcess& process) {
 }
 
 void Crew::on_children() {
-  // What the processes told the server before they ended comes first.
-  if (server_) take_reports();
+  std::vector<std::pair<uint32_t, int>> ended;
   int wait_status = 0;
   pid_t pid;
   while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
@@ -137,9 +136,13 @@ void Crew::on_children() {
       on_control(process);
       // Its group may have members left; the process itself is reaped, so its id is free.
       process.running = false;
-      events_.on_ended(process.process, wait_status);
+      ended.emplace_back(process.process, wait_status);
     }
   }
+  // What the processes told the server before they ended comes first, and is taken after the last
+  // of them has been reaped: it has said everything by then.
+  if (server_) take_reports();
+  for (const auto& [process, status] : ended) events_.on_ended(process, status);
 }
 
 void Crew::signal(uint32_t process, int signal) {

@@ -28,8 +28,12 @@ constexpr double kBlameDelay = 0.02;
 constexpr double kFenceDelay = 0.005;
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
-// A rank that returned from main without saying goodbye may be one of a program that ends.
-constexpr double kEarlyExitGrace = 1.0;
+// A rank that returned from main without saying goodbye may be one of a program that ends. Or its
+// goodbye is still on its way: the client library waits two seconds for the answer to it, and the
+// server, one thread for all ranks, may need longer on crowded cores.
+double early_exit_grace(size_t processes) {
+  return 1.0 + 0.02 * static_cast<double>(processes);
+}
 
 JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
   JobLayout layout;
@@ -292,13 +296,14 @@ void Job::judge(Member& member) {
 // Where failures are survived, so is the leave of a rank: the others end when they want to.
 void Job::judge_goodbye(Member& member, int status) {
   if (layout_.survives) return;
-  if (status == 0 && leave_at_ == kNever) {
+  // Counted from the last that left: many ranks on few cores leave one by one.
+  if (status == 0 && left_status_ == 0) {
     leave_at_ = now_s() + options_.exit_grace_s;
-    left_first_ = member.process;
+    left_last_ = member.process;
   }
   if (status != 0 && left_status_ == 0) {
     left_status_ = status;
-    left_first_ = member.process;
+    left_last_ = member.process;
     leave_at_ = now_s() + kTogether;
   }
 }
@@ -367,11 +372,11 @@ void Job::check_early_exits(double now) {
   if (!any_connected_ || early_at_ != kNever) return;
   if (std::any_of(members_.begin(), members_.end(),
                   [](const Member& member) { return member.left_early(); }))
-    early_at_ = now + kEarlyExitGrace;
+    early_at_ = now + early_exit_grace(members_.size());
 }
 
 Job::Member* Job::early_member() {
-  if (early_at_ == kNever) return nullptr;
+  if (!any_connected_) return nullptr;
   const auto early = std::find_if(members_.begin(), members_.end(),
                                   [](const Member& member) { return member.left_early(); });
   return early == members_.end() ? nullptr : &*early;
@@ -424,21 +429,22 @@ void Job::end_leftovers(double now) {
     if (left_status_ != 0 && early_member() != nullptr)
       return begin_end(fmt::format("{}; ending ranks {}", early_exit_line(), others));
     if (left_status_ != 0)
-      return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_first_,
+      return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_last_,
                                    left_status_, others));
     return begin_end(fmt::format("rank {} left with gasnet_exit(0) {:.1f} s ago; ending ranks {}",
-                                 left_first_, now - members_[left_first_].ended_at, others));
+                                 left_last_, now - members_[left_last_].ended_at, others));
   }
   if (early_at_ <= now) {
+    early_at_ = kNever;
+    Member* early = early_member();
+    if (early == nullptr) return;  // the goodbye came after the end
     verdict_.saw_status(1);
-    Member& early = *early_member();
     const std::string line = early_exit_line();
     if (layout_.survives) {
-      early_at_ = kNever;
-      go_on_without(early, "exited early", line);
+      go_on_without(*early, "exited early", line);
       return check_early_exits(now);
     }
-    announce_death(early, "exited early");
+    announce_death(*early, "exited early");
     begin_end(
         fmt::format("{} while ranks {} go on; ending the job", line, rank_list(running_ranks())));
   }

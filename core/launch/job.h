@@ -104,8 +104,8 @@ class Job final : public Keeper, private WorkforceEvents {
   bool any_connected_ = false;
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_, blame_at_, leave_at_, early_at_;
-  std::string blame_;        // what is said when blame_at_ comes
-  uint32_t left_first_ = 0;  // the process whose orderly exit armed leave_at_
+  std::string blame_;       // what is said when blame_at_ comes
+  uint32_t left_last_ = 0;  // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
 };
 
