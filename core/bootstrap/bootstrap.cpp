@@ -96,6 +96,12 @@ void refuse_foreign_launcher() {
 
 }  // namespace
 
+std::future<std::optional<Bootstrap::Goodbye>> Bootstrap::goodbye_of(uint32_t) {
+  std::promise<std::optional<Goodbye>> nobody;
+  nobody.set_value(std::nullopt);
+  return nobody.get_future();
+}
+
 std::string Bootstrap::card_of(uint32_t rank, uint64_t) {
   throw Error(CWY_ERR_UNSUPPORTED, "rank {}: this launcher has no cards of single ranks", rank);
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,8 +81,19 @@ class Bootstrap {
   // foreign launcher that kills the caller; otherwise returns.
   virtual void abort(int status, const std::string& line) = 0;
 
-  // Orderly goodbye: after it, the launcher does not take this rank's exit for a failure.
-  virtual void finalize() = 0;
+  // What a rank that has left said: the job's status that it asked for, or nothing when it left
+  // alone.
+  struct Goodbye {
+    std::optional<int> code;
+  };
+
+  // Orderly goodbye: after it, the launcher does not take this rank's exit for a failure. With a
+  // code this rank has ended the job (gasnet_exit); goodbye_of() tells the others.
+  virtual void finalize(std::optional<int> code) = 0;
+
+  // What `rank`, which cannot be reached any more, said when it left. nullopt: nothing that has
+  // arrived yet. The answer may take a second or two; abandoning the future is allowed.
+  virtual std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank);
 };
 
 // Picks by environment: PMIx (`causeway run`, srun --mpi=pmix, prterun, mpirun); CAUSEWAY_RANKS=N

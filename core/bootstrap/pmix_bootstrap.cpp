@@ -26,6 +26,8 @@ constexpr uint64_t kLongestWait = 1000ull * 3600 * 1000 * 1000 * 1000;
 constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500);
 
 constexpr const char* kFirstCard = "causeway.card.0";
+constexpr const char* kGoodbye = "causeway.goodbye";
+constexpr uint64_t kAskRemote = 1'000'000'000;
 
 // Up to so many ranks, every rank gets every card itself: one fence instead of two.
 constexpr uint32_t kFetchEach = 6;
@@ -215,14 +217,14 @@ PmixBootstrap::~PmixBootstrap() {
 
 // In a thread of its own, because PMIx_Init has no time limit and a server may be stopped.
 void PmixBootstrap::join(uint64_t timeout_ns) {
-  struct Answer {
+  struct Joined {
     pmix_status_t status;
     pmix_proc_t self;
   };
-  auto promise = std::make_shared<std::promise<Answer>>();
-  std::future<Answer> answer = promise->get_future();
+  auto promise = std::make_shared<std::promise<Joined>>();
+  std::future<Joined> answer = promise->get_future();
   quiet_thread([promise] {
-    Answer a{};
+    Joined a{};
     a.status = PMIx_Init(&a.self, nullptr, 0);
     promise->set_value(a);
   }).detach();
@@ -231,7 +233,7 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
   if (answer.wait_for(limit_of(timeout_ns)) != std::future_status::ready)
     throw Error(CWY_ERR_UNREACHABLE, "{} did not answer within {:.1f} s; is it stopped?", where,
                 static_cast<double>(timeout_ns) * 1e-9);
-  const Answer got = answer.get();
+  const Joined got = answer.get();
   if (got.status != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE,
                 "cannot reach {}: {}; it has ended or was started for another process: start the "
@@ -416,37 +418,46 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
-// Not for the local server alone: another host's is asked too, and both wait until the rank has
-// published it, for as long as `timeout_ns`.
-std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
-                                                                const std::string& key,
-                                                                uint64_t timeout_ns) {
-  struct Answer {
-    std::promise<std::optional<std::string>> promise;
-    pmix_info_t limit;
+// With a time limit not the local server alone but another host's is asked too, and both wait until
+// the rank has published it, for as long as that. Without one the answer is what is there now.
+// `then` runs in PMIx's thread, or here when PMIx refuses the question.
+void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then) {
+  struct Question {
+    Answer then;
+    pmix_info_t how;
   };
   const pmix_proc_t proc = proc_of(rank);
   // Kept by the callback, which may come after everybody has given up.
-  auto answer = std::make_shared<Answer>();
+  auto question = std::make_unique<Question>(Question{std::move(then), {}});
   const int seconds = static_cast<int>(std::min<uint64_t>(timeout_ns / 1'000'000'000 + 1, 1 << 20));
-  PMIX_INFO_LOAD(&answer->limit, PMIX_TIMEOUT, &seconds, PMIX_INT);
-  std::future<std::optional<std::string>> future = answer->promise.get_future();
-  auto handle = std::make_unique<std::shared_ptr<Answer>>(answer);
+  const bool yes = true;
+  if (timeout_ns == 0) {
+    PMIX_INFO_LOAD(&question->how, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
+  } else {
+    PMIX_INFO_LOAD(&question->how, PMIX_TIMEOUT, &seconds, PMIX_INT);
+  }
   const auto done = [](pmix_status_t status, pmix_value_t* value, void* context) {
-    const std::unique_ptr<std::shared_ptr<Answer>> mine(
-        static_cast<std::shared_ptr<Answer>*>(context));
-    std::optional<std::string> card;
+    const std::unique_ptr<Question> mine(static_cast<Question*>(context));
+    std::optional<std::string> content;
     if (status == PMIX_SUCCESS && value != nullptr && value->type == PMIX_BYTE_OBJECT &&
         value->data.bo.size > 0)
-      card.emplace(value->data.bo.bytes + 1, value->data.bo.size - 1);
-    (*mine)->promise.set_value(std::move(card));
+      content.emplace(value->data.bo.bytes + 1, value->data.bo.size - 1);
+    mine->then(std::move(content));
   };
-  if (PMIx_Get_nb(&proc, key.c_str(), &answer->limit, 1, done, handle.get()) == PMIX_SUCCESS) {
-    handle.release();  // the callback owns it now
+  if (PMIx_Get_nb(&proc, key.c_str(), &question->how, 1, done, question.get()) == PMIX_SUCCESS) {
+    static_cast<void>(question.release());  // the callback owns it now
   } else {
-    answer->promise.set_value(std::nullopt);
+    question->then(std::nullopt);
   }
-  return future;
+}
+
+std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
+                                                                const std::string& key,
+                                                                uint64_t timeout_ns) {
+  auto promise = std::make_shared<std::promise<std::optional<std::string>>>();
+  ask(rank, key, timeout_ns,
+      [promise](std::optional<std::string> card) { promise->set_value(std::move(card)); });
+  return promise->get_future();
 }
 
 std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
@@ -567,10 +578,26 @@ void PmixBootstrap::abort(int status, const std::string& line) {
   if (joined_) PMIx_Abort(status, line.c_str(), nullptr, 0);
 }
 
-void PmixBootstrap::finalize() {
+std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_t rank) {
+  auto promise = std::make_shared<std::promise<std::optional<Goodbye>>>();
+  // Of a rank that has published something before, the server may miss what comes while a question
+  // waits for it: here one asks again instead.
+  const bool local = std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank);
+  ask(rank, kGoodbye, local ? 0 : kAskRemote, [promise](const std::optional<std::string>& said) {
+    if (!said) return promise->set_value(std::nullopt);
+    Goodbye goodbye;
+    if (!said->empty()) goodbye.code = std::atoi(said->c_str());
+    promise->set_value(goodbye);
+  });
+  return promise->get_future();
+}
+
+void PmixBootstrap::finalize(std::optional<int> code) {
   if (!joined_) return;
   joined_ = false;
   state_->stop();
+  // PMIx does not carry empty objects, so a byte goes ahead.
+  publish(kGoodbye, "c" + (code ? std::to_string(*code) : std::string()));
   PMIx_Deregister_event_handler(event_handler_, nullptr, nullptr);
   // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
   PMIx_Finalize(nullptr, 0);

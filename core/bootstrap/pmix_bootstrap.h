@@ -41,7 +41,8 @@ class PmixBootstrap final : public Bootstrap {
   void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
   std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
   void abort(int status, const std::string& line) override;
-  void finalize() override;
+  void finalize(std::optional<int> code) override;
+  std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank) override;
 
  private:
   void join(uint64_t timeout_ns);
@@ -56,6 +57,8 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<pmix_proc_t> members() const;
   void publish(const std::string& key, std::string content);
   std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
+  using Answer = std::function<void(std::optional<std::string>)>;
+  void ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then);
   std::future<std::optional<std::string>> ask_card(uint32_t rank, const std::string& key,
                                                    uint64_t timeout_ns);
   std::optional<std::string> get_card(uint32_t rank, const std::string& key);

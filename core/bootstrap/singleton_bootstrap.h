@@ -20,7 +20,7 @@ class SingletonBootstrap final : public Bootstrap {
   void on_death(std::function<void(uint32_t, const std::string&)>) override {}
   // There is no launcher to ask: prints the line and returns; the caller ends itself.
   void abort(int status, const std::string& line) override;
-  void finalize() override {}
+  void finalize(std::optional<int>) override {}
 
  private:
   std::string job_id_;

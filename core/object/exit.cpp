@@ -61,7 +61,7 @@ void tell_others(int code) {
 void leave_alone() {
   if (g_runtime == nullptr || g_exiting.exchange(true, std::memory_order_acq_rel)) return;
   try {
-    runtime().bootstrap().finalize();
+    runtime().bootstrap().finalize(std::nullopt);
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
   }
@@ -98,9 +98,13 @@ void install_exit_signals() {
 // Inside a delivery, which holds the conduit's lane: the poll around it acts (Runtime::attend).
 void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
   if (exiting()) return;
-  g_remote_code.store(args[0], std::memory_order_relaxed);
+  take_exit_code(args[0]);
   g_asked.store(true, std::memory_order_relaxed);
   runtime().attention.store(true, std::memory_order_release);
+}
+
+void take_exit_code(int code) {
+  g_remote_code.store(code, std::memory_order_relaxed);
 }
 
 bool asked_to_leave() {
@@ -130,7 +134,7 @@ void exit_job(int code) {
     tell_others(code);
     ::fflush(nullptr);
     try {
-      runtime().bootstrap().finalize();
+      runtime().bootstrap().finalize(code);
     } catch (const std::exception& e) {
       log_debug("leaving without an orderly goodbye: {}", e.what());
     }

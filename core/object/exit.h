@@ -19,6 +19,8 @@ void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* paylo
 
 // Has a remote gasnet_exit arrived since the last question?
 bool asked_to_leave();
+// What leave_as_asked() and SIGQUIT's default action leave with from now on.
+void take_exit_code(int code);
 // Does what SIGQUIT would: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
 

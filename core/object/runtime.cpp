@@ -39,8 +39,8 @@ void service_log(const char* plugin, cwy_log_level level, const char* text) {
 void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
   if (state != CWY_PEER_FAILED || g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
-  runtime().note_death(peer.rank, fmt::format("conduit {}: {}", cep->conduit->name(),
-                                              why != nullptr ? why : "no reason given"));
+  runtime().note_loss(peer.rank, fmt::format("conduit {}: {}", cep->conduit->name(),
+                                             why != nullptr ? why : "no reason given"));
 }
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
@@ -119,6 +119,14 @@ void Runtime::note_death(uint32_t rank, const std::string& how) {
   attention.store(true, std::memory_order_release);
 }
 
+// A process that goes on without its peers treats both kinds of news alike: what it cannot reach is
+// lost to it.
+void Runtime::note_loss(uint32_t rank, const std::string& how) {
+  if (survives_failures()) return note_death(rank, how);
+  departures_.suspect(rank, how);
+  attention.store(true, std::memory_order_release);
+}
+
 void Runtime::settle_failure_policy() {
   const bool all = peer_lost_ != nullptr &&
                    std::all_of(clients.begin(), clients.end(),
@@ -139,7 +147,7 @@ void Runtime::attend() {
   }
   if (deaths.empty()) {
     if (asked_to_leave()) leave_as_asked();
-    return;
+    return look_into_losses();
   }
   if (survives_failures()) {
     for (const auto& [rank, how] : deaths) peer_lost_(rank, how);
@@ -151,6 +159,25 @@ void Runtime::attend() {
     }
   }
   leave_as_asked();
+}
+
+void Runtime::look_into_losses() {
+  const Departures::Finding finding = departures_.look(*bootstrap_);
+  switch (finding.kind) {
+    case Departures::Finding::Kind::nothing:
+      return;
+    case Departures::Finding::Kind::waiting:
+      // Polls look here each time until it is known; the job is about to end, or stands still.
+      attention.store(true, std::memory_order_relaxed);
+      return;
+    case Departures::Finding::Kind::left:
+      take_exit_code(finding.code);
+      return leave_as_asked();
+    case Departures::Finding::Kind::failed:
+      log_error("rank {} cannot be reached any more ({}); ending this rank", finding.who.rank,
+                finding.who.how);
+      return leave_as_asked();
+  }
 }
 
 }  // namespace causeway

@@ -13,6 +13,7 @@
 #include "bootstrap/bootstrap.h"
 #include "config/config.h"
 #include "loader/loader.h"
+#include "object/departures.h"
 #include "object/job.h"
 #include "select/conduit_set.h"
 #include "select/selector.h"
@@ -84,12 +85,16 @@ class Runtime {
   // inside deliveries too. Set before the first client that survives starts.
   void on_peer_lost(void (*fn)(uint32_t rank, const std::string& how)) { peer_lost_ = fn; }
 
+  // The launcher says that `rank` failed.
   void note_death(uint32_t rank, const std::string& how);
+  // A conduit or an operation finds that `rank` cannot be reached any more.
+  void note_loss(uint32_t rank, const std::string& how);
   // Called from poll when `attention` is set.
   void attend();
 
  private:
   void join_job();
+  void look_into_losses();
 
   ThreadMode mode_;
   Endpoint* base_endpoint_ = nullptr;
@@ -109,6 +114,7 @@ class Runtime {
   std::unique_ptr<CollectiveTable> collectives_;
   std::mutex deaths_mutex_;
   std::vector<std::pair<uint32_t, std::string>> deaths_;
+  Departures departures_;
 };
 
 // Whether `checks: full` holds. Set with the runtime, and readable without one: events need none.

@@ -119,6 +119,26 @@ TEST(Exit, OneRanksStatusEndsTheOthers) {
   EXPECT_LT(result.seconds, kEndsPromptly);
 }
 
+// Would catch: a goodbye that nobody can ask about once its rank is gone, one that loses its code,
+// and a silent end taken for a goodbye.
+TEST(Exit, TheOthersCanAskHowARankLeft) {
+  Command left(job(3, {"init", "exchange", "@2:leave=7", "@2:exit=0", "goodbye=2", "finalize"}));
+  const Result with_code = left.run();
+  EXPECT_EQ(count(with_code.out, "rank 2 left with 7"), 2u) << with_code.out;
+  EXPECT_EQ(with_code.status, 0) << with_code.err;
+  Command alone(job(3, {"init", "exchange", "@2:finalize", "@2:exit=0", "goodbye=2", "finalize"}));
+  EXPECT_EQ(count(alone.run().out, "rank 2 left alone"), 2u);
+}
+
+// Would catch: the time for the others counted from the first that left, which ends well-behaved
+// jobs whose many ranks leave one by one on few cores.
+TEST(Exit, RanksMayLeaveOneByOne) {
+  Command command(job(4, {"init", "exchange", "@1:sleep=3.5", "@2:sleep=7", "finalize", "exit=0"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.err, "");
+}
+
 // Would catch: ranks that stay for ever after one of them has left the job with status 0.
 TEST(Exit, OneRanksZeroEndsTheOthersAfterTheGrace) {
   Command command(job(4, {"init", "exchange", "@2:finalize", "@2:exit=0", "sleep=30"}));

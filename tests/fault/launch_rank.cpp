@@ -146,6 +146,18 @@ void on_signal(int signal) {
   std::_Exit(0);
 }
 
+// Asked until it is there: the question may overtake the goodbye.
+void hear_goodbye(uint32_t who) {
+  for (int i = 0; i < 100; ++i) {
+    const auto goodbye = g_boot->goodbye_of(who).get();
+    if (goodbye && goodbye->code)
+      return say(fmt::format("rank {} left with {}", who, *goodbye->code));
+    if (goodbye) return say(fmt::format("rank {} left alone", who));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  say(fmt::format("rank {} said nothing", who));
+}
+
 void perform(const std::string& word, const std::string& value) {
   const auto number = [&value] { return std::atof(value.c_str()); };
   if (word == "init") return init();
@@ -157,7 +169,9 @@ void perform(const std::string& word, const std::string& value) {
   if (word == "host")
     return say(fmt::format("rank {} on host '{}' id '{}', local {}", rank(), g_boot->host_name(),
                            g_boot->host_id(), fmt::join(g_boot->local_ranks(), ",")));
-  if (word == "finalize") return g_boot->finalize();
+  if (word == "finalize") return g_boot->finalize(std::nullopt);
+  if (word == "leave") return g_boot->finalize(std::atoi(value.c_str()));
+  if (word == "goodbye") return hear_goodbye(static_cast<uint32_t>(std::atoi(value.c_str())));
   if (word == "abort") return g_boot->abort(std::atoi(value.c_str()), "the test says so");
   if (word == "sleep") return std::this_thread::sleep_for(std::chrono::duration<double>(number()));
   if (word == "first-kill" && g_boot->epoch() > 1) return;  // a replacement lives

@@ -54,7 +54,7 @@ uint32_t purge_lost(World& w) {
 gaspi_return_t operation_error(World& w, uint32_t rank, cwy_status status) {
   if (status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE) {
     // Where another client's rules hold, its job ends by the same news (Runtime::attend).
-    runtime().note_death(rank, fmt::format("an operation failed with {}", status_name(status)));
+    runtime().note_loss(rank, fmt::format("an operation failed with {}", status_name(status)));
     if (runtime().survives_failures()) lose_rank(rank, status_name(status));
   } else {
     log_warn("an operation with rank {} failed with {}", rank, status_name(status));

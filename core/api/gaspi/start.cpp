@@ -209,7 +209,7 @@ void release(World& w) {
   if (!alone(runtime())) return;
   print_report_at_exit();
   try {
-    runtime().bootstrap().finalize();
+    runtime().bootstrap().finalize(std::nullopt);
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
   }

@@ -1,0 +1,73 @@
+#include "object/departures.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace causeway {
+namespace {
+
+constexpr uint64_t kMilli = 1'000'000;
+// What our launcher is given to announce a failure or to end the job. It sees ends at once; a link
+// between hosts that is cut while the launcher's own is not, never.
+constexpr uint64_t kLauncherHas = 3000 * kMilli;
+// A rank's goodbye and a question about it take different ways to the bootstrap's server.
+constexpr uint64_t kGoodbyeHas = 2000 * kMilli;
+constexpr uint64_t kBetweenQuestions = 100 * kMilli;
+
+uint64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+}  // namespace
+
+void Departures::suspect(uint32_t rank, const std::string& how) {
+  const std::lock_guard lock(mutex_);
+  const auto known = std::find_if(suspects_.begin(), suspects_.end(),
+                                  [rank](const Suspect& who) { return who.rank == rank; });
+  if (known == suspects_.end()) suspects_.push_back({rank, how});
+}
+
+Departures::Finding Departures::look(Bootstrap& bootstrap) {
+  const std::lock_guard lock(mutex_);
+  if (suspects_.empty()) return {Finding::Kind::nothing};
+  const Suspect who = suspects_.front();
+  Finding finding = judge(bootstrap, who);
+  if (finding.kind == Finding::Kind::waiting) return finding;
+  // Found out: the next one is looked into from the start.
+  asked_since_ = 0;
+  answer_ = {};
+  if (finding.kind == Finding::Kind::nothing) {
+    suspects_.erase(suspects_.begin());
+    if (!suspects_.empty()) finding.kind = Finding::Kind::waiting;
+  }
+  return finding;
+}
+
+Departures::Finding Departures::judge(Bootstrap& bootstrap, const Suspect& who) {
+  const uint64_t now = now_ns();
+  if (asked_since_ == 0) {
+    asked_since_ = now + (bootstrap.own_launcher() ? kLauncherHas : 0);
+    ask_again_ = asked_since_;
+  }
+  if (!answer_.valid()) {
+    if (now < ask_again_) return {Finding::Kind::waiting};
+    answer_ = bootstrap.goodbye_of(who.rank);
+  }
+  if (answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    if (now < asked_since_ + 2 * kGoodbyeHas) return {Finding::Kind::waiting};
+    return {Finding::Kind::failed, 0, who};  // nobody answers at all
+  }
+  const std::optional<Bootstrap::Goodbye> goodbye = answer_.get();  // invalid from here on
+  // Without a code it left alone, and is not missed.
+  if (goodbye && !goodbye->code) return {Finding::Kind::nothing};
+  if (goodbye) return {Finding::Kind::left, *goodbye->code};
+  if (now >= asked_since_ + kGoodbyeHas) return {Finding::Kind::failed, 0, who};
+  ask_again_ = now + kBetweenQuestions;
+  return {Finding::Kind::waiting};
+}
+
+}  // namespace causeway

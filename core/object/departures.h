@@ -1,0 +1,55 @@
+// Peers that cannot be reached any more: have they failed, or have they left in good order?
+//
+// A conduit sees that a peer's process or connection is gone, not why. A rank that called
+// gasnet_exit is gone in the same way, possibly before its news has come here, and a job that ends
+// well must not be ended as one that failed. Who knows is the launcher, which announces failures by
+// itself, and the peer, which tells the bootstrap when it leaves.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/bootstrap.h"
+
+namespace causeway {
+
+class Departures {
+ public:
+  struct Suspect {
+    uint32_t rank;
+    std::string how;
+  };
+  struct Finding {
+    enum class Kind {
+      nothing,  // nobody is suspected
+      waiting,  // ask again soon
+      left,     // `code` is what the rank left with: this rank is to leave too
+      failed    // `who` has failed as far as anybody knows
+    } kind;
+    int code = 0;
+    Suspect who{};
+  };
+
+  // From any thread.
+  void suspect(uint32_t rank, const std::string& how);
+
+  // Never blocks. One rank is looked into at a time: the first that is known to have left or failed
+  // decides for all. Where the launcher is ours it has a few seconds to end the job first.
+  // From any thread; calls are serialised.
+  Finding look(Bootstrap& bootstrap);
+
+ private:
+  Finding judge(Bootstrap& bootstrap, const Suspect& who);
+
+  std::mutex mutex_;
+  std::vector<Suspect> suspects_;
+  uint64_t asked_since_ = 0;  // of the first suspect, ns; 0: not looked into yet
+  uint64_t ask_again_ = 0;
+  std::future<std::optional<Bootstrap::Goodbye>> answer_;
+};
+
+}  // namespace causeway
