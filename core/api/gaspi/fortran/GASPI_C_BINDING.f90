@@ -662,15 +662,6 @@ module gaspi_c_binding
       integer(gaspi_return_t) :: res
     end function gaspi_statistic_verbosity_level
 
-    function gaspi_statistic_counter_get(counter, argument, value_arg) result(res) &
-        bind(C, name="gaspi_statistic_counter_get")
-      import
-      integer(gaspi_statistic_counter_t), value :: counter
-      integer(gaspi_statistic_argument_t), value :: argument
-      integer(gaspi_number_t) :: value_arg
-      integer(gaspi_return_t) :: res
-    end function gaspi_statistic_counter_get
-
     function gaspi_statistic_counter_reset(counter) result(res) &
         bind(C, name="gaspi_statistic_counter_reset")
       import
@@ -754,6 +745,26 @@ module gaspi_c_binding
     end function gaspi_statistic_counter_info_pointer
     module procedure counter_info_scalar, counter_info_array
   end interface gaspi_statistic_counter_info
+
+  ! 14.1.4; the field's counts are long ones.
+  interface gaspi_statistic_counter_get
+    function gaspi_statistic_counter_get_number(counter, argument, value_arg) result(res) &
+        bind(C, name="gaspi_statistic_counter_get")
+      import
+      integer(gaspi_statistic_counter_t), value :: counter
+      integer(gaspi_statistic_argument_t), value :: argument
+      integer(gaspi_number_t) :: value_arg
+      integer(gaspi_return_t) :: res
+    end function gaspi_statistic_counter_get_number
+    function gaspi_statistic_counter_get_long(counter, argument, value_arg) result(res) &
+        bind(C, name="gaspi_statistic_counter_get_long")
+      import
+      integer(gaspi_statistic_counter_t), value :: counter
+      integer(gaspi_statistic_argument_t), value :: argument
+      integer(gaspi_ulong) :: value_arg
+      integer(gaspi_return_t) :: res
+    end function gaspi_statistic_counter_get_long
+  end interface gaspi_statistic_counter_get
 
 contains
 

@@ -55,6 +55,9 @@ module gaspi_types
   integer, parameter :: gaspi_returns_t = gaspi_return_t
   integer, parameter :: gaspi_state_vector_t = gaspi_state_t
 
+  integer, parameter :: GASPI_MAJOR_VERSION = 17
+  integer, parameter :: GASPI_MINOR_VERSION = 1
+
   ! 3.11 and 4.2.2
   integer(gaspi_return_t), parameter :: GASPI_ERROR = -1
   integer(gaspi_return_t), parameter :: GASPI_SUCCESS = 0

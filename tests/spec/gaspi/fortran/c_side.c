@@ -3,14 +3,18 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VALUE(name) {#name, (long)(name)}
-#define SIZE(name) {#name, (long)sizeof(name)}
+#define VALUE(name) \
+  { #name, (long)(name) }
+#define SIZE(name) \
+  { #name, (long)sizeof(name) }
 struct entry {
   const char* name;
   long value;
 };
 
 static const struct entry values[] = {
+    VALUE(GASPI_MAJOR_VERSION),
+    VALUE(GASPI_MINOR_VERSION),
     VALUE(GASPI_ALLOC_DEFAULT),
     VALUE(GASPI_BLOCK),
     VALUE(GASPI_ERROR),

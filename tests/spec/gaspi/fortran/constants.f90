@@ -45,6 +45,8 @@ contains
 
   ! Catches: a constant of another value.
   subroutine values()
+    call same('GASPI_MAJOR_VERSION', int(GASPI_MAJOR_VERSION, c_long))
+    call same('GASPI_MINOR_VERSION', int(GASPI_MINOR_VERSION, c_long))
     call same('GASPI_ALLOC_DEFAULT', int(GASPI_ALLOC_DEFAULT, c_long))
     call same('GASPI_BLOCK', int(GASPI_BLOCK, c_long))
     call same('GASPI_ERROR', int(GASPI_ERROR, c_long))
@@ -139,6 +141,7 @@ contains
     call same_size('gaspi_float', storage_size(0.0_gaspi_float))
     call same_size('gaspi_double', storage_size(0.0_gaspi_double))
     call same_size('gaspi_char', storage_size(gaspi_char_' '))
+    call check(gaspi_char == c_char, 'a character')
     call check(gaspi_string_t == c_char, 'a string is of characters')
     call check(gaspi_returns_t == gaspi_return_t, 'gaspi_returns_t has those of a process')
     call check(gaspi_state_vector_t == gaspi_state_t, 'gaspi_state_vector_t has those of a process')

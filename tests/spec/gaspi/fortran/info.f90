@@ -133,6 +133,7 @@ contains
     character(c_char), dimension(200) :: more_letters
     type(c_ptr) :: name_at, description_at
     integer(gaspi_number_t) :: level, value
+    integer(gaspi_ulong) :: wide
 
     call check_ok(gaspi_statistic_counter_max(counters), 'gaspi_statistic_counter_max')
     call check(counters > 0, 'there are counters')
@@ -160,6 +161,10 @@ contains
     call check_ok(gaspi_statistic_counter_get(written, GASPI_STATISTIC_ARGUMENT_NONE, value), &
                   'gaspi_statistic_counter_get')
     call check_equal(value, 40, 'bytes written')
+    wide = -1
+    call check_ok(gaspi_statistic_counter_get(written, GASPI_STATISTIC_ARGUMENT_NONE, wide), &
+                  'gaspi_statistic_counter_get of a long')
+    call check(wide == 40, 'bytes written in a long')
     call check_ok(gaspi_statistic_counter_reset(written), 'gaspi_statistic_counter_reset')
     call check_ok(gaspi_statistic_counter_get(written, GASPI_STATISTIC_ARGUMENT_NONE, value), &
                   'gaspi_statistic_counter_get')
