@@ -23,7 +23,9 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   include/gasnet_mk.h share/causeway/example/memkind_attic.c \
   lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
   lib/pkgconfig/causeway.pc lib/pkgconfig/gasnet-smp-seq.pc lib/libgasnet-ofi-par.a \
-  bin/gaspi_run \
+  bin/gaspi_run lib/pkgconfig/causeway-gaspi.pc lib/libGPI2.so \
+  share/causeway/fortran/GASPI_C_BINDING.f90 share/causeway/fortran/gaspi_types.f90 \
+  share/causeway/fortran/gaspi.f90 \
   lib/causeway/everything/lib/pkgconfig/gasnet-udp-par.pc \
   lib/causeway/everything/include/gasnet.h share/causeway/gasnet/configure \
   share/causeway/gasnet/gasnetex.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \

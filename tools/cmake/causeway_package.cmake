@@ -55,6 +55,12 @@ foreach(name causeway-gaspi GPI2)
   install(FILES ${CMAKE_BINARY_DIR}/package/${name}.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+if(CAUSEWAY_FORTRAN)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway-gaspi-fortran.pc.in
+    ${CMAKE_BINARY_DIR}/package/causeway-gaspi-fortran.pc @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/package/causeway-gaspi-fortran.pc
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
 file(CREATE_LINK libcauseway_gaspi.so ${CMAKE_BINARY_DIR}/package/libGPI2.so SYMBOLIC)
 install(FILES ${CMAKE_BINARY_DIR}/package/libGPI2.so DESTINATION ${CMAKE_INSTALL_LIBDIR})
 

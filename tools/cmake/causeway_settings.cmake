@@ -15,10 +15,10 @@ endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
 
-add_compile_options(-Wall -Wextra -Werror -Wshadow -Wundef -Wpointer-arith
-                    -fno-strict-aliasing -fno-semantic-interposition
-                    # __FILE__ says where in the tree, not where on the builder's disk
-                    -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# __FILE__ says where in the tree, not where on the builder's disk.
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Werror;-Wshadow;-Wundef;-Wpointer-arith>"
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-fno-strict-aliasing;-fno-semantic-interposition>"
+  "$<$<COMPILE_LANGUAGE:C,CXX>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>")
 
 set(CAUSEWAY_SANITIZE "" CACHE STRING "Value of -fsanitize= for every target")
 if(CAUSEWAY_SANITIZE)

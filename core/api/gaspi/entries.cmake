@@ -11,7 +11,12 @@ function(causeway_gaspi_entries out)
               "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
   set(entries "${warning}\n#ifndef CAUSEWAY_GASPI_ENTRIES_H\n#define CAUSEWAY_GASPI_ENTRIES_H\n\n"
               "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
-  set(forward "${warning}\n#include <PGASPI.h>\n#include <gaspi_entries.h>\n\n")
+  # Fortran has no unsigned integers and passes ids from 128 on and ranks from 32,768 on with their
+  # sign. gcc as the callee widens what it gets; clang relies on the caller having done it, for what
+  # comes in registers (the first six arguments).
+  set(forward "${warning}\n#include <PGASPI.h>\n#include <gaspi_entries.h>\n\n"
+              "#ifdef __clang__\n#define WIDEN_AGAIN(argument) __asm__(\"\" : \"+r\"(argument))\n"
+              "#else\n#define WIDEN_AGAIN(argument) ((void)0)\n#endif\n\n")
   string(JOIN "" profile ${profile})
   string(JOIN "" entries ${entries})
   string(JOIN "" forward ${forward})
@@ -26,18 +31,23 @@ function(causeway_gaspi_entries out)
       set(name ${CMAKE_MATCH_2})
       set(parameters "${CMAKE_MATCH_3}")
       set(arguments "")
+      set(widened "")
       if(NOT parameters STREQUAL "void")
         string(REPLACE "," ";" list "${parameters}")
         foreach(parameter IN LISTS list)
           string(REGEX MATCH "[a-zA-Z0-9_]+$" argument "${parameter}")
           list(APPEND arguments ${argument})
+          list(LENGTH arguments position)
+          if(position LESS_EQUAL 6 AND parameter MATCHES "gaspi_(rank_t|group_t|queue_id_t|segment_id_t|uchar) [a-z_]+$")
+            string(APPEND widened "  WIDEN_AGAIN(${argument});\n")
+          endif()
         endforeach()
         string(JOIN ", " arguments ${arguments})
       endif()
       string(APPEND profile "${type} pgaspi_${name}(${parameters});\n")
       string(APPEND entries "${type} cwy_gaspi_${name}_v1(${parameters});\n")
       string(APPEND forward
-        "${type} pgaspi_${name}(${parameters}) {\n  return cwy_gaspi_${name}_v1(${arguments});\n}\n"
+        "${type} pgaspi_${name}(${parameters}) {\n${widened}  return cwy_gaspi_${name}_v1(${arguments});\n}\n"
         "extern __typeof(pgaspi_${name}) gaspi_${name} __attribute__((weak, alias(\"pgaspi_${name}\")));\n\n")
     endforeach()
   endforeach()

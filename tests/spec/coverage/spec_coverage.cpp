@@ -1,6 +1,7 @@
 // spec_coverage: which test exercises each name of a specification.
 //
 //   spec_coverage --names LIST... --tests SOURCE... --out TABLE.md
+//                 [--fortran NAME.fortran... --fortran-tests SOURCE.f90...]
 //
 // A list has one name a line, `#` begins a comment, and `first..last` in braces stands for numbers:
 // `gex_AM_RequestShort{0..16}`. A name may be followed by `: not yet`, or by `:` and
@@ -8,6 +9,10 @@
 // with 1 when a name is neither exercised nor excused, or is said to be missing and exercised all
 // the same, so that the lists stay true. "Exercised" means that the name stands in the code of a
 // case, outside comments and strings: the cases themselves are what shows that it works.
+//
+// A specification NAME.txt with a NAME.fortran has a Fortran binding: every one of its names must
+// be exercised in Fortran too, but those that NAME.fortran lists, with `:` and the reason why they
+// have no binding.
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +20,7 @@
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -136,6 +142,33 @@ std::string next_word(const std::string& code, size_t& at) {
   return code.substr(begin, at - begin);
 }
 
+// The same for Fortran, in lower case. A quote within a literal is doubled, which reads as two
+// literals here.
+std::string fortran_code_of(const std::string& text) {
+  std::string code = text;
+  char quote = '\0';
+  bool comment = false;
+  for (char& c : code) {
+    if (c == '\n') {
+      comment = false;
+    } else if (comment) {
+      c = ' ';
+    } else if (quote != '\0') {
+      if (c == quote) quote = '\0';
+      c = ' ';
+    } else if (c == '!') {
+      comment = true;
+      c = ' ';
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+      c = ' ';
+    } else {
+      c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return code;
+}
+
 // Every word, under the case whose body it stands in; what stands before a file's first case is
 // used by its cases and goes under the file's name. A word that ends in `_` before `##` is glued to
 // something by a macro, and counts as a beginning.
@@ -155,6 +188,32 @@ void scan(const std::string& path, Uses& uses, std::map<std::string, std::string
   }
 }
 
+// A case is a subroutine.
+void scan_fortran(const std::string& path, Uses& uses) {
+  const std::string code = fortran_code_of(read_file(path));
+  const std::string file = std::filesystem::path(path).filename().string();
+  std::string where = file, before;
+  for (size_t at = 0; at < code.size();) {
+    std::string word = next_word(code, at);
+    // The kind of a number: 0_gaspi_rank_t.
+    if (const size_t digits = word.find_first_not_of("0123456789");
+        digits > 0 && digits < word.size())
+      word.erase(0, digits + 1);
+    if (word == "subroutine") {
+      const std::string name = next_word(code, at);
+      where = before == "end" ? file : file + "." + name;
+    } else if (!word.empty()) {
+      ++uses[word][where];
+    }
+    before = word;
+  }
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string cases_of(const std::map<std::string, int>& cases) {
   std::string text;
   size_t shown = 0;
@@ -165,8 +224,48 @@ std::string cases_of(const std::map<std::string, int>& cases) {
   return text;
 }
 
+// What Fortran tests say of the names of the specifications that are bound.
+class Fortran {
+ public:
+  Fortran(const std::vector<std::string>& lists, const std::vector<std::string>& tests) {
+    for (const std::string& list : lists) {
+      bound_.insert(std::filesystem::path(list).stem().string());
+      read_list(list, unbound_);
+    }
+    for (const std::string& test : tests) scan_fortran(test, uses_);
+  }
+  // The table's cell.
+  std::string tell(const Name& name, std::vector<std::string>& wrong) {
+    if (bound_.count(name.list) == 0) return "";
+    std::string by, reason;
+    if (const auto found = uses_.find(lower(name.text)); found != uses_.end())
+      by = cases_of(found->second);
+    for (Name& one : unbound_) {
+      if (one.text != name.text || one.list != name.list) continue;
+      reason = one.excuse.empty() ? "not bound" : one.excuse;
+      one.text.clear();
+    }
+    if (by.empty() && reason.empty())
+      wrong.push_back(name.text + " has no test in Fortran (" + name.list + ")");
+    if (!by.empty() && !reason.empty())
+      wrong.push_back(name.text + " is said not to be bound, and " + by + " uses it (" + name.list +
+                      ")");
+    return by.empty() ? (reason.empty() ? "NOTHING" : "(" + reason + ")") : by;
+  }
+  // Names that no specification has.
+  void finish(std::vector<std::string>& wrong) const {
+    for (const Name& one : unbound_)
+      if (!one.text.empty()) wrong.push_back(one.text + " is no name of " + one.list);
+  }
+
+ private:
+  std::set<std::string> bound_;
+  std::vector<Name> unbound_;
+  Uses uses_;
+};
+
 struct Arguments {
-  std::vector<std::string> lists, tests;
+  std::vector<std::string> lists, tests, fortran, fortran_tests;
   std::string out;
 };
 
@@ -179,6 +278,10 @@ Arguments parse(int argc, char** argv) {
       into = &a.lists;
     else if (word == "--tests")
       into = &a.tests;
+    else if (word == "--fortran")
+      into = &a.fortran;
+    else if (word == "--fortran-tests")
+      into = &a.fortran_tests;
     else if (word == "--out" && i + 1 < argc)
       a.out = argv[++i], into = nullptr;
     else if (into != nullptr)
@@ -187,7 +290,8 @@ Arguments parse(int argc, char** argv) {
       die("unexpected argument " + word);
   }
   if (a.lists.empty() || a.tests.empty() || a.out.empty())
-    die("usage: spec_coverage --names LIST... --tests SOURCE... --out TABLE.md");
+    die("usage: spec_coverage --names LIST... --tests SOURCE... --out TABLE.md "
+        "[--fortran LIST... --fortran-tests SOURCE...]");
   return a;
 }
 
@@ -201,10 +305,12 @@ int main(int argc, char** argv) {
   std::map<std::string, std::string> glued;
   for (const std::string& test : arguments.tests) scan(test, uses, glued);
 
+  Fortran fortran(arguments.fortran, arguments.fortran_tests);
+
   std::ostringstream table;
   size_t exercised = 0, excused = 0;
   std::vector<std::string> wrong;
-  table << "| specification | name | exercised by |\n|---|---|---|\n";
+  table << "| specification | name | exercised by | in Fortran |\n|---|---|---|---|\n";
   for (const Name& name : names) {
     std::string by;
     if (const auto found = uses.find(name.text); found != uses.end()) by = cases_of(found->second);
@@ -219,8 +325,10 @@ int main(int argc, char** argv) {
     exercised += by.empty() ? 0 : 1;
     excused += by.empty() ? 1 : 0;
     table << "| " << name.list << " | `" << name.text << "` | "
-          << (by.empty() ? (name.excuse.empty() ? "NOTHING" : name.excuse) : by) << " |\n";
+          << (by.empty() ? (name.excuse.empty() ? "NOTHING" : name.excuse) : by) << " | "
+          << fortran.tell(name, wrong) << " |\n";
   }
+  fortran.finish(wrong);
   std::ofstream(arguments.out) << "# Names of the specifications and their tests\n\n"
                                << exercised << " of " << names.size() << " names are exercised, "
                                << excused << " are not.\n\n"

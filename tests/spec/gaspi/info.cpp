@@ -54,6 +54,8 @@ SPEC_CASE(info, time) {
   float version = 0;
   CHECK_OK(gaspi_version(&version));
   CHECK(std::fabs(version - 17.1f) < 0.01f);
+  CHECK_EQ(static_cast<int>(version), GASPI_MAJOR_VERSION);
+  CHECK_EQ(GASPI_MINOR_VERSION, 1);
   gaspi_time_t before = 0, after = 0, resolution = 0;
   CHECK_OK(gaspi_time_get(&before));
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -66,6 +68,8 @@ SPEC_CASE(info, time) {
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
   CHECK_OK(gaspi_time_ticks(&two));
   CHECK(two > one);
+  CHECK_OK(gaspi_time_ticks_cycles(&one));
+  CHECK(one > two);
 }
 
 // Catches: a code without a text, two codes with one, numbers that programs in the field compare
@@ -187,6 +191,9 @@ SPEC_CASE(info, statistics) {
   unsigned long wide = 0;
   const auto rank = static_cast<gaspi_statistic_argument_t>(job().peer());
   CHECK_OK(gaspi_statistic_counter_get(to, rank, &wide));
+  CHECK_EQ(wide, 40u);
+  wide = 0;
+  CHECK_OK(gaspi_statistic_counter_get_long(written, none, &wide));
   CHECK_EQ(wide, 40u);
   CHECK_EQ(gaspi_statistic_counter_get(most, none, &value), GASPI_ERROR);
   CHECK_EQ(gaspi_statistic_counter_reset(most), GASPI_ERROR);

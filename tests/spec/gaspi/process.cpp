@@ -36,6 +36,9 @@ SPEC_CASE(process, state_vector) {
   states.assign(job().size, GASPI_STATE_CORRUPT);
   CHECK_OK(gaspi_state_vec_get(vector));
   for (const gaspi_state_t s : states) CHECK_EQ(s, GASPI_STATE_HEALTHY);
+  states.assign(job().size, GASPI_STATE_CORRUPT);
+  CHECK_OK(gaspi_state_vec_get_array(vector));
+  for (const gaspi_state_t s : states) CHECK_EQ(s, GASPI_STATE_HEALTHY);
   gaspi_state_vector_t none = nullptr;
   CHECK_EQ(gaspi_state_vec_get(none), GASPI_ERR_NULLPTR);
 }
