@@ -4,8 +4,9 @@
 //
 //   spec_gaspi_failure killed [point]   rank 1 kills itself with SIGKILL at a point of the work
 //   spec_gaspi_failure at usec          the same after so many microseconds of work, wherever it is
-//   spec_gaspi_failure stopped          rank 1 is stopped for a second
+//   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
+#include <dirent.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -32,6 +33,13 @@ void expect(bool condition, const char* text, int line) {
   failures.fetch_add(1);
 }
 #define EXPECT(condition) expect((condition), #condition, __LINE__)
+
+// What later steps rely on: the process ends, so that the others notice instead of waiting.
+void require(bool condition, const char* text, int line) {
+  expect(condition, text, line);
+  if (!condition) ::_exit(1);
+}
+#define REQUIRE(condition) require((condition), #condition, __LINE__)
 
 constexpr gaspi_rank_t kVictim = 1;
 constexpr size_t kSegment = 1u << 18;
@@ -146,37 +154,82 @@ void go_on(char* base) {
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
-// Calls end with a time-out while a rank is stopped, and go on when it does.
+// One thread of another process: is it stopped? The state follows the name in parentheses.
+bool thread_is_stopped(int pid, const char* thread) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/task/" + thread + "/stat";
+  char text[512] = {};
+  std::FILE* file = std::fopen(path.c_str(), "r");
+  if (file == nullptr) return true;  // it has ended
+  const size_t read = std::fread(text, 1, sizeof text - 1, file);
+  std::fclose(file);
+  const char* name_end = read > 0 ? std::strrchr(text, ')') : nullptr;
+  return name_end != nullptr && name_end[1] == ' ' && name_end[2] == 'T';
+}
+
+bool process_is_stopped(int pid) {
+  DIR* threads = ::opendir(("/proc/" + std::to_string(pid) + "/task").c_str());
+  if (threads == nullptr) return false;
+  bool stopped = true;
+  while (const dirent* entry = ::readdir(threads))
+    if (entry->d_name[0] != '.') stopped = stopped && thread_is_stopped(pid, entry->d_name);
+  ::closedir(threads);
+  return stopped;
+}
+
+// A process that is stopped as long as this lives: every thread of it, not only on its way.
+class Stopped {
+ public:
+  explicit Stopped(int pid) : pid_(pid) {
+    REQUIRE(pid > 0 && ::kill(pid, SIGSTOP) == 0);
+    const double end = spec::seconds_now() + kPatience;
+    while (!process_is_stopped(pid) && spec::seconds_now() < end) ::usleep(1000);
+    EXPECT(process_is_stopped(pid));
+  }
+  ~Stopped() { ::kill(pid_, SIGCONT); }
+  Stopped(const Stopped&) = delete;
+  Stopped& operator=(const Stopped&) = delete;
+
+ private:
+  int pid_;
+};
+
+// What rank 0 sees of a rank that is stopped: time-outs, and no failure.
+void look_at_stopped(int pid) {
+  const Stopped victim(pid);
+  constexpr gaspi_timeout_t kWhile = 300;
+  EXPECT(gaspi_proc_ping(kVictim, kWhile) == GASPI_TIMEOUT);
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, kWhile) == GASPI_TIMEOUT);
+  EXPECT(gaspi_passive_send(0, 0, kVictim, 8, kWhile) == GASPI_TIMEOUT);
+  EXPECT(!is_corrupt(kVictim));
+}
+
+// Calls end with a time-out while a rank is stopped, and go on when it does. The rank enters the
+// barrier and receives only when it is told that it has been stopped: before, nothing that the
+// others wait for can have left it.
 void stop_one() {
   start();
+  constexpr gaspi_notification_id_t kWasStopped = 200;
   gaspi_pointer_t base = nullptr;
   gaspi_segment_ptr(0, &base);
   static_cast<int*>(base)[0] = ::getpid();
-  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
-  int pid = 0;
+  REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
   if (me == 0) {
-    EXPECT(gaspi_read(0, 64, kVictim, 0, 0, 4, 0, GASPI_BLOCK) == GASPI_SUCCESS);
-    EXPECT(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
-    pid = static_cast<int*>(base)[16];
-    ::kill(pid, SIGSTOP);
-    ::usleep(50000);  // it is on its way
-    const gaspi_return_t pinged = gaspi_proc_ping(kVictim, 300);
-    EXPECT(pinged == GASPI_TIMEOUT);
-    if (pinged != GASPI_TIMEOUT) std::fprintf(stderr, "ping: %s\n", gaspi_error_str(pinged));
-    EXPECT(gaspi_barrier(GASPI_GROUP_ALL, 300) == GASPI_TIMEOUT);
-    EXPECT(gaspi_passive_send(0, 0, kVictim, 8, 100) == GASPI_TIMEOUT);
-    EXPECT(!is_corrupt(kVictim));
-    ::kill(pid, SIGCONT);
-    EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_ping(kVictim, t); }) ==
-           GASPI_SUCCESS);
+    REQUIRE(gaspi_read(0, 64, kVictim, 0, 0, 4, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    REQUIRE(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+    look_at_stopped(static_cast<int*>(base)[16]);
+    REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_proc_ping(kVictim, t); }) ==
+            GASPI_SUCCESS);
+    REQUIRE(gaspi_notify(0, kVictim, kWasStopped, 1, 0, GASPI_BLOCK) == GASPI_SUCCESS);
   }
-  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me == kVictim) REQUIRE(spec::take_note(0, kWasStopped) == 1);
+  REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_barrier(GASPI_GROUP_ALL, t); }) ==
+          GASPI_SUCCESS);
   gaspi_rank_t from = 99;
   if (me == kVictim) {
-    EXPECT(gaspi_passive_receive(0, 128, &from, 8, GASPI_BLOCK) == GASPI_SUCCESS && from == 0);
+    REQUIRE(gaspi_passive_receive(0, 128, &from, 8, 60000) == GASPI_SUCCESS && from == 0);
   }
-  if (me == 0) EXPECT(gaspi_passive_send(0, 0, kVictim, 8, GASPI_BLOCK) == GASPI_SUCCESS);
-  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me == 0) REQUIRE(gaspi_passive_send(0, 0, kVictim, 8, 60000) == GASPI_SUCCESS);
+  REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
 void leave_on_signal(int) {
