@@ -19,7 +19,9 @@ cwy_status service_put_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank, cons
 
 uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
   if (signal >= kSignals) return 0;
-  return TeamRuns::of(team).block().signal(seq, signal).load(std::memory_order_acquire);
+  TeamRuns& t = TeamRuns::of(team);
+  t.current().looked_at_signals = true;
+  return t.block().signal(seq, signal).load(std::memory_order_acquire);
 }
 
 void* service_scratch(cwyl_team* team, cwyl_seq seq, uint64_t* length) {
