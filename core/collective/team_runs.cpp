@@ -7,6 +7,7 @@
 #include "am/internal.h"
 #include "am/limits.h"
 #include "collective/arena.h"
+#include "collective/stream_copy.h"
 #include "diag/error.h"
 #include "event/event.h"
 #include "object/endpoint.h"
@@ -229,6 +230,9 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
   run->looked_at_signals = run->prepared = false;
+  // The results of all neighbors share the last cache. Reductions do without: they write from the
+  // nearest cache, and what they read of the results' lines is on its way by then.
+  run->streams = args.operation == CWYL_BROADCAST && exceeds_caches(args.count * info_.nbrhd_size);
   run->post_cursor = 0;
   run->op = nullptr;
   const size_t state_bytes = run->candidate->algorithm->state_bytes;
@@ -251,8 +255,8 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   // What is short is over as soon as the neighbors' lines are here, a few hundred nanoseconds if
   // they have begun too: a little patience now is cheaper than a handle. Not while another
   // collective is under way here: who begins several together wants them to overlap.
-  if (active_runs.load(std::memory_order_relaxed) == 0 && run->started && args.element_bytes * args.count <= kPostMax &&
-      !processors_are_shared()) {
+  if (active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
+      args.element_bytes * args.count <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
       if (!advance(*run)) continue;
       finish(*run);

@@ -54,8 +54,9 @@ struct Run {
   Reduction reduction{};
   ReduceKernel kernel = nullptr;
   bool started = false;
-  bool over = false;  // the state machine has ended; transfers may still be under way
+  bool over = false;               // the state machine has ended; transfers may still be under way
   bool looked_at_signals = false;  // without, none was raised for it: the frame is as it was
+  bool streams = false;            // it moves more than the caches hold: do not write through them
   bool prepared = false;           // the line of this member's post in the next run is here
   std::unique_ptr<CollectiveStage> stage;  // buffers in device memory; usually none
   BufferPool::Buffer state;
@@ -153,9 +154,9 @@ class TeamRuns {
   // on one thread at a time; runs of different teams do not meet here.
   TeamMutex mutex_;
   uint64_t next_seq_ = 0;
-  uint64_t ended_out_of_order_ = 0;  // bit i: run ended + 1 + i has ended too
+  uint64_t ended_out_of_order_ = 0;   // bit i: run ended + 1 + i has ended too
   uint64_t board_is_free_until_ = 0;  // for all look and were far enough
-  uint64_t used_signals_ = 0;        // bit i: and has left signals in its frame
+  uint64_t used_signals_ = 0;         // bit i: and has left signals in its frame
   uint64_t moves_ = 0;
   std::vector<std::unique_ptr<Run>> runs_;  // by increasing seq
   std::vector<std::unique_ptr<Run>> spare_;
