@@ -1,6 +1,9 @@
 #include "collective/arena.h"
 
 #include <fmt/core.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <map>
@@ -38,6 +41,8 @@ struct State {
   size_t bytes = 0;
   std::vector<std::unique_ptr<Neighbor>> neighbors;  // by job rank; null: no right came
   std::vector<bool> has_arena;                       // by job rank
+  bool fences_others = false;    // this process can (membarrier), and has said so in its card
+  bool naps_are_fenced = false;  // all that share an arena with it can. Set before the first team
   std::mutex mutex;                                  // guards `holes` and the first mapping
   std::map<uint64_t, uint64_t> holes;                // free stretches: offset -> bytes
 };
@@ -87,10 +92,15 @@ std::string make_arena(ConduitEp& cep) {
   return right;
 }
 
-// "digest address right": the right is binary and comes last.
+long membarrier(int command) {
+  return ::syscall(SYS_membarrier, command, 0, 0);
+}
+
+// "digest address fences right": the right is binary and comes last.
 struct Parsed {
   std::string digest;
   uint64_t address = 0;
+  bool fences = false;
   std::string right;
 };
 Parsed parse(const std::string& text) {
@@ -102,6 +112,7 @@ Parsed parse(const std::string& text) {
   out.digest = text.substr(0, space);
   char* end = nullptr;
   out.address = std::strtoull(text.c_str() + space, &end, 10);
+  out.fences = std::strtoul(end, &end, 10) != 0;
   const auto at = static_cast<size_t>(end - text.c_str());
   if (at < text.size()) out.right = text.substr(at + 1);
   return out;
@@ -114,7 +125,11 @@ std::string collective_card(Endpoint& ep) {
   std::string right;
   ConduitEp* cep = s.base == nullptr ? mapping_conduit(ep) : nullptr;
   if (cep != nullptr && runtime().job().facts().local_count > 1) right = make_arena(*cep);
-  return fmt::format("{} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base)) + right;
+  // Who asks for such barriers must be among those who answer them.
+  if (!right.empty()) s.fences_others = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+  return fmt::format("{} {} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base),
+                     s.fences_others ? 1 : 0) +
+         right;
 }
 
 void adopt_collective_cards() {
@@ -125,6 +140,7 @@ void adopt_collective_cards() {
   std::string others;
   s.neighbors.resize(job.size());
   s.has_arena.resize(job.size());
+  s.naps_are_fenced = s.fences_others;
   for (uint32_t r = 0; r < job.size(); ++r) {
     const auto found = job.card(r).addresses.find(kCollectiveCard);
     if (found == job.card(r).addresses.end()) {
@@ -135,6 +151,7 @@ void adopt_collective_cards() {
     s.has_arena[r] = !card.right.empty();
     if (s.base == nullptr || card.right.empty() || r == job.rank()) continue;
     if (job.locality(r) != Locality::nbrhd) continue;
+    s.naps_are_fenced &= card.fences;
     s.neighbors[r] = std::make_unique<Neighbor>();
     s.neighbors[r]->right = std::move(card.right);
     s.neighbors[r]->address = card.address;
@@ -183,6 +200,14 @@ char* own_arena() {
 }
 size_t arena_bytes() {
   return state().bytes;
+}
+
+bool naps_are_fenced() {
+  return state().naps_are_fenced;
+}
+// Should the kernel refuse what it has promised, a nap lasts as long as it may: it is bounded.
+void fence_others() {
+  if (state().fences_others) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 }
 
 bool has_arena(uint32_t job_rank) {

@@ -18,11 +18,19 @@ struct Peer;
 // At the front of every arena.
 struct ArenaHead {
   // Threads of the owner that sleep, or are about to. Written by the owner; a neighbor that has
-  // raised a signal reads it and, when it is not zero, sends a message that wakes the owner. Both
-  // sides use sequential consistency: the owner announces the nap and then looks at its signals,
-  // the neighbor raises the signal and then looks here, so one of the two sees the other.
+  // raised a signal reads it and, when it is not zero, sends a message that wakes the owner. The
+  // owner announces the nap and then looks at its signals, the neighbor raises the signal and then
+  // looks here: one of the two must see the other. Either both sides are sequentially consistent,
+  // or, where all processes can have it so, the owner makes every processor that runs one of them
+  // pass a barrier after its announcement (naps_are_fenced), and the neighbor needs none: a fence
+  // at each signal would wait for the line that the signal lies in.
   alignas(64) std::atomic<uint32_t> napping;
 };
+
+// Do all ranks that share memory with this one make the others pass a barrier before they sleep?
+bool naps_are_fenced();
+// Makes them, once the nap is announced.
+void fence_others();
 
 inline constexpr uint64_t kNoOffset = UINT64_MAX;
 

@@ -132,7 +132,10 @@ uint32_t step_team(TeamRuns& team) {
 }
 
 void announce_nap() {
-  if (char* arena = own_arena()) arena_head(arena).napping.fetch_add(1, std::memory_order_seq_cst);
+  char* const arena = own_arena();
+  if (arena == nullptr) return;
+  arena_head(arena).napping.fetch_add(1, std::memory_order_seq_cst);
+  fence_others();
 }
 void end_nap() {
   if (char* arena = own_arena()) arena_head(arena).napping.fetch_sub(1, std::memory_order_relaxed);

@@ -32,7 +32,7 @@ inline constexpr size_t kLine = 64;
 // tells it whether they are whole. The block is given back only after all members have ended their
 // last run (gex_TM_Destroy).
 inline constexpr uint32_t kPosts = 4;
-inline constexpr uint64_t kBoardRuns = 16;
+inline constexpr uint64_t kBoardRuns = 64;
 inline constexpr uint32_t kReaders = 64;  // of the largest neighborhood with a board
 
 struct alignas(kLine) Post {
@@ -81,9 +81,9 @@ class Block {
   std::atomic<uint64_t>& reader(uint32_t nbrhd_rank) const {
     return reinterpret_cast<std::atomic<uint64_t>*>(base_ + kLine)[nbrhd_rank];
   }
-  // The owner's. The words, then the number: sequentially consistent because of sleepers
-  // (ArenaHead::napping), which includes the release that readers rely on.
-  void show(uint64_t seq, uint32_t which, const void* src, size_t length) const {
+  // The owner's. The words, then the number: with release, which readers rely on; sequentially
+  // consistent where sleepers need it (ArenaHead::napping).
+  void show(uint64_t seq, uint32_t which, const void* src, size_t length, bool fenced) const {
     Post& p = post(seq, which);
     p.seq.store(0, std::memory_order_relaxed);
     const char* from = static_cast<const char*>(src);
@@ -96,7 +96,21 @@ class Block {
       from += n;
       length -= n;
     }
-    p.seq.store(seq, std::memory_order_seq_cst);
+    if (fenced) {
+      p.seq.store(seq, std::memory_order_seq_cst);
+    } else {
+      p.seq.store(seq, std::memory_order_release);
+    }
+  }
+  // The owner's: has that post's line brought here, and out of the readers' caches, so that the
+  // post to come costs the readers one miss and the owner none.
+  void prepare(uint64_t seq, uint32_t which) const {
+#if defined(__x86_64__)
+    // The built-in would fetch the line to read from it, unless compiled for newer processors.
+    asm volatile("prefetchw %0" : : "m"(post(seq, which).seq));
+#else
+    __builtin_prefetch(&post(seq, which), 1);
+#endif
   }
   // A neighbor's. False: not there, or not any more.
   bool read(uint64_t seq, uint32_t which, void* dst, size_t length) const {

@@ -1,5 +1,6 @@
 #include "collective/mailbox.h"
 
+#include <mutex>
 #include <unordered_map>
 
 namespace causeway {

@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "collective/team_mutex.h"
 
 namespace causeway {
 
@@ -22,7 +23,7 @@ struct EarlySignal {
 };
 
 struct Mailbox {
-  std::mutex mutex;          // guards the members below; taken after the mutex of TeamRuns
+  TeamMutex mutex;           // guards the members below; taken after the mutex of TeamRuns
   TeamRuns* team = nullptr;  // NULL: not made yet here
   std::vector<EarlySignal> early;
 };

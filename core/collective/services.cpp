@@ -1,8 +1,11 @@
 // The team services of causeway/collective.h. Each is called from a run's start() or step(), so
 // with the mutex of its TeamRuns held and with the run as the current one.
+#include <cstdint>
 #include <cstring>
 
+#include "collective/arena.h"
 #include "collective/regions.h"
+#include "collective/stream_copy.h"
 #include "collective/team_runs.h"
 
 namespace causeway {
@@ -19,7 +22,9 @@ cwy_status service_put_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank, cons
 
 uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
   if (signal >= kSignals) return 0;
-  return TeamRuns::of(team).block().signal(seq, signal).load(std::memory_order_acquire);
+  TeamRuns& t = TeamRuns::of(team);
+  t.current().looked_at_signals = true;
+  return t.block().signal(seq, signal).load(std::memory_order_acquire);
 }
 
 void* service_scratch(cwyl_team* team, cwyl_seq seq, uint64_t* length) {
@@ -59,8 +64,18 @@ void service_reduce_into(cwyl_team* team, cwyl_seq, const void* left, const void
   apply_reduction(t.current(), left, right, out, count);
 }
 void service_copy(cwyl_team* team, cwyl_seq, void* dst, const void* src, uint64_t length) {
-  TeamRuns::of(team).moved();
-  if (length != 0) std::memmove(dst, src, length);
+  TeamRuns& t = TeamRuns::of(team);
+  t.moved();
+  if (length == 0) return;
+  const auto to = reinterpret_cast<uintptr_t>(dst), from = reinterpret_cast<uintptr_t>(src);
+  // Scratch is read again at once.
+  const auto arena = reinterpret_cast<uintptr_t>(own_arena());
+  const bool to_scratch = to - arena < arena_bytes();
+  if (t.current().streams && !to_scratch && (to + length <= from || from + length <= to)) {
+    stream_copy(dst, src, length);
+  } else {
+    std::memmove(dst, src, length);
+  }
 }
 cwy_status service_post(cwyl_team* team, cwyl_seq seq, uint32_t which, const void* src,
                         uint64_t length) {

@@ -7,6 +7,7 @@
 #include "am/internal.h"
 #include "am/limits.h"
 #include "collective/arena.h"
+#include "collective/stream_copy.h"
 #include "diag/error.h"
 #include "event/event.h"
 #include "object/endpoint.h"
@@ -31,8 +32,8 @@ const char* call_name(uint32_t operation) {
   }
 }
 
-// So often is a run looked at before it gets a handle.
-constexpr uint32_t kFirstLooks = 16;
+// So often is a run looked at before it gets a handle: about a microsecond.
+constexpr uint32_t kFirstLooks = 100;
 
 // With more ranks than processors the one that is waited for may not be running.
 bool processors_are_shared() {
@@ -55,6 +56,15 @@ bool several_of_one_process(const Team& team) {
 
 uint64_t rounded(uint64_t bytes, uint64_t to) {
   return (bytes + to - 1) / to * to;
+}
+
+// States of what is short are short, and a call costs more than they do. Whole lines: buffers are.
+void clear_state(void* memory, size_t bytes) {
+  if (bytes > kLine) {
+    std::memset(memory, 0, bytes);
+  } else if (bytes != 0) {
+    std::memset(memory, 0, kLine);
+  }
 }
 
 }  // namespace
@@ -219,6 +229,10 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   run->reduction = reduction;
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
+  run->looked_at_signals = run->prepared = false;
+  // The results of all neighbors share the last cache. Reductions do without: they write from the
+  // nearest cache, and what they read of the results' lines is on its way by then.
+  run->streams = args.operation == CWYL_BROADCAST && exceeds_caches(args.count * info_.nbrhd_size);
   run->post_cursor = 0;
   run->op = nullptr;
   const size_t state_bytes = run->candidate->algorithm->state_bytes;
@@ -227,7 +241,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
     run->state = pool_.take(state_bytes);
     if (run->state.memory == nullptr) fatal(call_name(args.operation), "out of memory");
   }
-  if (state_bytes != 0) std::memset(run->state.memory, 0, state_bytes);
+  clear_state(run->state.memory, state_bytes);
   run->seq = ++next_seq_;
   run->candidate->runs->fetch_add(1, std::memory_order_relaxed);          // a statistic
   const uint64_t ended = block_.ended().load(std::memory_order_relaxed);  // ours
@@ -239,9 +253,10 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
     return GEX_EVENT_INVALID;
   }
   // What is short is over as soon as the neighbors' lines are here, a few hundred nanoseconds if
-  // they have begun too: a little patience now is cheaper than a handle, and gives nothing away.
-  if (runs_.empty() && run->started && args.element_bytes * args.count <= kPostMax &&
-      !processors_are_shared()) {
+  // they have begun too: a little patience now is cheaper than a handle. Not while another
+  // collective is under way here: who begins several together wants them to overlap.
+  if (active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
+      args.element_bytes * args.count <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
       if (!advance(*run)) continue;
       finish(*run);
@@ -320,9 +335,14 @@ uint32_t TeamRuns::step() {
 void TeamRuns::finish(Run& run) {
   const std::lock_guard lock(mailbox_->mutex);
   uint64_t ended = block_.ended().load(std::memory_order_relaxed);  // ours
-  ended_out_of_order_ |= 1ull << (run.seq - ended - 1);
+  const uint64_t bit = 1ull << (run.seq - ended - 1);
+  ended_out_of_order_ |= bit;
+  if (run.looked_at_signals) used_signals_ |= bit;
   if ((ended_out_of_order_ & 1) == 0) return;
-  for (; ended_out_of_order_ & 1; ended_out_of_order_ >>= 1) block_.reset(++ended);
+  for (; ended_out_of_order_ & 1; ended_out_of_order_ >>= 1, used_signals_ >>= 1) {
+    ++ended;
+    if (used_signals_ & 1) block_.reset(ended);
+  }
   // Release: whoever sees a frame free sees it reset.
   block_.ended().store(ended, std::memory_order_release);
   while (!mailed_posts_.empty() && std::get<0>(mailed_posts_.begin()->first) <= ended) {
@@ -402,16 +422,24 @@ cwy_status TeamRuns::put_direct(Link& link, uint32_t rank, uint64_t seq, const v
 
 // Wakes a member that sleeps: what was stored into memory just now wakes nobody.
 void TeamRuns::nudge(const Link& link, uint32_t rank) {
-  if (link.arena == nullptr ||
-      arena_head(link.arena).napping.load(std::memory_order_seq_cst) == 0) {
-    return;
-  }
+  if (link.arena == nullptr) return;
+  // The signal before this look, as far as the compiler goes: ArenaHead::napping tells the rest.
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (arena_head(link.arena).napping.load(std::memory_order_seq_cst) == 0) return;
   // Best effort: its sleep is bounded.
   const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::nudge)};
   try_send_internal(team_->member(rank), Internal::signal, args, 1, nullptr, 0, false);
 }
 
 // ---- posts ----
+
+// While this run waits, the line of this member's post in the next one comes here. Once: when
+// neighbors have come to look there, it is theirs.
+void TeamRuns::prepare_next(uint64_t seq, uint32_t which) {
+  if (current_->prepared) return;
+  current_->prepared = true;
+  block_.prepare(seq + 1, which);
+}
 
 // Has that neighbor said that it looks at this member's board, and can be seen how far it is?
 bool TeamRuns::looks_at_board(Link& link, uint32_t rank) {
@@ -452,9 +480,10 @@ cwy_status TeamRuns::post_by_messages(uint64_t seq, uint32_t which, const void* 
   return CWY_OK;
 }
 
-cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_t length) {
-  if (which >= info_.posts || length > kPostMax) return CWY_ERR_INVALID;
+// May the board's place for run `seq` be written, and do all look there? RETRY: not yet.
+cwy_status TeamRuns::clear_for_post(uint64_t seq, bool* all) {
   bool all_look = true;
+  uint64_t least_ended = UINT64_MAX;
   for (const uint32_t rank : nbrhd_ranks_) {
     if (rank == info_.rank) continue;
     Link& link = links_[rank];
@@ -466,12 +495,28 @@ cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_
       link.ended_seen = link.block.ended().load(std::memory_order_acquire);
       if (seq > link.ended_seen + kBoardRuns) return CWY_RETRY;
     }
+    least_ended = std::min(least_ended, link.ended_seen);
+  }
+  *all = all_look;
+  if (!all_look || info_.nbrhd_size == 1) return CWY_OK;
+  // They go on looking, so until then nobody has to be asked again.
+  board_is_free_until_ = least_ended + kBoardRuns;
+  return CWY_OK;
+}
+
+cwy_status TeamRuns::post(uint64_t seq, uint32_t which, const void* src, uint64_t length) {
+  if (which >= info_.posts || length > kPostMax) return CWY_ERR_INVALID;
+  bool all_look = seq <= board_is_free_until_;
+  if (!all_look) {
+    const cwy_status status = clear_for_post(seq, &all_look);
+    if (status != CWY_OK) return status;
   }
   if (!all_look) {
     const cwy_status status = post_by_messages(seq, which, src, length);
     if (status != CWY_OK) return status;
   }
-  block_.show(seq, which, src, length);
+  block_.show(seq, which, src, length, !naps_are_fenced());
+  prepare_next(seq, which);
   for (const uint32_t rank : nbrhd_ranks_) {
     if (rank != info_.rank && links_[rank].reads_board) nudge(links_[rank], rank);
   }
@@ -500,6 +545,7 @@ cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* d
       return CWY_OK;
     }
   }
+  prepare_next(seq, which);
   if (__builtin_expect(mailed_.load(std::memory_order_relaxed) == 0, 1)) return CWY_INPROGRESS;
   const std::lock_guard lock(mailbox_->mutex);
   const auto found = mailed_posts_.find({seq, rank, which});

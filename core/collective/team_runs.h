@@ -17,6 +17,7 @@
 #include "collective/kernels.h"
 #include "collective/mailbox.h"
 #include "collective/table.h"
+#include "collective/team_mutex.h"
 #include "event/op.h"
 #include "memkind/stage.h"
 
@@ -53,7 +54,10 @@ struct Run {
   Reduction reduction{};
   ReduceKernel kernel = nullptr;
   bool started = false;
-  bool over = false;  // the state machine has ended; transfers may still be under way
+  bool over = false;               // the state machine has ended; transfers may still be under way
+  bool looked_at_signals = false;  // without, none was raised for it: the frame is as it was
+  bool streams = false;            // it moves more than the caches hold: do not write through them
+  bool prepared = false;           // the line of this member's post in the next run is here
   std::unique_ptr<CollectiveStage> stage;  // buffers in device memory; usually none
   BufferPool::Buffer state;
   std::vector<BufferPool::Buffer> memory;
@@ -126,6 +130,8 @@ class TeamRuns {
   bool looks_at_board(Link& link, uint32_t rank);
   cwy_status post_by_messages(uint64_t seq, uint32_t which, const void* src, uint64_t length);
   void nudge(const Link& link, uint32_t rank);
+  void prepare_next(uint64_t seq, uint32_t which);
+  cwy_status clear_for_post(uint64_t seq, bool* all);
 
   // One choice per operation is remembered: programs repeat themselves.
   struct Remembered {
@@ -146,9 +152,11 @@ class TeamRuns {
 
   // Guards what follows. Held while a run's start() or step() runs, so runs of one team go forward
   // on one thread at a time; runs of different teams do not meet here.
-  std::mutex mutex_;
+  TeamMutex mutex_;
   uint64_t next_seq_ = 0;
-  uint64_t ended_out_of_order_ = 0;  // bit i: run ended + 1 + i has ended too
+  uint64_t ended_out_of_order_ = 0;   // bit i: run ended + 1 + i has ended too
+  uint64_t board_is_free_until_ = 0;  // for all look and were far enough
+  uint64_t used_signals_ = 0;         // bit i: and has left signals in its frame
   uint64_t moves_ = 0;
   std::vector<std::unique_ptr<Run>> runs_;  // by increasing seq
   std::vector<std::unique_ptr<Run>> spare_;

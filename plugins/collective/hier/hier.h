@@ -76,9 +76,10 @@ cwy_status flat_reduce_all(const Run& run, Flat* state);
 // shared_reduce.cpp: every member combines one stretch out of all members' memory.
 constexpr uint32_t kSharedTeam = 40;
 struct SharedReduce {
-  uint32_t phase, next, direct, piece;
-  uint64_t done;  // elements of this member's stretch
-  uint8_t* work;  // what is combined so far
+  uint32_t phase, next, piece;
+  uint32_t whole;  // of `pieces`: everything, else the stretches of members that reached too little
+  uint64_t done;   // elements of this member's stretch, then pieces
+  uint8_t* work;   // what is combined so far
 };
 cwy_status shared_reduce(const Run& run, SharedReduce* state);
 

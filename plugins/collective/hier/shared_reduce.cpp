@@ -1,31 +1,36 @@
 // Reductions through shared memory: member r combines the r-th stretch of the elements, reading
 // all members' sources and writing all members' results where they are. Every byte is read once
-// and written once. Where some member's buffers cannot be reached, the team goes through scratch
-// in pieces instead: operands to the member that combines them, results back.
+// and written once. What cannot be reached so goes through scratch in pieces: operands to the
+// member that combines them, results back.
 //
-// Phases: tell the others where one's buffers are; tell them whether one can reach all of theirs;
-// work; tell that it is done. A member ends when all have said so: nobody reads its source any
-// more, and its result is complete.
+// Phases: tell the others where one's buffers are; work; tell that it is done. A member ends when
+// all have said so: nobody reads its source any more, and its result is complete. Two things lead
+// to pieces, and all members see both alike: an owner says that its buffers are no region, then
+// everything goes in pieces; or a member says in the end that it could not reach somebody's, then
+// its stretch does, which nobody has touched.
 #include "hier.h"
 
 namespace hier {
 namespace {
 
-enum Phase : uint32_t { kTell, kHear, kVote, kCount, kWork, kFinish, kAwait, kPieces };
-// Signals, and posts of the first three.
-enum : uint32_t { kAddresses = 0, kVotes = 1, kDone = 2, kOperands = 3, kResults = 5 };
+enum Phase : uint32_t { kTell, kHear, kWork, kFinish, kAwait, kPieces };
+// Signals, and posts of the first two.
+enum : uint32_t { kAddresses = 0, kVerdicts = 1, kOperands = 3, kResults = 5 };
 
-// So much of a stretch is combined before it is copied to the others: it stays in the cache.
-constexpr uint64_t kChunk = 32 << 10;
-constexpr uint32_t kChunksPerStep = 8;
+// So much of a stretch is combined before it is copied to the others: with two operands it stays in
+// the nearest cache. Of stretches that come from memory, more: a longer way in one direction is
+// what processors fetch ahead best.
+constexpr uint64_t kChunk = 8 << 10, kLongChunk = 32 << 10;
+constexpr uint64_t kLong = 1 << 20;
+constexpr uint64_t kPerStep = 256 << 10;
 
 struct Address {
   cwyl_region src, dst;
   uint64_t good;  // both can be reached, as far as their owner knows
 };
 
-// The scratch begins with what the others told: addresses, then votes.
-uint64_t vote_offset(uint32_t size) {
+// The scratch begins with what the others told: addresses, then verdicts.
+uint64_t verdict_offset(uint32_t size) {
   return (size * sizeof(Address) + 63) / 64 * 64;
 }
 
@@ -93,22 +98,25 @@ uint8_t* result_at(const Run& run, uint32_t rank, uint64_t offset) {
       run.s->direct(run.team, run.seq, rank, &address_of(run, rank).dst, offset));
 }
 
-bool reaches_all(const Run& run) {
+bool all_are_regions(const Run& run) {
   for (uint32_t r = 0; r < run.info->size; ++r) {
     if (address_of(run, r).good == 0) return false;
+  }
+  return true;
+}
+
+bool reaches_all(const Run& run) {
+  for (uint32_t r = 0; r < run.info->size; ++r) {
     if (source_at(run, r, 0) == nullptr) return false;
     if (has_result(run, r) && result_at(run, r, 0) == nullptr) return false;
   }
   return true;
 }
 
-bool all_voted_for_it(const Run& run) {
+// By rank, 1: that member's stretch is done.
+uint8_t* verdicts(const Run& run) {
   uint64_t room;
-  const uint8_t* votes = run.scratch(&room) + vote_offset(run.info->size);
-  for (uint32_t r = 0; r < run.info->size; ++r) {
-    if (votes[r] == 0) return false;
-  }
-  return true;
+  return run.scratch(&room) + verdict_offset(run.info->size);
 }
 
 // One chunk of this member's stretch.
@@ -129,13 +137,14 @@ void work_on(const Run& run, SharedReduce* state, const Stretch& mine, uint64_t 
 cwy_status work(const Run& run, SharedReduce* state) {
   const Stretch mine = stretch_of(run.args->count, run.info->size, run.info->rank);
   const uint64_t element = run.args->element_bytes;
-  const uint64_t at_once = element < kChunk ? kChunk / element : 1;
+  const uint64_t chunk = mine.count * element >= kLong ? kLongChunk : kChunk;
+  const uint64_t at_once = element < chunk ? chunk / element : 1;
   if (state->work == nullptr) {
     state->work = static_cast<uint8_t*>(run.s->memory(run.team, run.seq, at_once * element));
     if (state->work == nullptr) return CWY_ERR_NOMEM;
   }
-  for (uint32_t chunks = 0; state->done < mine.count; ++chunks) {
-    if (chunks == kChunksPerStep) return CWY_INPROGRESS;
+  for (uint64_t bytes = 0; state->done < mine.count; bytes += at_once * element) {
+    if (bytes >= kPerStep) return CWY_INPROGRESS;  // others are due too
     const uint64_t left = mine.count - state->done;
     work_on(run, state, mine, left < at_once ? left : at_once);
   }
@@ -144,8 +153,8 @@ cwy_status work(const Run& run, SharedReduce* state) {
 
 // ---- without direct access ----
 
-// The scratch behind addresses and votes: a slot per member for operands, one for results, twice,
-// for pieces take turns: a member may be a piece ahead of another, never two.
+// The scratch behind addresses and verdicts: a slot per member for operands, one for results,
+// twice, for pieces take turns: a member may be a piece ahead of another, never two.
 struct Slots {
   uint64_t begin, slot, at_once;  // at_once: elements a member combines in one piece
   uint64_t operand(uint32_t turn, uint32_t of, uint32_t size) const {
@@ -160,39 +169,55 @@ Slots slots_of(const Run& run) {
   const uint32_t size = run.info->size;
   uint64_t room;
   run.scratch(&room);
-  const uint64_t begin = (vote_offset(size) + size + 63) / 64 * 64;
+  const uint64_t begin = (verdict_offset(size) + size + 63) / 64 * 64;
   uint64_t slot = (room - begin) / (4 * size) / 64 * 64;
   if (slot > run.info->put_max) slot = run.info->put_max / 64 * 64;
   return {begin, slot, slot / run.args->element_bytes};
 }
 
-// Elements of piece `piece` that member `which` combines.
-Stretch share_of(const Run& run, const Slots& slots, uint64_t piece, uint32_t which) {
-  const uint64_t whole = slots.at_once * run.info->size, from = piece * whole;
-  const uint64_t left = run.args->count - from;
-  const Stretch s = stretch_of(left < whole ? left : whole, run.info->size, which);
-  return {from + s.from, s.count};
+// Elements of piece `piece`: of everything, or of the stretches that are not done, one after the
+// other. None: there is no such piece.
+Stretch piece_of(const Run& run, const SharedReduce* state, const Slots& slots, uint64_t piece) {
+  const uint64_t most = slots.at_once * run.info->size;
+  const uint32_t parts = state->whole ? 1 : run.info->size;
+  for (uint32_t part = 0; part < parts; ++part) {
+    if (!state->whole && verdicts(run)[part] != 0) continue;
+    const Stretch all = stretch_of(run.args->count, parts, part);
+    const uint64_t pieces = (all.count + most - 1) / most;
+    if (piece < pieces) {
+      const uint64_t at = piece * most, left = all.count - at;
+      return {all.from + at, left < most ? left : most};
+    }
+    piece -= pieces;
+  }
+  return {0, 0};
+}
+// Of these, what member `which` combines.
+Stretch share_of(const Run& run, const Stretch& piece, uint32_t which) {
+  const Stretch s = stretch_of(piece.count, run.info->size, which);
+  return {piece.from + s.from, s.count};
 }
 
 // `phase` counts the steps of a piece: 0 operands out, 1 combine, 2 results out, 3 results in.
 cwy_status pieces(const Run& run, SharedReduce* state) {
   const uint32_t size = run.info->size, rank = run.info->rank;
   const Slots slots = slots_of(run);
-  const uint64_t element = run.args->element_bytes, whole = slots.at_once * size;
-  const uint64_t count = (run.args->count + whole - 1) / whole;
+  const uint64_t element = run.args->element_bytes;
   uint64_t room;
   uint8_t* const scratch = run.scratch(&room);
   const auto* src = static_cast<const uint8_t*>(run.args->src);
   auto* dst = static_cast<uint8_t*>(run.args->dst);
-  for (; state->done < count; ++state->done) {
+  for (;; ++state->done) {
     const uint64_t piece = state->done;
+    const Stretch elements = piece_of(run, state, slots, piece);
+    if (elements.count == 0) return CWY_OK;
     const uint32_t turn = piece % 2;
     const uint64_t rounds = (piece / 2 + 1) * (size - 1);  // signals of this turn by then
-    const Stretch mine = share_of(run, slots, piece, rank);
+    const Stretch mine = share_of(run, elements, rank);
     if (state->piece == 0) {
       for (; state->next + 1 < size; ++state->next) {
         const uint32_t to = (rank + 1 + state->next) % size;
-        const Stretch theirs = share_of(run, slots, piece, to);
+        const Stretch theirs = share_of(run, elements, to);
         const cwy_status status = run.s->put_signal(
             run.team, run.seq, to, src + theirs.from * element, theirs.count * element,
             slots.operand(turn, rank, size), kOperands + turn);
@@ -229,13 +254,12 @@ cwy_status pieces(const Run& run, SharedReduce* state) {
     }
     if (run.signal(kResults + turn) < rounds) return CWY_INPROGRESS;
     for (uint32_t of = 0; of < size && has_result(run, rank); ++of) {
-      const Stretch theirs = share_of(run, slots, piece, of);
+      const Stretch theirs = share_of(run, elements, of);
       run.s->copy(run.team, run.seq, dst + theirs.from * element,
                   scratch + slots.result(turn, of, size), theirs.count * element);
     }
     state->piece = 0;
   }
-  return CWY_OK;
 }
 
 }  // namespace
@@ -262,35 +286,29 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
   if (state->phase == kHear) {
     status = hear(run, state, kAddresses, sizeof(Address), 0);
     if (status != CWY_OK) return status;
-    state->direct = reaches_all(run);
-    uint64_t room;
-    run.scratch(&room)[vote_offset(run.info->size) + run.info->rank] =
-        static_cast<uint8_t>(state->direct);
-    next_phase(kVote);
+    state->whole = !all_are_regions(run);
+    uint8_t& verdict = verdicts(run)[run.info->rank];
+    verdict = !state->whole && reaches_all(run);
+    next_phase(state->whole ? kPieces : verdict ? kWork : kFinish);
   }
-  if (state->phase == kVote) {
-    const auto vote = static_cast<uint8_t>(state->direct);
-    status = say(run, state, kVotes, &vote, 1, vote_offset(run.info->size));
-    if (status != CWY_OK) return status;
-    next_phase(kCount);
-  }
-  if (state->phase == kCount) {
-    status = hear(run, state, kVotes, 1, vote_offset(run.info->size));
-    if (status != CWY_OK) return status;
-    next_phase(all_voted_for_it(run) ? kWork : kPieces);
-  }
-  if (state->phase == kPieces) return pieces(run, state);
   if (state->phase == kWork) {
     status = work(run, state);
     if (status != CWY_OK) return status;
     next_phase(kFinish);
   }
   if (state->phase == kFinish) {
-    status = say(run, state, kDone, nullptr, 0, 0);
+    status = say(run, state, kVerdicts, &verdicts(run)[run.info->rank], 1,
+                 verdict_offset(run.info->size));
     if (status != CWY_OK) return status;
     next_phase(kAwait);
   }
-  return hear(run, state, kDone, 0, 0);
+  if (state->phase == kAwait) {
+    status = hear(run, state, kVerdicts, 1, verdict_offset(run.info->size));
+    if (status != CWY_OK) return status;
+    state->done = 0;
+    next_phase(kPieces);
+  }
+  return pieces(run, state);
 }
 
 }  // namespace hier

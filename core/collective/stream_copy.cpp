@@ -1,0 +1,53 @@
+#include "collective/stream_copy.h"
+
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+namespace causeway {
+
+void stream_copy(void* dst, const void* src, size_t bytes) {
+#if defined(__x86_64__)
+  constexpr size_t kLineBytes = 64;
+  auto* to = static_cast<char*>(dst);
+  auto* from = static_cast<const char*>(src);
+  const size_t before = (kLineBytes - reinterpret_cast<uintptr_t>(to) % kLineBytes) % kLineBytes;
+  if (bytes >= 4 * kLineBytes) {
+    std::memcpy(to, from, before);
+    to += before;
+    from += before;
+    bytes -= before;
+    for (; bytes >= kLineBytes; bytes -= kLineBytes, to += kLineBytes, from += kLineBytes) {
+      const auto* in = reinterpret_cast<const __m128i*>(from);
+      auto* out = reinterpret_cast<__m128i*>(to);
+      const __m128i a = _mm_loadu_si128(in), b = _mm_loadu_si128(in + 1),
+                    c = _mm_loadu_si128(in + 2), d = _mm_loadu_si128(in + 3);
+      _mm_stream_si128(out, a);
+      _mm_stream_si128(out + 1, b);
+      _mm_stream_si128(out + 2, c);
+      _mm_stream_si128(out + 3, d);
+    }
+    // Streaming stores are ordered by nothing else: whoever is told later must see them.
+    _mm_sfence();
+  }
+  std::memcpy(to, from, bytes);
+#else
+  std::memcpy(dst, src, bytes);
+#endif
+}
+
+bool exceeds_caches(size_t bytes) {
+  static const size_t most = [] {
+    const long last = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+    // Where nothing is known, what a small server has.
+    return last > 0 ? static_cast<size_t>(last) : size_t{32} << 20;
+  }();
+  return bytes > most;
+}
+
+}  // namespace causeway
