@@ -154,7 +154,9 @@ namespace {
 
 std::vector<char> reply_source;
 gex_Event_t reply_event;
-std::atomic<bool> reply_event_set{false};
+// Requests whose handler has nothing left to do. Its reply may be seen before that: the handler
+// may run on the library's own thread, and be interrupted behind its Commit.
+std::atomic<unsigned> answered{0};
 
 // Bits of what the request handler shall do.
 enum : gex_AM_Arg_t { kLong = 1, kClient = 2, kCancelFirst = 4, kEvent = 8, kImmediate = 16 };
@@ -202,16 +204,16 @@ void on_ask(gex_Token_t token, gex_AM_Arg_t how, gex_AM_Arg_t seed, gex_AM_Arg_t
                             length, offset);
   else
     gex_AM_CommitReplyMedium3(sd, message, bytes, seed, length, -1);
-  if (how & kEvent)
-    reply_event_set.store(true, std::memory_order_release);
-  else if (client)
-    std::memset(reply_source.data(), 0xEE, reply_source.size());
+  if (client && !(how & kEvent)) std::memset(reply_source.data(), 0xEE, reply_source.size());
+  answered.fetch_add(1, std::memory_order_release);
 }
 spec::Handler ask(&on_ask, GEX_FLAG_AM_REQUEST, "negotiated ask");
 
-// Requests to oneself and to the next rank, one at a time: handlers share the source.
+// Requests to oneself and to the next rank, one at a time: handlers share the source. Each rank
+// sends and answers one in each turn.
 void replies(gex_AM_Arg_t how) {
   reply_source.assign(size_t{1} << 17, 0);
+  answered.store(0, std::memory_order_relaxed);
   spec::barrier();
   for (unsigned i = 0; i < spec::scaled(60, 12); ++i) {
     const gex_Rank_t target = i % 2 == 0 ? job().rank : job().peer();
@@ -219,11 +221,10 @@ void replies(gex_AM_Arg_t how) {
     gex_AM_RequestShort3(job().tm, target, ask, 0, how, static_cast<gex_AM_Arg_t>(i),
                          static_cast<gex_AM_Arg_t>(landing));
     GASNET_BLOCKUNTIL(arrived.load(std::memory_order_acquire) == i + 1);
+    GASNET_BLOCKUNTIL(answered.load(std::memory_order_acquire) == i + 1);
     if (how & kEvent) {
-      // The event was made by a handler of this thread, for the rank behind or for this one.
-      GASNET_BLOCKUNTIL(reply_event_set.load(std::memory_order_acquire));
+      // The handler's, for the rank behind or for this one.
       gex_Event_Wait(reply_event);
-      reply_event_set.store(false, std::memory_order_relaxed);
       std::memset(reply_source.data(), 0xEE, reply_source.size());
     }
     spec::barrier();
