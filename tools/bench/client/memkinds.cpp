@@ -76,8 +76,8 @@ bool Memkinds::open() {
   own_ = static_cast<char*>(gex_Segment_QueryAddr(segment));
   gex_Segment_QueryBound(from_host_, job_.peer(), &there_, nullptr, nullptr);
   host_ = static_cast<char*>(gex_Segment_QueryAddr(gex_EP_QuerySegment(gex_TM_QueryEP(job_.tm()))));
-  std::memset(host_, 1, kMost);
   if (!job_.is_first()) return true;
+  std::memset(host_, 1, kMost);
   raw_ = static_cast<char*>(device_.alloc(0, kMost));
   locked_ = static_cast<char*>(aligned_alloc(4096, kMost));
   std::memset(locked_, 1, kMost);
