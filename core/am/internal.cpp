@@ -10,6 +10,7 @@
 #include "collective/exchange.h"
 #include "collective/named_barrier.h"
 #include "diag/error.h"
+#include "memkind/landing.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
@@ -34,6 +35,7 @@ constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHan
     on_collective_signal, on_remote_exit, on_vis_put,    on_vis_put_done,
     on_vis_get,           on_vis_got,     on_vis_notify, on_named_barrier,
     on_memset_ask,        on_memset_done, on_block,      on_interface,
+    on_device_stage,
 };
 
 cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,

@@ -35,6 +35,7 @@ enum class Internal : uint8_t {
   memset_done,
   block,      // a piece of a GASNet-1 collective
   interface,  // of a programming interface's own protocol
+  device_stage,  // a staged transfer of device memory
   count
 };
 

@@ -1,5 +1,7 @@
 #include "memkind/bounce.h"
 
+#include <atomic>
+
 #include "diag/log.h"
 #include "memkind/device.h"
 #include "object/runtime.h"
@@ -7,11 +9,21 @@
 
 namespace causeway {
 
-BouncePool::BouncePool(Device& device) : device_(device) {}
+namespace {
+
+std::atomic<uint32_t> g_number{0};  // relaxed: only has to count
+
+}  // namespace
+
+BouncePool::BouncePool(Device& device, For whom) : device_(device), whom_(whom) {}
 
 void BouncePool::make() {
   const KindPolicy& policy = device_.policy();
-  memory_.reset(Segment::scratch(runtime().clients.front(), policy.chunk * policy.depth));
+  Client* const client = runtime().clients.front();
+  const size_t bytes = policy.chunk * policy.depth;
+  memory_.reset(whom_ == For::peers ? Segment::scratch_for_peers(client, bytes)
+                                    : Segment::scratch(client, bytes));
+  number_ = g_number.fetch_add(1, std::memory_order_relaxed) + 1;
   auto* const base = static_cast<char*>(memory_->addr());
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status = device_.module().pin_host(device_.kind(), base, memory_->size(), &err);

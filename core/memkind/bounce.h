@@ -1,5 +1,6 @@
 // BouncePool: host buffers of one device and direction, page-locked for its copies and registered
-// in every conduit that registers host memory. At most `memkinds.<name>.depth` of them.
+// in every conduit that registers host memory. At most `memkinds.<name>.depth` of them. Those for
+// peers lie in memory that neighbors can map, where there is such.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,8 @@ class Segment;
 
 class BouncePool {
  public:
-  explicit BouncePool(Device& device);
+  enum class For { here, peers };
+  BouncePool(Device& device, For whom);
   ~BouncePool();
   BouncePool(const BouncePool&) = delete;
   BouncePool& operator=(const BouncePool&) = delete;
@@ -25,10 +27,14 @@ class BouncePool {
   void give(char* buffer);
   // What the buffers lie in: has their registrations. After a take() that succeeded.
   const Segment& memory() const { return *memory_; }
+  // No other pool of this process had it; not 0. After a take() likewise.
+  uint32_t number() const { return number_; }
 
  private:
   void make();
   Device& device_;
+  const For whom_;
+  uint32_t number_ = 0;
   std::mutex mutex_;
   std::unique_ptr<Segment> memory_;
   bool pinned_ = false;

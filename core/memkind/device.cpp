@@ -144,11 +144,13 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, Ki
       attr_(attr),
       native_(std::move(native)),
       name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
-  for (auto& pool : bounces_) pool = std::make_unique<BouncePool>(*this);
+  for (auto& pool : bounces_) pool = std::make_unique<BouncePool>(*this, BouncePool::For::here);
+  for (auto& pool : berths_) pool = std::make_unique<BouncePool>(*this, BouncePool::For::peers);
 }
 
 Device::~Device() {
   for (auto& pool : bounces_) pool.reset();
+  for (auto& pool : berths_) pool.reset();
   module().destroy(kind_);
 }
 

@@ -29,7 +29,7 @@ KindPolicy kind_policy(const Config& config, const std::string& plugin);
 
 class BouncePool;
 
-class Device {
+class Device : public std::enable_shared_from_this<Device> {
  public:
   Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,
          cwym_kind* kind, const cwym_attr& attr, std::string native);
@@ -47,6 +47,9 @@ class Device {
   const std::string& name() const { return name_; }
   // Host buffers that copies go through: [0] to a peer, [1] from one.
   BouncePool& bounces(bool get) { return *bounces_[get]; }
+  // Host buffers that peers reach, when this process copies for them (memkind/landing.h): [0] of
+  // their puts, [1] of their gets.
+  BouncePool& berths(bool get) { return *berths_[get]; }
   // Can one copy of this device's move bytes between its memory and that of `other`?
   bool copies_with(const Device& other) const {
     return &other == this || (other.plugin_ == plugin_ && (attr_.caps & CWYM_CAP_PEER_COPY) != 0);
@@ -73,7 +76,7 @@ class Device {
   cwym_kind* kind_;
   cwym_attr attr_;
   std::string native_, name_;
-  std::unique_ptr<BouncePool> bounces_[2];
+  std::unique_ptr<BouncePool> bounces_[2], berths_[2];
 };
 
 // A pending copy that counts in Device::pending. `fn` as cwym_op's; runs inside progress of any

@@ -5,6 +5,8 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "memkind/device.h"
+#include "object/endpoint.h"
+#include "object/publication.h"
 #include "object/runtime.h"
 
 namespace causeway {
@@ -94,6 +96,55 @@ Device* RemoteDevice::mapped(intptr_t* delta) {
 std::string RemoteDevice::obstacle() const {
   const std::lock_guard lock(mutex_);
   return obstacle_;
+}
+
+uint32_t RemoteDevice::known_arena(bool put) const {
+  const std::lock_guard lock(mutex_);
+  return arenas_[put].empty() ? 0 : arenas_[put].back()->number();
+}
+
+FarArena& RemoteDevice::arena(bool put, uint32_t number, const std::string& packed,
+                              const Peer& peer) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& arena : arenas_[put]) {
+    if (arena->number() == number) return *arena;
+  }
+  arenas_[put].push_back(std::make_unique<FarArena>(number, packed, peer));
+  return *arenas_[put].back();
+}
+
+FarArena::FarArena(uint32_t number, const std::string& packed, const Peer& peer)
+    : number_(number), rank_(peer.rank), known_(std::make_unique<Publication>()) {
+  known_->packed = packed;
+  known_->facts = PackedSegment::unpack(packed);
+  if (runtime().direct_allowed()) map_directly(base_peer(peer), *known_);
+}
+
+FarArena::~FarArena() {
+  for (const Pin& pin : pins_) {
+    if (pin.held) pin.device->module().unpin_host(pin.device->kind(), here(known_->facts.base));
+  }
+  known_->close();
+}
+
+char* FarArena::here(uint64_t addr) const {
+  return known_->direct ? reinterpret_cast<char*>(addr) + known_->delta : nullptr;
+}
+
+void FarArena::pin(Device& device) {
+  for (const Pin& pin : pins_) {
+    if (pin.device.get() == &device) return;
+  }
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  // Copies of memory that is not page-locked are slower, and right.
+  const cwy_status status = device.module().pin_host(
+      device.kind(), here(known_->facts.base), known_->facts.size, &err);
+  pins_.push_back({device.shared_from_this(), status == CWY_OK});
+}
+
+cwyc_rkey* FarArena::right(const Connection& c) {
+  const std::lock_guard lock(base_peer(*c.peer).ep->connect_mutex());
+  return known_->right(*c.cep, rank_);
 }
 
 RemoteDevice::~RemoteDevice() {

@@ -7,6 +7,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
+
+#include "object/peer.h"
 
 namespace causeway {
 
@@ -25,6 +28,34 @@ struct DeviceFacts {
   static DeviceFacts unpack(const std::string& packed);
 };
 
+// Host buffers of another process, through which it copies for this one (memkind/landing.h).
+class FarArena {
+ public:
+  // Maps it here where that is possible. `peer` is connected. Throws Error.
+  FarArena(uint32_t number, const std::string& packed, const Peer& peer);
+  ~FarArena();
+  FarArena(const FarArena&) = delete;
+  FarArena& operator=(const FarArena&) = delete;
+
+  uint32_t number() const { return number_; }
+  // Where the owner's address is mapped here, or NULL.
+  char* here(uint64_t addr) const;
+  // Page-locks what is mapped here for copies of the device, once.
+  void pin(Device& device);
+  // The right of connections in the conduit of `c`; NULL where it has none.
+  cwyc_rkey* right(const Connection& c);
+
+ private:
+  const uint32_t number_;
+  const uint32_t rank_;
+  std::unique_ptr<Publication> known_;
+  struct Pin {
+    std::shared_ptr<Device> device;
+    bool held;
+  };
+  std::vector<Pin> pins_;
+};
+
 class RemoteDevice {
  public:
   RemoteDevice(DeviceFacts facts, uint32_t rank, bool same_host)
@@ -39,6 +70,10 @@ class RemoteDevice {
   // The device through which this process reaches the memory, opened at the first call, or NULL
   // when there is no such way. `*delta` is what to add to the owner's addresses.
   Device* mapped(intptr_t* delta);
+  // The owner's buffers for puts or gets: what is known of them (0: nothing), and the arena with
+  // that number, which `packed` describes unless it is known.
+  uint32_t known_arena(bool put) const;
+  FarArena& arena(bool put, uint32_t number, const std::string& packed, const Peer& peer);
   // Why mapped() answers NULL; for the error that says that staging is forbidden.
   std::string obstacle() const;
 
@@ -53,6 +88,8 @@ class RemoteDevice {
   std::shared_ptr<Device> device_;
   cwym_import* import_ = nullptr;
   void* address_ = nullptr;
+  // In order; only the last of each is granted from. Kept, for transfers may be in them.
+  std::vector<std::unique_ptr<FarArena>> arenas_[2];
 };
 
 }  // namespace causeway

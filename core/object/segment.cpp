@@ -124,32 +124,48 @@ void Segment::enlist() {
   enlisted_ = true;
 }
 
-Segment* Segment::allocate(Client* client, size_t size, void* wish) {
+void Segment::map_here() {
+  void* p = ::mmap(addr_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) {
+    throw Error(CWY_ERR_NOMEM, "{} bytes cannot be mapped: {}", size_, strerror(errno));
+  }
+  addr_ = p;
+  mapped_here_ = true;
+}
+
+std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void* wish) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
   std::unique_ptr<Segment> segment(new Segment(client, wish, rounded, 0));
   Conduit* allocator = preferred_allocator(*client->endpoint());
-  if (allocator != nullptr) {
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    cwyc_mem* mem = nullptr;
-    const cwy_status status =
-        allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
-    if (status != CWY_OK) {
-      throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
-                  allocator->name(), err.text[0] ? err.text : status_name(status));
-    }
-    segment->registrations_.push_back({allocator, mem});
-  }
   if (allocator == nullptr) {
-    void* p = ::mmap(wish, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED) {
-      throw Error(CWY_ERR_NOMEM, "a segment of {} bytes cannot be mapped: {}", rounded,
-                  strerror(errno));
-    }
-    segment->addr_ = p;
-    segment->mapped_here_ = true;
+    segment->map_here();
+    return segment;
   }
-  if (gasnet_client_attach_hook != nullptr) gasnet_client_attach_hook(segment->addr_, rounded);
-  segment->register_everywhere(allocator);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_mem* mem = nullptr;
+  const cwy_status status =
+      allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
+  if (status != CWY_OK) {
+    throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
+                allocator->name(), err.text[0] ? err.text : status_name(status));
+  }
+  segment->registrations_.push_back({allocator, mem});
+  return segment;
+}
+
+Segment* Segment::allocate(Client* client, size_t size, void* wish) {
+  std::unique_ptr<Segment> segment = from_conduit(client, size, wish);
+  if (gasnet_client_attach_hook != nullptr) {
+    gasnet_client_attach_hook(segment->addr_, segment->size_);
+  }
+  segment->register_everywhere(segment->allocator());
+  segment->enlist();
+  return segment.release();
+}
+
+Segment* Segment::scratch_for_peers(Client* client, size_t size) {
+  std::unique_ptr<Segment> segment = from_conduit(client, size, nullptr);
+  segment->register_everywhere(segment->allocator());
   segment->enlist();
   return segment.release();
 }
@@ -171,12 +187,7 @@ Segment* Segment::everything(Client* client) {
 Segment* Segment::scratch(Client* client, size_t size) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
   std::unique_ptr<Segment> segment(new Segment(client, nullptr, rounded, 0));
-  void* p = ::mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) {
-    throw Error(CWY_ERR_NOMEM, "{} bytes cannot be mapped: {}", rounded, strerror(errno));
-  }
-  segment->addr_ = p;
-  segment->mapped_here_ = true;
+  segment->map_here();
   segment->register_everywhere(nullptr);
   return segment.release();
 }

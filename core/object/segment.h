@@ -4,6 +4,7 @@
 
 #include <gasnetex.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Segment {
                             gex_Flags_t flags);
   // Host memory of the library's own, registered but not for peers to name.
   static Segment* scratch(Client* client, size_t size);
+  // The same for peers that are told of it: mapped into neighbors where a conduit can.
+  static Segment* scratch_for_peers(Client* client, size_t size);
   ~Segment();
 
   Client* client() const { return client_; }
@@ -62,6 +65,13 @@ class Segment {
  private:
   Segment(Client* client, void* addr, size_t size, gex_Flags_t flags);
   enum class Conduits { all, mapping };
+  // Memory of the first conduit that has some for neighbors, else of this process' own.
+  static std::unique_ptr<Segment> from_conduit(Client* client, size_t size, void* wish);
+  // Before anything is registered: whose memory it is, or NULL.
+  const Conduit* allocator() const {
+    return registrations_.empty() ? nullptr : registrations_.front().conduit;
+  }
+  void map_here();
   void register_everywhere(const Conduit* except, Conduits conduits = Conduits::all);
   void register_device();
   void register_in(ConduitEp& cep, const cwy_memref& ref);

@@ -1,6 +1,7 @@
 #include "simulated.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -278,6 +279,12 @@ void destroy_queue(Queue* queue) {
   perform(*queue, true);
   delete queue;
 }
+Outcome copy_now(void* dst, const void* src, size_t length) {
+  Queue queue;
+  const Outcome o = copy(&queue, dst, src, length);
+  drain(&queue);
+  return o;
+}
 
 Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
@@ -292,8 +299,10 @@ Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
   const char* const from = bytes_at(src, length);
   if (to == nullptr || from == nullptr) return Outcome::invalid;
   const auto latency = static_cast<uint64_t>(std::max(setting("LATENCY", 5000), 0));
-  const auto speed = static_cast<uint64_t>(std::max(setting("BANDWIDTH", 16), 1));
-  queue->free_at = std::max(queue->free_at, now()) + latency + length / speed;
+  const char* const bandwidth = text_setting("BANDWIDTH");
+  const double speed = std::max(bandwidth != nullptr ? std::atof(bandwidth) : 16.0, 0.001);
+  queue->free_at = std::max(queue->free_at, now()) + latency +
+                   static_cast<uint64_t>(static_cast<double>(length) / speed);
   queue->copies.push_back({to, from, length, queue->free_at});
   ++queue->enqueued;
   return Outcome::ok;
@@ -309,9 +318,24 @@ Outcome reached(Queue* queue, uint64_t place) {
   perform(*queue, false);
   return queue->done >= place ? Outcome::ok : Outcome::not_ready;
 }
+// As long as the device takes, with nobody else kept from it.
 void drain(Queue* queue) {
-  const std::lock_guard lock(g_mutex);
-  perform(*queue, true);
+  constexpr uint64_t kShort = 200000;  // what a sleep would be late by
+  for (uint64_t due = 0;;) {
+    {
+      const std::lock_guard lock(g_mutex);
+      if (queue->copies.empty()) return;
+      due = queue->copies.back().due;
+      if (due <= now()) return perform(*queue, true);
+    }
+    if (due - now() < kShort) {
+      ::sched_yield();
+      continue;
+    }
+    const timespec until{static_cast<time_t>(due / 1000000000u),
+                         static_cast<long>(due % 1000000000u)};
+    ::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr);
+  }
 }
 
 Outcome pin(void* addr, size_t length) {

@@ -10,7 +10,7 @@
 //   DEVICES       devices there are (2)
 //   MEMORY        bytes of each (1 GiB)
 //   LATENCY       nanoseconds of a copy (5000)
-//   BANDWIDTH     bytes per nanosecond (16)
+//   BANDWIDTH     bytes per nanosecond (16), also fractions
 //   VERSION       the driver's version, as it numbers them
 //   FAIL          what fails: "init", "alloc", "ipc", "no-uva", or "lost:N": from the Nth copy on
 //                 every call says that the device is lost
@@ -64,6 +64,8 @@ struct Queue;
 Queue* make_queue();
 void destroy_queue(Queue* queue);
 Outcome copy(Queue* queue, void* dst, const void* src, size_t length);
+// Complete on return, and beside every queue: waits as long as the device takes.
+Outcome copy_now(void* dst, const void* src, size_t length);
 // The place behind what is in the queue now.
 uint64_t mark(Queue* queue);
 Outcome reached(Queue* queue, uint64_t place);

@@ -32,6 +32,19 @@ constexpr Target kBesideShort = ratio(1 / 1.5);
 constexpr Target kBesideLong = ratio(1 / 1.3);
 constexpr Target kReductionBound = ratio(1 / 0.6);
 
+constexpr Target kStagedPut = ratio(1 / 0.9);
+constexpr Target kWithinDevice = ratio(1 / 0.95);
+
+constexpr const char* kDevicePut =
+    "blocking put from the host to the neighbor's device; raw: the driver copies page-locked memory "
+    "(with --memkinds)";
+constexpr const char* kDeviceGet =
+    "blocking get from the neighbor's device to the host; raw: the driver copies to page-locked "
+    "memory (with --memkinds)";
+constexpr const char* kDeviceCopy =
+    "blocking put from the device to the neighbor's memory of it; raw: the driver copies within it "
+    "(with --memkinds)";
+
 constexpr std::array kFigures{
     Figure{"put8.same", "ns", Launch::pair, kSmall, true, false,
            "blocking put of 8 bytes, always to one address; raw: a store"},
@@ -178,6 +191,36 @@ constexpr std::array kFigures{
            "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
     Figure{"bound.broadcast.8MiB", "us", Launch::collectives, ratio(1.2), true, true,
            "raw: all receivers copy the root's memory at once, and a barrier (with --collectives)"},
+    Figure{"mk.put.8", "us", Launch::memkinds, kNone, false, false, kDevicePut},
+    Figure{"mk.get.8", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
+    Figure{"mk.d2d.8", "us", Launch::memkinds, kNone, false, false, kDeviceCopy},
+    Figure{"mk.put.4KiB", "us", Launch::memkinds, kNone, false, false, kDevicePut},
+    Figure{"mk.get.4KiB", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
+    Figure{"mk.d2d.4KiB", "us", Launch::memkinds, kNone, false, false, kDeviceCopy},
+    Figure{"mk.put.1MiB", "us", Launch::memkinds, kNone, false, false, kDevicePut},
+    Figure{"mk.get.1MiB", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
+    Figure{"mk.d2d.1MiB", "us", Launch::memkinds, kNone, false, false, kDeviceCopy},
+    Figure{"mk.put.64MiB", "us", Launch::memkinds, kNone, false, false, kDevicePut},
+    Figure{"mk.get.64MiB", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
+    Figure{"mk.d2d.64MiB", "us", Launch::memkinds, kWithinDevice, false, false, kDeviceCopy},
+    Figure{"mk.put.256MiB", "us", Launch::memkinds, kNone, false, false, kDevicePut},
+    Figure{"mk.get.256MiB", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
+    Figure{"mk.d2d.256MiB", "us", Launch::memkinds, kWithinDevice, false, false, kDeviceCopy},
+    Figure{"mk.staged.put.8", "us", Launch::staged, kNone, false, true, kDevicePut},
+    Figure{"mk.staged.get.8", "us", Launch::staged, kNone, false, true, kDeviceGet},
+    Figure{"mk.staged.d2d.8", "us", Launch::staged, kNone, false, true, kDeviceCopy},
+    Figure{"mk.staged.put.4KiB", "us", Launch::staged, kNone, false, true, kDevicePut},
+    Figure{"mk.staged.get.4KiB", "us", Launch::staged, kNone, false, true, kDeviceGet},
+    Figure{"mk.staged.d2d.4KiB", "us", Launch::staged, kNone, false, true, kDeviceCopy},
+    Figure{"mk.staged.put.1MiB", "us", Launch::staged, kNone, false, true, kDevicePut},
+    Figure{"mk.staged.get.1MiB", "us", Launch::staged, kNone, false, true, kDeviceGet},
+    Figure{"mk.staged.d2d.1MiB", "us", Launch::staged, kNone, false, true, kDeviceCopy},
+    Figure{"mk.staged.put.64MiB", "us", Launch::staged, kStagedPut, false, true, kDevicePut},
+    Figure{"mk.staged.get.64MiB", "us", Launch::staged, kNone, false, true, kDeviceGet},
+    Figure{"mk.staged.d2d.64MiB", "us", Launch::staged, kNone, false, true, kDeviceCopy},
+    Figure{"mk.staged.put.256MiB", "us", Launch::staged, kNone, false, true, kDevicePut},
+    Figure{"mk.staged.get.256MiB", "us", Launch::staged, kNone, false, true, kDeviceGet},
+    Figure{"mk.staged.d2d.256MiB", "us", Launch::staged, kNone, false, true, kDeviceCopy},
 };
 
 double raw_or_nan(const Measured& measured) {

@@ -20,7 +20,18 @@ struct Target {
 };
 
 // Figures of one kind are measured by one launch of the program.
-enum class Launch { pair, startup, memory, instructions, ucx, modes, threads, collectives };
+enum class Launch {
+  pair,
+  startup,
+  memory,
+  instructions,
+  ucx,
+  modes,
+  threads,
+  collectives,
+  memkinds,
+  staged
+};
 
 struct Figure {
   const char* name;

@@ -124,6 +124,13 @@ void add_bench(CLI::App& app, int& status) {
       ->expected(0, 1)
       ->default_str("shm")
       ->type_name("[shm|tcp]");
+  sub->add_option("--memkinds", request.memkind,
+                  "Measure transfers with a device's memory beside the driver's own copies: cuda "
+                  "(when nothing is named), hip or ze; skipped with the reason without a device")
+      ->check(CLI::IsMember({"cuda", "hip", "ze"}))
+      ->expected(0, 1)
+      ->default_str("cuda")
+      ->type_name("[cuda|hip|ze]");
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../harness.h"
-#include "access.h"
+#include "bench/raw/device_access.h"
 
 namespace mk {
 

@@ -13,7 +13,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "access.h"
+#include "bench/raw/device_access.h"
 
 namespace {
 
@@ -23,11 +23,36 @@ gex_Client_t g_client;
 gex_EP_t g_ep;
 gex_TM_t g_tm;
 
-int create(gex_MK_t* kind, int device = 0) {
+std::string kind_wanted() {
+  const char* const wish = std::getenv("SPEC_MK");
+  return wish != nullptr ? wish : "cuda";
+}
+
+// Also for a machine without the driver.
+gex_MK_Create_args_t arguments(const std::string& kind, int device) {
   gex_MK_Create_args_t args;
   std::memset(&args, 0, sizeof args);
-  args.gex_class = GEX_MK_CLASS_CUDA_UVA;
-  args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
+  if (kind == "cuda") {
+    args.gex_class = GEX_MK_CLASS_CUDA_UVA;
+    args.gex_args.gex_class_cuda_uva.gex_CUdevice = device;
+  } else if (kind == "hip") {
+    args.gex_class = GEX_MK_CLASS_HIP;
+    args.gex_args.gex_class_hip.gex_hipDevice = device;
+  } else {
+    try {
+      return mk::access().args(device);
+    } catch (const std::exception&) {
+      static int handle;  // of a driver that is not there
+      args.gex_class = GEX_MK_CLASS_ZE;
+      args.gex_args.gex_class_ze.gex_zeDevice = &handle;
+      args.gex_args.gex_class_ze.gex_zeContext = &handle;
+    }
+  }
+  return args;
+}
+
+int create(gex_MK_t* kind, int device = 0, const std::string& name = kind_wanted()) {
+  const gex_MK_Create_args_t args = arguments(name, device);
   const int answer = gex_MK_Create(kind, g_client, &args, 0);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(answer));
   return answer;
@@ -40,9 +65,9 @@ struct Bound {
   void* base = nullptr;
 };
 
-Bound bind(void* memory = nullptr) {
+Bound bind(void* memory = nullptr, const std::string& name = kind_wanted()) {
   Bound b;
-  if (create(&b.kind) != GASNET_OK) std::exit(1);
+  if (create(&b.kind, 0, name) != GASNET_OK) std::exit(1);
   if (gex_Segment_Create(&b.segment, g_client, memory, kBytes, b.kind, 0) != GASNET_OK ||
       gex_EP_Create(&b.ep, g_client, GEX_EP_CAPABILITY_ALL, 0) != GASNET_OK ||
       gex_EP_BindSegment(b.ep, b.segment, 0) != GASNET_OK ||
@@ -69,6 +94,55 @@ void mixed_remote() {
   const gex_Memvec_t local[] = {{host, 128}};
   const gex_Memvec_t remote[] = {{b.base, 64}, {other, 64}};
   gex_VIS_VectorPutBlocking(to_device(b), gex_TM_QueryRank(g_tm), 2, remote, 1, local, 0);
+}
+void mixed_indexed() {
+  const Bound b = bind();
+  char host[64] = {};
+  void* local[] = {b.base, host};
+  void* remote[] = {static_cast<char*>(b.base) + 4096};
+  gex_VIS_IndexedPutBlocking(from_device(b), gex_TM_QueryRank(g_tm), 1, remote, 128, 2, local, 64,
+                             0);
+}
+void mixed_devices() {
+  const Bound one = bind(nullptr, "cuda"), other = bind(nullptr, "hip");
+  char host[128] = {};
+  const gex_Memvec_t local[] = {{host, 128}};
+  const gex_Memvec_t remote[] = {{one.base, 64}, {other.base, 64}};
+  gex_VIS_VectorPutBlocking(to_device(one), gex_TM_QueryRank(g_tm), 2, remote, 1, local, 0);
+}
+// Not a mistake: memory of one kind goes to memory of another, here and at the peer.
+void two_kinds() {
+  const Bound one = bind(nullptr, "cuda"), other = bind(nullptr, "hip");
+  const gex_Rank_t ranks = gex_TM_QuerySize(g_tm), me = gex_TM_QueryRank(g_tm);
+  static unsigned char out[kBytes], in[kBytes];
+  for (size_t i = 0; i < kBytes; ++i) out[i] = static_cast<unsigned char>(i * 7 + me);
+  const gex_TM_t across = gex_TM_Pair(one.ep, gex_EP_QueryIndex(other.ep));
+  for (gex_Rank_t r = 0; r < ranks; ++r) {
+    void* there = nullptr;
+    gex_Segment_QueryBound(across, r, &there, nullptr, nullptr);
+    gex_RMA_PutBlocking(to_device(one), me, one.base, out, kBytes, 0);
+    auto* const slot = static_cast<char*>(there) + me * (kBytes / ranks);
+    gex_RMA_PutBlocking(across, r, slot, one.base, kBytes / ranks, 0);
+    gex_RMA_GetBlocking(to_device(other), in, r, slot, kBytes / ranks, 0);
+    if (std::memcmp(in, out, kBytes / ranks) != 0) return;
+  }
+  std::fprintf(stderr, "transferred between kinds\n");
+}
+void bound_twice() {
+  const Bound b = bind();
+  gex_Segment_t other = GEX_SEGMENT_INVALID;
+  gex_Segment_Create(&other, g_client, nullptr, kBytes, b.kind, 0);
+  std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(b.ep, other, 0)));
+}
+void unpublished() {
+  Bound b;
+  if (create(&b.kind) != GASNET_OK) std::exit(1);
+  gex_Segment_Create(&b.segment, g_client, nullptr, kBytes, b.kind, 0);
+  gex_EP_Create(&b.ep, g_client, GEX_EP_CAPABILITY_ALL, 0);
+  gex_EP_BindSegment(b.ep, b.segment, 0);
+  char host[64] = {};
+  const gex_Rank_t peer = (gex_TM_QueryRank(g_tm) + 1) % gex_TM_QuerySize(g_tm);
+  gex_RMA_PutBlocking(to_device(b), peer, gex_Segment_QueryAddr(b.segment), host, sizeof host, 0);
 }
 void outside() {
   const Bound b = bind();
@@ -130,6 +204,9 @@ struct What {
   void (*run)();
 };
 constexpr What kAll[] = {{"mixed", mixed},       {"mixed_remote", mixed_remote},
+                         {"mixed_indexed", mixed_indexed}, {"mixed_devices", mixed_devices},
+                         {"two_kinds", two_kinds}, {"bound_twice", bound_twice},
+                         {"unpublished", unpublished},
                          {"outside", outside},   {"freed", freed},
                          {"in_use", in_use},     {"destroy_host", destroy_host},
                          {"primordial", primordial}, {"transfer", transfer},

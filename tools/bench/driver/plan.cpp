@@ -32,6 +32,7 @@ class Plan {
     if (wants(Launch::instructions)) instructions();
     if (wants(Launch::ucx)) ucx();
     if (wants(Launch::collectives)) collectives();
+    memkinds();
     name_missing();
     return std::move(outcome_);
   }
@@ -41,6 +42,9 @@ class Plan {
     if (!request_.only.empty())
       return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
              request_.only.end();
+    const bool device = figure.launch == Launch::memkinds || figure.launch == Launch::staged;
+    if (!request_.memkind.empty()) return device;
+    if (device) return false;
     if (!request_.network.empty()) return figure.launch == Launch::ucx;
     if (!request_.collectives.empty()) return figure.launch == Launch::collectives;
     if (figure.launch == Launch::ucx || figure.launch == Launch::collectives) return false;
@@ -66,12 +70,14 @@ class Plan {
   void instructions();
   void ucx();
   void collectives();
+  void memkinds();
   void combine(const std::string& side, const Rounds& ours, const Rounds& raw);
   std::optional<double> count(const std::string& what, std::string& path);
   void name_missing();
 
   const Request& request_;
   std::string tool_, program_;
+  bool no_device_ = false;
   Outcome outcome_;
 };
 
@@ -253,6 +259,38 @@ void Plan::ucx() {
   take_records(launch(2, command, sets), outcome_.measured);
 }
 
+// Memory that the neighbor opens (IPC), and the same kept from opening it: through host buffers.
+void Plan::memkinds() {
+  if (!wants(Launch::memkinds) && !wants(Launch::staged)) return;
+  const std::string kind = request_.memkind.empty() ? "cuda" : request_.memkind;
+  const std::vector<std::string> program = {"/usr/bin/env", "SPEC_MK=" + kind,
+                                            program_ + "-memkinds"};
+  std::vector<std::string> probe = program;
+  probe.push_back("--probe");
+  const Captured answer = run_captured(probe);
+  if (answer.status != 0) {
+    no_device_ = true;
+    outcome_.notes.push_back(
+        fmt::format("no figures of memory kind {}: {}", kind,
+                    answer.lines.empty() ? "its device cannot be used" : answer.lines.back()));
+    return;
+  }
+  say(fmt::format("transfers with {}", answer.lines.empty() ? kind : answer.lines.back()));
+  for (const bool staged : {false, true}) {
+    if (!wants(staged ? Launch::staged : Launch::memkinds)) continue;
+    std::vector<std::string> command = program;
+    if (staged) command.push_back("--staged");
+    if (request_.quick) command.push_back("--quick");
+    if (!request_.only.empty()) {
+      command.push_back("--only");
+      command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
+    }
+    std::vector<std::string> sets;
+    if (staged) sets = {fmt::format("memkinds.{}.ipc=never", kind)};
+    take_records(launch(2, command, sets), outcome_.measured);
+  }
+}
+
 // The sides in turns, so that a busy neighbour meets all of them; each row's median over the
 // rounds.
 void Plan::collectives() {
@@ -310,6 +348,7 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
 void Plan::name_missing() {
   for (const Figure& figure : catalogue()) {
     if (!wants(figure) || figure.launch == Launch::collectives) continue;
+    if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged)) continue;
     const bool found =
         std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
                     [&](const Measured& measured) { return measured.name == figure.name; });

@@ -19,6 +19,7 @@ struct Request {
   std::string network;  // "ucx" or "ucx:TLS": that network instead of everything else
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
+  std::string memkind;  // "cuda", "hip" or "ze": that kind's memory, instead of everything else
 };
 
 struct Facts {

@@ -1,4 +1,4 @@
-#include "access.h"
+#include "device_access.h"
 
 #include <dlfcn.h>
 
@@ -42,6 +42,7 @@ class Cuda final : public Access {
     alloc_ = lib_.symbol<int(unsigned long long*, size_t)>("cuMemAlloc_v2");
     free_ = lib_.symbol<int(unsigned long long)>("cuMemFree_v2");
     copy_ = lib_.symbol<int(unsigned long long, unsigned long long, size_t)>("cuMemcpy");
+    pin_ = lib_.symbol<int(void*, size_t, unsigned)>("cuMemHostRegister_v2");
     for (int i = 0; i < count_ && i < kMost; ++i) {
       require(lib_.symbol<int(void**, int)>("cuDevicePrimaryCtxRetain")(&contexts_[i], i),
               "cuDevicePrimaryCtxRetain");
@@ -64,6 +65,10 @@ class Cuda final : public Access {
   void free(int device, void* memory) override {
     const Current current(*this, device);
     require(free_(reinterpret_cast<unsigned long long>(memory)), "cuMemFree");
+  }
+  bool pin(int device, void* memory, size_t bytes) override {
+    const Current current(*this, device);
+    return pin_(memory, bytes, 1) == 0;
   }
   void copy(int device, void* dst, const void* src, size_t bytes) override {
     const Current current(*this, device);
@@ -93,6 +98,7 @@ class Cuda final : public Access {
   int (*alloc_)(unsigned long long*, size_t);
   int (*free_)(unsigned long long);
   int (*copy_)(unsigned long long, unsigned long long, size_t);
+  int (*pin_)(void*, size_t, unsigned);
 };
 
 class Hip final : public Access {
@@ -102,6 +108,7 @@ class Hip final : public Access {
     alloc_ = lib_.symbol<int(void**, size_t)>("hipMalloc");
     free_ = lib_.symbol<int(void*)>("hipFree");
     copy_ = lib_.symbol<int(void*, const void*, size_t, int)>("hipMemcpy");
+    pin_ = lib_.symbol<int(void*, size_t, unsigned)>("hipHostRegister");
     require(lib_.symbol<int(int*)>("hipGetDeviceCount")(&count_), "hipGetDeviceCount");
     if (count_ == 0) throw std::runtime_error("no device");
   }
@@ -123,6 +130,10 @@ class Hip final : public Access {
     require(set_(device), "hipSetDevice");
     require(free_(memory), "hipFree");
   }
+  bool pin(int device, void* memory, size_t bytes) override {
+    require(set_(device), "hipSetDevice");
+    return pin_(memory, bytes, 1) == 0;
+  }
   void copy(int device, void* dst, const void* src, size_t bytes) override {
     constexpr int kDefault = 4;  // by the addresses
     require(set_(device), "hipSetDevice");
@@ -143,6 +154,7 @@ class Hip final : public Access {
   int (*alloc_)(void**, size_t);
   int (*free_)(void*);
   int (*copy_)(void*, const void*, size_t, int);
+  int (*pin_)(void*, size_t, unsigned);
 };
 
 // Structures of Level Zero as far as they are used, with their types' numbers.
@@ -205,6 +217,7 @@ class Ze final : public Access {
     return p;
   }
   void free(int, void* memory) override { require(free_(context_, memory), "zeMemFree"); }
+  bool pin(int, void*, size_t) override { return false; }
   void copy(int device, void* dst, const void* src, size_t bytes) override {
     require(copy_(lists_[device], dst, src, bytes, nullptr, 0, nullptr),
             "zeCommandListAppendMemoryCopy");

@@ -18,6 +18,8 @@ class Access {
   virtual int devices() = 0;
   virtual void* alloc(int device, size_t bytes) = 0;
   virtual void free(int device, void* memory) = 0;
+  // Page-locks host memory, where the driver does that for memory of the caller's.
+  virtual bool pin(int device, void* memory, size_t bytes) = 0;
   // Complete on return.
   virtual void copy(int device, void* dst, const void* src, size_t bytes) = 0;
   virtual const char* name() const = 0;

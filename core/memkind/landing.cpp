@@ -1,0 +1,319 @@
+#include "memkind/landing.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "am/internal.h"
+#include "memkind/bounce.h"
+#include "memkind/journey.h"
+#include "memkind/places.h"
+#include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/segment.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+constexpr const char* kCall = "staged transfer";
+
+const char* call_name(bool put) {
+  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
+}
+
+// What one peer asked for.
+//
+// Who may touch what: everything belongs to the thread that moves journeys, but for the `step` of a
+// berth: while it is `theirs` the handler of the peer's message advances it, and while a copy is
+// under way the copy's report does; each once, with release.
+class Visit {
+ public:
+  Visit(Peer& peer, bool put, uint32_t cookie, uint64_t raddr, uint64_t length, uint64_t piece,
+        uint32_t known_arena, Device& device)
+      : peer_(peer),
+        put_(put),
+        cookie_(cookie),
+        raddr_(raddr),
+        length_(length),
+        known_arena_(known_arena),
+        device_(device),
+        piece_(std::min<uint64_t>(piece, device.policy().chunk)),
+        berths_(device.policy().depth) {}
+
+  uint32_t number = 0;
+  const Peer& peer() const { return peer_; }
+  void advance(uint32_t& moved);
+  bool finished() const { return done_ == length_ || gone_; }
+  // From a handler: the peer has filled a berth, or emptied it.
+  void given_back(uint32_t berth) {
+    if (berth >= berths_.size() ||
+        berths_[berth].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs)) {
+      fatal(kCall, "rank {} names a buffer that it was not given", peer_.rank);
+    }
+    berths_[berth].step.store(put_ ? put_filled : get_taken, std::memory_order_release);
+  }
+
+ private:
+  struct Berth : Hop {
+    char* buffer = nullptr;
+  };
+  enum Step : uint32_t {
+    empty,
+    // of a put
+    put_free,
+    put_theirs,
+    put_filled,
+    put_copying,
+    put_copied,
+    // of a get
+    get_free,
+    get_copying,
+    get_copied,
+    get_theirs,
+    get_taken
+  };
+  bool push(Berth& berth, uint32_t& moved);
+  bool take_buffer(Berth& berth);
+  bool copy(Berth& berth, Step copying, Step before);
+  bool grant(const Berth& berth);
+  bool send(const int32_t* args, unsigned nargs, const std::string& payload);
+  bool leave();
+  bool landed(const Berth& berth);
+  bool settle(Berth& berth, uint32_t& moved);
+
+  Peer& peer_;
+  const bool put_;
+  const uint32_t cookie_;
+  const uint64_t raddr_, length_;
+  const uint32_t known_arena_;
+  Device& device_;
+  const uint64_t piece_;
+  uint64_t next_ = 0, done_ = 0;
+  bool peer_is_gone_ = false, gone_ = false;
+  std::vector<Berth> berths_;
+};
+
+bool Visit::take_buffer(Berth& berth) {
+  if (next_ == length_) return false;
+  berth.buffer = device_.berths(!put_).take();
+  if (berth.buffer == nullptr) return false;
+  berth.at = next_;
+  berth.bytes = std::min(piece_, length_ - next_);
+  next_ += berth.bytes;
+  berth.step.store(put_ ? put_free : get_free, std::memory_order_relaxed);
+  return true;
+}
+
+bool Visit::copy(Berth& berth, Step copying, Step before) {
+  auto* const place = reinterpret_cast<char*>(raddr_ + berth.at);
+  berth.step.store(copying, std::memory_order_relaxed);
+  const cwy_status status =
+      berth.move(&device_, put_ ? place : berth.buffer, put_ ? berth.buffer : place);
+  if (status != CWY_RETRY) return status == CWY_OK;
+  berth.step.store(before, std::memory_order_relaxed);
+  return false;
+}
+
+bool Visit::grant(const Berth& berth) {
+  const BouncePool& pool = device_.berths(!put_);
+  const auto addr = reinterpret_cast<uint64_t>(berth.buffer);
+  const int32_t args[] = {static_cast<int32_t>(StageWord::grant),
+                          static_cast<int32_t>(cookie_),
+                          static_cast<int32_t>(number),
+                          static_cast<int32_t>(&berth - berths_.data()),
+                          static_cast<int32_t>(pool.number()),
+                          low_half(addr),
+                          high_half(addr),
+                          low_half(berth.at),
+                          high_half(berth.at),
+                          static_cast<int32_t>(berth.bytes)};
+  return send(args, 10, known_arena_ == pool.number() ? std::string() : pool.memory().pack());
+}
+
+bool Visit::landed(const Berth& berth) {
+  const int32_t args[] = {static_cast<int32_t>(StageWord::landed), static_cast<int32_t>(cookie_),
+                          static_cast<int32_t>(berth.bytes)};
+  return send(args, 3, {});
+}
+
+// A process that survives its peers ends the visits of those that are gone.
+bool Visit::send(const int32_t* args, unsigned nargs, const std::string& payload) {
+  const cwy_status status =
+      try_send_internal(peer_, Internal::device_stage, args, nargs,
+                        payload.empty() ? nullptr : payload.data(), payload.size(), false);
+  peer_is_gone_ |= status < 0 && status != CWY_RETRY;
+  return status == CWY_OK;
+}
+
+// True when the device uses none of the buffers any more, which are free then.
+bool Visit::leave() {
+  for (const Berth& berth : berths_) {
+    const uint32_t step = berth.step.load(std::memory_order_acquire);
+    if (step == put_copying || step == get_copying) return false;
+  }
+  for (const Berth& berth : berths_) {
+    if (berth.step.load(std::memory_order_relaxed) != empty) {
+      device_.berths(!put_).give(berth.buffer);
+    }
+  }
+  return true;
+}
+
+bool Visit::settle(Berth& berth, uint32_t& moved) {
+  device_.berths(!put_).give(berth.buffer);
+  done_ += berth.bytes;
+  ++moved;
+  berth.step.store(empty, std::memory_order_relaxed);
+  return true;
+}
+
+// The berth's next step; false when it has to wait.
+bool Visit::push(Berth& berth, uint32_t& moved) {
+  // Acquire: what the peer or the device wrote is there.
+  switch (berth.step.load(std::memory_order_acquire)) {
+    case empty:
+      return take_buffer(berth);
+    case put_free:
+    case get_copied: {
+      // Before it is sent: the answer may come at once, to another thread.
+      const auto before = berth.step.load(std::memory_order_relaxed);
+      berth.step.store(put_ ? put_theirs : get_theirs, std::memory_order_relaxed);
+      if (grant(berth)) return false;
+      berth.step.store(before, std::memory_order_relaxed);
+      return false;
+    }
+    case put_filled:
+      return copy(berth, put_copying, put_filled);
+    case put_copied:
+      return landed(berth) && settle(berth, moved);
+    case get_free:
+      return copy(berth, get_copying, get_free);
+    case get_taken:
+      return settle(berth, moved);
+    default:
+      return false;  // on its way
+  }
+}
+
+void Visit::advance(uint32_t& moved) {
+  if (peer_is_gone_) {
+    gone_ = leave();
+    return;
+  }
+  for (Berth& berth : berths_) {
+    while (push(berth, moved)) {
+    }
+  }
+}
+
+// What handlers note for polls, and what they look up. Never held while something is sent.
+std::mutex g_mutex;
+std::vector<std::unique_ptr<Visit>> g_asked;
+std::map<uint32_t, Visit*> g_visits;
+std::map<uint32_t, LandingClient*> g_clients;
+uint32_t g_numbers = 0;
+
+// Of the thread that moves journeys.
+std::vector<std::unique_ptr<Visit>> g_served;
+
+void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
+  if (nargs != 9) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
+  const bool put = args[1] != 0;
+  const uint64_t raddr = join_halves(args[3], args[4]);
+  const uint64_t length = join_halves(args[5], args[6]);
+  require_in_segment(from, raddr, length, call_name(put));
+  Device* const device = device_at(call_name(put), raddr, length);
+  if (device == nullptr || length == 0 || args[7] <= 0) {
+    fatal(call_name(put), "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's",
+          from.rank, raddr, raddr + length);
+  }
+  auto visit = std::make_unique<Visit>(from, put, static_cast<uint32_t>(args[2]), raddr, length,
+                                       static_cast<uint32_t>(args[7]),
+                                       static_cast<uint32_t>(args[8]), *device);
+  const std::lock_guard lock(g_mutex);
+  visit->number = ++g_numbers;
+  g_visits[visit->number] = visit.get();
+  g_asked.push_back(std::move(visit));
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
+  const std::lock_guard lock(g_mutex);
+  const auto found =
+      nargs == 3 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
+  if (found == g_visits.end() || found->second->peer().rank != from.rank) {
+    fatal(kCall, "rank {} speaks of a transfer that it did not ask for", from.rank);
+  }
+  found->second->given_back(static_cast<uint32_t>(args[2]));
+}
+
+void on_answer(const Peer& from, const int32_t* args, unsigned nargs, const void* payload,
+               size_t length) {
+  const bool grant = static_cast<StageWord>(args[0]) == StageWord::grant;
+  const std::lock_guard lock(g_mutex);
+  const auto found = nargs == (grant ? 10u : 3u) ? g_clients.find(static_cast<uint32_t>(args[1]))
+                                                 : g_clients.end();
+  if (found == g_clients.end()) {
+    fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
+  }
+  if (!grant) return found->second->landed(static_cast<uint32_t>(args[2]));
+  found->second->granted({static_cast<uint32_t>(args[2]), static_cast<uint32_t>(args[3]),
+                          static_cast<uint32_t>(args[4]), join_halves(args[5], args[6]),
+                          join_halves(args[7], args[8]), static_cast<uint32_t>(args[9]),
+                          std::string(static_cast<const char*>(payload), length)});
+}
+
+}  // namespace
+
+void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                     size_t length) {
+  if (nargs == 0) return;
+  switch (static_cast<StageWord>(args[0])) {
+    case StageWord::ask:
+      return on_ask(from, args, nargs);
+    case StageWord::filled:
+    case StageWord::taken:
+      return on_given_back(from, args, nargs);
+    case StageWord::grant:
+    case StageWord::landed:
+      return on_answer(from, args, nargs, payload, length);
+  }
+}
+
+uint32_t push_landings() {
+  {
+    const std::lock_guard lock(g_mutex);
+    for (auto& visit : g_asked) g_served.push_back(std::move(visit));
+    g_asked.clear();
+  }
+  // Oldest first: who waits for buffers the longest gets the next.
+  uint32_t moved = 0;
+  for (const auto& visit : g_served) visit->advance(moved);
+  const auto ended = std::erase_if(g_served, [](const std::unique_ptr<Visit>& visit) {
+    if (!visit->finished()) return false;
+    const std::lock_guard lock(g_mutex);
+    g_visits.erase(visit->number);
+    return true;
+  });
+  if (ended != 0) {
+    emulations_waiting.fetch_sub(static_cast<uint32_t>(ended), std::memory_order_relaxed);
+  }
+  return moved;
+}
+
+uint32_t enter_landings(LandingClient& client) {
+  const std::lock_guard lock(g_mutex);
+  g_clients[++g_numbers] = &client;
+  return g_numbers;
+}
+
+void leave_landings(uint32_t number) {
+  const std::lock_guard lock(g_mutex);
+  g_clients.erase(number);
+}
+
+}  // namespace causeway

@@ -1,0 +1,50 @@
+// Landing: the owner's side of a staged transfer. Memory of a device that no other process reaches
+// is copied by its owner, through page-locked host buffers ("berths") that the other side writes
+// and reads by RMA, mapped where the two are neighbors.
+//
+//   put: ask ->   <- grant(berth, range)   RMA into the berth   filled(berth) ->   <- landed(bytes)
+//   get: ask ->   <- grant(berth, range)   RMA out of the berth  taken(berth) ->
+//
+// Of a get a berth is granted when the device's bytes are in it, of a put when it is free. Several
+// berths of a transfer are on their way at once: `memkinds.<name>.depth` of the owner's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace causeway {
+
+struct Peer;
+
+// The first argument of every message.
+enum class StageWord : int32_t { ask, grant, filled, landed, taken };
+
+void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
+
+// Moves what peers asked for forward: from polls only, one thread at a time.
+uint32_t push_landings();
+
+// A berth that this process may use, as the owner says.
+struct Grant {
+  uint32_t visit, berth;  // the owner's numbers
+  uint32_t arena;
+  uint64_t addr;  // of the berth, as its owner sees it
+  uint64_t at, bytes;
+  std::string packed;  // of the arena (Segment::pack()); empty when it is known here
+};
+
+// Who asked: told of grants and of what has landed, from handlers.
+class LandingClient {
+ public:
+  virtual void granted(Grant grant) = 0;
+  virtual void landed(uint64_t bytes) = 0;
+
+ protected:
+  ~LandingClient() = default;
+};
+// Numbers for messages; nothing is told after leave_landings().
+uint32_t enter_landings(LandingClient& client);
+void leave_landings(uint32_t number);
+
+}  // namespace causeway

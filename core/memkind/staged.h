@@ -1,0 +1,62 @@
+// StagedTransfer: the asking side of memkind/landing.h. The peer's memory is copied by its owner.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "memkind/journey.h"
+#include "memkind/landing.h"
+
+namespace causeway {
+
+class FarArena;
+
+class StagedTransfer final : public Journey, public LandingClient {
+ public:
+  StagedTransfer(const Ends& ends, cwyc_op* op);
+  ~StagedTransfer() override;
+
+  bool advance(uint32_t& moved) override;
+  bool finished() const override;
+  uint32_t news() override;
+
+  void granted(Grant grant) override;
+  void landed(uint64_t bytes) override {
+    // Release: what the owner did comes before what the client hears.
+    landed_.fetch_add(bytes, std::memory_order_release);
+  }
+
+ private:
+  // Two hops at most on this side: between the client's memory and a host buffer (`copying`), and
+  // between a host buffer and the berth (`wiring`). A berth that is mapped here is the host buffer;
+  // so is the client's memory when it is the host's.
+  struct Part : Hop {
+    Grant grant;
+    char* memory = nullptr;  // the host buffer
+    bool mapped = false;     // it is the berth
+    bool bounced = false;    // it is one of the device's
+    bool counted = false;    // in read_
+  };
+  enum Step : uint32_t { idle, first, first_done, second, second_done };
+  bool ask();
+  bool take(Part& part);
+  bool copies(const Part& part) const { return part.mapped || ends_.local_device != nullptr; }
+  bool hop(Part& part, bool is_first);
+  cwy_status wire(Part& part);
+  bool give_back(Part& part, uint32_t& moved);
+  bool push(Part& part, uint32_t& moved);
+
+  Ends ends_;
+  const uint32_t number_;
+  bool asked_ = false;
+  std::mutex mutex_;  // of granted_, which handlers fill
+  std::deque<Grant> granted_;
+  std::atomic<uint64_t> landed_{0};
+  FarArena* arena_ = nullptr;
+  uint64_t read_ = 0, given_back_ = 0;
+  bool told_local_ = false;
+  std::vector<Part> parts_;
+};
+
+}  // namespace causeway
