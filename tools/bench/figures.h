@@ -20,7 +20,17 @@ struct Target {
 };
 
 // Figures of one kind are measured by one launch of the program.
-enum class Launch { pair, startup, memory, instructions, ucx, modes, threads, collectives };
+enum class Launch {
+  pair,
+  startup,
+  memory,
+  instructions,
+  network,
+  modes,
+  threads,
+  collectives,
+  one_sided
+};
 
 struct Figure {
   const char* name;
