@@ -47,8 +47,9 @@ class UcxPair final : public NetworkPair {
   std::string card() const;
   void connect(const std::string& card);
   void send(unsigned id);
+  void step();
   void wait(ucs_status_ptr_t request);
-  size_t step(size_t length, uint32_t window) const {
+  size_t stride(size_t length, uint32_t window) const {
     return length * window <= bytes_ ? length : 0;
   }
 
@@ -155,7 +156,7 @@ void UcxPair::connect(const std::string& card) {
 void UcxPair::wait(ucs_status_ptr_t request) {
   if (request == nullptr) return;
   if (UCS_PTR_IS_ERR(request)) require(UCS_PTR_STATUS(request), "an operation");
-  while (ucp_request_check_status(request) == UCS_INPROGRESS) progress();
+  while (ucp_request_check_status(request) == UCS_INPROGRESS) step();
   ucp_request_free(request);
 }
 
@@ -164,7 +165,7 @@ void UcxPair::put(size_t length, uint64_t count, uint32_t window) {
   ucp_request_param_t param;
   param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   param.memory_type = UCS_MEMORY_TYPE_HOST;
-  const size_t step = this->step(length, window);
+  const size_t step = stride(length, window);
   for (uint64_t begun = 0; begun < count; begun += window) {
     for (uint32_t i = 0; i < window; ++i) {
       const ucs_status_ptr_t sent =
@@ -179,7 +180,7 @@ void UcxPair::get(size_t length, uint64_t count, uint32_t window) {
   ucp_request_param_t param;
   param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
   param.memory_type = UCS_MEMORY_TYPE_HOST;
-  const size_t step = this->step(length, window);
+  const size_t step = stride(length, window);
   ucs_status_ptr_t requests[kMostAtOnce];
   for (uint64_t begun = 0; begun < count; begun += window) {
     for (uint32_t i = 0; i < window; ++i)
@@ -188,7 +189,10 @@ void UcxPair::get(size_t length, uint64_t count, uint32_t window) {
   }
 }
 
-void UcxPair::progress() {
+void UcxPair::progress() { ucp_worker_progress(worker_); }
+
+// Waiting: gives way to the other side where both share a core.
+void UcxPair::step() {
   if (ucp_worker_progress(worker_) == 0 && ++idle_ % 1000 == 0) sched_yield();
 }
 
@@ -205,7 +209,7 @@ void UcxPair::trips(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t before = pongs_;
     send(kPingId);
-    while (*const_cast<volatile uint64_t*>(&pongs_) == before) progress();
+    while (*const_cast<volatile uint64_t*>(&pongs_) == before) step();
   }
 }
 
