@@ -34,7 +34,8 @@ void set_poll_hook(uint32_t (*hook)());
 // Names of the conduits that a poll visits, separated by commas.
 std::string polled_conduits();
 
-// Sleeps until something may have arrived, at most `max_ns`.
-void nap(uint64_t max_ns);
+// Sleeps until something may have arrived, at most `max_ns`. Where a conduit cannot wake anybody the
+// sleep is short at first: `before` counts the naps in a row before this one.
+void nap(uint64_t max_ns, uint32_t before = UINT32_MAX);
 
 }  // namespace causeway

@@ -2,6 +2,7 @@
 
 #include <gasnetex.h>
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
@@ -19,27 +20,34 @@ constexpr uint32_t kHotSpins = 64;
 // So often is a team looked at between two polls of everything by who waits for its collective.
 constexpr uint32_t kTeamLooks = 8;
 
-// Times of the configuration turned into counts once: an empty poll takes some tens of
-// nanoseconds and a yield about a microsecond, and reading the clock at each step would cost as
-// much as the step.
+// Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
+// would cost as much. Yielding is timed: on a busy machine a yield is not over after a microsecond
+// but after everybody else's turn, some milliseconds, and who comes back from so many of them sleeps
+// seconds too late. A sleeper that is woken runs at once.
 struct Patience {
   uint32_t spins;
-  uint32_t yields;
+  uint64_t yield_ns;
   uint64_t nap_ns;
 };
+
+uint64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
+}
 
 std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
 
 const Patience& patience() {
   static const Patience value = [] {
-    constexpr uint64_t kPollNs = 25, kYieldNs = 1000;
+    constexpr uint64_t kPollNs = 25;
     const Config& config = runtime().config();
     const cwy_job& job = runtime().job().facts();
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
     const bool crowded = job.local_count > job.cpu_count;
     p.spins = crowded ? 4 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
-    p.yields = static_cast<uint32_t>(config.waiting.yield_ns / kYieldNs);
+    p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
     return p;
   }();
@@ -59,16 +67,21 @@ bool Waiter::step_for(TeamRuns& team) {
   const uint32_t looks = patience().spins > 4 ? kTeamLooks : 1;
   for (uint32_t i = 0; i < looks; ++i) {
     if (step_team(team) == 0) continue;
-    idle_ = 0;
+    forget_idleness();
     return true;
   }
   step();
   return false;
 }
 
+void Waiter::forget_idleness() {
+  idle_ = naps_ = 0;
+  yields_end_ = 0;
+}
+
 void Waiter::step() {
   if (poll_once() != 0) {
-    idle_ = 0;
+    forget_idleness();
     return;
   }
   if (++idle_ <= kHotSpins) return;
@@ -85,16 +98,21 @@ void Waiter::rest() {
 #endif
     return;
   }
-  if (mode == WaitMode::spin || idle <= p.spins + p.yields) {
-    ::sched_yield();
-    return;
+  if (mode != WaitMode::block) {
+    const uint64_t now = now_ns();
+    if (yields_end_ == 0) yields_end_ = now + p.yield_ns;
+    if (mode == WaitMode::spin || now < yields_end_) {
+      ::sched_yield();
+      return;
+    }
   }
   sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.
   const bool collectives = active_runs.load(std::memory_order_relaxed) != 0;
   if (collectives) announce_nap();
-  if (!collectives || poll_once() == 0) nap(p.nap_ns);
+  if (!collectives || poll_once() == 0) nap(p.nap_ns, naps_);
+  ++naps_;
   if (collectives) end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
 }

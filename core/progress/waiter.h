@@ -28,8 +28,11 @@ class Waiter {
 
  private:
   void rest();
+  void forget_idleness();
 
-  uint32_t idle_ = 0;  // polls in a row without an event
+  uint32_t idle_ = 0;        // polls in a row without an event
+  uint32_t naps_ = 0;        // of them that followed a nap
+  uint64_t yields_end_ = 0;  // when yielding ends; 0: it has not begun
 };
 
 }  // namespace causeway

@@ -42,8 +42,8 @@ int check(const std::string& text) {
   }
   int bad = 0;
   for (const Figure& figure : causeway::bench::catalogue()) {
-    if (figure.launch == Launch::instructions || figure.launch == Launch::ucx ||
-        figure.launch == Launch::collectives) {
+    if (figure.launch == Launch::instructions || figure.launch == Launch::network ||
+        figure.launch == Launch::collectives || figure.launch == Launch::one_sided) {
       continue;
     }
     const auto at = found.find(figure.name);

@@ -25,10 +25,11 @@ enum class Launch {
   startup,
   memory,
   instructions,
-  ucx,
+  network,
   modes,
   threads,
   collectives,
+  one_sided,
   memkinds,
   staged
 };

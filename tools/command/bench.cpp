@@ -23,7 +23,6 @@ struct BenchOptions {
   bool list = false;
   bool json = false;
   bool strict = false;
-  std::string network;  // conduit to measure beside raw loops on its library; or empty
 };
 
 // The measuring program lies in the same tree as this tool, installed or built.
@@ -36,38 +35,14 @@ fs::path find_program(const fs::path& tool, const std::string& name) {
   return program;
 }
 
-bool is_ucx(const std::string& network) {
-  return network == "ucx" || network.rfind("ucx:", 0) == 0;
-}
-
-// The program for one network prints its own lines; this process becomes its launcher.
-int run_network(const BenchOptions& options, const fs::path& tool) {
-  if (!options.request.config)
-    throw std::runtime_error(
-        "--network needs --config FILE with rules that send ranks over that conduit, such as "
-        "sites/ofi-tcp.yaml of the installed configurations");
-  std::vector<std::string> words{tool.string(), "run",      "-n",
-                                 "2",           "--config", *options.request.config};
-  for (const std::string& set : options.request.sets) words.insert(words.end(), {"--set", set});
-  words.push_back("--");
-  words.push_back(find_program(tool, "causeway-bench-" + options.network).string());
-  if (options.request.quick) words.insert(words.end(), {"--repetitions", "3"});
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  // A library that libfabric links would write a report into this directory if the program crashed.
-  setenv("IPATH_NO_BACKTRACE", "1", 0);
-  execv(tool.c_str(), arguments.data());
-  throw std::runtime_error(fmt::format("cannot execute {}", tool.string()));
-}
-
 int run_bench(const BenchOptions& options) {
   if (options.list) {
     fmt::print("{}", bench::list_text());
     return kOk;
   }
   const fs::path tool = bench::executable_path();
-  if (options.network == "ofi") return run_network(options, tool);
+  // A library that libfabric links would write a report into this directory if a rank crashed.
+  if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
   const bench::Outcome outcome = bench::carry_out(options.request, tool.string(),
                                                   find_program(tool, "causeway-bench").string());
   fmt::print("{}", options.json ? bench::json_text(outcome)
@@ -85,8 +60,11 @@ std::string check_figure(const std::string& name) {
 }
 
 std::string check_network(const std::string& name) {
-  if (name == "ofi" || is_ucx(name)) return {};
-  return fmt::format("'{}' is not a network that can be measured; there are ofi and ucx", name);
+  if (bench::network_name(name)) return {};
+  return fmt::format(
+      "'{}' is not a network that can be measured; there are ofi/PROVIDER, ucx/TRANSPORTS and "
+      "verbs[/DEVICE]",
+      name);
 }
 
 }  // namespace
@@ -112,11 +90,11 @@ void add_bench(CLI::App& app, int& status) {
   sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  sub->add_option("--network", options->network,
-                  "Measure a network conduit beside loops on its own library: ucx, ucx:TLS, or ofi "
-                  "(which needs --config)")
+  sub->add_option("--network", request.network,
+                  "Measure a network conduit beside loops on its own library: ofi/tcp, "
+                  "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
       ->check(check_network)
-      ->type_name("NAME[:TRANSPORT]");
+      ->type_name("CONDUIT[/TRANSPORT]");
   sub->add_option("--collectives", request.collectives,
                   "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
                   "installed and beside the bounds of the memory: over shm, or over tcp")
@@ -135,7 +113,6 @@ void add_bench(CLI::App& app, int& status) {
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();
   sub->callback([options, &status] {
-    if (is_ucx(options->network)) options->request.network = options->network;
     try {
       status = run_bench(*options);
     } catch (const std::exception& e) {

@@ -51,8 +51,8 @@ uint32_t on_completion(cwyc_ep* ep, const fi_cq_data_entry& entry, uint32_t lane
   return events;
 }
 
-// Reads what the provider has. False when that is nothing.
-bool refill(cwyc_ep* ep, uint32_t& events) {
+// Reads what the provider has. False when that is nothing. `more`: it may have more.
+bool refill(cwyc_ep* ep, uint32_t& events, bool& more) {
   const ssize_t got = fi_cq_read(ep->cq.get(), ep->batch, cwyc_ep::batch_size);
   if (got == -FI_EAVAIL) {
     events += on_error(ep);
@@ -61,6 +61,7 @@ bool refill(cwyc_ep* ep, uint32_t& events) {
   if (got <= 0) return false;
   ep->batch_head = 0;
   ep->batch_tail = static_cast<uint32_t>(got);
+  more = got == cwyc_ep::batch_size;
   return true;
 }
 
@@ -72,8 +73,12 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   uint32_t events = 0;
   if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
     events += deliver_deferred(ep, budget);
+  // An empty queue makes the provider look at the network, which costs system calls in software
+  // providers. After a batch that was not full that is the next pass's, so that who waited for what
+  // came goes on at once.
+  bool more = true;
   while (events < budget) {
-    if (ep->batch_head == ep->batch_tail && !refill(ep, events)) break;
+    if (ep->batch_head == ep->batch_tail && (!more || !refill(ep, events, more))) break;
     if (ep->batch_head == ep->batch_tail) continue;
     // A copy: handlers may make progress, which reads on.
     const fi_cq_data_entry entry = ep->batch[ep->batch_head++];

@@ -18,6 +18,15 @@ constexpr unsigned kStartupRanks = 4;
 constexpr unsigned kMemoryRanks = 256;
 constexpr uint64_t kCounted = 100000;
 
+// Do kernel sockets carry it, so that bare ones can be measured beside it?
+bool is_over_tcp(const NetworkName& name) {
+  return name.conduit != "verbs" && name.transport.rfind("tcp", 0) == 0;
+}
+bool is_over_tcp(const std::string& network) {
+  const auto name = network_name(network.empty() ? "ofi/tcp" : network);
+  return name && is_over_tcp(*name);
+}
+
 class Plan {
  public:
   Plan(const Request& request, std::string tool, std::string program)
@@ -30,7 +39,7 @@ class Plan {
     if (wants(Launch::startup)) startup();
     if (wants(Launch::memory)) memory();
     if (wants(Launch::instructions)) instructions();
-    if (wants(Launch::ucx)) ucx();
+    if (wants(Launch::network)) network();
     if (wants(Launch::collectives)) collectives();
     memkinds();
     name_missing();
@@ -45,9 +54,9 @@ class Plan {
     const bool device = figure.launch == Launch::memkinds || figure.launch == Launch::staged;
     if (!request_.memkind.empty()) return device;
     if (device) return false;
-    if (!request_.network.empty()) return figure.launch == Launch::ucx;
+    if (!request_.network.empty()) return figure.launch == Launch::network;
     if (!request_.collectives.empty()) return figure.launch == Launch::collectives;
-    if (figure.launch == Launch::ucx || figure.launch == Launch::collectives) return false;
+    if (figure.launch == Launch::network || figure.launch == Launch::collectives) return false;
     return figure.launch != Launch::instructions || request_.instructions;
   }
   bool wants(Launch launch) const {
@@ -68,7 +77,7 @@ class Plan {
   void startup();
   void memory();
   void instructions();
-  void ucx();
+  void network();
   void collectives();
   void memkinds();
   void combine(const std::string& side, const Rounds& ours, const Rounds& raw);
@@ -240,17 +249,27 @@ void Plan::instructions() {
   }
 }
 
-// Both sides get the same transports. The job's configuration is made here: the two ranks reach
+// Both sides get the same transport. The job's configuration is made here: the two ranks reach
 // each other by the network although they share a host.
-void Plan::ucx() {
-  const size_t colon = request_.network.find(':');
-  const std::string tls =
-      colon == std::string::npos ? "tcp,self" : request_.network.substr(colon + 1);
-  say(fmt::format("puts, gets and messages over UCX ({})", tls));
-  const std::vector<std::string> sets = {
-      "conduits.ucx.plugin=ucx", fmt::format("conduits.ucx.options.tls=\"{}\"", tls),
-      "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
-  std::vector<std::string> command = {program_ + "-ucx", "--tls", tls};
+void Plan::network() {
+  const NetworkName name = network_name(request_.network.empty() ? "ofi/tcp" : request_.network)
+                               .value_or(NetworkName{"ofi", "tcp"});
+  const bool is_ucx = name.conduit == "ucx";
+  std::string transport = name.transport;
+  std::vector<std::string> sets = {fmt::format("conduits.{0}.plugin={0}", name.conduit)};
+  if (is_ucx && transport.find("self") == std::string::npos) transport += ",self";
+  if (is_ucx) sets.push_back(fmt::format("conduits.ucx.options.tls=\"{}\"", transport));
+  if (name.conduit == "ofi")
+    sets.push_back(fmt::format("conduits.ofi.options.provider=\"{}\"", transport));
+  if (name.conduit == "verbs" && !transport.empty())
+    sets.push_back(fmt::format("conduits.verbs.device=\"{}\"", transport));
+  sets.push_back(
+      fmt::format("peers=[{{match: {{locality: self}}, use: [self]}}, {{use: [{}]}}]", name.conduit));
+  const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
+  say(fmt::format("puts, gets and messages over {}", title));
+  std::vector<std::string> command = {program_ + "-" + name.conduit, "--name", title, "--transport",
+                                      transport};
+  if (is_over_tcp(name)) command.push_back("--sockets");
   if (request_.quick) command.push_back("--quick");
   if (!request_.only.empty()) {
     command.push_back("--only");
@@ -349,6 +368,7 @@ void Plan::name_missing() {
   for (const Figure& figure : catalogue()) {
     if (!wants(figure) || figure.launch == Launch::collectives) continue;
     if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged)) continue;
+    if (figure.name == std::string_view("net.am.socket") && !is_over_tcp(request_.network)) continue;
     const bool found =
         std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
                     [&](const Measured& measured) { return measured.name == figure.name; });
@@ -357,6 +377,16 @@ void Plan::name_missing() {
 }
 
 }  // namespace
+
+std::optional<NetworkName> network_name(const std::string& text) {
+  // A colon is understood, as UCX's own words have commas and libfabric's semicolons.
+  const size_t cut = text.find_first_of("/:");
+  NetworkName name{text.substr(0, cut),
+                   cut == std::string::npos ? "" : text.substr(cut + 1)};
+  if (name.conduit != "ofi" && name.conduit != "ucx" && name.conduit != "verbs") return std::nullopt;
+  if (cut == std::string::npos && name.conduit != "verbs") name.transport = "tcp";
+  return name;
+}
 
 Outcome carry_out(const Request& request, const std::string& tool, const std::string& program) {
   return Plan(request, tool, program).carry_out();

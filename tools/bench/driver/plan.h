@@ -16,7 +16,7 @@ struct Request {
   std::optional<std::string> config;
   std::vector<std::string> sets;
   unsigned ranks = 2;   // of the job that measures the pair
-  std::string network;  // "ucx" or "ucx:TLS": that network instead of everything else
+  std::string network;  // "ofi/tcp" and the like: that network instead of everything else
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
   std::string memkind;  // "cuda", "hip" or "ze": that kind's memory, instead of everything else
@@ -35,6 +35,13 @@ struct Outcome {
   std::vector<std::string> problems;  // one line each: what could not be measured and why
   std::vector<std::string> notes;     // one line each: what was left out on purpose
 };
+
+// What follows `--network`: a conduit and, after a slash, a transport in its library's words.
+struct NetworkName {
+  std::string conduit, transport;
+};
+// nullopt: not a network that can be measured.
+std::optional<NetworkName> network_name(const std::string& text);
 
 // Measures. `tool` is the causeway command, `program` the measuring program.
 Outcome carry_out(const Request& request, const std::string& tool, const std::string& program);

@@ -1,4 +1,4 @@
-#include "bench/raw/ofi_pair.h"
+// The loops over libfabric. A put is complete as FI_DELIVERY_COMPLETE says.
 
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -12,12 +12,13 @@
 #include <stdexcept>
 #include <vector>
 
-namespace causeway::bench {
+#include "network_pair.h"
+
+namespace causeway::bench::raw {
 namespace {
 
 constexpr int kReceives = 64;
 constexpr size_t kReceiveBytes = 256;
-constexpr size_t kStopLength = 1;
 
 void must(ssize_t answer, const char* call) {
   if (answer != 0)
@@ -40,9 +41,7 @@ struct Words {
   uint8_t address[128];
 };
 
-}  // namespace
-
-struct OfiPair::Parts {
+struct Parts {
   fi_info* info = nullptr;
   Fid<fid_fabric> fabric;
   Fid<fid_domain> domain;
@@ -50,13 +49,14 @@ struct OfiPair::Parts {
   Fid<fid_cq> cq;
   Fid<fid_av> av;
   Fid<fid_pep> passive;
-  Fid<fid_mr> mr;
+  Fid<fid_mr> mr, local_mr;
   Fid<fid_ep> ep;
+  char* local = nullptr;
+  void* desc = nullptr;  // of `local`, where the provider wants that
   fi_addr_t peer = FI_ADDR_UNSPEC;
   uint64_t remote = 0, key = 0;
   std::vector<char> receive = std::vector<char>(kReceives * kReceiveBytes);
-  int done = 0, arrived = 0;
-  bool stopped = false;
+  uint64_t done = 0, arrived = 0;
   uint32_t idle = 0;
 
   ~Parts() {
@@ -79,7 +79,6 @@ struct OfiPair::Parts {
         ++done;
         continue;
       }
-      if (entries[i].len == kStopLength) stopped = true;
       ++arrived;
       post(static_cast<char*>(entries[i].op_context));
     }
@@ -93,21 +92,24 @@ struct OfiPair::Parts {
     while ((answer = call()) == -FI_EAGAIN) poll();
     must(answer, "posting");
   }
-  void put(const void* source, size_t length) {
-    const iovec piece{const_cast<void*>(source), length};
-    const fi_rma_iov target{remote, length, key};
+  void put(size_t at, size_t length) {
+    const iovec piece{local + at, length};
+    const fi_rma_iov target{remote + at, length, key};
     fi_msg_rma message{};
     message.msg_iov = &piece;
+    message.desc = &desc;
     message.iov_count = 1;
     message.addr = peer;
     message.rma_iov = &target;
     message.rma_iov_count = 1;
     posted([&] { return fi_writemsg(ep.get(), &message, FI_COMPLETION | FI_DELIVERY_COMPLETE); });
   }
-  void get(void* target, size_t length) {
-    posted([&] { return fi_read(ep.get(), target, length, nullptr, peer, remote, key, nullptr); });
+  void get(size_t at, size_t length) {
+    posted([&] {
+      return fi_read(ep.get(), local + at, length, desc, peer, remote + at, key, nullptr);
+    });
   }
-  void await(int count) {
+  void await(uint64_t count) {
     while (done < count) poll();
   }
   void send(const void* data, size_t length) {
@@ -115,13 +117,12 @@ struct OfiPair::Parts {
   }
 };
 
-namespace {
-
 fi_info* find(const std::string& provider, bool connected) {
   fi_info* hints = fi_allocinfo();
   hints->caps = FI_MSG | FI_RMA;
   hints->ep_attr->type = connected ? FI_EP_MSG : FI_EP_RDM;
-  hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
+  hints->mode = FI_CONTEXT;
+  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;
   hints->fabric_attr->prov_name = strdup(provider.c_str());
   fi_info* list = nullptr;
@@ -144,13 +145,30 @@ uint32_t next_event(fid_eq* eq, fi_eq_cm_entry& entry) {
   return event;
 }
 
-}  // namespace
+bool is_connected(const std::string& provider) {
+  return provider == "tcp" || provider == "verbs" || provider == "net" || provider == "sockets";
+}
 
-OfiPair::OfiPair(const std::string& provider, bool connected, bool first, void* memory,
-                 size_t length, const Exchange& exchange)
-    : parts_(std::make_unique<Parts>()) {
-  Parts& p = *parts_;
-  p.info = find(provider, connected);
+class OfiPair final : public NetworkPair {
+ public:
+  explicit OfiPair(const NetworkPairParams& params);
+  void put(size_t length, uint64_t count, uint32_t window) override;
+  void get(size_t length, uint64_t count, uint32_t window) override;
+  void trips(uint64_t count) override;
+  void progress() override;
+
+ private:
+  template <class Post>
+  void batches(size_t length, uint64_t count, uint32_t window, Post&& post);
+
+  size_t bytes_;
+  Parts parts_;
+};
+
+OfiPair::OfiPair(const NetworkPairParams& params) : bytes_(params.bytes) {
+  const bool connected = is_connected(params.transport), first = params.first;
+  Parts& p = parts_;
+  p.info = find(params.transport, connected);
   fid_fabric* fabric = nullptr;
   must(fi_fabric(p.info->fabric_attr, &fabric, nullptr), "fi_fabric");
   p.fabric.reset(fabric);
@@ -164,13 +182,20 @@ OfiPair::OfiPair(const std::string& provider, bool connected, bool first, void* 
   must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
   p.cq.reset(cq);
   fid_mr* mr = nullptr;
-  must(fi_mr_reg(domain, memory, length, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0, &mr, nullptr),
+  must(fi_mr_reg(domain, params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0, &mr, nullptr),
        "fi_mr_reg");
   p.mr.reset(mr);
+  p.local = reinterpret_cast<char*>(params.memory) + params.bytes;
+  if ((p.info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
+    must(fi_mr_reg(domain, p.local, params.bytes, FI_READ | FI_WRITE, 0, 8, 0, &mr, nullptr),
+         "fi_mr_reg");
+    p.local_mr.reset(mr);
+    p.desc = fi_mr_desc(mr);
+  }
 
   Words words{};
   const bool virtual_address = (p.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-  words.base = virtual_address ? reinterpret_cast<uint64_t>(memory) : 0;
+  words.base = virtual_address ? reinterpret_cast<uint64_t>(params.memory) : 0;
   words.key = fi_mr_key(mr);
   words.length = sizeof words.address;
   fid_ep* ep = nullptr;
@@ -198,7 +223,7 @@ OfiPair::OfiPair(const std::string& provider, bool connected, bool first, void* 
     must(fi_getname(&ep->fid, words.address, &words.length), "fi_getname");
   }
   const std::string theirs =
-      exchange(std::string(reinterpret_cast<const char*>(&words), sizeof words));
+      params.exchange(std::string(reinterpret_cast<const char*>(&words), sizeof words));
   Words other;
   std::memcpy(&other, theirs.data(), sizeof other);
   p.remote = other.base;
@@ -230,59 +255,44 @@ OfiPair::OfiPair(const std::string& provider, bool connected, bool first, void* 
   for (int i = 0; i < kReceives; ++i) p.post(&p.receive[static_cast<size_t>(i) * kReceiveBytes]);
 }
 
-OfiPair::~OfiPair() = default;
-
-void OfiPair::put_each(const void* source, size_t length, int count) {
-  put_many(source, length, count, 1);
-}
-void OfiPair::get_each(void* target, size_t length, int count) {
-  get_many(target, length, count, 1);
-}
-
-void OfiPair::put_many(const void* source, size_t length, int count, int window) {
-  Parts& p = *parts_;
-  p.done = 0;
-  for (int i = 0; i < count; ++i) {
-    p.await(i - window + 1);
-    p.put(source, length);
-  }
-  p.await(count);
-}
-
-void OfiPair::get_many(void* target, size_t length, int count, int window) {
-  Parts& p = *parts_;
-  p.done = 0;
-  for (int i = 0; i < count; ++i) {
-    p.await(i - window + 1);
-    p.get(target, length);
-  }
-  p.await(count);
-}
-
-void OfiPair::ping(size_t length, int count) {
-  Parts& p = *parts_;
-  const char data[kReceiveBytes] = {};
-  for (int i = 0; i < count; ++i) {
-    p.arrived = 0;
-    p.send(data, length);
-    while (p.arrived == 0) p.poll();
+template <class Post>
+void OfiPair::batches(size_t length, uint64_t count, uint32_t window, Post&& post) {
+  Parts& p = parts_;
+  const size_t step = length * window <= bytes_ ? length : 0;
+  for (uint64_t begun = 0; begun < count; begun += window) {
+    p.done = 0;
+    for (uint32_t i = 0; i < window; ++i) post(step * i);
+    p.await(window);
   }
 }
 
-void OfiPair::serve() {
-  Parts& p = *parts_;
-  const char data[kReceiveBytes] = {};
-  p.stopped = false;
-  p.arrived = 0;
-  while (!p.stopped) {
-    p.poll();
-    for (; p.arrived > 0 && !p.stopped; --p.arrived) p.send(data, 32);
+void OfiPair::put(size_t length, uint64_t count, uint32_t window) {
+  batches(length, count, window, [&](size_t at) { parts_.put(at, length); });
+}
+
+void OfiPair::get(size_t length, uint64_t count, uint32_t window) {
+  batches(length, count, window, [&](size_t at) { parts_.get(at, length); });
+}
+
+void OfiPair::trips(uint64_t count) {
+  const char data[kMessageBytes] = {};
+  for (uint64_t i = 0; i < count; ++i) {
+    parts_.arrived = 0;
+    parts_.send(data, kMessageBytes);
+    while (parts_.arrived == 0) parts_.poll();
   }
 }
 
-void OfiPair::stop() {
-  const char data[kStopLength] = {};
-  parts_->send(data, kStopLength);
+void OfiPair::progress() {
+  const char data[kMessageBytes] = {};
+  parts_.poll();
+  for (; parts_.arrived > 0; --parts_.arrived) parts_.send(data, kMessageBytes);
 }
 
-}  // namespace causeway::bench
+}  // namespace
+
+std::unique_ptr<NetworkPair> make_network_pair(const NetworkPairParams& params) {
+  return std::make_unique<OfiPair>(params);
+}
+
+}  // namespace causeway::bench::raw

@@ -1,0 +1,298 @@
+// causeway-bench-LIBRARY: the library over one network conduit beside a program that speaks that
+// network's own library, in turn, between the same two processes on the same cores.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "../raw/network_pair.h"
+#include "../raw/socket_pair.h"
+#include "measure.h"
+#include "session.h"
+
+namespace causeway::bench {
+namespace {
+
+constexpr size_t kHalf = 16 << 20;  // reached by the other rank; the other half is local data
+
+struct Wish {
+  std::string name, transport;
+  std::vector<std::string> only;
+  bool quick = false;
+  bool sockets = false;
+};
+
+int parse(int argc, char** argv, Wish& wish) {
+  CLI::App app{"A measuring program of `causeway bench --network`; start it through that"};
+  app.add_option("--name", wish.name, "Network, as the table calls it");
+  app.add_option("--transport", wish.transport, "Of the raw loops, in the words of their library");
+  app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
+  app.add_flag("--quick", wish.quick, "Few and short repetitions");
+  app.add_flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? 0 : 2;
+  }
+  return -1;
+}
+
+class Network {
+ public:
+  Network(Session& session, const Wish& wish, raw::NetworkPair& pair, raw::SocketPair* sockets)
+      : session_(session), job_(session.job()), wish_(wish), pair_(pair), sockets_(sockets) {
+    local_ = job_.owner_address(job_.rank()) + kHalf;
+    std::memset(job_.owner_address(job_.rank()), 1, 2 * kHalf);
+    counters.block = local_;
+  }
+  void measure();
+
+ private:
+  enum class Side { ours, pair, sockets };
+  struct Size {
+    size_t bytes;
+    uint32_t window;
+    uint64_t least;  // operations per repetition
+  };
+
+  template <class Ours, class Raw>
+  void compare(const char* name, const Size& size, Side raw_side, Ours&& ours, Raw&& raw);
+  // The first rank measures `body(turns)`, the other one makes progress for that side meanwhile.
+  template <class Body>
+  double series(Side side, uint64_t turns, Body&& body);
+  void move_on(Side side);
+  void put(const char* name, const Size& size);
+  void get(const char* name, const Size& size);
+  void messages(const char* name, Side raw_side);
+
+  Session& session_;
+  Job& job_;
+  const Wish& wish_;
+  raw::NetworkPair& pair_;
+  raw::SocketPair* sockets_;
+  unsigned char* local_;
+  uint64_t phase_ = 0;
+};
+
+void Network::move_on(Side side) {
+  switch (side) {
+    case Side::ours:
+      gasnet_AMPoll();
+      break;
+    case Side::pair:
+      pair_.progress();
+      break;
+    case Side::sockets:
+      sockets_->progress();
+      break;
+  }
+}
+
+template <class Body>
+double Network::series(Side side, uint64_t turns, Body&& body) {
+  std::atomic<uint64_t>& ended = job_.shared()->line.turn;
+  ++phase_;
+  double elapsed = 0;
+  if (job_.is_first()) {
+    elapsed = elapsed_ns([&] { body(turns); });
+    ended.store(phase_, std::memory_order_release);
+  } else {
+    // Both sides give way as often: where the kernel carries the data it needs processors too.
+    const uint32_t looks = job_.oversubscribed() ? 16 : 1000;
+    for (uint32_t turn = 1; ended.load(std::memory_order_acquire) != phase_; ++turn) {
+      move_on(side);
+      if (turn % looks == 0) sched_yield();
+    }
+  }
+  job_.sync();
+  return elapsed / static_cast<double>(turns);
+}
+
+template <class Ours, class Raw>
+void Network::compare(const char* name, const Size& size, Side raw_side, Ours&& ours, Raw&& raw) {
+  if (!session_.wants(name)) return;
+  const uint64_t few = size.least;
+  series(raw_side, few, raw);
+  const double once = series(Side::ours, few, ours);
+  // A repetition is some tens of round trips: ten times what memory takes.
+  uint64_t turns = turns_for(10 * session_.aim_ns(), once, 1 << 12);
+  turns = (std::max(turns, size.least) + size.window - 1) / size.window * size.window;
+  turns = job_.from_root(turns);
+  const Comparison result = interleave(
+      session_.repetitions(), [&] { return series(Side::ours, turns, ours); },
+      [&] { return series(raw_side, turns, raw); });
+  std::string note = job_.oversubscribed() ? "ranks share cores" : "";
+  if (size.bytes >= 1 << 20) {
+    const double bytes = static_cast<double>(size.bytes);
+    note += fmt::format("{}{:.2f} GB/s, raw {:.2f}", note.empty() ? "" : "; ", bytes / result.ours,
+                        bytes / result.raw);
+  }
+  const double unit = size.bytes >= 1 << 20 ? 1e3 : 1;
+  session_.report({name, result.ours / unit, result.raw / unit, wish_.name, note});
+}
+
+// Windows are let out whole, as programs with implicit operations do.
+void Network::put(const char* name, const Size& size) {
+  unsigned char* const owner = job_.owner_address(job_.peer());
+  const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
+  compare(
+      name, size, Side::pair,
+      [&](uint64_t n) {
+        if (size.window == 1) {
+          for (uint64_t i = 0; i < n; ++i)
+            gex_RMA_PutBlocking(job_.tm(), job_.peer(), owner, local_, size.bytes, 0);
+          return;
+        }
+        for (uint64_t done = 0; done < n; done += size.window) {
+          for (uint32_t i = 0; i < size.window; ++i)
+            gex_RMA_PutNBI(job_.tm(), job_.peer(), owner + step * i, local_ + step * i, size.bytes,
+                           GEX_EVENT_DEFER, 0);
+          gex_NBI_Wait(GEX_EC_PUT, 0);
+        }
+      },
+      [&](uint64_t n) { pair_.put(size.bytes, n, size.window); });
+}
+
+void Network::get(const char* name, const Size& size) {
+  unsigned char* const owner = job_.owner_address(job_.peer());
+  const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
+  compare(
+      name, size, Side::pair,
+      [&](uint64_t n) {
+        if (size.window == 1) {
+          for (uint64_t i = 0; i < n; ++i)
+            gex_RMA_GetBlocking(job_.tm(), local_, job_.peer(), owner, size.bytes, 0);
+          return;
+        }
+        for (uint64_t done = 0; done < n; done += size.window) {
+          for (uint32_t i = 0; i < size.window; ++i)
+            gex_RMA_GetNBI(job_.tm(), local_ + step * i, job_.peer(), owner + step * i, size.bytes,
+                           0);
+          gex_NBI_Wait(GEX_EC_GET, 0);
+        }
+      },
+      [&](uint64_t n) { pair_.get(size.bytes, n, size.window); });
+}
+
+void Network::messages(const char* name, Side raw_side) {
+  compare(
+      name, {0, 1, 4}, raw_side,
+      [&](uint64_t n) {
+        for (uint64_t i = 0; i < n; ++i) {
+          const uint64_t before = counters.pongs;
+          gex_AM_RequestShort1(job_.tm(), job_.peer(), kPing, 0, static_cast<gex_AM_Arg_t>(i));
+          GASNET_BLOCKUNTIL(counters.pongs != before);
+        }
+      },
+      [&](uint64_t n) {
+        if (raw_side == Side::pair) pair_.trips(n);
+        if (raw_side == Side::sockets) sockets_->trips(n);
+      });
+}
+
+void Network::measure() {
+  put("net.put8", {8, 1, 4});
+  get("net.get8", {8, 1, 4});
+  messages("net.am.short", Side::pair);
+  if (sockets_ != nullptr) messages("net.am.socket", Side::sockets);
+  put("net.put.4KiB", {4 << 10, 1, 4});
+  get("net.get.4KiB", {4 << 10, 1, 4});
+  put("net.put.1MiB", {1 << 20, 8, 8});
+  get("net.get.1MiB", {1 << 20, 8, 8});
+  put("net.put.4MiB", {4 << 20, 4, 4});
+  get("net.get.4MiB", {4 << 20, 4, 4});
+  put("net.flood8", {8, raw::kMostAtOnce, session_.quick() ? 256u : 4096u});
+}
+
+// What the raw loops tell each other travels through the memory that the ranks share without the
+// library.
+std::string exchange(Job& job, const std::string& words) {
+  constexpr size_t kRoom = 64 << 10;
+  const auto at = [&](uint32_t rank) { return job.shared()->data + rank * kRoom; };
+  const size_t length = words.size();
+  if (length > kRoom - sizeof length) throw std::runtime_error("too long an introduction");
+  std::memcpy(at(job.rank()), &length, sizeof length);
+  std::memcpy(at(job.rank()) + sizeof length, words.data(), length);
+  job.sync();
+  size_t theirs = 0;
+  std::memcpy(&theirs, at(job.peer()), sizeof theirs);
+  std::string out(reinterpret_cast<const char*>(at(job.peer())) + sizeof theirs, theirs);
+  job.sync();
+  return out;
+}
+
+// The raw loops' memory, made as a segment is: shared pages.
+class Memory {
+ public:
+  Memory() {
+    base_ = mmap(nullptr, 2 * kHalf, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (base_ == MAP_FAILED) throw std::runtime_error("no memory for the raw loops");
+    std::memset(base_, 1, 2 * kHalf);
+  }
+  ~Memory() { munmap(base_, 2 * kHalf); }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+  unsigned char* base() const { return static_cast<unsigned char*>(base_); }
+
+ private:
+  void* base_;
+};
+
+void measure_all(Job& job, const Wish& wish) {
+  const auto words = [&](const std::string& own) { return exchange(job, own); };
+  const Memory memory;
+  std::unique_ptr<raw::SocketPair> sockets;
+  if (wish.sockets) sockets = std::make_unique<raw::SocketPair>(job.is_first(), words);
+  const auto pair = raw::make_network_pair(
+      {wish.transport, job.is_first(), memory.base(), kHalf, words});
+  job.sync();
+  if (job.is_first()) {
+    fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),
+               job.pinned() ? 1 : 0);
+    fflush(stdout);
+  }
+  Session session(job, wish.quick, wish.only);
+  Network(session, wish, *pair, sockets.get()).measure();
+  job.sync();
+}
+
+int run(Job& job, const Wish& wish) {
+  if (job.size() != 2) {
+    fmt::print(stderr, "{}: needs 2 ranks\n", program_invocation_short_name);
+    return 1;
+  }
+  job.map_shared();
+  if (job.shared() == nullptr) {
+    fmt::print(stderr, "{}: ranks cannot share memory through /proc/PID/fd\n",
+               program_invocation_short_name);
+    return 1;
+  }
+  try {
+    measure_all(job, wish);
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "{}: {}\n", program_invocation_short_name, e.what());
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace causeway::bench
+
+int main(int argc, char** argv) {
+  using namespace causeway::bench;
+  Wish wish;
+  if (const int status = parse(argc, argv, wish); status >= 0) return status;
+  Job job(&argc, &argv, 2 * kHalf, true);
+  const int status = run(job, wish);
+  // A rank that failed alone must not wait for the other one.
+  if (status == 0) job.sync();
+  gasnet_exit(status);
+}

@@ -1,0 +1,54 @@
+// Two processes joined by a network's own library and nothing else: the loops that a conduit over
+// that library is measured against. Same transport, same sizes, same moment of completion.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace causeway::bench::raw {
+
+// A message of trips(): as long as the frame of a short active message with an argument.
+inline constexpr size_t kMessageBytes = 32;
+inline constexpr uint32_t kMostAtOnce = 256;
+
+class NetworkPair {
+ public:
+  // Gives the other process these bytes and returns the other's. Called by both at once, as often.
+  using Exchange = std::function<std::string(const std::string&)>;
+
+  virtual ~NetworkPair() = default;
+  NetworkPair(const NetworkPair&) = delete;
+  NetworkPair& operator=(const NetworkPair&) = delete;
+
+  // The memory that both sides made in the same way: `bytes` that the other process reaches, and
+  // as many behind them that operations take their local data from.
+  // `count` operations of `length` bytes, `window` posted at a time, each batch complete before the
+  // next one begins; a put is complete when its data is visible at the target.
+  virtual void put(size_t length, uint64_t count, uint32_t window) = 0;
+  virtual void get(size_t length, uint64_t count, uint32_t window) = 0;
+  // `count` messages of kMessageBytes there and back, one at a time.
+  virtual void trips(uint64_t count) = 0;
+  // What the other side does meanwhile: moves things on, answers messages.
+  virtual void progress() = 0;
+
+ protected:
+  NetworkPair() = default;
+};
+
+struct NetworkPairParams {
+  std::string transport;  // what stands behind the slash: a provider, transports, or nothing
+  bool first;             // of the two; it connects
+  unsigned char* memory;  // 2 * bytes, page-aligned, touched
+  size_t bytes;
+  NetworkPair::Exchange exchange;
+};
+
+// Of the library that the program is linked with. Throws std::runtime_error with its words.
+std::unique_ptr<NetworkPair> make_network_pair(const NetworkPairParams& params);
+
+}  // namespace causeway::bench::raw
