@@ -27,6 +27,8 @@ constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500
 
 constexpr const char* kFirstCard = "causeway.card.0";
 constexpr const char* kGoodbye = "causeway.goodbye";
+// Longer than the library's own wait for the answer to a goodbye, two seconds.
+constexpr std::chrono::seconds kLeaveWithin(10);
 constexpr uint64_t kAskRemote = 1'000'000'000;
 
 // Up to so many ranks, every rank gets every card itself: one fence instead of two.
@@ -596,11 +598,28 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   if (!joined_) return;
   joined_ = false;
   state_->stop();
+  // In a thread of its own, because the library waits without end where the program has closed its
+  // socket, or the server is stopped.
+  auto promise = std::make_shared<std::promise<std::string>>();
+  std::future<std::string> answer = promise->get_future();
   // PMIx does not carry empty objects, so a byte goes ahead.
-  publish(kGoodbye, "c" + (code ? std::to_string(*code) : std::string()));
-  PMIx_Deregister_event_handler(event_handler_, nullptr, nullptr);
-  // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
-  PMIx_Finalize(nullptr, 0);
+  const std::string said = "c" + (code ? std::to_string(*code) : std::string());
+  quiet_thread([promise, said, handler = event_handler_] {
+    std::string failure;
+    try {
+      publish(kGoodbye, said);
+    } catch (const std::exception& e) {
+      failure = e.what();
+    }
+    PMIx_Deregister_event_handler(handler, nullptr, nullptr);
+    // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
+    PMIx_Finalize(nullptr, 0);
+    promise->set_value(failure);
+  }).detach();
+  if (answer.wait_for(kLeaveWithin) != std::future_status::ready)
+    throw Error(CWY_ERR_UNREACHABLE, "the launcher's PMIx server did not take the goodbye");
+  if (const std::string failure = answer.get(); !failure.empty())
+    throw Error(CWY_ERR_UNREACHABLE, "{}", failure);
 }
 
 }  // namespace causeway

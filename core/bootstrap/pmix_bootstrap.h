@@ -55,7 +55,7 @@ class PmixBootstrap final : public Bootstrap {
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;
-  void publish(const std::string& key, std::string content);
+  static void publish(const std::string& key, std::string content);
   std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
   using Answer = std::function<void(std::optional<std::string>)>;
   void ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then);

@@ -115,10 +115,8 @@ class Front {
       throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", std::strerror(errno));
     UniqueFd mine(ends[0]), keepers(ends[1]);
     const pid_t keeper = ::fork();
-    if (keeper < 0) {
-      session_.sweep();
+    if (keeper < 0)
       throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", std::strerror(errno));
-    }
     if (keeper == 0) {
       mine.reset();
       return keep(std::move(keepers));
@@ -142,6 +140,7 @@ class Front {
     int status = 1;
     const pid_t self = ::getpid();
     try {
+      session_.make();
       const auto keeper = make_keeper_(session_, std::move(front), signals_.before());
       if (keeper->spawn()) return true;
       ::prctl(PR_SET_NAME, "causeway-keeper");
@@ -247,7 +246,7 @@ constexpr size_t kThreadsAllowed = 1;
 #endif
 
 Front front_of_job(const LaunchOptions& options) {
-  return Front("run", options.kill_grace_s, launch::SessionDir::create(),
+  return Front("run", options.kill_grace_s, launch::SessionDir(),
                [&options](const launch::SessionDir& session, UniqueFd front,
                           const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
                  return std::make_unique<launch::Job>(options, session, std::move(front), mask);
@@ -274,7 +273,7 @@ int run_relay() {
                   joined.order.directory, std::strerror(errno));
     const launch::StartOrder& order = joined.order;
     Front front("relay", order.kill_grace_s,
-                launch::SessionDir::create(launch::relay_session(order)),
+                launch::SessionDir(launch::relay_session(order)),
                 [&joined](const launch::SessionDir& session, UniqueFd to_front,
                           const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
                   return std::make_unique<launch::Relay>(

@@ -69,8 +69,8 @@ bool ours(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
-// A live job holds a lock on its directory through front and keeper; the lock, unlike a process
-// id, cannot be mistaken across pid namespaces or after reuse.
+// A live job's keeper holds a lock on its directory, which, unlike a process id, cannot be mistaken
+// across pid namespaces or after reuse.
 void sweep_stale(const std::string& base) {
   std::error_code ignored;
   const std::string prefix = name_prefix();
@@ -87,36 +87,35 @@ void sweep_stale(const std::string& base) {
 
 }  // namespace
 
-SessionDir SessionDir::create(const std::string& name) {
-  const std::string base = base_directory();
-  sweep_stale(base);
-  for (int attempt = 0; attempt < 16; ++attempt) {
-    SessionDir dir;
-    dir.job_id_ =
-        name.empty() ? fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text()) : name;
-    dir.path_ = base + "/" + dir.job_id_;
-    // Locked before it gets a name that a sweeper looks at.
-    const std::string hidden = base + "/." + dir.job_id_;
-    if (::mkdir(hidden.c_str(), 0700) != 0) {
-      if (errno == EEXIST) continue;
-      throw Error(CWY_ERR_INVALID,
-                  "cannot create the job's private directory in {}: {}; set TMPDIR to a writable "
-                  "directory",
-                  base, std::strerror(errno));
-    }
-    dir.lock_ = lock_directory(hidden);
-    if (dir.lock_ && ::rename(hidden.c_str(), dir.path_.c_str()) == 0) return dir;
-    ::rmdir(hidden.c_str());
-  }
-  throw Error(CWY_ERR_INVALID, "cannot create the job's private directory in {}", base);
+SessionDir::SessionDir(const std::string& name)
+    : base_(base_directory()),
+      job_id_(name.empty() ? fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text())
+                           : name),
+      path_(base_ + "/" + job_id_) {}
+
+void SessionDir::make() {
+  sweep_stale(base_);
+  const auto fail = [this] {
+    throw Error(CWY_ERR_INVALID,
+                "cannot create the job's private directory in {}: {}; set TMPDIR to a writable "
+                "directory",
+                base_, std::strerror(errno));
+  };
+  // Locked before it gets a name that a sweeper looks at.
+  const std::string hidden = base_ + "/." + job_id_;
+  if (::mkdir(hidden.c_str(), 0700) != 0) fail();
+  lock_ = lock_directory(hidden);
+  if (lock_ && ::rename(hidden.c_str(), path_.c_str()) == 0) return;
+  const int failure = errno;
+  ::rmdir(hidden.c_str());
+  errno = failure;
+  fail();
 }
 
 void SessionDir::sweep() const {
-  if (path_.empty()) return;
   remove_job(path_, job_id_);
-  const fs::path base = fs::path(path_).parent_path();
   std::error_code ignored;
-  for (fs::directory_iterator it(base, ignored), end; it != end; it.increment(ignored)) {
+  for (fs::directory_iterator it(base_, ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
     const std::string name = it->path().filename().string();
     if (name.rfind(job_id_ + ".", 0) != 0 || !ours(it->path())) continue;

@@ -10,10 +10,13 @@ namespace causeway::launch {
 
 class SessionDir {
  public:
-  // Sweeps directories whose launchers are dead, then makes a new one, mode 0700, below $TMPDIR
-  // or /tmp. Its name, "causeway-<uid>-<pid>-<random>", is also the name of the job. A relay gives
-  // the name: that of its job and what tells the hosts apart. Throws Error.
-  static SessionDir create(const std::string& name = "");
+  // Chooses place and name, below $TMPDIR or /tmp. The name, "causeway-<uid>-<pid>-<random>", is
+  // also that of the job. A relay gives it: that of its job and what tells the hosts apart.
+  explicit SessionDir(const std::string& name = "");
+
+  // Sweeps directories whose launchers are dead, then makes this one, mode 0700. In the keeper: a
+  // front that is killed before it has one leaves nothing then. Throws Error.
+  void make();
 
   const std::string& path() const { return path_; }
   const std::string& job_id() const { return job_id_; }
@@ -23,9 +26,10 @@ class SessionDir {
   void sweep() const;
 
  private:
-  std::string path_;
+  std::string base_;
   std::string job_id_;
-  UniqueFd lock_;  // its flock says that the job lives: held by front and keeper, not by ranks
+  std::string path_;
+  UniqueFd lock_;  // its flock says that the job lives: held by the keeper, not by ranks
 };
 
 }  // namespace causeway::launch

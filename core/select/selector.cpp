@@ -36,11 +36,22 @@ std::string missing_reason(const ConduitSet& set, const std::string& name) {
   return "not defined under conduits:";
 }
 
-std::string describe(const PeerFacts& peer, const std::vector<Refusal>& refused,
-                     const PeerRule* rule) {
+std::string describe(const ConduitSet& set, const PeerFacts& peer,
+                     const std::vector<Refusal>& refused, const PeerRule* rule) {
   std::string text = fmt::format("rank {} on host {} ({}) cannot be reached", peer.desc.peer.rank,
                                  peer.host, locality_word(peer.locality));
-  if (rule == nullptr) return text + ": no entry of peers: matches it; add one";
+  if (rule == nullptr) {
+    text += ": no entry of peers: matches it; ";
+    // Without shm no rank is a neighbor, so a rule for neighbors does not match.
+    if (set.failures.empty()) return text + "add one";
+    text += "not there, which may be why:";
+    const char* separator = " ";
+    for (const ConduitFailure& failure : set.failures) {
+      text += fmt::format("{}{}: {}", separator, failure.name, failure.reason);
+      separator = "; ";
+    }
+    return text;
+  }
   text += fmt::format(" by {} ({})", rule->label, rule->where.str());
   for (const Refusal& r : refused) text += fmt::format("; {}: {}", r.conduit, r.reason);
   return text;
@@ -101,7 +112,7 @@ class Chooser {
       if (rule_.require) break;
     }
     if (general_.conduits.empty()) {
-      throw Error(CWY_ERR_UNREACHABLE, "{}", describe(peer_, choice_.refused, &rule_));
+      throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set_, peer_, choice_.refused, &rule_));
     }
     choice_.general = general_.conduits.front();
   }
@@ -230,7 +241,7 @@ const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;
   choice.rule = rule_for(config, peer);
-  if (choice.rule == nullptr) throw Error(CWY_ERR_UNREACHABLE, "{}", describe(peer, {}, nullptr));
+  if (choice.rule == nullptr) throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set, peer, {}, nullptr));
   Chooser(config, set, peer, choice).choose_all();
   return choice;
 }

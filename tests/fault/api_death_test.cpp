@@ -90,6 +90,16 @@ TEST(DiesLast, ByReturning) {
   EXPECT_LT(result.seconds, kSoon);
 }
 
+// Would catch: named shared memory that a job leaves behind, whether its ranks leave or die.
+TEST(PosixMemory, IsGoneWithTheJob) {
+  for (const char* how : {"kill", "return"}) {
+    const Result result = run({.words = {"die", "exit", how},
+                               .ranks = 3,
+                               .flags = {"--set", "conduits.shm.options.memory=posix"}});
+    EXPECT_EQ(result.status, std::string(how) == "kill" ? 137 : 0) << result.err;
+  }
+}
+
 // A job of one has nobody to tell.
 TEST(DiesAlone, BySignal) {
   const Result result = run({.words = {"die", "barrier", "kill"}, .ranks = 1});

@@ -130,6 +130,16 @@ TEST(Exit, TheOthersCanAskHowARankLeft) {
   EXPECT_EQ(count(alone.run().out, "rank 2 left alone"), 2u);
 }
 
+// Would catch: a goodbye that waits for ever because the program, as one that becomes a daemon does,
+// has closed descriptors that are not its own.
+TEST(Exit, WithoutDescriptorsIsNoHang) {
+  Command command(job(2, {"init", "exchange", "close", "finalize"}));
+  const Result result = command.run(60);
+  EXPECT_NE(result.status, 0);
+  EXPECT_LT(result.seconds, 30.0);
+  expect_clean(command);
+}
+
 // Would catch: the time for the others counted from the first that left, which ends well-behaved
 // jobs whose many ranks leave one by one on few cores.
 TEST(Exit, RanksMayLeaveOneByOne) {

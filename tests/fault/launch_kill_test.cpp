@@ -1,6 +1,7 @@
 // The launcher itself is killed, stopped or told to stop: nothing may be left.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -41,6 +42,18 @@ TEST_P(Guardians, FrontKilled) {
   ::kill(command.pid(), SIGKILL);
   EXPECT_EQ(command.wait().status, 137);
   expect_clean(command);
+}
+
+// Would catch: a session directory made before there is anybody who would remove it.
+TEST(Front, KilledWhileItStarts) {
+  for (int delay_us = 0; delay_us < 40000; delay_us += 1300) {
+    Command command(job(2, {"init", "exchange", "sleep=30"}));
+    command.start();
+    ::usleep(static_cast<useconds_t>(delay_us));
+    ::kill(command.pid(), SIGKILL);
+    EXPECT_EQ(command.wait().status, 137);
+    expect_clean(command);
+  }
 }
 
 // Would catch: the same when the process that the user does not see is killed.

@@ -200,6 +200,10 @@ void perform(const std::string& word, const std::string& value) {
     for (const int signal : {SIGQUIT, SIGTERM, SIGINT}) ::signal(signal, SIG_IGN);
     return;
   }
+  if (word == "close") {
+    for (int fd = 3; fd < 256; ++fd) ::close(fd);
+    return;
+  }
   if (word == "daemon") return daemonise();
   if (word == "thread") return std::thread([] { ::pause(); }).detach();
   if (word == "stdin") return echo_stdin();

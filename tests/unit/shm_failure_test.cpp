@@ -14,11 +14,11 @@ using harness::Endpoint;
 using harness::Message;
 using harness::shm_defaults;
 
-size_t count_entries(const char* directory, const char* beginning) {
+size_t count_entries(const char* directory, const char* part) {
   size_t n = 0;
   DIR* d = opendir(directory);
   while (const dirent* entry = readdir(d))
-    n += std::strncmp(entry->d_name, beginning, std::strlen(beginning)) == 0;
+    n += std::strstr(entry->d_name, part) != nullptr;
   closedir(d);
   return n;
 }
@@ -64,7 +64,7 @@ class Failure : public ::testing::Test {
 // Catches: a killed peer that is never noticed by a napping or by a blocked sender, is reported
 // twice, or whose last messages are thrown away; objects left behind (memfd).
 TEST_F(Failure, KilledPeerIsReportedOnceAndLeavesNothing) {
-  const size_t objects = count_entries("/dev/shm", "cwy.");
+  const size_t objects = count_entries("/dev/shm", ".cwy.");
   const cwyc_module* module = harness::load_conduit("shm", 0, 2);
   {
     Endpoint ep(module, shm_defaults({{"memory", "memfd"}}));
@@ -90,7 +90,7 @@ TEST_F(Failure, KilledPeerIsReportedOnceAndLeavesNothing) {
     module->purge(conn);
     module->purge(conn);
   }
-  EXPECT_EQ(count_entries("/dev/shm", "cwy."), objects);
+  EXPECT_EQ(count_entries("/dev/shm", ".cwy."), objects);
 }
 
 // Catches: a sender that retries for ever because the receiver of its full ring is dead.
@@ -224,26 +224,26 @@ TEST_F(Failure, AddressesOfTheDeadAndForgedOnes) {
 TEST_F(Failure, StalePosixObjectsAreSwept) {
   const auto posix = shm_defaults({{"memory", "posix"}});
   const cwyc_module* module = harness::load_conduit("shm", 0, 2);
-  const size_t before = count_entries("/dev/shm", "cwy.");
+  const size_t before = count_entries("/dev/shm", ".cwy.");
   {
     Endpoint ep(module, posix);
     const pid_t pid = victim(ep, 1, posix, [](Endpoint&, cwyc_conn*) {});
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before + 2);
     kill_and_reap(pid);
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before + 2);
     Endpoint next(module, posix);
     // Ours and next's; the victim's went.
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before + 2);
     // A peer that notices a death tidies up too, also before the dead is reaped.
     const pid_t second = victim(ep, 2, posix, [](Endpoint&, cwyc_conn*) {});
     ASSERT_NE(ep.connect(board->read(1), {1, 2}), nullptr) << ep.last_error();
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 3);
+    EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before + 3);
     kill(second, SIGKILL);
     EXPECT_TRUE(ep.wait([&] { return !core().peer_events.empty(); }));
-    EXPECT_EQ(count_entries("/dev/shm", "cwy."), before + 2);
+    EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before + 2);
     waitpid(second, nullptr, 0);
   }
-  EXPECT_EQ(count_entries("/dev/shm", "cwy."), before);
+  EXPECT_EQ(count_entries("/dev/shm", ".cwy."), before);
 }
 
 // Catches: descriptors or mappings that survive an endpoint.

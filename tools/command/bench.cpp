@@ -86,6 +86,7 @@ void add_bench(CLI::App& app, int& status) {
   sub->add_flag("--instructions", request.instructions,
                 "Also count instructions under valgrind, where that is installed");
   sub->add_option("--config", request.config, "Configuration file of the measured jobs")
+      ->check(CLI::ExistingFile)
       ->type_name("FILE");
   sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
       ->allow_extra_args(false)

@@ -1,4 +1,11 @@
 // causeway: the command beside the library.
+#include <fmt/core.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+
 #include "commands.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +22,13 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? kOk : kUsage;
+    status = app.exit(e) == 0 ? kOk : kUsage;
   }
-  return status;
+  // A full disk is seen here at the latest; a table that is cut off must not look complete.
+  errno = 0;
+  const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.flush();
+  if (written) return status;
+  fmt::print(stderr, "causeway: cannot write the output: {}\n",
+             errno != 0 ? std::strerror(errno) : "an earlier write failed");
+  return status == kOk ? kFailed : status;
 }

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -145,6 +146,13 @@ std::string check_stdin(const std::string& text) {
   return text == "none" || digits ? "" : "'" + text + "' is neither a rank nor 'none'";
 }
 
+std::string check_seconds(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  const bool number = end != text.c_str() && *end == '\0' && std::isfinite(seconds) && seconds > 0;
+  return number ? "" : "'" + text + "' is not a positive number of seconds";
+}
+
 std::string check_set(const std::string& text) {
   const size_t equals = text.find('=');
   return equals != std::string::npos && equals > 0 ? ""
@@ -211,7 +219,7 @@ void add_run(CLI::App& app, int& status) {
       ->take_all();
   run->add_flag("--tag-output", options->tag_output, "Put \"[rank] \" before every line");
   run->add_option("--timeout", options->timeout_s, "End the job after this many seconds")
-      ->check(CLI::PositiveNumber);
+      ->check(check_seconds);
   run->add_option("--stdin", options->stdin_rank, "Rank that reads stdin, or none")
       ->check(check_stdin)
       ->capture_default_str();

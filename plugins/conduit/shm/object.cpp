@@ -28,12 +28,15 @@ namespace {
 
 constexpr const char* posix_directory = "/dev/shm";
 
-// The name says who owns the object, so that a later start can tell whether that process lives.
+// The name begins with the job's, by which our launcher removes at a job's end what a rank that was
+// killed could not. It says who owns the object, so that elsewhere a later start can tell whether
+// that process lives.
 void make_name(const char* job_id, char (&name)[128]) {
   static std::atomic<uint32_t> sequence{0};  // relaxed: only has to differ each time
   const auto pid = static_cast<uint32_t>(getpid());
-  std::snprintf(name, sizeof name, "/cwy.%" PRIx64 ".%u.%" PRIu64 ".%u.%.60s", pid_namespace(), pid,
-                process_start_time(pid), sequence.fetch_add(1, std::memory_order_relaxed), job_id);
+  std::snprintf(name, sizeof name, "/%.60s.cwy.%" PRIx64 ".%u.%" PRIu64 ".%u", job_id,
+                pid_namespace(), pid, process_start_time(pid),
+                sequence.fetch_add(1, std::memory_order_relaxed));
   for (char* c = name + 1; *c != '\0'; ++c)
     if (*c == '/') *c = '_';
 }
@@ -87,7 +90,9 @@ void sweep_stale_objects() {
   while (const dirent* entry = readdir(directory)) {
     uint64_t space = 0, start = 0;
     uint32_t pid = 0;
-    if (std::sscanf(entry->d_name, "cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3)
+    const char* owner = std::strstr(entry->d_name, ".cwy.");
+    if (owner == nullptr) continue;
+    if (std::sscanf(owner, ".cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3)
       continue;
     // Another namespace's pids say nothing here. Other users' objects refuse to go by themselves.
     if (space == here && process_start_time(pid) != start)
