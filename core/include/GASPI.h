@@ -207,7 +207,9 @@ gaspi_return_t gaspi_config_set(gaspi_config_t new_config);
 /* 5.3.1. Joins the job that a launcher started (`causeway run`, srun --mpi=pmix, mpirun), or that
  * CAUSEWAY_RANKS asks for, or alone. All processes call it, and in the same order with the starts
  * of other clients of the library. May be used beside GASNet-EX and GASNet-1 in one process. With
- * CAUSEWAY_RANKS it must be called before the process has a second thread. */
+ * CAUSEWAY_RANKS it must be called before the process has a second thread. With GASPI_BIND=socket in
+ * the environment it binds the calling thread, and those it makes later, to a socket of the host;
+ * another value than that, "none" or nothing is GASPI_ERR_ENV. */
 gaspi_return_t gaspi_proc_init(gaspi_timeout_t timeout);
 /* 5.3.4. Waits for the other healthy processes, then frees everything; final: the process cannot
  * be initialised again. */

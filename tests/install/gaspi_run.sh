@@ -9,7 +9,7 @@ tree=$1 work=$2 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
-unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASPI_AGENT
+unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASPI_AGENT GASPI_BIND
 export PKG_CONFIG_PATH="$tree/lib/pkgconfig"
 libdir=$(pkg-config --variable=libdir GPI2)
 run=$tree/bin/gaspi_run
@@ -66,8 +66,8 @@ rank 2 of 3, 2 of 3 here, where with 0 arguments'
 expect "a file" 0 "$three" "$run" -m "$work/local" "$work/where"
 expect "the same file for causeway run" 0 "$three" \
   "$tree/bin/causeway" run --host-file "$work/local" -- "$work/where"
-expect "a number, options of the program" 7 'rank 0 of 2, 0 of 2 here, where with 3 arguments
-rank 1 of 2, 1 of 2 here, where with 3 arguments' \
+expect "a number, options of the program" 7 'rank 0 of 2, 0 of 2 here, where with 3 arguments, bound
+rank 1 of 2, 1 of 2 here, where with 3 arguments, bound' \
   "$run" -m "$work/local" -N -n 2 "$work/where" -n 7 -m
 expect "help" 0 "$("$run" --help | sort)" "$run" -h
 grep -q '^usage: gaspi_run -m FILE' "$work/out" || fail "help: no usage"
@@ -101,6 +101,9 @@ rank 3 of 4, 0 of 1 here, where with 1 arguments' \
   "$run" -m "$work/hosts" -b "$work/first" "$work/where" x
 
 # Mistakes.
+env -u GASPI_AGENT GASPI_BIND=x timeout 60 "$run" -m "$work/local" -n 2 "$work/where" >"$work/out" 2>"$work/err" &&
+  fail "GASPI_BIND=x is accepted"
+grep -q "GASPI_BIND is 'x'; expected 'none' or 'socket'" "$work/err" || fail "GASPI_BIND=x: no word of it"
 : >"$work/empty"
 printf '# nobody\n\n' >"$work/nobody"
 printf 'alpha\n-oProxyCommand=x\n' >"$work/option"

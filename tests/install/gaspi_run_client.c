@@ -21,8 +21,9 @@ int main(int argc, char** argv) {
   check(gaspi_allreduce(&one, &all, 1, GASPI_OP_SUM, GASPI_TYPE_UINT, GASPI_GROUP_ALL, GASPI_BLOCK),
         "gaspi_allreduce");
   if (all != ranks) return 8;
-  printf("rank %u of %u, %u of %u here, %s with %d arguments\n", rank, ranks, local, locals,
-         strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1, argc - 1);
+  printf("rank %u of %u, %u of %u here, %s with %d arguments%s\n", rank, ranks, local, locals,
+         strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1, argc - 1,
+         getenv("GASPI_BIND") != NULL ? ", bound" : "");
   fflush(stdout);
   check(gaspi_proc_term(GASPI_BLOCK), "gaspi_proc_term");
   return argc > 2 ? atoi(argv[2]) : 0;

@@ -111,7 +111,7 @@ gaspi_return_t check_user_reduction(const World& w, const char* call, const void
     return refuse(GASPI_ERR_INV_NUM, call,
                   fmt::format("{} elements; expected 1 to {}", num, w.config.allreduce_elem_max));
   }
-  if (size == 0 || num * size > w.config.allreduce_buf_size) {
+  if (size == 0 || size > w.config.allreduce_buf_size / num) {  // a product could overflow
     return refuse(GASPI_ERR_INV_SIZE, call,
                   fmt::format("{} elements of {} bytes; at most {} bytes fit", num, size,
                               w.config.allreduce_buf_size));

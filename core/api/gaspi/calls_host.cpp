@@ -3,10 +3,14 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "api/gaspi/entry.h"
+#include "api/gaspi/host.h"
+#include "diag/log.h"
 
 using namespace causeway;
 using namespace causeway::gaspi;
@@ -36,7 +40,54 @@ double frequency() {
   return khz * 1e-3;
 }
 
+std::string asked_binding() {
+  const char* const text = std::getenv("GASPI_BIND");
+  return text == nullptr ? "" : text;
+}
+
+// The processors that the calling thread may use, by socket.
+std::map<int, cpu_set_t> usable_sockets() {
+  std::map<int, cpu_set_t> sockets;
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return sockets;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (!CPU_ISSET(static_cast<size_t>(cpu), &allowed)) continue;
+    const int package = package_of(cpu);
+    if (package < 0) return {};
+    const auto [at, fresh] = sockets.try_emplace(package);
+    if (fresh) CPU_ZERO(&at->second);
+    CPU_SET(static_cast<size_t>(cpu), &at->second);
+  }
+  return sockets;
+}
+
 }  // namespace
+
+gaspi_return_t check_binding() {
+  const std::string asked = asked_binding();
+  if (asked.empty() || asked == "none" || asked == "socket") return GASPI_SUCCESS;
+  return refuse(GASPI_ERR_ENV, "gaspi_proc_init()",
+                fmt::format("GASPI_BIND is '{}'; expected 'none' or 'socket'", asked));
+}
+
+uint32_t block_of(uint32_t rank, uint32_t ranks, uint32_t blocks) {
+  return static_cast<uint32_t>(static_cast<uint64_t>(rank) * blocks / ranks);
+}
+
+void bind_as_asked(uint32_t local_rank, uint32_t local_num) {
+  if (asked_binding() != "socket") return;
+  const std::map<int, cpu_set_t> sockets = usable_sockets();
+  if (!sockets.empty()) {
+    auto mine = sockets.begin();
+    std::advance(mine, block_of(local_rank, local_num, static_cast<uint32_t>(sockets.size())));
+    if (::sched_setaffinity(0, sizeof mine->second, &mine->second) == 0) return;
+  }
+  log_warn(
+      "gaspi_proc_init(): GASPI_BIND=socket: the system does not say which processors form a "
+      "socket, or does not let this process bind itself; it is not bound");
+}
+
 }  // namespace causeway::gaspi
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_cpu_frequency_v1(gaspi_float* cpu_mhz) {

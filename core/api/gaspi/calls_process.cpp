@@ -1,5 +1,6 @@
 // Configuration, processes, connections, the state vector (chapter 5).
 #include "api/gaspi/entry.h"
+#include "api/gaspi/host.h"
 #include "api/gaspi/process.h"
 #include "object/runtime.h"
 
@@ -18,8 +19,14 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_config_set_v1(gaspi_config_t new_config) {
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
+  const gaspi_return_t binding = check_binding();
+  if (binding != GASPI_SUCCESS) return binding;
   Deadline deadline(timeout);
-  return start(deadline);
+  const gaspi_return_t result = start(deadline);
+  if (result == GASPI_SUCCESS) {
+    bind_as_asked(runtime().job().host_index(), runtime().job().host().size());
+  }
+  return result;
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_term_v1(gaspi_timeout_t timeout) {
   Deadline deadline(timeout);

@@ -14,8 +14,13 @@ gaspi_return_t no_segment(const char* call, unsigned id) {
   return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", id));
 }
 
+// More than any address space has; sums of less with notifications do not overflow.
+constexpr uint64_t kTooManyBytes = 1ull << 57;
+
 gaspi_return_t check_new(const World& w, const char* call, unsigned id, uint64_t size) {
-  if (size == 0) return refuse(GASPI_ERR_INV_SEGSIZE, call, "the size is 0");
+  if (size == 0 || size >= kTooManyBytes) {
+    return refuse(GASPI_ERR_INV_SEGSIZE, call, fmt::format("a segment cannot have {} bytes", size));
+  }
   if (id >= kSegmentIds || w.segments[id].load(std::memory_order_acquire) != nullptr) {
     return refuse(GASPI_ERR_INV_SEG, call, fmt::format("segment {} exists already", id));
   }
