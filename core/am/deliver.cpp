@@ -138,7 +138,8 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
              uint32_t nargs, void* payload, size_t length) {
   auto* cep = static_cast<ConduitEp*>(core_ep);
   Peer& peer = cep->owner->peer(from.rank);
-  if (__builtin_expect(peer.epoch != from.epoch, 0)) return;  // of an earlier incarnation
+  // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.
+  if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0)) return;
   constexpr uint64_t kUncommon = kWordInternal | kWordEmulatedLong | kWordRouted;
   if (__builtin_expect(kind == CWYC_AM_SHORT && !(word & kUncommon), 1)) {
     run_client(peer, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);

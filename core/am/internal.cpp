@@ -66,7 +66,8 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
                                       reply ? CWYC_LANE_REPLY : 0);
   if (__builtin_expect(status != CWY_OK && status != CWY_RETRY, 0)) {
     if (!runtime().survives_failures()) send_failed(to, status);
-    runtime().note_loss(to.rank, fmt::format("a message failed with {}", status_name(status)));
+    runtime().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
+                         fmt::format("a message failed with {}", status_name(status)));
   }
   return status;
 }

@@ -169,16 +169,41 @@ AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t fl
   if (team.is_pair()) require_definition(team, dt, ops, flags);  // nobody to exchange with
   const std::vector<AtomicView> views =
       agreed_views(team, causeway::exchange(team, own_word(team, dt, ops, flags)));
-  const std::string adapter = agreed_adapter(team, flags, views);
+  settle(dt, ops, agreed_adapter(team, flags, views));
+}
+
+AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags,
+                           const std::string& adapter)
+    : team_(team), flags_(flags) {
+  require_definition(team, dt, ops, flags);
+  if (!adapter.empty() && runtime().conduits().find(adapter) == nullptr) {
+    throw Error(CWY_ERR_UNREACHABLE,
+                "atomics of this job are performed by the adapter of conduit {}, which this "
+                "process has not",
+                adapter);
+  }
+  settle(dt, ops, adapter);
+}
+
+std::string AtomicDomain::own_choice(const Team& team, gex_DT_t dt, gex_OP_t ops,
+                                     gex_Flags_t flags) {
+  return agreed_adapter(team, flags, {view_of(team, dt, ops)});
+}
+
+std::string AtomicDomain::adapter_name() const {
+  return adapter_ != nullptr ? adapter_->name() : std::string();
+}
+
+void AtomicDomain::settle(gex_DT_t dt, gex_OP_t ops, const std::string& adapter) {
   if (!adapter.empty()) {
     adapter_ = runtime().conduits().find(adapter);
-    add_to_poll(*team.ep()->conduit_ep(adapter_));
-    connections_ = std::vector<std::atomic<Connection*>>(team.size());
+    add_to_poll(*team_.ep()->conduit_ep(adapter_));
+    connections_ = std::vector<std::atomic<Connection*>>(team_.size());
   }
-  log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team.size(),
+  log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team_.size(),
             op_word(ops), dt_word(dt),
             adapter_ != nullptr ? "the adapter of conduit " + adapter : "processors");
-  head_.window = adapter_ == nullptr ? team.handle() : &kNoWindow;
+  head_.window = adapter_ == nullptr ? team_.handle() : &kNoWindow;
   head_.dt = dt;
   head_.ops = ops;
   head_.owner = this;

@@ -6,6 +6,7 @@
 #include <gasnet_ratomic.h>
 
 #include <atomic>
+#include <string>
 #include <vector>
 
 namespace causeway {
@@ -19,6 +20,9 @@ class AtomicDomain {
   // Collective over `team`: agrees on the mechanism. Throws Error when arguments are wrong or the
   // members disagree; then every member throws.
   AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags);
+  // Local: the members have agreed on `adapter` (adapter_name()) before this process was one.
+  AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags,
+               const std::string& adapter);
   AtomicDomain(const AtomicDomain&) = delete;
   AtomicDomain& operator=(const AtomicDomain&) = delete;
 
@@ -32,6 +36,10 @@ class AtomicDomain {
   // The conduit whose adapter performs every operation of the domain; NULL: processors do, the
   // initiator's where it reaches the memory, else the owner's.
   Conduit* adapter() const { return adapter_; }
+  // The conduit's name; empty when there is none.
+  std::string adapter_name() const;
+  // What this process alone would agree on.
+  static std::string own_choice(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags);
   // In a domain of an adapter: its connection to a member, made at the first call. CWY_RETRY while
   // the conduit is at it. Throws Error when it cannot be made.
   cwy_status connection_to(gex_Rank_t rank, Connection** out);
@@ -39,6 +47,8 @@ class AtomicDomain {
   const void* cdata = nullptr;
 
  private:
+  void settle(gex_DT_t dt, gex_OP_t ops, const std::string& adapter);
+
   cwy_ad_head head_{};
   Team& team_;
   gex_Flags_t flags_;

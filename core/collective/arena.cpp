@@ -142,6 +142,7 @@ void adopt_collective_cards() {
   s.has_arena.resize(job.size());
   s.naps_are_fenced = s.fences_others;
   for (uint32_t r = 0; r < job.size(); ++r) {
+    if (!job.card(r).present()) continue;
     const auto found = job.card(r).addresses.find(kCollectiveCard);
     if (found == job.card(r).addresses.end()) {
       throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);

@@ -18,6 +18,10 @@ gaspi_return_t gaspi_proc_local_rank(gaspi_rank_t* local_rank);
 gaspi_return_t gaspi_proc_local_num(gaspi_rank_t* local_num);
 /* Whether the process answers: GASPI_SUCCESS, or GASPI_TIMEOUT, or GASPI_ERROR when it failed. */
 gaspi_return_t gaspi_proc_ping(gaspi_rank_t rank, gaspi_timeout_t timeout);
+/* Which process of the rank this one talks to: 1 for the one that the job started with, 2 for the
+ * spare that took its place (causeway run --spares), and so on. A program asks for its own rank to
+ * learn whether it has to join work that has begun. Local. */
+gaspi_return_t gaspi_proc_incarnation(gaspi_rank_t rank, gaspi_number_t* incarnation);
 
 /* The smallest segment id that is not in use here. */
 gaspi_return_t gaspi_segment_avail_local(gaspi_segment_id_t* avail_seg_id);

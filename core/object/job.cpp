@@ -190,16 +190,20 @@ void JobFacts::publish_local_ranks() {
 }
 
 void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most) {
-  cards_ = std::move(cards);
-  divide(cards_, nbrhd_most);
+  divide(cards, nbrhd_most);
+  cards_.reset(new std::atomic<const Card*>[cards.size()]);
+  for (uint32_t r = 0; r < cards.size(); ++r) {
+    kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
+    cards_[r].store(kept_.back().get(), std::memory_order_release);
+  }
   can_map_ = nbrhd_can_map;
-  const Card& own = cards_[facts_.rank];
+  const Card& own = card(facts_.rank);
   local_ranks_.clear();
   std::vector<uint32_t> nbrhd;
   std::map<uint64_t, uint32_t> hosts, nbrhds;  // id -> index, by lowest rank
   for (uint32_t r = 0; r < facts_.size; ++r) {
-    const Card& card = cards_[r];
-    if (card.everything != own.everything) {
+    const Card& card = this->card(r);
+    if (card.present() && card.everything != own.everything) {
       throw Error(CWY_ERR_INVALID,
                   "rank {} was built {} GASNET_SEGMENT_EVERYTHING and rank {} {} it; build all "
                   "programs of a job alike",
@@ -227,22 +231,30 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
   host_ = rank_list(local_ranks_);
 }
 
+void JobFacts::replace_card(uint32_t rank, Card card) {
+  // Neighborhoods of limited size are made of the first process of each rank.
+  const Card& old = this->card(rank);
+  if (old.present() && old.host_id == card.host_id) card.sharing_id = old.sharing_id;
+  kept_.push_back(std::make_unique<const Card>(std::move(card)));
+  cards_[rank].store(kept_.back().get(), std::memory_order_release);
+}
+
 uint64_t JobFacts::least_segment_max() const {
-  uint64_t least = cards_[facts_.rank].segment_max;
-  for (const Card& card : cards_) least = std::min(least, card.segment_max);
+  uint64_t least = segment_max();
+  for (uint32_t r = 0; r < facts_.size; ++r) least = std::min(least, card(r).segment_max);
   return least;
 }
 
 Locality JobFacts::locality(uint32_t rank) const {
-  const Card& own = cards_[facts_.rank];
-  const Card& card = cards_[rank];
+  const Card& own = this->card(facts_.rank);
+  const Card& card = this->card(rank);
   if (rank == facts_.rank) return Locality::self;
   if (card.host_id != own.host_id) return Locality::remote;
   return can_map_ && card.sharing_id == own.sharing_id ? Locality::nbrhd : Locality::host;
 }
 
 PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
-  const Card& card = cards_[rank];
+  const Card& card = this->card(rank);
   PeerFacts facts;
   facts.locality = locality(rank);
   facts.host = card.hostname;
@@ -268,7 +280,7 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
 
 PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
   PeerFacts facts = facts_of(rank, nullptr);
-  facts.host = cards_[facts_.rank].hostname;
+  facts.host = card(facts_.rank).hostname;
   facts.desc.peer.rank = facts_.rank;
   return facts;
 }

@@ -1,11 +1,14 @@
 // JobFacts: who takes part and where each rank runs. Built from the cards that ranks exchange
-// through the bootstrap, and constant afterwards.
+// through the bootstrap, and constant afterwards, but for the cards of ranks that failed and have
+// been replaced.
 #pragma once
 
 #include <causeway/plugin.h>
 #include <gasnetex.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -32,6 +35,9 @@ struct Card {
   std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
   std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes
 
+  // False: the rank has no process now (a replacement starts while another rank is dead).
+  bool present() const { return !addresses.empty(); }
+
   std::string pack() const;
   static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)
   static Card of_this_process();
@@ -53,17 +59,24 @@ class JobFacts {
   // A neighborhood has `nbrhd_most` ranks at most, 0 for any number.
   void set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most);
 
-  const Card& card(uint32_t rank) const { return cards_[rank]; }
+  // The rank has a new process. Called by one thread at a time. What was said of neighborhoods and
+  // hosts (nbrhd() and what follows it) stays as it was at the start.
+  void replace_card(uint32_t rank, Card card);
+
+  // Before set_cards() there are none.
+  bool has_cards() const { return cards_ != nullptr; }
+  // Acquire: a card that has been replaced is complete. What it refers to stays.
+  const Card& card(uint32_t rank) const { return *cards_[rank].load(std::memory_order_acquire); }
   Locality locality(uint32_t rank) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
 
   // Equal for ranks of one neighborhood.
-  uint64_t nbrhd_key(uint32_t rank) const { return can_map_ ? cards_[rank].sharing_id : rank; }
+  uint64_t nbrhd_key(uint32_t rank) const { return can_map_ ? card(rank).sharing_id : rank; }
   // What a peer sees of this rank when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
 
-  uint64_t segment_max() const { return cards_[facts_.rank].segment_max; }
+  uint64_t segment_max() const { return card(facts_.rank).segment_max; }
   uint64_t least_segment_max() const;
 
   const std::vector<RankInfo>& nbrhd() const { return nbrhd_; }
@@ -79,7 +92,9 @@ class JobFacts {
   cwy_job facts_{};
   std::string job_id_, session_dir_;
   std::vector<uint32_t> local_ranks_;
-  std::vector<Card> cards_;
+  // By rank; release when stored. Every card that ever was is kept, because others may read it.
+  std::unique_ptr<std::atomic<const Card*>[]> cards_;
+  std::vector<std::unique_ptr<const Card>> kept_;
   std::vector<RankInfo> nbrhd_, host_;
   uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
   bool can_map_ = false;

@@ -347,6 +347,12 @@ void Connection::destroy() {
   ::operator delete (this, std::align_val_t{alignof(Connection)});
 }
 
+// Release: who goes on to connect finds the peer complete.
+static void name_stub(Peer& peer) {
+  for (auto slot : {&Peer::am, &Peer::put, &Peer::get, &Peer::atomic})
+    (peer.*slot).store(&peer.stub, std::memory_order_release);
+}
+
 void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
   peer.ep = ep;
   peer.rank = rank;
@@ -355,11 +361,19 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
   peer.stub.ops = &kStubTable;
   peer.stub.core = &peer;
   peer.stub.peer = {rank, peer.epoch};
-  // Relaxed: not shared yet.
-  peer.am.store(&peer.stub, std::memory_order_relaxed);
-  peer.put.store(&peer.stub, std::memory_order_relaxed);
-  peer.get.store(&peer.stub, std::memory_order_relaxed);
-  peer.atomic.store(&peer.stub, std::memory_order_relaxed);
+  name_stub(peer);
+}
+
+void renew_peer(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  name_stub(peer);
+  peer.connected = false;
+  peer.former.insert(peer.former.end(), peer.connections.begin(), peer.connections.end());
+  peer.connections.clear();
+  peer.medium_max.store(0, std::memory_order_relaxed);
+  peer.long_max.store(0, std::memory_order_relaxed);
+  // Release: who reads the new epoch finds the stub, and the card that it stands for.
+  peer.epoch.store(runtime().job().card(peer.rank).epoch, std::memory_order_release);
 }
 
 bool is_stub(const cwyc_conn* conn) {
@@ -508,6 +522,8 @@ void drop_rights(Peer& peer) {
 }
 
 void destroy_peer(Peer& peer) {
+  peer.connections.insert(peer.connections.end(), peer.former.begin(), peer.former.end());
+  peer.former.clear();
   for (Connection* c : peer.connections) {
     if (c->base == nullptr && c->split == nullptr) {
       const cwyc_module& module = c->cep->conduit->module();

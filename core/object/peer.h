@@ -54,9 +54,9 @@ struct alignas(kEventAlignment) Connection {
   // One of the two endpoints is bound to device memory: an alias whose table is the one of
   // memkind/transfer.h, or a split over such.
   bool device_end = false;
-  cwyc_conn* base = nullptr;         // an alias: what it forwards to
-  uint64_t route = 0;                // and the bits it adds to each word (am/word.h)
-  std::unique_ptr<Split> split;      // a split: what it stands for; its `cep` has no conduit
+  cwyc_conn* base = nullptr;     // an alias: what it forwards to
+  uint64_t route = 0;            // and the bits it adds to each word (am/word.h)
+  std::unique_ptr<Split> split;  // a split: what it stands for; its `cep` has no conduit
   ConnectOp connect_op;
   alignas(64) cwyc_conn conn{};
 
@@ -89,8 +89,8 @@ struct Peer {
   std::atomic<cwyc_conn*> get{nullptr};
   std::atomic<cwyc_conn*> atomic{nullptr};
   Endpoint* ep = nullptr;
-  uint32_t rank = 0;  // job rank
-  uint32_t epoch = 1;
+  uint32_t rank = 0;               // job rank
+  std::atomic<uint32_t> epoch{1};  // changes when the rank is replaced (renew_peer)
   uint16_t ep_index = 0;
   bool connected = false;  // under the endpoint's connect mutex
   cwyc_conn stub{};        // core points to this Peer
@@ -100,6 +100,8 @@ struct Peer {
   // Distinct ones, in order of creation; owned: what the rule names, the adapter of atomic domains,
   // and splits. Under the endpoint's connect mutex.
   std::vector<Connection*> connections;
+  // Those to earlier processes of the rank: purged, and kept because a thread may be in one.
+  std::vector<Connection*> former;
 };
 
 // Does the connection stand for a peer that is not connected yet?
@@ -135,6 +137,11 @@ Connection* connection_in(Peer& peer, const Conduit* conduit);
 // Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
 // Then the program's own loads and stores do what the file says.
 bool serves_by_mapping(const Choice& choice, Endpoint& ep);
+
+// The rank has a new process, whose card JobFacts has: the peer is not connected, and what comes
+// from the old process is dropped from now on. The old connections have been purged. For primordial
+// endpoints of the first client without bound segments: what outlives failures has no other.
+void renew_peer(Peer& peer);
 
 void destroy_peer(Peer& peer);
 

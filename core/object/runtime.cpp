@@ -39,8 +39,9 @@ void service_log(const char* plugin, cwy_log_level level, const char* text) {
 void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
   if (state != CWY_PEER_FAILED || g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
-  runtime().note_loss(peer.rank, fmt::format("conduit {}: {}", cep->conduit->name(),
-                                             why != nullptr ? why : "no reason given"));
+  runtime().note_loss(peer.rank, peer.epoch,
+                       fmt::format("conduit {}: {}", cep->conduit->name(),
+                                   why != nullptr ? why : "no reason given"));
 }
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
@@ -68,7 +69,7 @@ void fill_services(cwy_services& services, const cwy_job* job) {
 
 }  // namespace
 
-Runtime::Runtime(ThreadMode mode) : mode_(mode) {
+Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
   config_ = load_config(ConfigSources::from_environment());
   set_log_level(level_of(config_.log_level));
   checks_ = config_.checks == Checks::full;
@@ -77,13 +78,31 @@ Runtime::Runtime(ThreadMode mode) : mode_(mode) {
   everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
   bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
-  // A spare is nobody until a rank has failed; a job that ends without it ends it.
-  if (bootstrap_->spare()) bootstrap_->wait_for_place(UINT64_MAX);
-  set_log_identity(bootstrap_->rank(), bootstrap_->size());
-  bootstrap_->on_death([this](uint32_t rank, const std::string& how) { note_death(rank, how); });
-  job_ = std::make_unique<JobFacts>(*bootstrap_);
   clients.reserve(Client::kMax);  // read without the lock: must stay where it is
+  if ((wait || !bootstrap_->spare()) && !take_place(UINT64_MAX))
+    throw Error(CWY_ERR_UNREACHABLE, "the launcher ended while this spare waited for a rank");
+}
+
+// A spare is nobody until a rank has failed; a job that ends without it ends it.
+bool Runtime::take_place(uint64_t timeout_ns) {
+  if (job_ != nullptr) return true;
+  if (bootstrap_->spare() && !bootstrap_->wait_for_place(timeout_ns)) return false;
+  set_log_identity(bootstrap_->rank(), bootstrap_->size());
+  listen();
+  job_ = std::make_unique<JobFacts>(*bootstrap_);
   join_job();
+  return true;
+}
+
+// The bootstrap tells of deaths and replacements in their order, from one thread.
+void Runtime::listen() {
+  bootstrap_->on_replacement([this](uint32_t rank, uint32_t epoch) {
+    told_epochs_[rank] = epoch;
+    note({rank, epoch, ""});
+  });
+  bootstrap_->on_death([this](uint32_t rank, const std::string& how) {
+    note_death(rank, told_epochs_.emplace(rank, 1).first->second, how);
+  });
 }
 
 void Runtime::join_job() {
@@ -111,18 +130,22 @@ void Runtime::raise_threads() {
   refresh_poll();  // what only one thread may enter is polled another way
 }
 
-void Runtime::note_death(uint32_t rank, const std::string& how) {
+void Runtime::note_death(uint32_t rank, uint32_t epoch, const std::string& how) {
+  note({rank, epoch, how.empty() ? "died" : how});
+}
+
+void Runtime::note(News news) {
   {
-    const std::lock_guard lock(deaths_mutex_);
-    deaths_.emplace_back(rank, how);
+    const std::lock_guard lock(news_mutex_);
+    news_.push_back(std::move(news));
   }
   attention.store(true, std::memory_order_release);
 }
 
 // A process that goes on without its peers treats both kinds of news alike: what it cannot reach is
 // lost to it.
-void Runtime::note_loss(uint32_t rank, const std::string& how) {
-  if (survives_failures()) return note_death(rank, how);
+void Runtime::note_loss(uint32_t rank, uint32_t epoch, const std::string& how) {
+  if (survives_failures()) return note_death(rank, epoch, how);
   departures_.suspect(rank, how);
   attention.store(true, std::memory_order_release);
 }
@@ -134,28 +157,42 @@ void Runtime::settle_failure_policy() {
   survives_.store(all && !clients.empty(), std::memory_order_relaxed);
 }
 
-// The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
-// own launcher names the dead rank and ends everybody; elsewhere this rank says it itself.
 void Runtime::attend() {
   if (exiting()) return;
-  std::vector<std::pair<uint32_t, std::string>> deaths;
+  std::vector<News> news;
   {
-    const std::lock_guard lock(deaths_mutex_);
-    deaths.swap(deaths_);
+    const std::lock_guard lock(news_mutex_);
+    news.swap(news_);
     // Under the mutex that orders it. Messages kept during an attachment are for polls alone.
     attention.store(held_waiting.load(std::memory_order_relaxed), std::memory_order_relaxed);
   }
-  if (deaths.empty()) {
+  if (news.empty()) {
     if (asked_to_leave()) leave_as_asked();
-    return look_into_losses();
+    look_into_losses();
+  } else if (survives_failures()) {
+    go_on_after(news);
+  } else {
+    end_because(news);
   }
-  if (survives_failures()) {
-    for (const auto& [rank, how] : deaths) peer_lost_(rank, how);
-    return;
+}
+
+void Runtime::go_on_after(const std::vector<News>& news) {
+  for (const News& n : news) {
+    if (n.how.empty()) {
+      peer_replaced_(n.rank, n.epoch);
+    } else if (n.epoch >= job_->card(n.rank).epoch) {  // not of a process that has been replaced
+      peer_lost_(n.rank, n.how);
+    }
   }
+}
+
+// The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
+// own launcher names the dead rank and ends everybody; elsewhere this rank says it itself.
+void Runtime::end_because(const std::vector<News>& news) {
+  if (std::none_of(news.begin(), news.end(), [](const News& n) { return !n.how.empty(); })) return;
   if (!bootstrap_->own_launcher()) {
-    for (const auto& [rank, how] : deaths) {
-      log_error("rank {} failed ({}); ending this rank", rank, how);
+    for (const News& n : news) {
+      if (!n.how.empty()) log_error("rank {} failed ({}); ending this rank", n.rank, n.how);
     }
   }
   leave_as_asked();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -28,8 +29,13 @@ enum class ThreadMode { seq = 0, parsync = 1, par = 2 };
 
 class Runtime {
  public:
-  // Reads the configuration, joins the job, loads plugins, opens conduits. Throws Error.
-  explicit Runtime(ThreadMode mode);
+  // Reads the configuration, joins the job, loads plugins, opens conduits. Throws Error. With
+  // `wait` a process that was started as a spare waits until it has a rank; without, it has only
+  // read its configuration until take_place() says true.
+  explicit Runtime(ThreadMode mode, bool wait = true);
+  // True when this process has its rank and has joined the job. A spare waits for that for
+  // `timeout_ns`. Throws Error.
+  bool take_place(uint64_t timeout_ns);
 
   const Config& config() const { return config_; }
   JobFacts& job() { return *job_; }
@@ -85,16 +91,29 @@ class Runtime {
   // inside deliveries too. Set before the first client that survives starts.
   void on_peer_lost(void (*fn)(uint32_t rank, const std::string& how)) { peer_lost_ = fn; }
 
-  // The launcher says that `rank` failed.
-  void note_death(uint32_t rank, const std::string& how);
-  // A conduit or an operation finds that `rank` cannot be reached any more.
-  void note_loss(uint32_t rank, const std::string& how);
+  // The same for a rank that has a new process: `epoch` is the new one's. The card of the rank is
+  // still the old process's, or, in a process that started later, already the new one's.
+  void on_peer_replaced(void (*fn)(uint32_t rank, uint32_t epoch)) { peer_replaced_ = fn; }
+
+  // The launcher says that the process that is, or was, `rank` in that epoch failed. Any thread.
+  void note_death(uint32_t rank, uint32_t epoch, const std::string& how);
+  // A conduit or an operation finds that it cannot be reached any more. Any thread.
+  void note_loss(uint32_t rank, uint32_t epoch, const std::string& how);
   // Called from poll when `attention` is set.
   void attend();
 
  private:
+  // A death, or, with an empty `how`, a replacement.
+  struct News {
+    uint32_t rank, epoch;
+    std::string how;
+  };
   void join_job();
   void look_into_losses();
+  void listen();
+  void note(News news);
+  void end_because(const std::vector<News>& news);
+  void go_on_after(const std::vector<News>& news);
 
   ThreadMode mode_;
   Endpoint* base_endpoint_ = nullptr;
@@ -105,6 +124,7 @@ class Runtime {
   bool multithreaded_ = false;
   std::atomic<bool> survives_{false};
   void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;
+  void (*peer_replaced_)(uint32_t rank, uint32_t epoch) = nullptr;
   bool replies_cross_ = false;
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<JobFacts> job_;
@@ -112,8 +132,9 @@ class Runtime {
   std::unique_ptr<Loader> loader_;
   ConduitSet conduits_;
   std::unique_ptr<CollectiveTable> collectives_;
-  std::mutex deaths_mutex_;
-  std::vector<std::pair<uint32_t, std::string>> deaths_;
+  std::map<uint32_t, uint32_t> told_epochs_;  // by rank; of the bootstrap's thread alone
+  std::mutex news_mutex_;
+  std::vector<News> news_;  // in the order in which they came
   Departures departures_;
 };
 

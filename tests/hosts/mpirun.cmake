@@ -5,3 +5,19 @@ foreach(case exchange many death)
   set_tests_properties(hosts.mpirun.${case} PROPERTIES
     LABELS hosts TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+
+# GASPI there, with and without MPI in the same program.
+function(mpirun_gaspi_test name case)
+  add_test(NAME hosts.mpirun.gaspi.${name}
+    COMMAND ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/mpirun_gaspi_test.sh ${case}
+      ${PROJECT_SOURCE_DIR}/core/include ${CMAKE_BINARY_DIR}/gaspi
+      $<TARGET_FILE_DIR:causeway_gaspi_lib> $<TARGET_FILE:spec_gaspi>
+      ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/gaspi_with_mpi.c ${ARGN})
+  set_tests_properties(hosts.mpirun.gaspi.${name} PROPERTIES
+    LABELS hosts TIMEOUT 240 SKIP_RETURN_CODE 77 PROCESSORS 3)
+endfunction()
+mpirun_gaspi_test(mixed mixed)
+mpirun_gaspi_test(plain plain)
+if(TARGET conduit_ofi)
+  mpirun_gaspi_test(mixed.ofi-tcp mixed ${PROJECT_SOURCE_DIR}/configs/sites/ofi-tcp.yaml)
+endif()

@@ -22,6 +22,10 @@ foreach(network ofi ucx)
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} ${case}
       $<TARGET_FILE:bad_cable>)
   endforeach()
+  foreach(case cut heat spare)
+    netns_test(gaspi.${network}.${case} netns_gaspi_test.sh $<TARGET_FILE:causeway>
+      $<TARGET_FILE:spec_gaspi_failure> $<TARGET_FILE:heat> ${network} ${case})
+  endforeach()
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()

@@ -20,6 +20,7 @@ struct Pending {
   enum State : uint32_t { running, complete, given_up };
   cwyc_op op{};  // first: completions find the object by its address
   AtomicRequest request{};
+  uint32_t epoch = 1;  // of the process that it was posted to
   uint64_t result = 0;
   cwy_status status = CWY_OK;
   std::atomic<uint32_t> state{running};  // acq_rel: result and status come before
@@ -97,7 +98,8 @@ cwy_status post_by_adapter(World& w, Conduit* adapter, Pending& p) {
 }
 
 gaspi_return_t post(World& w, Pending& p) {
-  if (!w.usable[p.request.rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
+  p.epoch = p.request.segment->epoch;
+  if (!w.may_send(p.request.rank, p.epoch)) return GASPI_ERROR;
   const gaspi_return_t connected = try_connect(w, p.request.rank);
   if (connected != GASPI_SUCCESS) return connected;
   Conduit* const adapter = w.atomics.load(std::memory_order_relaxed)->adapter();
@@ -108,16 +110,17 @@ gaspi_return_t post(World& w, Pending& p) {
     status = e.status();
   }
   if (status == CWY_RETRY) return GASPI_TIMEOUT;
-  if (status < 0) return operation_error(w, p.request.rank, status);
+  if (status < 0) return operation_error(w, p.request.rank, p.epoch, status);
   if (status == CWY_OK) p.state.store(Pending::complete, std::memory_order_relaxed);
   return GASPI_SUCCESS;
 }
 
 gaspi_return_t outcome(World& w, const Pending& p) {
   if (p.state.load(std::memory_order_acquire) != Pending::complete) {
-    return w.is_corrupt(p.request.rank) ? GASPI_ERROR : GASPI_TIMEOUT;
+    const bool lost = w.is_corrupt(p.request.rank) || w.epoch(p.request.rank) != p.epoch;
+    return lost ? GASPI_ERROR : GASPI_TIMEOUT;
   }
-  return p.status == CWY_OK ? GASPI_SUCCESS : operation_error(w, p.request.rank, p.status);
+  return p.status == CWY_OK ? GASPI_SUCCESS : operation_error(w, p.request.rank, p.epoch, p.status);
 }
 
 }  // namespace

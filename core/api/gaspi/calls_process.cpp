@@ -75,7 +75,11 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_array_v1(gaspi_state_vector_
     if (state_vector == nullptr) {
       return refuse(GASPI_ERR_NULLPTR, "gaspi_state_vec_get()", "the vector is NULL");
     }
-    if (runtime().attention.load(std::memory_order_relaxed)) poll_once();  // news are waiting
+    // News are waiting, or a rank may have been replaced: a program may look at nothing else.
+    if (runtime().attention.load(std::memory_order_relaxed) ||
+        w.corrupt.load(std::memory_order_relaxed) != 0) {
+      poll_once();
+    }
     for (uint32_t r = 0; r < w.size; ++r) {
       state_vector[r] = static_cast<gaspi_state_t>(w.state[r].load(std::memory_order_acquire));
     }
@@ -112,6 +116,17 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_ping_v1(gaspi_rank_t rank, gaspi_time
     if (known != GASPI_SUCCESS) return known;
     Deadline deadline(timeout);
     return ping(w, rank, deadline);
+  });
+}
+CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_incarnation_v1(gaspi_rank_t rank,
+                                                          gaspi_number_t* incarnation) {
+  constexpr const char* kCall = "gaspi_proc_incarnation()";
+  return with_world(kCall, [&](World& w) {
+    const gaspi_return_t known = require_rank(w, kCall, rank);
+    if (known != GASPI_SUCCESS) return known;
+    if (incarnation == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "incarnation is NULL");
+    *incarnation = w.epoch(rank);
+    return GASPI_SUCCESS;
   });
 }
 

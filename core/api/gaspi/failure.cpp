@@ -1,7 +1,12 @@
 // What a lost rank means for GASPI: its state is corrupt, and everything under way with it ends.
 #include <algorithm>
 
+#include "api/gaspi/group.h"
 #include "api/gaspi/mailbox.h"
+#include "api/gaspi/passive.h"
+#include "api/gaspi/queue.h"
+#include "api/gaspi/rejoin.h"
+#include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 #include "diag/error.h"
 #include "diag/log.h"
@@ -21,6 +26,7 @@ void lose_rank(uint32_t rank, const std::string& how) {
   log_info("rank {} is corrupt: {}", rank, how);
   w->usable[rank].store(false, std::memory_order_relaxed);
   w->corrupt.fetch_add(1, std::memory_order_release);
+  w->losses.fetch_add(1, std::memory_order_acq_rel);
   {
     const std::lock_guard lock(w->lost_mutex);
     w->lost.push_back(rank);
@@ -29,37 +35,75 @@ void lose_rank(uint32_t rank, const std::string& how) {
   w->tell_news();
 }
 
-uint32_t purge_lost(World& w) {
-  std::vector<uint32_t> ranks;
-  {
-    const std::lock_guard lock(w.lost_mutex);
-    ranks.swap(w.lost);
+namespace {
+
+void purge_connections(Peer& base) {
+  const std::lock_guard lock(base.ep->connect_mutex());
+  for (Connection* c : base.connections) {
+    if (c == nullptr || c->split != nullptr) continue;
+    // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
+    std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
+    if (c->cep->serial) enter.lock();
+    c->cep->conduit->module().purge(&c->conn);
   }
-  for (const uint32_t rank : ranks) {
-    w.work.fetch_sub(1, std::memory_order_relaxed);
-    w.mail->forget(rank);
-    Peer& base = base_peer(w.peer(rank));
-    const std::lock_guard lock(base.ep->connect_mutex());
-    for (Connection* c : base.connections) {
-      if (c == nullptr) continue;
-      // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
-      std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
-      if (c->cep->serial) enter.lock();
-      c->cep->conduit->module().purge(&c->conn);
-    }
-  }
-  return static_cast<uint32_t>(ranks.size());
 }
 
-gaspi_return_t operation_error(World& w, uint32_t rank, cwy_status status) {
+// Whatever waits for the rank's process ends now: a new one must not be taken for it.
+void forget_process(World& w, uint32_t rank) {
+  w.mail->forget(rank);
+  {
+    const std::lock_guard lock(w.process_mutex);
+    for (auto& [key, state] : w.asked) {
+      if (key.first == rank) state = World::Asked::lost;
+    }
+    std::erase(w.killers, rank);
+  }
+  w.segment_table->forget(rank);
+  w.passive->forget(rank);
+  w.groups->forget(rank);
+  for (auto& slot : w.queues) {
+    if (Queue* queue = slot.load(std::memory_order_acquire)) queue->forget(rank);
+  }
+}
+
+}  // namespace
+
+uint32_t take_changes(World& w) {
+  const std::unique_lock one(w.changes_mutex, std::try_to_lock);
+  if (!one.owns_lock()) return 0;
+  std::vector<uint32_t> lost;
+  std::vector<std::pair<uint32_t, Card>> arrivals;
+  {
+    // A rank arrives after it was lost, so never before what it was is forgotten.
+    const std::lock_guard lock(w.lost_mutex);
+    lost.swap(w.lost);
+    arrivals.swap(w.arrivals);
+  }
+  for (const uint32_t rank : lost) {
+    w.work.fetch_sub(1, std::memory_order_relaxed);
+    purge_connections(base_peer(w.peer(rank)));
+    forget_process(w, rank);
+  }
+  for (auto& [rank, card] : arrivals) {
+    w.work.fetch_sub(1, std::memory_order_relaxed);
+    take_in(w, rank, std::move(card));
+  }
+  return static_cast<uint32_t>(lost.size() + arrivals.size());
+}
+
+gaspi_return_t operation_error(World& w, uint32_t rank, uint32_t epoch, cwy_status status) {
+  // Lost already, or disconnected by the program.
+  if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
   if (status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE) {
     // Where another client's rules hold, its job ends by the same news (Runtime::attend).
-    runtime().note_loss(rank, fmt::format("an operation failed with {}", status_name(status)));
-    if (runtime().survives_failures()) lose_rank(rank, status_name(status));
+    runtime().note_loss(rank, epoch,
+                         fmt::format("an operation failed with {}", status_name(status)));
+    if (runtime().survives_failures() && epoch == w.epoch(rank)) {
+      lose_rank(rank, status_name(status));
+    }
   } else {
     log_warn("an operation with rank {} failed with {}", rank, status_name(status));
   }
-  static_cast<void>(w);
   return GASPI_ERROR;
 }
 
@@ -68,11 +112,12 @@ gaspi_return_t try_connect(World& w, uint32_t rank) {
   // Acquire: a connection that has been swapped in is complete.
   if (peer.am.load(std::memory_order_acquire) != &peer.stub) return GASPI_SUCCESS;
   if (w.is_corrupt(rank)) return GASPI_ERROR;
+  const uint32_t epoch = w.epoch(rank);
   try {
     return connect_peer(peer) == CWY_OK ? GASPI_SUCCESS : GASPI_TIMEOUT;
   } catch (const Error& e) {
     log_warn("rank {} cannot be connected to: {}", rank, e.text());
-    return operation_error(w, rank, CWY_ERR_UNREACHABLE);
+    return operation_error(w, rank, epoch, CWY_ERR_UNREACHABLE);
   }
 }
 

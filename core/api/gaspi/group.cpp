@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "api/gaspi/world.h"
 
@@ -40,6 +41,7 @@ void Groups::make_all(bool committed) {
     all->committed = true;
     all->key = key_of(all->ranks);
     all->uid = mixed(all->key, 0);
+    note_members(*all);
   }
   const std::lock_guard lock(table_mutex_);
   groups_[GASPI_GROUP_ALL] = std::move(all);
@@ -95,12 +97,23 @@ gaspi_return_t Groups::remove(unsigned group) {
   return GASPI_SUCCESS;
 }
 
+void Groups::note_members(Group& group) const {
+  // Acquire, and before the members: who is lost meanwhile is found to be lost.
+  group.losses = world_.losses.load(std::memory_order_acquire);
+  group.epochs.clear();
+  for (const gaspi_rank_t r : group.ranks) group.epochs.push_back(world_.epoch(r));
+}
+
+// A member that was lost and replaced is lost for the group all the same, until that is committed
+// again (6.1).
 gaspi_return_t Groups::unless_lost(const Group& group) const {
   // Acquire: pairs with lose_rank().
-  if (world_.corrupt.load(std::memory_order_acquire) == 0) return GASPI_TIMEOUT;
-  const bool lost = std::any_of(group.ranks.begin(), group.ranks.end(),
-                                [this](gaspi_rank_t r) { return world_.is_corrupt(r); });
-  return lost ? GASPI_ERROR : GASPI_TIMEOUT;
+  if (world_.losses.load(std::memory_order_acquire) == 0) return GASPI_TIMEOUT;
+  for (size_t i = 0; i < group.ranks.size(); ++i) {
+    const gaspi_rank_t r = group.ranks[i];
+    if (world_.is_corrupt(r) || world_.epoch(r) != group.epochs[i]) return GASPI_ERROR;
+  }
+  return GASPI_TIMEOUT;
 }
 
 // ---- letters ----
@@ -115,11 +128,17 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
       joins_[header.a].erase(from);
       break;
     case Letter::commit:
-      commits_[header.a] = std::max(commits_[header.a], header.b);
+      commits_[{header.a, header.c}] = header.b;
       break;
     default:
       steps_[{header.a, header.b, from}] = std::move(text);
   }
+}
+
+// Steps that it has taken stay: they may be all that a collective still waits for.
+void Groups::forget(uint32_t rank) {
+  const std::lock_guard lock(letters_mutex_);
+  for (auto& [key, joined] : joins_) joined.erase(rank);
 }
 
 void Groups::send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
@@ -142,6 +161,15 @@ bool Groups::take_step(const Group& group, Kind kind, uint32_t step, uint32_t fr
 // ---- commit ----
 
 gaspi_return_t Groups::commit(Group& g) {
+  const gaspi_return_t result = try_commit(g);
+  if (result == GASPI_ERROR && std::exchange(g.joining, false)) {
+    // The next attempt begins anew, perhaps with another process in the place of a lost one.
+    post(world_, g.ranks.front(), Letter::leave, {g.key});
+  }
+  return result;
+}
+
+gaspi_return_t Groups::try_commit(Group& g) {
   const auto own = std::find(g.ranks.begin(), g.ranks.end(), world_.rank);
   if (own == g.ranks.end()) return GASPI_ERR_INV_GROUP;
   g.index = static_cast<uint32_t>(own - g.ranks.begin());
@@ -153,9 +181,10 @@ gaspi_return_t Groups::commit(Group& g) {
     g.joining = true;
     g.committed = false;
     g.key = key_of(g.ranks);
+    note_members(g);
     {
       const std::lock_guard lock(letters_mutex_);
-      g.proposed = generations_[g.key] + 1;
+      g.proposed = ++generations_[g.key];
     }
     post(world_, g.ranks.front(), Letter::join, {g.key, g.proposed});
   }
@@ -165,14 +194,16 @@ gaspi_return_t Groups::commit(Group& g) {
     if (joined.size() == g.ranks.size()) {
       uint64_t generation = 0;
       for (const auto& [rank, least] : joined) generation = std::max(generation, least);
+      for (const auto& [rank, least] : joined)
+        post(world_, rank, Letter::commit, {g.key, generation, least});
       joins_.erase(g.key);
-      for (const gaspi_rank_t r : g.ranks) post(world_, r, Letter::commit, {g.key, generation});
     }
   }
-  const auto answer = commits_.find(g.key);
-  if (answer == commits_.end() || answer->second < g.proposed) return unless_lost(g);
+  const auto answer = commits_.find({g.key, g.proposed});
+  if (answer == commits_.end()) return unless_lost(g);
   generations_[g.key] = answer->second;
   g.uid = mixed(g.key, answer->second);
+  commits_.erase(answer);
   g.sequence = {};
   g.barrier = g.creation = Barrier{};
   g.reduction = Reduction{};
@@ -184,7 +215,10 @@ gaspi_return_t Groups::commit(Group& g) {
 // ---- collectives ----
 
 gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
-  if (!b.active) b = Barrier{true, false, 0};
+  if (!b.active) {
+    if (unless_lost(g) == GASPI_ERROR) return GASPI_ERROR;
+    b = Barrier{true, false, 0};
+  }
   for (uint32_t distance = 1u << b.round; distance < g.size(); distance = 1u << b.round) {
     if (!b.told) {
       send_step(g, kind, b.round, (g.index + distance) % g.size());
@@ -225,6 +259,7 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
   Reduction& r = g.reduction;
   constexpr uint32_t kDown = 0;
   if (!r.active) {
+    if (unless_lost(g) == GASPI_ERROR) return GASPI_ERROR;
     r = Reduction{};
     r.active = true;
     r.value.assign(static_cast<const char*>(send), bytes);

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "api/gaspi/deadline.h"
@@ -48,6 +49,8 @@ struct Reduction {
 
 struct Group {
   std::vector<gaspi_rank_t> ranks;  // ascending
+  std::vector<uint32_t> epochs;     // of the members' processes when they committed
+  uint32_t losses = 0;              // World::losses then
   bool committed = false;
   bool joining = false;  // a commit has begun
   uint64_t key = 0, uid = 0;
@@ -85,6 +88,8 @@ class Groups {
                         const Combine& combine, Deadline& deadline);
 
   void on_letter(uint32_t from, Letter letter, const Header& header, std::string& text);
+  // The rank's process is lost: it takes no part in a commit, until the new one does.
+  void forget(uint32_t rank);
 
  private:
   using StepKey = std::tuple<uint64_t, uint64_t, uint32_t>;  // uid, step, from
@@ -92,6 +97,8 @@ class Groups {
                  std::string text = {});
   bool take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
                  std::string* text = nullptr);
+  gaspi_return_t try_commit(Group& group);
+  void note_members(Group& group) const;
   gaspi_return_t unless_lost(const Group& group) const;
   gaspi_return_t hear_children(Group& group, Reduction& r, size_t bytes, const Combine& combine,
                                Deadline& deadline);
@@ -101,8 +108,10 @@ class Groups {
   std::map<unsigned, std::shared_ptr<Group>> groups_;
   std::mutex letters_mutex_;                                // what follows
   std::map<uint64_t, std::map<uint32_t, uint64_t>> joins_;  // key -> rank -> least generation
-  std::map<uint64_t, uint64_t> commits_;                    // key -> generation
-  std::map<uint64_t, uint64_t> generations_;                // key -> the last one used here
+  // (key, what this rank proposed) -> generation. An attempt that failed has its own, so that an
+  // answer to it is not taken for one to the next.
+  std::map<std::pair<uint64_t, uint64_t>, uint64_t> commits_;
+  std::map<uint64_t, uint64_t> generations_;  // key -> the last one used or proposed here
   std::map<StepKey, std::string> steps_;
 };
 

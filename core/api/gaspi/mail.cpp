@@ -10,6 +10,7 @@
 #include "api/gaspi/messages.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/process.h"
+#include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 
@@ -19,17 +20,21 @@ void MailBox::post(uint32_t rank, Letter letter, const Header& header, std::stri
   if (world_.is_corrupt(rank) || world_.ended.load(std::memory_order_relaxed)) return;
   world_.work.fetch_add(1, std::memory_order_relaxed);
   if (rank == world_.rank) {
-    Incoming in{rank, letter, header, std::move(text), 0};
+    Incoming in{rank, world_.epoch(rank), letter, header, std::move(text), 0};
     const std::lock_guard lock(in_mutex_);
     in_.push_back(std::move(in));
     return;
   }
   const std::lock_guard lock(new_mutex_);
-  new_.push_back({rank, next_id_++, letter, header, std::move(text)});
+  new_.push_back({rank, world_.epoch(rank), next_id_++, letter, header, std::move(text)});
 }
 
 MailBox::Sent MailBox::send_pieces(Outgoing& out) {
-  if (world_.is_corrupt(out.to)) return Sent::lost;
+  if (world_.is_corrupt(out.to) || out.epoch != world_.epoch(out.to)) return Sent::lost;
+  // Acquire: see World::reached. A welcome is what makes a process known.
+  if (out.letter != Letter::welcome && !world_.reached[out.to].load(std::memory_order_acquire)) {
+    return Sent::later;
+  }
   const gaspi_return_t connected = try_connect(world_, out.to);
   if (connected == GASPI_TIMEOUT) return Sent::later;
   if (connected != GASPI_SUCCESS) return Sent::lost;
@@ -74,7 +79,8 @@ uint32_t MailBox::send() {
   std::set<uint32_t> busy;  // ranks that take no more now
   std::deque<Outgoing> later;
   for (Outgoing& out : out_) {
-    if (busy.count(out.to) != 0 || send_pieces(out) == Sent::later) {
+    const bool waits = busy.count(out.to) != 0 && out.letter != Letter::welcome;
+    if (waits || send_pieces(out) == Sent::later) {
       busy.insert(out.to);
       later.push_back(std::move(out));
       continue;
@@ -106,6 +112,7 @@ void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, 
   Incoming& in = partial_[key];
   if (in.received == 0) {
     in.from = from;
+    in.epoch = world_.epoch(from);
     in.letter = static_cast<Letter>(static_cast<uint32_t>(args[0]) >> 8 & 0xff);
     in.header = {join_halves(args[4], args[5]), join_halves(args[6], args[7]),
                  join_halves(args[8], args[9])};
@@ -132,6 +139,8 @@ uint32_t MailBox::deliver() {
       in_.pop_front();
     }
     world_.work.fetch_sub(1, std::memory_order_relaxed);
+    // What a process wrote before it was lost is still read; not when there is a new one.
+    if (in.epoch != world_.epoch(in.from)) continue;
     handle_letter(world_, in.from, in.letter, in.header, in.text);
   }
   if (moved != 0) world_.tell_news();
@@ -186,6 +195,8 @@ void handle_letter(World& w, uint32_t from, Letter letter, const Header& header,
     case Letter::answer:
     case Letter::print:
       return on_process_letter(w, from, letter, header, text);
+    case Letter::welcome:
+      return on_welcome(w, from, header, text);
   }
 }
 

@@ -20,7 +20,7 @@ enum class Letter : uint8_t {
   drop_segment,      // a: segment id, b: serial
   join,              // a: the group's key, b: least generation
   leave,             // a: the group's key
-  commit,            // a: the group's key, b: generation
+  commit,            // a: the group's key, b: generation, c: which join it answers (its b)
   step,              // a: the group's uid, b: which collective and which step; text: data
   passive_ready,     // a: number of the send, b: bytes
   passive_go,        // a: number of the send
@@ -34,6 +34,9 @@ enum class Letter : uint8_t {
   ping,
   answer,  // a: the letter that it answers
   print,   // text: for standard output
+  // Between a replacement and the others (rejoin.h). a: 1 when text is the mechanism of atomics,
+  // b: 1 when an answer is wanted
+  welcome,
 };
 
 struct Header {

@@ -24,7 +24,7 @@ class MailBox {
 
  private:
   struct Outgoing {
-    uint32_t to, id;
+    uint32_t to, epoch, id;  // epoch: of the process that it is for
     Letter letter;
     Header header;
     std::string text;
@@ -32,7 +32,7 @@ class MailBox {
     bool begun = false;
   };
   struct Incoming {
-    uint32_t from = 0;
+    uint32_t from = 0, epoch = 0;
     Letter letter{};
     Header header;
     std::string text;

@@ -40,22 +40,24 @@ gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Dea
   return result;
 }
 
-// What a corrupt rank offered will not come.
-void Passive::forget_lost() {
-  std::erase_if(offers_,
-                [this](const Offer& o) { return !o.arrived && world_.is_corrupt(o.from); });
+void Passive::forget(uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(sends_, [rank](const auto& entry) { return entry.second.rank == rank; });
+  std::erase_if(offers_, [rank](const Offer& o) { return o.from == rank && !o.arrived; });
+  for (Offer& o : offers_) {
+    if (o.from == rank) o.number = 0;
+  }
 }
 
 gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
   const std::lock_guard lock(mutex_);
-  forget_lost();
   const auto here =
       std::find_if(offers_.begin(), offers_.end(), [](const Offer& o) { return o.arrived; });
   if (here != offers_.end()) {
     if (here->text.size() > room) return GASPI_ERR_INV_SIZE;
     if (!here->text.empty()) std::memcpy(to, here->text.data(), here->text.size());
     *from = static_cast<gaspi_rank_t>(here->from);
-    post(world_, here->from, Letter::passive_taken, {here->number});
+    if (here->number != 0) post(world_, here->from, Letter::passive_taken, {here->number});
     offers_.erase(here);
     return GASPI_SUCCESS;
   }
@@ -118,7 +120,6 @@ gaspi_return_t Passive::purge() {
     if (!send.taken) post(world_, send.rank, Letter::passive_cancel, {number});
   }
   sends_.clear();
-  forget_lost();
   return GASPI_SUCCESS;
 }
 

@@ -27,6 +27,8 @@ class Passive {
   gaspi_return_t purge();
   // The memory goes: sends from it that were given up are cancelled.
   void forget_memory(const char* base, uint64_t size);
+  // The rank's process is lost: what was to go there does not, and what had come stays.
+  void forget(uint32_t rank);
 
   void on_letter(uint32_t from, Letter letter, const Header& header, std::string& text);
 
@@ -42,13 +44,12 @@ class Passive {
   };
   struct Offer {
     uint32_t from;
-    uint64_t number, size;
-    bool asked = false;    // for its data
-    bool arrived = false;  // which is `text`
+    uint64_t number, size;  // number 0: the sender is lost
+    bool asked = false;     // for its data
+    bool arrived = false;   // which is `text`
     std::string text;
   };
   gaspi_return_t take(void* to, uint64_t room, gaspi_rank_t* from);
-  void forget_lost();
   void sleep(Deadline& deadline, uint64_t seen);
 
   World& world_;

@@ -16,13 +16,14 @@ gaspi_return_t ask(World& w, uint32_t rank, Letter letter, Deadline& deadline) {
   const std::pair key{rank, letter};
   {
     const std::lock_guard lock(w.process_mutex);
-    if (w.asked.emplace(key, false).second) post(w, rank, letter, {});
+    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, letter, {});
   }
   const gaspi_return_t result = wait_for(deadline, [&] {
     const std::lock_guard lock(w.process_mutex);
     const auto found = w.asked.find(key);
-    if (found == w.asked.end() || found->second) return GASPI_SUCCESS;
-    return w.is_corrupt(rank) ? GASPI_ERROR : GASPI_TIMEOUT;
+    if (found == w.asked.end() || found->second == World::Asked::answered) return GASPI_SUCCESS;
+    const bool lost = found->second == World::Asked::lost || w.is_corrupt(rank);
+    return lost ? GASPI_ERROR : GASPI_TIMEOUT;
   });
   if (result != GASPI_TIMEOUT) {
     const std::lock_guard lock(w.process_mutex);
@@ -63,12 +64,21 @@ gaspi_return_t kill_process(World& w, uint32_t rank, Deadline& deadline) {
   const std::pair key{rank, Letter::kill};
   {
     const std::lock_guard lock(w.process_mutex);
-    if (w.asked.emplace(key, false).second) post(w, rank, Letter::kill, {});
+    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, Letter::kill, {});
   }
-  return wait_for(deadline, [&] {
-    return w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed) ? GASPI_SUCCESS
-                                                                                 : GASPI_TIMEOUT;
+  const gaspi_return_t result = wait_for(deadline, [&] {
+    if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
+    // It may have been replaced already.
+    const std::lock_guard lock(w.process_mutex);
+    const auto found = w.asked.find(key);
+    const bool lost = found != w.asked.end() && found->second == World::Asked::lost;
+    return lost ? GASPI_SUCCESS : GASPI_TIMEOUT;
   });
+  if (result != GASPI_TIMEOUT) {
+    const std::lock_guard lock(w.process_mutex);
+    w.asked.erase(key);
+  }
+  return result;
 }
 
 void print_line(uint32_t from, const std::string& text) {
@@ -100,7 +110,7 @@ void on_process_letter(World& w, uint32_t from, Letter letter, const Header& hea
     case Letter::answer: {
       const std::lock_guard lock(w.process_mutex);
       const auto found = w.asked.find({from, static_cast<Letter>(header.a)});
-      if (found != w.asked.end()) found->second = true;
+      if (found != w.asked.end()) found->second = World::Asked::answered;
       return;
     }
     case Letter::print:

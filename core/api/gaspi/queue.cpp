@@ -52,7 +52,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
   auto* const r = reinterpret_cast<Request*>(op);
   if (__builtin_expect(status != CWY_OK, 0)) {
     r->batch->failed.store(true, std::memory_order_release);
-    operation_error(*r->world, r->rank, status);
+    operation_error(*r->world, r->rank, r->epoch, status);
     r->local_note = 0;
     if (r->list != nullptr) r->list->slot = 0;
   }
@@ -92,7 +92,7 @@ Queue::Queue(World& world)
       lanes_(world.size) {}
 
 Queue::~Queue() {
-  Abandoned last;
+  Abandoned last{nullptr, std::move(lost_steps_)};
   for (const Lane& lane : lanes_) last.steps.push_back(lane.open);
   for (const Deferred& d : deferred_) last.steps.push_back(d.step);
   last.batch.reset(batch_.load(std::memory_order_relaxed));
@@ -140,7 +140,7 @@ Queue::Lane& Queue::lane(uint32_t rank) {
   return lane;
 }
 
-Request* Queue::begin_counted(uint32_t rank, uint32_t need) {
+Request* Queue::begin_counted(uint32_t rank, uint32_t epoch, uint32_t need) {
   Request* const r = take_request();
   r->op.fn = report;
   r->world = &world_;
@@ -149,6 +149,7 @@ Request* Queue::begin_counted(uint32_t rank, uint32_t need) {
   r->local_note = 0;
   r->list = nullptr;
   r->rank = rank;
+  r->epoch = epoch;
   r->need = need;
   r->done.store(0, std::memory_order_relaxed);  // not shared yet
   r->batch = batch_.load(std::memory_order_relaxed);
@@ -157,9 +158,9 @@ Request* Queue::begin_counted(uint32_t rank, uint32_t need) {
   return r;
 }
 
-Request* Queue::begin(uint32_t rank, uint32_t need, bool writes) {
+Request* Queue::begin(uint32_t rank, uint32_t epoch, uint32_t need, bool writes) {
   const std::lock_guard lock(mutex_);
-  Request* const r = begin_counted(rank, need);
+  Request* const r = begin_counted(rank, epoch, need);
   if (writes) {
     r->step = lane(rank).open;
     r->step->outstanding.fetch_add(1, std::memory_order_relaxed);
@@ -186,11 +187,11 @@ cwy_status send_note(World& world, const Note& note, Request* request) {
     store_note(slot + static_cast<uint64_t>(s.notes_delta), note.value);
     return CWY_OK;
   }
+  if (!world.may_send(note.rank, s.epoch)) return CWY_ERR_PEER_FAILED;
   const auto cookie = reinterpret_cast<uint64_t>(&request->op);
   hand_over(&request->op);
   const int32_t args[] = {static_cast<int32_t>(Message::note), low_half(slot),   high_half(slot),
                           static_cast<int32_t>(note.value),    low_half(cookie), high_half(cookie)};
-  if (!world.usable[note.rank].load(std::memory_order_relaxed)) return CWY_ERR_PEER_FAILED;
   const cwy_status status =
       try_send_internal(world.peer(note.rank), Internal::interface, args, 6, nullptr, 0, false);
   return status == CWY_OK ? CWY_INPROGRESS : status;
@@ -200,7 +201,7 @@ gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {
   Request* request = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    request = begin_counted(note.rank, kBoth);
+    request = begin_counted(note.rank, note.segment->epoch, kBoth);
     Lane& l = lane(note.rank);
     // Acquire: the data is there before the notification leaves.
     if (l.open->outstanding.load(std::memory_order_acquire) != 0) {
@@ -218,7 +219,7 @@ gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {
     const cwy_status status = send_note(world_, note, request);
     if (status == CWY_RETRY) return GASPI_TIMEOUT;
     if (status == CWY_OK) finish_at_once(request);
-    return status >= 0 ? GASPI_SUCCESS : operation_error(world_, note.rank, status);
+    return status >= 0 ? GASPI_SUCCESS : operation_error(world_, note.rank, request->epoch, status);
   });
   if (result != GASPI_SUCCESS) take_back(request);
   return result;
@@ -228,7 +229,7 @@ Queue::Deferred Queue::prepare_after(Request* request, const Note& note) {
   const std::lock_guard lock(mutex_);
   request->own = new Step;
   request->own->outstanding.store(1, std::memory_order_relaxed);  // the request
-  return {request->own, note, begin_counted(note.rank, kBoth)};
+  return {request->own, note, begin_counted(note.rank, note.segment->epoch, kBoth)};
 }
 
 void Queue::defer(const Deferred& deferred) {
@@ -318,7 +319,8 @@ gaspi_return_t Queue::purge(Deadline& deadline) {
   {
     const std::lock_guard one(send_mutex_);
     const std::lock_guard lock(mutex_);
-    Abandoned old;
+    Abandoned old{nullptr, std::move(lost_steps_)};
+    lost_steps_.clear();
     for (const Deferred& d : deferred_) {
       old.steps.push_back(d.step);
       world_.work.fetch_sub(1, std::memory_order_relaxed);
@@ -338,6 +340,26 @@ gaspi_return_t Queue::purge(Deadline& deadline) {
   }
   state_.store(0, std::memory_order_release);
   return GASPI_SUCCESS;
+}
+
+void Queue::forget(uint32_t rank) {
+  const std::lock_guard one(send_mutex_);
+  const std::lock_guard lock(mutex_);
+  Batch& batch = *batch_.load(std::memory_order_acquire);
+  if (batch.by_rank[rank].load(std::memory_order_acquire) != 0) {
+    batch.failed.store(true, std::memory_order_release);
+  }
+  std::erase_if(deferred_, [&](const Deferred& d) {
+    if (d.note.rank != rank) return false;
+    lost_steps_.push_back(d.step);
+    world_.work.fetch_sub(1, std::memory_order_relaxed);
+    deferred_count_.fetch_sub(1, std::memory_order_relaxed);
+    finish_at_once(d.request);
+    return true;
+  });
+  if (lanes_[rank].open != nullptr) {
+    lost_steps_.push_back(std::exchange(lanes_[rank].open, nullptr));
+  }
 }
 
 }  // namespace causeway::gaspi

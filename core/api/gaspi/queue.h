@@ -53,7 +53,7 @@ struct Request {
   Step* own = nullptr;      // of the notification that follows this very request
   uint64_t local_note = 0;  // a slot here that gets 1 at the end (gaspi_read_notify)
   struct ReadList* list = nullptr;
-  uint32_t rank = 0;
+  uint32_t rank = 0, epoch = 1;
   uint32_t need = 0;
   std::atomic<uint32_t> done{0};
   Request* next = nullptr;  // free list
@@ -109,7 +109,8 @@ class Queue {
     return batch_.load(std::memory_order_acquire)->by_rank[rank].load(std::memory_order_acquire) ==
            0;
   }
-  Request* begin(uint32_t rank, uint32_t need, bool writes);
+  // `epoch`: of the process whose memory it is for.
+  Request* begin(uint32_t rank, uint32_t epoch, uint32_t need, bool writes);
   ReadList* begin_list(uint64_t local_note) { return new ReadList{{1}, local_note}; }
   // It completed while it was posted.
   void finish_at_once(Request* request);
@@ -132,6 +133,8 @@ class Queue {
 
   gaspi_return_t wait(Deadline& deadline);
   gaspi_return_t purge(Deadline& deadline);
+  // The rank's process is lost: what is under way with it has failed, and nothing more is sent.
+  void forget(uint32_t rank);
 
  private:
   static constexpr uint32_t kPrivileged = 1u << 31;  // in state_: a thread is in wait or purge
@@ -149,7 +152,7 @@ class Queue {
   gaspi_return_t privilege(Deadline& deadline);
   Lane& lane(uint32_t rank);
   // Under the mutex: counts a request that no step knows.
-  Request* begin_counted(uint32_t rank, uint32_t need);
+  Request* begin_counted(uint32_t rank, uint32_t epoch, uint32_t need);
   bool hopeless(const Batch& batch) const;
 
   World& world_;
@@ -160,6 +163,7 @@ class Queue {
                       // no completion runs, under it
   std::vector<Lane> lanes_;
   std::deque<Deferred> deferred_;
+  std::vector<Step*> lost_steps_;  // of lost ranks, in which requests of the batch may count
   std::atomic<uint32_t> deferred_count_{0};  // relaxed: a hint
   std::mutex send_mutex_;                    // one thread sends deferred notifications
   std::vector<Abandoned> abandoned_;

@@ -81,6 +81,7 @@ void FarSegment::close() {
 
 Segments::~Segments() {
   for (auto& slot : world_.segments) delete slot.load(std::memory_order_relaxed);
+  for (auto& ghost : ghosts_) ghost->close();
   for (auto& row : world_.remote) {
     World::Row* const r = row.load(std::memory_order_relaxed);
     if (r == nullptr) continue;
@@ -161,6 +162,7 @@ void Segments::tell_self(LocalSegment& s) {
   Deadline forever(GASPI_BLOCK);
   wait_for(forever, [&] { return try_connect(world_, world_.rank); });
   auto r = read_description(world_.rank, describe(s));
+  r->epoch = world_.epoch(world_.rank);
   map_memory(base_peer(peer), *r);
   {
     const std::lock_guard lock(peer.ep->connect_mutex());
@@ -219,6 +221,8 @@ bool Segments::take(const Asked& asked) {
   try {
     auto r = read_description(asked.from, asked.text);
     serial = r->serial;
+    r->epoch = world_.epoch(asked.from);
+    lay_ghosts(asked.from);
     Peer& peer = world_.peer(asked.from);
     Peer& base = base_peer(peer);
     if (connect_peer(base) == CWY_RETRY || connect_peer(peer) == CWY_RETRY) return false;
@@ -244,8 +248,7 @@ void Segments::on_drop(uint32_t from, const Header& header) {
 }
 
 void Segments::replace(unsigned id, uint32_t rank, FarSegment* fresh) {
-  static std::mutex rows;
-  const std::lock_guard lock(rows);
+  const std::lock_guard lock(rows_mutex_);
   World::Row* row = world_.remote[id].load(std::memory_order_acquire);
   if (row == nullptr) {
     row = new World::Row[world_.size];
@@ -257,6 +260,39 @@ void Segments::replace(unsigned id, uint32_t rank, FarSegment* fresh) {
   const std::lock_guard connect(world_.peer(rank).ep->connect_mutex());
   old->close();
   retired_remote_.emplace_back(old);
+}
+
+void Segments::forget(uint32_t rank) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& slot : world_.segments) {
+      LocalSegment* const s = slot.load(std::memory_order_acquire);
+      if (s != nullptr) s->told[rank].store(Told::nothing, std::memory_order_release);
+    }
+  }
+  {
+    const std::lock_guard lock(asked_mutex_);
+    const size_t gone = std::erase_if(asked_, [rank](const Asked& a) { return a.from == rank; });
+    world_.work.fetch_sub(static_cast<uint32_t>(gone), std::memory_order_relaxed);
+  }
+  const std::lock_guard lock(rows_mutex_);
+  for (auto& slot : world_.remote) {
+    World::Row* const row = slot.load(std::memory_order_acquire);
+    FarSegment* const old =
+        row != nullptr ? row[rank].exchange(nullptr, std::memory_order_acq_rel) : nullptr;
+    if (old != nullptr) ghosts_.emplace_back(old);
+  }
+}
+
+void Segments::lay_ghosts(uint32_t rank) {
+  const std::lock_guard lock(rows_mutex_);
+  const std::lock_guard connect(world_.peer(rank).ep->connect_mutex());
+  for (auto& ghost : ghosts_) {
+    if (ghost->rank != rank) continue;
+    ghost->close();
+    retired_remote_.push_back(std::move(ghost));
+  }
+  std::erase(ghosts_, nullptr);
 }
 
 }  // namespace causeway::gaspi

@@ -40,7 +40,7 @@ struct LocalSegment {
 };
 
 struct FarSegment {
-  uint32_t rank = 0;
+  uint32_t rank = 0, epoch = 1;
   uint64_t serial = 0;
   uint64_t base = 0, size = 0;  // owner's address
   uint64_t slots = 0;           // owner's address
@@ -89,6 +89,8 @@ class Segments {
   void on_drop(uint32_t from, const Header& header);
   // Takes registrations that waited for a connection.
   uint32_t take_registrations();
+  // The rank's process is lost: its segments are no more, and it knows none of this rank's.
+  void forget(uint32_t rank);
 
  private:
   struct Asked {
@@ -99,6 +101,7 @@ class Segments {
   gaspi_return_t publish(std::unique_ptr<LocalSegment> segment);
   bool take(const Asked& asked);
   void replace(unsigned id, uint32_t rank, FarSegment* fresh);
+  void lay_ghosts(uint32_t rank);
   void tell_self(LocalSegment& segment);
 
   World& world_;
@@ -109,6 +112,10 @@ class Segments {
   // Replaced or deleted: kept, because a thread may have looked one up a moment before. Their
   // rights are closed.
   std::vector<std::unique_ptr<FarSegment>> retired_remote_;
+  // Of lost ranks: still mapped, because a thread may be storing there, until a segment of the
+  // rank's next process is registered. Under rows_mutex_.
+  std::vector<std::unique_ptr<FarSegment>> ghosts_;
+  std::mutex rows_mutex_;  // rows of `remote`
   std::vector<std::unique_ptr<LocalSegment>> retired_local_;
 };
 

@@ -11,6 +11,7 @@
 #include "api/gaspi/group.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/process.h"
+#include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 #include "atomics/domain.h"
@@ -154,8 +155,11 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
     }
     rt.raise_mode(ThreadMode::par);
     rt.on_peer_lost(lose_rank);
+    rt.on_peer_replaced(replace_rank);
+    const bool replacement = rt.bootstrap().epoch() > 1;
     auto* const w = new World(possible(wished), rt.rank(), rt.size());
     w->checks = rt.checks();
+    if (replacement) begin_as_replacement(*w);
     g_receiver.store(w, std::memory_order_release);
     set_interface_handler(on_message);
     set_poll_hook(make_progress);
@@ -165,11 +169,17 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
     rt.settle_failure_policy();
     w->open.store(true, std::memory_order_release);
     start_progress_thread(*w->client);
-    w->atomics.store(new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
-                     std::memory_order_release);
     const gaspi_number_t topology = w->config.build_infrastructure;
-    w->groups->make_all(topology != GASPI_TOPOLOGY_NONE);
-    if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
+    // A replacement is in no group of the others before all commit again (6.1).
+    w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
+    if (replacement) {
+      join_running_job(*w, topology == GASPI_TOPOLOGY_STATIC);
+    } else {
+      w->atomics.store(
+          new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
+          std::memory_order_release);
+      if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
+    }
     g_world.store(w, std::memory_order_release);
     return GASPI_SUCCESS;
   } catch (const Error& e) {
@@ -180,11 +190,14 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
   }
 }
 
-// On the caller's thread, because CAUSEWAY_RANKS forks here.
-gaspi_return_t make_runtime() {
+// On the caller's thread, because CAUSEWAY_RANKS forks here. GASPI_TIMEOUT: this process is a spare
+// that no rank has needed yet.
+gaspi_return_t make_runtime(Deadline& deadline) {
   try {
-    if (g_runtime == nullptr) g_runtime = new Runtime(ThreadMode::par);
-    return GASPI_SUCCESS;
+    constexpr bool kWait = false;
+    if (g_runtime == nullptr) g_runtime = new Runtime(ThreadMode::par, kWait);
+    deadline.start();
+    return runtime().take_place(deadline.left_ns()) ? GASPI_SUCCESS : GASPI_TIMEOUT;
   } catch (const Error& e) {
     return refuse(e.status() == CWY_ERR_INVALID ? GASPI_ERR_ENV : GASPI_ERR_SN, "gaspi_proc_init()",
                   e.text());
@@ -268,7 +281,7 @@ gaspi_return_t start(Deadline& deadline) {
                   "gaspi_proc_term() was called, or an earlier start failed; a process is "
                   "initialised once");
   }
-  gaspi_return_t result = make_runtime();
+  gaspi_return_t result = make_runtime(deadline);
   if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {
     result = start_up(g_wishes);
   } else if (result == GASPI_SUCCESS) {

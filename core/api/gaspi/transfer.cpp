@@ -40,6 +40,7 @@ cwy_status put_once(World& w, const Piece& p, cwyc_op* op) {
   cwyc_conn* conn = nullptr;
   const cwy_status status = connection(w, p.remote->rank, &Peer::put, &conn);
   if (status != CWY_OK) return status;
+  if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
   const Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
   if (p.size <= c.cep->attr.rma_max && !p.remote->put_over_am.load(std::memory_order_relaxed)) {
@@ -56,6 +57,7 @@ cwy_status get_once(World& w, const Piece& p, cwyc_op* op) {
   cwyc_conn* conn = nullptr;
   const cwy_status status = connection(w, p.remote->rank, &Peer::get, &conn);
   if (status != CWY_OK) return status;
+  if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
   const Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
   if (p.size <= c.cep->attr.rma_max && !p.remote->get_over_am.load(std::memory_order_relaxed)) {
@@ -73,11 +75,11 @@ template <typename Post>
 gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* request,
                             Deadline& deadline, Post&& post_once) {
   const gaspi_return_t result = wait_for(deadline, [&] {
-    if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
+    if (!w.may_send(rank, request->epoch)) return GASPI_ERROR;
     const cwy_status status = post_once();
     if (status == CWY_RETRY) return GASPI_TIMEOUT;
     if (status == CWY_OK) queue.finish_at_once(request);
-    return status >= 0 ? GASPI_SUCCESS : operation_error(w, rank, status);
+    return status >= 0 ? GASPI_SUCCESS : operation_error(w, rank, request->epoch, status);
   });
   if (result != GASPI_SUCCESS) queue.take_back(request);
   return result;
@@ -93,6 +95,7 @@ uint64_t eager_limit(const Connection& c, const Piece& p) {
 }
 
 cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* op) {
+  if (!w.may_send(note.rank, note.segment->epoch)) return CWY_ERR_PEER_FAILED;
   const uint64_t slot = note.segment->slots + note.id * sizeof(uint64_t);
   const uint64_t raddr = p.remote->base + p.remote_offset;
   const auto cookie = reinterpret_cast<uint64_t>(op);
@@ -128,7 +131,7 @@ gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& dea
     return GASPI_SUCCESS;
   }
   if (p.size == 0) return GASPI_SUCCESS;
-  Request* const request = queue.begin(p.remote->rank, kBoth, true);
+  Request* const request = queue.begin(p.remote->rank, p.remote->epoch, kBoth, true);
   return post_request(w, queue, p.remote->rank, request, deadline,
                       [&] { return put_once(w, p, &request->op); });
 }
@@ -145,7 +148,7 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
     if (local_note != 0) store_note(local_note, 1);
     return GASPI_SUCCESS;
   }
-  Request* const request = queue.begin(p.remote->rank, CWYC_DONE_REMOTE, false);
+  Request* const request = queue.begin(p.remote->rank, p.remote->epoch, CWYC_DONE_REMOTE, false);
   request->local_note = local_note;
   return post_request(w, queue, p.remote->rank, request, deadline, [&] {
     request->local_note = local_note;
@@ -168,7 +171,7 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
     return status == CWY_OK ? GASPI_SUCCESS : status == CWY_RETRY ? GASPI_TIMEOUT : GASPI_ERROR;
   });
   if (connected != GASPI_SUCCESS) return connected;
-  Request* const request = queue.begin(note.rank, kBoth, true);
+  Request* const request = queue.begin(note.rank, p.remote->epoch, kBoth, true);
   if (p.size <= eager_limit(Connection::of(conn), p)) {
     return post_request(w, queue, note.rank, request, deadline,
                         [&] { return write_note_once(w, p, note, &request->op); });
@@ -198,7 +201,7 @@ gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint
       result = start_read(w, queue, p, 0, deadline);
       continue;
     }
-    Request* const request = queue.begin(rank, CWYC_DONE_REMOTE, false);
+    Request* const request = queue.begin(rank, p.remote->epoch, CWYC_DONE_REMOTE, false);
     list->join(request);
     result = post_request(w, queue, rank, request, deadline,
                           [&] { return get_once(w, p, &request->op); });

@@ -18,6 +18,7 @@ World::World(const gaspi_config_t& wishes, uint32_t own, uint32_t ranks)
       config(wishes),
       usable(new std::atomic<bool>[ranks]),
       state(new std::atomic<uint8_t>[ranks]),
+      reached(new std::atomic<bool>[ranks]),
       statistics(ranks),
       mail(std::make_unique<MailBox>(*this)),
       segment_table(std::make_unique<Segments>(*this)),
@@ -28,6 +29,7 @@ World::World(const gaspi_config_t& wishes, uint32_t own, uint32_t ranks)
     usable[r].store(true, std::memory_order_relaxed);
     state[r].store(GASPI_STATE_HEALTHY, std::memory_order_relaxed);
     leaving[r].store(false, std::memory_order_relaxed);
+    reached[r].store(true, std::memory_order_relaxed);
   }
   for (unsigned q = 0; q < config.queue_num; ++q) {
     queues[q].store(new Queue(*this), std::memory_order_relaxed);  // nobody sees it yet
@@ -45,7 +47,7 @@ uint32_t make_progress() {
   if (w == nullptr || !w->open.load(std::memory_order_acquire) ||
       w->work.load(std::memory_order_relaxed) == 0)
     return 0;
-  uint32_t moved = purge_lost(*w);
+  uint32_t moved = take_changes(*w);
   moved += move_mail(*w);
   moved += w->segment_table->take_registrations();
   for (auto& slot : w->queues) {

@@ -10,12 +10,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "api/gaspi/mail.h"
 #include "api/gaspi/statistics.h"
 #include "object/client.h"
+#include "object/job.h"
 
 namespace causeway {
 class AtomicDomain;
@@ -61,6 +63,10 @@ struct World {
   // By rank: gaspi_state_t. Release when it becomes corrupt.
   std::unique_ptr<std::atomic<uint8_t>[]> state;
   std::atomic<uint32_t> corrupt{0};  // how many are
+  std::atomic<uint32_t> losses{0};   // how many ever became so; acq_rel
+  // By rank: does its process know this one? In a replacement not before that has said so
+  // (rejoin.h): messages would be dropped. Release when it becomes so.
+  std::unique_ptr<std::atomic<bool>[]> reached;
   Statistics statistics;
 
   // Something waits for the next poll: mail, deferred notifications, lost ranks. Relaxed: a hint.
@@ -74,14 +80,19 @@ struct World {
   // ---- process management (process.cpp) ----
   std::mutex process_mutex;
   std::vector<uint32_t> killers;  // ranks that have asked this one to end
-  // Calls that wait for a letter: by rank and what was asked; true when it has been answered.
-  std::map<std::pair<uint32_t, Letter>, bool> asked;
+  // Calls that wait for a letter: by rank and what was asked.
+  enum class Asked : uint8_t { waiting, answered, lost };
+  std::map<std::pair<uint32_t, Letter>, Asked> asked;
   std::vector<std::unique_ptr<Queue>> retired_queues;
   std::unique_ptr<std::atomic<bool>[]> leaving;  // by rank: it has begun to shut down
 
-  // ---- lost ranks (failure.cpp) ----
+  // ---- lost ranks and their replacements (failure.cpp, rejoin.cpp) ----
   std::mutex lost_mutex;
-  std::vector<uint32_t> lost;  // connections to be purged
+  std::vector<uint32_t> lost;                       // connections to be purged
+  std::vector<std::pair<uint32_t, Card>> arrivals;  // new processes of ranks
+  std::mutex changes_mutex;                         // one thread acts on them at a time
+  std::mutex mechanism_mutex;
+  std::optional<std::string> mechanism;  // of atomics, told to a replacement: the adapter's name
 
   // Signalled when a letter was handled or a rank was lost, for those who sleep.
   std::mutex news_mutex;
@@ -94,6 +105,12 @@ struct World {
   }
 
   Peer& peer(uint32_t r) const { return client->endpoint()->peer(r); }
+  // Which process of the rank this one talks to. Acquire: with it comes what renew_peer() did.
+  uint32_t epoch(uint32_t r) const { return peer(r).epoch.load(std::memory_order_acquire); }
+  // May messages to memory of the process that the rank was in that epoch be sent?
+  bool may_send(uint32_t r, uint32_t epoch_of_memory) const {
+    return usable[r].load(std::memory_order_relaxed) && epoch(r) == epoch_of_memory;
+  }
   bool is_corrupt(uint32_t r) const {
     return state[r].load(std::memory_order_acquire) == GASPI_STATE_CORRUPT;
   }
@@ -120,10 +137,11 @@ uint32_t make_progress();
 // ---- failure.cpp ----
 // From any context: the rank's state is corrupt from now on.
 void lose_rank(uint32_t rank, const std::string& how);
-// From client context: purges the connections of lost ranks.
-uint32_t purge_lost(World& world);
-// A conduit answered `status` for an operation with `rank`: the error that the caller returns.
-gaspi_return_t operation_error(World& world, uint32_t rank, cwy_status status);
+// From client context: purges the connections of lost ranks, and takes in their replacements.
+uint32_t take_changes(World& world);
+// A conduit answered `status` for an operation with the process that `rank` was in `epoch`: the
+// error that the caller returns.
+gaspi_return_t operation_error(World& world, uint32_t rank, uint32_t epoch, cwy_status status);
 
 // Connects; GASPI_TIMEOUT while the conduits are at it, GASPI_ERROR when it cannot be.
 gaspi_return_t try_connect(World& world, uint32_t rank);
