@@ -151,6 +151,58 @@ TEST_F(Failure, NewEpochIsHeardAndOldOneDropped) {
   kill_and_reap(stale);
 }
 
+// Attempts until one is not refused. Threads that meet get another way within some tens of them.
+template <class Attempt>
+cwy_status try_often(Attempt attempt) {
+  cwy_status status = CWY_RETRY;
+  for (int i = 0; i < 200 && status == CWY_RETRY; ++i) status = attempt();
+  return status;
+}
+
+// Sends one message and begins another, so that the way it went stays taken.
+cwy_status send_and_hold(cwyc_conn* conn, cwyc_am_slot& slot) {
+  const cwy_status status =
+      try_often([&] { return conn->ops->am_short(conn, 0, nullptr, 0, 0); });
+  if (status != CWY_OK) return status;
+  return try_often([&] { return conn->ops->am_prepare(conn, 1000, 1000, 0, 0, &slot); });
+}
+
+// Catches: slots that threads of the dead had taken beside the connection's own, and that are never
+// used again, or with their half-written records.
+TEST_F(Failure, SideWaysOfTheDeadAreUsedAgain) {
+  constexpr unsigned threads = 4;
+  const cwyc_module* module = harness::load_conduit("shm", 0, 2);
+  const auto options = shm_defaults({{"ring_bytes", "8192"}});
+  Endpoint ep(module, options);
+  unsigned heard = 0;
+  ep.handler = [&](Endpoint&, const Message& m) { heard += m.word == 0; };
+  for (uint32_t epoch = 1; epoch <= 6; ++epoch) {
+    board->words[2] = 0;
+    heard = 0;
+    const pid_t pid = victim(ep, epoch, options, [&](Endpoint& theirs, cwyc_conn* conn) {
+      theirs.module()->ep_threads(theirs.ep(), 1);
+      for (unsigned t = 0; t < threads; ++t)
+        std::thread([&] {
+          cwyc_am_slot slot{};
+          if (send_and_hold(conn, slot) != CWY_OK) return;
+          std::memset(slot.buffer, 0xff, slot.length);
+          board->words[2] = board->words[2] + 1;
+        }).join();
+    });
+    cwyc_conn* conn = ep.connect(board->read(1), {1, epoch});
+    ASSERT_NE(conn, nullptr) << ep.last_error();
+    EXPECT_EQ(board->words[2], threads) << "in epoch " << epoch;
+    EXPECT_TRUE(ep.wait([&] { return heard == threads; })) << heard << " in epoch " << epoch;
+    kill_and_reap(pid);
+    module->purge(conn);
+    for (int i = 0; i < 50; ++i) ep.progress();
+    ep.drop(conn);
+    EXPECT_EQ(heard, threads);
+  }
+  for (const auto& event : core().peer_events)
+    EXPECT_EQ(event.why.find("it wrote a record"), std::string::npos) << event.why;
+}
+
 // Finds the ring that a connection writes: the test plays a sender gone mad. The address of the
 // record is where a short message's word appears in the victim's own mappings.
 void babble(cwyc_conn* conn, uint64_t header) {
@@ -258,7 +310,7 @@ TEST_F(Failure, EndpointsLeaveNoDescriptors) {
 }
 
 // Catches: races between threads that send on one connection and threads that poll one endpoint;
-// messages lost, doubled or delivered while another of their lane runs. Under tsan above all.
+// messages lost, doubled, or requests delivered inside of a request's handler. Under tsan above all.
 TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   const cwyc_module* module = harness::load_conduit("shm", 0, 1);
   Endpoint a(module, shm_defaults({{"ring_bytes", "8192"}}), true);
@@ -266,14 +318,16 @@ TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   cwyc_conn* to_b = a.connect(b.address(), {0, 1}, true);
   cwyc_conn* to_a = b.connect(a.address(), {0, 1}, true);
   constexpr int threads = 3, each = 5000;
-  std::atomic<int> requests{0}, replies{0}, inside{0};
+  std::atomic<int> requests{0}, replies{0};
   std::atomic<uint64_t> sum{0};
   b.handler = [&](Endpoint&, const Message& m) {
-    EXPECT_EQ(inside.fetch_add(1), 0);
+    thread_local bool inside = false;
+    EXPECT_FALSE(inside);
+    inside = true;
     sum += m.word;
-    inside.fetch_sub(1);
     while (to_a->ops->am_short(to_a, m.word, nullptr, 0, CWYC_LANE_REPLY) == CWY_RETRY)
       b.progress(CWYC_PROGRESS_REPLIES);
+    inside = false;
     ++requests;
   };
   a.handler = [&](Endpoint&, const Message&) { ++replies; };
@@ -300,6 +354,41 @@ TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   EXPECT_EQ(replies, threads * each);
   const uint64_t n = threads * each;
   EXPECT_EQ(sum, n * (n - 1) / 2);
+}
+
+// Catches: threads that wait for the one that fills a negotiated payload, although there are further
+// ways; more ways than there are, or one twice; ways that a connection leaves taken when it ends.
+TEST_F(Failure, ThreadsGoAroundALaneThatIsHeld) {
+  constexpr unsigned ways = 4;
+  const cwyc_module* module = harness::load_conduit("shm", 0, 1);
+  Endpoint a(module, shm_defaults({{"ring_bytes", "8192"}}), true);
+  Endpoint b(module, shm_defaults({{"ring_bytes", "8192"}}), true);
+  uint64_t words = 0;
+  unsigned heard = 0;
+  b.handler = [&](Endpoint&, const Message& m) { words += m.word, ++heard; };
+  for (int round = 0; round < 5; ++round) {
+    cwyc_conn* conn = a.connect(b.address(), {0, 1}, true);
+    ASSERT_NE(conn, nullptr) << a.last_error();
+    words = heard = 0;
+    cwyc_am_slot slots[ways]{};
+    for (cwyc_am_slot& slot : slots)
+      std::thread([&] { EXPECT_EQ(send_and_hold(conn, slot), CWY_OK); }).join();
+    for (unsigned i = 0; i < ways; ++i)
+      for (unsigned k = 0; k < i; ++k) EXPECT_NE(slots[i].buffer, slots[k].buffer);
+    // All are held: back-pressure, as it is with one.
+    EXPECT_EQ(conn->ops->am_short(conn, 0, nullptr, 0, 0), CWY_RETRY);
+    EXPECT_EQ(conn->ops->am_short(conn, 0, nullptr, 0, CWYC_LANE_REPLY), CWY_OK);
+    for (unsigned i = 0; i < ways; ++i) {
+      std::memset(slots[i].buffer, 'x', 1000);
+      conn->ops->am_commit(conn, &slots[i], 1 + i, nullptr, 0, 1000);
+    }
+    EXPECT_EQ(try_often([&] { return conn->ops->am_short(conn, 0, nullptr, 0, 0); }), CWY_OK);
+    EXPECT_TRUE(b.wait([&] { return heard == 2 * ways + 2; })) << heard;
+    EXPECT_EQ(words, ways * (ways + 1) / 2);
+    EXPECT_EQ(a.stats()["request_short_sent"], (ways + 1) * (static_cast<unsigned>(round) + 1));
+    a.drop(conn);
+    b.progress();
+  }
 }
 
 // Catches: memory per rank that grows with rings nobody uses; senders beyond the first sixteen

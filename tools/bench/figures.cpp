@@ -116,7 +116,10 @@ constexpr std::array kFigures{
     Figure{"par.poll", "ns", Launch::modes, kMode, false, false,
            "gasnet_AMPoll that finds nothing; raw: GASNET_SEQ"},
     Figure{"am.threads2", "x", Launch::threads, at_least(1.7), false, true,
-           "short requests of two threads to two ranks, as a multiple of what one thread sends"},
+           "short requests of two threads to two ranks, as a multiple of what one thread sends; "
+           "raw: a ring each"},
+    Figure{"am.threads2.one", "x", Launch::threads, kNone, false, true,
+           "the same, both threads to one rank"},
     Figure{"startup.4", "ms", Launch::startup, at_most(60), false, false,
            "gex_Client_Init and gex_Segment_Attach of 4 ranks, the slowest rank"},
     Figure{"memory.median", "MB", Launch::memory, at_most(24), false, false,

@@ -15,6 +15,7 @@
 #include "../common/ep_answers.h"
 #include "../common/plugin_error.h"
 #include "../common/scatter_gather.h"
+#include "../common/thread_counters.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"
@@ -57,20 +58,21 @@ struct cwyc_rkey {
 
 struct cwyc_ep {
   cwyc_ep_params params;
-  // Relaxed: statistics, read by whoever asks, ordering nothing.
-  std::atomic<uint64_t> counters[counter_count];
+  causeway::ThreadCounters<counter_count> counters;
 };
 
 namespace {
 
-// A locked increment only where several threads may count.
+bool several_threads(const cwyc_ep* ep) {
+  return ep->params.multithreaded != 0;
+}
+
 void count(cwyc_ep* ep, Counter counter, size_t amount) {
-  if (ep->params.multithreaded != 0) {
-    ep->counters[counter].fetch_add(amount, std::memory_order_relaxed);
-    return;
+  if (several_threads(ep)) {
+    ep->counters.add(counter, amount);
+  } else {
+    ep->counters.add_alone(counter, amount);
   }
-  auto& cell = ep->counters[counter];
-  cell.store(cell.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }
 
 bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
@@ -164,9 +166,17 @@ void deliver(cwyc_conn* conn, uint64_t word, uint32_t kind, const int32_t* args,
   to.deliver(to.core_ep, conn->peer, word, kind, args, nargs, payload, length);
 }
 
+__attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64_t word,
+                                                         const int32_t* args, uint32_t nargs) {
+  conn->ep->counters.add(shorts, 1);
+  deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
+  return CWY_OK;
+}
+
 cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs, uint32_t) {
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
-  count(conn->ep, shorts, 1);
+  if (several_threads(conn->ep)) return am_short_of_several(conn, word, args, nargs);
+  conn->ep->counters.add_alone(shorts, 1);
   deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
   return CWY_OK;
 }
@@ -375,7 +385,7 @@ uint32_t progress(cwyc_ep*, uint32_t, uint32_t) {
 
 void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   for (int i = 0; i < counter_count; ++i)
-    fn(arg, counter_names[i], ep->counters[i].load(std::memory_order_relaxed));
+    fn(arg, counter_names[i], ep->counters.read(static_cast<size_t>(i)));
 }
 
 void fini() {}

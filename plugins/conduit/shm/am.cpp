@@ -12,20 +12,51 @@ namespace {
 // How long a thread of a multithreaded process looks for its turn before it answers RETRY. The
 // holder copies at most one message, or is preempted, or fills a negotiated payload.
 constexpr int lane_tries = 2000;
+// Threads that met so often on a connection get one more way to its peer.
+constexpr uint32_t meetings_to_widen = 16;
 // Liveness costs a system call; a full ring normally drains within microseconds.
 constexpr uint32_t retries_per_check = 4096;
+
+// Another thread has the lane where this one went last. Any other way will do, and where threads
+// keep meeting there shall be one more. The lane, locked, or nullptr.
+__attribute__((noinline)) TxLane* enter_elsewhere(Connection& c, uint32_t which,
+                                                  std::atomic<uint8_t>& way) {
+  constexpr auto relaxed = std::memory_order_relaxed;
+  if (!c.at_widest.load(relaxed) &&
+      c.meetings.fetch_add(1, relaxed) % meetings_to_widen == meetings_to_widen - 1)
+    widen(c);
+  const uint32_t from = way.load(relaxed), ways = c.ways();
+  for (int tries = 0; tries < lane_tries; ++tries) {
+    for (uint32_t i = 1; i <= ways; ++i) {
+      const uint32_t at = (from + i) % ways;
+      TxLane& lane = c.lane_of(at, which);
+      if (!lane.lock.try_lock()) continue;
+      if (at != from) way.store(static_cast<uint8_t>(at), relaxed);
+      return &lane;
+    }
+    TryLock::relax();
+  }
+  return nullptr;
+}
+
+inline TxLane* enter(Connection& c, uint32_t which) {
+  std::atomic<uint8_t>& way = c.way[my_number()];
+  TxLane& lane = c.lane_of(way.load(std::memory_order_relaxed), which);
+  if (__builtin_expect(lane.lock.try_lock(), 1)) return &lane;
+  return enter_elsewhere(c, which, way);
+}
 
 // Holds a sending lane for one call.
 class TxTurn {
  public:
-  TxTurn(cwyc_conn* conn, TxLane& lane)
-      : lane_(lane), locked_(conn->ep->multithreaded.load(std::memory_order_relaxed)) {
-    mine_ = !locked_ || lane.lock.spin(lane_tries);
-  }
+  TxTurn(cwyc_conn* conn, Connection& c, uint32_t which)
+      : locked_(conn->ep->multithreaded.load(std::memory_order_relaxed)),
+        lane_(locked_ ? enter(c, which) : &c.lane[which]) {}
   ~TxTurn() {
-    if (locked_ && mine_) lane_.lock.unlock();
+    if (locked_ && mine()) lane_->lock.unlock();
   }
-  bool mine() const { return mine_; }
+  bool mine() const { return lane_ != nullptr; }
+  TxLane& lane() const { return *lane_; }
   // The lane stays taken beyond this object.
   bool keep() {
     const bool kept = locked_;
@@ -34,9 +65,8 @@ class TxTurn {
   }
 
  private:
-  TxLane& lane_;
   bool locked_;
-  bool mine_;
+  TxLane* lane_;
 };
 
 // There is no room: back-pressure, or is the receiver gone?
@@ -112,9 +142,9 @@ __attribute__((noinline)) cwy_status am_short_in_full(cwyc_conn* conn, uint64_t 
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
   Connection& c = connection(conn);
   if (c.has_failed()) return CWY_ERR_PEER_FAILED;
-  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
-  TxTurn turn(conn, lane);
+  TxTurn turn(conn, c, flags & CWYC_LANE_REPLY);
   if (!turn.mine()) return CWY_RETRY;
+  TxLane& lane = turn.lane();
   const size_t size = short_bytes(nargs);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
@@ -154,9 +184,9 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || length > c.peer_control->medium_max, 0))
     return CWY_ERR_INVALID;
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
-  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
-  TxTurn turn(conn, lane);
+  TxTurn turn(conn, c, flags & CWYC_LANE_REPLY);
   if (!turn.mine()) return CWY_RETRY;
+  TxLane& lane = turn.lane();
   const size_t size = medium_bytes(nargs, length);
   char* record = lane.reserve(size);
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
@@ -175,9 +205,9 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
   if (nargs > CWYC_AM_MAX_ARGS || length > UINT32_MAX) return CWY_ERR_INVALID;
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
-  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
-  TxTurn turn(conn, lane);
+  TxTurn turn(conn, c, flags & CWYC_LANE_REPLY);
   if (!turn.mine()) return CWY_RETRY;
+  TxLane& lane = turn.lane();
   const size_t size = long_bytes(nargs);
   char* record = lane.reserve(size);  // before the payload moves: RETRY must cost nothing
   if (__builtin_expect(record == nullptr, 0)) return why_no_room(c, lane);
@@ -202,9 +232,9 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   const size_t medium_max = c.peer_control->medium_max;
   if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
-  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
-  TxTurn turn(conn, lane);
+  TxTurn turn(conn, c, flags & CWYC_LANE_REPLY);
   if (!turn.mine()) return CWY_RETRY;
+  TxLane& lane = turn.lane();
   size_t room = std::min(most, medium_max);
   char* record = lane.reserve(medium_bytes(nargs, room));
   if (record == nullptr && room > least) {

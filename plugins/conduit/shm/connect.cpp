@@ -28,17 +28,18 @@ cwy_status read_address(const cwyc_peer_desc* peer, EndpointAddress& out, cwy_er
 
 bool header_is_sound(const ControlHeader& h, const EndpointAddress& address) {
   return h.magic == layout_magic && h.version == layout_version && h.nonce == address.nonce &&
-         h.slot_count != 0 && h.slot_count <= 65536 && h.ring_bytes >= least_ring_bytes &&
+         h.slot_count <= slots_max && h.first_count != 0 &&
+         h.first_count <= h.slot_count && h.ring_bytes >= least_ring_bytes &&
          h.ring_bytes % page == 0 && h.ring_bytes <= (1ull << 28) &&
          h.medium_max == medium_max_of(h.ring_bytes) &&
          control_bytes(h.slot_count, h.ring_bytes) <= address.object.length;
 }
 
-// Takes the first free slot, beginning at our own index so that ranks rarely collide.
-uint32_t claim_slot(ControlHeader* control, cwy_peer self, uint32_t local_index) {
+// Takes the first free slot of a range, beginning at our own index so that ranks rarely collide.
+uint32_t claim_slot(ControlHeader* control, uint32_t from, uint32_t count, cwy_peer self) {
   const uint64_t mine = pack({SlotState::claimed, self});
-  for (uint32_t i = 0; i < control->slot_count; ++i) {
-    const uint32_t index = (local_index + i) % control->slot_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t index = from + (services->job->local_index + i) % count;
     uint64_t expected = 0;
     // Acquire: the previous owner's traces have been wiped.
     if (slot_at(control, index)
@@ -57,6 +58,50 @@ void announce(ControlHeader* control, Slot* slot, SlotState state, cwy_peer self
 
 cwy_peer self_of_job() {
   return {services->job->rank, services->job->epoch & epoch_mask};
+}
+
+// Makes two lanes write into the rings of a slot that has been claimed.
+Slot* open_lanes(ControlHeader* control, uint32_t index, TxLane (&lanes)[lane_count]) {
+  Slot* slot = slot_at(control, index);
+  for (uint32_t i = 0; i < lane_count; ++i)
+    lanes[i].open(ring_at(control, index, i), control->ring_bytes, &slot->lane[i].head);
+  return slot;
+}
+
+// Lets the receiver read what is written there.
+void announce_open(const cwyc_ep* ep, ControlHeader* control, Slot* slot) {
+  slot->sender_pid.store(static_cast<uint32_t>(getpid()), std::memory_order_relaxed);
+  slot->sender_has_membarrier.store(ep->membarrier ? 1 : 0, std::memory_order_relaxed);
+  announce(control, slot, SlotState::open, self_of_job());
+}
+
+// False: there can be no further way.
+bool open_side_way(Connection& c) {
+  ControlHeader* control = c.peer_control;
+  const uint32_t open = c.ways() - 1;
+  if (open == side_ways_max || c.has_failed()) return false;
+  auto* way = new (std::nothrow) SideWay;
+  if (way == nullptr) return false;
+  const uint32_t index = claim_slot(control, control->first_count,
+                                    control->slot_count - control->first_count, self_of_job());
+  if (index == UINT32_MAX) {
+    delete way;
+    return false;
+  }
+  way->slot = open_lanes(control, index, way->lane);
+  announce_open(c.conn->ep, control, way->slot);
+  // Release: whoever sees the way sees its lanes.
+  c.side[open].store(way, std::memory_order_release);
+  return true;
+}
+
+void close_side_ways(Connection& c) {
+  for (auto& side : c.side) {
+    SideWay* way = side.exchange(nullptr, std::memory_order_acquire);
+    if (way == nullptr) return;
+    announce(c.peer_control, way->slot, SlotState::closing, self_of_job());
+    delete way;
+  }
 }
 
 }  // namespace
@@ -95,32 +140,32 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
                     "rank %u: process %u is not the one that gave this "
                     "address",
                     peer->peer.rank, address.object.pid);
-    const cwy_peer self = self_of_job();
-    const uint32_t index = claim_slot(control, self, services->job->local_index);
+    const uint32_t index = claim_slot(control, 0, control->first_count, self_of_job());
     if (index == UINT32_MAX)
       return report(err, CWY_ERR_NOMEM,
                     "all %u message queues of rank %u are taken; raise the option 'connections'",
-                    control->slot_count, peer->peer.rank);
+                    control->first_count, peer->peer.rank);
 
     auto* c = new (&connection(conn)) Connection;
     c->conn = conn;
     c->peer_control = control;
     c->mapping = std::move(mapping);
-    c->slot = slot_at(control, index);
+    c->slot = open_lanes(control, index, c->lane);
     c->peer_pid = address.object.pid;
     c->process = ProcessHandle(address.object.pid);
-    for (uint32_t lane = 0; lane < lane_count; ++lane)
-      c->lane[lane].open(ring_at(control, index, lane), control->ring_bytes,
-                         &c->slot->lane[lane].head);
     {
       const std::lock_guard lock(ep->connections_mutex);
       ep->connections.push_back(c);
     }
-    c->slot->sender_pid.store(static_cast<uint32_t>(getpid()), std::memory_order_relaxed);
-    c->slot->sender_has_membarrier.store(ep->membarrier ? 1 : 0, std::memory_order_relaxed);
-    announce(control, c->slot, SlotState::open, self);
+    announce_open(ep, control, c->slot);
     return CWY_OK;
   });
+}
+
+void widen(Connection& c) {
+  if (!c.widening.try_lock()) return;
+  if (!open_side_way(c)) c.at_widest.store(true, std::memory_order_relaxed);
+  c.widening.unlock();
 }
 
 void disconnect(cwyc_conn* conn) {
@@ -132,6 +177,7 @@ void disconnect(cwyc_conn* conn) {
     ep->retired.add(c);
     std::erase(ep->connections, &c);
   }
+  close_side_ways(c);
   announce(c.peer_control, c.slot, SlotState::closing, self_of_job());
   c.~Connection();
   c.conn = nullptr;

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "../common/cpu_atomics.h"
@@ -29,10 +30,11 @@ cwy_status choose_wakeup(cwyc_ep* ep, cwy_err* err) {
 cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
   const Options& options = ep->domain->options;
   const uint32_t local = services->job->local_count;
-  const uint32_t slots =
-      options.connections != 0 ? options.connections : default_connections(local);
   const uint64_t ring_bytes =
       options.ring_bytes != 0 ? options.ring_bytes : default_ring_bytes(local);
+  const uint32_t first =
+      options.connections != 0 ? options.connections : default_connections(local);
+  const uint32_t slots = std::min(first + default_side_slots(local, ring_bytes), slots_max);
   // Never reserved ahead, also not for POSIX: rings of peers that stay silent cost nothing.
   const ObjectRequest request{control_bytes(slots, ring_bytes),
                               ep->domain->posix,
@@ -50,6 +52,7 @@ cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
   control->magic = layout_magic;
   control->version = layout_version;
   control->slot_count = slots;
+  control->first_count = first;
   control->ring_bytes = ring_bytes;
   control->nonce = random_word();
   control->total_bytes = ep->object.length();
@@ -70,7 +73,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
     ep->params = *params;
-    ep->multithreaded.store(params->multithreaded != 0, std::memory_order_relaxed);
+    ep_threads(ep.get(), params->multithreaded);
     cwy_status status = choose_wakeup(ep.get(), err);
     if (status == CWY_OK) status = make_control(ep.get(), err);
     if (status == CWY_OK) *out = ep.release();
@@ -132,16 +135,20 @@ cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
 
 cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   ep->multithreaded.store(multithreaded != 0, std::memory_order_relaxed);
+  ep->idle_polls.store(multithreaded != 0 ? idle_polls_per_look : 0, std::memory_order_relaxed);
   return CWY_OK;
 }
 
 // ---- statistics -----------------------------------------------------------------------------
 
 void Totals::add(const Connection& c) {
-  for (uint32_t i = 0; i < lane_count; ++i) {
-    for (uint32_t kind = 0; kind < 3; ++kind) messages[i][kind] += c.lane[i].messages[kind].read();
-    bytes[i] += c.lane[i].bytes.read();
-    retries[i] += c.lane[i].retries.read();
+  const uint32_t ways = c.ways();
+  for (uint32_t i = 0; i < lane_count * ways; ++i) {
+    const uint32_t which = i % lane_count;
+    const TxLane& lane = c.lane_of(i / lane_count, which);
+    for (uint32_t kind = 0; kind < 3; ++kind) messages[which][kind] += lane.messages[kind].read();
+    bytes[which] += lane.bytes.read();
+    retries[which] += lane.retries.read();
   }
   puts += c.puts.read();
   gets += c.gets.read();

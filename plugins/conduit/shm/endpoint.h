@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../common/thread_handle.h"
 #include "layout.h"
 #include "object.h"
 #include "options.h"
@@ -38,6 +39,24 @@ class ProcessHandle {
   uint64_t start_time_ = 0;  // where no pidfd could be had
 };
 
+// A further way to the same peer, for threads that met on the first one: a slot of its own.
+struct alignas(cache_line) SideWay {
+  TxLane lane[lane_count];
+  Slot* slot = nullptr;  // ours, in the peer's object
+};
+
+// Threads are told apart by this many numbers. Two may have the same one: what is kept by number
+// are hints and statistics.
+inline constexpr uint32_t thread_numbers = 16;
+inline uint32_t my_number() {
+  return thread_number(thread_handle(), thread_numbers);
+}
+
+// Looks at the clock, for liveness, after so many calls that found nothing. Few enough that a death
+// is noticed in about a second also where a waiting rank gives up its processor after every call
+// and gets it back after milliseconds; enough that the clock's price disappears among them.
+inline constexpr uint32_t idle_polls_per_look = 1u << 8;
+
 // Lies behind each cwyc_conn. The first lines are what a message touches.
 struct Connection {
   TxLane lane[lane_count];
@@ -48,6 +67,30 @@ struct Connection {
   std::atomic<bool> failed{false};
   bool reported = false;  // told the core
   uint32_t dead_sweeps = 0;
+
+  // Ways to the peer beside the first, from the front; each is set once, with release, by the
+  // holder of `widening`, and stays until the connection ends. Acquire: what it points to is ready.
+  std::atomic<SideWay*> side[side_ways_max]{};
+  // Which way a thread went last: 0 is the first one. Relaxed, both: hints. Whoever goes there
+  // takes the lane's lock.
+  std::atomic<uint8_t> way[thread_numbers]{};
+  std::atomic<uint32_t> meetings{0};   // of threads on one lane
+  std::atomic<bool> at_widest{false};  // relaxed: no further way can be had
+  TryLock widening;
+
+  // The lane of a way that exists.
+  TxLane& lane_of(uint32_t way_index, uint32_t which) {
+    if (way_index == 0) return lane[which];
+    return side[way_index - 1].load(std::memory_order_acquire)->lane[which];
+  }
+  const TxLane& lane_of(uint32_t way_index, uint32_t which) const {
+    return const_cast<Connection*>(this)->lane_of(way_index, which);
+  }
+  uint32_t ways() const {
+    uint32_t n = 0;
+    while (n < side_ways_max && side[n].load(std::memory_order_acquire) != nullptr) ++n;
+    return n + 1;
+  }
   Counter puts, gets, atomics, put_bytes, get_bytes, wakes;
 
   bool has_failed() const { return failed.load(std::memory_order_relaxed); }
@@ -140,7 +183,14 @@ struct cwyc_ep {
   std::vector<causeway::shm::Connection*> connections;
   causeway::shm::Totals retired;
   std::atomic<uint64_t> next_liveness{0};  // relaxed: at worst two threads look
-  std::atomic<uint32_t> idle_polls{0};     // relaxed: only paces the look at the clock
+  // Calls of progress that found nothing, since the last look at the clock. Stays where that look is
+  // due while there are several threads, which count in `idle_of_thread`, by my_number(). Relaxed:
+  // only paces that look, and counts that are lost make it later.
+  std::atomic<uint32_t> idle_polls{0};
+  struct alignas(causeway::shm::cache_line) IdleCount {
+    std::atomic<uint32_t> polls{0};
+  };
+  IdleCount idle_of_thread[causeway::shm::thread_numbers];
 
   causeway::shm::Object object;
   causeway::shm::Mapping mapping;
@@ -161,6 +211,9 @@ bool has_unread(cwyc_ep* ep, uint32_t rank);
 void check_liveness(cwyc_ep* ep);
 // Looks at one peer now; true when it is gone (and then reported).
 bool check_peer(Connection& c);
+
+// Opens one more way to the peer, unless another thread is at it or there can be no more.
+void widen(Connection& c);
 
 // Wakes the peer if it sleeps. Call after a publish.
 void wake_slowly(Connection& c);

@@ -13,9 +13,12 @@
 namespace causeway::shm {
 
 inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
-inline constexpr uint32_t layout_version = 2;
+inline constexpr uint32_t layout_version = 3;
 inline constexpr size_t cache_line = 64;
 inline constexpr size_t page = 4096;
+
+// A sender's threads go up to so many ways beside the connection's first one.
+inline constexpr uint32_t side_ways_max = 3;
 
 enum Lane : uint32_t { request_lane = 0, reply_lane = 1, lane_count = 2 };
 static_assert(CWYC_LANE_REPLY == 1, "the reply flag is used as the lane's index");
@@ -59,7 +62,8 @@ struct alignas(cache_line) ControlHeader {
   // Constant once the address has been given out.
   uint64_t magic;
   uint32_t version;
-  uint32_t slot_count;
+  uint32_t slot_count;    // all of them
+  uint32_t first_count;   // connections take these; their side ways, those behind
   uint64_t ring_bytes;
   uint64_t nonce;  // also in the address: tells a recycled pid and descriptor from the real owner
   uint64_t total_bytes;
@@ -77,6 +81,8 @@ struct alignas(cache_line) ControlHeader {
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+inline constexpr uint32_t slots_max = 65536;
 
 constexpr size_t rings_offset(uint32_t slots) {
   return round_up(sizeof(ControlHeader) + slots * sizeof(Slot), page);

@@ -78,4 +78,12 @@ uint32_t default_connections(uint32_t local_count) {
   return 2 * std::max(local_count, 4u);
 }
 
+// As many as all ranks of a small host could want. With many ranks the first to ask have them: rings
+// that are used cost memory, and so do the addresses of large ones that are not.
+uint32_t default_side_slots(uint32_t local_count, uint64_t ring_bytes) {
+  constexpr uint64_t most_slots = 48, most_bytes = 64 << 20;
+  const uint64_t wanted = uint64_t{side_ways_max} * local_count;
+  return static_cast<uint32_t>(std::min({wanted, most_slots, most_bytes / (lane_count * ring_bytes)}));
+}
+
 }  // namespace causeway::shm

@@ -33,5 +33,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
 // Bytes of one ring when the option leaves it open.
 uint64_t default_ring_bytes(uint32_t local_count);
 uint32_t default_connections(uint32_t local_count);
+// Slots for side ways, beside those of connections.
+uint32_t default_side_slots(uint32_t local_count, uint64_t ring_bytes);
 
 }  // namespace causeway::shm

@@ -11,10 +11,6 @@ namespace {
 // Up to so many senders every call polls all; beyond, the recent ones and so many others.
 constexpr uint32_t poll_all_up_to = 16;
 constexpr uint32_t poll_others = 8;
-// Looks at the clock, for liveness, after so many calls that found nothing. Few enough that a death
-// is noticed in about a second also where a waiting rank gives up its processor after every call
-// and gets it back after milliseconds; enough that the clock's price disappears among them.
-constexpr uint32_t idle_polls_per_look = 1u << 8;
 
 constexpr uint64_t skip_word = pack_header(RecordKind::skip, 0, 0);
 
@@ -216,15 +212,27 @@ __attribute__((noinline)) uint32_t poll_many(cwyc_ep* ep, uint32_t count, uint32
   return delivered;
 }
 
-void look_at_the_clock(cwyc_ep* ep) {
+// Several threads count each for itself: a line that all of them write would cost every poll a
+// transfer.
+__attribute__((noinline)) uint32_t count_of_thread(cwyc_ep* ep) {
+  std::atomic<uint32_t>& polls = ep->idle_of_thread[my_number()].polls;
+  const uint32_t count = polls.load(std::memory_order_relaxed) + 1;
+  polls.store(count, std::memory_order_relaxed);
+  if (__builtin_expect(count % idle_polls_per_look == 0, 0)) check_liveness(ep);
+  return 0;
+}
+
+__attribute__((noinline)) uint32_t look_at_the_clock(cwyc_ep* ep) {
+  if (ep->multithreaded.load(std::memory_order_relaxed)) return count_of_thread(ep);
   ep->idle_polls.store(0, std::memory_order_relaxed);
   check_liveness(ep);
+  return 0;
 }
 
 inline uint32_t nothing_found(cwyc_ep* ep) {
   const uint32_t idle = ep->idle_polls.load(std::memory_order_relaxed) + 1;
-  ep->idle_polls.store(idle, std::memory_order_relaxed);  // lost counts make the look later only
-  if (__builtin_expect(idle >= idle_polls_per_look, 0)) look_at_the_clock(ep);
+  if (__builtin_expect(idle >= idle_polls_per_look, 0)) return look_at_the_clock(ep);
+  ep->idle_polls.store(idle, std::memory_order_relaxed);
   return 0;
 }
 

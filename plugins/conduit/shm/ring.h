@@ -91,21 +91,21 @@ inline void clear_lines(char* from, const char* to) {
 inline constexpr size_t lines_ahead = 32 * cache_line;
 static_assert(lines_ahead < least_ring_bytes);
 
-// The sending end, private to one connection and lane. The first line is what a short message
-// touches.
-struct TxLane {
+// The sending end, private to one way of a connection and lane. The first line is what a short
+// message touches, and no other lane's lies in it: threads on two lanes do not disturb each other.
+struct alignas(cache_line) TxLane {
   char* at = nullptr;    // where the next record goes; its header word is zero
   char* stop = nullptr;  // records that end before here need no further look
-  Counter messages[3], bytes;
-  char* base = nullptr;
   char* end = nullptr;
-  uint64_t lap = 0;  // position of `base` in this lap
-  std::atomic<uint64_t>* head = nullptr;
-  Counter retries;
-  uint32_t retry_streak = 0;
+  Counter messages[3], bytes;
   TryLock lock;
   bool reserved = false;  // between am_prepare and its end
   bool broken = false;    // the receiver's head makes no sense
+  uint32_t retry_streak = 0;
+  char* base = nullptr;
+  uint64_t lap = 0;  // position of `base` in this lap
+  std::atomic<uint64_t>* head = nullptr;
+  Counter retries;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = at = stop = ring;

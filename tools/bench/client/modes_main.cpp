@@ -1,10 +1,12 @@
 // causeway-bench-seq and causeway-bench-par: one source, compiled for each threading mode. What a
 // call costs where nobody contends for anything, and what two threads send together. Prints
-// "mode <figure> <value>", one line per figure; the command compares the two programs' lines.
+// "mode <figure> <value>", one line per figure; the command compares the two programs' lines. A
+// plain loop's value has the figure's name with ".raw" behind it.
 #include <fmt/format.h>
 #include <gasnetex.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -14,16 +16,18 @@
 #include <vector>
 
 #include "../raw/access.h"
+#include "../raw/ring.h"
 #include "measure.h"
 
 namespace causeway::bench {
 namespace {
 
-constexpr gex_AM_Index_t kCount = 200, kStop = 201;
+constexpr gex_AM_Index_t kCount = 200, kStop = 201, kRaw = 202;
 
 struct Counters {
   std::atomic<uint64_t> counted{0};  // relaxed: only read to see that something came
   std::atomic<uint32_t> stops{0};
+  std::atomic<uint32_t> raw_messages{0};  // to be received from the plain ring
 } counters;
 
 void on_count(gex_Token_t) {
@@ -33,11 +37,15 @@ void on_count(gex_Token_t) {
 void on_stop(gex_Token_t) {
   counters.stops.fetch_add(1, std::memory_order_release);
 }
+void on_raw(gex_Token_t, gex_AM_Arg_t messages) {
+  counters.raw_messages.store(static_cast<uint32_t>(messages), std::memory_order_release);
+}
 
 struct Job {
   gex_TM_t tm = GEX_TM_INVALID;
   gex_Rank_t rank = 0, size = 0;
   void* there = nullptr;  // the first byte of rank 1's segment
+  std::vector<raw::Ring*> rings;  // at the start of each rank's segment; NULL where it is not mapped
   bool quick = false;
 };
 
@@ -58,10 +66,18 @@ Job start(int* argc, char*** argv) {
   gex_AM_Entry_t table[] = {{kCount, reinterpret_cast<gex_AM_Fn_t>(&on_count),
                              GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "count"},
                             {kStop, reinterpret_cast<gex_AM_Fn_t>(&on_stop),
-                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "stop"}};
+                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "stop"},
+                            {kRaw, reinterpret_cast<gex_AM_Fn_t>(&on_raw),
+                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 1, nullptr, "raw"}};
   require(gex_EP_RegisterHandlers(ep, table, std::size(table)), "gex_EP_RegisterHandlers");
-  require(gex_Segment_Attach(&segment, job.tm, 16 * GASNET_PAGESIZE), "gex_Segment_Attach");
+  require(gex_Segment_Attach(&segment, job.tm, 32 * GASNET_PAGESIZE), "gex_Segment_Attach");
   gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, 1 % job.size, &job.there, nullptr, nullptr, 0));
+  static_assert(sizeof(raw::Ring) <= 32 * GASNET_PAGESIZE);
+  for (gex_Rank_t rank = 0; rank < job.size; ++rank) {
+    void* mapped = nullptr;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job.tm, rank, nullptr, &mapped, nullptr, 0));
+    job.rings.push_back(static_cast<raw::Ring*>(mapped));
+  }
   return job;
 }
 
@@ -105,13 +121,13 @@ void measure_calls(const Job& job) {
         }));
 }
 
-// Messages per second of `threads` threads, each to a rank of its own.
-double send_rate(const Job& job, unsigned threads, uint64_t count) {
+// Messages per second of `threads` threads, each of which calls `flood` with its number.
+double send_rate(unsigned threads, uint64_t count, const std::function<void(unsigned)>& flood) {
   std::atomic<unsigned> ready{0};
   const auto send = [&](unsigned thread) {
     ready.fetch_add(1, std::memory_order_acq_rel);
     while (ready.load(std::memory_order_acquire) != threads) std::this_thread::yield();
-    for (uint64_t i = 0; i < count; ++i) gex_AM_RequestShort0(job.tm, 1 + thread, kCount, 0);
+    flood(thread);
   };
   const double elapsed = elapsed_ns([&] {
     std::vector<std::thread> others;
@@ -122,21 +138,50 @@ double send_rate(const Job& job, unsigned threads, uint64_t count) {
   return static_cast<double>(count) * threads / elapsed * 1e9;
 }
 
-// Rank 0 sends, the others receive until they are told to stop.
-void measure_threads(const Job& job) {
-  if (job.rank != 0) {
-    GASNET_BLOCKUNTIL(counters.stops.load(std::memory_order_acquire) != 0);
-    return;
-  }
-  const uint64_t count = job.quick ? 20000 : 400000;
+// What all threads send, as a multiple of what one sends: measured in turns.
+double thread_gain(const Job& job, uint64_t count, const std::function<void(unsigned)>& flood) {
   const unsigned threads = job.size - 1;
   std::vector<double> ratios;
-  send_rate(job, threads, count / 10);
+  send_rate(threads, count, flood);
   for (int i = 0; i < (job.quick ? 3 : 15); ++i) {
-    const double one = send_rate(job, 1, count);
-    ratios.push_back(send_rate(job, threads, count) / one);
+    const double one = send_rate(1, count, flood);
+    ratios.push_back(send_rate(threads, count, flood) / one);
   }
-  print("am.threads2", median(std::move(ratios)));
+  return median(std::move(ratios));
+}
+
+// A receiver: handles messages, or empties the plain ring while that is measured.
+void receive(const Job& job) {
+  uint64_t received = 0;
+  do {
+    GASNET_BLOCKUNTIL(counters.stops.load(std::memory_order_acquire) != 0 ||
+                      counters.raw_messages.load(std::memory_order_acquire) != 0);
+    const uint32_t messages = counters.raw_messages.exchange(0, std::memory_order_relaxed);
+    if (messages != 0) raw::flood_receive(*job.rings[job.rank], received, messages, false);
+    received += messages;
+  } while (counters.stops.load(std::memory_order_acquire) == 0);
+}
+
+// Rank 0 sends, the others receive until they are told to stop.
+void measure_threads(const Job& job) {
+  if (job.rank != 0) return receive(job);
+  const uint64_t count = job.quick ? 20000 : 400000;
+  print("am.threads2", thread_gain(job, count, [&](unsigned thread) {
+          for (uint64_t i = 0; i < count; ++i) gex_AM_RequestShort0(job.tm, 1 + thread, kCount, 0);
+        }));
+  print("am.threads2.one", thread_gain(job, count, [&](unsigned) {
+          for (uint64_t i = 0; i < count; ++i) gex_AM_RequestShort0(job.tm, 1, kCount, 0);
+        }));
+  // The same threads and receivers with nothing between them but a ring each.
+  std::vector<uint64_t> sent(job.size, 0);
+  const bool mapped = std::count(job.rings.begin() + 1, job.rings.end(), nullptr) == 0;
+  if (mapped) {
+    print("am.threads2.raw", thread_gain(job, count, [&](unsigned thread) {
+            gex_AM_RequestShort1(job.tm, 1 + thread, kRaw, 0, static_cast<gex_AM_Arg_t>(count));
+            raw::flood_send(*job.rings[1 + thread], sent[thread], count, false);
+            sent[thread] += count;
+          }));
+  }
   for (gex_Rank_t r = 1; r < job.size; ++r) gex_AM_RequestShort0(job.tm, r, kStop, 0);
 }
 

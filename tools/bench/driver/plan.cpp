@@ -176,8 +176,11 @@ void Plan::threads() {
   const std::map<std::string, double> figures = mode_figures("par", 3, "threads");
   const long cores = sysconf(_SC_NPROCESSORS_ONLN);
   for (const auto& [name, value] : figures) {
+    if (name.ends_with(".raw")) continue;
+    const auto raw = figures.find(name + ".raw");
     outcome_.measured.push_back(
-        {name, value, std::nullopt, "", cores < 4 ? fmt::format("on {} cores", cores) : ""});
+        {name, value, raw != figures.end() ? std::optional(raw->second) : std::nullopt, "",
+         cores < 4 ? fmt::format("on {} cores", cores) : ""});
   }
 }
 

@@ -1,0 +1,63 @@
+// Statistics that several threads add to at once, without a locked instruction and without lines that
+// move between them. Counts are exact.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "thread_handle.h"
+
+namespace causeway {
+
+// Each cell belongs to the thread that took it, which alone writes its counts. A thread whose cell
+// belongs to another one, and every thread when they are more than cells, adds to `shared_` with a
+// locked instruction. Cells stay with threads that ended, until another one gets the same handle:
+// that one began after the other ended, and goes on where it stopped.
+// Relaxed throughout: read by whoever asks, ordering nothing.
+template <size_t Count>
+class ThreadCounters {
+ public:
+  void add(size_t which, uint64_t amount) {
+    const uintptr_t self = thread_handle();
+    Cell& cell = cells_[thread_number(self, cell_count)];
+    if (__builtin_expect(cell.owner.load(std::memory_order_relaxed) == self || take(cell, self),
+                         1)) {
+      add_alone(cell.counts[which], amount);
+    } else {
+      shared_[which].fetch_add(amount, std::memory_order_relaxed);
+    }
+  }
+  // Where it is known that no other thread counts.
+  void add_alone(size_t which, uint64_t amount) { add_alone(shared_[which], amount); }
+
+  uint64_t read(size_t which) const {
+    uint64_t sum = shared_[which].load(std::memory_order_relaxed);
+    for (const Cell& cell : cells_) sum += cell.counts[which].load(std::memory_order_relaxed);
+    return sum;
+  }
+
+ private:
+  static constexpr uint32_t cell_count = 16;
+  using Value = std::atomic<uint64_t>;
+  struct alignas(64) Cell {
+    std::atomic<uintptr_t> owner{0};
+    Value counts[Count]{};
+  };
+
+  static void add_alone(Value& value, uint64_t amount) {
+    value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  __attribute__((noinline)) static bool take(Cell& cell, uintptr_t self) {
+    uintptr_t nobody = 0;
+    return cell.owner.load(std::memory_order_relaxed) == 0 &&
+           cell.owner.compare_exchange_strong(nobody, self, std::memory_order_relaxed);
+  }
+
+  alignas(64) Value shared_[Count]{};
+  Cell cells_[cell_count];
+};
+
+}  // namespace causeway
