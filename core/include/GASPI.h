@@ -106,6 +106,12 @@ typedef gaspi_state_t* gaspi_state_vector_t; /* the caller's memory, one entry p
 #define GASPI_BLOCK ((gaspi_timeout_t)ULONG_MAX)
 #define GASPI_TEST ((gaspi_timeout_t)0)
 
+/* 7.2: what gaspi_segment_bind() and gaspi_segment_use() are given. Memory of a device is the
+   caller's, allocated through the device's own interface. */
+#define GASPI_MEMORY_HOST ((gaspi_memory_description_t)0)
+#define GASPI_MEMORY_CUDA(device) ((gaspi_memory_description_t)(0x10000 | (device)))
+#define GASPI_MEMORY_HIP(device) ((gaspi_memory_description_t)(0x20000 | (device)))
+
 /* 4.2.4. GASPI_MEM_INITIALIZED: the segment's bytes are zero. */
 #define GASPI_ALLOC_DEFAULT ((gaspi_alloc_t)0)
 #define GASPI_MEM_UNINITIALIZED ((gaspi_alloc_t)0)

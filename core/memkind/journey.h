@@ -27,6 +27,8 @@ struct Ends {
   char* there = nullptr;           // the remote end in this process' reach
   Device* there_device = nullptr;  //   and whose it is
   RemoteDevice* remote = nullptr;  // the remote end is device memory of another process
+  cwyc_rkey* right = nullptr;      // the connection's to the remote end; NULL: it has none
+  bool inside = false;             // the remote range lies in what the right is for
 
   const Connection& connection() const { return Connection::of(conn); }
 };

@@ -23,10 +23,10 @@ namespace causeway {
 cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr, size_t length,
                       cwyc_op* op) {
   const Connection& c = e.connection();
-  cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
+  cwyc_rkey* const rkey = e.right;
   const bool reached =
       rkey != nullptr || (e.remote == nullptr && (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0);
-  if (reached && length <= c.cep->attr.rma_max && in_bound_segment(*c.peer, raddr, length)) {
+  if (reached && length <= c.cep->attr.rma_max && e.inside) {
     const cwyc_ops& ops = host_table(c);
     const cwy_status status = e.put
                                   ? ops.put(e.conn, local, lmem, raddr, rkey, length, e.flags, op)
@@ -50,21 +50,20 @@ bool always_staged(const Ends& e) {
   return device != nullptr && device->policy().staging == Staging::always;
 }
 
-void find_remote(Ends& e) {
-  const Peer& peer = *e.connection().peer;
-  if (peer.rank == runtime().rank()) {
+// The remote end in this process' reach: its own memory, or what is mapped here.
+void find_there(Ends& e, const RemoteSegment& host) {
+  if (e.connection().peer->rank == runtime().rank()) {
     e.there = reinterpret_cast<char*>(e.raddr);
     e.there_device = device_at(call_name(e.put), e.raddr, e.length);
     return;
   }
-  if (!in_bound_segment(peer, e.raddr, e.length)) return;  // for its owner to judge
-  e.remote = peer.segment.device;
+  if (!e.inside) return;  // for its owner to judge
   intptr_t delta = 0;
   if (e.remote != nullptr) {
     e.there_device = e.remote->mapped(&delta);
     if (e.there_device != nullptr) e.there = reinterpret_cast<char*>(e.raddr) + delta;
-  } else if (peer.segment.direct && !always_staged(e)) {
-    e.there = reinterpret_cast<char*>(e.raddr) + peer.segment.delta;
+  } else if (host.direct && !always_staged(e)) {
+    e.there = reinterpret_cast<char*>(e.raddr) + host.delta;
   }
 }
 
@@ -182,16 +181,11 @@ uint64_t largest_message(const Connection& c) {
   return Connection::of(am).cep->attr.am_medium_max;
 }
 
-cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t length,
-                 uint32_t flags, cwyc_op* op) {
-  if (length == 0) return CWY_OK;
-  Ends e{conn,   put,  static_cast<char*>(local), device_at(call_name(put), local, length), raddr,
-         length, flags};
-  require_local(e);
-  find_remote(e);
+// `lmem`: the registration of the local range in the connection's conduit, or NULL.
+cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
   if (e.there != nullptr) {
     if (e.local_device == nullptr && e.there_device == nullptr) {
-      std::memcpy(put ? e.there : e.local, put ? e.local : e.there, length);
+      std::memcpy(e.put ? e.there : e.local, e.put ? e.local : e.there, e.length);
       return CWY_OK;
     }
     Device* const mover = mover_of(e);
@@ -201,20 +195,33 @@ cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t 
     return launch(std::make_unique<Pipeline>(e, buffers, op));
   }
   const Connection& c = e.connection();
-  cwyc_mem* const lmem = local_registration(conn, local, length);
-  const bool native_there =
-      e.remote == nullptr || c.rkey.load(std::memory_order_acquire) != nullptr;
+  const bool native_there = e.remote == nullptr || e.right != nullptr;
   if (native_there && e.local_device != nullptr && lmem != nullptr && !always_staged(e) &&
-      length <= c.cep->attr.rma_max) {
-    return put ? by_conduit(e, e.local, lmem, raddr, length, op) : native_get(e, lmem, op);
+      e.length <= c.cep->attr.rma_max) {
+    e.flags &= ~uint32_t{CWYC_SRC_VOLATILE};  // no processor can copy the source
+    return e.put ? by_conduit(e, e.local, lmem, e.raddr, e.length, op) : native_get(e, lmem, op);
   }
   if (!native_there || e.local_device != nullptr) require_staging(e);
   // What fits into a message needs no berth.
-  if (!native_there && length > largest_message(c)) {
+  if (!native_there && e.length > largest_message(c)) {
     return launch(std::make_unique<StagedTransfer>(e, op));
   }
-  if (e.local_device == nullptr) return by_conduit(e, e.local, lmem, raddr, length, op);
+  if (e.local_device == nullptr) return by_conduit(e, e.local, lmem, e.raddr, e.length, op);
   return launch(std::make_unique<Pipeline>(e, *e.local_device, op));
+}
+
+cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t length,
+                 uint32_t flags, cwyc_op* op) {
+  if (length == 0) return CWY_OK;
+  Ends e{conn,   put,  static_cast<char*>(local), device_at(call_name(put), local, length), raddr,
+         length, flags};
+  require_local(e);
+  const Connection& c = e.connection();
+  e.inside = in_bound_segment(*c.peer, raddr, length);
+  if (e.inside) e.remote = c.peer->segment.device;
+  e.right = c.rkey.load(std::memory_order_acquire);
+  find_there(e, c.peer->segment);
+  return carry(e, local_registration(conn, local, length), op);
 }
 
 // A host copy of a payload that lies in device memory; empty for one that does not.
@@ -257,6 +264,19 @@ cwy_status device_put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t radd
 cwy_status device_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
                       size_t length, uint32_t flags, cwyc_op* op) {
   return start(conn, false, dst, raddr, length, flags, op);
+}
+
+cwy_status transfer_segments(const SegmentTransfer& t, cwyc_op* op) {
+  Ends e{t.conn,   t.put, static_cast<char*>(t.local), device_at(t.call, t.local, t.length), t.raddr,
+         t.length, 0};
+  e.inside = true;
+  e.remote = t.remote;
+  e.right = t.right;
+  RemoteSegment host;
+  host.direct = t.direct;
+  host.delta = t.delta;
+  find_there(e, host);
+  return carry(e, t.lmem, op);
 }
 
 cwy_status device_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,

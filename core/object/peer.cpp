@@ -493,6 +493,7 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
 }
 
 const cwyc_ops& host_table(const Connection& alias) {
+  if (alias.base == nullptr) return *alias.conn.ops;
   return kAliasTables[table_index(Connection::of(alias.base))];
 }
 

@@ -121,7 +121,7 @@ cwy_status connect_peer(Peer& peer);
 // Error when it cannot be made.
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
 
-// The table that an alias has between host memory, whatever its ends are bound to.
+// The table that a connection has between host memory, whatever its ends are bound to.
 const cwyc_ops& host_table(const Connection& alias);
 // Gives the peer's connections the tables that fit what its two endpoints are bound to now.
 void refit_connections(Peer& peer);

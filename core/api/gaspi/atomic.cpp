@@ -82,7 +82,9 @@ cwy_status post_by_processor(World& w, Pending& p) {
   Peer& peer = w.peer(p.request.rank);
   cwyc_conn* const conn = peer.atomic.load(std::memory_order_acquire);
   const cwyc_atomic a = order_of(p);
-  if (performs_like_processor(Connection::of(conn), p.request)) {
+  // A word in device memory is its owner's to change.
+  if (p.request.segment->data.device == nullptr &&
+      performs_like_processor(Connection::of(conn), p.request)) {
     const cwy_status status = conn->ops->atomic(conn, &a, p.request.segment->atomic_key, 0, &p.op);
     if (status != CWY_ERR_UNSUPPORTED) return status;
   }
@@ -102,7 +104,9 @@ gaspi_return_t post(World& w, Pending& p) {
   if (!w.may_send(p.request.rank, p.epoch)) return GASPI_ERROR;
   const gaspi_return_t connected = try_connect(w, p.request.rank);
   if (connected != GASPI_SUCCESS) return connected;
-  Conduit* const adapter = w.atomics.load(std::memory_order_relaxed)->adapter();
+  const bool on_device = p.request.segment->data.device != nullptr;
+  Conduit* const adapter =
+      on_device ? nullptr : w.atomics.load(std::memory_order_relaxed)->adapter();
   cwy_status status;
   try {
     status = adapter != nullptr ? post_by_adapter(w, adapter, p) : post_by_processor(w, p);

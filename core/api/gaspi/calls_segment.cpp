@@ -10,6 +10,18 @@ using namespace causeway::gaspi;
 namespace causeway::gaspi {
 namespace {
 
+// The plugin that a memory description names, NULL when there is none.
+const char* kind_of(gaspi_memory_description_t description) {
+  switch (static_cast<unsigned>(description) >> 16) {
+    case static_cast<unsigned>(GASPI_MEMORY_CUDA(0)) >> 16:
+      return "cuda";
+    case static_cast<unsigned>(GASPI_MEMORY_HIP(0)) >> 16:
+      return "hip";
+    default:
+      return nullptr;
+  }
+}
+
 gaspi_return_t no_segment(const char* call, unsigned id) {
   return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", id));
 }
@@ -34,9 +46,23 @@ gaspi_return_t check_new(const World& w, const char* call, unsigned id, uint64_t
 gaspi_return_t check_memory(const char* call, const void* pointer,
                             gaspi_memory_description_t description) {
   if (pointer == nullptr) return refuse(GASPI_ERR_NULLPTR, call, "the memory is NULL");
-  if (description == 0) return GASPI_SUCCESS;
+  if (description == GASPI_MEMORY_HOST || kind_of(description) != nullptr) return GASPI_SUCCESS;
   return refuse(GASPI_ERR_DEVICE, call,
-                fmt::format("memory description {} is not known; 0 is host memory", description));
+                fmt::format("memory description {:#x} is not known; there are GASPI_MEMORY_HOST, "
+                            "GASPI_MEMORY_CUDA(device) and GASPI_MEMORY_HIP(device)",
+                            description));
+}
+
+gaspi_return_t bind(World& w, const char* call, unsigned id, void* memory, uint64_t size,
+                    gaspi_memory_description_t description) {
+  if (description == GASPI_MEMORY_HOST) return w.segment_table->bind(id, memory, size, nullptr);
+  try {
+    constexpr int kDeviceBits = 0xFFFF;
+    return w.segment_table->bind(
+        id, memory, size, open_device(kind_of(description), description & kDeviceBits, {}));
+  } catch (const Error& e) {
+    return refuse(GASPI_ERR_DEVICE, call, e.text());
+  }
 }
 
 // One attempt at what follows the local part: all members are told, then wait for each other.
@@ -119,7 +145,7 @@ cwy_gaspi_segment_bind_v1(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer
     gaspi_return_t wrong = check_memory(kCall, pointer, memory_description);
     if (wrong == GASPI_SUCCESS) wrong = check_new(w, kCall, segment_id, size);
     if (wrong != GASPI_SUCCESS) return wrong;
-    return w.segment_table->bind(segment_id, pointer, size);
+    return bind(w, kCall, segment_id, pointer, size, memory_description);
   });
 }
 
@@ -161,7 +187,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_use_v1(gaspi_segment_id_t segment_
       gaspi_return_t wrong = check_memory(kCall, pointer, description);
       if (wrong == GASPI_SUCCESS) wrong = check_new(w, kCall, segment_id, size);
       if (wrong != GASPI_SUCCESS) return wrong;
-      return w.segment_table->bind(segment_id, pointer, size);
+      return bind(w, kCall, segment_id, pointer, size, description);
     });
   });
 }

@@ -44,6 +44,10 @@ std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& t
   r->data.facts = PackedSegment::unpack(r->data.packed);
   r->notes.packed = text.substr(begin + length);
   if (!r->notes.packed.empty()) r->notes.facts = PackedSegment::unpack(r->notes.packed);
+  if (const std::string device = r->data.facts.right(kDeviceEntry); !device.empty()) {
+    const bool same_host = runtime().job().locality(rank) != Locality::remote;
+    r->data.device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, same_host);
+  }
   return r;
 }
 
@@ -63,7 +67,7 @@ void open_rights(const World& world, Peer& peer, FarSegment& r) {
 
 void map_memory(const Peer& base, FarSegment& r) {
   if (!runtime().direct_allowed()) return;
-  map_directly(base, r.data);
+  if (r.data.device == nullptr) map_directly(base, r.data);
   r.direct = r.data.direct;
   r.delta = r.data.delta;
   Publication& notes = r.notes.packed.empty() ? r.data : r.notes;
@@ -75,6 +79,7 @@ void map_memory(const Peer& base, FarSegment& r) {
 }  // namespace
 
 void FarSegment::close() {
+  data.device.reset();
   data.close();
   notes.close();
 }
@@ -110,9 +115,16 @@ gaspi_return_t Segments::allocate(unsigned id, uint64_t size, bool zero) {
   return publish(std::move(s));
 }
 
-gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size) {
+gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size,
+                              std::shared_ptr<Device> device) {
   auto s = std::make_unique<LocalSegment>();
-  s->data.reset(Segment::describe(world_.client, memory, size, 0));
+  if (device != nullptr) {
+    s->on_device = true;
+    s->kind = std::make_unique<MemKind>(world_.client, std::move(device));
+    s->data.reset(Segment::on_device(world_.client, *s->kind, memory, size, 0));
+  } else {
+    s->data.reset(Segment::describe(world_.client, memory, size, 0));
+  }
   s->notes.reset(Segment::allocate(world_.client, world_.config.notification_num * kSlot));
   s->base = static_cast<char*>(memory);
   s->slots = static_cast<uint64_t*>(s->notes->addr());
@@ -150,6 +162,7 @@ gaspi_return_t Segments::remove(unsigned id) {
   world_.passive->forget_memory(s->base, s->size);
   s->data.reset();
   s->notes.reset();
+  s->kind.reset();
   retired_local_.emplace_back(s);
   return GASPI_SUCCESS;
 }

@@ -17,6 +17,8 @@
 
 #include "api/gaspi/deadline.h"
 #include "api/gaspi/world.h"
+#include "memkind/memkind.h"
+#include "memkind/remote.h"
 #include "object/publication.h"
 #include "object/segment.h"
 
@@ -26,6 +28,8 @@ enum class Told : uint8_t { nothing, asked, registered, refused };
 
 struct LocalSegment {
   uint8_t id = 0;
+  bool on_device = false;
+  std::unique_ptr<MemKind> kind;         // of device memory; outlives `data`
   std::unique_ptr<Segment> data, notes;  // `notes` only where the data is the caller's
   char* base = nullptr;
   uint64_t size = 0;
@@ -67,7 +71,9 @@ class Segments {
   ~Segments();
 
   gaspi_return_t allocate(unsigned id, uint64_t size, bool zero);
-  gaspi_return_t bind(unsigned id, void* memory, uint64_t size);
+  // `device`: the memory is a device's; NULL: the host's. Throws Error(CWY_ERR_INVALID) when it is
+  // not that device's.
+  gaspi_return_t bind(unsigned id, void* memory, uint64_t size, std::shared_ptr<Device> device);
   gaspi_return_t remove(unsigned id);
   uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 

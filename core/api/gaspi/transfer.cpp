@@ -6,6 +6,7 @@
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
 #include "diag/error.h"
+#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "rma/emulation.h"
 
@@ -36,11 +37,30 @@ cwy_status connection(World& w, uint32_t rank, std::atomic<cwyc_conn*> Peer::*sl
   return CWY_OK;
 }
 
+// An end in device memory: core/memkind finds the way.
+bool is_on_device(const Piece& p) {
+  return p.local->on_device || p.remote->data.device != nullptr;
+}
+// Both ends are the processor's to load and store.
+bool is_direct(const Piece& p) {
+  return p.remote->direct && !p.local->on_device;
+}
+
+cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
+  return transfer_segments(
+      {put ? "gaspi_write()" : "gaspi_read()", conn, put, address_of(p),
+       p.local->data->registration(Connection::of(conn).cep->conduit),
+       p.remote->base + p.remote_offset, p.size, p.remote->data.device.get(),
+       put ? p.remote->put_key : p.remote->get_key, p.remote->direct, p.remote->delta},
+      op);
+}
+
 cwy_status put_once(World& w, const Piece& p, cwyc_op* op) {
   cwyc_conn* conn = nullptr;
   const cwy_status status = connection(w, p.remote->rank, &Peer::put, &conn);
   if (status != CWY_OK) return status;
   if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
+  if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, true, op);
   const Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
   if (p.size <= c.cep->attr.rma_max && !p.remote->put_over_am.load(std::memory_order_relaxed)) {
@@ -58,6 +78,7 @@ cwy_status get_once(World& w, const Piece& p, cwyc_op* op) {
   const cwy_status status = connection(w, p.remote->rank, &Peer::get, &conn);
   if (status != CWY_OK) return status;
   if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
+  if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, false, op);
   const Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
   if (p.size <= c.cep->attr.rma_max && !p.remote->get_over_am.load(std::memory_order_relaxed)) {
@@ -89,6 +110,7 @@ gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* requ
 // copies; where there is none, the message carries what it can.
 constexpr uint64_t kEager = 4096;
 uint64_t eager_limit(const Connection& c, const Piece& p) {
+  if (is_on_device(p)) return 0;
   const uint64_t most = c.cep->attr.am_medium_max;
   const bool native = !p.remote->put_over_am.load(std::memory_order_relaxed);
   return native ? std::min(most, kEager) : most;
@@ -126,7 +148,7 @@ void copy_bytes(void* to, const void* from, uint64_t size) {
 }
 
 gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& deadline) {
-  if (p.remote->direct) {
+  if (is_direct(p)) {
     copy_bytes(mapped(p), address_of(p), p.size);
     return GASPI_SUCCESS;
   }
@@ -138,7 +160,7 @@ gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& dea
 
 gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local_note,
                           Deadline& deadline) {
-  if (p.remote->direct || p.size == 0) {
+  if (is_direct(p) || p.size == 0) {
     if (p.size != 0) {
       // The notification or barrier that told of the data was read with acquire, in a call before
       // this one; so for the processor the data comes after it, and here for the compiler.
@@ -158,7 +180,7 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
 
 gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const Note& note,
                                   Deadline& deadline) {
-  if (p.remote->direct && note.segment->notes_direct) {
+  if (is_direct(p) && note.segment->notes_direct) {
     copy_bytes(mapped(p), address_of(p), p.size);
     store_note(note.segment->slots + note.id * sizeof(uint64_t) +
                    static_cast<uint64_t>(note.segment->notes_delta),
@@ -197,7 +219,7 @@ gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint
   for (uint32_t i = 0; i < num && result == GASPI_SUCCESS; ++i) {
     const Piece p = piece(i);
     w.statistics.read(rank, p.size);
-    if (p.remote->direct || p.size == 0) {
+    if (is_direct(p) || p.size == 0) {
       result = start_read(w, queue, p, 0, deadline);
       continue;
     }

@@ -106,7 +106,9 @@ cwy_status post_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t r
   const bool complete = ep->domain->delivery_complete;
   Write how{complete ? FI_DELIVERY_COMPLETE : 0, complete ? Work::put : Work::put_behind, report};
   Local local{const_cast<void*>(src)};
-  if (length <= ep->inject_max && (copy || ep->domain->path.local_mr)) {
+  // An injected source is copied by the processor, in most providers.
+  const bool readable = lmem == nullptr || lmem->host;
+  if (readable && length <= ep->inject_max && (copy || ep->domain->path.local_mr)) {
     how.flags |= FI_INJECT;
     copy = false;
   } else {

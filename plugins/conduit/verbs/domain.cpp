@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "../common/cpu_atomics.h"
@@ -40,6 +41,15 @@ void declare_atomics(cwyc_domain& d) {
   d.atomic_ops[i64] = d.atomic_ops[u64] = operations;
 }
 
+// A driver that registers dma-bufs complains of the descriptor, one that does not of the call.
+bool registers_dmabufs(ibv_pd* pd) {
+  constexpr size_t page = 4096;
+  errno = 0;
+  ibv_mr* const mr = ibv_reg_dmabuf_mr(pd, 0, page, 0, -1, IBV_ACCESS_LOCAL_WRITE);
+  if (mr != nullptr) ibv_dereg_mr(mr);
+  return mr != nullptr || errno == EBADF;
+}
+
 // Process ids mean something to processes of one namespace only.
 uint32_t own_pid_namespace() {
   struct stat info {};
@@ -67,6 +77,7 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
   d->ack_timeout = ack_exponent(options);
   d->pid_namespace = own_pid_namespace();
   declare_atomics(*d);
+  d->dmabuf = registers_dmabufs(d->pd.get());
   d->leases = std::make_unique<Leases>(d->pd.get(), options.registration_cache,
                                        options.registration_cache_bytes);
   if (const int error = probe_queue_pair(d.get()); error != 0)

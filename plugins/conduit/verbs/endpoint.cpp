@@ -212,7 +212,7 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.am_medium_max = ep->medium_max;
   a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
   a.outstanding_max = 0;
-  a.mem_forms = CWY_FORM_HOST_VA;
+  a.mem_forms = CWY_FORM_HOST_VA | (d.dmabuf ? CWY_FORM_DMABUF : 0);
   bool any = false;
   for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
     a.atomic_ops[type] = d.atomic_ops[type];

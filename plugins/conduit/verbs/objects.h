@@ -181,6 +181,7 @@ struct cwyc_domain {
   bool failed = false;  // the device is gone
   std::string failure;  // how
   bool told_memory = false;
+  bool dmabuf = false;  // the adapter registers dma-bufs
 };
 
 struct cwyc_mem {

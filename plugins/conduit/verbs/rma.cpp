@@ -47,7 +47,9 @@ cwy_status post_put(cwyc_conn* conn, const void* src, const cwyc_mem* lmem, uint
   if (status != CWY_OK) return status;
   Target target{IBV_WR_RDMA_WRITE, raddr, rkey.rkey, 0};
   Local local;
-  if (length <= ep->domain->inline_max) {
+  // An inlined source is copied by the processor.
+  const bool readable = lmem == nullptr || lmem->rkey.host == 1;
+  if (readable && length <= ep->domain->inline_max) {
     target.flags = IBV_SEND_INLINE;
     local.data = const_cast<void*>(src);
   } else {
