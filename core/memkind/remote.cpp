@@ -115,7 +115,6 @@ FarArena& RemoteDevice::arena(bool put, uint32_t number, const std::string& pack
 
 FarArena::FarArena(uint32_t number, const std::string& packed, const Peer& peer)
     : number_(number), rank_(peer.rank), known_(std::make_unique<Publication>()) {
-  known_->packed = packed;
   known_->facts = PackedSegment::unpack(packed);
   if (runtime().direct_allowed()) map_directly(base_peer(peer), *known_);
 }

@@ -38,7 +38,8 @@ std::vector<Card> trade_cards(Endpoint& ep) {
     cards.push_back(Card::unpack(bytes));
     // A text of kilobytes per rank, kept only where it is another one.
     Card& card = cards.back();
-    if (card.fingerprint == own.fingerprint) card.fingerprint = {};
+    // Another object, for one that is only emptied keeps its memory.
+    if (card.fingerprint == own.fingerprint) std::string().swap(card.fingerprint);
   }
   cards[runtime().rank()].fingerprint = own.fingerprint;
   return cards;

@@ -107,23 +107,22 @@ void Publications::clear() {
 }
 
 void Publications::learn(uint16_t index, uint32_t rank, const std::string& packed) {
+  if (packed.empty()) return;
   // Neighbors are mapped now, so that the window can be; others when first used. Before the lock
   // is taken: what is polled meanwhile may need it.
   Peer& base = runtime().base_endpoint().peer(rank);
-  if (!packed.empty() && runtime().job().locality(rank) == Locality::nbrhd) {
+  if (runtime().job().locality(rank) == Locality::nbrhd) {
     while (connect_peer(base) == CWY_RETRY) poll_once();
   }
   const std::lock_guard lock(mutex_);
   const Key key{index, rank};
   const auto found = known_.find(key);
+  auto fresh = std::make_unique<Publication>();
+  fresh->facts = PackedSegment::unpack(packed);
   if (found != known_.end()) {
-    if (packed.empty() || found->second->packed == packed) return;
+    if (found->second->facts == fresh->facts) return;
     forget_locked(key);
   }
-  if (packed.empty()) return;
-  auto fresh = std::make_unique<Publication>();
-  fresh->packed = packed;
-  fresh->facts = PackedSegment::unpack(packed);
   if (const std::string device = fresh->facts.right(kDeviceEntry); !device.empty()) {
     fresh->device =
         std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, on_this_host(rank));
@@ -153,7 +152,7 @@ uint64_t Publications::bytes() {
   const std::lock_guard lock(mutex_);
   uint64_t sum = 0;
   for (const auto& [key, p] : known_) {
-    sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p + p->packed.capacity() +
+    sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p +
            p->facts.rights.capacity() + p->opened.capacity() * sizeof(Publication::Opened);
   }
   return sum;

@@ -24,8 +24,7 @@ class RemoteDevice;
 struct Publication {
   Publication();
   ~Publication();
-  std::string packed;  // Segment::pack(), as published
-  PackedSegment facts;
+  PackedSegment facts;  // as published
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
   bool inlined = false;  // RemoteSegment::inlined

@@ -346,7 +346,7 @@ std::string Segment::pack() const {
 PackedSegment PackedSegment::unpack(const std::string& packed) {
   PackedSegment out;
   char* end = nullptr;
-  std::strtoull(packed.c_str(), &end, 10);
+  out.number = std::strtoull(packed.c_str(), &end, 10);
   out.base = std::strtoull(end, &end, 10);
   out.size = std::strtoull(end, &end, 10);
   if (*end != ' ' || out.size == 0) throw Error(CWY_ERR_INVALID, "a published segment is garbled");

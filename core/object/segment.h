@@ -96,10 +96,12 @@ class Segment {
 
 // A pack() as a peer reads it.
 struct PackedSegment {
+  uint64_t number = 0;  // tells segments apart that lie at one address one after the other
   uint64_t base = 0;
   uint64_t size = 0;
   std::string rights;
   static PackedSegment unpack(const std::string& packed);
+  bool operator==(const PackedSegment&) const = default;
   // The packed right for one conduit name; empty if there is none.
   std::string right(const std::string& conduit_name) const;
 };

@@ -40,10 +40,9 @@ std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& t
   if (*at != ' ' || begin > text.size() || length > text.size() - begin) {
     throw Error(CWY_ERR_INVALID, "what rank {} says of a segment is garbled", rank);
   }
-  r->data.packed = text.substr(begin, length);
-  r->data.facts = PackedSegment::unpack(r->data.packed);
-  r->notes.packed = text.substr(begin + length);
-  if (!r->notes.packed.empty()) r->notes.facts = PackedSegment::unpack(r->notes.packed);
+  r->data.facts = PackedSegment::unpack(text.substr(begin, length));
+  if (begin + length < text.size())
+    r->notes.facts = PackedSegment::unpack(text.substr(begin + length));
   if (const std::string device = r->data.facts.right(kDeviceEntry); !device.empty()) {
     const bool same_host = runtime().job().locality(rank) != Locality::remote;
     r->data.device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, same_host);
@@ -70,7 +69,7 @@ void map_memory(const Peer& base, FarSegment& r) {
   if (r.data.device == nullptr) map_directly(base, r.data);
   r.direct = r.data.direct;
   r.delta = r.data.delta;
-  Publication& notes = r.notes.packed.empty() ? r.data : r.notes;
+  Publication& notes = r.notes.facts.size == 0 ? r.data : r.notes;
   if (&notes == &r.notes) map_directly(base, r.notes);
   r.notes_direct = notes.direct;
   r.notes_delta = notes.delta;
