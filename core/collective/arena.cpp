@@ -25,7 +25,7 @@ namespace {
 constexpr size_t kPage = 4096;
 // Room for the frames of so many teams; those beyond use messages. Pages nobody touches cost
 // nothing.
-constexpr size_t kTeams = 64;
+constexpr size_t kTeams = 32;
 
 struct Neighbor {
   std::string right;

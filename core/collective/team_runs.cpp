@@ -136,7 +136,8 @@ void TeamRuns::make_block() {
   if (block_offset_ != kNoOffset) {
     block_ = Block(own_arena() + block_offset_, scratch_);
   } else {
-    block_memory_ = std::make_unique<char[]>(bytes + kLine);
+    // What is used is cleared below; pages that nobody touches cost nothing.
+    block_memory_ = std::make_unique_for_overwrite<char[]>(bytes + kLine);
     const auto at = rounded(reinterpret_cast<uintptr_t>(block_memory_.get()), kLine);
     block_ = Block(reinterpret_cast<char*>(at), scratch_);
   }

@@ -66,6 +66,18 @@ cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* 
   return status;
 }
 
+// A segment of UCX's TCP holds this much. Its own default, 8 KiB, makes eight system calls at
+// either end of what is one message here. The environment of UCX comes first.
+cwy_status widen_tcp(ucp_config_t* config, cwy_err* err) {
+  constexpr const char* kSegment = "128k";
+  cwy_status status = CWY_OK;
+  for (const char* name : {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"}) {
+    if (status != CWY_OK || std::getenv((std::string("UCX_") + name).c_str()) != nullptr) continue;
+    status = modify(config, name, kSegment, err);
+  }
+  return status;
+}
+
 cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err) {
   // Memory from here must be zero. UCX's last resort, the heap, does not promise that; and POSIX
   // objects leave nothing behind when a process is killed.
@@ -73,6 +85,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err
   if (status == CWY_OK && options.peer_timeout_ns != 0)
     status = modify_keepalive(config, options.peer_timeout_ns, err);
   if (status == CWY_OK && !options.tls.empty()) status = modify(config, "TLS", options.tls, err);
+  if (status == CWY_OK) status = widen_tcp(config, err);
   for (const auto& [name, value] : options.settings)
     if (status == CWY_OK) status = modify(config, name, value, err);
   return status;
