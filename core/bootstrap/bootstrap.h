@@ -92,7 +92,9 @@ class Bootstrap {
   virtual void finalize(std::optional<int> code) = 0;
 
   // What `rank`, which cannot be reached any more, said when it left. nullopt: nothing that has
-  // arrived yet. The answer may take a second or two; abandoning the future is allowed.
+  // arrived yet. The answer may take a second or two; abandoning the future is allowed. To be asked
+  // a moment after the rank has gone: a server on another host that had no answer once does not look
+  // again.
   virtual std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank);
 };
 

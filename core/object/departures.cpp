@@ -12,6 +12,8 @@ constexpr uint64_t kMilli = 1'000'000;
 // What our launcher is given to announce a failure or to end the job. It sees ends at once; a link
 // between hosts that is cut while the launcher's own is not, never.
 constexpr uint64_t kLauncherHas = 3000 * kMilli;
+// Elsewhere the goodbye is given time to arrive before the first question (Bootstrap::goodbye_of).
+constexpr uint64_t kGoodbyeTravels = 500 * kMilli;
 // A rank's goodbye and a question about it take different ways to the bootstrap's server.
 constexpr uint64_t kGoodbyeHas = 2000 * kMilli;
 constexpr uint64_t kBetweenQuestions = 100 * kMilli;
@@ -50,7 +52,7 @@ Departures::Finding Departures::look(Bootstrap& bootstrap) {
 Departures::Finding Departures::judge(Bootstrap& bootstrap, const Suspect& who) {
   const uint64_t now = now_ns();
   if (asked_since_ == 0) {
-    asked_since_ = now + (bootstrap.own_launcher() ? kLauncherHas : 0);
+    asked_since_ = now + (bootstrap.own_launcher() ? kLauncherHas : kGoodbyeTravels);
     ask_again_ = asked_since_;
   }
   if (!answer_.valid()) {

@@ -147,7 +147,7 @@ case $case in
     ;;
   goodbye)
     # Rank 3 leaves; those of the other host, too, can ask with which code.
-    run_hosts --timeout 60 -- "$rank" init exchange @3:leave=7 @3:exit=0 goodbye=3 finalize
+    run_hosts --timeout 60 -- "$rank" init exchange @3:leave=7 @3:exit=0 sleep=1 goodbye=3 finalize
     expect_status 0 $? "goodbye"
     [ "$(grep -c 'rank 3 left with 7' "$work/out")" = 3 ] || fail "the goodbye is not known to all"
     ;;
