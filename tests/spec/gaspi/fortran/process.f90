@@ -12,7 +12,7 @@ contains
   subroutine numbers()
     type(gaspi_config_t) :: config
     integer(gaspi_rank_t) :: me, all, local, locals
-    integer(gaspi_number_t) :: initialized
+    integer(gaspi_number_t) :: initialized, incarnation
 
     me = -1
     all = -1
@@ -27,6 +27,11 @@ contains
     call check(local >= 0 .and. local < locals .and. locals <= all, 'a local rank is below theirs')
     call check_ok(gaspi_initialized(initialized), 'gaspi_initialized')
     call check_equal(initialized, 1, 'initialized')
+    incarnation = -1
+    call check_ok(gaspi_proc_incarnation(me, incarnation), 'gaspi_proc_incarnation')
+    call check_equal(incarnation, 1, 'the incarnation of a process that started with the job')
+    call check_is(gaspi_proc_incarnation(all, incarnation), GASPI_ERR_INV_RANK, &
+                  'gaspi_proc_incarnation of nobody')
     call check_is(gaspi_proc_init(GASPI_TEST), GASPI_ERR_INITED, 'a second gaspi_proc_init')
     call check_ok(gaspi_config_get(config), 'gaspi_config_get')
     call check_is(gaspi_config_set(config), GASPI_ERR_INITED, 'gaspi_config_set after the start')
