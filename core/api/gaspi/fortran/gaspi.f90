@@ -34,6 +34,14 @@ module gaspi_ext
       integer(gaspi_return_t) :: res
     end function gaspi_proc_ping
 
+    function gaspi_proc_incarnation(rank, incarnation) result(res) &
+        bind(C, name="gaspi_proc_incarnation")
+      import
+      integer(gaspi_rank_t), value :: rank
+      integer(gaspi_number_t) :: incarnation
+      integer(gaspi_return_t) :: res
+    end function gaspi_proc_incarnation
+
     function gaspi_segment_avail_local(avail_seg_id) result(res) &
         bind(C, name="gaspi_segment_avail_local")
       import
