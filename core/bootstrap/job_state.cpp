@@ -12,6 +12,8 @@ void JobState::died(uint32_t rank, const std::string& how) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || !dead_.emplace(rank, how).second) return;
   if (!first_) first_ = rank;
+  ++deaths_;
+  last_ = {rank, how};
   if (rank < size_) undelivered_.push_back({rank, 0, how});
   start_messenger();
 }
@@ -99,9 +101,13 @@ void JobState::complete(Wait& wait, int result) {
 
 JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit) {
   std::unique_lock lock(mutex_);
-  const auto ready = [this, &wait] { return wait.result.has_value() || first_.has_value(); };
+  // Who died meanwhile may have been replaced before this thread looks: the new process takes no
+  // part in what the old one was waited for.
+  const uint64_t before = deaths_;
+  const auto died = [this, before] { return first_.has_value() || deaths_ != before; };
+  const auto ready = [&] { return wait.result.has_value() || died(); };
   if (!changed_.wait_for(lock, limit, ready)) return Outcome::timeout;
-  return first_ ? Outcome::death : Outcome::done;
+  return died() ? Outcome::death : Outcome::done;
 }
 
 bool JobState::wait_for_death(std::chrono::nanoseconds limit) {
@@ -129,6 +135,7 @@ std::string JobState::death_of(uint32_t rank) const {
 
 std::string JobState::first_death() const {
   const std::lock_guard lock(mutex_);
+  if (!first_ && deaths_ != 0) return fmt::format("rank {} {}", last_.first, last_.second);
   if (!first_) return "";
   if (*first_ >= size_) return "the launcher " + dead_.at(*first_);
   return fmt::format("rank {} {}", *first_, dead_.at(*first_));

@@ -52,7 +52,8 @@ class JobState {
   std::optional<std::pair<uint32_t, uint32_t>> wait_for_place(std::chrono::nanoseconds limit);
 
   bool is_dead(uint32_t rank) const;
-  // "rank 2 was killed by signal 9 (Killed)"; "" while everybody lives.
+  // "rank 2 was killed by signal 9 (Killed)": of those who are dead, or else the last who was; ""
+  // when nobody ever was.
   std::string first_death() const;
   std::string death_of(uint32_t rank) const;
 
@@ -71,6 +72,8 @@ class JobState {
   std::condition_variable changed_;
   std::map<uint32_t, std::string> dead_;
   std::optional<uint32_t> first_;
+  uint64_t deaths_ = 0;                    // ever
+  std::pair<uint32_t, std::string> last_;  // of them
   std::deque<News> undelivered_;
   Callback callback_;
   Replacement replacement_callback_;

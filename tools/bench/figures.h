@@ -31,7 +31,8 @@ enum class Launch {
   collectives,
   one_sided,
   memkinds,
-  staged
+  staged,
+  gaspi
 };
 
 struct Figure {

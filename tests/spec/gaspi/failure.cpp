@@ -52,8 +52,26 @@ bool is_corrupt(gaspi_rank_t rank) {
   return states[rank] == GASPI_STATE_CORRUPT;
 }
 
-void die_if(unsigned now, unsigned point) {
-  if (me == kVictim && now == point) ::raise(SIGKILL);
+// The victim's last words: the time, to everybody.
+constexpr gaspi_offset_t kLastWords = 250000;
+
+void die_if(unsigned now, unsigned point, char* base) {
+  if (me != kVictim || now != point) return;
+  const double time = spec::seconds_now();
+  std::memcpy(base + kLastWords, &time, sizeof time);
+  for (gaspi_rank_t r = 0; r < all; ++r)
+    if (r != me) gaspi_write(0, kLastWords, r, 0, kLastWords, sizeof time, 1, 1000);
+  gaspi_wait(1, 1000);
+  ::raise(SIGKILL);
+}
+
+// How long after those a call has said that it failed; said, not judged: a machine may be busy.
+void tell_delay(const char* base) {
+  double then = 0;
+  std::memcpy(&then, base + kLastWords, sizeof then);
+  if (then == 0) return;
+  std::printf("rank %u: noticed after %.1f ms\n", me, (spec::seconds_now() - then) * 1e3);
+  std::fflush(stdout);
 }
 
 // Calls until it is over, in portions of 10 ms; GASPI_TIMEOUT when it never is.
@@ -88,7 +106,7 @@ void meet_at_victim() {
 // Work that touches everything, until the failure shows. The victim dies before step `point`.
 void work_until_failure(unsigned point, char* base) {
   for (unsigned i = 0; i < 100000; ++i) {
-    die_if(i, point);
+    die_if(i, point, base);
     const auto next = static_cast<gaspi_rank_t>((me + 1) % all);
     gaspi_return_t results[4];
     std::memset(base, static_cast<int>(i), 20000);
@@ -263,6 +281,7 @@ SPEC_CASE(failure, of_a_process) {
     }).detach();
   }
   work_until_failure(g_point, static_cast<char*>(base));
+  tell_delay(static_cast<char*>(base));
   go_on(static_cast<char*>(base));
 }
 

@@ -36,6 +36,7 @@ class Plan {
     if (wants(Launch::pair)) pair();
     if (wants(Launch::modes)) modes();
     if (wants(Launch::threads)) threads();
+    if (wants(Launch::gaspi)) gaspi();
     if (wants(Launch::startup)) startup();
     if (wants(Launch::memory)) memory();
     if (wants(Launch::instructions)) instructions();
@@ -72,6 +73,7 @@ class Plan {
   void pair();
   void modes();
   void threads();
+  void gaspi();
   std::map<std::string, double> mode_figures(const std::string& mode, unsigned ranks,
                                              const std::string& what);
   void startup();
@@ -182,6 +184,20 @@ void Plan::threads() {
         {name, value, raw != figures.end() ? std::optional(raw->second) : std::nullopt, "",
          cores < 4 ? fmt::format("on {} cores", cores) : ""});
   }
+}
+
+// Two ranks whatever the others' number, in a program of the other interface.
+void Plan::gaspi() {
+  say("GASPI on two ranks");
+  std::vector<std::string> command = {program_ + "-gaspi"};
+  if (request_.quick) command.push_back("--quick");
+  if (!request_.only.empty()) {
+    command.push_back("--only");
+    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
+  }
+  const std::optional<Facts> of_pair = outcome_.facts;
+  take_records(launch(2, command), outcome_.measured);
+  if (of_pair) outcome_.facts = of_pair;
 }
 
 void Plan::startup() {

@@ -19,9 +19,12 @@ contains
     local = -1
     locals = -1
     initialized = -1
+    incarnation = -1
     call check_ok(gaspi_proc_rank(me), 'gaspi_proc_rank')
     call check_ok(gaspi_proc_num(all), 'gaspi_proc_num')
     call check(me >= 0 .and. me < all, 'a rank is below the number')
+    call check_ok(gaspi_proc_incarnation(me, incarnation), 'gaspi_proc_incarnation')
+    call check_equal(incarnation, 1, 'this process is the first of its rank')
     call check_ok(gaspi_proc_local_rank(local), 'gaspi_proc_local_rank')
     call check_ok(gaspi_proc_local_num(locals), 'gaspi_proc_local_num')
     call check(local >= 0 .and. local < locals .and. locals <= all, 'a local rank is below theirs')
