@@ -19,6 +19,7 @@ struct Request {
   std::string network;  // "ofi/tcp" and the like: that network instead of everything else
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
+  std::string one_sided;  // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
 };
 
 struct Facts {
