@@ -93,8 +93,8 @@ class Bootstrap {
 
   // What `rank`, which cannot be reached any more, said when it left. nullopt: nothing that has
   // arrived yet. The answer may take a second or two; abandoning the future is allowed. To be asked
-  // a moment after the rank has gone: a server on another host that had no answer once does not look
-  // again.
+  // a moment after the rank has gone: a server on another host that had no answer once may not look
+  // again, so that a rank of another host may seem to have said nothing.
   virtual std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank);
 };
 

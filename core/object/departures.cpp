@@ -9,10 +9,7 @@ namespace causeway {
 namespace {
 
 constexpr uint64_t kMilli = 1'000'000;
-// What our launcher is given to announce a failure or to end the job. It sees ends at once; a link
-// between hosts that is cut while the launcher's own is not, never.
-constexpr uint64_t kLauncherHas = 3000 * kMilli;
-// Elsewhere the goodbye is given time to arrive before the first question (Bootstrap::goodbye_of).
+// Under a foreign launcher the goodbye is given time to arrive before the first question (Bootstrap::goodbye_of).
 constexpr uint64_t kGoodbyeTravels = 500 * kMilli;
 // A rank's goodbye and a question about it take different ways to the bootstrap's server.
 constexpr uint64_t kGoodbyeHas = 2000 * kMilli;
@@ -33,11 +30,11 @@ void Departures::suspect(uint32_t rank, const std::string& how) {
   if (known == suspects_.end()) suspects_.push_back({rank, how});
 }
 
-Departures::Finding Departures::look(Bootstrap& bootstrap) {
+Departures::Finding Departures::look(Bootstrap& bootstrap, uint64_t launcher_ns) {
   const std::lock_guard lock(mutex_);
   if (suspects_.empty()) return {Finding::Kind::nothing};
   const Suspect who = suspects_.front();
-  Finding finding = judge(bootstrap, who);
+  Finding finding = judge(bootstrap, launcher_ns, who);
   if (finding.kind == Finding::Kind::waiting) return finding;
   // Found out: the next one is looked into from the start.
   asked_since_ = 0;
@@ -49,10 +46,11 @@ Departures::Finding Departures::look(Bootstrap& bootstrap) {
   return finding;
 }
 
-Departures::Finding Departures::judge(Bootstrap& bootstrap, const Suspect& who) {
+Departures::Finding Departures::judge(Bootstrap& bootstrap, uint64_t launcher_ns,
+                                      const Suspect& who) {
   const uint64_t now = now_ns();
   if (asked_since_ == 0) {
-    asked_since_ = now + (bootstrap.own_launcher() ? kLauncherHas : kGoodbyeTravels);
+    asked_since_ = now + (bootstrap.own_launcher() ? launcher_ns : kGoodbyeTravels);
     ask_again_ = asked_since_;
   }
   if (!answer_.valid()) {

@@ -38,12 +38,12 @@ class Departures {
   void suspect(uint32_t rank, const std::string& how);
 
   // Never blocks. One rank is looked into at a time: the first that is known to have left or failed
-  // decides for all. Where the launcher is ours it has a few seconds to end the job first.
-  // From any thread; calls are serialised.
-  Finding look(Bootstrap& bootstrap);
+  // decides for all. Where the launcher is ours it has `launcher_ns` to end the job first. From any
+  // thread; calls are serialised.
+  Finding look(Bootstrap& bootstrap, uint64_t launcher_ns);
 
  private:
-  Finding judge(Bootstrap& bootstrap, const Suspect& who);
+  Finding judge(Bootstrap& bootstrap, uint64_t launcher_ns, const Suspect& who);
 
   std::mutex mutex_;
   std::vector<Suspect> suspects_;

@@ -199,7 +199,11 @@ void Runtime::end_because(const std::vector<News>& news) {
 }
 
 void Runtime::look_into_losses() {
-  const Departures::Finding finding = departures_.look(*bootstrap_);
+  // Our launcher sees failures at once and ends what stays behind others that left after
+  // `timeouts.exit`. A link that is cut while the launcher's own is not, it never sees.
+  constexpr uint64_t kMore = 3'000'000'000;
+  const Departures::Finding finding =
+      departures_.look(*bootstrap_, config_.timeouts.exit_ns + kMore);
   switch (finding.kind) {
     case Departures::Finding::Kind::nothing:
       return;

@@ -5,7 +5,7 @@ function(netns_test name script)
     LABELS hosts TIMEOUT 300 SKIP_RETURN_CODE 77 PROCESSORS 2)
 endfunction()
 
-foreach(case exchange streams statuses killed interrupted cut continue spares goodbye)
+foreach(case exchange streams statuses killed interrupted cut continue spares)
   netns_test(launch.${case} netns_launch_test.sh $<TARGET_FILE:causeway>
     $<TARGET_FILE:launch_rank> ${case})
 endforeach()

@@ -145,12 +145,6 @@ case $case in
     expect_line "rank 1 of 4 has all cards"
     [ "$(grep -c 'has the new card of 1' "$work/out")" = 3 ] || fail "survivors miss the new card"
     ;;
-  goodbye)
-    # Rank 3 leaves; those of the other host, too, can ask with which code.
-    run_hosts --timeout 60 -- "$rank" init exchange @3:leave=7 @3:exit=0 sleep=1 goodbye=3 finalize
-    expect_status 0 $? "goodbye"
-    [ "$(grep -c 'rank 3 left with 7' "$work/out")" = 3 ] || fail "the goodbye is not known to all"
-    ;;
   *) fail "no case '$case'" ;;
 esac
 expect_nothing_left "$case"

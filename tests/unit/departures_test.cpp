@@ -13,6 +13,7 @@ namespace {
 using namespace causeway;
 using Kind = Departures::Finding::Kind;
 using Clock = std::chrono::steady_clock;
+constexpr uint64_t kLauncherNs = 3'000'000'000;
 
 // Knows the goodbyes in `said`; `answers` false: a server that never answers.
 class FakeBootstrap final : public Bootstrap {
@@ -54,10 +55,10 @@ class FakeBootstrap final : public Bootstrap {
 // What is found in the end, and how long it took.
 Departures::Finding settle(Departures& departures, FakeBootstrap& bootstrap, double& seconds) {
   const Clock::time_point begin = Clock::now();
-  Departures::Finding finding = departures.look(bootstrap);
+  Departures::Finding finding = departures.look(bootstrap, kLauncherNs);
   while (finding.kind == Kind::waiting && Clock::now() - begin < std::chrono::seconds(60)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    finding = departures.look(bootstrap);
+    finding = departures.look(bootstrap, kLauncherNs);
   }
   seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return finding;
@@ -66,7 +67,7 @@ Departures::Finding settle(Departures& departures, FakeBootstrap& bootstrap, dou
 TEST(Departures, NobodyIsSuspected) {
   FakeBootstrap bootstrap(true);
   Departures departures;
-  EXPECT_EQ(departures.look(bootstrap).kind, Kind::nothing);
+  EXPECT_EQ(departures.look(bootstrap, kLauncherNs).kind, Kind::nothing);
   EXPECT_EQ(bootstrap.questions, 0);
 }
 
@@ -105,7 +106,7 @@ TEST(Departures, SilenceIsAFailureAfterAWhile) {
   FakeBootstrap bootstrap(false);
   Departures departures;
   departures.suspect(3, "the process is gone");
-  EXPECT_EQ(departures.look(bootstrap).kind, Kind::waiting);
+  EXPECT_EQ(departures.look(bootstrap, kLauncherNs).kind, Kind::waiting);
   double seconds = 0;
   EXPECT_EQ(settle(departures, bootstrap, seconds).kind, Kind::failed);
   EXPECT_GT(seconds, 1.5);
@@ -128,7 +129,7 @@ TEST(Departures, OurLauncherIsWaitedForFirst) {
   bootstrap.said[3] = {0};
   Departures departures;
   departures.suspect(3, "the process is gone");
-  EXPECT_EQ(departures.look(bootstrap).kind, Kind::waiting);
+  EXPECT_EQ(departures.look(bootstrap, kLauncherNs).kind, Kind::waiting);
   EXPECT_EQ(bootstrap.questions, 0);
   double seconds = 0;
   EXPECT_EQ(settle(departures, bootstrap, seconds).kind, Kind::left);

@@ -110,6 +110,13 @@ void add_bench(CLI::App& app, int& status) {
       ->expected(0, 1)
       ->default_str("cuda")
       ->type_name("[cuda|hip|ze]");
+  sub->add_option("--one-sided", request.one_sided,
+                  "Measure puts, gets and fetch-adds of 2 ranks beside the MPI and OpenSHMEM "
+                  "libraries that are installed: over shm, or over tcp")
+      ->check(CLI::IsMember({"shm", "tcp"}))
+      ->expected(0, 1)
+      ->default_str("shm")
+      ->type_name("[shm|tcp]");
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();

@@ -36,7 +36,7 @@ constexpr Candidate candidates[] = {
 };
 // Connected endpoints for these when the provider is named and `endpoint` is auto.
 bool prefers_msg(const std::string& provider) {
-  return provider == "tcp" || provider == "verbs" || provider == "net" || provider == "sockets";
+  return provider == "tcp" || provider == "verbs" || provider == "net";
 }
 
 constexpr uint64_t known_mr_modes = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
@@ -236,7 +236,24 @@ std::vector<Attempt> attempts(const Options& options) {
 
 }  // namespace
 
+namespace {
+
+// Providers that do not keep what they promise, and why; NULL for all others.
+const char* refusal_of(const std::string& provider) {
+  if (provider == "sockets")
+    return "libfabric has given it up, and it crashes when connections come and go; `tcp` uses the "
+           "same wire";
+  if (provider.find("ofi_rxd") != std::string::npos)
+    return "it loses its way under many operations at once; `tcp` uses the same wire";
+  return nullptr;
+}
+
+}  // namespace
+
 cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err) {
+  if (const char* why = refusal_of(options.provider); why != nullptr)
+    return report(err, CWY_ERR_UNSUPPORTED, "libfabric's provider %s is not used: %s",
+                  options.provider.c_str(), why);
   const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
   std::string reasons;
   for (const Attempt& a : attempts(options)) {

@@ -28,7 +28,8 @@ struct Wish {
 int parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
   app.add_option("--launch", wish.launch, "Figures to measure")
-      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions", "collectives", "tune"}));
+      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions", "collectives", "one-sided",
+                             "tune"}));
   app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
   app.add_option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.add_option("--count", wish.count, "Its turns");
@@ -65,6 +66,9 @@ int run(Job& job, const Wish& wish) {
   } else if (wish.launch == "collectives") {
     print_facts(job);
     measure_beside_mpi(session);
+  } else if (wish.launch == "one-sided") {
+    print_facts(job);
+    measure_one_sided(session);
   } else {
     if (job.size() < 2) {
       fmt::print(stderr, "causeway-bench: needs at least 2 ranks\n");
@@ -98,7 +102,8 @@ int main(int argc, char** argv) {
   Wish wish;
   if (const int status = parse(argc, argv, wish); status >= 0) return status;
   const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
-                    wish.launch == "collectives" || wish.launch == "tune";
+                    wish.launch == "collectives" || wish.launch == "tune" ||
+                    wish.launch == "one-sided";
   Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair);
   const int status = run(job, wish);
   job.sync();

@@ -40,6 +40,7 @@ void measure_messages(Session& session);
 void measure_barrier(Session& session);
 void measure_collectives(Session& session);
 void measure_beside_mpi(Session& session);
+void measure_one_sided(Session& session);
 void measure_startup(Session& session);
 void measure_memory(Session& session);
 // Measures one collective at each size for about `row_ns`, and prints a line each.

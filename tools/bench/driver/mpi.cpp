@@ -29,10 +29,12 @@ std::optional<std::string> in_path(const std::string& program) {
 
 struct Library {
   const char *name, *compiler, *launcher;
+  bool shmem = false;
 };
 // By the names under which Debian lets several MPI libraries stand beside each other.
 constexpr Library kLibraries[] = {{"openmpi", "mpicc.openmpi", "mpirun.openmpi"},
-                                  {"mpich", "mpicc.mpich", "mpiexec.mpich"}};
+                                  {"mpich", "mpicc.mpich", "mpiexec.mpich"},
+                                  {"oshmem", "oshcc", "oshrun", true}};
 
 // How that library's launcher is told; nothing binds ranks, the program does.
 std::vector<std::string> launch(const Library& library, const MpiSides::Job& job,
@@ -40,12 +42,24 @@ std::vector<std::string> launch(const Library& library, const MpiSides::Job& job
   std::vector<std::string> words{launcher, "-n", std::to_string(job.ranks)};
   if (std::string_view(library.name) == "mpich") {
     words.insert(words.end(), {"-bind-to", "none"});
+    // Debian's MPICH communicates by UCX; without neighbours it uses no shared memory of its own.
+    if (job.tcp) words.insert(words.end(), {"-genv", "UCX_TLS", "tcp,self", "-genv",
+                                            "MPIR_CVAR_NOLOCAL", "1"});
     return words;
   }
   words.insert(words.end(), {"--bind-to", "none", "--use-hwthread-cpus"});
   if (geteuid() == 0) words.push_back("--allow-run-as-root");
   if (job.ranks > std::thread::hardware_concurrency()) words.push_back("--oversubscribe");
-  if (job.tcp) words.insert(words.end(), {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self"});
+  if (library.shmem) {
+    // It communicates by UCX, and refuses what is not an adapter unless it is told otherwise.
+    const std::string tls = job.tcp ? "UCX_TLS=tcp,self" : "UCX_TLS=shm,self";
+    words.insert(words.end(), {"-x", tls, "--mca", "opal_common_ucx_tls", "any", "--mca",
+                               "opal_common_ucx_devices", "any", "--mca", "spml", "ucx"});
+  } else if (job.tcp) {
+    words.insert(words.end(), {"--mca", "pml", "ob1", "--mca", "btl", "tcp,self"});
+    // Windows of neighbours would be shared memory all the same.
+    if (job.one_sided) words.insert(words.end(), {"--mca", "osc", "pt2pt"});
+  }
   return words;
 }
 
@@ -63,7 +77,8 @@ std::optional<double> Rounds::median_of(const std::string& row) const {
 
 MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes) {
   const fs::path source = fs::path(tool).parent_path().parent_path() / CAUSEWAY_DATADIR /
-                          "causeway/bench/mpi_collectives.c";
+                          "causeway/bench" /
+                          (job.one_sided ? "one_sided.c" : "mpi_collectives.c");
   std::string made = (fs::temp_directory_path() / "causeway-bench-XXXXXX").string();
   if (mkdtemp(made.data()) == nullptr) {
     notes.push_back(fmt::format("no MPI library is measured: {} cannot be made", made));
@@ -71,7 +86,8 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
   }
   directory_ = made;
   for (const Library& library : kLibraries) {
-    if (job.tcp && std::string_view(library.name) == "mpich") {
+    if (library.shmem && !job.one_sided) continue;
+    if (job.tcp && !job.one_sided && std::string_view(library.name) == "mpich") {
       notes.push_back("mpich is left out over tcp");
       continue;
     }
@@ -82,7 +98,9 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
       continue;
     }
     const std::string program = fmt::format("{}/{}", directory_, library.name);
-    if (run_captured({*compiler, "-O2", "-o", program, source.string()}).status != 0) {
+    std::vector<std::string> compile{*compiler, "-O2", "-o", program, source.string()};
+    if (library.shmem) compile.push_back("-DWITH_SHMEM");
+    if (run_captured(compile).status != 0) {
       notes.push_back(fmt::format("{} is left out: {} cannot compile {}", library.name,
                                   library.compiler, source.string()));
       continue;

@@ -43,6 +43,7 @@ class Plan {
     if (wants(Launch::network)) network();
     if (wants(Launch::collectives)) collectives();
     memkinds();
+    if (wants(Launch::one_sided)) one_sided();
     name_missing();
     return std::move(outcome_);
   }
@@ -57,6 +58,8 @@ class Plan {
     if (device) return false;
     if (!request_.network.empty()) return figure.launch == Launch::network;
     if (!request_.collectives.empty()) return figure.launch == Launch::collectives;
+    if (!request_.one_sided.empty()) return figure.launch == Launch::one_sided;
+    if (figure.launch == Launch::one_sided) return false;
     if (figure.launch == Launch::network || figure.launch == Launch::collectives) return false;
     return figure.launch != Launch::instructions || request_.instructions;
   }
@@ -82,6 +85,9 @@ class Plan {
   void network();
   void collectives();
   void memkinds();
+  void one_sided();
+  void take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
+                  const std::vector<std::string>& sets, Rounds& ours);
   void combine(const std::string& side, const Rounds& ours, const Rounds& raw);
   std::optional<double> count(const std::string& what, std::string& path);
   void name_missing();
@@ -330,26 +336,16 @@ void Plan::memkinds() {
 }
 
 // The sides in turns, so that a busy neighbour meets all of them; each row's median over the
-// rounds.
-void Plan::collectives() {
-  const bool tcp = request_.collectives == "tcp";
-  const unsigned ranks = request_.ranks > 2 ? request_.ranks : 4;
+// rounds. A side that measures nothing is left out with a line.
+void Plan::take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
+                      const std::vector<std::string>& sets, Rounds& ours) {
   const unsigned rounds = request_.quick ? 1 : 5;
-  std::vector<std::string> sets;
-  if (tcp && !request_.config) {
-    sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
-            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
-  }
-  std::vector<std::string> command = {program_, "--launch", "collectives"};
-  if (request_.quick) command.push_back("--quick");
-  MpiSides mpi({ranks, request_.quick, tcp}, tool_, outcome_.notes);
-  Rounds ours;
   for (unsigned round = 0; round < rounds; ++round) {
-    say(fmt::format("collectives of {} ranks, round {} of {}", ranks, round + 1, rounds));
+    say(fmt::format("{} ranks, round {} of {}", ranks, round + 1, rounds));
     std::vector<Measured> rows;
     take_records(launch(ranks, command, sets), rows);
     ours.add(rows);
-    for (MpiSide& side : mpi.sides()) {
+    for (MpiSide& side : sides.sides()) {
       rows.clear();
       take_records(run_captured(side.command), rows);
       if (rows.empty()) {
@@ -359,8 +355,38 @@ void Plan::collectives() {
       side.rounds.add(rows);
     }
   }
+}
+
+void Plan::collectives() {
+  const bool tcp = request_.collectives == "tcp";
+  const unsigned ranks = request_.ranks > 2 ? request_.ranks : 4;
+  std::vector<std::string> sets;
+  if (tcp && !request_.config) {
+    sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
+            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
+  }
+  std::vector<std::string> command = {program_, "--launch", "collectives"};
+  if (request_.quick) command.push_back("--quick");
+  MpiSides mpi({ranks, request_.quick, tcp, false}, tool_, outcome_.notes);
+  Rounds ours;
+  take_turns(mpi, command, ranks, sets, ours);
   for (const MpiSide& side : mpi.sides()) combine(side.name, ours, side.rounds);
   combine("bound", ours, ours);
+}
+
+void Plan::one_sided() {
+  const bool tcp = request_.one_sided == "tcp";
+  std::vector<std::string> sets;
+  if (tcp && !request_.config) {
+    sets = {"conduits.ofi.plugin=ofi", "conduits.ofi.options.provider=tcp",
+            "peers=[{match: {locality: self}, use: [self]}, {use: [ofi]}]"};
+  }
+  std::vector<std::string> command = {program_, "--launch", "one-sided"};
+  if (request_.quick) command.push_back("--quick");
+  MpiSides sides({2, request_.quick, tcp, true}, tool_, outcome_.notes);
+  Rounds ours;
+  take_turns(sides, command, 2, sets, ours);
+  for (const MpiSide& side : sides.sides()) combine(side.name, ours, side.rounds);
 }
 
 // One figure per row that both sides have: `raw` calls it SIDE.ROW or just ROW.
@@ -385,7 +411,9 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
 // A figure that nobody reported is a problem of its own, whatever the job's status was.
 void Plan::name_missing() {
   for (const Figure& figure : catalogue()) {
-    if (!wants(figure) || figure.launch == Launch::collectives) continue;
+    if (!wants(figure) || figure.launch == Launch::collectives ||
+        figure.launch == Launch::one_sided)
+      continue;
     if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged)) continue;
     if (figure.name == std::string_view("net.am.socket") && !is_over_tcp(request_.network)) continue;
     const bool found =
