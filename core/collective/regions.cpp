@@ -75,7 +75,9 @@ cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t leng
     out->token[2] = static_cast<uint64_t>(Memory::arena);
     return CWY_OK;
   }
-  if (!cross_memory_wanted()) return CWY_ERR_UNSUPPORTED;
+  // Below, two copies through the scratch take less time than the kernel's one.
+  constexpr uint64_t kLeast = 32 << 10;
+  if (length < kLeast || !cross_memory_wanted()) return CWY_ERR_UNSUPPORTED;
   out->token[2] = static_cast<uint64_t>(Memory::process);
   return CWY_OK;
 }
