@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <random>
 #include <vector>
 
 #include "collective/digest.h"
@@ -33,6 +35,8 @@ struct Neighbor {
   // Set once, by whoever holds the mutex: release; readers acquire.
   std::atomic<char*> base{nullptr};
   std::atomic<bool> tried{false};
+  // 0: not tried, 1: the kernel copies, 2: it does not. Relaxed: every try finds the same.
+  std::atomic<uint32_t> cross{0};
 };
 
 struct State {
@@ -43,8 +47,8 @@ struct State {
   std::vector<bool> has_arena;                       // by job rank
   bool fences_others = false;    // this process can (membarrier), and has said so in its card
   bool naps_are_fenced = false;  // all that share an arena with it can. Set before the first team
-  std::mutex mutex;                                  // guards `holes` and the first mapping
-  std::map<uint64_t, uint64_t> holes;                // free stretches: offset -> bytes
+  std::mutex mutex;              // guards `holes` and the first mapping
+  std::map<uint64_t, uint64_t> holes;  // free stretches: offset -> bytes
 };
 
 // Lives until the process ends: neighbors may still store into the arena while this one leaves.
@@ -84,7 +88,9 @@ std::string make_arena(ConduitEp& cep) {
     return {};
   }
   right.resize(length);
-  new (base) ArenaHead{};
+  auto* const head = new (base) ArenaHead{};
+  std::random_device random;
+  head->token = uint64_t{random()} << 32 | random();
   s.conduit = cep.conduit;
   s.base = static_cast<char*>(base);
   s.bytes = bytes;
@@ -201,6 +207,46 @@ char* own_arena() {
 }
 size_t arena_bytes() {
   return state().bytes;
+}
+
+bool cross_memory_wanted() {
+  State& s = state();
+  if (s.base == nullptr) return false;
+  const auto& options = s.conduit->spec().options;
+  const auto found = options.find("cma");
+  return found == options.end() || found->second != "never";
+}
+
+uint32_t cross_memory_pid(Peer& peer) {
+  State& s = state();
+  if (peer.rank == runtime().rank() || !cross_memory_wanted()) return 0;
+  Neighbor* neighbor = s.neighbors[peer.rank].get();
+  if (neighbor == nullptr) return 0;
+  const uint32_t pid = runtime().job().card(peer.rank).pid;
+  uint32_t known = neighbor->cross.load(std::memory_order_relaxed);
+  if (known == 0) {
+    // Its own number for itself need not be ours (PID namespaces), and who may attach to whom is a
+    // matter of the host: what lies where its arena should be decides.
+    char* const arena = mapped_arena(peer);
+    uint64_t token = 0;
+    const iovec here{&token, sizeof token};
+    const iovec there{
+        reinterpret_cast<void*>(neighbor->address + offsetof(ArenaHead, token)),  // NOLINT
+        sizeof token};
+    const bool works =
+        arena != nullptr &&
+        ::process_vm_readv(static_cast<pid_t>(pid), &here, 1, &there, 1, 0) == sizeof token &&
+        token == arena_head(arena).token;
+    if (!works) {
+      log_info(
+          "collectives copy buffers outside of segments twice: the kernel does not let this "
+          "process reach the memory of rank {}",
+          peer.rank);
+    }
+    known = works ? 1 : 2;
+    neighbor->cross.store(known, std::memory_order_relaxed);
+  }
+  return known == 1 ? pid : 0;
 }
 
 bool naps_are_fenced() {

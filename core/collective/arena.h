@@ -25,6 +25,8 @@ struct ArenaHead {
   // pass a barrier after its announcement (naps_are_fenced), and the neighbor needs none: a fence
   // at each signal would wait for the line that the signal lies in.
   alignas(64) std::atomic<uint32_t> napping;
+  // No two arenas have the same: what is read under it is the arena's owner (cross_memory_pid).
+  alignas(64) uint64_t token;
 };
 
 // Do all ranks that share memory with this one make the others pass a barrier before they sleep?
@@ -45,6 +47,11 @@ inline constexpr const char* kCollectiveCard = "*collectives";
 // Space in this process' arena; kNoOffset when there is none left. Any thread.
 uint64_t arena_allocate(size_t bytes);
 void arena_release(uint64_t offset, size_t bytes);
+// The process id of that neighbor if the kernel copies between its memory and this process', as a
+// try with the first call for a rank has shown; 0 otherwise. Not from inside a delivery.
+uint32_t cross_memory_pid(Peer& peer);
+// May neighbors be told of memory that only the kernel can reach?
+bool cross_memory_wanted();
 char* own_arena();  // NULL: no arena
 size_t arena_bytes();
 

@@ -1,10 +1,14 @@
 #include "collective/regions.h"
 
+#include <sys/uio.h>
+
+#include <cerrno>
 #include <cstring>
 
 #include "collective/arena.h"
 #include "collective/team_runs.h"
 #include "object/endpoint.h"
+#include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team.h"
 #include "rma/rma.h"
@@ -13,7 +17,8 @@ namespace causeway {
 namespace {
 
 // token: address at the owner, length, what memory it is, run it is valid for.
-enum class Memory : uint64_t { none, segment, arena };
+// process: what the kernel can copy to and from, and nobody maps.
+enum class Memory : uint64_t { none, segment, arena, process };
 
 bool within(uint64_t addr, uint64_t length, uint64_t base, uint64_t size) {
   return addr >= base && length <= size && addr - base <= size - length;
@@ -21,6 +26,35 @@ bool within(uint64_t addr, uint64_t length, uint64_t base, uint64_t size) {
 
 bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t length) {
   return region.token[3] == seq && offset <= region.token[1] && length <= region.token[1] - offset;
+}
+
+// One copy, by the kernel; complete on return.
+cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, uint64_t length,
+                      uint32_t* done, bool is_put) {
+  uint32_t result = 1;
+  if (peer.rank == runtime().rank()) {
+    void* const at = reinterpret_cast<void*>(addr);
+    std::memmove(is_put ? at : local, is_put ? local : at, length);
+  } else {
+    const auto pid = static_cast<pid_t>(cross_memory_pid(peer));
+    if (pid == 0) return CWY_ERR_UNSUPPORTED;
+    for (uint64_t moved = 0; moved < length;) {
+      const iovec here{static_cast<char*>(local) + moved, length - moved};
+      const iovec there{reinterpret_cast<void*>(addr + moved), length - moved};
+      const ssize_t n = is_put ? ::process_vm_writev(pid, &here, 1, &there, 1, 0)
+                               : ::process_vm_readv(pid, &here, 1, &there, 1, 0);
+      if (n < 0 && errno == ESRCH) return CWY_ERR_PEER_FAILED;
+      if (n <= 0) {
+        result = 2;  // that memory is not there
+        break;
+      }
+      moved += static_cast<uint64_t>(n);
+    }
+  }
+  // Release: the data before the flag.
+  std::atomic_ref<uint32_t>(*done).store(result, std::memory_order_release);
+  runs.moved();
+  return CWY_OK;
 }
 
 }  // namespace
@@ -41,7 +75,11 @@ cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t leng
     out->token[2] = static_cast<uint64_t>(Memory::arena);
     return CWY_OK;
   }
-  return CWY_ERR_UNSUPPORTED;
+  // Below, two copies through the scratch take less time than the kernel's one.
+  constexpr uint64_t kLeast = 32 << 10;
+  if (length < kLeast || !cross_memory_wanted()) return CWY_ERR_UNSUPPORTED;
+  out->token[2] = static_cast<uint64_t>(Memory::process);
+  return CWY_OK;
 }
 
 void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
@@ -80,9 +118,16 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
     return CWY_OK;
   }
   Peer& peer = runs.team().member(rank);
+  if (static_cast<Memory>(region.token[2]) == Memory::process) {
+    return cross_copy(runs, peer, region.token[0] + offset, local, length, done, is_put);
+  }
   if (static_cast<Memory>(region.token[2]) != Memory::segment ||
       peer.segment.size.load(std::memory_order_acquire) == 0) {
     return CWY_ERR_UNSUPPORTED;
+  }
+  if (length == 0) {  // asked for the answer alone
+    std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_relaxed);
+    return CWY_OK;
   }
   const RmaCall call{"collective transfer",
                      is_put ? Operation::put : Operation::get,

@@ -7,7 +7,8 @@ namespace causeway {
 
 class TeamRuns;
 
-// CWY_ERR_UNSUPPORTED for memory that is neither in the bound segment nor in the scratch.
+// CWY_ERR_UNSUPPORTED for memory that is neither in the bound segment nor in the scratch, where the
+// kernel is not to copy it either.
 cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t length,
                          cwyl_region* out);
 void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,

@@ -41,7 +41,7 @@ int32_t score_flat_reduce(const cwyl_shape* s) {
   return slot * s->team_size <= s->scratch_bytes / 4 ? score_flat(s) : -1;
 }
 int32_t score_shared_broadcast(const cwyl_shape* s) {
-  return together(s, kSharedTeam) ? (s->bytes >= 16 << 10 ? 40 : 5) : -1;
+  return together(s, kSharedTeam) ? (s->bytes >= 8 << 10 ? 40 : 5) : -1;
 }
 // Without direct access a piece of the scratch must hold an element of every member, four times.
 int32_t score_shared_reduce(const cwyl_shape* s) {

@@ -80,6 +80,10 @@ struct SharedReduce {
   uint32_t whole;  // of `pieces`: everything, else the stretches of members that reached too little
   uint64_t done;   // elements of this member's stretch, then pieces
   uint8_t* work;   // what is combined so far
+  // Where memory is not mapped: whether a chunk's operands have been asked for, and per member the
+  // two transfers of a chunk, followed by the operands themselves.
+  uint32_t fetches, stage;
+  uint32_t* transfers;
 };
 cwy_status shared_reduce(const Run& run, SharedReduce* state);
 
@@ -88,7 +92,8 @@ struct SharedBroadcast {
   uint32_t phase, next;
   uint32_t staged;  // the root: somebody reads its scratch; a member: it needs pieces
   uint32_t needy;   // the root: members that do; a member: it reads the root's scratch
-  uint64_t piece;   // of those that go through the root's scratch
+  uint32_t exposed, asked, arrived;  // a member, for bytes of the root's that are not mapped here
+  uint64_t piece;                    // of those that go through the root's scratch
   uint64_t done;
   cwyl_region region, scratch;  // the root's source and scratch
 };

@@ -16,6 +16,7 @@ enum Answer : uint8_t { kDone = 1, kReadsScratch = 2, kNeedsPieces = 3 };
 // What the root tells: where its source is, and its scratch.
 struct Places {
   cwyl_region source, scratch;
+  uint64_t exposed;  // the source is a region
 };
 
 // A member's answer lies at its rank in the root's scratch; pieces behind them, in two turns.
@@ -75,9 +76,11 @@ cwy_status as_root(const Run& run, SharedBroadcast* state) {
   if (state->phase == kBegin) {
     // A region that could not be exposed opens nothing: members ask for pieces.
     Places places{};
+    places.exposed = 1;
     if (run.s->expose(run.team, run.seq, const_cast<uint8_t*>(src), run.bytes(), &places.source) !=
         CWY_OK) {
       places.source = cwyl_region{};
+      places.exposed = 0;
     }
     if (run.s->expose(run.team, run.seq, scratch, room, &places.scratch) != CWY_OK) {
       places.scratch = cwyl_region{};
@@ -110,6 +113,27 @@ cwy_status answer(const Run& run, uint8_t word) {
   return run.s->put_signal(run.team, run.seq, run.args->root, &word, 1, run.info->rank, kAnswers);
 }
 
+// The next `n` bytes of the root's, which are not mapped here. UNSUPPORTED: nor reached otherwise.
+// Members begin in different places: those that have the kernel copy the same pages at the same
+// time wait for each other there.
+cwy_status fetch(const Run& run, SharedBroadcast* state, uint8_t* dst, uint64_t* n) {
+  if (!state->exposed) return CWY_ERR_UNSUPPORTED;
+  const uint64_t total = run.bytes(), begin = total / run.info->size * run.info->rank;
+  const uint64_t at = (begin + state->done) % total;
+  if (*n > total - at) *n = total - at;
+  if (!state->asked) {
+    state->arrived = 0;
+    const cwy_status status = run.s->get_region(run.team, run.seq, run.args->root, &state->region,
+                                                at, dst + at, *n, &state->arrived);
+    if (status != CWY_OK) return status == CWY_RETRY ? CWY_INPROGRESS : status;
+    state->asked = 1;
+  }
+  const uint32_t arrived = __atomic_load_n(&state->arrived, __ATOMIC_ACQUIRE);
+  if (arrived == 0) return CWY_INPROGRESS;
+  state->asked = 0;
+  return arrived == 1 ? CWY_OK : CWY_ERR_INVALID;
+}
+
 cwy_status as_member(const Run& run, SharedBroadcast* state) {
   auto* dst = static_cast<uint8_t*>(run.args->dst);
   uint64_t room;
@@ -119,18 +143,27 @@ cwy_status as_member(const Run& run, SharedBroadcast* state) {
     const auto* told = reinterpret_cast<const Places*>(scratch + answers_bytes(run.info->size));
     state->region = told->source;
     state->scratch = told->scratch;
+    state->exposed = told->exposed != 0;
     state->phase = kCopy;
   }
   if (state->phase == kCopy) {
     // In turns, so that polls come in between.
     constexpr uint64_t kAtOnce = 1 << 20;
+    const uint64_t left = run.bytes() - state->done;
+    uint64_t n = left < kAtOnce ? left : kAtOnce;
     const void* from =
         run.s->direct(run.team, run.seq, run.args->root, &state->region, state->done);
-    state->staged = from == nullptr;
-    if (!state->staged) {
-      const uint64_t left = run.bytes() - state->done;
-      const uint64_t n = left < kAtOnce ? left : kAtOnce;
+    if (from != nullptr) {
       run.s->copy(run.team, run.seq, dst + state->done, from, n);
+    } else {
+      const cwy_status status = fetch(run, state, dst, &n);
+      if (status == CWY_ERR_UNSUPPORTED && state->done == 0) {
+        state->staged = 1;
+      } else if (status != CWY_OK) {
+        return status;
+      }
+    }
+    if (!state->staged) {
       state->done += n;
       if (state->done < run.bytes()) return CWY_INPROGRESS;
     }

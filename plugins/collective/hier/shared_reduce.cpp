@@ -105,10 +105,29 @@ bool all_are_regions(const Run& run) {
   return true;
 }
 
-bool reaches_all(const Run& run) {
+bool transfers(const Run& run, uint32_t rank, bool result, uint64_t offset, uint8_t* local,
+               uint64_t bytes, uint32_t* done, cwy_status* status) {
+  const Address& a = address_of(run, rank);
+  *done = 0;
+  *status = result ? run.s->put_region(run.team, run.seq, rank, &a.dst, offset, local, bytes, done)
+                   : run.s->get_region(run.team, run.seq, rank, &a.src, offset, local, bytes, done);
+  return *status == CWY_OK;
+}
+
+// By loads and stores, or else by transfers, which state->fetches then says. One of no bytes tells
+// whether that can be, and is complete at once.
+bool reaches_all(const Run& run, SharedReduce* state) {
+  uint32_t done = 0;
+  cwy_status status;
   for (uint32_t r = 0; r < run.info->size; ++r) {
-    if (source_at(run, r, 0) == nullptr) return false;
-    if (has_result(run, r) && result_at(run, r, 0) == nullptr) return false;
+    if (source_at(run, r, 0) == nullptr) {
+      if (!transfers(run, r, false, 0, nullptr, 0, &done, &status)) return false;
+      state->fetches = 1;
+    }
+    if (has_result(run, r) && result_at(run, r, 0) == nullptr) {
+      if (!transfers(run, r, true, 0, nullptr, 0, &done, &status)) return false;
+      state->fetches = 1;
+    }
   }
   return true;
 }
@@ -147,6 +166,106 @@ cwy_status work(const Run& run, SharedReduce* state) {
     if (bytes >= kPerStep) return CWY_INPROGRESS;  // others are due too
     const uint64_t left = mine.count - state->done;
     work_on(run, state, mine, left < at_once ? left : at_once);
+  }
+  return CWY_OK;
+}
+
+// ---- where memory is not mapped, but transfers reach it ----
+
+constexpr uint64_t kFetchChunk = 64 << 10;
+
+// What work_by_transfers() keeps in one piece of memory: the flags of a chunk's gets and puts, by
+// rank, the operands by rank, and what is combined so far.
+struct Fetched {
+  uint32_t *gets, *puts;
+  uint8_t* operands;
+  uint64_t bytes;  // of each operand
+  uint8_t* operand(uint32_t rank) const { return operands + rank * bytes; }
+};
+Fetched fetched(const Run& run, SharedReduce* state, uint64_t chunk) {
+  const uint64_t flags = (uint64_t{8} * run.info->size + 63) / 64 * 64;
+  const uint64_t bytes = (chunk + 63) / 64 * 64;
+  if (state->transfers == nullptr) {
+    state->transfers = static_cast<uint32_t*>(
+        run.s->memory(run.team, run.seq, flags + (run.info->size + 1) * bytes));
+  }
+  uint8_t* const all = reinterpret_cast<uint8_t*>(state->transfers);
+  return {state->transfers, state->transfers + run.info->size, all + flags, bytes};
+}
+
+// OK: all of these have completed.
+cwy_status arrived(const uint32_t* flags, uint32_t count) {
+  for (uint32_t r = 0; r < count; ++r) {
+    const uint32_t flag = __atomic_load_n(&flags[r], __ATOMIC_ACQUIRE);
+    if (flag == 0) return CWY_INPROGRESS;
+    if (flag != 1) return CWY_ERR_INVALID;
+  }
+  return CWY_OK;
+}
+
+// One chunk: the operands that are not mapped are fetched, all are combined, and what cannot be
+// stored is put.
+cwy_status transfer_chunk(const Run& run, SharedReduce* state, const Fetched& f,
+                          const Stretch& mine, uint64_t count) {
+  const uint32_t size = run.info->size, rank = run.info->rank;
+  const uint64_t offset = (mine.from + state->done) * run.args->element_bytes;
+  const uint64_t bytes = count * run.args->element_bytes;
+  const bool keeps = has_result(run, rank);
+  uint8_t* const work = f.operand(size);
+  uint8_t* const out = keeps ? result_at(run, rank, offset) : work;
+  cwy_status status = CWY_OK;
+  if (state->stage == 0) {
+    for (; state->next < size; ++state->next) {
+      const uint32_t r = state->next;
+      f.gets[r] = 1;
+      if (source_at(run, r, offset) != nullptr) continue;
+      if (!transfers(run, r, false, offset, f.operand(r), bytes, &f.gets[r], &status)) {
+        return status == CWY_RETRY ? CWY_INPROGRESS : status;
+      }
+    }
+    state->next = 0;
+    state->stage = 1;
+  }
+  if (state->stage == 1) {
+    status = arrived(f.gets, size);
+    if (status != CWY_OK) return status;
+    combine_all(run, count, work, out, [&](uint32_t of) -> const void* {
+      const uint8_t* const mapped = source_at(run, of, offset);
+      return mapped != nullptr ? mapped : f.operand(of);
+    });
+    state->stage = 2;
+  }
+  if (state->stage == 2) {
+    for (; state->next < size; ++state->next) {
+      const uint32_t r = state->next;
+      f.puts[r] = 1;
+      if (r == rank || !has_result(run, r)) continue;
+      if (uint8_t* const mapped = result_at(run, r, offset)) {
+        run.s->copy(run.team, run.seq, mapped, out, bytes);
+      } else if (!transfers(run, r, true, offset, out, bytes, &f.puts[r], &status)) {
+        return status == CWY_RETRY ? CWY_INPROGRESS : status;
+      }
+    }
+    state->next = 0;
+    state->stage = 3;
+  }
+  status = arrived(f.puts, size);
+  if (status == CWY_OK) state->stage = 0;
+  return status;
+}
+
+cwy_status work_by_transfers(const Run& run, SharedReduce* state) {
+  const Stretch mine = stretch_of(run.args->count, run.info->size, run.info->rank);
+  const uint64_t element = run.args->element_bytes;
+  const uint64_t at_once = element < kFetchChunk ? kFetchChunk / element : 1;
+  const Fetched f = fetched(run, state, at_once * element);
+  if (state->transfers == nullptr) return CWY_ERR_NOMEM;
+  for (uint64_t bytes = 0; state->done < mine.count; bytes += at_once * element) {
+    if (bytes >= kPerStep) return CWY_INPROGRESS;  // others are due too
+    const uint64_t left = mine.count - state->done, count = left < at_once ? left : at_once;
+    const cwy_status status = transfer_chunk(run, state, f, mine, count);
+    if (status != CWY_OK) return status;
+    state->done += count;
   }
   return CWY_OK;
 }
@@ -288,11 +407,11 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state) {
     if (status != CWY_OK) return status;
     state->whole = !all_are_regions(run);
     uint8_t& verdict = verdicts(run)[run.info->rank];
-    verdict = !state->whole && reaches_all(run);
+    verdict = !state->whole && reaches_all(run, state);
     next_phase(state->whole ? kPieces : verdict ? kWork : kFinish);
   }
   if (state->phase == kWork) {
-    status = work(run, state);
+    status = state->fetches ? work_by_transfers(run, state) : work(run, state);
     if (status != CWY_OK) return status;
     next_phase(kFinish);
   }
