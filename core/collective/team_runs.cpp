@@ -551,7 +551,9 @@ cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* d
   const std::lock_guard lock(mailbox_->mutex);
   const auto found = mailed_posts_.find({seq, rank, which});
   if (found == mailed_posts_.end()) return CWY_INPROGRESS;
-  std::memcpy(dst, found->second.data(), std::min<uint64_t>(length, found->second.size()));
+  // What is posted in a barrier has no bytes, and then there need not be a `dst`.
+  const uint64_t bytes = std::min<uint64_t>(length, found->second.size());
+  if (bytes != 0) std::memcpy(dst, found->second.data(), bytes);
   moved();
   return CWY_OK;
 }
