@@ -4,11 +4,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "simulated.h"
+#include "streams.h"
 
-using standin::Outcome;
-
-#define ENTRY extern "C" __attribute__((visibility("default"))) int
+using namespace standin;
 
 namespace {
 
@@ -21,40 +19,10 @@ thread_local int t_contexts[64];
 thread_local int t_depth = 0;
 int g_retained[64] = {};
 
-int code(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::ok:
-      return 0;
-    case Outcome::not_ready:
-      return 600;
-    case Outcome::invalid:
-      return 1;
-    case Outcome::no_memory:
-      return 2;
-    case Outcome::no_device:
-      return 100;
-    case Outcome::unsupported:
-      return 801;
-    case Outcome::forked:
-      return 3;
-    case Outcome::lost:
-      break;
-  }
-  return 719;
-}
-
-bool valid(int device) {
-  return device >= 0 && device < standin::device_count();
-}
 // A context is its device's number and one, so that it is never NULL.
 int current_device() {
   return t_depth > 0 ? t_contexts[t_depth - 1] : -1;
 }
-
-struct Event {
-  standin::Queue* queue = nullptr;
-  uint64_t place = 0;
-};
 
 }  // namespace
 
@@ -217,13 +185,10 @@ ENTRY cuEventDestroy_v2(void* event) {
   return 0;
 }
 ENTRY cuEventRecord(void* event, void* stream) {
-  auto* const queue = static_cast<standin::Queue*>(stream);
-  *static_cast<Event*>(event) = {queue, standin::mark(queue)};
-  return 0;
+  return standin::record(event, stream);
 }
 ENTRY cuEventQuery(void* event) {
-  const Event& e = *static_cast<Event*>(event);
-  return e.queue == nullptr ? 0 : code(standin::reached(e.queue, e.place));
+  return standin::query(event);
 }
 ENTRY cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
   return code(standin::export_handle(reinterpret_cast<void*>(pointer),
@@ -244,10 +209,10 @@ ENTRY cuIpcCloseMemHandle(CUdeviceptr pointer) {
 }
 ENTRY cuMemHostRegister_v2(void* addr, size_t bytes, unsigned) {
   if (current_device() < 0) return 201;
-  return standin::pin(addr, bytes) == Outcome::ok ? 0 : 712;
+  return standin::lock(addr, bytes);
 }
 ENTRY cuMemHostUnregister(void* addr) {
-  return standin::unpin(addr) == Outcome::ok ? 0 : 713;
+  return standin::unlock(addr);
 }
 ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr pointer, size_t bytes, int type,
                                     unsigned long long) {

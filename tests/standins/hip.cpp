@@ -3,11 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "simulated.h"
+#include "streams.h"
 
-using standin::Outcome;
-
-#define ENTRY extern "C" __attribute__((visibility("default"))) int
+using namespace standin;
 
 namespace {
 
@@ -16,37 +14,6 @@ struct hipIpcMemHandle_t {
 };
 
 thread_local int t_device = 0;
-
-int code(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::ok:
-      return 0;
-    case Outcome::not_ready:
-      return 600;
-    case Outcome::invalid:
-      return 1;
-    case Outcome::no_memory:
-      return 2;
-    case Outcome::no_device:
-      return 100;
-    case Outcome::unsupported:
-      return 801;
-    case Outcome::forked:
-      return 3;
-    case Outcome::lost:
-      break;
-  }
-  return 719;
-}
-
-bool valid(int device) {
-  return device >= 0 && device < standin::device_count();
-}
-
-struct Event {
-  standin::Queue* queue = nullptr;
-  uint64_t place = 0;
-};
 
 }  // namespace
 
@@ -150,13 +117,10 @@ ENTRY hipEventDestroy(void* event) {
   return 0;
 }
 ENTRY hipEventRecord(void* event, void* stream) {
-  auto* const queue = static_cast<standin::Queue*>(stream);
-  *static_cast<Event*>(event) = {queue, standin::mark(queue)};
-  return 0;
+  return standin::record(event, stream);
 }
 ENTRY hipEventQuery(void* event) {
-  const Event& e = *static_cast<Event*>(event);
-  return e.queue == nullptr ? 0 : code(standin::reached(e.queue, e.place));
+  return standin::query(event);
 }
 ENTRY hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
   return code(standin::export_handle(pointer, reinterpret_cast<standin::Handle*>(handle), false));
@@ -171,8 +135,8 @@ ENTRY hipIpcCloseMemHandle(void* pointer) {
   return code(standin::close_import(pointer));
 }
 ENTRY hipHostRegister(void* addr, size_t bytes, unsigned) {
-  return standin::pin(addr, bytes) == Outcome::ok ? 0 : 712;
+  return standin::lock(addr, bytes);
 }
 ENTRY hipHostUnregister(void* addr) {
-  return standin::unpin(addr) == Outcome::ok ? 0 : 713;
+  return standin::unlock(addr);
 }

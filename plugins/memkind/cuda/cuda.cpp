@@ -5,12 +5,9 @@
 // The device's primary context is made current around each call that looks at it, and what was
 // current before is restored. Copies go through streams of the kind's own, one per direction, so
 // that both directions overlap and no work of the program's is waited for.
-#include <unistd.h>
-
-#include <cstring>
-
 #include "../common/gpu.h"
 #include "../common/library.h"
+#include "../common/streams.h"
 #include "facts.h"
 
 CWY_MANIFEST(
@@ -191,38 +188,72 @@ class Current {
   Result result_;
 };
 
-class CudaDevice final : public cwym_kind {
+// The calls of common/streams.h.
+struct Calls {
+  using Where = Context;
+  using Current = cuda::Current;
+  using IpcHandle = cuda::IpcHandle;
+  static constexpr const char *kMakeCurrent = "cuCtxPushCurrent", *kMakeStream = "cuStreamCreate",
+                              *kAlloc = "cuMemAlloc", *kGetIpc = "cuIpcGetMemHandle",
+                              *kOpenIpc = "cuIpcOpenMemHandle", *kLock = "cuMemHostRegister",
+                              *kExportRange = "cuMemGetHandleForAddressRange";
+  static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
+                          kNotLocked = kHostMemoryNotRegistered;
+  static cwy_status status_of(Result result) { return cuda::status_of(result); }
+  static cwy_status fail(cwy_err* err, const char* call, Result result) {
+    return cuda::fail(err, call, result);
+  }
+  static Pointer address(const void* p) { return reinterpret_cast<Pointer>(p); }
+
+  static Result alloc(void** out, size_t bytes) {
+    Pointer pointer = 0;
+    const Result result = api().cuMemAlloc(&pointer, bytes);
+    if (result == kSuccess) *out = reinterpret_cast<void*>(pointer);
+    return result;
+  }
+  static Result release(void* p) { return api().cuMemFree(address(p)); }
+  static Result get_ipc(IpcHandle* handle, void* base) {
+    return api().cuIpcGetMemHandle(handle, address(base));
+  }
+  static Result open_ipc(void** base, IpcHandle handle) {
+    Pointer pointer = 0;
+    const Result result = api().cuIpcOpenMemHandle(&pointer, handle, kIpcLazyPeerAccess);
+    if (result == kSuccess) *base = reinterpret_cast<void*>(pointer);
+    return result;
+  }
+  static void close_ipc(void* base) { api().cuIpcCloseMemHandle(address(base)); }
+  static Result export_range(int* fd, void* start, size_t bytes) {
+    return api().cuMemGetHandleForAddressRange(fd, address(start), bytes, kHandleDmaBuf, 0);
+  }
+  static Result lock(void* p, size_t bytes) {
+    return api().cuMemHostRegister(p, bytes, kHostRegisterPortable);
+  }
+  static Result unlock(void* p) { return api().cuMemHostUnregister(p); }
+  static Result make_stream(Stream* out) { return api().cuStreamCreate(out, kStreamNonBlocking); }
+  static void wait_stream(Stream stream) { api().cuStreamSynchronize(stream); }
+  static void free_stream(Stream stream) { api().cuStreamDestroy(stream); }
+  static Result make_event(Event* out) { return api().cuEventCreate(out, kEventDisableTiming); }
+  static void free_event(Event event) { api().cuEventDestroy(event); }
+  static Result record(Event event, Stream stream) { return api().cuEventRecord(event, stream); }
+  static Result query(Event event) { return api().cuEventQuery(event); }
+  static Result copy(void* dst, const void* src, size_t bytes, Stream stream) {
+    return api().cuMemcpyAsync(address(dst), address(src), bytes, stream);
+  }
+};
+
+class CudaDevice final : public StreamDevice<Calls> {
  public:
-  CudaDevice(int32_t ordinal, DeviceOrdinal device) : cwym_kind(ordinal), device_(device) {}
+  CudaDevice(int32_t ordinal, DeviceOrdinal device) : StreamDevice(ordinal), device_(device) {}
 
   cwy_status open(cwy_err* err) {
-    Result result = api().cuDevicePrimaryCtxRetain(&context_, device_);
-    if (result != kSuccess) {
-      context_ = nullptr;
-      return fail(err, "cuDevicePrimaryCtxRetain", result);
-    }
-    const Current current(context_);
-    if (current.result() != kSuccess) return fail(err, "cuCtxPushCurrent", current.result());
-    for (Stream& stream : streams_) {
-      result = api().cuStreamCreate(&stream, kStreamNonBlocking);
-      if (result == kSuccess) continue;
-      stream = nullptr;
-      return fail(err, "cuStreamCreate", result);
-    }
-    return CWY_OK;
+    const Result result = api().cuDevicePrimaryCtxRetain(&where_, device_);
+    if (result == kSuccess) return open_streams(err);
+    where_ = nullptr;
+    return fail(err, "cuDevicePrimaryCtxRetain", result);
   }
-
   ~CudaDevice() override {
-    if (context_ == nullptr) return;
-    {
-      const Current current(context_);
-      for (Stream stream : streams_) {
-        if (stream == nullptr) continue;
-        if (!lost()) api().cuStreamSynchronize(stream);
-        api().cuStreamDestroy(stream);
-      }
-      end_copies();
-    }
+    if (where_ == nullptr) return;
+    close_streams();
     api().cuDevicePrimaryCtxRelease(device_);
   }
 
@@ -234,78 +265,10 @@ class CudaDevice final : public cwym_kind {
     attr.pci_bus = static_cast<uint32_t>(attribute(kAttributePciBus));
     attr.pci_device = static_cast<uint32_t>(attribute(kAttributePciDevice));
     attr.pci_function = 0;
-    if (has_dmabuf()) attr.export_forms |= CWY_FORM_DMABUF;
+    if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
   }
 
-  cwy_status alloc(uint64_t length, void** out, cwy_err* err) override {
-    const Current current(context_);
-    Pointer pointer = 0;
-    const Result result = api().cuMemAlloc(&pointer, length);
-    if (result != kSuccess) return fail(err, "cuMemAlloc", result);
-    *out = reinterpret_cast<void*>(pointer);
-    return CWY_OK;
-  }
-  cwy_status release(void* addr) override {
-    const Current current(context_);
-    return status_of(api().cuMemFree(reinterpret_cast<Pointer>(addr)));
-  }
-
-  cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
-    const Current current(context_);
-    IpcHandle handle{};
-    const Result result = api().cuIpcGetMemHandle(&handle, base);
-    if (result != kSuccess) return fail(err, "cuIpcGetMemHandle", result);
-    std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
-    out->ipc_len = sizeof handle.bytes;
-    return CWY_OK;
-  }
-  cwy_status export_dmabuf(uint64_t addr, uint64_t length, cwy_memref* out, cwy_err* err) override {
-    if (!has_dmabuf()) {
-      return report(err, CWY_ERR_UNSUPPORTED, "this driver or device exports no dma-buf");
-    }
-    // The driver takes whole pages.
-    const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-    const uint64_t start = addr / page * page;
-    const uint64_t bytes = (addr + length - start + page - 1) / page * page;
-    const Current current(context_);
-    const Result result =
-        api().cuMemGetHandleForAddressRange(&out->fd, start, bytes, kHandleDmaBuf, 0);
-    if (result != kSuccess) return fail(err, "cuMemGetHandleForAddressRange", result);
-    out->offset = addr - start;
-    return CWY_OK;
-  }
-  cwy_status open_ipc(const cwy_memref& ref, void** base, cwy_err* err) override {
-    IpcHandle handle{};
-    if (ref.ipc_len != sizeof handle.bytes) {
-      return report(err, CWY_ERR_INVALID, "a handle has %zu bytes, not %u", sizeof handle.bytes,
-                    ref.ipc_len);
-    }
-    std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
-    const Current current(context_);
-    Pointer pointer = 0;
-    const Result result = api().cuIpcOpenMemHandle(&pointer, handle, kIpcLazyPeerAccess);
-    if (result != kSuccess) return fail(err, "cuIpcOpenMemHandle", result);
-    *base = reinterpret_cast<void*>(pointer);
-    return CWY_OK;
-  }
-  void close_ipc(void* base) override {
-    const Current current(context_);
-    api().cuIpcCloseMemHandle(reinterpret_cast<Pointer>(base));
-  }
-
-  cwy_status pin(void* addr, uint64_t length, cwy_err* err) override {
-    const Current current(context_);
-    const Result result = api().cuMemHostRegister(addr, length, kHostRegisterPortable);
-    if (result == kSuccess || result == kHostMemoryAlreadyRegistered) return CWY_OK;
-    return fail(err, "cuMemHostRegister", result);
-  }
-  cwy_status unpin(void* addr) override {
-    const Current current(context_);
-    const Result result = api().cuMemHostUnregister(addr);
-    return result == kHostMemoryNotRegistered ? CWY_ERR_INVALID : status_of(result);
-  }
-
-  cwy_status push() override { return status_of(api().cuCtxPushCurrent(context_)); }
+  cwy_status push() override { return status_of(api().cuCtxPushCurrent(where_)); }
   cwy_status pop() override {
     Context ours = nullptr;
     return status_of(api().cuCtxPopCurrent(&ours));
@@ -315,57 +278,29 @@ class CudaDevice final : public cwym_kind {
         !(attribute(kAttributeFlushOptions) & kFlushFromHost)) {
       return CWY_OK;  // nothing writes past the driver here
     }
-    const Current current(context_);
+    const Current current(where_);
     return status_of(
         api().cuFlushGPUDirectRDMAWrites(kFlushTargetCurrentContext, kFlushToAllDevices));
   }
-
-  void* make_event(cwy_status* status) override {
-    const Current current(context_);
-    Event event = nullptr;
-    *status = status_of(api().cuEventCreate(&event, kEventDisableTiming));
-    return *status == CWY_OK ? event : nullptr;
-  }
-  void free_event(void* event) override { api().cuEventDestroy(event); }
-  cwy_status enqueue(Direction direction, void* dst, const void* src, uint64_t length,
-                     void* event) override {
-    const Current current(context_);
-    if (current.result() != kSuccess) return status_of(current.result());
-    const Result result =
-        api().cuMemcpyAsync(reinterpret_cast<Pointer>(dst), reinterpret_cast<Pointer>(src), length,
-                            streams_[direction]);
-    if (result != kSuccess) return status_of(result);
-    return status_of(api().cuEventRecord(event, streams_[direction]));
-  }
-  cwy_status poll(void* event) override { return status_of(api().cuEventQuery(event)); }
 
  private:
   int attribute(int which) const {
     int value = 0;
     return api().cuDeviceGetAttribute(&value, which, device_) == kSuccess ? value : 0;
   }
-  bool has_dmabuf() const {
+  bool exports_dmabufs() const override {
     return api().cuMemGetHandleForAddressRange != nullptr && attribute(kAttributeDmaBuf) != 0;
   }
 
   DeviceOrdinal device_;
-  Context context_ = nullptr;
-  Stream streams_[kDirections] = {};
 };
 
 cwy_status CudaDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
                             cwy_err* err) {
-  if (native_length != 0) {
-    return report(err, CWY_ERR_INVALID, "this kind takes no native handle");
-  }
   int count = 0;
   const Result counted = api.cuDeviceGetCount(&count);
   if (counted != kSuccess) return fail(err, "cuDeviceGetCount", counted);
-  if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
-  if (device < 0 || device >= count) {
-    return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %d",
-                  device, count - 1);
-  }
+  if (const cwy_status s = check_ordinal(device, count, native_length, err); s != CWY_OK) return s;
   DeviceOrdinal handle = 0;
   const Result got = api.cuDeviceGet(&handle, device);
   if (got != kSuccess) return fail(err, "cuDeviceGet", got);

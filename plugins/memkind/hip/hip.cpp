@@ -6,10 +6,10 @@
 // restored. Copies go through streams of the kind's own, one per direction. Facts of the library
 // (types, numbers, signatures) are from AMD's public reference; no ROCm installation is needed.
 #include <cstdio>
-#include <cstring>
 
 #include "../common/gpu.h"
 #include "../common/library.h"
+#include "../common/streams.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"
@@ -253,33 +253,65 @@ class Current {
   Result result_ = kSuccess;
 };
 
+// The calls of common/streams.h.
+struct Calls {
+  using Where = int;
+  using Current = hip::Current;
+  using IpcHandle = hip::IpcHandle;
+  static constexpr const char *kMakeCurrent = "hipSetDevice",
+                              *kMakeStream = "hipStreamCreateWithFlags", *kAlloc = "hipMalloc",
+                              *kGetIpc = "hipIpcGetMemHandle", *kOpenIpc = "hipIpcOpenMemHandle",
+                              *kLock = "hipHostRegister",
+                              *kExportRange = "hipMemGetHandleForAddressRange";
+  static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
+                          kNotLocked = kHostMemoryNotRegistered;
+  static cwy_status status_of(Result result) { return hip::status_of(result); }
+  static cwy_status fail(cwy_err* err, const char* call, Result result) {
+    return hip::fail(err, call, result);
+  }
+
+  static Result alloc(void** out, size_t bytes) { return api().hipMalloc(out, bytes); }
+  static Result release(void* p) { return api().hipFree(p); }
+  static Result get_ipc(IpcHandle* handle, void* base) {
+    return api().hipIpcGetMemHandle(handle, base);
+  }
+  static Result open_ipc(void** base, IpcHandle handle) {
+    constexpr unsigned kLazyPeerAccess = 1;
+    return api().hipIpcOpenMemHandle(base, handle, kLazyPeerAccess);
+  }
+  static void close_ipc(void* base) { api().hipIpcCloseMemHandle(base); }
+  static Result export_range(int* fd, void* start, size_t bytes) {
+    constexpr int kDmaBuf = 1;
+    return api().hipMemGetHandleForAddressRange(fd, start, bytes, kDmaBuf, 0);
+  }
+  static Result lock(void* p, size_t bytes) {
+    return api().hipHostRegister(p, bytes, kHostRegisterPortable);
+  }
+  static Result unlock(void* p) { return api().hipHostUnregister(p); }
+  static Result make_stream(Stream* out) {
+    return api().hipStreamCreateWithFlags(out, kStreamNonBlocking);
+  }
+  static void wait_stream(Stream stream) { api().hipStreamSynchronize(stream); }
+  static void free_stream(Stream stream) { api().hipStreamDestroy(stream); }
+  static Result make_event(Event* out) {
+    return api().hipEventCreateWithFlags(out, kEventDisableTiming);
+  }
+  static void free_event(Event event) { api().hipEventDestroy(event); }
+  static Result record(Event event, Stream stream) { return api().hipEventRecord(event, stream); }
+  static Result query(Event event) { return api().hipEventQuery(event); }
+  static Result copy(void* dst, const void* src, size_t bytes, Stream stream) {
+    return api().hipMemcpyAsync(dst, src, bytes, kCopyByAddress, stream);
+  }
+};
+
 // What push() replaced, per thread; pairs nest.
 thread_local std::vector<int> tls_before;
 
-class HipDevice final : public cwym_kind {
+class HipDevice final : public StreamDevice<Calls> {
  public:
-  explicit HipDevice(int32_t device) : cwym_kind(device) {}
-
-  cwy_status open(cwy_err* err) {
-    const Current current(ordinal());
-    if (current.result() != kSuccess) return fail(err, "hipSetDevice", current.result());
-    for (Stream& stream : streams_) {
-      const Result result = api().hipStreamCreateWithFlags(&stream, kStreamNonBlocking);
-      if (result == kSuccess) continue;
-      stream = nullptr;
-      return fail(err, "hipStreamCreateWithFlags", result);
-    }
-    return CWY_OK;
-  }
-  ~HipDevice() override {
-    const Current current(ordinal());
-    for (Stream stream : streams_) {
-      if (stream == nullptr) continue;
-      if (!lost()) api().hipStreamSynchronize(stream);
-      api().hipStreamDestroy(stream);
-    }
-    end_copies();
-  }
+  explicit HipDevice(int32_t device) : StreamDevice(device) { where_ = device; }
+  cwy_status open(cwy_err* err) { return open_streams(err); }
+  ~HipDevice() override { close_streams(); }
 
   void describe(cwym_attr& attr) override {
     attr.alignment = 256;
@@ -294,70 +326,7 @@ class HipDevice final : public cwym_kind {
       attr.pci_device = device;
       attr.pci_function = function;
     }
-    if (api().hipMemGetHandleForAddressRange != nullptr) attr.export_forms |= CWY_FORM_DMABUF;
-  }
-
-  cwy_status alloc(uint64_t length, void** out, cwy_err* err) override {
-    const Current current(ordinal());
-    const Result result = api().hipMalloc(out, length);
-    return result == kSuccess ? CWY_OK : fail(err, "hipMalloc", result);
-  }
-  cwy_status release(void* addr) override {
-    const Current current(ordinal());
-    return status_of(api().hipFree(addr));
-  }
-
-  cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
-    const Current current(ordinal());
-    IpcHandle handle{};
-    const Result result = api().hipIpcGetMemHandle(&handle, reinterpret_cast<void*>(base));
-    if (result != kSuccess) return fail(err, "hipIpcGetMemHandle", result);
-    std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
-    out->ipc_len = sizeof handle.bytes;
-    return CWY_OK;
-  }
-  cwy_status export_dmabuf(uint64_t addr, uint64_t length, cwy_memref* out, cwy_err* err) override {
-    if (api().hipMemGetHandleForAddressRange == nullptr) {
-      return report(err, CWY_ERR_UNSUPPORTED, "this runtime exports no dma-buf");
-    }
-    constexpr uint64_t kPage = 4096;
-    constexpr int kDmaBuf = 1;
-    const uint64_t start = addr / kPage * kPage;
-    const uint64_t bytes = (addr + length - start + kPage - 1) / kPage * kPage;
-    const Current current(ordinal());
-    const Result result = api().hipMemGetHandleForAddressRange(
-        &out->fd, reinterpret_cast<void*>(start), bytes, kDmaBuf, 0);
-    if (result != kSuccess) return fail(err, "hipMemGetHandleForAddressRange", result);
-    out->offset = addr - start;
-    return CWY_OK;
-  }
-  cwy_status open_ipc(const cwy_memref& ref, void** base, cwy_err* err) override {
-    IpcHandle handle{};
-    if (ref.ipc_len != sizeof handle.bytes) {
-      return report(err, CWY_ERR_INVALID, "a handle has %zu bytes, not %u", sizeof handle.bytes,
-                    ref.ipc_len);
-    }
-    std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
-    constexpr unsigned kLazyPeerAccess = 1;
-    const Current current(ordinal());
-    const Result result = api().hipIpcOpenMemHandle(base, handle, kLazyPeerAccess);
-    return result == kSuccess ? CWY_OK : fail(err, "hipIpcOpenMemHandle", result);
-  }
-  void close_ipc(void* base) override {
-    const Current current(ordinal());
-    api().hipIpcCloseMemHandle(base);
-  }
-
-  cwy_status pin(void* addr, uint64_t length, cwy_err* err) override {
-    const Current current(ordinal());
-    const Result result = api().hipHostRegister(addr, length, kHostRegisterPortable);
-    if (result == kSuccess || result == kHostMemoryAlreadyRegistered) return CWY_OK;
-    return fail(err, "hipHostRegister", result);
-  }
-  cwy_status unpin(void* addr) override {
-    const Current current(ordinal());
-    const Result result = api().hipHostUnregister(addr);
-    return result == kHostMemoryNotRegistered ? CWY_ERR_INVALID : status_of(result);
+    if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
   }
 
   cwy_status push() override {
@@ -374,40 +343,18 @@ class HipDevice final : public cwym_kind {
     return status_of(api().hipSetDevice(before));
   }
 
-  void* make_event(cwy_status* status) override {
-    const Current current(ordinal());
-    Event event = nullptr;
-    *status = status_of(api().hipEventCreateWithFlags(&event, kEventDisableTiming));
-    return *status == CWY_OK ? event : nullptr;
-  }
-  void free_event(void* event) override { api().hipEventDestroy(event); }
-  cwy_status enqueue(Direction direction, void* dst, const void* src, uint64_t length,
-                     void* event) override {
-    const Current current(ordinal());
-    const Result result =
-        api().hipMemcpyAsync(dst, src, length, kCopyByAddress, streams_[direction]);
-    if (result != kSuccess) return status_of(result);
-    return status_of(api().hipEventRecord(event, streams_[direction]));
-  }
-  cwy_status poll(void* event) override { return status_of(api().hipEventQuery(event)); }
-
  private:
-  Stream streams_[kDirections] = {};
+  bool exports_dmabufs() const override {
+    return api().hipMemGetHandleForAddressRange != nullptr;
+  }
 };
 
 cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
                            cwy_err* err) {
-  if (native_length != 0) {
-    return report(err, CWY_ERR_INVALID, "this kind takes no native handle");
-  }
   int count = 0;
   const Result counted = api.hipGetDeviceCount(&count);
   if (counted != kSuccess) return fail(err, "hipGetDeviceCount", counted);
-  if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
-  if (device < 0 || device >= count) {
-    return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %d",
-                  device, count - 1);
-  }
+  if (const cwy_status s = check_ordinal(device, count, native_length, err); s != CWY_OK) return s;
   auto opened = std::make_unique<HipDevice>(device);
   const cwy_status status = opened->open(err);
   if (status == CWY_OK) *out = opened.release();
