@@ -38,8 +38,8 @@ struct Ends {
 cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr, size_t length,
                       cwyc_op* op);
 
-// A piece on its way. Its fields belong to the thread that moves journeys, but for `step`, which the
-// report of a hop under way advances, once, with release.
+// A piece on its way. Its fields belong to the thread that moves journeys, but for `step`, which
+// the report of a hop under way advances, once, with release.
 struct Hop {
   PendingCopy copy;  // first: reports find the piece by its address
   cwyc_op op{};

@@ -243,8 +243,7 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
 
 void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
   const std::lock_guard lock(g_mutex);
-  const auto found =
-      nargs == 3 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
+  const auto found = nargs == 3 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
   if (found == g_visits.end() || found->second->peer().rank != from.rank) {
     fatal(kCall, "rank {} speaks of a transfer that it did not ask for", from.rank);
   }

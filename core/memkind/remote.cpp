@@ -136,8 +136,8 @@ void FarArena::pin(Device& device) {
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   // Copies of memory that is not page-locked are slower, and right.
-  const cwy_status status = device.module().pin_host(
-      device.kind(), here(known_->facts.base), known_->facts.size, &err);
+  const cwy_status status =
+      device.module().pin_host(device.kind(), here(known_->facts.base), known_->facts.size, &err);
   pins_.push_back({device.shared_from_this(), status == CWY_OK});
 }
 

@@ -89,9 +89,8 @@ bool StagedTransfer::take(Part& part) {
 cwy_status StagedTransfer::wire(Part& part) {
   const Connection& c = ends_.connection();
   cwyc_mem* const lmem =
-      part.bounced
-          ? ends_.local_device->bounces(!ends_.put).memory().registration(c.cep->conduit)
-          : local_registration(ends_.conn, part.memory, part.bytes);
+      part.bounced ? ends_.local_device->bounces(!ends_.put).memory().registration(c.cep->conduit)
+                   : local_registration(ends_.conn, part.memory, part.bytes);
   cwyc_rkey* const right = arena_->right(c);
   const uint64_t berth = part.grant.addr;
   const bool reached = right != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
@@ -120,10 +119,10 @@ bool StagedTransfer::hop(Part& part, bool is_first) {
     return true;
   }
   char* const place = ends_.local + part.at;
-  const cwy_status status =
-      !copying ? wire(part)
-               : part.move(ends_.local_device, ends_.put ? part.memory : place,
-                           ends_.put ? place : part.memory);
+  const cwy_status status = !copying
+                                ? wire(part)
+                                : part.move(ends_.local_device, ends_.put ? part.memory : place,
+                                            ends_.put ? place : part.memory);
   if (status != CWY_RETRY) return status == CWY_OK;
   part.step.store(is_first ? idle : first_done, std::memory_order_relaxed);
   return false;

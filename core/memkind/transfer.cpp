@@ -267,8 +267,9 @@ cwy_status device_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwy
 }
 
 cwy_status transfer_segments(const SegmentTransfer& t, cwyc_op* op) {
-  Ends e{t.conn,   t.put, static_cast<char*>(t.local), device_at(t.call, t.local, t.length), t.raddr,
-         t.length, 0};
+  Ends e{
+      t.conn,   t.put, static_cast<char*>(t.local), device_at(t.call, t.local, t.length), t.raddr,
+      t.length, 0};
   e.inside = true;
   e.remote = t.remote;
   e.right = t.right;

@@ -172,8 +172,8 @@ ENTRY cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, void* stream
 // Waits; what was enqueued before is not waited for, as the queues of the plugin do not block.
 ENTRY cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
   if (current_device() < 0) return 201;
-  return code(standin::copy_now(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src),
-                                bytes));
+  return code(
+      standin::copy_now(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), bytes));
 }
 ENTRY cuEventCreate(void** event, unsigned) {
   if (current_device() < 0) return 201;

@@ -1,5 +1,5 @@
-// What the stand-ins for drivers with streams and events (CUDA, HIP) share: both number their answers
-// alike.
+// What the stand-ins for drivers with streams and events (CUDA, HIP) share: both number their
+// answers alike.
 #pragma once
 
 #include "simulated.h"

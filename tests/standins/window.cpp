@@ -1,8 +1,8 @@
 // Conduit `window`: stands in front of another one (shm) and registers dma-bufs, as an adapter with
 // peer memory does: it maps the descriptor, which a stand-in's driver makes, and lets the conduit
 // behind read and write there. So the core's own part of native transfers runs without an adapter:
-// which form is chosen, what is registered and published, that the bytes go by the conduit's put and
-// get, and that a get is flushed. What an adapter's library does, it does not show.
+// which form is chosen, what is registered and published, that the bytes go by the conduit's put
+// and get, and that a get is flushed. What an adapter's library does, it does not show.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #include <causeway/conduit.h>
@@ -38,8 +38,8 @@ using Fronts = wrapping::Fronts<Front>;
 const cwy_services* services = nullptr;
 Front* g_front = nullptr;  // one conduit of the plugin is enough
 
-// Device memory as its owner names it, and where it is mapped (registrations) or where the owner has
-// it mapped (rights).
+// Device memory as its owner names it, and where it is mapped (registrations) or where the owner
+// has it mapped (rights).
 struct Range {
   uint64_t base = 0, length = 0, seen = 0;
   void* mapping = nullptr;

@@ -344,9 +344,7 @@ class HipDevice final : public StreamDevice<Calls> {
   }
 
  private:
-  bool exports_dmabufs() const override {
-    return api().hipMemGetHandleForAddressRange != nullptr;
-  }
+  bool exports_dmabufs() const override { return api().hipMemGetHandleForAddressRange != nullptr; }
 };
 
 cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,

@@ -14,7 +14,9 @@ namespace {
 constexpr gaspi_segment_id_t kDevice = 7;
 constexpr size_t kDeviceBytes = size_t{4} << 20;
 
-bool is_cuda() { return std::string(mk::access().name()) == "cuda"; }
+bool is_cuda() {
+  return std::string(mk::access().name()) == "cuda";
+}
 gaspi_memory_description_t description(int device) {
   return is_cuda() ? GASPI_MEMORY_CUDA(device) : GASPI_MEMORY_HIP(device);
 }
@@ -23,8 +25,8 @@ gaspi_memory_description_t description(int device) {
 class DeviceSegment {
  public:
   DeviceSegment() : memory_(mk::access().alloc(0, kDeviceBytes)) {
-    CHECK_OK(gaspi_segment_use(kDevice, memory_, kDeviceBytes, GASPI_GROUP_ALL, kLong,
-                               description(0)));
+    CHECK_OK(
+        gaspi_segment_use(kDevice, memory_, kDeviceBytes, GASPI_GROUP_ALL, kLong, description(0)));
   }
   ~DeviceSegment() {
     barrier();
@@ -48,7 +50,8 @@ class DeviceSegment {
 
 std::vector<unsigned char> pattern(size_t bytes, unsigned seed) {
   std::vector<unsigned char> out(bytes);
-  for (size_t i = 0; i < bytes; ++i) out[i] = static_cast<unsigned char>(i * 31 + seed * 7 + (i >> 9));
+  for (size_t i = 0; i < bytes; ++i)
+    out[i] = static_cast<unsigned char>(i * 31 + seed * 7 + (i >> 9));
   return out;
 }
 
@@ -57,8 +60,8 @@ constexpr size_t kSizes[] = {1, 8, 4096, 65537, 900000};
 
 }  // namespace
 
-// From the host's segment to the neighbor's device and back. Catches bytes lost on any way, and host
-// code that touches device memory.
+// From the host's segment to the neighbor's device and back. Catches bytes lost on any way, and
+// host code that touches device memory.
 SPEC_CASE(devices, write_and_read) {
   DeviceSegment segment;
   for (const size_t n : kSizes) {
@@ -120,7 +123,8 @@ SPEC_CASE(devices, atomics) {
   gaspi_atomic_value_t before = 0;
   for (unsigned i = 0; i < kTimes; ++i) {
     for (unsigned r = 0; r < job().size; ++r) {
-      CHECK_OK(gaspi_atomic_fetch_add(kDevice, 128, static_cast<gaspi_rank_t>(r), 3, &before, kLong));
+      CHECK_OK(
+          gaspi_atomic_fetch_add(kDevice, 128, static_cast<gaspi_rank_t>(r), 3, &before, kLong));
     }
   }
   barrier();

@@ -1,6 +1,6 @@
-// How fast transfers through host buffers are, beside the driver's own copies: over a simulated device
-// that is slow against everything that the processor does, so that what is measured is whether the
-// device ever waits, not how busy this machine is.
+// How fast transfers through host buffers are, beside the driver's own copies: over a simulated
+// device that is slow against everything that the processor does, so that what is measured is
+// whether the device ever waits, not how busy this machine is.
 //   spec_mk_rates put       64 MiB to the neighbor's device: 0.9 of the raw copy's speed at least
 //   spec_mk_rates overlap   a put and a get at once take less time than one after the other
 //   spec_mk_rates peer      device to device through an IPC handle: 0.95 of the raw copy's speed
@@ -83,9 +83,9 @@ bool put(const Setup& s) {
   std::vector<uint32_t> source(kMost / sizeof(uint32_t)), seen(source.size());
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint32_t>(i * 2654435761u);
   const double raw = best([&] { mk::access().copy(0, s.own + kMost, source.data(), kMost); });
-  const double ours = best(
-      [&] { gex_RMA_PutBlocking(s.from_host, s.peer, s.there, source.data(), kMost, 0); },
-      raw / 0.9);
+  const double ours =
+      best([&] { gex_RMA_PutBlocking(s.from_host, s.peer, s.there, source.data(), kMost, 0); },
+           raw / 0.9);
   gex_RMA_GetBlocking(s.from_host, seen.data(), s.peer, s.there, kMost, 0);
   return seen == source && judge("staged put beside the driver's copy", raw / ours, 0.9);
 }

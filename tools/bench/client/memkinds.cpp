@@ -134,11 +134,8 @@ void Memkinds::measure(bool staged) {
     const char* word;
     size_t bytes;
   };
-  constexpr Size kSizes[] = {{"8", 8},
-                             {"4KiB", 4096},
-                             {"1MiB", 1 << 20},
-                             {"64MiB", size_t{64} << 20},
-                             {"256MiB", kMost}};
+  constexpr Size kSizes[] = {
+      {"8", 8}, {"4KiB", 4096}, {"1MiB", 1 << 20}, {"64MiB", size_t{64} << 20}, {"256MiB", kMost}};
   for (const Size& size : kSizes) {
     compare(prefix + "put." + size.word, Way::put, size.bytes);
     compare(prefix + "get." + size.word, Way::get, size.bytes);
