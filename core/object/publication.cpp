@@ -152,8 +152,8 @@ uint64_t Publications::bytes() {
   const std::lock_guard lock(mutex_);
   uint64_t sum = 0;
   for (const auto& [key, p] : known_) {
-    sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p +
-           p->facts.rights.capacity() + p->opened.capacity() * sizeof(Publication::Opened);
+    sum += 4 * sizeof(void*) + sizeof key + sizeof p + sizeof *p + p->facts.rights.capacity() +
+           p->opened.capacity() * sizeof(Publication::Opened);
   }
   return sum;
 }

@@ -22,8 +22,8 @@ constexpr uint32_t kTeamLooks = 8;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
 // would cost as much. Yielding is timed: on a busy machine a yield is not over after a microsecond
-// but after everybody else's turn, some milliseconds, and who comes back from so many of them sleeps
-// seconds too late. A sleeper that is woken runs at once.
+// but after everybody else's turn, some milliseconds, and who comes back from so many of them
+// sleeps seconds too late. A sleeper that is woken runs at once.
 struct Patience {
   uint32_t spins;
   uint64_t yield_ns;

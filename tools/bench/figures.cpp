@@ -37,7 +37,8 @@ constexpr Target kStagedPut = ratio(1 / 0.9);
 constexpr Target kWithinDevice = ratio(1 / 0.95);
 
 constexpr const char* kDevicePut =
-    "blocking put from the host to the neighbor's device; raw: the driver copies page-locked memory "
+    "blocking put from the host to the neighbor's device; raw: the driver copies page-locked "
+    "memory "
     "(with --memkinds)";
 constexpr const char* kDeviceGet =
     "blocking get from the neighbor's device to the host; raw: the driver copies to page-locked "
@@ -228,13 +229,15 @@ constexpr std::array kFigures{
     Figure{"mpich.get.1MiB", "us", Launch::one_sided, kAhead, false, true,
            "get of 1 MiB, 8 at once; raw: the same by MPICH (with --one-sided)"},
     Figure{"oshmem.put8", "ns", Launch::one_sided, kAhead, false, true,
-           "put of 8 bytes until it is there; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
+           "put of 8 bytes until it is there; raw: the same by Open MPI's OpenSHMEM (with "
+           "--one-sided)"},
     Figure{"oshmem.get8", "ns", Launch::one_sided, kAhead, false, true,
            "get of 8 bytes; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
     Figure{"oshmem.fetch_add8", "ns", Launch::one_sided, kAhead, false, true,
            "fetch-add of 64 bits; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
-    Figure{"oshmem.put.4KiB", "ns", Launch::one_sided, kAhead, false, true,
-           "put of 4 KiB until it is there; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
+    Figure{
+        "oshmem.put.4KiB", "ns", Launch::one_sided, kAhead, false, true,
+        "put of 4 KiB until it is there; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
     Figure{"oshmem.get.4KiB", "ns", Launch::one_sided, kAhead, false, true,
            "get of 4 KiB; raw: the same by Open MPI's OpenSHMEM (with --one-sided)"},
     Figure{"oshmem.put.1MiB", "us", Launch::one_sided, kAhead, false, true,

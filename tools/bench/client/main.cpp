@@ -28,8 +28,8 @@ struct Wish {
 int parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
   app.add_option("--launch", wish.launch, "Figures to measure")
-      ->check(CLI::IsMember({"pair", "startup", "memory", "instructions", "collectives", "one-sided",
-                             "tune"}));
+      ->check(CLI::IsMember(
+          {"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"}));
   app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
   app.add_option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.add_option("--count", wish.count, "Its turns");

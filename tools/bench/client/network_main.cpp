@@ -250,8 +250,8 @@ void measure_all(Job& job, const Wish& wish) {
   const Memory memory;
   std::unique_ptr<raw::SocketPair> sockets;
   if (wish.sockets) sockets = std::make_unique<raw::SocketPair>(job.is_first(), words);
-  const auto pair = raw::make_network_pair(
-      {wish.transport, job.is_first(), memory.base(), kHalf, words});
+  const auto pair =
+      raw::make_network_pair({wish.transport, job.is_first(), memory.base(), kHalf, words});
   job.sync();
   if (job.is_first()) {
     fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),

@@ -1,5 +1,5 @@
-// The figures of `causeway bench --one-sided`: what mpi/one_sided.c measures over an MPI or OpenSHMEM
-// library, in the same way. The fastest repetition counts, as there.
+// The figures of `causeway bench --one-sided`: what mpi/one_sided.c measures over an MPI or
+// OpenSHMEM library, in the same way. The fastest repetition counts, as there.
 #include <gasnet_ratomic.h>
 
 #include <algorithm>

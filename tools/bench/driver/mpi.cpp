@@ -43,8 +43,9 @@ std::vector<std::string> launch(const Library& library, const MpiSides::Job& job
   if (std::string_view(library.name) == "mpich") {
     words.insert(words.end(), {"-bind-to", "none"});
     // Debian's MPICH communicates by UCX; without neighbours it uses no shared memory of its own.
-    if (job.tcp) words.insert(words.end(), {"-genv", "UCX_TLS", "tcp,self", "-genv",
-                                            "MPIR_CVAR_NOLOCAL", "1"});
+    if (job.tcp)
+      words.insert(words.end(),
+                   {"-genv", "UCX_TLS", "tcp,self", "-genv", "MPIR_CVAR_NOLOCAL", "1"});
     return words;
   }
   words.insert(words.end(), {"--bind-to", "none", "--use-hwthread-cpus"});
@@ -77,8 +78,7 @@ std::optional<double> Rounds::median_of(const std::string& row) const {
 
 MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes) {
   const fs::path source = fs::path(tool).parent_path().parent_path() / CAUSEWAY_DATADIR /
-                          "causeway/bench" /
-                          (job.one_sided ? "one_sided.c" : "mpi_collectives.c");
+                          "causeway/bench" / (job.one_sided ? "one_sided.c" : "mpi_collectives.c");
   std::string made = (fs::temp_directory_path() / "causeway-bench-XXXXXX").string();
   if (mkdtemp(made.data()) == nullptr) {
     notes.push_back(fmt::format("no MPI library is measured: {} cannot be made", made));

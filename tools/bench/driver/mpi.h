@@ -1,5 +1,5 @@
-// The MPI and OpenSHMEM libraries that we are measured beside: those whose compiler and launcher are
-// installed. Each gets a program of mpi/, compiled into a directory that goes with this object.
+// The MPI and OpenSHMEM libraries that we are measured beside: those whose compiler and launcher
+// are installed. Each gets a program of mpi/, compiled into a directory that goes with this object.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ class MpiSides {
   struct Job {
     unsigned ranks;
     bool quick;
-    bool tcp;  // over TCP, by those libraries that are told how
+    bool tcp;        // over TCP, by those libraries that are told how
     bool one_sided;  // mpi/one_sided.c; else mpi/mpi_collectives.c
   };
   // `tool` is the causeway command, beside which the program's source lies. What is left out, and

@@ -186,9 +186,9 @@ void Plan::threads() {
   for (const auto& [name, value] : figures) {
     if (name.ends_with(".raw")) continue;
     const auto raw = figures.find(name + ".raw");
-    outcome_.measured.push_back(
-        {name, value, raw != figures.end() ? std::optional(raw->second) : std::nullopt, "",
-         cores < 4 ? fmt::format("on {} cores", cores) : ""});
+    outcome_.measured.push_back({name, value,
+                                 raw != figures.end() ? std::optional(raw->second) : std::nullopt,
+                                 "", cores < 4 ? fmt::format("on {} cores", cores) : ""});
   }
 }
 
@@ -288,8 +288,8 @@ void Plan::network() {
     sets.push_back(fmt::format("conduits.ofi.options.provider=\"{}\"", transport));
   if (name.conduit == "verbs" && !transport.empty())
     sets.push_back(fmt::format("conduits.verbs.device=\"{}\"", transport));
-  sets.push_back(
-      fmt::format("peers=[{{match: {{locality: self}}, use: [self]}}, {{use: [{}]}}]", name.conduit));
+  sets.push_back(fmt::format("peers=[{{match: {{locality: self}}, use: [self]}}, {{use: [{}]}}]",
+                             name.conduit));
   const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
   say(fmt::format("puts, gets and messages over {}", title));
   std::vector<std::string> command = {program_ + "-" + name.conduit, "--name", title, "--transport",
@@ -414,8 +414,10 @@ void Plan::name_missing() {
     if (!wants(figure) || figure.launch == Launch::collectives ||
         figure.launch == Launch::one_sided)
       continue;
-    if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged)) continue;
-    if (figure.name == std::string_view("net.am.socket") && !is_over_tcp(request_.network)) continue;
+    if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged))
+      continue;
+    if (figure.name == std::string_view("net.am.socket") && !is_over_tcp(request_.network))
+      continue;
     const bool found =
         std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
                     [&](const Measured& measured) { return measured.name == figure.name; });
@@ -428,9 +430,9 @@ void Plan::name_missing() {
 std::optional<NetworkName> network_name(const std::string& text) {
   // A colon is understood, as UCX's own words have commas and libfabric's semicolons.
   const size_t cut = text.find_first_of("/:");
-  NetworkName name{text.substr(0, cut),
-                   cut == std::string::npos ? "" : text.substr(cut + 1)};
-  if (name.conduit != "ofi" && name.conduit != "ucx" && name.conduit != "verbs") return std::nullopt;
+  NetworkName name{text.substr(0, cut), cut == std::string::npos ? "" : text.substr(cut + 1)};
+  if (name.conduit != "ofi" && name.conduit != "ucx" && name.conduit != "verbs")
+    return std::nullopt;
   if (cut == std::string::npos && name.conduit != "verbs") name.transport = "tcp";
   return name;
 }

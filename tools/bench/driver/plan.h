@@ -19,7 +19,7 @@ struct Request {
   std::string network;  // "ofi/tcp" and the like: that network instead of everything else
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
-  std::string memkind;  // "cuda", "hip" or "ze": that kind's memory, instead of everything else
+  std::string memkind;    // "cuda", "hip" or "ze": that kind's memory, instead of everything else
   std::string one_sided;  // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
 };
 

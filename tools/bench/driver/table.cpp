@@ -125,7 +125,8 @@ std::string json_text(const Outcome& outcome) {
   std::vector<std::string> figures, problems;
   for (const Measured& measured : outcome.measured)
     figures.push_back("    " + json_figure(outcome, measured));
-  for (const std::string& problem : outcome.problems) problems.push_back(command::json_text(problem));
+  for (const std::string& problem : outcome.problems)
+    problems.push_back(command::json_text(problem));
   std::string facts = "null";
   if (outcome.facts) {
     facts = fmt::format(R"({{"ranks": {}, "cores": {}, "pinned": {}, "oversubscribed": {}}})",

@@ -182,7 +182,8 @@ OfiPair::OfiPair(const NetworkPairParams& params) : bytes_(params.bytes) {
   must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
   p.cq.reset(cq);
   fid_mr* mr = nullptr;
-  must(fi_mr_reg(domain, params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0, &mr, nullptr),
+  must(fi_mr_reg(domain, params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0,
+                 &mr, nullptr),
        "fi_mr_reg");
   p.mr.reset(mr);
   p.local = reinterpret_cast<char*>(params.memory) + params.bytes;

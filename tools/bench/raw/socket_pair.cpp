@@ -46,7 +46,9 @@ SocketPair::SocketPair(bool first, const std::function<std::string(const std::st
   setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-SocketPair::~SocketPair() { close(socket_); }
+SocketPair::~SocketPair() {
+  close(socket_);
+}
 
 // Has a whole message come?
 bool SocketPair::take() {

@@ -189,7 +189,9 @@ void UcxPair::get(size_t length, uint64_t count, uint32_t window) {
   }
 }
 
-void UcxPair::progress() { ucp_worker_progress(worker_); }
+void UcxPair::progress() {
+  ucp_worker_progress(worker_);
+}
 
 // Waiting: gives way to the other side where both share a core.
 void UcxPair::step() {

@@ -107,8 +107,7 @@ void VerbsPair::make_queue_pair() {
   ibv_qp_attr attr{};
   attr.qp_state = IBV_QPS_INIT;
   attr.port_num = 1;
-  attr.qp_access_flags =
-      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
   must(ibv_modify_qp(qp_, &attr,
                      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
        "ibv_modify_qp to INIT");
@@ -231,7 +230,9 @@ void VerbsPair::batches(ibv_wr_opcode opcode, size_t length, uint64_t count, uin
   }
 }
 
-void VerbsPair::send_message() { post(IBV_WR_SEND, 0, kMessageBytes); }
+void VerbsPair::send_message() {
+  post(IBV_WR_SEND, 0, kMessageBytes);
+}
 
 void VerbsPair::trips(uint64_t count) {
   for (uint64_t i = 0; i < count; ++i) {
