@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,32 +62,51 @@ gaspi_rank_t victim_of(unsigned round) {
   return static_cast<gaspi_rank_t>(round % 2 == 0 ? 1 : 0);
 }
 
+gaspi_return_t try_agree(unsigned value, gaspi_operation_t operation, unsigned* result) {
+  return in_portions([&](gaspi_timeout_t t) {
+    return gaspi_allreduce(&value, result, 1, operation, GASPI_TYPE_UINT, GASPI_GROUP_ALL, t);
+  });
+}
+
 unsigned agree(unsigned value, gaspi_operation_t operation) {
   unsigned result = 0;
-  REQUIRE(in_portions([&](gaspi_timeout_t t) {
-            return gaspi_allreduce(&value, &result, 1, operation, GASPI_TYPE_UINT, GASPI_GROUP_ALL,
-                                   t);
-          }) == GASPI_SUCCESS);
+  REQUIRE(try_agree(value, operation, &result) == GASPI_SUCCESS);
   return result;
+}
+
+// Held by who is about to die, and by who has taken part in a commit and must not any more: from
+// then on the others count on it.
+std::mutex death_mutex;
+bool spared = false;
+
+// False: somebody fails now, or has since.
+bool meet_all() {
+  for (gaspi_rank_t r = 0; r < all; ++r) {
+    if (in_portions([&](gaspi_timeout_t t) { return gaspi_connect(r, t); }) != GASPI_SUCCESS ||
+        in_portions([&](gaspi_timeout_t t) { return gaspi_segment_register(0, r, t); }) !=
+            GASPI_SUCCESS)
+      return false;
+  }
+  return true;
 }
 
 // Everybody, old and new: until all are there, the group is committed and the segments are known.
 // Returns the round that the old ones are in.
 unsigned recover(unsigned round) {
   const double end = spec::seconds_now() + kPatience;
-  gaspi_return_t committed = GASPI_ERROR;
-  while (committed != GASPI_SUCCESS && spec::seconds_now() < end) {
+  while (spec::seconds_now() < end) {
     // GASPI_ERROR: somebody is not there yet, or fails now.
     while (corrupt_ranks() != 0 && spec::seconds_now() < end) ::usleep(1000);
-    committed = gaspi_group_commit(GASPI_GROUP_ALL, kPortion);
+    if (gaspi_group_commit(GASPI_GROUP_ALL, kPortion) != GASPI_SUCCESS) continue;
+    {
+      const std::lock_guard lock(death_mutex);
+      spared = true;
+    }
+    unsigned agreed = 0;
+    if (meet_all() && try_agree(round, GASPI_OP_MAX, &agreed) == GASPI_SUCCESS) return agreed;
   }
-  REQUIRE(committed == GASPI_SUCCESS);
-  for (gaspi_rank_t r = 0; r < all; ++r) {
-    REQUIRE(in_portions([&](gaspi_timeout_t t) { return gaspi_connect(r, t); }) == GASPI_SUCCESS);
-    REQUIRE(in_portions([&](gaspi_timeout_t t) { return gaspi_segment_register(0, r, t); }) ==
-            GASPI_SUCCESS);
-  }
-  return agree(round, GASPI_OP_MAX);
+  REQUIRE(!"all are there and the group is committed");
+  return 0;
 }
 
 void pass_round(unsigned round) {
@@ -179,13 +199,14 @@ void start(bool portions) {
   REQUIRE(gaspi_proc_incarnation(me, &own_incarnation) == GASPI_SUCCESS);
 }
 
-// Dies, a while after the file has appeared.
+// Dies, a while after the file has appeared, unless it has joined by then.
 void die_after(const std::string& file, long usec) {
   std::thread([file, usec] {
     struct stat s {};
     while (::stat(file.c_str(), &s) != 0) ::usleep(100);
     ::usleep(static_cast<useconds_t>(usec));
-    ::raise(SIGKILL);
+    const std::lock_guard lock(death_mutex);
+    if (!spared) ::raise(SIGKILL);
   }).detach();
 }
 

@@ -14,7 +14,7 @@ i=0
 while [ $i -lt "$count" ]; do
   i=$((i + 1))
   state=$(((state * 1103515245 + 12345) % 2147483648))
-  moment=$((state / 1024 % 150000)) # microseconds from the rank's death
+  moment=$((state / 1024 % 40000)) # microseconds from the rank's death
   if ! out=$("$causeway" run -n 3 --timeout 120 --spares 2 "$@" -- \
     "$program" joining 3 "$work/$i" $moment 2>&1); then
     : # the job's status is the victim's
