@@ -194,6 +194,10 @@ void Job::on_report(PmixReport& report) {
     case PmixReport::Kind::connected:
       member.connected = true;
       any_connected_ = true;
+      all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+                   return !m.rank || m.connected;
+                 });
+      if (!unmet_.empty()) return end_unmet();
       return check_early_exits(now_s());
     case PmixReport::Kind::finalized:
       member.finalized = true;
@@ -308,8 +312,19 @@ void Job::judge_goodbye(Member& member, int status) {
   }
 }
 
+// A rank that failed before all had joined left the others waiting in a start that nobody can
+// complete: the server knows it under another number than whoever would take its place.
+void Job::end_unmet() {
+  if (!ending_) begin_end(unmet_ + " before all ranks had joined; ending the job");
+}
+
 void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
   member.accounted = true;
+  if (!all_met_) {
+    // A program that uses PMIx or one that does not: nobody can tell before somebody has joined.
+    if (unmet_.empty()) unmet_ = line;
+    if (any_connected_) return end_unmet();
+  }
   if (any_rank_running()) output_->say(fmt::format("causeway run: {}; the others go on", line));
   if (!any_rank_running()) output_->say("causeway run: " + line);
   announce_death(member, how);
@@ -360,6 +375,10 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
   for (Member* member : lost)
     announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
   if (!layout_.survives) return begin_end(line);
+  if (!all_met_) {
+    if (unmet_.empty()) unmet_ = line;
+    if (any_connected_) return end_unmet();
+  }
   output_->say(
       fmt::format("causeway run: {}{}", line, any_rank_running() ? "; the others go on" : ""));
   for (Member* member : lost) {

@@ -63,6 +63,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void judge(Member& member);
   void judge_goodbye(Member& member, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
+  void end_unmet();
   void announce_death(Member& member, const std::string& how);
   void replace(Member& dead);
   void on_timers(double now);
@@ -102,6 +103,8 @@ class Job final : public Keeper, private WorkforceEvents {
   bool ending_ = false;
   bool front_gone_ = false;
   bool any_connected_ = false;
+  bool all_met_ = false;  // every rank has joined
+  std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_, blame_at_, leave_at_, early_at_;
   std::string blame_;       // what is said when blame_at_ comes
