@@ -21,3 +21,7 @@ mpirun_gaspi_test(plain plain)
 if(TARGET conduit_ofi)
   mpirun_gaspi_test(mixed.ofi-tcp mixed ${PROJECT_SOURCE_DIR}/configs/sites/ofi-tcp.yaml)
 endif()
+add_test(NAME hosts.mpirun.client
+  COMMAND ${CMAKE_CURRENT_LIST_DIR}/mpirun_test.sh $<TARGET_FILE:hello> client)
+set_tests_properties(hosts.mpirun.client PROPERTIES
+  LABELS hosts TIMEOUT 120 SKIP_RETURN_CODE 77)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# mpirun_test.sh PROGRAM exchange|many|death
+# mpirun_test.sh PROGRAM exchange|many|death|client
 # Would catch: a bootstrap that only understands our own launcher's PMIx server, ranks that each
 # believe to be alone under mpirun, and survivors that hang when a rank dies there.
 program=$1
@@ -28,6 +28,15 @@ case $case in
     out=$(run -n $ranks "$program" init exchange exchange fence finalize) || fail "status $?: $out"
     count=$(echo "$out" | grep -c "of $ranks has all cards")
     [ "$count" = $((2 * ranks)) ] || fail "$count of $((2 * ranks)) exchanges: $out"
+    ;;
+  client)
+    # PROGRAM is a GASNet client here: ranks of one host, over shm, that end with gasnet_exit(0).
+    for ranks in 1 4; do
+      out=$(run -n $ranks "$program") || fail "status $?: $out"
+      count=$(echo "$out" | grep -c "of $ranks: the rank before me is")
+      [ "$count" = $ranks ] || fail "$count of $ranks ranks: $out"
+      ! echo "$out" | grep -q 'causeway:' || fail "complaints: $out"
+    done
     ;;
   death)
     begin=$(date +%s)
