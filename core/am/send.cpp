@@ -139,7 +139,7 @@ void operation_failed(cwyc_op*, cwy_status status) {
 void send_failed(const Peer& to, cwy_status status) {
   const std::string text =
       fmt::format("a message to rank {} failed with {}", to.rank, status_name(status));
-  if (status == CWY_ERR_PEER_FAILED) fatal_peer_lost("communication", text);
+  if (status == CWY_ERR_PEER_FAILED) end_without(to.rank, text);
   fatal_text("communication", text);
 }
 

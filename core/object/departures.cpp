@@ -9,7 +9,7 @@ namespace causeway {
 namespace {
 
 constexpr uint64_t kMilli = 1'000'000;
-// Under a foreign launcher the goodbye is given time to arrive before the first question (Bootstrap::goodbye_of).
+// The goodbye is given time to arrive before the first question (Bootstrap::goodbye_of).
 constexpr uint64_t kGoodbyeTravels = 500 * kMilli;
 // A rank's goodbye and a question about it take different ways to the bootstrap's server.
 constexpr uint64_t kGoodbyeHas = 2000 * kMilli;
@@ -50,22 +50,23 @@ Departures::Finding Departures::judge(Bootstrap& bootstrap, uint64_t launcher_ns
                                       const Suspect& who) {
   const uint64_t now = now_ns();
   if (asked_since_ == 0) {
-    asked_since_ = now + (bootstrap.own_launcher() ? launcher_ns : kGoodbyeTravels);
+    asked_since_ = now + kGoodbyeTravels;
     ask_again_ = asked_since_;
+    give_up_ = asked_since_ + (bootstrap.own_launcher() ? launcher_ns : kGoodbyeHas);
   }
   if (!answer_.valid()) {
     if (now < ask_again_) return {Finding::Kind::waiting};
     answer_ = bootstrap.goodbye_of(who.rank);
   }
   if (answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-    if (now < asked_since_ + 2 * kGoodbyeHas) return {Finding::Kind::waiting};
+    if (now < give_up_ + kGoodbyeHas) return {Finding::Kind::waiting};
     return {Finding::Kind::failed, 0, who};  // nobody answers at all
   }
   const std::optional<Bootstrap::Goodbye> goodbye = answer_.get();  // invalid from here on
   // Without a code it left alone, and is not missed.
   if (goodbye && !goodbye->code) return {Finding::Kind::nothing};
   if (goodbye) return {Finding::Kind::left, *goodbye->code};
-  if (now >= asked_since_ + kGoodbyeHas) return {Finding::Kind::failed, 0, who};
+  if (now >= give_up_) return {Finding::Kind::failed, 0, who};
   ask_again_ = now + kBetweenQuestions;
   return {Finding::Kind::waiting};
 }

@@ -162,4 +162,19 @@ void fatal_peer_lost(const char* call, const std::string& text) {
   ::_exit(1);
 }
 
+void end_without(uint32_t rank, const std::string& text) {
+  if (g_runtime != nullptr && !runtime().survives_failures()) {
+    runtime().note_loss(rank, 1, text);
+    // Ends in attend(), or by SIGQUIT, sooner than that; a rank that left alone is all that does
+    // not.
+    constexpr useconds_t kStep = 1000;
+    const uint64_t steps = runtime().config().timeouts.exit_ns / 1'000'000 + 15'000;
+    for (uint64_t i = 0; i < steps; ++i) {
+      runtime().attend();
+      ::usleep(kStep);
+    }
+  }
+  fatal_peer_lost("communication", text);
+}
+
 }  // namespace causeway

@@ -19,6 +19,10 @@ namespace causeway {
 // the rank that failed and not of one that noticed.
 [[noreturn]] void fatal_peer_lost(const char* call, const std::string& text);
 
+// The same for a call that cannot go on without `rank`, which may have left in good order: then this
+// process leaves with that rank's code (Runtime::note_loss).
+[[noreturn]] void end_without(uint32_t rank, const std::string& text);
+
 template <typename... Args>
 [[noreturn]] void fatal(const char* call, fmt::format_string<Args...> format, Args&&... args) {
   fatal_text(call, fmt::format(format, std::forward<Args>(args)...));
