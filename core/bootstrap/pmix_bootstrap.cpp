@@ -217,31 +217,28 @@ PmixBootstrap::~PmixBootstrap() {
   listener().state.reset();
 }
 
-// In a thread of its own, because PMIx_Init has no time limit and a server may be stopped.
+// PMIx_Init has no time limit, and a server may be stopped.
 void PmixBootstrap::join(uint64_t timeout_ns) {
   struct Joined {
     pmix_status_t status;
     pmix_proc_t self;
   };
-  auto promise = std::make_shared<std::promise<Joined>>();
-  std::future<Joined> answer = promise->get_future();
-  quiet_thread([promise] {
-    Joined a{};
-    a.status = PMIx_Init(&a.self, nullptr, 0);
-    promise->set_value(a);
-  }).detach();
+  const auto got = within(limit_of(timeout_ns), [] {
+    Joined joined{};
+    joined.status = PMIx_Init(&joined.self, nullptr, 0);
+    return joined;
+  });
   const std::string where =
       fmt::format("the launcher's PMIx server (PMIX_NAMESPACE={})", environment("PMIX_NAMESPACE"));
-  if (answer.wait_for(limit_of(timeout_ns)) != std::future_status::ready)
+  if (!got)
     throw Error(CWY_ERR_UNREACHABLE, "{} did not answer within {:.1f} s; is it stopped?", where,
                 static_cast<double>(timeout_ns) * 1e-9);
-  const Joined got = answer.get();
-  if (got.status != PMIX_SUCCESS)
+  if (got->status != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE,
                 "cannot reach {}: {}; it has ended or was started for another process: start the "
                 "program with `causeway run`, or unset the PMIX_ variables to run one rank alone",
-                where, PMIx_Error_string(got.status));
-  self_ = got.self;
+                where, PMIx_Error_string(got->status));
+  self_ = got->self;
   joined_ = true;
 }
 
@@ -598,28 +595,24 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   if (!joined_) return;
   joined_ = false;
   state_->stop();
-  // In a thread of its own, because the library waits without end where the program has closed its
-  // socket, or the server is stopped.
-  auto promise = std::make_shared<std::promise<std::string>>();
-  std::future<std::string> answer = promise->get_future();
   // PMIx does not carry empty objects, so a byte goes ahead.
   const std::string said = "c" + (code ? std::to_string(*code) : std::string());
-  quiet_thread([promise, said, handler = event_handler_] {
-    std::string failure;
+  // The library waits without end where the program has closed its socket, or the server is stopped.
+  const auto failure = within(kLeaveWithin, [said, handler = event_handler_] {
+    std::string problem;
     try {
       publish(kGoodbye, said);
     } catch (const std::exception& e) {
-      failure = e.what();
+      problem = e.what();
     }
     PMIx_Deregister_event_handler(handler, nullptr, nullptr);
     // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
     PMIx_Finalize(nullptr, 0);
-    promise->set_value(failure);
-  }).detach();
-  if (answer.wait_for(kLeaveWithin) != std::future_status::ready)
+    return problem;
+  });
+  if (!failure)
     throw Error(CWY_ERR_UNREACHABLE, "the launcher's PMIx server did not take the goodbye");
-  if (const std::string failure = answer.get(); !failure.empty())
-    throw Error(CWY_ERR_UNREACHABLE, "{}", failure);
+  if (!failure->empty()) throw Error(CWY_ERR_UNREACHABLE, "{}", *failure);
 }
 
 }  // namespace causeway

@@ -1,10 +1,15 @@
 // A thread that takes no signal meant for the process: the program's handlers run in its own
 // threads, as if ours did not exist. Threads that it starts (PMIx's) inherit that.
+// And calls that may never return, made in such a thread.
 #pragma once
 
 #include <pthread.h>
 #include <signal.h>
 
+#include <chrono>
+#include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -23,6 +28,24 @@ std::thread quiet_thread(Body&& body) {
     ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
   } restore{before};
   return std::thread(std::forward<Body>(body));
+}
+
+// What `body` returns; nothing where it has not come back within `limit`. For calls of libraries that
+// have no time limit of their own: the thread is left behind in such a call, so `body` owns what it
+// uses, or uses what outlives the process's end.
+template <typename Body>
+auto within(std::chrono::nanoseconds limit, Body body) -> std::optional<decltype(body())> {
+  auto promise = std::make_shared<std::promise<decltype(body())>>();
+  auto answer = promise->get_future();
+  quiet_thread([promise, body = std::move(body)]() mutable {
+    try {
+      promise->set_value(body());
+    } catch (...) {
+      promise->set_exception(std::current_exception());
+    }
+  }).detach();
+  if (answer.wait_for(limit) != std::future_status::ready) return std::nullopt;
+  return answer.get();
 }
 
 }  // namespace causeway

@@ -318,15 +318,24 @@ void Job::end_unmet() {
   if (!ending_) begin_end(unmet_ + " before all ranks had joined; ending the job");
 }
 
-void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
-  member.accounted = true;
+// Says what was lost where the job goes on. False: it has been ended.
+bool Job::others_go_on(const std::string& line) {
   if (!all_met_) {
     // A program that uses PMIx or one that does not: nobody can tell before somebody has joined.
     if (unmet_.empty()) unmet_ = line;
-    if (any_connected_) return end_unmet();
+    if (any_connected_) {
+      end_unmet();
+      return false;
+    }
   }
-  if (any_rank_running()) output_->say(fmt::format("causeway run: {}; the others go on", line));
-  if (!any_rank_running()) output_->say("causeway run: " + line);
+  output_->say(
+      fmt::format("causeway run: {}{}", line, any_rank_running() ? "; the others go on" : ""));
+  return true;
+}
+
+void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
+  member.accounted = true;
+  if (!others_go_on(line)) return;
   announce_death(member, how);
   replace(member);
 }
@@ -375,12 +384,7 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
   for (Member* member : lost)
     announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
   if (!layout_.survives) return begin_end(line);
-  if (!all_met_) {
-    if (unmet_.empty()) unmet_ = line;
-    if (any_connected_) return end_unmet();
-  }
-  output_->say(
-      fmt::format("causeway run: {}{}", line, any_rank_running() ? "; the others go on" : ""));
+  if (!others_go_on(line)) return;
   for (Member* member : lost) {
     if (member->rank) replace(*member);
   }

@@ -64,6 +64,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void judge_goodbye(Member& member, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
   void end_unmet();
+  bool others_go_on(const std::string& line);
   void announce_death(Member& member, const std::string& how);
   void replace(Member& dead);
   void on_timers(double now);

@@ -1,9 +1,9 @@
 #include "object/departures.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <chrono>
+
+#include "progress/clock.h"
 
 namespace causeway {
 namespace {
@@ -14,12 +14,6 @@ constexpr uint64_t kGoodbyeTravels = 500 * kMilli;
 // A rank's goodbye and a question about it take different ways to the bootstrap's server.
 constexpr uint64_t kGoodbyeHas = 2000 * kMilli;
 constexpr uint64_t kBetweenQuestions = 100 * kMilli;
-
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
 
 }  // namespace
 
@@ -37,7 +31,7 @@ Departures::Finding Departures::look(Bootstrap& bootstrap, uint64_t launcher_ns)
   Finding finding = judge(bootstrap, launcher_ns, who);
   if (finding.kind == Finding::Kind::waiting) return finding;
   // Found out: the next one is looked into from the start.
-  asked_since_ = 0;
+  give_up_ = 0;
   answer_ = {};
   if (finding.kind == Finding::Kind::nothing) {
     suspects_.erase(suspects_.begin());
@@ -49,10 +43,9 @@ Departures::Finding Departures::look(Bootstrap& bootstrap, uint64_t launcher_ns)
 Departures::Finding Departures::judge(Bootstrap& bootstrap, uint64_t launcher_ns,
                                       const Suspect& who) {
   const uint64_t now = now_ns();
-  if (asked_since_ == 0) {
-    asked_since_ = now + kGoodbyeTravels;
-    ask_again_ = asked_since_;
-    give_up_ = asked_since_ + (bootstrap.own_launcher() ? launcher_ns : kGoodbyeHas);
+  if (give_up_ == 0) {
+    ask_again_ = now + kGoodbyeTravels;
+    give_up_ = ask_again_ + (bootstrap.own_launcher() ? launcher_ns : kGoodbyeHas);
   }
   if (!answer_.valid()) {
     if (now < ask_again_) return {Finding::Kind::waiting};

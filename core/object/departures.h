@@ -38,9 +38,8 @@ class Departures {
   void suspect(uint32_t rank, const std::string& how);
 
   // Never blocks. One rank is looked into at a time: the first that is known to have left or failed
-  // decides for all. Where the launcher is ours it has `launcher_ns` to end the job
-  // before silence counts. From any
-  // thread; calls are serialised.
+  // decides for all. Where the launcher is ours it has `launcher_ns` to end the job before silence
+  // counts. From any thread; calls are serialised.
   Finding look(Bootstrap& bootstrap, uint64_t launcher_ns);
 
  private:
@@ -48,9 +47,9 @@ class Departures {
 
   std::mutex mutex_;
   std::vector<Suspect> suspects_;
-  uint64_t asked_since_ = 0;  // of the first suspect, ns; 0: not looked into yet
+  // Of the first suspect, in nanoseconds.
   uint64_t ask_again_ = 0;
-  uint64_t give_up_ = 0;  // who has said nothing by then has failed
+  uint64_t give_up_ = 0;  // who has said nothing by then has failed; 0: not looked into yet
   std::future<std::optional<Bootstrap::Goodbye>> answer_;
 };
 

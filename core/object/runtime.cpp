@@ -1,7 +1,6 @@
 #include "object/runtime.h"
 
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "loader/instance.h"
 #include "object/client.h"
 #include "object/exit.h"
+#include "progress/clock.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -50,12 +50,6 @@ void service_wake(void*) {
   ::kill(::getpid(), SIGURG);
 }
 
-uint64_t service_now() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
-}
-
 void fill_services(cwy_services& services, const cwy_job* job) {
   services.head = CWY_HEAD(cwy_services);
   services.job = job;
@@ -64,7 +58,7 @@ void fill_services(cwy_services& services, const cwy_job* job) {
   fill_wrap_service(services);
   services.peer_state = service_peer_state;
   services.wake = service_wake;
-  services.now = service_now;
+  services.now = now_ns;
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include "object/exit.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
+#include "progress/clock.h"
 #include "progress/poll.h"
 #include "progress/thread_state.h"
 #include "progress/waiter.h"
@@ -41,12 +42,6 @@ std::atomic<bool> g_started{false};
 std::mutex g_thread_mutex;
 bool g_running = false;
 pthread_t g_thread;
-
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
-}
 
 void sleep_ns(uint64_t ns) {
   const timespec t{static_cast<time_t>(ns / 1000000000ull), static_cast<long>(ns % 1000000000ull)};

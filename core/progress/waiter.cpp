@@ -2,13 +2,13 @@
 
 #include <gasnetex.h>
 #include <sched.h>
-#include <time.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "collective/engine.h"
 #include "object/runtime.h"
+#include "progress/clock.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -29,12 +29,6 @@ struct Patience {
   uint64_t yield_ns;
   uint64_t nap_ns;
 };
-
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
-}
 
 std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
 

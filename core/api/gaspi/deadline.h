@@ -2,20 +2,14 @@
 #pragma once
 
 #include <GASPI.h>
-#include <time.h>
 
 #include <cstdint>
 
+#include "progress/clock.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 
 namespace causeway::gaspi {
-
-inline uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000ull + static_cast<uint64_t>(t.tv_nsec);
-}
 
 class Deadline {
  public:
