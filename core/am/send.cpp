@@ -132,8 +132,9 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
 
 void operation_failed(cwyc_op*, cwy_status status) {
   const std::string text = fmt::format("an operation failed with {}", status_name(status));
-  if (status == CWY_ERR_PEER_FAILED) fatal_peer_lost("communication", text);
-  fatal_text("communication", text);
+  if (status != CWY_ERR_PEER_FAILED) fatal_text("communication", text);
+  if (runtime().survives_failures()) fatal_peer_lost("communication", text);
+  runtime().note_stranded(text);
 }
 
 void send_failed(const Peer& to, cwy_status status) {

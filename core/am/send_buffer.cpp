@@ -26,7 +26,7 @@ SendBuffer* of_op(cwyc_op* op) {
 }
 
 void sent(cwyc_op* op, uint32_t, cwy_status status) {
-  if (status != CWY_OK) operation_failed(op, status);
+  if (status != CWY_OK) return operation_failed(op, status);
   give_send_buffer(of_op(op));
 }
 

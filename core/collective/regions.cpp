@@ -43,7 +43,11 @@ cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, ui
       const iovec there{reinterpret_cast<void*>(addr + moved), length - moved};
       const ssize_t n = is_put ? ::process_vm_writev(pid, &here, 1, &there, 1, 0)
                                : ::process_vm_readv(pid, &here, 1, &there, 1, 0);
-      if (n < 0 && errno == ESRCH) return CWY_ERR_PEER_FAILED;
+      if (n < 0 && errno == ESRCH) {
+        runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed),
+                            "its process is gone");
+        return CWY_ERR_PEER_FAILED;
+      }
       if (n <= 0) {
         result = 2;  // that memory is not there
         break;

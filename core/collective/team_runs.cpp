@@ -288,6 +288,7 @@ bool TeamRuns::transfers_done(Run& run) {
 
 bool TeamRuns::advance(Run& run) {
   if (!run.transfers.empty()) transfers_done(run);
+  if (run.stranded) return false;
   if (!run.over) {
     current_ = &run;
     const cwyl_candidate& a = *run.candidate->algorithm;
@@ -295,6 +296,11 @@ bool TeamRuns::advance(Run& run) {
     run.started = true;
     const cwy_status status = call(as_c(), &kTeamServices, run.seq, &run.args, run.state.memory);
     current_ = nullptr;
+    if (status == CWY_ERR_PEER_FAILED && !runtime().survives_failures()) {
+      run.stranded = true;  // polls end this process as the peer's leave or failure demands
+      runtime().note_stranded(fmt::format("{}: a peer is gone", call_name(run.args.operation)));
+      return false;
+    }
     if (status != CWY_OK && status != CWY_INPROGRESS) {
       fatal(call_name(run.args.operation), "algorithm {}/{} failed: {}", run.candidate->plugin,
             a.name, status_name(status));

@@ -55,6 +55,7 @@ struct Run {
   ReduceKernel kernel = nullptr;
   bool started = false;
   bool over = false;               // the state machine has ended; transfers may still be under way
+  bool stranded = false;           // a peer is gone: stays as it is until this process ends
   bool looked_at_signals = false;  // without, none was raised for it: the frame is as it was
   bool streams = false;            // it moves more than the caches hold: do not write through them
   bool prepared = false;           // the line of this member's post in the next run is here

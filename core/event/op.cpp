@@ -15,7 +15,7 @@ Op* g_shared = nullptr;
 constexpr uint32_t kSlab = 64;
 
 void complete_explicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) operation_failed(conduit_op, status);
+  if (status != CWY_OK) return operation_failed(conduit_op, status);
   Op* op = Op::of(conduit_op);
   if ((what & CWYC_DONE_LOCAL) && op->local_flag != nullptr) {
     op->local_flag->store(1, std::memory_order_release);
@@ -25,7 +25,7 @@ void complete_explicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
 }
 
 void complete_implicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) operation_failed(conduit_op, status);
+  if (status != CWY_OK) return operation_failed(conduit_op, status);
   Op* op = Op::of(conduit_op);
   // Read first: unless this is the last report, another thread may make it and free the Op as
   // soon as the bits below are set.

@@ -126,7 +126,9 @@ inline cwyc_op* take_over(uint64_t cookie) {
   return op;
 }
 
-// Ends the job: an operation failed (the specification makes that fatal, GASNet-1 1.6).
+// Ends the job: an operation failed (the specification makes that fatal, GASNet-1 1.6). Returns
+// where a peer is gone: the operation stays open, and the polls of who waits for it find out how the
+// peer went and end this process accordingly.
 void operation_failed(cwyc_op* op, cwy_status status);
 
 }  // namespace causeway

@@ -36,7 +36,7 @@ void Hop::copied(PendingCopy& copy, cwy_status status) {
 }
 
 void Hop::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) operation_failed(op, status);
+  if (status != CWY_OK) return operation_failed(op, status);
   Hop& hop = *reinterpret_cast<Hop*>(reinterpret_cast<char*>(op) - offsetof(Hop, op));
   // acq_rel: the last report passes on what the others saw.
   if (hop.awaits.fetch_and(~what, std::memory_order_acq_rel) == what) hop.passed();

@@ -24,6 +24,11 @@ void Departures::suspect(uint32_t rank, const std::string& how) {
   if (known == suspects_.end()) suspects_.push_back({rank, how});
 }
 
+bool Departures::any() {
+  const std::lock_guard lock(mutex_);
+  return !suspects_.empty();
+}
+
 Departures::Finding Departures::look(Bootstrap& bootstrap, uint64_t launcher_ns) {
   const std::lock_guard lock(mutex_);
   if (suspects_.empty()) return {Finding::Kind::nothing};

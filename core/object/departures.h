@@ -37,6 +37,8 @@ class Departures {
   // From any thread.
   void suspect(uint32_t rank, const std::string& how);
 
+  bool any();
+
   // Never blocks. One rank is looked into at a time: the first that is known to have left or failed
   // decides for all. Where the launcher is ours it has `launcher_ns` to end the job before silence
   // counts. From any thread; calls are serialised.

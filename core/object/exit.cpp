@@ -24,8 +24,11 @@ namespace {
 
 // Exchanged by the first thread that leaves (acq_rel); the others wait for the process to end.
 std::atomic<bool> g_exiting{false};
-// What a remote gasnet_exit asked for; used by the default SIGQUIT action. Relaxed: written and
-// read by one process in an order its own raise() gives.
+// How this thread ends the process, if it does: what it still calls may fail.
+enum class Leaving : uint8_t { no, with_code, after_error };
+thread_local Leaving t_leaving = Leaving::no;
+// What a remote gasnet_exit asked for, or the own one; used by the default SIGQUIT action. Relaxed:
+// written and read by one process in an order its own raise() gives.
 std::atomic<int> g_remote_code{1};
 // Set in a delivery, taken by the next poll. Relaxed: `attention` orders it.
 std::atomic<bool> g_asked{false};
@@ -64,6 +67,41 @@ void leave_alone() {
     runtime().bootstrap().finalize(std::nullopt);
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
+  }
+}
+
+[[noreturn]] void say_goodbye(int code) {
+  try {
+    if (g_runtime != nullptr) runtime().bootstrap().finalize(code);
+  } catch (const std::exception& e) {
+    log_debug("leaving without an orderly goodbye: {}", e.what());
+  }
+  ::_exit(code);
+}
+
+// For a thread that cannot go on while the process ends. Another thread ends it, and what trouble
+// this one met no longer counts; or this very thread does, and met it in its last messages.
+[[noreturn]] void end_with_exit() {
+  if (t_leaving == Leaving::with_code) say_goodbye(g_remote_code.load(std::memory_order_relaxed));
+  if (t_leaving == Leaving::after_error) ::_exit(1);
+  for (;;) ::pause();
+}
+
+// Comes back when nothing is learnt about who is missing. SIGQUIT ends this too.
+void wait_for_verdict() {
+  constexpr uint64_t kStepMs = 1;
+  // Longer than our launcher takes to say who died, and than a goodbye takes to be found.
+  constexpr uint64_t kLauncherMs = 1000, kGoodbyeMs = 15'000;
+  const bool surviving = runtime().survives_failures();
+  for (uint64_t ms = 0;; ms += kStepMs) {
+    if (exiting()) end_with_exit();
+    if (!surviving) runtime().attend();
+    const bool looking = !surviving && runtime().looks_into_losses();
+    const uint64_t own = runtime().bootstrap().own_launcher() ? kLauncherMs : 0;
+    const uint64_t most =
+        looking ? runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs : own;
+    if (ms >= most) return;
+    ::usleep(kStepMs * 1000);
   }
 }
 
@@ -125,55 +163,38 @@ void leave_as_asked() {
 }
 
 void exit_job(int code) {
-  if (g_exiting.exchange(true, std::memory_order_acq_rel)) {
-    for (;;) ::pause();  // another thread is ending the process
-  }
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
+  t_leaving = Leaving::with_code;
+  g_remote_code.store(code, std::memory_order_relaxed);
   ::fflush(nullptr);
   if (g_runtime != nullptr) {
     print_report_at_exit();
     tell_others(code);
     ::fflush(nullptr);
-    try {
-      runtime().bootstrap().finalize(code);
-    } catch (const std::exception& e) {
-      log_debug("leaving without an orderly goodbye: {}", e.what());
-    }
   }
-  ::_exit(code);
+  say_goodbye(code);
 }
 
 void fatal_text(const char* call, const std::string& text) {
-  if (!g_exiting.exchange(true, std::memory_order_acq_rel)) {
-    write_log_line(LogLevel::error, fmt::format("{}: {}{}", call, text, noted_arguments(call)));
-    stop_on_error();
-    ::fflush(nullptr);
-  }
+  const bool first = !g_exiting.exchange(true, std::memory_order_acq_rel);
+  if (!first && t_leaving != Leaving::no) end_with_exit();
+  write_log_line(LogLevel::error, fmt::format("{}: {}{}", call, text, noted_arguments(call)));
+  if (!first) end_with_exit();
+  t_leaving = Leaving::after_error;
+  stop_on_error();
+  ::fflush(nullptr);
   ::_exit(1);
 }
 
 void fatal_peer_lost(const char* call, const std::string& text) {
+  if (g_runtime != nullptr) wait_for_verdict();
   write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
-  constexpr useconds_t kStep = 20000;
-  constexpr int kSteps = 50;  // one second: longer than our launcher takes
-  if (g_runtime != nullptr && runtime().bootstrap().own_launcher()) {
-    for (int i = 0; i < kSteps && !exiting(); ++i) ::usleep(kStep);  // SIGQUIT ends this
-  }
   ::fflush(nullptr);
   ::_exit(1);
 }
 
 void end_without(uint32_t rank, const std::string& text) {
-  if (g_runtime != nullptr && !runtime().survives_failures()) {
-    runtime().note_loss(rank, 1, text);
-    // Ends in attend(), or by SIGQUIT, sooner than that; a rank that left alone is all that does
-    // not.
-    constexpr useconds_t kStep = 1000;
-    const uint64_t steps = runtime().config().timeouts.exit_ns / 1'000'000 + 15'000;
-    for (uint64_t i = 0; i < steps; ++i) {
-      runtime().attend();
-      ::usleep(kStep);
-    }
-  }
+  if (g_runtime != nullptr && !runtime().survives_failures()) runtime().note_loss(rank, 1, text);
   fatal_peer_lost("communication", text);
 }
 

@@ -14,13 +14,14 @@ namespace causeway {
 // this process with status 1. Any thread, any context.
 [[noreturn]] void fatal_text(const char* call, const std::string& text);
 
-// The same for trouble that a peer's death caused. Our launcher knows of the death too and says
-// whose it was: this rank gives it a moment to end everybody, so that the job's status is that of
-// the rank that failed and not of one that noticed.
+// The same for a call that cannot go on because some peer is gone. Says nothing where that is found
+// out meanwhile: a peer that left in good order takes this process along with its code
+// (Runtime::note_loss), and our launcher, which knows of a death and says whose it was, is given a
+// moment to end everybody, so that the job's status is that of the rank that failed and not of one
+// that noticed. Not inside a conduit's callback: there is Runtime::note_stranded.
 [[noreturn]] void fatal_peer_lost(const char* call, const std::string& text);
 
-// The same for a call that cannot go on without `rank`, which may have left in good order: then this
-// process leaves with that rank's code (Runtime::note_loss).
+// The same where the peer is known.
 [[noreturn]] void end_without(uint32_t rank, const std::string& text);
 
 template <typename... Args>

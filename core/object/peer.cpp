@@ -213,8 +213,12 @@ void refit(Connection& c) {
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
                                  cwy_status status, const char* why) {
-  throw Error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank, facts.host,
-              conduit.name(), why[0] != '\0' ? why : status_name(status));
+  const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
+                    facts.host, conduit.name(), why[0] != '\0' ? why : status_name(status));
+  // Who is gone may have left in good order. Survivors find the reason in the caller's answer.
+  if (status == CWY_ERR_PEER_FAILED && !runtime().survives_failures())
+    runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
+  throw error;
 }
 
 // For the report: what a conduit takes while it connects. Other threads' allocations of the same

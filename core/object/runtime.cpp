@@ -13,6 +13,7 @@
 #include "loader/instance.h"
 #include "object/client.h"
 #include "object/exit.h"
+#include "object/fatal.h"
 #include "progress/clock.h"
 #include "progress/poll.h"
 
@@ -144,6 +145,16 @@ void Runtime::note_loss(uint32_t rank, uint32_t epoch, const std::string& how) {
   attention.store(true, std::memory_order_release);
 }
 
+void Runtime::note_stranded(const std::string& text) {
+  {
+    const std::lock_guard lock(news_mutex_);
+    if (stranded_until_ != 0) return;
+    stranded_ = text;
+    stranded_until_ = now_ns() + patience_with_launcher();
+  }
+  attention.store(true, std::memory_order_release);
+}
+
 void Runtime::settle_failure_policy() {
   const bool all = peer_lost_ != nullptr &&
                    std::all_of(clients.begin(), clients.end(),
@@ -192,15 +203,18 @@ void Runtime::end_because(const std::vector<News>& news) {
   leave_as_asked();
 }
 
-void Runtime::look_into_losses() {
-  // Our launcher sees failures at once and ends what stays behind others that left after
-  // `timeouts.exit`. A link that is cut while the launcher's own is not, it never sees.
+// Our launcher sees failures at once and ends what stays behind others that left after
+// `timeouts.exit`. A link that is cut while the launcher's own is not, it never sees.
+uint64_t Runtime::patience_with_launcher() const {
   constexpr uint64_t kMore = 3'000'000'000;
-  const Departures::Finding finding =
-      departures_.look(*bootstrap_, config_.timeouts.exit_ns + kMore);
+  return config_.timeouts.exit_ns + kMore;
+}
+
+void Runtime::look_into_losses() {
+  const Departures::Finding finding = departures_.look(*bootstrap_, patience_with_launcher());
   switch (finding.kind) {
     case Departures::Finding::Kind::nothing:
-      return;
+      return end_if_stranded();
     case Departures::Finding::Kind::waiting:
       // Polls look here each time until it is known; the job is about to end, or stands still.
       attention.store(true, std::memory_order_relaxed);
@@ -213,6 +227,16 @@ void Runtime::look_into_losses() {
                 finding.who.how);
       return leave_as_asked();
   }
+}
+
+void Runtime::end_if_stranded() {
+  {
+    const std::lock_guard lock(news_mutex_);
+    if (stranded_until_ == 0) return;
+    attention.store(true, std::memory_order_relaxed);
+    if (now_ns() < stranded_until_) return;
+  }
+  fatal_peer_lost("communication", stranded_);  // written once
 }
 
 }  // namespace causeway

@@ -99,8 +99,15 @@ class Runtime {
   void note_death(uint32_t rank, uint32_t epoch, const std::string& how);
   // A conduit or an operation finds that it cannot be reached any more. Any thread.
   void note_loss(uint32_t rank, uint32_t epoch, const std::string& how);
+  // Something that a client waits for will never complete, since a peer is gone; which peer, and
+  // how it went, comes by the calls above. The polls of who waits end this process then, or say
+  // `text` themselves when nothing is learnt in time. Only where failures are not survived. Any
+  // thread, any context.
+  void note_stranded(const std::string& text);
   // Called from poll when `attention` is set.
   void attend();
+  // Some peer is being looked into: attend() will end this process or find that nobody is missed.
+  bool looks_into_losses() { return departures_.any(); }
 
  private:
   // A death, or, with an empty `how`, a replacement.
@@ -110,6 +117,8 @@ class Runtime {
   };
   void join_job();
   void look_into_losses();
+  void end_if_stranded();
+  uint64_t patience_with_launcher() const;
   void listen();
   void note(News news);
   void end_because(const std::vector<News>& news);
@@ -136,6 +145,8 @@ class Runtime {
   std::mutex news_mutex_;
   std::vector<News> news_;  // in the order in which they came
   Departures departures_;
+  std::string stranded_;         // what cannot complete; under news_mutex_
+  uint64_t stranded_until_ = 0;  // when that is said; 0: nothing
 };
 
 // Whether `checks: full` holds. Set with the runtime, and readable without one: events need none.

@@ -149,7 +149,7 @@ Slot& slot_of(cwyc_op* op) {
 }
 
 void part_reported(cwyc_op* op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) operation_failed(op, status);
+  if (status != CWY_OK) return operation_failed(op, status);
   Slot& slot = slot_of(op);
   slot.transfer->settle(slot, what);
 }

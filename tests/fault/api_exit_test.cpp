@@ -67,6 +67,19 @@ TEST(Exit, ZeroWhileOthersWait) {
   EXPECT_LT(result.seconds, 2 * kSoon);
 }
 
+// Would catch: a rank that has not heard of the others' leave, and takes their silence for death when
+// it next needs them: the job's status would be 1, with an error that blames nobody.
+TEST(Exit, WhoCallsThoseThatLeftLeavesToo) {
+  for (const char* needs :
+       {"late_message", "late_medium", "late_barrier", "late_broadcast", "late_team"}) {
+    SCOPED_TRACE(needs);
+    const Result result = depart(needs, 5);
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.err, "");
+    EXPECT_LT(result.seconds, kSoon);
+  }
+}
+
 // SIGQUIT is the client's to catch: its handler runs on the others, and may call gasnet_exit.
 TEST(Exit, QuitHandlersRun) {
   const Result result = depart("with_quit_handler");

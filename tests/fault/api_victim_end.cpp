@@ -9,6 +9,8 @@
 #include <string>
 #include <thread>
 
+#include <gasnet_coll.h>
+
 #include "api_victim.h"
 
 namespace victim {
@@ -35,6 +37,7 @@ void on_message(gex_Token_t token) {
   gex_AM_ReplyShort0(token, 211, 0);
 }
 void on_answer(gex_Token_t) {}
+void on_medium(gex_Token_t, void*, size_t) {}
 void on_exit_request(gex_Token_t) {
   gasnet_exit(7);
 }
@@ -45,8 +48,10 @@ void register_more() {
                            {211, reinterpret_cast<gex_AM_Fn_t>(&on_answer),
                             GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, nullptr, "answer"},
                            {212, reinterpret_cast<gex_AM_Fn_t>(&on_exit_request),
-                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "exit"}};
-  if (gex_EP_RegisterHandlers(job.ep, more, 3) != GASNET_OK) gasnet_exit(94);
+                            GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "exit"},
+                           {213, reinterpret_cast<gex_AM_Fn_t>(&on_medium),
+                            GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 0, nullptr, "medium"}};
+  if (gex_EP_RegisterHandlers(job.ep, more, 4) != GASNET_OK) gasnet_exit(94);
 }
 
 void storm(unsigned count) {
@@ -132,6 +137,24 @@ void compute(double seconds) {
     for (int i = 0; i < 1000; ++i) sink = sink + i;
 }
 
+// What needs peers that have left while this rank, which has not heard of it, looked elsewhere.
+void call_those_who_left(const std::string& what) {
+  static std::byte here[4096];
+  if (what == "late_message") storm(1);
+  for (gex_Rank_t rank = 0; rank < job.size; ++rank) {
+    if (rank == job.rank) continue;
+    if (what == "late_medium")
+      gex_AM_RequestMedium0(job.tm, rank, 213, here, sizeof here, GEX_EVENT_NOW, 0);
+  }
+  if (what == "late_barrier") gex_Event_Wait(gex_Coll_BarrierNB(job.tm, 0));
+  if (what == "late_broadcast")
+    gex_Event_Wait(gex_Coll_BroadcastNB(job.tm, 0, here, here, sizeof here, 0));
+  if (what == "late_team") {
+    gex_TM_t half;
+    gex_TM_Split(&half, job.tm, job.rank % 2, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
+  }
+}
+
 }  // namespace
 
 bool depart(int argc, char** argv) {
@@ -141,6 +164,13 @@ bool depart(int argc, char** argv) {
   register_more();
   if (scenario == "at_once") gasnet_exit(0);  // before a segment is attached
   if (scenario == "return") return true;      // from main, without gasnet_exit
+  // Before anybody has sent anything: no message tells of the leave.
+  if (scenario.rfind("late_", 0) == 0) {
+    if (job.rank != 2) gasnet_exit(0);
+    ::usleep(300000);
+    call_those_who_left(scenario);
+    gasnet_exit(1);
+  }
   attach();
   const bool last = job.rank == job.size - 1;
   if (scenario == "all_zero") leave(0);
