@@ -2,10 +2,11 @@
 //
 // Invariant: outside the records that are being written or wait to be read, every line of the ring
 // begins with a zero word. A producer writes the record's body and then stores its header with
-// release. The consumer clears the first word of each of the record's lines before it hands the room
-// back. So a poll is one load, a short message is one line, and a sender only ever touches lines
-// whose latest writer was the receiver: those move between the cores in one transfer and many at a
-// time, where a line that both had read would first have to be taken back, one after the other.
+// release. The consumer clears the first word of each of the record's lines before it hands the
+// room back. So a poll is one load, a short message is one line, and a sender only ever touches
+// lines whose latest writer was the receiver: those move between the cores in one transfer and many
+// at a time, where a line that both had read would first have to be taken back, one after the
+// other.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -194,11 +195,13 @@ inline uint64_t ticks() {
 }
 
 // Keeps a receiver from reading the very line its sender is going to fill: each such look costs the
-// sender the line, and a flood would crawl at one message per two transfers. After a find the lane
-// may rest. A rest that ends with messages waiting doubles the next one; a rest that ends with
-// none ends the resting, and only every `probe`-th find tries again, with a rest that is shorter
-// than an answer takes to arrive. A single message is none: somebody may wait for its answer. So a
-// ping-pong pays nearly nothing, a flood waits for batches.
+// sender the line, and a flood crawls at one message per two transfers, for as long as no chance
+// event lets the sender run ahead. After some finds the lane rests, for longer than a transfer
+// takes, so that a sender who has more to send gets ahead. A rest that ends with messages waiting
+// doubles the next one. One that ends with none, or a single one, whose sender may wait for its
+// answer, halves it; after the shortest the lane no longer rests, and the next try comes after
+// twice as many finds. So a flood waits for batches, and a ping-pong pays a rest in hundreds of
+// messages.
 class Pace {
  public:
   // Neither resting nor just rested. Relaxed throughout: hints, of which any mixture is right.
@@ -214,9 +217,17 @@ class Pace {
 
   // When not idle(): a look after the rest found no message.
   void found_nothing() {
-    until_.store(0, std::memory_order_relaxed);
-    rest_.store(least, std::memory_order_relaxed);
-    countdown_.store(probe, std::memory_order_relaxed);
+    constexpr auto relaxed = std::memory_order_relaxed;
+    const uint32_t rest = rest_.load(relaxed);
+    if (rest > least) {
+      rest_.store(rest / 2, relaxed);
+      until_.store(ticks() + rest / 2, relaxed);
+      return;
+    }
+    until_.store(0, relaxed);
+    const uint32_t gap = gap_.load(relaxed);
+    countdown_.store(gap, relaxed);
+    if (gap < most_gap) gap_.store(2 * gap, relaxed);
   }
   // So many messages were found and the lane is now empty.
   void emptied(uint32_t messages) {
@@ -231,19 +242,23 @@ class Pace {
   }
 
  private:
-  static constexpr uint32_t least = 64, most = 4096, probe = 16;  // ticks; finds
-  static constexpr uint64_t just_rested = 1;                      // long ago, as ticks go
+  static constexpr uint32_t least = 1024, most = 4096;      // ticks
+  static constexpr uint32_t least_gap = 16, most_gap = 64;  // finds
+  static constexpr uint64_t just_rested = 1;                // long ago, as ticks go
 
   void begin_rest() {
     constexpr auto relaxed = std::memory_order_relaxed;
     uint32_t rest = rest_.load(relaxed);
-    if (until_.load(relaxed) == just_rested && rest < most) rest_.store(rest *= 2, relaxed);
+    if (until_.load(relaxed) == just_rested) {
+      gap_.store(least_gap, relaxed);
+      if (rest < most) rest_.store(rest *= 2, relaxed);
+    }
     const uint64_t now = ticks();
     until_.store(now != 0 ? now + rest : 0, relaxed);
   }
 
   std::atomic<uint64_t> until_{0};
-  std::atomic<uint32_t> rest_{least}, countdown_{probe};
+  std::atomic<uint32_t> rest_{least}, countdown_{least_gap}, gap_{least_gap};
 };
 
 // The sender hears of each such part of the ring that has been read: often enough that a sender
