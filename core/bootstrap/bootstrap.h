@@ -42,6 +42,10 @@ class Bootstrap {
   // per rank and epoch. Set before exchange().
   virtual void on_death(std::function<void(uint32_t rank, const std::string& how)> callback) = 0;
 
+  // Called from the thread of on_death() when the launcher says that some rank has left with status
+  // 0 a while ago and this one has not. Our launcher does, once. Set before exchange().
+  virtual void on_leave(std::function<void()> callback) { static_cast<void>(callback); }
+
   // ---- Jobs that outlive a failure: `causeway run --on-failure=continue [--spares N]` ----
 
   // The launcher keeps the job when a rank dies: on_death() is all that happens.

@@ -14,7 +14,7 @@ void JobState::died(uint32_t rank, const std::string& how) {
   if (!first_) first_ = rank;
   ++deaths_;
   last_ = {rank, how};
-  if (rank < size_) undelivered_.push_back({rank, 0, how});
+  if (rank < size_) undelivered_.push_back({News::Kind::death, rank, 0, how});
   start_messenger();
 }
 
@@ -24,7 +24,14 @@ void JobState::replaced(uint32_t rank, uint32_t epoch) {
   dead_.erase(rank);
   if (first_ == rank) first_.reset();
   if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
-  undelivered_.push_back({rank, epoch, ""});
+  undelivered_.push_back({News::Kind::replacement, rank, epoch, ""});
+  start_messenger();
+}
+
+void JobState::left() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  undelivered_.push_back({News::Kind::leave, 0, 0, ""});
   start_messenger();
 }
 
@@ -55,6 +62,11 @@ void JobState::set_replacement_callback(Replacement callback) {
   replacement_callback_ = std::move(callback);
 }
 
+void JobState::set_leave_callback(Leave callback) {
+  const std::lock_guard lock(mutex_);
+  leave_callback_ = std::move(callback);
+}
+
 void JobState::stop() {
   std::thread messenger;
   {
@@ -62,6 +74,7 @@ void JobState::stop() {
     stopping_ = true;
     callback_ = nullptr;
     replacement_callback_ = nullptr;
+    leave_callback_ = nullptr;
     messenger = std::move(messenger_);
   }
   changed_.notify_all();
@@ -83,12 +96,11 @@ void JobState::deliver() {
     undelivered_.pop_front();
     const Callback callback = callback_;
     const Replacement replacement = replacement_callback_;
+    const Leave leave = leave_callback_;
     lock.unlock();
-    if (news.epoch == 0) {
-      callback(news.rank, news.how);
-    } else if (replacement) {
-      replacement(news.rank, news.epoch);
-    }
+    if (news.kind == News::Kind::death) callback(news.rank, news.how);
+    if (news.kind == News::Kind::replacement && replacement) replacement(news.rank, news.epoch);
+    if (news.kind == News::Kind::leave && leave) leave();
     lock.lock();
   }
 }

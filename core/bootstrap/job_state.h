@@ -20,6 +20,7 @@ class JobState {
  public:
   using Callback = std::function<void(uint32_t rank, const std::string& how)>;
   using Replacement = std::function<void(uint32_t rank, uint32_t epoch)>;
+  using Leave = std::function<void()>;
 
   explicit JobState(uint32_t size) : size_(size) {}
   ~JobState() { stop(); }
@@ -29,10 +30,13 @@ class JobState {
   void died(uint32_t rank, const std::string& how);
   // A new process has the rank: it is alive again.
   void replaced(uint32_t rank, uint32_t epoch);
+  // Somebody left in good order a while ago.
+  void left();
   // The new process is this one.
   void placed(uint32_t rank, uint32_t epoch);
   void set_callback(Callback callback);
   void set_replacement_callback(Replacement callback);
+  void set_leave_callback(Leave callback);
   // No callback runs when this returns, or ever after. Not from within a callback.
   void stop();
 
@@ -58,11 +62,12 @@ class JobState {
   std::string death_of(uint32_t rank) const;
 
  private:
-  // What a callback is to be told. An epoch of 0: a death.
+  // What a callback is to be told.
   struct News {
+    enum class Kind : uint8_t { death, replacement, leave } kind;
     uint32_t rank;
-    uint32_t epoch;
-    std::string how;
+    uint32_t epoch;   // replacement
+    std::string how;  // death
   };
   void deliver();
   void start_messenger();
@@ -77,6 +82,7 @@ class JobState {
   std::deque<News> undelivered_;
   Callback callback_;
   Replacement replacement_callback_;
+  Leave leave_callback_;
   std::optional<std::pair<uint32_t, uint32_t>> place_;
   bool stopping_ = false;
   std::thread messenger_;

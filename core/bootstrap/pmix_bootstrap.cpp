@@ -138,6 +138,8 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
     if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
       if (code == launch::kReplacedEvent) {
         note_replacement(who, *state, event);
+      } else if (code == launch::kLeftEvent) {
+        state->left();
       } else {
         note_death(who, *state, event, code);
       }
@@ -332,7 +334,7 @@ void PmixBootstrap::listen_for_deaths() {
   pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
                            PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_REQUESTED_ABORT,
                            PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_LOST_CONNECTION,
-                           launch::kReplacedEvent};
+                           launch::kReplacedEvent,      launch::kLeftEvent};
   const pmix_status_t id =
       PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
   event_handler_ = id >= 0 ? static_cast<size_t>(id) : 0;
@@ -573,6 +575,10 @@ void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> c
   state_->set_callback(std::move(callback));
 }
 
+void PmixBootstrap::on_leave(std::function<void()> callback) {
+  state_->set_leave_callback(std::move(callback));
+}
+
 void PmixBootstrap::abort(int status, const std::string& line) {
   if (joined_) PMIx_Abort(status, line.c_str(), nullptr, 0);
 }
@@ -597,7 +603,8 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   state_->stop();
   // PMIx does not carry empty objects, so a byte goes ahead.
   const std::string said = "c" + (code ? std::to_string(*code) : std::string());
-  // The library waits without end where the program has closed its socket, or the server is stopped.
+  // The library waits without end where the program has closed its socket, or the server is
+  // stopped.
   const auto failure = within(kLeaveWithin, [said, handler = event_handler_] {
     std::string problem;
     try {

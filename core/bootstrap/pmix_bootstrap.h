@@ -34,6 +34,7 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
+  void on_leave(std::function<void()> callback) override;
   bool survives_failures() const override { return survives_; }
   bool spare() const override { return spare_; }
   std::optional<Place> wait_for_place(uint64_t timeout_ns) override;

@@ -1,4 +1,4 @@
-// The launcher's own PMIx event and the names of what it carries: between launch/ and bootstrap/.
+// The launcher's own PMIx events and the names of what it carries: between launch/ and bootstrap/.
 #pragma once
 
 #include <pmix_common.h>
@@ -8,6 +8,8 @@ namespace causeway::launch {
 // A spare has taken the place of a failed rank. The affected process is the spare; the rank and its
 // new epoch are uint32. The code lies in the range that PMIx leaves to others.
 inline constexpr pmix_status_t kReplacedEvent = PMIX_EXTERNAL_ERR_BASE - 167;
+// The affected process has left with gasnet_exit(0) a while ago, and others are still here.
+inline constexpr pmix_status_t kLeftEvent = PMIX_EXTERNAL_ERR_BASE - 168;
 inline constexpr const char* kRankKey = "causeway.rank";
 inline constexpr const char* kEpochKey = "causeway.epoch";
 

@@ -28,6 +28,9 @@ constexpr double kBlameDelay = 0.02;
 constexpr double kFenceDelay = 0.005;
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
+// Who leaves tells those it has spoken with. The others, if still here after so long, are told by
+// the launcher: they may wait for somebody who is gone.
+constexpr double kSlowToLeave = 1.0;
 // A rank that returned from main without saying goodbye may be one of a program that ends. Or its
 // goodbye is still on its way: the client library waits two seconds for the answer to it, and the
 // server, one thread for all ranks, may need longer on crowded cores.
@@ -77,6 +80,7 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       kill_at_(kNever),
       blame_at_(kNever),
       leave_at_(kNever),
+      tell_leave_at_(kNever),
       early_at_(kNever) {
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
@@ -194,9 +198,8 @@ void Job::on_report(PmixReport& report) {
     case PmixReport::Kind::connected:
       member.connected = true;
       any_connected_ = true;
-      all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
-                   return !m.rank || m.connected;
-                 });
+      all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(),
+                                         [](const Member& m) { return !m.rank || m.connected; });
       if (!unmet_.empty()) return end_unmet();
       return check_early_exits(now_s());
     case PmixReport::Kind::finalized:
@@ -304,6 +307,7 @@ void Job::judge_goodbye(Member& member, int status) {
   if (status == 0 && left_status_ == 0) {
     leave_at_ = now_s() + options_.exit_grace_s;
     left_last_ = member.process;
+    if (!leave_told_) tell_leave_at_ = now_s() + kSlowToLeave;
   }
   if (status != 0 && left_status_ == 0) {
     left_status_ = status;
@@ -341,9 +345,11 @@ void Job::go_on_without(Member& member, const std::string& how, const std::strin
 }
 
 void Job::announce_death(Member& member, const std::string& how) {
-  if (!member.rank) return;
-  workforce_->announce(
-      {Announcement::Kind::death, *member.rank, member.process, member.epoch, how});
+  announce(Announcement::Kind::death, member, how);
+}
+
+void Job::announce(Announcement::Kind what, const Member& member, const std::string& how) {
+  if (member.rank) workforce_->announce({what, *member.rank, member.process, member.epoch, how});
 }
 
 // The first spare that waits takes the rank. Its death was announced before, so whoever hears of
@@ -357,8 +363,7 @@ void Job::replace(Member& dead) {
   spare->rank = dead.rank;
   spare->epoch = dead.epoch + 1;
   workforce_->retag(spare->process, std::to_string(*spare->rank));
-  workforce_->announce(
-      {Announcement::Kind::replacement, *spare->rank, spare->process, spare->epoch, ""});
+  announce(Announcement::Kind::replacement, *spare, "");
   output_->say(fmt::format("causeway run: spare {} is rank {} now", spare->process - layout_.ranks,
                            name_of(*spare)));
 }
@@ -414,7 +419,7 @@ double Job::next_deadline() const {
   const double fence = fences_.empty() ? kNever : fences_.front().due;
   const double first = std::min({output_->deadline(), fence, workforce_->deadline()});
   if (ending_) return std::min(kill_at_, first);
-  return std::min({first, time_limit_, blame_at_, leave_at_, early_at_});
+  return std::min({first, time_limit_, blame_at_, leave_at_, tell_leave_at_, early_at_});
 }
 
 void Job::on_timers(double now) {
@@ -446,6 +451,11 @@ void Job::end_leftovers(double now) {
   if (time_limit_ <= now) {
     verdict_.set_final(124);
     return begin_end(fmt::format("the time limit of {:g} s has passed", *options_.timeout_s));
+  }
+  if (tell_leave_at_ <= now) {
+    tell_leave_at_ = kNever;
+    leave_told_ = true;
+    announce(Announcement::Kind::leave, members_[left_last_], "");
   }
   if (leave_at_ <= now) {
     const std::string others = rank_list(running_ranks());

@@ -66,6 +66,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void end_unmet();
   bool others_go_on(const std::string& line);
   void announce_death(Member& member, const std::string& how);
+  void announce(Announcement::Kind what, const Member& member, const std::string& how);
   void replace(Member& dead);
   void on_timers(double now);
   void answer_fences(double now);
@@ -107,10 +108,11 @@ class Job final : public Keeper, private WorkforceEvents {
   bool all_met_ = false;  // every rank has joined
   std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
-  double time_limit_, kill_at_, blame_at_, leave_at_, early_at_;
+  double time_limit_, kill_at_, blame_at_, leave_at_, tell_leave_at_, early_at_;
   std::string blame_;       // what is said when blame_at_ comes
   uint32_t left_last_ = 0;  // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
+  bool leave_told_ = false;
 };
 
 }  // namespace causeway::launch

@@ -46,11 +46,12 @@ class InfoList {
 
 void check(pmix_status_t status, const char* what) {
   if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
-    throw Error(CWY_ERR_UNREACHABLE,
-                "the PMIx server library failed to {}: {}; it needs a loopback interface that is up "
-                "(ip link set lo up), some dozens of descriptors and one a rank (ulimit -n), and no "
-                "PMIX_MCA_ variables that it does not know",
-                what, PMIx_Error_string(status));
+    throw Error(
+        CWY_ERR_UNREACHABLE,
+        "the PMIx server library failed to {}: {}; it needs a loopback interface that is up "
+        "(ip link set lo up), some dozens of descriptors and one a rank (ulimit -n), and no "
+        "PMIX_MCA_ variables that it does not know",
+        what, PMIx_Error_string(status));
 }
 
 pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank) {
@@ -325,20 +326,27 @@ std::vector<PmixReport> PmixServer::take_reports() {
 // failure leaves the ranks to notice a death through SIGQUIT, which follows anyway.
 void PmixServer::announce(const Announcement& what) {
   const pmix_proc_t proc = make_proc(job_id_, what.process);
-  const bool death = what.kind == Announcement::Kind::death;
   InfoList info(3);
   info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-  if (death) {
-    info.add_text(PMIX_EVENT_TEXT_MESSAGE, what.how.c_str());
-  } else {
-    info.add_u32(kRankKey, what.rank);
-    info.add_u32(kEpochKey, what.epoch);
-  }
+  pmix_status_t event = kLeftEvent;
   // The library keeps an event from the process that it names as its source, and the new process
   // has to hear of its place.
-  const pmix_proc_t nobody = make_proc(job_id_, PMIX_RANK_UNDEF);
-  PMIx_Notify_event(death ? PMIX_ERR_PROC_ABORTED : kReplacedEvent, death ? &proc : &nobody,
-                    PMIX_RANGE_LOCAL, info.data(), info.size(), nullptr, nullptr);
+  pmix_proc_t source = proc;
+  switch (what.kind) {
+    case Announcement::Kind::death:
+      event = PMIX_ERR_PROC_ABORTED;
+      info.add_text(PMIX_EVENT_TEXT_MESSAGE, what.how.c_str());
+      break;
+    case Announcement::Kind::replacement:
+      event = kReplacedEvent;
+      source = make_proc(job_id_, PMIX_RANK_UNDEF);
+      info.add_u32(kRankKey, what.rank);
+      info.add_u32(kEpochKey, what.epoch);
+      break;
+    case Announcement::Kind::leave:
+      break;
+  }
+  PMIx_Notify_event(event, &source, PMIX_RANGE_LOCAL, info.data(), info.size(), nullptr, nullptr);
 }
 
 void PmixServer::ask_data(uint32_t process, uint64_t question) {

@@ -43,9 +43,9 @@ struct PmixReport {
 
 // What the processes of a job are told.
 struct Announcement {
-  enum class Kind : uint8_t { death, replacement } kind;
+  enum class Kind : uint8_t { death, replacement, leave } kind;
   uint32_t rank = 0;     // of the job
-  uint32_t process = 0;  // that died, or that takes the place
+  uint32_t process = 0;  // that died or left, or that takes the place
   uint32_t epoch = 0;    // replacement
   std::string how;       // death
 };

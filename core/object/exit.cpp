@@ -87,20 +87,16 @@ void leave_alone() {
   for (;;) ::pause();
 }
 
-// Comes back when nothing is learnt about who is missing. SIGQUIT ends this too.
-void wait_for_verdict() {
+// Comes back when nothing is learnt about who is missing: after `looking_ms` where somebody is
+// being looked into, else after `silent_ms`. SIGQUIT ends this too.
+void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
   constexpr uint64_t kStepMs = 1;
-  // Longer than our launcher takes to say who died, and than a goodbye takes to be found.
-  constexpr uint64_t kLauncherMs = 1000, kGoodbyeMs = 15'000;
   const bool surviving = runtime().survives_failures();
   for (uint64_t ms = 0;; ms += kStepMs) {
     if (exiting()) end_with_exit();
     if (!surviving) runtime().attend();
     const bool looking = !surviving && runtime().looks_into_losses();
-    const uint64_t own = runtime().bootstrap().own_launcher() ? kLauncherMs : 0;
-    const uint64_t most =
-        looking ? runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs : own;
-    if (ms >= most) return;
+    if (ms >= (looking ? looking_ms : silent_ms)) return;
     ::usleep(kStepMs * 1000);
   }
 }
@@ -135,10 +131,18 @@ void install_exit_signals() {
 
 // Inside a delivery, which holds the conduit's lane: the poll around it acts (Runtime::attend).
 void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  ask_to_leave(args[0]);
+}
+
+void ask_to_leave(int code) {
   if (exiting()) return;
-  take_exit_code(args[0]);
+  take_exit_code(code);
   g_asked.store(true, std::memory_order_relaxed);
   runtime().attention.store(true, std::memory_order_release);
+}
+
+void on_leave_told() {
+  if (catches_exit()) ask_to_leave(0);
 }
 
 void take_exit_code(int code) {
@@ -187,10 +191,20 @@ void fatal_text(const char* call, const std::string& text) {
 }
 
 void fatal_peer_lost(const char* call, const std::string& text) {
-  if (g_runtime != nullptr) wait_for_verdict();
+  // Longer than a goodbye takes to be found, and than our launcher takes to say who died.
+  constexpr uint64_t kGoodbyeMs = 15'000, kLauncherMs = 1000;
+  if (g_runtime != nullptr)
+    wait_for_verdict(runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs,
+                     runtime().bootstrap().own_launcher() ? kLauncherMs : 0);
   write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
   ::fflush(nullptr);
   ::_exit(1);
+}
+
+void fatal_unreached(const char* call, const std::string& text) {
+  constexpr uint64_t kGoodbyeMs = 2500;
+  if (g_runtime != nullptr) wait_for_verdict(kGoodbyeMs, 0);
+  fatal_text(call, text);
 }
 
 void end_without(uint32_t rank, const std::string& text) {

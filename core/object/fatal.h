@@ -21,6 +21,10 @@ namespace causeway {
 // that noticed. Not inside a conduit's callback: there is Runtime::note_stranded.
 [[noreturn]] void fatal_peer_lost(const char* call, const std::string& text);
 
+// The same where there is no way to a peer: a mistake to be told soon, unless the peer turns out to
+// have left.
+[[noreturn]] void fatal_unreached(const char* call, const std::string& text);
+
 // The same where the peer is known.
 [[noreturn]] void end_without(uint32_t rank, const std::string& text);
 
@@ -36,6 +40,7 @@ auto or_fatal(const char* call, Body&& body) -> decltype(body()) {
     return body();
   } catch (const Error& e) {
     if (e.status() == CWY_ERR_PEER_FAILED) fatal_peer_lost(call, e.text());
+    if (e.status() == CWY_ERR_UNREACHABLE) fatal_unreached(call, e.text());
     fatal_text(call, e.text());
   } catch (const std::exception& e) {
     fatal_text(call, e.what());

@@ -215,8 +215,10 @@ void refit(Connection& c) {
                                  cwy_status status, const char* why) {
   const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
                     facts.host, conduit.name(), why[0] != '\0' ? why : status_name(status));
-  // Who is gone may have left in good order. Survivors find the reason in the caller's answer.
-  if (status == CWY_ERR_PEER_FAILED && !runtime().survives_failures())
+  // Who is gone, or answers nobody, may have left in good order. Survivors find the reason in the
+  // caller's answer.
+  const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
+  if (gone && !runtime().survives_failures())
     runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
   throw error;
 }

@@ -41,8 +41,8 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
   if (state != CWY_PEER_FAILED || g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
   runtime().note_loss(peer.rank, peer.epoch,
-                       fmt::format("conduit {}: {}", cep->conduit->name(),
-                                   why != nullptr ? why : "no reason given"));
+                      fmt::format("conduit {}: {}", cep->conduit->name(),
+                                  why != nullptr ? why : "no reason given"));
 }
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
@@ -94,6 +94,9 @@ void Runtime::listen() {
   bootstrap_->on_replacement([this](uint32_t rank, uint32_t epoch) {
     told_epochs_[rank] = epoch;
     note({rank, epoch, ""});
+  });
+  bootstrap_->on_leave([this] {
+    if (!survives_failures()) on_leave_told();  // survivors end when they want to
   });
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) {
     note_death(rank, told_epochs_.emplace(rank, 1).first->second, how);

@@ -1,6 +1,10 @@
 // gasnet_exit in all its ways: GASNet-1 specification 2.1.5.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "api_job.h"
 
 namespace {
@@ -67,17 +71,35 @@ TEST(Exit, ZeroWhileOthersWait) {
   EXPECT_LT(result.seconds, 2 * kSoon);
 }
 
-// Would catch: a rank that has not heard of the others' leave, and takes their silence for death when
-// it next needs them: the job's status would be 1, with an error that blames nobody.
-TEST(Exit, WhoCallsThoseThatLeftLeavesToo) {
-  for (const char* needs :
-       {"late_message", "late_medium", "late_barrier", "late_broadcast", "late_team"}) {
-    SCOPED_TRACE(needs);
-    const Result result = depart(needs, 5);
+void calls_those_that_left(const std::vector<std::string>& needs,
+                           const std::vector<std::string>& flags) {
+  for (const std::string& need : needs) {
+    SCOPED_TRACE(need);
+    const Result result = run({.words = {"depart", need}, .ranks = 5, .flags = flags});
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.err, "");
     EXPECT_LT(result.seconds, kSoon);
   }
+}
+
+// Would catch: a rank that has not heard of the others' leave, and takes their silence for death
+// when it next needs them, or waits for them until the launcher loses patience: the job's status
+// would be 1, with an error that blames nobody, or a line would be printed.
+TEST(Exit, WhoCallsThoseThatLeftLeavesToo) {
+  calls_those_that_left(
+      {"late_message", "late_medium", "late_barrier", "late_broadcast", "late_team"}, {});
+}
+TEST(Exit, WhoCallsThoseThatLeftLeavesTooOverNetworks) {
+  bool any = false;
+  for (const char* network : {"ofi", "ucx"}) {
+    if (!std::filesystem::exists(api_test::plugin_dir() + "/conduit_" + network + ".so")) continue;
+    any = true;
+    SCOPED_TRACE(network);
+    calls_those_that_left(
+        {"late_medium", "late_broadcast"},
+        {"--config", std::string(CAUSEWAY_SOURCE_DIR) + "/configs/sites/" + network + "-tcp.yaml"});
+  }
+  if (!any) GTEST_SKIP() << "no network conduit was built";
 }
 
 // SIGQUIT is the client's to catch: its handler runs on the others, and may call gasnet_exit.

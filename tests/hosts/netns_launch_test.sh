@@ -82,6 +82,7 @@ case $case in
   killed)
     # Whoever of the launcher's processes is killed: the job ends everywhere.
     for who in front keeper relay relay-keeper; do
+      : >"$work/out"  # what the job before said must not be taken for this one's
       run_hosts --timeout 60 -- "$rank" init exchange daemon pid sleep=60 &
       job=$!
       await 'rank . pid' 4
