@@ -42,6 +42,21 @@ void Hop::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
   if (hop.awaits.fetch_and(~what, std::memory_order_acq_rel) == what) hop.passed();
 }
 
+void Journey::count_read(Hop& hop) {
+  if (!hop.counted) read_ += hop.bytes;
+  hop.counted = true;
+}
+
+uint32_t Journey::news() {
+  uint32_t what = 0;
+  if (ends_.put && !told_local_ && read_ == ends_.length) {
+    told_local_ = true;
+    what |= CWYC_DONE_LOCAL;
+  }
+  if (finished()) what |= CWYC_DONE_REMOTE;
+  return what;
+}
+
 namespace {
 
 // Journeys with buffers, and those that wait for some, oldest first. Never held while a client's

@@ -44,6 +44,7 @@ struct Hop {
   PendingCopy copy;  // first: reports find the piece by its address
   cwyc_op op{};
   size_t at = 0, bytes = 0;
+  bool counted = false;  // Journey::count_read() has seen it
   std::atomic<uint32_t> step{0};
   // CWYC_DONE_* still to be reported; reports of one operation may come from several threads.
   std::atomic<uint32_t> awaits{0};
@@ -69,7 +70,7 @@ struct Hop {
 
 class Journey {
  public:
-  explicit Journey(cwyc_op* client) : client_(client) {}
+  Journey(const Ends& ends, cwyc_op* client) : ends_(ends), client_(client) {}
   virtual ~Journey() = default;
   Journey(const Journey&) = delete;
   Journey& operator=(const Journey&) = delete;
@@ -78,11 +79,20 @@ class Journey {
   virtual bool advance(uint32_t& moved) = 0;
   virtual bool finished() const = 0;
   // CWYC_DONE_* that the client does not know yet. After the last one the object is deleted.
-  virtual uint32_t news() = 0;
+  uint32_t news();
   cwyc_op* client() const { return client_; }
+
+ protected:
+  // The piece's source has been read. Counted here and not by the report, which may be another
+  // thread's.
+  void count_read(Hop& hop);
+
+  Ends ends_;
 
  private:
   cwyc_op* client_;
+  uint64_t read_ = 0;  // bytes of the source
+  bool told_local_ = false;
 };
 
 // Hands a journey to the polls, behind those that wait for buffers. Returns CWY_INPROGRESS.

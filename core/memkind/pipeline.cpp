@@ -11,8 +11,7 @@ namespace causeway {
 // Chunks of a transfer go through a buffer each: out of their source, then into their destination,
 // several at once, so that both hops of a transfer overlap.
 Pipeline::Pipeline(const Ends& ends, Device& device, cwyc_op* op)
-    : Journey(op),
-      ends_(ends),
+    : Journey(ends, op),
       device_(device),
       chunk_(std::min<uint64_t>(device.policy().chunk, ends.connection().cep->attr.rma_max)),
       parts_(device.policy().depth) {}
@@ -57,9 +56,7 @@ bool Pipeline::push(Part& part, uint32_t& moved) {
     case idle:
       return take_buffer(part) && hop(part, true) != CWY_RETRY;
     case loaded:
-      // Counted here and not by the report, which may be another thread's.
-      if (!part.counted) read_ += part.bytes;
-      part.counted = true;
+      count_read(part);
       return hop(part, false) != CWY_RETRY;
     case stored:
       device_.bounces(!ends_.put).give(part.buffer);
@@ -81,16 +78,6 @@ bool Pipeline::advance(uint32_t& moved) {
     under_way |= part.buffer != nullptr;
   }
   return under_way || finished();
-}
-
-uint32_t Pipeline::news() {
-  uint32_t what = 0;
-  if (ends_.put && !told_local_ && read_ == ends_.length) {
-    told_local_ = true;
-    what |= CWYC_DONE_LOCAL;
-  }
-  if (finished()) what |= CWYC_DONE_REMOTE;
-  return what;
 }
 
 }  // namespace causeway

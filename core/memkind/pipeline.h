@@ -15,12 +15,10 @@ class Pipeline final : public Journey {
 
   bool advance(uint32_t& moved) override;
   bool finished() const override { return done_ == ends_.length; }
-  uint32_t news() override;
 
  private:
   struct Part : Hop {
     char* buffer = nullptr;
-    bool counted = false;  // in read_
   };
   enum Step : uint32_t { idle, loading, loaded, storing, stored };
   cwy_status hop(Part& part, bool first);
@@ -28,11 +26,9 @@ class Pipeline final : public Journey {
   // The part's next step; false when it has to wait.
   bool push(Part& part, uint32_t& moved);
 
-  Ends ends_;
   Device& device_;
   uint64_t chunk_;
-  size_t next_ = 0, read_ = 0, done_ = 0;
-  bool told_local_ = false;
+  size_t next_ = 0, done_ = 0;
   std::vector<Part> parts_;
 };
 

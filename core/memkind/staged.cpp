@@ -20,8 +20,7 @@ constexpr uint32_t kHostParts = 8;
 }  // namespace
 
 StagedTransfer::StagedTransfer(const Ends& ends, cwyc_op* op)
-    : Journey(op),
-      ends_(ends),
+    : Journey(ends, op),
       number_(enter_landings(*this)),
       parts_(ends.local_device != nullptr ? ends.local_device->policy().depth : kHostParts) {
   ends_.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
@@ -149,10 +148,7 @@ bool StagedTransfer::push(Part& part, uint32_t& moved) {
   // Acquire: what the hop wrote is there.
   const uint32_t step = part.step.load(std::memory_order_acquire);
   const bool read = (step == first_done && copies(part)) || step == second_done;
-  if (read && !part.counted) {
-    part.counted = true;
-    read_ += part.bytes;
-  }
+  if (read) count_read(part);
   switch (step) {
     case idle:
       return (part.memory != nullptr || take(part)) && hop(part, true);
@@ -172,16 +168,6 @@ bool StagedTransfer::advance(uint32_t& moved) {
     }
   }
   return true;
-}
-
-uint32_t StagedTransfer::news() {
-  uint32_t what = 0;
-  if (ends_.put && !told_local_ && read_ == ends_.length) {
-    told_local_ = true;
-    what |= CWYC_DONE_LOCAL;
-  }
-  if (finished()) what |= CWYC_DONE_REMOTE;
-  return what;
 }
 
 }  // namespace causeway

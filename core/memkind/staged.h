@@ -19,7 +19,6 @@ class StagedTransfer final : public Journey, public LandingClient {
 
   bool advance(uint32_t& moved) override;
   bool finished() const override;
-  uint32_t news() override;
 
   void granted(Grant grant) override;
   void landed(uint64_t bytes) override {
@@ -36,7 +35,6 @@ class StagedTransfer final : public Journey, public LandingClient {
     char* memory = nullptr;  // the host buffer
     bool mapped = false;     // it is the berth
     bool bounced = false;    // it is one of the device's
-    bool counted = false;    // in read_
   };
   enum Step : uint32_t { idle, first, first_done, second, second_done };
   bool ask();
@@ -47,15 +45,13 @@ class StagedTransfer final : public Journey, public LandingClient {
   bool give_back(Part& part, uint32_t& moved);
   bool push(Part& part, uint32_t& moved);
 
-  Ends ends_;
   const uint32_t number_;
   bool asked_ = false;
   std::mutex mutex_;  // of granted_, which handlers fill
   std::deque<Grant> granted_;
   std::atomic<uint64_t> landed_{0};
   FarArena* arena_ = nullptr;
-  uint64_t read_ = 0, given_back_ = 0;
-  bool told_local_ = false;
+  uint64_t given_back_ = 0;
   std::vector<Part> parts_;
 };
 
