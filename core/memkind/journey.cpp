@@ -1,11 +1,15 @@
 #include "memkind/journey.h"
 
+#include <sched.h>
+
 #include <cstring>
 #include <deque>
 #include <mutex>
 #include <vector>
 
+#include "memkind/bounce.h"
 #include "memkind/landing.h"
+#include "object/runtime.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -15,13 +19,25 @@ void Hop::passed() {
   step.store(now + 1, std::memory_order_release);
 }
 
+// True: the journey ends. False: the job does, and the hop stays open until then.
+bool Hop::failed(cwy_status status) {
+  if (broken == nullptr || !runtime().survives_failures()) {
+    operation_failed(&op, status);
+    return false;
+  }
+  broken->store(true, std::memory_order_release);
+  return true;
+}
+
 cwy_status Hop::settle(cwy_status status) {
-  if (status == CWY_OK) passed();
-  if (status < 0 && status != CWY_RETRY) operation_failed(&op, status);
-  return status;
+  if (status == CWY_RETRY || status == CWY_INPROGRESS) return status;
+  if (status != CWY_OK && !failed(status)) return CWY_INPROGRESS;
+  passed();
+  return CWY_OK;
 }
 
 cwy_status Hop::move(Device* device, void* dst, const void* src) {
+  wired = false;
   if (device == nullptr) {
     std::memcpy(dst, src, bytes);
     return settle(CWY_OK);
@@ -36,10 +52,42 @@ void Hop::copied(PendingCopy& copy, cwy_status status) {
 }
 
 void Hop::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) return operation_failed(op, status);
   Hop& hop = *reinterpret_cast<Hop*>(reinterpret_cast<char*>(op) - offsetof(Hop, op));
-  // acq_rel: the last report passes on what the others saw.
-  if (hop.awaits.fetch_and(~what, std::memory_order_acq_rel) == what) hop.passed();
+  if (status != CWY_OK && !hop.failed(status)) return;
+  // acq_rel: the last report passes on what the others saw. A failure may tell both again.
+  const uint32_t before = hop.awaits.fetch_and(~what, std::memory_order_acq_rel);
+  if (before != 0 && (before & ~what) == 0) hop.passed();
+}
+
+void Journey::give(Hop& hop) {
+  if (hop.bounced) pool_->give(hop.memory);
+  hop.bounced = false;
+  hop.memory = nullptr;
+}
+
+bool Journey::withdraw() {
+  bool waits = false;
+  for (size_t i = 0; Hop* hop = piece(i); ++i) {
+    if (!hop->under_way()) {
+      give(*hop);
+      continue;
+    }
+    waits = true;
+    // Conduits have reported everything, so what is left goes over messages, whose answer may come
+    // late or never: the buffer stays with it.
+    if (lost_ && hop->wired && hop->bounced) {
+      pool_->replace();
+      hop->bounced = false;
+    }
+  }
+  return !waits;
+}
+
+bool Journey::copying() {
+  for (size_t i = 0; Hop* hop = piece(i); ++i) {
+    if (hop->under_way() && !hop->wired) return true;
+  }
+  return false;
 }
 
 void Journey::count_read(Hop& hop) {
@@ -60,25 +108,39 @@ uint32_t Journey::news() {
 namespace {
 
 // Journeys with buffers, and those that wait for some, oldest first. Never held while a client's
-// operation is completed.
+// operation is completed. Not destroyed at exit: journeys that wait for answers of lost peers may
+// be left, which know other objects.
 std::mutex g_mutex;
-std::vector<std::unique_ptr<Journey>> g_active;
-std::deque<std::unique_ptr<Journey>> g_waiting;
+auto& g_active = *new std::vector<std::unique_ptr<Journey>>;
+auto& g_waiting = *new std::deque<std::unique_ptr<Journey>>;
 
 struct Report {
   cwyc_op* op;
   uint32_t what;
+  cwy_status status;
 };
+
+// One that has a failure behind it: has it ended?
+bool end_broken(Journey& j, std::vector<Report>& reports) {
+  if (!j.withdraw()) return false;
+  reports.push_back({j.client(), j.owed(), CWY_ERR_PEER_FAILED});
+  return true;
+}
+
+// Has it ended? What the client is to hear goes to `reports`.
+bool step(Journey& j, std::vector<Report>& reports, uint32_t& moved) {
+  if (!j.broken()) j.advance(moved);
+  const bool finished = j.finished();
+  if (j.broken() && !finished) return end_broken(j, reports);
+  if (const uint32_t what = j.news()) reports.push_back({j.client(), what, CWY_OK});
+  return finished;
+}
 
 // Under g_mutex: one pass over everything.
 uint32_t pass(std::vector<Report>& reports) {
   uint32_t moved = push_landings();
   for (size_t i = 0; i < g_active.size();) {
-    Journey& j = *g_active[i];
-    j.advance(moved);
-    const bool finished = j.finished();
-    if (const uint32_t what = j.news()) reports.push_back({j.client(), what});
-    if (!finished) {
+    if (!step(*g_active[i], reports, moved)) {
       ++i;
       continue;
     }
@@ -86,8 +148,8 @@ uint32_t pass(std::vector<Report>& reports) {
     g_active.pop_back();
     emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
   }
-  while (!g_waiting.empty() && g_waiting.front()->advance(moved)) {
-    // Even a finished one: the next pass reports it.
+  while (!g_waiting.empty() && (g_waiting.front()->broken() || g_waiting.front()->advance(moved))) {
+    // Even a finished or broken one: the next pass reports it.
     g_active.push_back(std::move(g_waiting.front()));
     g_waiting.pop_front();
     ++moved;
@@ -96,7 +158,7 @@ uint32_t pass(std::vector<Report>& reports) {
 }
 
 void tell(const std::vector<Report>& reports) {
-  for (const Report& r : reports) r.op->fn(r.op, r.what, CWY_OK);
+  for (const Report& r : reports) r.op->fn(r.op, r.what, r.status);
 }
 
 }  // namespace
@@ -123,6 +185,25 @@ uint32_t push_journeys() {
   }
   tell(reports);
   return events + static_cast<uint32_t>(reports.size());
+}
+
+void forget_journeys(uint32_t rank) {
+  forget_landings(rank);
+  // The peer's memory that is mapped here goes with the peer, so copies are waited for.
+  for (bool copying = true; copying;) {
+    copying = false;
+    const auto end = [&](Journey& j) {
+      if (j.rank() != rank) return;
+      j.break_off();
+      copying |= j.copying();
+    };
+    {
+      const std::lock_guard lock(g_mutex);
+      for (const auto& j : g_active) end(*j);
+      for (const auto& j : g_waiting) end(*j);
+    }
+    if (copying && progress_devices() == 0) ::sched_yield();
+  }
 }
 
 }  // namespace causeway

@@ -13,6 +13,7 @@
 
 namespace causeway {
 
+class BouncePool;
 class RemoteDevice;
 
 // Both ends of a transfer, as far as this process knows them.
@@ -44,18 +45,29 @@ struct Hop {
   PendingCopy copy;  // first: reports find the piece by its address
   cwyc_op op{};
   size_t at = 0, bytes = 0;
-  bool counted = false;  // Journey::count_read() has seen it
+  char* memory = nullptr;  // the host buffer that the bytes pass through; NULL: no piece
+  bool bounced = false;    // it is of the journey's pool
+  bool wired = false;      // the last hop was the conduit's
+  bool counted = false;    // Journey::count_read() has seen it
   std::atomic<uint32_t> step{0};
   // CWYC_DONE_* still to be reported; reports of one operation may come from several threads.
   std::atomic<uint32_t> awaits{0};
+  std::atomic<bool>* broken = nullptr;  // the journey's, set when its peer turns out to be lost
+
+  // What a piece of a journey has behind it; being on a hop is odd.
+  enum Step : uint32_t { idle, first, first_done, second, second_done };
+  // Acquire: what the hop wrote is there.
+  bool under_way() const { return (step.load(std::memory_order_acquire) & 1) != 0; }
 
   // CWY_OK: `step` has advanced by one; CWY_INPROGRESS: it will; CWY_RETRY: nothing happened.
   // Copies `bytes`; `device` NULL: both sides are host memory.
   cwy_status move(Device* device, void* dst, const void* src);
   // Posts an operation of the conduit or its emulation: `post` is called with `op`.
   template <typename Post>
-  cwy_status send(bool put, Post&& post) {
+  cwy_status send(bool put, std::atomic<bool>& journey_broken, Post&& post) {
     op.fn = transferred;
+    wired = true;
+    broken = &journey_broken;
     awaits.store(put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE,
                  std::memory_order_relaxed);
     return settle(post(&op));
@@ -63,6 +75,7 @@ struct Hop {
 
  private:
   cwy_status settle(cwy_status status);
+  bool failed(cwy_status status);
   void passed();
   static void copied(PendingCopy& copy, cwy_status status);
   static void transferred(cwyc_op* op, uint32_t what, cwy_status status);
@@ -70,7 +83,9 @@ struct Hop {
 
 class Journey {
  public:
-  Journey(const Ends& ends, cwyc_op* client) : ends_(ends), client_(client) {}
+  // `pool`: whose buffers its pieces have, or NULL.
+  Journey(const Ends& ends, BouncePool* pool, cwyc_op* client)
+      : ends_(ends), pool_(pool), client_(client) {}
   virtual ~Journey() = default;
   Journey(const Journey&) = delete;
   Journey& operator=(const Journey&) = delete;
@@ -82,22 +97,51 @@ class Journey {
   uint32_t news();
   cwyc_op* client() const { return client_; }
 
+  // In a process that survives its peers: a hop failed, or the peer is lost, so the rest of the way
+  // is not gone. Acquire: what failed has been noted.
+  bool broken() const { return broken_.load(std::memory_order_acquire); }
+  // The peer's process is lost and its connections are purged.
+  void break_off() {
+    lost_ = true;
+    broken_.store(true, std::memory_order_release);
+  }
+  // Of a broken one: gives back what no hop uses. True when none is under way.
+  bool withdraw();
+  // Does a device copy for it?
+  bool copying();
+  // CWYC_DONE_* that the client waits for.
+  uint32_t owed() const {
+    return ends_.put && !told_local_ ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
+  }
+  uint32_t rank() const { return ends_.connection().peer->rank; }
+
  protected:
+  // The pieces; NULL behind the last one.
+  virtual Hop* piece(size_t i) = 0;
+  // Frees the piece's buffer.
+  void give(Hop& hop);
   // The piece's source has been read. Counted here and not by the report, which may be another
   // thread's.
   void count_read(Hop& hop);
 
   Ends ends_;
+  BouncePool* pool_;
+  // By the thread that moves journeys, and by reports of hops.
+  std::atomic<bool> broken_{false};
 
  private:
   cwyc_op* client_;
   uint64_t read_ = 0;  // bytes of the source
-  bool told_local_ = false;
+  bool told_local_ = false, lost_ = false;
 };
 
 // Hands a journey to the polls, behind those that wait for buffers. Returns CWY_INPROGRESS.
 cwy_status launch(std::unique_ptr<Journey> journey);
 // Moves every journey forward; from polls only.
 uint32_t push_journeys();
+// In a process that survives its peers: the rank's process is lost, and its connections have been
+// purged. Ends what was under way with it, on either side, and frees its buffers. Waits for devices
+// only. Not from handlers.
+void forget_journeys(uint32_t rank);
 
 }  // namespace causeway

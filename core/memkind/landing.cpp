@@ -13,6 +13,7 @@
 #include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
+#include "object/runtime.h"
 #include "object/segment.h"
 #include "rma/emulation.h"
 
@@ -48,6 +49,8 @@ class Visit {
   const Peer& peer() const { return peer_; }
   void advance(uint32_t& moved);
   bool finished() const { return done_ == length_ || gone_; }
+  // Relaxed: the peer writes nothing any more, so nothing is passed on.
+  void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
   // From a handler: the peer has filled a berth, or emptied it.
   void given_back(uint32_t berth) {
     if (berth >= berths_.size() ||
@@ -93,7 +96,8 @@ class Visit {
   Device& device_;
   const uint64_t piece_;
   uint64_t next_ = 0, done_ = 0;
-  bool peer_is_gone_ = false, gone_ = false;
+  std::atomic<bool> peer_is_gone_{false};
+  bool gone_ = false;
   std::vector<Berth> berths_;
 };
 
@@ -145,7 +149,7 @@ bool Visit::send(const int32_t* args, unsigned nargs, const std::string& payload
   const cwy_status status =
       try_send_internal(peer_, Internal::device_stage, args, nargs,
                         payload.empty() ? nullptr : payload.data(), payload.size(), false);
-  peer_is_gone_ |= status < 0 && status != CWY_RETRY;
+  if (status < 0 && status != CWY_RETRY) lose_peer();
   return status == CWY_OK;
 }
 
@@ -200,7 +204,7 @@ bool Visit::push(Berth& berth, uint32_t& moved) {
 }
 
 void Visit::advance(uint32_t& moved) {
-  if (peer_is_gone_) {
+  if (peer_is_gone_.load(std::memory_order_relaxed)) {
     gone_ = leave();
     return;
   }
@@ -241,10 +245,16 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
+// The last words of a process that is lost come after it was forgotten.
+bool may_be_late() {
+  return runtime().survives_failures();
+}
+
 void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
   const std::lock_guard lock(g_mutex);
   const auto found = nargs == 3 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
   if (found == g_visits.end() || found->second->peer().rank != from.rank) {
+    if (may_be_late()) return;
     fatal(kCall, "rank {} speaks of a transfer that it did not ask for", from.rank);
   }
   found->second->given_back(static_cast<uint32_t>(args[2]));
@@ -257,6 +267,7 @@ void on_answer(const Peer& from, const int32_t* args, unsigned nargs, const void
   const auto found = nargs == (grant ? 10u : 3u) ? g_clients.find(static_cast<uint32_t>(args[1]))
                                                  : g_clients.end();
   if (found == g_clients.end()) {
+    if (may_be_late()) return;
     fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
   }
   if (!grant) return found->second->landed(static_cast<uint32_t>(args[2]));
@@ -302,6 +313,13 @@ uint32_t push_landings() {
     emulations_waiting.fetch_sub(static_cast<uint32_t>(ended), std::memory_order_relaxed);
   }
   return moved;
+}
+
+void forget_landings(uint32_t rank) {
+  const std::lock_guard lock(g_mutex);
+  for (const auto& [number, visit] : g_visits) {
+    if (visit->peer().rank == rank) visit->lose_peer();
+  }
 }
 
 uint32_t enter_landings(LandingClient& client) {

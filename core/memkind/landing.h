@@ -24,6 +24,8 @@ void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payl
 
 // Moves what peers asked for forward: from polls only, one thread at a time.
 uint32_t push_landings();
+// What the rank asked for, whose process is lost, ends with the polls that follow.
+void forget_landings(uint32_t rank);
 
 // A berth that this process may use, as the owner says.
 struct Grant {

@@ -16,20 +16,18 @@ class Pipeline final : public Journey {
   bool advance(uint32_t& moved) override;
   bool finished() const override { return done_ == ends_.length; }
 
- private:
-  struct Part : Hop {
-    char* buffer = nullptr;
-  };
-  enum Step : uint32_t { idle, loading, loaded, storing, stored };
-  cwy_status hop(Part& part, bool first);
-  bool take_buffer(Part& part);
-  // The part's next step; false when it has to wait.
-  bool push(Part& part, uint32_t& moved);
+ protected:
+  Hop* piece(size_t i) override { return i < parts_.size() ? &parts_[i] : nullptr; }
 
-  Device& device_;
+ private:
+  cwy_status hop(Hop& part, bool is_first);
+  bool take_buffer(Hop& part);
+  // The part's next step; false when it has to wait.
+  bool push(Hop& part, uint32_t& moved);
+
   uint64_t chunk_;
   size_t next_ = 0, done_ = 0;
-  std::vector<Part> parts_;
+  std::vector<Hop> parts_;
 };
 
 }  // namespace causeway

@@ -1,5 +1,7 @@
 #include "memkind/remote.h"
 
+#include <sched.h>
+
 #include <cstring>
 
 #include "diag/error.h"
@@ -147,7 +149,12 @@ cwyc_rkey* FarArena::right(const Connection& c) {
 }
 
 RemoteDevice::~RemoteDevice() {
-  if (import_ != nullptr) device_->module().import_close(device_->kind(), import_);
+  if (import_ == nullptr) return;
+  // Acquire: the copies' reports came before. Only those to a process that was lost are left here.
+  while (copies.load(std::memory_order_acquire) != 0) {
+    if (device_->progress() == 0) ::sched_yield();
+  }
+  device_->module().import_close(device_->kind(), import_);
 }
 
 }  // namespace causeway

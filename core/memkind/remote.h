@@ -3,6 +3,7 @@
 
 #include <causeway/memkind.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,8 @@ class RemoteDevice {
   FarArena& arena(bool put, uint32_t number, const std::string& packed, const Peer& peer);
   // Why mapped() answers NULL; for the error that says that staging is forbidden.
   std::string obstacle() const;
+  // Copies under way in memory that is mapped here, which is not let go before they have ended.
+  std::atomic<uint32_t> copies{0};
 
  private:
   void open();

@@ -3,9 +3,13 @@
 #include <algorithm>
 
 #include "am/internal.h"
+#include "diag/error.h"
+#include "diag/log.h"
 #include "memkind/bounce.h"
 #include "memkind/remote.h"
 #include "object/endpoint.h"
+#include "object/fatal.h"
+#include "object/runtime.h"
 #include "object/segment.h"
 #include "rma/emulation.h"
 #include "rma/local.h"
@@ -20,7 +24,8 @@ constexpr uint32_t kHostParts = 8;
 }  // namespace
 
 StagedTransfer::StagedTransfer(const Ends& ends, cwyc_op* op)
-    : Journey(ends, op),
+    : Journey(ends, ends.local_device != nullptr ? &ends.local_device->bounces(!ends.put) : nullptr,
+              op),
       number_(enter_landings(*this)),
       parts_(ends.local_device != nullptr ? ends.local_device->policy().depth : kHostParts) {
   ends_.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
@@ -59,6 +64,21 @@ bool StagedTransfer::ask() {
   return asked_;
 }
 
+// False when that process is no more, whose memory cannot be opened.
+bool StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
+  try {
+    FarArena& arena = ends_.remote->arena(ends_.put, grant.arena, grant.packed, peer);
+    if (arena.here(grant.addr) == nullptr) arena.right(ends_.connection());
+    arena_ = &arena;
+    return true;
+  } catch (const Error& e) {
+    if (!runtime().survives_failures()) fatal("staged transfer", "{}", e.text());
+    log_warn("staged transfer: {}", e.text());
+    broken_.store(true, std::memory_order_release);
+    return false;
+  }
+}
+
 // A grant, and the host memory that its bytes pass through. Buffers of the device's are taken by
 // whoever has a berth, so that no transfer holds one while it waits for the other.
 bool StagedTransfer::take(Part& part) {
@@ -66,13 +86,13 @@ bool StagedTransfer::take(Part& part) {
   if (granted_.empty()) return false;
   Grant& grant = granted_.front();
   Peer& peer = *ends_.connection().peer;
-  if (arena_ == nullptr) arena_ = &ends_.remote->arena(ends_.put, grant.arena, grant.packed, peer);
+  if (arena_ == nullptr && !open_arena(grant, peer)) return false;
   part.memory = arena_->here(grant.addr);
   part.mapped = part.memory != nullptr;
   part.bounced = false;
   if (part.mapped && ends_.local_device != nullptr) arena_->pin(*ends_.local_device);
   if (!part.mapped && ends_.local_device != nullptr) {
-    part.memory = ends_.local_device->bounces(!ends_.put).take();
+    part.memory = pool_->take();
     if (part.memory == nullptr) return false;
     part.bounced = true;
   }
@@ -87,13 +107,12 @@ bool StagedTransfer::take(Part& part) {
 
 cwy_status StagedTransfer::wire(Part& part) {
   const Connection& c = ends_.connection();
-  cwyc_mem* const lmem =
-      part.bounced ? ends_.local_device->bounces(!ends_.put).memory().registration(c.cep->conduit)
-                   : local_registration(ends_.conn, part.memory, part.bytes);
+  cwyc_mem* const lmem = part.bounced ? pool_->registration(part.memory, c.cep->conduit)
+                                      : local_registration(ends_.conn, part.memory, part.bytes);
   cwyc_rkey* const right = arena_->right(c);
   const uint64_t berth = part.grant.addr;
   const bool reached = right != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
-  return part.send(ends_.put, [&](cwyc_op* op) {
+  return part.send(ends_.put, broken_, [&](cwyc_op* op) {
     const cwyc_ops& ops = host_table(c);
     cwy_status status = CWY_ERR_UNSUPPORTED;
     if (reached && ends_.put) {
@@ -112,9 +131,9 @@ cwy_status StagedTransfer::wire(Part& part) {
 // A put copies first, a get last; a hop that is not needed is passed over.
 bool StagedTransfer::hop(Part& part, bool is_first) {
   const bool copying = is_first == ends_.put;
-  part.step.store(is_first ? first : second, std::memory_order_relaxed);
+  part.step.store(is_first ? Hop::first : Hop::second, std::memory_order_relaxed);
   if (copying ? !copies(part) : part.mapped) {
-    part.step.store(is_first ? first_done : second_done, std::memory_order_relaxed);
+    part.step.store(is_first ? Hop::first_done : Hop::second_done, std::memory_order_relaxed);
     return true;
   }
   char* const place = ends_.local + part.at;
@@ -123,7 +142,7 @@ bool StagedTransfer::hop(Part& part, bool is_first) {
                                 : part.move(ends_.local_device, ends_.put ? part.memory : place,
                                             ends_.put ? place : part.memory);
   if (status != CWY_RETRY) return status == CWY_OK;
-  part.step.store(is_first ? idle : first_done, std::memory_order_relaxed);
+  part.step.store(is_first ? Hop::idle : Hop::first_done, std::memory_order_relaxed);
   return false;
 }
 
@@ -135,11 +154,10 @@ bool StagedTransfer::give_back(Part& part, uint32_t& moved) {
                         false) != CWY_OK) {
     return false;
   }
-  if (part.bounced) ends_.local_device->bounces(!ends_.put).give(part.memory);
-  part.memory = nullptr;
+  give(part);
   given_back_ += part.bytes;
   ++moved;
-  part.step.store(idle, std::memory_order_relaxed);
+  part.step.store(Hop::idle, std::memory_order_relaxed);
   return true;
 }
 
@@ -147,14 +165,14 @@ bool StagedTransfer::give_back(Part& part, uint32_t& moved) {
 bool StagedTransfer::push(Part& part, uint32_t& moved) {
   // Acquire: what the hop wrote is there.
   const uint32_t step = part.step.load(std::memory_order_acquire);
-  const bool read = (step == first_done && copies(part)) || step == second_done;
+  const bool read = (step == Hop::first_done && copies(part)) || step == Hop::second_done;
   if (read) count_read(part);
   switch (step) {
-    case idle:
+    case Hop::idle:
       return (part.memory != nullptr || take(part)) && hop(part, true);
-    case first_done:
+    case Hop::first_done:
       return hop(part, false);
-    case second_done:
+    case Hop::second_done:
       return give_back(part, moved);
     default:
       return false;  // on a hop
@@ -164,7 +182,7 @@ bool StagedTransfer::push(Part& part, uint32_t& moved) {
 bool StagedTransfer::advance(uint32_t& moved) {
   if (!asked_ && !ask()) return true;
   for (Part& part : parts_) {
-    while (push(part, moved)) {
+    while (!broken() && push(part, moved)) {
     }
   }
   return true;

@@ -26,18 +26,19 @@ class StagedTransfer final : public Journey, public LandingClient {
     landed_.fetch_add(bytes, std::memory_order_release);
   }
 
+ protected:
+  Hop* piece(size_t i) override { return i < parts_.size() ? &parts_[i] : nullptr; }
+
  private:
   // Two hops at most on this side: between the client's memory and a host buffer (`copying`), and
   // between a host buffer and the berth (`wiring`). A berth that is mapped here is the host buffer;
   // so is the client's memory when it is the host's.
   struct Part : Hop {
     Grant grant;
-    char* memory = nullptr;  // the host buffer
-    bool mapped = false;     // it is the berth
-    bool bounced = false;    // it is one of the device's
+    bool mapped = false;  // `memory` is the berth
   };
-  enum Step : uint32_t { idle, first, first_done, second, second_done };
   bool ask();
+  bool open_arena(const Grant& grant, const Peer& peer);
   bool take(Part& part);
   bool copies(const Part& part) const { return part.mapped || ends_.local_device != nullptr; }
   bool hop(Part& part, bool is_first);

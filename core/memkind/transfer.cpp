@@ -73,25 +73,40 @@ void find_there(Ends& e, const RemoteSegment& host) {
 struct DirectCopy : PendingCopy {
   cwyc_op* client = nullptr;
   uint32_t what = 0;
+  RemoteDevice* remote = nullptr;  // it counts the copy
+
+  static std::unique_ptr<DirectCopy> begin(const Ends& e, cwyc_op* op);
+  // The copy has ended, or was not begun.
+  void leave() const {
+    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    if (remote != nullptr) remote->copies.fetch_sub(1, std::memory_order_release);
+  }
 };
 
-cwy_status copy_directly(const Ends& e, Device& mover, cwyc_op* op) {
+std::unique_ptr<DirectCopy> DirectCopy::begin(const Ends& e, cwyc_op* op) {
   auto copy = std::make_unique<DirectCopy>();
   copy->client = op;
   copy->what = e.put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
+  copy->remote = e.remote;
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+  if (e.remote != nullptr) e.remote->copies.fetch_add(1, std::memory_order_relaxed);
+  return copy;
+}
+
+cwy_status copy_directly(const Ends& e, Device& mover, cwyc_op* op) {
+  auto copy = DirectCopy::begin(e, op);
   copy->fn = [](PendingCopy& self, cwy_status status) {
     const std::unique_ptr<DirectCopy> own(static_cast<DirectCopy*>(&self));
     if (status != CWY_OK) own->device->copy_failed(status, own->dst, own->src, own->length);
-    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    own->leave();
     own->client->fn(own->client, own->what, CWY_OK);
   };
-  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
   const cwy_status status =
       start_copy(mover, e.put ? e.there : e.local, e.put ? e.local : e.there, e.length, *copy);
   if (status == CWY_INPROGRESS) {
     (void)copy.release();  // the report's now
   } else {
-    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    copy->leave();
   }
   return status;
 }

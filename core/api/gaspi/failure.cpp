@@ -10,6 +10,7 @@
 #include "api/gaspi/world.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "memkind/journey.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
 
@@ -82,6 +83,7 @@ uint32_t take_changes(World& w) {
   for (const uint32_t rank : lost) {
     w.work.fetch_sub(1, std::memory_order_relaxed);
     purge_connections(base_peer(w.peer(rank)));
+    forget_journeys(rank);
     forget_process(w, rank);
   }
   for (auto& [rank, card] : arrivals) {
