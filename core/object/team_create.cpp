@@ -15,6 +15,7 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "event/event.h"
+#include "memkind/device.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -84,6 +85,12 @@ uint64_t scratch_address(const char* call, const Endpoint& ep, gex_Addr_t addr, 
   if (segment == nullptr) {
     fatal(call, "scratch was granted, but no segment is bound to the endpoint with index {}",
           ep.index());
+  }
+  if (segment->device() != nullptr) {  // "Memory Kinds" 5.3, item 20
+    fatal(call,
+          "scratch was granted in memory of {}, to which the endpoint with index {} is bound; "
+          "scratch lies in host memory: pass GEX_FLAG_TM_NO_SCRATCH for teams with device memory",
+          segment->device()->name(), ep.index());
   }
   const auto base = reinterpret_cast<uint64_t>(segment->addr());
   const auto at =

@@ -134,6 +134,14 @@ void bound_twice() {
   gex_Segment_Create(&other, g_client, nullptr, kBytes, b.kind, 0);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(b.ep, other, 0)));
 }
+// "Memory Kinds" 5.3, item 20: scratch lies in host memory.
+void scratch() {
+  const Bound b = bind();
+  gex_EP_Location_t members[] = {{0, gex_EP_QueryIndex(b.ep)}};
+  gex_Addr_t at[] = {b.base};
+  gex_TM_t team = GEX_TM_INVALID;
+  gex_TM_Create(&team, 1, g_tm, members, 1, at, kBytes / 2, GEX_FLAG_TM_LOCAL_SCRATCH);
+}
 void unpublished() {
   Bound b;
   if (create(&b.kind) != GASNET_OK) std::exit(1);
@@ -206,7 +214,7 @@ struct What {
 constexpr What kAll[] = {{"mixed", mixed},       {"mixed_remote", mixed_remote},
                          {"mixed_indexed", mixed_indexed}, {"mixed_devices", mixed_devices},
                          {"two_kinds", two_kinds}, {"bound_twice", bound_twice},
-                         {"unpublished", unpublished},
+                         {"unpublished", unpublished}, {"scratch", scratch},
                          {"outside", outside},   {"freed", freed},
                          {"in_use", in_use},     {"destroy_host", destroy_host},
                          {"primordial", primordial}, {"transfer", transfer},
