@@ -28,12 +28,6 @@ gaspi_return_t local_bytes(const World& w, const char* call, unsigned segment, u
                   fmt::format("[{}, {}) leaves local segment {} of {} bytes", offset, offset + size,
                               segment, s->size));
   }
-  if (s->on_device) {
-    return refuse(GASPI_ERR_DEVICE, call,
-                  fmt::format("segment {} is device memory; passive messages come from host memory "
-                              "and go there",
-                              segment));
-  }
   *out = s->base + offset;
   return GASPI_SUCCESS;
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "api/gaspi/world.h"
+#include "memkind/places.h"
 #include "progress/poll.h"
 #include "progress/progress_thread.h"
 
@@ -55,7 +55,7 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
       std::find_if(offers_.begin(), offers_.end(), [](const Offer& o) { return o.arrived; });
   if (here != offers_.end()) {
     if (here->text.size() > room) return GASPI_ERR_INV_SIZE;
-    if (!here->text.empty()) std::memcpy(to, here->text.data(), here->text.size());
+    causeway::copy_bytes("gaspi_passive_receive()", to, here->text.data(), here->text.size());
     *from = static_cast<gaspi_rank_t>(here->from);
     if (here->number != 0) post(world_, here->from, Letter::passive_taken, {here->number});
     offers_.erase(here);
@@ -136,8 +136,9 @@ void Passive::on_letter(uint32_t from, Letter letter, const Header& header, std:
       break;
     case Letter::passive_go:
       if (known) {
-        post(world_, from, Letter::passive_data, {header.a},
-             std::string(static_cast<const char*>(send->second.data), send->second.size));
+        std::string data(send->second.size, '\0');
+        causeway::copy_bytes("gaspi_passive_send()", data.data(), send->second.data, data.size());
+        post(world_, from, Letter::passive_data, {header.a}, std::move(data));
       } else {
         post(world_, from, Letter::passive_cancel, {header.a});
       }

@@ -157,4 +157,22 @@ module gaspi_types
     integer(gaspi_timeout_t) :: sn_timeout
     type(gaspi_dev_config_t) :: dev_config
   end type gaspi_config_t
+
+  ! 7.2: what gaspi_segment_bind and gaspi_segment_use are given. Functions where C has macros with
+  ! an argument: of the number of a device.
+  integer(gaspi_memory_description_t), parameter :: GASPI_MEMORY_HOST = 0
+
+contains
+
+  pure integer(gaspi_memory_description_t) function GASPI_MEMORY_CUDA(device)
+    integer, intent(in) :: device
+    GASPI_MEMORY_CUDA = ior(65536_gaspi_memory_description_t, &
+                            int(device, gaspi_memory_description_t))
+  end function GASPI_MEMORY_CUDA
+
+  pure integer(gaspi_memory_description_t) function GASPI_MEMORY_HIP(device)
+    integer, intent(in) :: device
+    GASPI_MEMORY_HIP = ior(131072_gaspi_memory_description_t, &
+                           int(device, gaspi_memory_description_t))
+  end function GASPI_MEMORY_HIP
 end module gaspi_types
