@@ -26,6 +26,8 @@ foreach(network ofi ucx)
     netns_test(gaspi.${network}.${case} netns_gaspi_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gaspi_failure> $<TARGET_FILE:heat> ${network} ${case})
   endforeach()
+  netns_test(memkind.${network} netns_memkind_test.sh $<TARGET_FILE:causeway>
+    $<TARGET_FILE:spec_mk_par> ${CAUSEWAY_STANDINS} cuda ${network})
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()
