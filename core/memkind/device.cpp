@@ -14,6 +14,7 @@
 #include "event/op.h"
 #include "loader/signal_keeper.h"
 #include "memkind/bounce.h"
+#include "memkind/pins.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 
@@ -128,6 +129,7 @@ KindPolicy kind_policy(const Config& config, const std::string& plugin) {
                      : *s == "always" ? Staging::always
                                       : Staging::allow;
   }
+  if (const std::string* s = text("pin")) policy.pin = parse_size(*s);
   if (const std::string* s = text("chunk")) policy.chunk = parse_size(*s);
   if (const std::string* s = text("depth")) policy.depth = static_cast<uint32_t>(std::stoul(*s));
   if (const std::string* s = text("ipc")) policy.ipc = *s != "never";
@@ -149,6 +151,7 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, Ki
 }
 
 Device::~Device() {
+  unpin_all(*this);
   for (auto& pool : bounces_) pool.reset();
   for (auto& pool : berths_) pool.reset();
   module().destroy(kind_);

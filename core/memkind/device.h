@@ -19,8 +19,9 @@ namespace causeway {
 struct KindPolicy {
   enum class Staging { allow, forbid, always };
   Staging staging = Staging::allow;
-  bool ipc = true;     // other processes' memory is opened where the kind can
-  bool native = true;  // conduits that know the kind's memory get it
+  bool ipc = true;                   // other processes' memory is opened where the kind can
+  bool native = true;                // conduits that know the kind's memory get it
+  uint64_t pin = uint64_t{4} << 30;  // bytes of host segments that are page-locked
   size_t chunk = 1 << 20;
   uint32_t depth = 4;  // buffers of each direction
 };

@@ -8,6 +8,7 @@
 #include "diag/error.h"
 #include "memkind/device.h"
 #include "memkind/journey.h"
+#include "memkind/pins.h"
 #include "memkind/pipeline.h"
 #include "memkind/places.h"
 #include "memkind/remote.h"
@@ -88,6 +89,8 @@ std::unique_ptr<DirectCopy> DirectCopy::begin(const Ends& e, cwyc_op* op) {
   copy->client = op;
   copy->what = e.put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
   copy->remote = e.remote;
+  if (e.local_device == nullptr) pin_for_copy(*e.there_device, e.local, e.length);
+  if (e.there_device == nullptr) pin_for_copy(*e.local_device, e.there, e.length);
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
   if (e.remote != nullptr) e.remote->copies.fetch_add(1, std::memory_order_relaxed);
   return copy;

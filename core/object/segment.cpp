@@ -14,6 +14,7 @@
 #include "diag/log.h"
 #include "memkind/device.h"
 #include "memkind/memkind.h"
+#include "memkind/pins.h"
 #include "memkind/places.h"
 #include "memkind/remote.h"
 #include "object/client.h"
@@ -93,6 +94,18 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
     if (covered >= end) return true;
   }
   return covered > addr && covered >= end;
+}
+
+bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size) {
+  const std::shared_lock lock(g_segments_mutex);
+  for (auto at = g_segments.begin(); at != g_segments.end() && at->first <= addr; ++at) {
+    const bool everything = at->second - at->first == UINT64_MAX;
+    if (everything || addr >= at->second || length > at->second - addr) continue;
+    *base = at->first;
+    *size = at->second - at->first;
+    return true;
+  }
+  return false;
 }
 
 size_t measure_max_segment() {
@@ -295,6 +308,7 @@ Segment::~Segment() {
       break;
     }
   }
+  if (device_ == nullptr) unpin_range(reinterpret_cast<uint64_t>(addr_), size_);
   for (const Registration& r : registrations_) {
     r.conduit->module().mem_release(r.conduit->domain(), r.mem);
   }

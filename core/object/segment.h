@@ -110,6 +110,9 @@ struct PackedSegment {
 // or not? Any thread, any context.
 bool in_any_segment(uint64_t addr, uint64_t length);
 
+// A segment that holds all of the range, but for one of everything. Any thread, any context.
+bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size);
+
 // gasnet_getMaxLocalSegmentSize: configured or derived from memory free on this host, shared
 // among its ranks. Measured once, when this rank writes its card, so that what a client was told
 // is what it may ask for; the job's least is the least of the cards.

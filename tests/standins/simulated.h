@@ -11,6 +11,7 @@
 //   MEMORY        bytes of each (1 GiB)
 //   LATENCY       nanoseconds of a copy (5000)
 //   BANDWIDTH     bytes per nanosecond (16), also fractions
+//   PAGEABLE      the part of it that copies of host memory have that is not page-locked (1)
 //   VERSION       the driver's version, as it numbers them
 //   FAIL          what fails: "init", "alloc", "ipc", "no-uva", or "lost:N": from the Nth copy on
 //                 every call says that the device is lost

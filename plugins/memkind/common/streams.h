@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "gpu.h"
 
@@ -73,13 +75,27 @@ class StreamDevice : public cwym_kind {
     return CWY_OK;
   }
 
+  // Counted, and what the program locked by itself stays locked.
   cwy_status pin(void* addr, uint64_t length, cwy_err* err) override {
+    const std::lock_guard lock(pins_mutex_);
+    if (const auto known = pins_.find(addr); known != pins_.end()) {
+      ++known->second.count;
+      return CWY_OK;
+    }
     const typename V::Current current(where_);
     const int result = V::lock(addr, length);
-    if (result == 0 || result == V::kAlreadyLocked) return CWY_OK;
-    return V::fail(err, V::kLock, result);
+    if (result != 0 && result != V::kAlreadyLocked) return V::fail(err, V::kLock, result);
+    pins_[addr] = {1, result == 0};
+    return CWY_OK;
   }
   cwy_status unpin(void* addr) override {
+    const std::lock_guard lock(pins_mutex_);
+    const auto known = pins_.find(addr);
+    if (known == pins_.end()) return CWY_ERR_INVALID;
+    if (--known->second.count != 0) return CWY_OK;
+    const bool ours = known->second.ours;
+    pins_.erase(known);
+    if (!ours) return CWY_OK;
     const typename V::Current current(where_);
     const int result = V::unlock(addr);
     return result == V::kNotLocked ? CWY_ERR_INVALID : V::status_of(result);
@@ -130,7 +146,13 @@ class StreamDevice : public cwym_kind {
   typename V::Where where_{};
 
  private:
+  struct Pinned {
+    unsigned count;
+    bool ours;
+  };
   void* streams_[kDirections] = {};
+  std::mutex pins_mutex_;
+  std::map<void*, Pinned> pins_;
 };
 
 // What both drivers' open() begins with: is there a device with that number?

@@ -2,6 +2,8 @@
 // device that is slow against everything that the processor does, so that what is measured is
 // whether the device ever waits, not how busy this machine is.
 //   spec_mk_rates put       64 MiB to the neighbor's device: 0.9 of the raw copy's speed at least
+//   spec_mk_rates pinned    the same by one copy, from the attached segment, where the device copies
+//                           memory that is not page-locked at a third of the speed
 //   spec_mk_rates overlap   a put and a get at once take less time than one after the other
 //   spec_mk_rates peer      device to device through an IPC handle: 0.95 of the raw copy's speed
 #include <gasnet_coll.h>
@@ -90,6 +92,26 @@ bool put(const Setup& s) {
   return seen == source && judge("staged put beside the driver's copy", raw / ours, 0.9);
 }
 
+bool pinned(const Setup& s) {
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  if (gex_Segment_Create(&segment, gex_TM_QueryClient(s.tm), nullptr, kMost, GEX_MK_HOST, 0) !=
+      GASNET_OK) {
+    return false;
+  }
+  auto* const source = static_cast<char*>(gex_Segment_QueryAddr(segment));
+  std::memset(source, 5, kMost);
+  std::vector<char> locked(kMost, 6), seen(kMost);
+  if (!mk::access().pin(0, locked.data(), kMost)) return false;
+  const double raw = best([&] { mk::access().copy(0, s.own + kMost, locked.data(), kMost); });
+  const double ours = best(
+      [&] { gex_RMA_PutBlocking(s.from_host, s.peer, s.there, source, kMost, 0); }, raw / 0.9);
+  gex_RMA_GetBlocking(s.from_host, seen.data(), s.peer, s.there, kMost, 0);
+  // What was page-locked is let go with its memory.
+  gex_Segment_Destroy(segment, 0);
+  return seen == std::vector<char>(kMost, 5) &&
+         judge("put from a segment beside the driver's copy of page-locked memory", raw / ours, 0.9);
+}
+
 bool overlap(const Setup& s) {
   constexpr size_t kBytes = size_t{16} << 20;
   std::vector<std::byte> source(kBytes, std::byte{1}), target(kBytes);
@@ -126,7 +148,10 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   bool good = true;
   if (s.me == 0) {
-    good = what == "put" ? put(s) : what == "overlap" ? overlap(s) : what == "peer" && peer(s);
+    good = what == "put"       ? put(s)
+           : what == "pinned"  ? pinned(s)
+           : what == "overlap" ? overlap(s)
+                               : what == "peer" && peer(s);
   }
   std::fflush(stdout);
   gex_Event_Wait(gex_Coll_BarrierNB(s.tm, 0));

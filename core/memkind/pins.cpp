@@ -1,0 +1,93 @@
+#include "memkind/pins.h"
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "diag/log.h"
+#include "memkind/device.h"
+#include "object/segment.h"
+
+namespace causeway {
+namespace {
+
+// Drivers copy less than that through buffers of their own without waiting (CUDA driver API, "API
+// synchronization behavior"), and page-locking costs more than such copies gain.
+constexpr size_t kLeast = 64 << 10;
+
+struct Pin {
+  Device* device;
+  uint64_t base, size;
+  bool held;  // false: it was refused, and is not tried again
+};
+std::mutex g_mutex;
+// Not destroyed at exit: devices may go later.
+auto& g_pins = *new std::vector<Pin>;
+std::atomic<size_t> g_count{0};  // relaxed: the thread that ends a segment ended its copies before
+
+void let_go(const Pin& pin) {
+  if (!pin.held) return;
+  pin.device->module().unpin_host(pin.device->kind(), reinterpret_cast<void*>(pin.base));
+}
+
+template <typename Which>
+void let_go_if(Which&& which) {
+  if (g_count.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(g_mutex);
+  std::erase_if(g_pins, [&](const Pin& pin) {
+    if (!which(pin)) return false;
+    let_go(pin);
+    return true;
+  });
+  g_count.store(g_pins.size(), std::memory_order_relaxed);
+}
+
+// Under g_mutex.
+bool is_known(const Device& device, uint64_t base, uint64_t size) {
+  for (const Pin& pin : g_pins) {
+    if (pin.device == &device && pin.base <= base && base + size <= pin.base + pin.size)
+      return true;
+  }
+  return false;
+}
+
+uint64_t held_by(const Device& device) {
+  uint64_t bytes = 0;
+  for (const Pin& pin : g_pins) bytes += pin.device == &device && pin.held ? pin.size : 0;
+  return bytes;
+}
+
+}  // namespace
+
+void pin_for_copy(Device& device, const void* host, size_t length) {
+  const uint64_t most = device.policy().pin;
+  if (length <= kLeast || most == 0) return;
+  const auto at = reinterpret_cast<uint64_t>(host);
+  const std::lock_guard lock(g_mutex);
+  uint64_t base = 0, size = 0;
+  if (is_known(device, at, length) || !find_segment(at, length, &base, &size)) return;
+  const uint64_t held = held_by(device);
+  bool pinned = false;
+  if (size <= most && held <= most - size) {
+    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+    pinned = device.module().pin_host(device.kind(), reinterpret_cast<void*>(base), size, &err) ==
+             CWY_OK;
+    log_debug("{}: the segment of {} bytes at {:#x} is {}page-locked{}", device.name(), size, base,
+              pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", err.text));
+  } else {
+    log_info("{}: copies of the segment of {} bytes at {:#x} are slower: memkinds.{}.pin allows {}",
+             device.name(), size, base, device.plugin_name(), most);
+  }
+  g_pins.push_back({&device, base, size, pinned});
+  g_count.store(g_pins.size(), std::memory_order_relaxed);
+}
+
+void unpin_range(uint64_t base, uint64_t size) {
+  let_go_if([&](const Pin& pin) { return pin.base == base && pin.size == size; });
+}
+
+void unpin_all(Device& device) {
+  let_go_if([&](const Pin& pin) { return pin.device == &device; });
+}
+
+}  // namespace causeway
