@@ -84,7 +84,7 @@ int32_t score_all_rabenseifner(const cwyl_shape* s) {
   return s->bytes >= 4 * kKi ? 25 : 15;
 }
 int32_t score_ring(const cwyl_shape* s) {
-  return s->bytes >= 16 * kKi * s->team_size ? 30 : 7;
+  return s->bytes >= 32 * kKi * s->team_size ? 30 : 7;
 }
 
 template <void (*Write)(const Run&)>
