@@ -210,7 +210,8 @@ const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
   shape.element_bytes = args.element_bytes;
   shape.host_count = info_.host_count;
   shape.nbrhd_most = nbrhd_most_;
-  const CollectiveTable::Candidate& found = *runtime().collectives().choose(shape).candidate;
+  const CollectiveTable::Candidate& found =
+      *runtime().collectives().choose(shape, team_->memory_classes()).candidate;
   last = {bytes, args.element_bytes, args.dt, args.opcode, args.flags, &found};
   return found;
 }
