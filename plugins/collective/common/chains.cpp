@@ -4,8 +4,14 @@
 namespace base {
 namespace {
 
-// Stretches from here on go straight into the receiver's buffer, where that can be reached.
-constexpr uint64_t kStraightLeast = 64 << 10;
+// Stretches beyond what slots can take at once go straight into the receiver's buffer, where that
+// can be reached; not where messages are long: they cost no more than puts, and no answers.
+uint32_t straight_channel(const Run& run, uint64_t stretch) {
+  constexpr uint64_t kShortMessages = 32 << 10;
+  const bool pays = run.info->put_max <= kShortMessages &&
+                    stretch >= kMostSlots * run.info->put_max;
+  return pays ? 0 : kNoChannel;
+}
 
 bool overlap(const Run& run) {
   const auto* dst = static_cast<const uint8_t*>(run.args->dst);
@@ -17,7 +23,7 @@ bool overlap(const Run& run) {
 }  // namespace
 
 void broadcast_chain(const Run& run) {
-  begin(run, 1, 5, total_bytes(run) >= kStraightLeast ? 0 : kNoChannel);
+  begin(run, 1, 5, straight_channel(run, total_bytes(run)));
   const uint32_t size = run.info->size, rank = run.info->rank, root = run.args->root;
   const uint32_t v = (rank + size - root) % size;
   const uint64_t bytes = total_bytes(run);
@@ -106,8 +112,7 @@ void reduce_one_chain(const Run& run) {
 // order of the ring, which is not that of the ranks.
 void reduce_all_ring(const Run& run) {
   const uint32_t size = run.info->size, rank = run.info->rank;
-  const bool is_long = total_bytes(run) / size >= kStraightLeast;
-  begin(run, 1, 6 * size + 2, is_long ? 0 : kNoChannel);
+  begin(run, 1, 6 * size + 2, straight_channel(run, total_bytes(run) / size));
   const Parts parts{run.args->count, run.args->element_bytes, size};
   const auto* src = static_cast<const uint8_t*>(run.args->src);
   auto* dst = static_cast<uint8_t*>(run.args->dst);

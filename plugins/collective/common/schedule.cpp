@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kLine = 64;
 // More than two slots per channel let a sender run ahead of a receiver that is away for a while:
-// so many, and more where messages are short, as far as the scratch goes.
-constexpr uint32_t kFewSlots = 4, kMostSlots = 16;
+// so many, and more, up to kMostSlots, where messages are short, as far as the scratch goes.
+constexpr uint32_t kFewSlots = 4;
 // A piece that goes straight into the receiver's buffer.
 constexpr uint64_t kStraightBytes = 128 << 10;
 // How many pieces one step moves before the others get a turn.

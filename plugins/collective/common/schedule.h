@@ -56,6 +56,7 @@ struct Action {
 };
 
 constexpr uint32_t kMostChannels = 32;
+constexpr uint32_t kMostSlots = 16;  // per channel
 constexpr uint32_t kInlineActions = 18;
 constexpr uint32_t kNoChannel = UINT32_MAX;
 // So many pieces may be on their way straight into a buffer.
