@@ -237,6 +237,8 @@ cwyl_shape team_shape(const World& world, uint32_t operation, uint32_t members, 
   shape.host_count = hosts;
   shape.nbrhd_count = maps ? hosts : members * hosts;
   shape.nbrhd_most = maps ? members : 1;
+  shape.domain_count = shape.nbrhd_count;
+  shape.domain_most = shape.nbrhd_most;
   return shape;
 }
 
