@@ -33,7 +33,7 @@ class TeamSimulation {
   cwyl_team* member(uint32_t rank) { return &members_[rank].team; }
   const cwyl_team_services* services() const { return &services_; }
   static constexpr uint64_t kScratch = 16384;
-  static constexpr uint64_t kPutMax = 4096;
+  static constexpr uint64_t kPutMax = 1024;
   static constexpr uint32_t kPosts = 4, kPostMax = 120;
 
   // Delivers some of what is under way; `all`: everything.
