@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collective/digest.h"
+#include "collective/domain.h"
 #include "collective/frames.h"
 #include "diag/error.h"
 #include "diag/log.h"
@@ -45,6 +46,7 @@ struct State {
   size_t bytes = 0;
   std::vector<std::unique_ptr<Neighbor>> neighbors;  // by job rank; null: no right came
   std::vector<bool> has_arena;                       // by job rank
+  std::vector<uint32_t> domains;                     // by job rank
   bool fences_others = false;    // this process can (membarrier), and has said so in its card
   bool naps_are_fenced = false;  // all that share an arena with it can. Set before the first team
   std::mutex mutex;              // guards `holes` and the first mapping
@@ -102,11 +104,12 @@ long membarrier(int command) {
   return ::syscall(SYS_membarrier, command, 0, 0);
 }
 
-// "digest address fences right": the right is binary and comes last.
+// "digest address fences domain right": the right is binary and comes last.
 struct Parsed {
   std::string digest;
   uint64_t address = 0;
   bool fences = false;
+  uint32_t domain = kNoDomain;
   std::string right;
 };
 Parsed parse(const std::string& text) {
@@ -119,6 +122,7 @@ Parsed parse(const std::string& text) {
   char* end = nullptr;
   out.address = std::strtoull(text.c_str() + space, &end, 10);
   out.fences = std::strtoul(end, &end, 10) != 0;
+  out.domain = static_cast<uint32_t>(std::strtoul(end, &end, 10));
   const auto at = static_cast<size_t>(end - text.c_str());
   if (at < text.size()) out.right = text.substr(at + 1);
   return out;
@@ -133,8 +137,8 @@ std::string collective_card(Endpoint& ep) {
   if (cep != nullptr && runtime().job().facts().local_count > 1) right = make_arena(*cep);
   // Who asks for such barriers must be among those who answer them.
   if (!right.empty()) s.fences_others = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-  return fmt::format("{} {} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base),
-                     s.fences_others ? 1 : 0) +
+  return fmt::format("{} {} {} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base),
+                     s.fences_others ? 1 : 0, own_domain()) +
          right;
 }
 
@@ -146,6 +150,7 @@ void adopt_collective_cards() {
   std::string others;
   s.neighbors.resize(job.size());
   s.has_arena.resize(job.size());
+  s.domains.resize(job.size(), kNoDomain);
   s.naps_are_fenced = s.fences_others;
   for (uint32_t r = 0; r < job.size(); ++r) {
     if (!job.card(r).present()) continue;
@@ -156,6 +161,7 @@ void adopt_collective_cards() {
     Parsed card = parse(found->second);
     if (card.digest != own) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
     s.has_arena[r] = !card.right.empty();
+    s.domains[r] = card.domain;
     if (s.base == nullptr || card.right.empty() || r == job.rank()) continue;
     if (job.locality(r) != Locality::nbrhd) continue;
     s.naps_are_fenced &= card.fences;
@@ -259,6 +265,10 @@ void fence_others() {
 
 bool has_arena(uint32_t job_rank) {
   return state().has_arena[job_rank];
+}
+
+uint32_t domain_of(uint32_t job_rank) {
+  return state().domains[job_rank];
 }
 
 bool shares_arena(uint32_t job_rank) {

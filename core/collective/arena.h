@@ -57,6 +57,8 @@ size_t arena_bytes();
 
 // Does that rank have an arena? The same answer on every rank.
 bool has_arena(uint32_t job_rank);
+// The memory domain of that rank on its host (collective/domain.h). The same answer on every rank.
+uint32_t domain_of(uint32_t job_rank);
 // Do this process and that rank map each other's arenas, as far as is known without trying?
 bool shares_arena(uint32_t job_rank);
 // Where the arena of the peer is in this process; NULL when it cannot be mapped. The first call

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <gasnet_fwd.h>
 
+#include <algorithm>
+
 #include "collective/table.h"
 #include "object/runtime.h"
 
@@ -40,6 +42,9 @@ void add_scores(Hash& hash, const cwyl_candidate& c) {
         shape.nbrhd_count = nbrhds;
         shape.nbrhd_most = (team + nbrhds - 1) / nbrhds;
         shape.host_count = nbrhds;
+        // Longer ones with two domains in each neighborhood.
+        shape.domain_count = std::min(team, bytes > 256 ? nbrhds * 2 : nbrhds);
+        shape.domain_most = (team + shape.domain_count - 1) / shape.domain_count;
         shape.bytes = bytes;
         shape.element_bytes = c.operation >= CWYL_REDUCE_ONE ? 8 : 1;
         shape.dt = c.operation >= CWYL_REDUCE_ONE ? GEX_DT_DBL : 0;

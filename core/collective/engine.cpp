@@ -127,6 +127,9 @@ uint32_t step_runs() {
   return events;
 }
 
+bool arrives_by_memory(const TeamRuns& team) {
+  return team.info().nbrhd_size > 1;
+}
 uint32_t step_team(TeamRuns& team) {
   return team.step();
 }

@@ -62,6 +62,8 @@ inline uint32_t progress_collectives() {
   return step_runs();
 }
 
+// Does what this team's members send arrive in memory, without a poll, at least from some?
+bool arrives_by_memory(const TeamRuns& team);
 // Steps the runs of one team, which has one under way.
 uint32_t step_team(TeamRuns& team);
 

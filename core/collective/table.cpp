@@ -46,7 +46,23 @@ bool locality_matches(const std::string& word, const cwyl_shape& shape) {
   return word == "any" || shape.host_count > 1;
 }
 
+bool memory_matches(const std::string& word, uint32_t classes) {
+  constexpr uint32_t kHost = 1u << CWY_MEM_HOST;
+  if (word == "any") return true;
+  if (word == "host") return classes == kHost;
+  if (word == "device") return classes != kHost;
+  const auto kind = memory_class_of(word);
+  return kind && (classes & 1u << *kind) != 0;
+}
+
 }  // namespace
+
+std::optional<uint32_t> memory_class_of(const std::string& word) {
+  if (word == "cuda") return CWY_MEM_CUDA;
+  if (word == "hip") return CWY_MEM_HIP;
+  if (word == "ze") return CWY_MEM_ZE;
+  return std::nullopt;
+}
 
 const char* operation_word(uint32_t operation) {
   switch (operation) {
@@ -63,11 +79,11 @@ const char* operation_word(uint32_t operation) {
   }
 }
 
-bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape) {
+bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape, uint32_t memory) {
   return (rule.operation == "any" || rule.operation == operation_word(shape.operation)) &&
          shape.bytes >= rule.from && shape.bytes <= rule.to && shape.team_size >= rule.ranks_from &&
          shape.team_size <= rule.ranks_to && locality_matches(rule.locality, shape) &&
-         type_matches(rule.type, shape.dt);
+         type_matches(rule.type, shape.dt) && memory_matches(rule.memory, memory);
 }
 
 CollectiveTable::CollectiveTable(const Config& config, Loader& loader)
@@ -129,9 +145,9 @@ const CollectiveTable::Candidate* CollectiveTable::by_rule(const CollectiveRule&
   return nullptr;
 }
 
-CollectiveTable::Choice CollectiveTable::choose(const cwyl_shape& shape) const {
+CollectiveTable::Choice CollectiveTable::choose(const cwyl_shape& shape, uint32_t memory) const {
   for (const CollectiveRule& rule : rules_) {
-    if (!rule_matches(rule, shape)) continue;
+    if (!rule_matches(rule, shape, memory)) continue;
     if (const Candidate* found = by_rule(rule, shape)) {
       return {found, &rule, found->algorithm->score(&shape)};
     }

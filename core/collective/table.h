@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,7 +37,9 @@ class CollectiveTable {
   // The first rule that matches and names a candidate that fits; without one, the fitting candidate
   // with the highest score, the first by plugin and name among equals. A pure function of its
   // argument, so members that share the facts agree. Throws Error when nothing fits.
-  Choice choose(const cwyl_shape& shape) const;
+  // `memory`: mask of 1<<cwy_memkind_class that members had bound. Algorithms see host memory only
+  // (memkind/stage.h), so it is a matter of rules and not of `shape`.
+  Choice choose(const cwyl_shape& shape, uint32_t memory = 1u << CWY_MEM_HOST) const;
 
  private:
   const Candidate* by_rule(const CollectiveRule& rule, const cwyl_shape& shape) const;
@@ -48,7 +51,9 @@ class CollectiveTable {
 
 // "barrier", "broadcast", "reduce_one", "reduce_all".
 const char* operation_word(uint32_t operation);
-// Does the rule speak of calls of this shape?
-bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape);
+// The class of device memory that a rule's `memory:` names: cuda, hip or ze.
+std::optional<uint32_t> memory_class_of(const std::string& word);
+// Does the rule speak of calls of this shape over teams with this memory (Team::memory_classes)?
+bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape, uint32_t memory);
 
 }  // namespace causeway

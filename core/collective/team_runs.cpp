@@ -7,6 +7,7 @@
 #include "am/internal.h"
 #include "am/limits.h"
 #include "collective/arena.h"
+#include "collective/domain.h"
 #include "collective/stream_copy.h"
 #include "diag/error.h"
 #include "event/event.h"
@@ -177,6 +178,7 @@ void TeamRuns::describe() {
   info_.nbrhd_of = nbrhd_of_.data();
   info_.nbrhd_size = static_cast<uint32_t>(nbrhd_ranks_.size());
   info_.nbrhd_ranks = nbrhd_ranks_.data();
+  describe_domains();
   info_.host_count = static_cast<uint32_t>(hosts.size());
   info_.host_of = host_of_.data();
   info_.memkind_classes = 1u << CWY_MEM_HOST;
@@ -186,6 +188,26 @@ void TeamRuns::describe() {
   info_.put_max = std::min<uint64_t>(scratch_, least_limits().medium) / kLine * kLine;
   info_.posts = nbrhd_most_ <= kReaders && !several_of_one_process(*team_) ? kPosts : 0;
   info_.post_max = kPostMax;
+}
+
+// Where one member's domain is not known nobody's counts: neighborhoods are domains then.
+void TeamRuns::describe_domains() {
+  bool known = true;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> domains;
+  for (uint32_t r = 0; r < info_.size; ++r) {
+    const uint32_t domain = causeway::domain_of(team_->member(r).rank);
+    known &= domain != kNoDomain;
+    const auto next = static_cast<uint32_t>(domains.size());
+    domain_of_.push_back(domains.emplace(std::pair(nbrhd_of_[r], domain), next).first->second);
+  }
+  if (!known) domain_of_ = nbrhd_of_;
+  std::vector<uint32_t> sizes(info_.size);
+  info_.domain_count = info_.domain_most = 0;
+  for (const uint32_t d : domain_of_) {
+    info_.domain_count = std::max(info_.domain_count, d + 1);
+    info_.domain_most = std::max(info_.domain_most, ++sizes[d]);
+  }
+  info_.domain_of = domain_of_.data();
 }
 
 const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
@@ -210,7 +232,10 @@ const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
   shape.element_bytes = args.element_bytes;
   shape.host_count = info_.host_count;
   shape.nbrhd_most = nbrhd_most_;
-  const CollectiveTable::Candidate& found = *runtime().collectives().choose(shape).candidate;
+  shape.domain_count = info_.domain_count;
+  shape.domain_most = info_.domain_most;
+  const CollectiveTable::Candidate& found =
+      *runtime().collectives().choose(shape, team_->memory_classes()).candidate;
   last = {bytes, args.element_bytes, args.dt, args.opcode, args.flags, &found};
   return found;
 }
@@ -255,8 +280,9 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   }
   // What is short is over as soon as the neighbors' lines are here, a few hundred nanoseconds if
   // they have begun too: a little patience now is cheaper than a handle. Not while another
-  // collective is under way here: who begins several together wants them to overlap.
-  if (active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
+  // collective is under way here: who begins several together wants them to overlap. Nor where
+  // nothing comes without a poll.
+  if (info_.nbrhd_count == 1 && active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
       args.element_bytes * args.count <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
       if (!advance(*run)) continue;

@@ -119,6 +119,7 @@ class TeamRuns {
 
  private:
   void describe();
+  void describe_domains();
   void make_block();
   const CollectiveTable::Candidate& choose(const cwyl_args& args);
   bool advance(Run& run);  // true: the run has ended on this member
@@ -143,7 +144,7 @@ class TeamRuns {
 
   Team* team_;
   cwyl_team_info info_{};
-  std::vector<uint32_t> nbrhd_of_, nbrhd_ranks_, host_of_;
+  std::vector<uint32_t> nbrhd_of_, nbrhd_ranks_, host_of_, domain_of_;
   uint32_t nbrhd_most_ = 1;
   uint64_t scratch_;
   Block block_;

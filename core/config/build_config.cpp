@@ -102,6 +102,7 @@ CollectiveRule build_collective_rule(const Node& node, size_t index) {
   if (const Node* to = node.find("ranks_to")) rule.ranks_to = parse_size(to->text);
   rule.locality = text_of(node, "locality", "any");
   rule.type = text_of(node, "type", "any");
+  rule.memory = text_of(node, "memory", "any");
   rule.use = texts_of(*node.find("use"));
   rule.require = text_of(node, "require") == "true";
   return rule;

@@ -88,6 +88,7 @@ struct CollectiveRule {
   uint64_t ranks_from = 1, ranks_to = UINT64_MAX;  // members of the team, inclusive
   std::string locality;  // "any", or what the whole team shares: nbrhd | host; remote: more hosts
   std::string type;      // "any", or the data type of a reduction: i32 ... dbl, user
+  std::string memory;    // "any", or what members had bound: host alone, a device's, or of a kind
   std::vector<std::string> use;  // "plugin/algorithm", "plugin/*", "algorithm" or "*", in order
   bool require = false;          // nothing but `use` serves such a call
   std::string label;             // "collectives.rules[1]" or its `name:`

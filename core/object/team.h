@@ -52,6 +52,10 @@ class Team {
     scratch_size_ = size;
   }
   uint64_t scratch_size() const { return scratch_size_; }
+  // Mask of 1<<cwy_memkind_class: what members' endpoints had bound when the team was made. Equal
+  // on all members; host alone for the team of all, whose endpoints had nothing bound then.
+  void set_memory_classes(uint32_t classes) { memory_classes_ = classes; }
+  uint32_t memory_classes() const { return memory_classes_; }
   uint64_t scratch(uint32_t rank) const { return scratches_[rank]; }
 
   // Numbers this member's exchanges, as every other member does. Collective calls over a team are
@@ -81,6 +85,7 @@ class Team {
   bool is_pair_;
   std::vector<uint64_t> scratches_;
   uint64_t scratch_size_ = 0;
+  uint32_t memory_classes_ = 1u << CWY_MEM_HOST;
   std::atomic<uint32_t> exchanges_{0}, creations_{0};  // relaxed: ordered by the collective calls
   gex_Event_t farewell_ = GEX_EVENT_INVALID;
   std::atomic<bool> any_mapped_{false};  // relaxed: for the report

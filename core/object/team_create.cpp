@@ -112,7 +112,18 @@ struct Plan {
   std::vector<Member> members;  // in rank order
   uint64_t scratch_size = 0;
   gex_Flags_t flags = 0;
+  uint32_t memory = 0;  // Team::memory_classes()
 };
+
+// What that endpoint has bound; host memory is there always.
+uint32_t memory_of(const Endpoint& ep) {
+  const Segment* segment = ep.segment();
+  const uint32_t host = 1u << CWY_MEM_HOST;
+  if (segment == nullptr || segment->device() == nullptr) return host;
+  // Classes of vendors have no bits of their own: one for all.
+  constexpr uint32_t kOfVendors = 31;
+  return host | 1u << std::min(segment->device()->attr().kind_class, kOfVendors);
+}
 
 Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, uint32_t id) {
   std::vector<Peer*> members;
@@ -124,6 +135,7 @@ Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, u
   }
   auto* team = new Team(client, ep, std::move(members), own_rank, id, plan.flags, false);
   team->set_scratch(std::move(scratches), plan.scratch_size);
+  team->set_memory_classes(plan.memory | 1u << CWY_MEM_HOST);
   team->publish_window();
   return team;
 }
@@ -169,10 +181,11 @@ struct SplitWord {
   gex_Flags_t flags;
   uint64_t scratch, scratch_size;
   uint32_t next_id;
-  uint32_t padding;
+  uint32_t memory;
 };
 
-Team* split_by(const char* call, Team& parent, const SplitWord& own) {
+Team* split_by(const char* call, Team& parent, SplitWord own) {
+  own.memory = memory_of(*parent.ep());
   const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own));
   std::map<int, uint32_t> groups;               // color -> number, by color
   std::vector<std::pair<int, uint32_t>> order;  // key, parent's rank: sorts as ranks are assigned
@@ -202,6 +215,7 @@ Team* split_by(const char* call, Team& parent, const SplitWord& own) {
     if (r == parent.rank()) own_rank = static_cast<uint32_t>(plan.members.size());
     const Peer& peer = parent.member(r);
     plan.members.push_back({peer.rank, peer.ep_index, all[r].scratch});
+    plan.memory |= all[r].memory;
   }
   return build(parent.client(), parent.ep(), plan, own_rank, id);
 }
@@ -216,7 +230,7 @@ struct CreateWord {
   gex_Flags_t flags;
   uint32_t next_id;
   uint32_t locals;
-  uint32_t padding;
+  uint32_t memory;  // of all these endpoints
 };
 struct LocalMember {
   uint64_t scratch;
@@ -303,13 +317,16 @@ void require_disjoint(const char* call, Team& parent, const std::vector<std::str
 }
 
 // Fills in every member's scratch from its process' word; a process that is named has called.
-void take_words(const char* call, Team& parent, const CreateWord& own,
-                const std::vector<std::string>& words, std::vector<Member>& members) {
+// Answers what memory the members have bound.
+uint32_t take_words(const char* call, Team& parent, const CreateWord& own,
+                    const std::vector<std::string>& words, std::vector<Member>& members) {
+  uint32_t memory = 0;
   std::map<std::pair<uint32_t, uint32_t>, uint64_t> scratch;  // job rank, index -> address
   for (uint32_t r = 0; r < parent.size(); ++r) {
     const auto word = value_of<CreateWord>(words[r]);
     if (word.numargs == 0 || word.digest != own.digest) continue;
     require_same(call, own, word, r, word.numargs == own.numargs);
+    memory |= word.memory;
     for (uint32_t i = 0; i < word.locals; ++i) {
       const auto local =
           value_of<LocalMember>(words[r], sizeof word + size_t{i} * sizeof(LocalMember));
@@ -326,6 +343,7 @@ void take_words(const char* call, Team& parent, const CreateWord& own,
     }
     m.scratch = found->second;
   }
+  return memory;
 }
 
 // Several members of the parent in this process may pass the same args[]: the one of the lowest
@@ -455,6 +473,10 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
     own.scratch_size = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
     part = local_part(kCall, parent.client(), members, scratch_addrs, scratch_size, flags,
                       &own.locals);
+    for (const Member& m : members) {
+      if (m.rank != runtime().rank()) continue;
+      own.memory |= memory_of(*find_endpoint(parent.client()->id(), m.index));
+    }
     if (own.locals != num_new_tms || (num_new_tms != 0 && new_tms == nullptr)) {
       fatal(kCall, "num_new_tms is {}, but args[] names {} endpoints of this rank", num_new_tms,
             own.locals);
@@ -469,7 +491,7 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
     if (word.numargs != 0) groups.emplace(word.digest, static_cast<uint32_t>(groups.size()));
   }
   require_disjoint(kCall, parent, words);
-  if (numargs != 0) take_words(kCall, parent, own, words, members);
+  const uint32_t memory = numargs != 0 ? take_words(kCall, parent, own, words, members) : 0;
   const LocalCallers callers = local_callers(parent, own.digest, words);
   const bool builds = numargs != 0 && own.locals != 0 && callers.builder == parent.rank();
   const uint32_t* group = numargs != 0 ? &groups.at(own.digest) : nullptr;
@@ -477,7 +499,7 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
   const uint32_t id = settle_team_id(parent, highest, static_cast<uint32_t>(groups.size()), group,
                                      builds ? own.locals : 0, tag);
   if (own.locals == 0) return 0;
-  const Plan plan{members, own.scratch_size, flags};
+  const Plan plan{members, own.scratch_size, flags, memory};
   if (builds) {
     team_ids::deposit(id, tag, build_locals(parent.client(), plan, id), callers.count);
   }

@@ -58,7 +58,8 @@ Waiter::Waiter() = default;
 
 bool Waiter::step_for(TeamRuns& team) {
   // Among ranks that share processors everybody else gets a turn at once.
-  const uint32_t looks = patience().spins > 4 ? kTeamLooks : 1;
+  const bool often = patience().spins > 4 && arrives_by_memory(team);
+  const uint32_t looks = often ? kTeamLooks : 1;
   for (uint32_t i = 0; i < looks; ++i) {
     if (step_team(team) == 0) continue;
     forget_idleness();

@@ -25,6 +25,9 @@ void dump_cwyl_team_info() {
   ABI_MEMBER(host_of);
   ABI_MEMBER(posts);
   ABI_MEMBER(post_max);
+  ABI_MEMBER(domain_of);
+  ABI_MEMBER(domain_count);
+  ABI_MEMBER(domain_most);
 }
 
 void dump_cwyl_region() {
@@ -82,6 +85,8 @@ void dump_cwyl_shape() {
   ABI_MEMBER(element_bytes);
   ABI_MEMBER(host_count);
   ABI_MEMBER(nbrhd_most);
+  ABI_MEMBER(domain_count);
+  ABI_MEMBER(domain_most);
 }
 
 void dump_cwyl_candidate() {

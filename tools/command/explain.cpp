@@ -237,6 +237,8 @@ cwyl_shape team_shape(const World& world, uint32_t operation, uint32_t members, 
   shape.host_count = hosts;
   shape.nbrhd_count = maps ? hosts : members * hosts;
   shape.nbrhd_most = maps ? members : 1;
+  shape.domain_count = shape.nbrhd_count;
+  shape.domain_most = shape.nbrhd_most;
   return shape;
 }
 
@@ -262,7 +264,7 @@ struct CollectiveLine {
 };
 
 std::vector<CollectiveLine> collective_lines(const World& world, const CollectiveTable& table,
-                                             uint32_t members, uint32_t hosts) {
+                                             uint32_t members, uint32_t hosts, uint32_t memory) {
   std::vector<CollectiveLine> out;
   const std::vector<uint64_t> sizes = size_borders(table);
   for (uint32_t operation = 0; operation < CWYL_OPERATIONS; ++operation) {
@@ -279,7 +281,7 @@ std::vector<CollectiveLine> collective_lines(const World& world, const Collectiv
       shape.bytes = operation == CWYL_BARRIER ? 0 : size;
       std::string name = "none", reason;
       try {
-        const CollectiveTable::Choice c = table.choose(shape);
+        const CollectiveTable::Choice c = table.choose(shape, memory);
         name = c.candidate->name();
         reason = c.rule != nullptr ? fmt::format("rule {} ({})", c.rule->label, c.rule->where.str())
                                    : "the highest score";
@@ -301,13 +303,31 @@ struct TeamClass {
   std::string who;
   std::vector<CollectiveLine> lines;
 };
+// Memory that members may have bound, as far as rules speak of it: masks, and words for people.
+std::vector<std::pair<uint32_t, std::string>> memories(const CollectiveTable& table) {
+  constexpr uint32_t kHost = 1u << CWY_MEM_HOST;
+  std::vector<std::pair<uint32_t, std::string>> out{{kHost, ""}};
+  std::set<std::string> words;
+  for (const CollectiveRule& rule : table.rules()) words.insert(rule.memory);
+  for (const std::string& word : words) {
+    if (const auto kind = memory_class_of(word))
+      out.push_back({kHost | 1u << *kind, fmt::format(", with memory of {}", word)});
+  }
+  constexpr uint32_t kAnotherDevice = 1u << 31;
+  if (words.count("host") != 0 || words.count("device") != 0)
+    out.push_back({kHost | kAnotherDevice, ", with memory of a device"});
+  return out;
+}
+
 std::vector<TeamClass> explain_collectives(const World& world, uint32_t ranks) {
   const CollectiveTable table(world.config, *world.loader);
   std::vector<TeamClass> out;
   for (const uint32_t hosts : {1u, 2u}) {
-    out.push_back({fmt::format("a team of {} member(s) on {}", ranks * hosts,
-                               hosts == 1 ? "this host" : "two hosts"),
-                   collective_lines(world, table, ranks, hosts)});
+    for (const auto& [memory, words] : memories(table)) {
+      out.push_back({fmt::format("a team of {} member(s) on {}{}", ranks * hosts,
+                                 hosts == 1 ? "this host" : "two hosts", words),
+                     collective_lines(world, table, ranks, hosts, memory)});
+    }
   }
   return out;
 }

@@ -51,6 +51,10 @@ typedef struct cwyl_team_info {
   const uint32_t* host_of;  /* per team rank: index of its host, numbered like neighborhoods */
   uint32_t posts;           /* posts per run, at least 4; 0: this team has none */
   uint32_t post_max;        /* most bytes of one post, at least 120 */
+  /* Since minor 1. */
+  const uint32_t* domain_of; /* per team rank: its memory domain's index, numbered like neighborhoods */
+  uint32_t domain_count; /* memory domains (NUMA nodes); nbrhd_count where members' are not known */
+  uint32_t domain_most;  /* members of the largest */
 } cwyl_team_info;
 
 /* Names memory of one member that others of the team may write during an operation. */
@@ -147,6 +151,9 @@ typedef struct cwyl_shape {
   uint64_t element_bytes;
   uint32_t host_count;
   uint32_t nbrhd_most; /* members of the largest neighborhood */
+  /* Since minor 1, as in cwyl_team_info. */
+  uint32_t domain_count;
+  uint32_t domain_most;
 } cwyl_shape;
 
 /* One algorithm for one operation. */

@@ -2,16 +2,37 @@
 #include "algorithms.h"
 
 namespace base {
+namespace {
+
+// Stretches beyond what slots can take at once go straight into the receiver's buffer, where that
+// can be reached; not where messages are long: they cost no more than puts, and no answers.
+uint32_t straight_channel(const Run& run, uint64_t stretch) {
+  constexpr uint64_t kShortMessages = 32 << 10;
+  const bool pays = run.info->put_max <= kShortMessages &&
+                    stretch >= kMostSlots * run.info->put_max;
+  return pays ? 0 : kNoChannel;
+}
+
+bool overlap(const Run& run) {
+  const auto* dst = static_cast<const uint8_t*>(run.args->dst);
+  const auto* src = static_cast<const uint8_t*>(run.args->src);
+  const uint64_t bytes = total_bytes(run);
+  return dst < src + bytes && src < dst + bytes;
+}
+
+}  // namespace
 
 void broadcast_chain(const Run& run) {
-  begin(run, 1, 4);
+  begin(run, 1, 5, straight_channel(run, total_bytes(run)));
   const uint32_t size = run.info->size, rank = run.info->rank, root = run.args->root;
   const uint32_t v = (rank + size - root) % size;
   const uint64_t bytes = total_bytes(run);
   const void* data = run.args->src;
   When when;
   if (v != 0) {
-    when.follow = receive(run, (rank + size - 1) % size, 0, run.args->dst, bytes);
+    const uint32_t before = (rank + size - 1) % size;
+    offer(run, before, run.args->dst, bytes, true);
+    when.follow = receive(run, before, 0, run.args->dst, bytes);
     data = run.args->dst;
   }
   if (v + 1 < size) send(run, (rank + 1) % size, 0, data, bytes, when);
@@ -91,7 +112,7 @@ void reduce_one_chain(const Run& run) {
 // order of the ring, which is not that of the ranks.
 void reduce_all_ring(const Run& run) {
   const uint32_t size = run.info->size, rank = run.info->rank;
-  begin(run, 1, 6 * size + 2);
+  begin(run, 1, 6 * size + 2, straight_channel(run, total_bytes(run) / size));
   const Parts parts{run.args->count, run.args->element_bytes, size};
   const auto* src = static_cast<const uint8_t*>(run.args->src);
   auto* dst = static_cast<uint8_t*>(run.args->dst);
@@ -101,16 +122,18 @@ void reduce_all_ring(const Run& run) {
   }
   const uint32_t next = (rank + 1) % size, before = (rank + size - 1) % size;
   const auto block = [&](uint32_t steps_back) { return (rank + 2 * size - steps_back) % size; };
+  // What comes goes where its combination goes, next to the operand here, not over it.
+  offer(run, before, dst, total_bytes(run), !overlap(run));
   int32_t last = kNone;
   for (uint32_t i = 0; i + 1 < size; ++i) {
     const uint32_t out = block(i), in = block(i + 1);
     const uint8_t* from = i == 0 ? src : dst;
-    send(run, next, 0, from + parts.at(out), parts.bytes(out), {last, 0, kNone});
+    send(run, next, 0, from + parts.at(out), parts.bytes(out), {last, 0, kNone, parts.at(out)});
     last = fold(run, before, 0, dst + parts.at(in), src + parts.at(in), parts.bytes(in), true);
   }
   for (uint32_t i = 0; i + 1 < size; ++i) {
     const uint32_t out = (rank + 1 + size - i) % size, in = block(i);
-    send(run, next, 0, dst + parts.at(out), parts.bytes(out), {last, 0, kNone});
+    send(run, next, 0, dst + parts.at(out), parts.bytes(out), {last, 0, kNone, parts.at(out)});
     last = receive(run, before, 0, dst + parts.at(in), parts.bytes(in));
   }
 }

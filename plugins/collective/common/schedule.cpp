@@ -1,11 +1,16 @@
 #include "schedule.h"
 
+#include <string.h>
+
 namespace base {
 namespace {
 
 constexpr uint64_t kLine = 64;
-// More than two slots per channel let a sender run ahead of a receiver that is away for a while.
-constexpr uint32_t kMostSlots = 4;
+// More than two slots per channel let a sender run ahead of a receiver that is away for a while:
+// so many, and more, up to kMostSlots, where messages are short, as far as the scratch goes.
+constexpr uint32_t kFewSlots = 4;
+// A piece that goes straight into the receiver's buffer.
+constexpr uint64_t kStraightBytes = 128 << 10;
 // How many pieces one step moves before the others get a turn.
 constexpr uint32_t kPiecesPerStep = 64;
 // How far behind the first incomplete action one may lie to be looked at. Algorithms list their
@@ -18,8 +23,24 @@ bool is_incoming(Kind kind) {
   return kind == Kind::receive || kind == Kind::fold_left || kind == Kind::fold_right;
 }
 
-uint32_t pieces_of(const Schedule& s, uint64_t bytes) {
-  return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + s.piece_bytes - 1) / s.piece_bytes);
+uint32_t pieces_of(uint64_t bytes, uint64_t piece_bytes) {
+  return bytes == 0 ? 1 : static_cast<uint32_t>((bytes + piece_bytes - 1) / piece_bytes);
+}
+
+// Signals behind those of the channels' slots and credits.
+uint32_t credit_signal(const Schedule& s, uint32_t channel) {
+  return s.channels * s.slots + channel;
+}
+uint32_t offer_signal(const Schedule& s) {
+  return s.channels * (s.slots + 1);
+}
+uint32_t straight_signal(const Schedule& s) {
+  return s.channels * (s.slots + 1) + 1;
+}
+
+// Credits are given for so many pieces together: each is a message where no memory is shared.
+uint32_t credit_pieces(const Schedule& s) {
+  return s.slots > 1 ? s.slots / 2 : 1;
 }
 
 int32_t add(const Run& run, const Action& action, const When& when) {
@@ -33,6 +54,7 @@ int32_t add(const Run& run, const Action& action, const When& when) {
   a.follow = when.follow;
   a.skip = when.skip;
   a.after = when.after;
+  a.target = when.target;
   a.order = kNone;
   a.done = 0;
   a.piece = 0;
@@ -53,9 +75,9 @@ bool released(const Schedule& s, const Action& a, uint64_t end) {
   return complete(leader) || leader.done >= a.skip + end;
 }
 
-uint64_t piece_length(const Schedule& s, const Action& a) {
+uint64_t piece_length(const Action& a, uint64_t piece_bytes) {
   const uint64_t left = a.bytes - a.done;
-  return left < s.piece_bytes ? left : s.piece_bytes;
+  return left < piece_bytes ? left : piece_bytes;
 }
 
 // Each answers whether something moved, or an error.
@@ -64,14 +86,102 @@ struct Moved {
   cwy_status status;
 };
 
+// What travels with an offer.
+struct Offer {
+  uint64_t usable;
+  cwyl_region region;
+};
+constexpr uint64_t kOfferBytes = (sizeof(Offer) + kLine - 1) / kLine * kLine;
+
+Moved make_offer(const Run& run, Action& a) {
+  Schedule& s = *run.schedule;
+  Offer o{};
+  o.usable = a.other != nullptr &&
+             run.s->expose(run.team, run.seq, a.data, a.bytes, &o.region) == CWY_OK;
+  const cwy_status status =
+      run.s->put_signal(run.team, run.seq, a.peer, &o, sizeof o, s.offer_at, offer_signal(s));
+  if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
+  if (!o.usable) s.in_way = Way::slots;
+  a.pieces = 0;
+  return {true, CWY_OK};
+}
+
+// Before the action's first piece: they are others than those of slots.
+void count_straight(const Schedule& s, Action& a) {
+  if (a.is_straight) return;
+  a.is_straight = true;
+  a.piece = a.straight_piece;
+  a.pieces = pieces_of(a.bytes, s.straight_bytes);
+}
+
+// Has the receiver made its offer, and can it be taken?
+Moved find_way_out(const Run& run, const Action& a) {
+  Schedule& s = *run.schedule;
+  if (run.s->signal(run.team, run.seq, offer_signal(s)) == 0) return {false, CWY_OK};
+  Offer o;
+  memcpy(&o, s.scratch + s.offer_at, sizeof o);
+  s.out_way = Way::slots;
+  if (o.usable == 0) return {true, CWY_OK};
+  uint32_t done = 0;
+  const cwy_status status =
+      run.s->put_region(run.team, run.seq, a.peer, &o.region, 0, s.scratch, 0, &done);
+  if (status == CWY_ERR_PEER_FAILED) return {false, status};
+  if (status != CWY_OK) return {true, CWY_OK};
+  s.out_way = Way::straight;
+  s.target = o.region;
+  s.puts_peer = a.peer;
+  return {true, CWY_OK};
+}
+
+Moved put_piece(const Run& run, Action& a) {
+  Schedule& s = *run.schedule;
+  count_straight(s, a);
+  const uint64_t n = piece_length(a, s.straight_bytes);
+  if (!released(s, a, a.done + n) || s.puts - s.signalled == kMostPuts) return {false, CWY_OK};
+  uint32_t* const done = &s.put_done[s.puts % kMostPuts];
+  *done = n == 0;
+  if (n != 0) {
+    const cwy_status status = run.s->put_region(run.team, run.seq, a.peer, &s.target,
+                                                a.target + a.done, a.data + a.done, n, done);
+    if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
+  }
+  ++s.puts;
+  a.done += n;
+  ++a.piece;
+  --a.pieces;
+  return {true, CWY_OK};
+}
+
+// Tells the receiver of pieces that are there, in order: a count is all it has to know.
+Moved signal_puts(const Run& run) {
+  Schedule& s = *run.schedule;
+  bool moved = false;
+  for (; s.signalled != s.puts; ++s.signalled) {
+    // Acquire: put_region() stores with release, on whatever thread completed it.
+    const uint32_t done = __atomic_load_n(&s.put_done[s.signalled % kMostPuts], __ATOMIC_ACQUIRE);
+    if (done == 0) break;
+    if (done == 2) return {false, CWY_ERR_PEER_FAILED};
+    const cwy_status status =
+        run.s->put_signal(run.team, run.seq, s.puts_peer, nullptr, 0, 0, straight_signal(s));
+    if (status == CWY_RETRY) break;
+    if (status != CWY_OK) return {false, status};
+    moved = true;
+  }
+  return {moved, CWY_OK};
+}
+
 Moved send_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
-  const uint64_t n = piece_length(s, a);
+  if (a.channel == s.straight_channel && s.out_way != Way::slots) {
+    return s.out_way == Way::unknown ? find_way_out(run, a) : put_piece(run, a);
+  }
+  const uint64_t n = piece_length(a, s.piece_bytes);
   if (!released(s, a, a.done + n)) return {false, CWY_OK};
   const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
   if (a.piece >= s.slots) {
-    const uint32_t credits = s.channels * s.slots + a.channel;
-    if (run.s->signal(run.team, run.seq, credits) < a.piece - s.slots + 1) return {false, CWY_OK};
+    const uint64_t taken =
+        run.s->signal(run.team, run.seq, credit_signal(s, a.channel)) * credit_pieces(s);
+    if (taken < a.piece - s.slots + 1) return {false, CWY_OK};
   }
   const cwy_status status =
       run.s->put_signal(run.team, run.seq, a.peer, a.data + a.done, n, slot * s.slot_bytes, slot);
@@ -86,7 +196,7 @@ void consume(const Run& run, const Action& a, const uint8_t* incoming, uint64_t 
   Schedule& s = *run.schedule;
   uint8_t* const data = a.data + a.done;
   if (a.kind == Kind::receive) {
-    run.s->copy(run.team, run.seq, data, incoming, n);
+    if (data != incoming) run.s->copy(run.team, run.seq, data, incoming, n);
   } else if (a.kind == Kind::fold_left) {
     run.s->reduce_into(run.team, run.seq, incoming, a.other + a.done, data, n / s.element);
   } else {
@@ -94,22 +204,54 @@ void consume(const Run& run, const Action& a, const uint8_t* incoming, uint64_t 
   }
 }
 
+// Which way the sender has taken, by its first signal.
+void find_way_in(const Run& run, const Action& a) {
+  Schedule& s = *run.schedule;
+  if (run.s->signal(run.team, run.seq, straight_signal(s)) != 0) {
+    s.in_way = Way::straight;
+  } else if (run.s->signal(run.team, run.seq, a.channel * s.slots) != 0) {
+    s.in_way = Way::slots;
+  }
+}
+
+// A piece that is where it belongs.
+Moved take_straight(const Run& run, Action& a) {
+  Schedule& s = *run.schedule;
+  count_straight(s, a);
+  const uint64_t n = piece_length(a, s.straight_bytes);
+  if (!released(s, a, a.done + n)) return {false, CWY_OK};
+  if (run.s->signal(run.team, run.seq, straight_signal(s)) <= a.piece) return {false, CWY_OK};
+  if (n != 0) consume(run, a, a.data + a.done, n);
+  a.done += n;
+  ++a.piece;
+  --a.pieces;
+  return {true, CWY_OK};
+}
+
 // A piece is taken in two halves: its bytes, then the credit, which may have to wait for room.
 Moved take_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
-  const bool needed_again = a.piece + s.slots < s.incoming[a.channel];
+  if (a.channel == s.straight_channel && s.in_way != Way::slots) {
+    if (s.in_way == Way::unknown) find_way_in(run, a);
+    if (s.in_way == Way::unknown) return {false, CWY_OK};
+    if (s.in_way == Way::straight) return take_straight(run, a);
+  }
+  // The credit for this piece and those before it lets the sender go on to piece + slots.
+  const uint32_t together = credit_pieces(s);
+  const bool owes = (a.piece + 1) % together == 0 &&
+                    a.piece + 1 - together + s.slots < s.incoming[a.channel];
   if (a.right == nullptr) {
-    const uint64_t n = piece_length(s, a);
+    const uint64_t n = piece_length(a, s.piece_bytes);
     if (!released(s, a, a.done + n)) return {false, CWY_OK};
     const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
     if (run.s->signal(run.team, run.seq, slot) < a.piece / s.slots + 1) return {false, CWY_OK};
     if (n != 0) consume(run, a, s.scratch + slot * s.slot_bytes, n);
     a.done += n;
-    if (needed_again) a.right = s.scratch;  // the credit is owed
+    if (owes) a.right = s.scratch;  // the credit is owed
   }
-  if (needed_again) {
+  if (owes) {
     const cwy_status status = run.s->put_signal(run.team, run.seq, a.peer, nullptr, 0, 0,
-                                                s.channels * s.slots + a.channel);
+                                                credit_signal(s, a.channel));
     if (status == CWY_RETRY) return {false, CWY_OK};
     if (status != CWY_OK) return {false, status};
     a.right = nullptr;
@@ -141,6 +283,8 @@ Moved advance(const Run& run, Action& a) {
     case Kind::copy:
     case Kind::combine:
       return work_locally(run, a);
+    case Kind::offer:
+      return make_offer(run, a);
     default:
       return take_piece(run, a);
   }
@@ -148,16 +292,29 @@ Moved advance(const Run& run, Action& a) {
 
 }  // namespace
 
-void begin(const Run& run, uint32_t channels, uint32_t capacity) {
+void begin(const Run& run, uint32_t channels, uint32_t capacity, uint32_t straight) {
   Schedule& s = *run.schedule;
   uint64_t room = 0;
   s.scratch = static_cast<uint8_t*>(run.s->scratch(run.team, run.seq, &room));
   s.element = run.args->element_bytes != 0 ? run.args->element_bytes : 1;
   s.channels = channels != 0 ? channels : 1;
-  const uint64_t slots = run.info->signals / s.channels - 1;
-  s.slots = slots > kMostSlots ? kMostSlots : static_cast<uint32_t>(slots);
+  // Elements that are combined out of several pieces need memory in between.
+  s.straight_channel = s.element <= run.info->put_max / kLine * kLine ? straight : kNoChannel;
+  s.straight_bytes = kStraightBytes / s.element * s.element;
+  uint64_t signals = run.info->signals;
+  if (s.straight_channel != kNoChannel) {
+    room -= kOfferBytes;
+    s.offer_at = room / kLine * kLine;
+    signals -= 2;
+  }
+  const uint64_t put_most = run.info->put_max / kLine * kLine;
+  uint64_t slots = put_most != 0 ? room / s.channels / put_most : kFewSlots;
+  if (slots < kFewSlots) slots = kFewSlots;
+  if (slots > kMostSlots) slots = kMostSlots;
+  if (slots > signals / s.channels - 1) slots = signals / s.channels - 1;
+  s.slots = static_cast<uint32_t>(slots);
   s.slot_bytes = room / (s.channels * s.slots) / kLine * kLine;
-  if (s.slot_bytes > run.info->put_max) s.slot_bytes = run.info->put_max / kLine * kLine;
+  if (s.slot_bytes > put_most) s.slot_bytes = put_most;
   s.whole_elements = s.element <= s.slot_bytes;
   s.piece_bytes = s.whole_elements ? s.slot_bytes / s.element * s.element : s.slot_bytes;
   s.actions = s.fixed;
@@ -172,6 +329,17 @@ void* memory(const Run& run, uint64_t bytes) {
   void* p = run.s->memory(run.team, run.seq, bytes != 0 ? bytes : 1);
   if (p == nullptr) run.schedule->out_of_memory = true;
   return p;
+}
+
+void offer(const Run& run, uint32_t peer, void* data, uint64_t bytes, bool usable) {
+  if (run.schedule->straight_channel == kNoChannel) return;
+  Action a{};
+  a.kind = Kind::offer;
+  a.peer = peer;
+  a.data = static_cast<uint8_t*>(data);
+  a.other = usable ? a.data : nullptr;
+  a.bytes = bytes;
+  add(run, a, {});
 }
 
 int32_t send(const Run& run, uint32_t peer, uint32_t channel, const void* data, uint64_t bytes,
@@ -235,19 +403,23 @@ int32_t fold(const Run& run, uint32_t peer, uint32_t channel, void* data, const 
 void finish(const Run& run) {
   Schedule& s = *run.schedule;
   int32_t last_out[kMostChannels], last_in[kMostChannels];
-  uint32_t outgoing[kMostChannels] = {};
+  uint32_t outgoing[kMostChannels] = {}, straight_in = 0, straight_out = 0;
   for (uint32_t c = 0; c < kMostChannels; ++c) last_out[c] = last_in[c] = kNone;
   for (uint32_t i = 0; i < s.count; ++i) {
     Action& a = s.actions[i];
     const bool in = is_incoming(a.kind);
     if (!in && a.kind != Kind::send) continue;
-    a.pieces = pieces_of(s, a.bytes);
+    a.pieces = pieces_of(a.bytes, s.piece_bytes);
     uint32_t& total = in ? s.incoming[a.channel] : outgoing[a.channel];
     int32_t& last = in ? last_in[a.channel] : last_out[a.channel];
     a.piece = total;
     a.order = last;
     total += a.pieces;
     last = static_cast<int32_t>(i);
+    if (a.channel != s.straight_channel) continue;
+    uint32_t& straight = in ? straight_in : straight_out;
+    a.straight_piece = straight;
+    straight += pieces_of(a.bytes, s.straight_bytes);
   }
 }
 
@@ -267,7 +439,12 @@ cwy_status execute(const Run& run) {
       }
     }
     while (s.head < s.count && complete(s.actions[s.head])) ++s.head;
-    if (s.head == s.count) return CWY_OK;
+    if (s.puts != s.signalled) {
+      const Moved m = signal_puts(run);
+      if (m.status != CWY_OK) return m.status;
+      moved |= m.yes;
+    }
+    if (s.head == s.count && s.puts == s.signalled) return CWY_OK;
     if (!moved) break;
   }
   return CWY_INPROGRESS;

@@ -9,6 +9,12 @@
 // sender: one per channel, how many pieces were taken out. The receiver gives that credit only for
 // pieces whose slot will be needed again, so that no signal is left over at the end.
 //
+// Straight. One channel of a schedule may carry its bytes into the receiver's buffer instead: the
+// receiver offers that buffer to its sender before anything else (Kind::offer), the sender puts
+// larger pieces where they belong and signals each when it is there, in order. No slots, no
+// credits, no copies. When the receiver has nothing to offer, or the sender cannot put there, the
+// channel works as the others do; the receiver sees by the first signal which of the two it is.
+//
 // Slots, piece size and channels follow from team size, scratch and element size alone: sender and
 // receiver agree on them without a word.
 #pragma once
@@ -23,7 +29,8 @@ enum class Kind : uint32_t {
   fold_left,   // data = incoming (op) other
   fold_right,  // data = other (op) incoming
   copy,        // data = other
-  combine      // data = left (op) right, both whole and in memory
+  combine,     // data = left (op) right, both whole and in memory
+  offer        // data is what peer may put straight into, if `other` is not NULL
 };
 
 constexpr int32_t kNone = -1;
@@ -41,12 +48,22 @@ struct Action {
   const uint8_t* right;  // combine
   uint64_t bytes;
   uint64_t done;
+  uint64_t target;  // send: where its bytes belong in the buffer the receiver offers
   uint32_t piece;   // number on the channel of the next piece
   uint32_t pieces;  // left to go
+  uint32_t straight_piece;  // what `piece` begins with where pieces go straight
+  bool is_straight;         // `piece` and `pieces` count such
 };
 
 constexpr uint32_t kMostChannels = 32;
+constexpr uint32_t kMostSlots = 16;  // per channel
 constexpr uint32_t kInlineActions = 18;
+constexpr uint32_t kNoChannel = UINT32_MAX;
+// So many pieces may be on their way straight into a buffer.
+constexpr uint32_t kMostPuts = 16;
+
+// How the straight channel works, in one direction, as far as it is known.
+enum class Way : uint32_t { unknown, slots, straight };
 
 struct Schedule {
   // Geometry.
@@ -63,6 +80,17 @@ struct Schedule {
   uint32_t head;  // all before it are complete
   bool out_of_memory;
   uint32_t incoming[kMostChannels];  // pieces that will have come on a channel
+
+  // The straight channel.
+  uint32_t straight_channel;  // kNoChannel: none
+  uint64_t straight_bytes;    // of a piece
+  uint64_t offer_at;          // in the scratch of who is made an offer
+  Way out_way, in_way;
+  cwyl_region target;            // the buffer that was offered
+  uint32_t puts, signalled;      // pieces put, and of them those that the receiver knows of
+  uint32_t puts_peer;            // who that is
+  uint32_t put_done[kMostPuts];  // as put_region() sets them
+
   Action fixed[kInlineActions];
 };
 
@@ -75,14 +103,20 @@ struct Run {
   Schedule* schedule;
 };
 
-// Prepares an empty schedule of at most `capacity` actions on `channels` channels.
-void begin(const Run& run, uint32_t channels, uint32_t capacity);
+// Prepares an empty schedule of at most `capacity` actions on `channels` channels. `straight`: the
+// channel that goes straight if it can; the same on all members.
+void begin(const Run& run, uint32_t channels, uint32_t capacity, uint32_t straight = kNoChannel);
 
 struct When {
   int32_t follow = kNone;
   uint64_t skip = 0;
   int32_t after = kNone;
+  uint64_t target = 0;  // of a send on the straight channel
 };
+
+// The first action of who receives on the straight channel: `peer` may put into `data`. `usable`:
+// false where what comes may not be written there, and the offer says so.
+void offer(const Run& run, uint32_t peer, void* data, uint64_t bytes, bool usable);
 
 // Each adds one action (fold: two when elements do not fit into pieces) and returns its index.
 int32_t send(const Run& run, uint32_t peer, uint32_t channel, const void* data, uint64_t bytes,

@@ -8,9 +8,9 @@ CWY_MANIFEST(
     "causeway_manifest: 1\n"
     "kind: collective\n"
     "name: hier\n"
-    "version: 1.1.0\n"
+    "version: 1.2.0\n"
     "api: \"1.0\"\n"
-    "min_core_minor: 0\n"
+    "min_core_minor: 1\n"
     "summary: collectives through shared memory, within a neighborhood and between several\n"
     "license: BSD-3-Clause\n");
 
@@ -86,7 +86,7 @@ const cwyl_candidate* list[kFlat + kTwoLevels];
 
 void fini() {}
 
-const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, kFlat + kTwoLevels, list, 0, fini};
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 1, kFlat + kTwoLevels, list, 0, fini};
 
 }  // namespace
 }  // namespace hier

@@ -35,18 +35,32 @@ inline cwy_status tell_others(const Run& run, uint32_t* next, const void* src, u
   return CWY_OK;
 }
 
-// Post `which` of every other member of the neighborhood, each copied to `place(rank)`. `next`
-// (starts as 0) is where it goes on after CWY_INPROGRESS.
+// Some members of one neighborhood: their team ranks, and which of them this member is.
+struct Group {
+  const uint32_t* ranks;
+  uint32_t size, own;
+};
+
+// Post `which` of every other member of the group, each copied to `place(index in the group)`.
+// `next` (starts as 0) is where it goes on after CWY_INPROGRESS.
 template <class Place>
-cwy_status hear_others(const Run& run, uint32_t* next, uint32_t which, uint64_t length,
-                       Place place) {
-  const uint32_t count = run.info->nbrhd_size;
-  for (; *next + 1 < count; ++*next) {
-    const uint32_t rank = run.info->nbrhd_ranks[(run.info->nbrhd_rank + 1 + *next) % count];
-    const cwy_status status = run.s->posted(run.team, run.seq, rank, which, place(rank), length);
+cwy_status hear_group(const Run& run, const Group& group, uint32_t* next, uint32_t which,
+                      uint64_t length, Place place) {
+  for (; *next + 1 < group.size; ++*next) {
+    const uint32_t i = (group.own + 1 + *next) % group.size;
+    const cwy_status status =
+        run.s->posted(run.team, run.seq, group.ranks[i], which, place(i), length);
     if (status != CWY_OK) return status;
   }
   return CWY_OK;
+}
+// The same of the neighborhood, to `place(rank)`.
+template <class Place>
+cwy_status hear_others(const Run& run, uint32_t* next, uint32_t which, uint64_t length,
+                       Place place) {
+  const uint32_t* const ranks = run.info->nbrhd_ranks;
+  return hear_group(run, {ranks, run.info->nbrhd_size, run.info->nbrhd_rank}, next, which, length,
+                    [&](uint32_t i) { return place(ranks[i]); });
 }
 
 // The members whose operands one member combines, or all of them: the last and the one before it

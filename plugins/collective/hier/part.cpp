@@ -105,6 +105,9 @@ void make_part(Part* part, const Run& run, const uint32_t* ranks, uint32_t count
   i.scratch_bytes = share.scratch_bytes;
   i.signals = share.signals;
   i.posts = 0;
+  i.domain_of = i.nbrhd_of;
+  i.domain_count = i.nbrhd_count;
+  i.domain_most = i.nbrhd_size;
   part->whole = run.team;
   part->services = run.s;
   part->ranks = ranks;

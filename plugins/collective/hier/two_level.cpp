@@ -15,30 +15,44 @@ namespace {
 // Up within the neighborhood, across between leaders, down within the neighborhood. A broadcast
 // begins across, a reduction to one ends there. The root leads its neighborhood; elsewhere the
 // member with the lowest rank does.
-enum Phase : uint32_t { kUp, kAcross, kDown, kEnd };
+//
+// Where the core knows the memory domains (NUMA nodes) of a neighborhood, up and down have two
+// stages: within each domain, and between the domains' leaders. The leader of the neighborhood
+// leads its domain; in the others the member with the lowest rank does. So a line crosses the
+// border between two domains once each way.
+enum Phase : uint32_t { kUp, kUpDomains, kAcross, kDownDomains, kDown, kEnd };
 
-// The run's signals: those of each phase are its own. Down and up share scratch: a leader goes
-// down only after all that went up has been taken.
-constexpr uint32_t kLocalSignals = 16, kAcrossSignals = 32;
-static_assert(2 * kLocalSignals + kAcrossSignals <= 64);
-// A member's post on the way up, a leader's on the way down.
-constexpr uint32_t kUpPost = 0, kDownPost = 1;
-// So many members a tree of the local phases can have with its signals.
-constexpr uint32_t kMostNeighbors = 64;
+// The run's signals: those of each phase are its own. Up and down of one stage share scratch: a
+// leader goes down only after all that went up has been taken. The stages have scratch of their
+// own: a domain's leader may be late where other leaders are not.
+constexpr uint32_t kLocalSignals = 32, kAcrossSignals = 32;
+static_assert(kLocalSignals + kAcrossSignals <= 64);
+// What posts are for: on the way up and on the way down, of each stage.
+constexpr uint32_t kUpPost = 0, kDownPost = 1, kUpDomainsPost = 2, kDownDomainsPost = 3;
+// So many members a tree of the local phases can have with its signals: one stage, two stages.
+constexpr uint32_t kMostNeighbors = 64, kMostInTree = 8;
 // So many leaders the algorithms between them can have with theirs: a k-nomial tree takes three for
 // each pair of bits, the others two for each bit.
 constexpr uint32_t kMostLeaders = 32768, kMostKnomialLeaders = 1024;
 // From here on pieces down a chain beat a tree.
 constexpr uint64_t kChainBytes = 64 << 10;
 
+// One stage within the neighborhood, as this member sees it.
+struct Stage {
+  Group group;          // size 0: this member has no part in it
+  uint32_t leader;      // its index in the group
+  uint32_t up_signals;  // the run's signals of the way up; those of the way down follow
+  Part part;
+};
+
 struct TwoLevel {
   uint32_t phase, begun, next, posted;
   uint32_t index;  // of the algorithm between leaders
-  uint32_t leads;
-  uint32_t leader;  // rank of this neighborhood's
-  cwyl_args args;   // of the phase under way
-  Part local, leaders;
-  uint8_t* value;  // what this neighborhood has combined
+  uint32_t leads;  // the neighborhood
+  cwyl_args args;  // of the phase under way
+  Stage stages[2];  // of which the second is between domains; without them its group has no members
+  Part leaders;
+  uint8_t* value;  // what this member has combined for others
   base::Schedule schedule;
 };
 
@@ -51,13 +65,73 @@ bool has_root(const Run& run) {
 bool by_posts(const Run& run) {
   return run.info->posts != 0 && run.bytes() <= run.info->post_max;
 }
+// The same answer on all members.
+bool has_domains(const Run& run) {
+  return run.info->domain_of != nullptr && run.info->domain_count > run.info->nbrhd_count &&
+         run.info->posts != 0;
+}
+bool leads(const Stage& stage) {
+  return stage.group.size != 0 && stage.leader == stage.group.own;
+}
+
+// The members of the neighborhood for which `belongs(rank)`, into `ranks`.
+template <class Belongs>
+Group gather(const Run& run, uint32_t* ranks, Belongs belongs) {
+  Group group{ranks, 0, 0};
+  for (uint32_t i = 0; i < run.info->nbrhd_size; ++i) {
+    const uint32_t rank = run.info->nbrhd_ranks[i];
+    if (!belongs(rank)) continue;
+    if (rank == run.info->rank) group.own = group.size;
+    ranks[group.size++] = rank;
+  }
+  return group;
+}
+uint32_t index_in(const Group& group, uint32_t rank) {
+  uint32_t i = 0;
+  while (group.ranks[i] != rank) ++i;
+  return i;
+}
+
+// This neighborhood's stages, for whom `leader` leads. `lists` has room for twice its members.
+void make_stages(const Run& run, TwoLevel* t, uint32_t leader, uint32_t* lists,
+                 const uint32_t* identity, uint64_t scratch) {
+  const cwyl_team_info& info = *run.info;
+  const bool two = has_domains(run);
+  Stage &inner = t->stages[0], &outer = t->stages[1];
+  const auto leader_of = [&](uint32_t domain) {
+    if (info.domain_of[leader] == domain) return leader;
+    uint32_t i = 0;
+    while (info.domain_of[info.nbrhd_ranks[i]] != domain) ++i;
+    return info.nbrhd_ranks[i];
+  };
+  const auto finish = [&](Stage& stage, uint32_t its_leader, uint32_t number) {
+    stage.leader = index_in(stage.group, its_leader);
+    const uint32_t signals = two ? kLocalSignals / 4 : kLocalSignals / 2;
+    stage.up_signals = number * 2 * signals;
+    const uint64_t room = (two ? scratch / 2 : scratch) / 64 * 64;
+    make_part(&stage.part, run, stage.group.ranks, stage.group.size, stage.group.own, true,
+              identity, {stage.up_signals, signals, number * room, room});
+  };
+  if (!two) {
+    inner.group = {info.nbrhd_ranks, info.nbrhd_size, info.nbrhd_rank};
+    finish(inner, leader, 0);
+    return;
+  }
+  const uint32_t domain = info.domain_of[info.rank];
+  inner.group = gather(run, lists, [&](uint32_t r) { return info.domain_of[r] == domain; });
+  finish(inner, leader_of(domain), 0);
+  if (!leads(inner)) return;
+  outer.group = gather(run, lists + info.nbrhd_size,
+                       [&](uint32_t r) { return leader_of(info.domain_of[r]) == r; });
+  finish(outer, leader, 1);
+}
 
 // Leaders' ranks by neighborhood, and who leads here.
 bool prepare(const Run& run, TwoLevel* t) {
   const cwyl_team_info& info = *run.info;
   const uint32_t most = info.nbrhd_count > info.nbrhd_size ? info.nbrhd_count : info.nbrhd_size;
-  auto* const table = static_cast<uint32_t*>(
-      run.s->memory(run.team, run.seq, uint64_t{4} * (info.nbrhd_count + most + 1)));
+  auto* const table = static_cast<uint32_t*>(run.s->memory(
+      run.team, run.seq, uint64_t{4} * (info.nbrhd_count + most + 1 + 2 * info.nbrhd_size)));
   if (table == nullptr) return false;
   uint32_t* const leaders = table;
   uint32_t* const identity = table + info.nbrhd_count;
@@ -67,17 +141,16 @@ bool prepare(const Run& run, TwoLevel* t) {
     if (info.nbrhd_of[r] == found) leaders[found++] = r;
   }
   if (has_root(run)) leaders[info.nbrhd_of[run.args->root]] = run.args->root;
-  t->leader = leaders[info.nbrhd_index];
-  t->leads = t->leader == info.rank;
+  const uint32_t leader = leaders[info.nbrhd_index];
+  t->leads = leader == info.rank;
   uint64_t room = 0;
   run.scratch(&room);
   const uint64_t half = room / 2 / 64 * 64;
-  make_part(&t->local, run, info.nbrhd_ranks, info.nbrhd_size, info.nbrhd_rank, true, identity,
-            {0, kLocalSignals, 0, half});
+  make_stages(run, t, leader, identity + most + 1, identity, half);
   make_part(&t->leaders, run, leaders, info.nbrhd_count, info.nbrhd_index, false, identity,
-            {2 * kLocalSignals, kAcrossSignals, half, half});
+            {kLocalSignals, kAcrossSignals, half, half});
   // Where the combination goes. A member that only passes on has no result of its own.
-  if (is_reduction(run) && t->leads) {
+  if (is_reduction(run) && leads(t->stages[0])) {
     const bool keeps = run.args->operation == CWYL_REDUCE_ALL || info.rank == run.args->root;
     t->value = static_cast<uint8_t*>(keeps ? run.args->dst
                                            : run.s->memory(run.team, run.seq, run.bytes()));
@@ -86,10 +159,9 @@ bool prepare(const Run& run, TwoLevel* t) {
   return true;
 }
 
-uint32_t local_rank(const Run& run, uint32_t rank) {
-  uint32_t i = 0;
-  while (run.info->nbrhd_ranks[i] != rank) ++i;
-  return i;
+// What this member brings to a stage on the way up: its operand, or what it has combined before.
+const void* brought(const Run& run, const TwoLevel* t, const Stage& stage) {
+  return &stage == &t->stages[0] ? run.args->src : t->value;
 }
 
 // ---- within the neighborhood, short: posts ----
@@ -101,27 +173,28 @@ cwy_status show(const Run& run, TwoLevel* t, uint32_t which, const void* src) {
   return status == CWY_RETRY ? CWY_INPROGRESS : status;
 }
 
-// The leader combines in the order of the neighborhood's ranks: the last two first.
-cwy_status up_by_posts(const Run& run, TwoLevel* t) {
-  if (!t->leads) return show(run, t, kUpPost, run.args->src);
+// The leader combines in the order of the group's ranks: the last two first.
+cwy_status up_by_posts(const Run& run, TwoLevel* t, Stage& stage, uint32_t post) {
+  const void* const mine = brought(run, t, stage);
+  if (!leads(stage)) return show(run, t, post, mine);
+  const Group& group = stage.group;
   const uint64_t bytes = run.bytes(), slot = (bytes + 63) / 64 * 64;
   uint64_t room;
-  uint8_t* const heard = run.scratch(&room);
-  const cwy_status status =
-      hear_others(run, &t->next, kUpPost, is_reduction(run) ? bytes : 0,
-                  [&](uint32_t of) { return heard + local_rank(run, of) * slot; });
+  uint8_t* const heard = run.scratch(&room) + stage.part.scratch_at;
+  const cwy_status status = hear_group(run, group, &t->next, post, is_reduction(run) ? bytes : 0,
+                                       [&](uint32_t i) { return heard + i * slot; });
   if (status != CWY_OK || !is_reduction(run)) return status;
   const auto operand = [&](uint32_t i) -> const void* {
-    return i == run.info->nbrhd_rank ? run.args->src : heard + i * slot;
+    return i == group.own ? mine : heard + i * slot;
   };
-  const uint32_t last = run.info->nbrhd_size - 1;
+  const uint32_t last = group.size - 1;
   if (last == 0) {
-    if (t->value != run.args->src) run.s->copy(run.team, run.seq, t->value, run.args->src, bytes);
+    if (t->value != mine) run.s->copy(run.team, run.seq, t->value, mine, bytes);
     return CWY_OK;
   }
   const void* right = operand(last);
   // One's own slot is free: the result may be where the source is, an operand still.
-  uint8_t* const work = heard + run.info->nbrhd_rank * slot;
+  uint8_t* const work = heard + group.own * slot;
   for (uint32_t i = last; i-- != 0;) {
     uint8_t* const to = i == 0 ? t->value : work;
     run.s->reduce_into(run.team, run.seq, operand(i), right, to, run.args->count);
@@ -130,14 +203,18 @@ cwy_status up_by_posts(const Run& run, TwoLevel* t) {
   return CWY_OK;
 }
 
-cwy_status down_by_posts(const Run& run, TwoLevel* t) {
-  if (t->leads) return show(run, t, kDownPost, run.args->dst);
-  return run.s->posted(run.team, run.seq, t->leader, kDownPost, run.args->dst, run.bytes());
+cwy_status down_by_posts(const Run& run, TwoLevel* t, Stage& stage, uint32_t post) {
+  if (leads(stage)) return show(run, t, post, run.args->dst);
+  return run.s->posted(run.team, run.seq, stage.group.ranks[stage.leader], post, run.args->dst,
+                       run.bytes());
 }
 
 // ---- within the neighborhood, long: trees and chains through its scratch ----
 
-cwy_status local_schedule(const Run& run, TwoLevel* t, Part* part, bool up) {
+cwy_status local_schedule(const Run& run, TwoLevel* t, Stage& stage, bool up) {
+  // Down uses signals of its own.
+  Part* const part = &stage.part;
+  part->signal_at = stage.up_signals + (up ? 0 : static_cast<uint32_t>(part->info.signals));
   cwyl_args& args = t->args;
   const base::Run inner{part->as_team(), &part_services, run.seq, &args, &part->info, &t->schedule};
   if (!t->begun) {
@@ -145,15 +222,16 @@ cwy_status local_schedule(const Run& run, TwoLevel* t, Part* part, bool up) {
     args = *run.args;
     args.operation = up ? CWYL_REDUCE_ONE : CWYL_BROADCAST;
     args.flags = 0;
-    args.root = local_rank(run, t->leader);
+    args.root = stage.leader;
     args.dst = up ? t->value : run.args->dst;
-    args.src = up ? run.args->src : run.args->dst;
+    args.src = up ? brought(run, t, stage) : run.args->dst;
     if (!up) {
       args.count = run.bytes();
       args.element_bytes = 1;
     }
     memset(&t->schedule, 0, sizeof t->schedule);
-    const bool chain = run.bytes() >= kChainBytes;
+    const bool chain =
+        run.bytes() >= kChainBytes || (has_domains(run) && stage.group.size > kMostInTree);
     if (run.args->operation == CWYL_BARRIER) {
       up ? base::barrier_up(inner) : base::barrier_down(inner);
     } else if (up) {
@@ -164,12 +242,6 @@ cwy_status local_schedule(const Run& run, TwoLevel* t, Part* part, bool up) {
     base::finish(inner);
   }
   return base::execute(inner);
-}
-
-// Down uses signals of its own.
-Part* local_part(TwoLevel* t, bool up) {
-  t->local.signal_at = up ? 0 : kLocalSignals;
-  return &t->local;
 }
 
 // ---- between leaders ----
@@ -199,19 +271,27 @@ cwy_status across(const Run& run, TwoLevel* t) {
 
 // ---- the whole ----
 
+cwy_status climb(const Run& run, TwoLevel* t, Stage& stage, uint32_t post) {
+  if (run.args->operation == CWYL_BROADCAST || stage.group.size == 0) return CWY_OK;
+  return by_posts(run) ? up_by_posts(run, t, stage, post) : local_schedule(run, t, stage, true);
+}
+cwy_status descend(const Run& run, TwoLevel* t, Stage& stage, uint32_t post) {
+  if (run.args->operation == CWYL_REDUCE_ONE || stage.group.size == 0) return CWY_OK;
+  return by_posts(run) ? down_by_posts(run, t, stage, post) : local_schedule(run, t, stage, false);
+}
+
 cwy_status phase(const Run& run, TwoLevel* t) {
-  const uint32_t operation = run.args->operation;
   switch (t->phase) {
     case kUp:
-      if (operation == CWYL_BROADCAST) return CWY_OK;
-      return by_posts(run) ? up_by_posts(run, t)
-                           : local_schedule(run, t, local_part(t, true), true);
+      return climb(run, t, t->stages[0], kUpPost);
+    case kUpDomains:
+      return climb(run, t, t->stages[1], kUpDomainsPost);
     case kAcross:
       return t->leads ? across(run, t) : CWY_OK;
+    case kDownDomains:
+      return descend(run, t, t->stages[1], kDownDomainsPost);
     default:
-      if (operation == CWYL_REDUCE_ONE) return CWY_OK;
-      return by_posts(run) ? down_by_posts(run, t)
-                           : local_schedule(run, t, local_part(t, false), false);
+      return descend(run, t, t->stages[0], kDownPost);
   }
 }
 
@@ -221,7 +301,7 @@ cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq se
   const Run run{team, services, seq, args, services->info(team)};
   auto* const t = static_cast<TwoLevel*>(memory);
   if (args->operation != CWYL_BARRIER && run.bytes() == 0) return CWY_OK;
-  if (t->local.whole == nullptr) {
+  if (t->leaders.whole == nullptr) {
     t->index = Index;
     if (!prepare(run, t)) return CWY_ERR_NOMEM;
   }
@@ -233,17 +313,20 @@ cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq se
   return CWY_OK;
 }
 
+// Has the neighborhoods' scratch room for short operands of their members, and have they signals
+// for as many?
+bool has_room(const cwyl_shape* shape) {
+  return shape->nbrhd_most <= kMostNeighbors &&
+         shape->scratch_bytes / 8 >= uint64_t{128} * shape->nbrhd_most;
+}
+
 // Where there is something to gain: several neighborhoods, and one of several members. The rest as
 // the algorithm scores itself, for the leaders.
 template <uint32_t Index>
 int32_t score(const cwyl_shape* shape) {
-  if (shape->nbrhd_count < 2 || shape->nbrhd_most < 2 || shape->nbrhd_most > kMostNeighbors) {
-    return -1;
-  }
+  if (shape->nbrhd_count < 2 || shape->nbrhd_most < 2 || !has_room(shape)) return -1;
   const bool knomial = strcmp(base::catalogue[Index].name, "knomial") == 0;
   if (shape->nbrhd_count > (knomial ? kMostKnomialLeaders : kMostLeaders)) return -1;
-  // Half of the scratch must hold short operands of a whole neighborhood.
-  if (shape->scratch_bytes / 8 < uint64_t{128} * shape->nbrhd_most) return -1;
   cwyl_shape leaders = *shape;
   leaders.team_size = shape->nbrhd_count;
   leaders.nbrhd_most = 1;
@@ -251,35 +334,54 @@ int32_t score(const cwyl_shape* shape) {
   return of_leaders < 0 ? -1 : 20 + of_leaders;
 }
 
+// One neighborhood of several domains. Among few members, and for what is long, one step is
+// faster: `flat` and `shared`.
+int32_t score_domains(const cwyl_shape* shape) {
+  if (shape->nbrhd_count != 1 || shape->domain_count < 2 || shape->domain_most < 2) return -1;
+  if (!has_room(shape)) return -1;
+  return shape->team_size > 8 && shape->bytes < 8 << 10 ? 35 : 4;
+}
+
+// Neighborhoods and domains need not be stretches of ranks: what they combine is in no order.
+cwyl_candidate candidate(const char* name, uint32_t operation, uint32_t least,
+                         int32_t (*value)(const cwyl_shape*), base::Step run) {
+  const bool reduction = operation == CWYL_REDUCE_ONE || operation == CWYL_REDUCE_ALL;
+  return {CWY_HEAD(cwyl_candidate),
+          name,
+          operation,
+          reduction ? 0u : 1u,
+          /*min_bytes=*/0,
+          UINT64_MAX,
+          least,
+          base::kMostMembers,
+          1u << CWY_MEM_HOST,
+          sizeof(TwoLevel),
+          value,
+          run,
+          run};
+}
+
 template <uint32_t... Index>
 void fill(cwyl_candidate* out, std::integer_sequence<uint32_t, Index...>) {
-  static char names[kTwoLevels][40];
+  static char names[base::kAlgorithms][40];
+  static uint32_t with_domains;  // operations that have theirs
   const auto one = [&](uint32_t i, int32_t (*value)(const cwyl_shape*), base::Step run) {
     const base::Algorithm& a = base::catalogue[i];
     snprintf(names[i], sizeof names[i], "leaders_%s", a.name);
-    // Neighborhoods need not be stretches of ranks, so what they combine is in no order.
-    const bool reduction = a.operation == CWYL_REDUCE_ONE || a.operation == CWYL_REDUCE_ALL;
-    out[i] = {CWY_HEAD(cwyl_candidate),
-              names[i],
-              a.operation,
-              reduction ? 0u : 1u,
-              /*min_bytes=*/0,
-              UINT64_MAX,
-              /*min_team=*/3,
-              base::kMostMembers,
-              1u << CWY_MEM_HOST,
-              sizeof(TwoLevel),
-              value,
-              run,
-              run};
+    out[i] = candidate(names[i], a.operation, 3, value, run);
+    // Across is a team of one then, so any algorithm of the operation will do.
+    if ((with_domains >> a.operation & 1) != 0) return;
+    with_domains |= 1u << a.operation;
+    out[base::kAlgorithms + a.operation] = candidate("domains", a.operation, 3, score_domains, run);
   };
+  with_domains = 0;
   (one(Index, score<Index>, step<Index>), ...);
 }
 
 }  // namespace
 
 void list_two_level(cwyl_candidate* out) {
-  fill(out, std::make_integer_sequence<uint32_t, kTwoLevels>());
+  fill(out, std::make_integer_sequence<uint32_t, base::kAlgorithms>());
 }
 
 }  // namespace hier

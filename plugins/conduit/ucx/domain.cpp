@@ -44,9 +44,13 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
   return all.substr(at, all.find('\n', at) - at);
 }
 
-cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
-                  cwy_err* err) {
+// UCX keeps settings of transports until it opens them, and knows them there without the
+// transport's prefix that the environment gives them: with it they are taken and have no effect.
+cwy_status modify(ucp_config_t* config, std::string name, const std::string& value, cwy_err* err) {
   forget_complaint();
+  constexpr std::string_view kTransport = "TCP_", kManager = "TCP_CM_";
+  const auto begins_with = [&name](std::string_view p) { return name.compare(0, p.size(), p) == 0; };
+  if (begins_with(kTransport) && !begins_with(kManager)) name.erase(0, kTransport.size());
   const ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
   if (status == UCS_OK) return CWY_OK;
   return report(err, CWY_ERR_INVALID, "UCX does not take %s=%s: %s; see 'ucx_info -cf'",
@@ -66,10 +70,11 @@ cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* 
   return status;
 }
 
-// A segment of UCX's TCP holds this much. Its own default, 8 KiB, makes eight system calls at
+// A segment of UCX's TCP holds this much: 128 KiB and headers. Its own default, 8 KiB, makes eight
+// system calls at
 // either end of what is one message here. The environment of UCX comes first.
 cwy_status widen_tcp(ucp_config_t* config, cwy_err* err) {
-  constexpr const char* kSegment = "128k";
+  constexpr const char* kSegment = "132k";
   cwy_status status = CWY_OK;
   for (const char* name : {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"}) {
     if (status != CWY_OK || std::getenv((std::string("UCX_") + name).c_str()) != nullptr) continue;

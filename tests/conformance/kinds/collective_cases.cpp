@@ -56,7 +56,8 @@ void facts() {
   }
 }
 
-cwyl_shape shape(uint32_t operation, uint32_t team, uint64_t bytes, uint32_t nbrhds) {
+cwyl_shape shape(uint32_t operation, uint32_t team, uint64_t bytes, uint32_t nbrhds,
+                 bool domains = false) {
   cwyl_shape s{};
   s.head = CWY_HEAD(cwyl_shape);
   s.operation = operation;
@@ -68,6 +69,8 @@ cwyl_shape shape(uint32_t operation, uint32_t team, uint64_t bytes, uint32_t nbr
   s.element_bytes = operation >= CWYL_REDUCE_ONE ? sizeof(Affine) : 1;
   s.host_count = nbrhds;
   s.nbrhd_most = (team + nbrhds - 1) / nbrhds;
+  s.domain_count = domains && team > nbrhds * 2 ? nbrhds * 2 : nbrhds;
+  s.domain_most = domains ? std::min(2u, team) : s.nbrhd_most;
   return s;
 }
 
@@ -211,10 +214,24 @@ class Run {
 
 enum class Schedule { round_robin, random, overlapping };
 
+// Who shares what in a team.
+struct Sharing {
+  Layout layout;
+  bool domains;
+  uint32_t nbrhds(uint32_t size) const {
+    return layout == Layout::one ? 1 : layout == Layout::alone ? size : std::min(size, 2u);
+  }
+};
+constexpr Sharing kSharings[] = {{Layout::one, false},
+                                 {Layout::one, true},
+                                 {Layout::alternating, false},
+                                 {Layout::alternating, true},
+                                 {Layout::alone, false}};
+
 // Drives one or two runs to their ends, or fails when nothing moves any more.
-void drive(const cwyl_candidate& c, uint32_t size, Layout layout, Schedule schedule, uint64_t count,
-           Random& random) {
-  TeamSimulation team(size, layout, c.keeps_order != 0, random);
+void drive(const cwyl_candidate& c, uint32_t size, Sharing sharing, Schedule schedule,
+           uint64_t count, Random& random) {
+  TeamSimulation team(size, sharing.layout, sharing.domains, c.keeps_order != 0, random);
   const uint32_t root = static_cast<uint32_t>(random.below(size));
   std::vector<std::unique_ptr<Run>> runs;
   const int n = schedule == Schedule::overlapping ? 2 : 1;
@@ -252,20 +269,17 @@ void run_operation(uint32_t operation) {
     any = true;
     for (uint32_t size = std::max(1u, c.min_team); size <= std::min(kLargestTeam, c.max_team);
          ++size) {
-      for (const Layout layout : {Layout::one, Layout::alternating, Layout::alone}) {
+      for (const Sharing& sharing : kSharings) {
         for (const Schedule schedule :
              {Schedule::round_robin, Schedule::random, Schedule::overlapping}) {
           for (const uint64_t count : {0u, 1u, 5u, 257u, 5000u}) {
             const uint64_t bytes = count * sizeof(Affine);
             const bool barrier = operation == CWYL_BARRIER;
             if (barrier ? count != 0 : bytes < c.min_bytes || bytes > c.max_bytes) continue;
-            cwyl_shape s = shape(operation, size, bytes,
-                                 layout == Layout::one     ? 1
-                                 : layout == Layout::alone ? size
-                                                           : 2);
-            if (layout == Layout::alternating && size == 1) s.nbrhd_count = 1;
+            const cwyl_shape s =
+                shape(operation, size, bytes, sharing.nbrhds(size), sharing.domains);
             if (c.score(&s) < 0) continue;  // refused for this shape
-            drive(c, size, layout, schedule, count, random);
+            drive(c, size, sharing, schedule, count, random);
             if (testing::Test::HasFailure()) return;
           }
         }

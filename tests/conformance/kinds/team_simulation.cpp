@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 namespace causeway::conformance {
 
@@ -11,12 +13,22 @@ TeamSimulation& TeamSimulation::of(cwyl_team* team) {
   return *static_cast<TeamSimulation*>(team->simulation);
 }
 
-TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Random& random)
+TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool domains, bool ordered,
+                               Random& random)
     : members_(size), nbrhd_of_(size), random_(random), ordered_(ordered) {
   for (uint32_t r = 0; r < size; ++r) {
     nbrhd_of_[r] = layout == Layout::one ? 0 : layout == Layout::alternating ? r % 2 : r;
   }
   const uint32_t count = *std::max_element(nbrhd_of_.begin(), nbrhd_of_.end()) + 1;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> found;
+  std::vector<uint32_t> sizes(size);
+  uint32_t largest = 0;
+  for (uint32_t r = 0; r < size; ++r) {
+    const auto next = static_cast<uint32_t>(found.size());
+    const std::pair domain{nbrhd_of_[r], domains ? r / 2 % 2 : 0};
+    domain_of_.push_back(found.emplace(domain, next).first->second);
+    largest = std::max(largest, ++sizes[domain_of_.back()]);
+  }
   const bool boards = random.below(4) != 0;  // now and then a neighborhood is too large for them
   for (uint32_t r = 0; r < size; ++r) {
     Member& m = members_[r];
@@ -43,6 +55,9 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool ordered, Rando
     m.info.host_of = nbrhd_of_.data();
     m.info.posts = boards ? kPosts : 0;
     m.info.post_max = kPostMax;
+    m.info.domain_of = domain_of_.data();
+    m.info.domain_count = static_cast<uint32_t>(found.size());
+    m.info.domain_most = largest;
   }
   const uint64_t kind = random.below(4);
   const auto possible = [&] { return kind < 2 || (kind == 2 && random.below(4) != 0); };

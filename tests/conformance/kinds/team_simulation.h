@@ -27,12 +27,13 @@ enum class Layout { one, alternating, alone };
 class TeamSimulation {
  public:
   // `ordered`: runs use an operator that does not commute.
-  TeamSimulation(uint32_t size, Layout layout, bool ordered, Random& random);
+  // `domains`: pairs of ranks are by turns in one memory domain of their neighborhood and in another.
+  TeamSimulation(uint32_t size, Layout layout, bool domains, bool ordered, Random& random);
 
   cwyl_team* member(uint32_t rank) { return &members_[rank].team; }
   const cwyl_team_services* services() const { return &services_; }
   static constexpr uint64_t kScratch = 16384;
-  static constexpr uint64_t kPutMax = 4096;
+  static constexpr uint64_t kPutMax = 1024;
   static constexpr uint32_t kPosts = 4, kPostMax = 120;
 
   // Delivers some of what is under way; `all`: everything.
@@ -85,7 +86,7 @@ class TeamSimulation {
   void fill_services();
 
   std::vector<Member> members_;
-  std::vector<uint32_t> nbrhd_of_;
+  std::vector<uint32_t> nbrhd_of_, domain_of_;
   std::deque<Flight> flights_;
   cwyl_team_services services_{};
   Random& random_;

@@ -363,14 +363,18 @@ void Plan::collectives() {
   std::vector<std::string> sets;
   if (tcp && !request_.config) {
     sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
-            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
+            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]",
+            "collectives.scratch=1MiB"};  // as in configs/sites/ucx-tcp.yaml
   }
   std::vector<std::string> command = {program_, "--launch", "collectives"};
   if (request_.quick) command.push_back("--quick");
   MpiSides mpi({ranks, request_.quick, tcp, false}, tool_, outcome_.notes);
   Rounds ours;
   take_turns(mpi, command, ranks, sets, ours);
-  for (const MpiSide& side : mpi.sides()) combine(side.name, ours, side.rounds);
+  // Over TCP the target is another one, and so is the figure.
+  for (const MpiSide& side : mpi.sides()) {
+    combine(tcp ? side.name + ".tcp" : side.name, ours, side.rounds);
+  }
   combine("bound", ours, ours);
 }
 

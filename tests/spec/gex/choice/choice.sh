@@ -59,6 +59,24 @@ ran_not "base/trees"
 ran_not "hier/shared"
 ran "reduce_all hier/flat 1" && ran "reduce_all base/doubling 1" && ran "broadcast base/"
 
+# By memory: the program's is the host's. What holds for teams with device memory, explain shows.
+cat > "$file" << 'END'
+collectives:
+  rules:
+    - {name: far, operation: reduce_all, memory: device, use: [base/trees]}
+    - {name: far-cuda, operation: broadcast, memory: cuda, use: [base/knomial]}
+    - {name: near, operation: reduce_all, memory: host, use: [base/ring]}
+END
+run 2 --config "$file" || fail "the file with memory kinds"
+ran "reduce_all base/ring 2" "memory: host"
+ran_not "base/trees" "memory: device"
+ran_not "base/knomial" "memory: cuda"
+"$causeway" explain -n 2 --collectives --config "$file" > "$work/out" 2> "$work/err" ||
+  fail "explain with memory kinds"
+[ "$(grep -Ec 'base/ring +by rule near' "$work/out")" = 2 ] || fail "explain: host memory"
+[ "$(grep -Ec 'base/trees +by rule far' "$work/out")" = 4 ] || fail "explain: device memory"
+[ "$(grep -Ec 'base/knomial +by rule far-cuda' "$work/out")" = 2 ] || fail "explain: cuda memory"
+
 # Without one of the plugins the other serves.
 run 2 --set 'plugins.collectives=[base]' || fail "base alone"
 ran_not "hier/"
