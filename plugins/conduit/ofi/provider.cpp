@@ -248,7 +248,7 @@ const char* refusal_of(const std::string& provider) {
     return "libfabric has given it up, and it crashes when connections come and go; `tcp` uses the "
            "same wire";
   if (provider.find("ofi_rxd") != std::string::npos)
-    return "it loses its way under many operations at once; `tcp` uses the same wire";
+    return "libfabric 1.17 crashes in it when atomics come; `tcp` uses the same wire";
   return nullptr;
 }
 
