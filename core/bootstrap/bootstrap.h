@@ -23,6 +23,8 @@ class Bootstrap {
   // Ranks that the launcher placed on this node, this one included, increasing. A first guess:
   // plugins size themselves by it before the ranks' own cards say where each one runs.
   virtual std::vector<uint32_t> local_ranks() const = 0;
+  // No rank of the job is on another host than this one, and none will be: as the launcher says.
+  virtual bool one_host() const { return local_ranks().size() == size(); }
 
   // Which host this process runs on, as the launcher tells hosts apart; "" when it does not say.
   // Ranks with different ids are on different hosts, whatever the operating system says.

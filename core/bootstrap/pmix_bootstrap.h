@@ -31,6 +31,8 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<uint32_t> local_ranks() const override { return local_ranks_; }
   std::string host_id() const override { return host_id_; }
   std::string host_name() const override { return host_name_; }
+  // Spares may wait on a host that has no rank yet.
+  bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
@@ -73,6 +75,7 @@ class PmixBootstrap final : public Bootstrap {
   bool spare_ = false;
   bool spares_in_job_ = false;
   std::string host_id_, host_name_;
+  uint32_t hosts_ = 1;  // our launcher's number of them; another one's says nothing here
   uint32_t rank_ = 0;
   uint32_t epoch_ = 1;
   uint32_t size_ = 0;

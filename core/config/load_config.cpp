@@ -30,7 +30,6 @@ namespace {
 
 constexpr size_t kMostProblems = 20;
 constexpr size_t kLargestFile = 256 * 1024;
-constexpr const char* kBuiltIn = "built-in default";
 
 class Descriptor {
  public:
@@ -135,7 +134,7 @@ void warn_once(const std::vector<Problem>& warnings, const Config& config) {
 CheckedConfig check_config(const ConfigSources& sources, const std::string& set_label) {
   CheckedConfig out;
   Loading loading(out);
-  loading.add_text(k_default_yaml, kBuiltIn);
+  loading.add_text(k_default_yaml, kBuiltInSource);
   if (!sources.identity_text.empty()) {
     loading.add_text(sources.identity_text, sources.identity_label);
   }

@@ -11,6 +11,9 @@
 
 namespace causeway {
 
+// What the origin of everything that no source but the built-in default says is called.
+inline constexpr const char* kBuiltInSource = "built-in default";
+
 struct CheckedConfig {
   std::optional<Config> config;  // absent when there are problems
   Problems problems;

@@ -78,6 +78,13 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
     throw Error(CWY_ERR_UNREACHABLE, "the launcher ended while this spare waited for a rank");
 }
 
+// A job on one host does not open what only a rule for other hosts names: neither time nor memory
+// goes into a network that nobody is reached by.
+static Config without_remote_rules(Config config) {
+  std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
+  return config;
+}
+
 // A spare is nobody until a rank has failed; a job that ends without it ends it.
 bool Runtime::take_place(uint64_t timeout_ns) {
   if (job_ != nullptr) return true;
@@ -107,7 +114,8 @@ void Runtime::join_job() {
   job_->set_own_card(Card::of_this_process(*bootstrap_));
   fill_services(services_, &job_->facts());
   loader_ = std::make_unique<Loader>(config_, &services_);
-  conduits_ = open_conduits(config_, *loader_, WhichConduits::used);
+  conduits_ = open_conduits(bootstrap_->one_host() ? without_remote_rules(config_) : config_,
+                            *loader_, WhichConduits::used);
   collectives_ = std::make_unique<CollectiveTable>(config_, *loader_);
   install_exit_signals();
 }

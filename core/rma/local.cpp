@@ -9,19 +9,17 @@
 
 namespace causeway {
 
-const void* local_address(const Team& team, const void* addr, gex_Flags_t flags) {
-  return local_address(*team.ep(), addr, flags);
+const void* local_offset(const Team& team, const void* addr) {
+  return local_offset(*team.ep(), addr);
 }
 
-const void* local_address(const Endpoint& ep, const void* addr, gex_Flags_t flags) {
-  if (__builtin_expect(!(flags & GEX_FLAG_SELF_SEG_OFFSET), 1)) return addr;
+const void* local_offset(const Endpoint& ep, const void* addr) {
   const Segment* segment = ep.segment();
   if (segment == nullptr) fatal("GEX_FLAG_SELF_SEG_OFFSET", "no segment is bound here");
   return static_cast<const char*>(segment->addr()) + reinterpret_cast<uintptr_t>(addr);
 }
 
-void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
-  if (__builtin_expect(!(flags & GEX_FLAG_PEER_SEG_OFFSET), 1)) return addr;
+void* remote_offset(const Peer& peer, const void* addr) {
   if (peer.segment.size.load(std::memory_order_acquire) == 0) {
     fatal("GEX_FLAG_PEER_SEG_OFFSET", "rank {} has no bound segment known here", peer.rank);
   }
@@ -32,15 +30,6 @@ cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr
   return is_stub(conn) || Connection::of(conn).peer->ep != team.ep()
              ? nullptr
              : local_registration(conn, addr, length);
-}
-
-cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
-  const Connection& c = Connection::of(conn);
-  const Segment* segment = c.peer->ep->segment();
-  if (segment == nullptr || !segment->contains(reinterpret_cast<uint64_t>(addr), length)) {
-    return nullptr;
-  }
-  return segment->registration(c.cep->conduit);
 }
 
 bool in_bound_segment(const Peer& peer, uint64_t addr, size_t length) {

@@ -3,22 +3,42 @@
 
 #include <gasnetex.h>
 
+#include "object/endpoint.h"
 #include "object/peer.h"
+#include "object/segment.h"
 
 namespace causeway {
 
-class Endpoint;
 class Team;
 
-// The local address an argument means: itself, or an offset into the bound segment.
-const void* local_address(const Team& team, const void* addr, gex_Flags_t flags);
-const void* local_address(const Endpoint& ep, const void* addr, gex_Flags_t flags);
-void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags);
+// What an offset into a bound segment means.
+const void* local_offset(const Team& team, const void* addr);
+const void* local_offset(const Endpoint& ep, const void* addr);
+void* remote_offset(const Peer& peer, const void* addr);
+
+// The address an argument means: itself, or an offset into the bound segment. `Owner`: Team or
+// Endpoint.
+template <class Owner>
+inline const void* local_address(const Owner& owner, const void* addr, gex_Flags_t flags) {
+  if (__builtin_expect(!(flags & GEX_FLAG_SELF_SEG_OFFSET), 1)) return addr;
+  return local_offset(owner, addr);
+}
+inline void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
+  if (__builtin_expect(!(flags & GEX_FLAG_PEER_SEG_OFFSET), 1)) return addr;
+  return remote_offset(peer, addr);
+}
 
 // The local registration that covers [addr, addr+length) in the connection's conduit, or NULL.
 cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length);
 // The same for a connection that is no stub.
-cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length);
+inline cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
+  const Connection& c = Connection::of(conn);
+  const Segment* segment = c.peer->ep->segment();
+  if (segment == nullptr || !segment->contains(reinterpret_cast<uint64_t>(addr), length)) {
+    return nullptr;
+  }
+  return segment->registration(c.cep->conduit);
+}
 
 // May the flags mean memory of the peer beyond its bound segment? Such memory is reached by active
 // messages that the owner checks: PEER_SEG_SOME against its segments, PEER_SEG_UNKNOWN against what

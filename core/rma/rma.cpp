@@ -19,6 +19,9 @@
 namespace causeway {
 namespace {
 
+// What every put and get passes through is inlined into each of its entries: beside a conduit whose
+// put is a store, the calls and the arguments' way through memory are what counts.
+
 // What the conduit is asked to do, after the arguments are resolved.
 struct Resolved {
   const char* call;
@@ -64,7 +67,8 @@ void require_published(const RmaCall& call, const Peer& peer) {
         peer.rank, peer.ep_index);
 }
 
-Resolved resolve(const RmaCall& call, const gex_Event_t* lc_opt, uint32_t extra_flags) {
+[[gnu::always_inline]] inline Resolved resolve(const RmaCall& call, const gex_Event_t* lc_opt,
+                                               uint32_t extra_flags) {
   if (__builtin_expect(runtime().checks(), 0)) note_arguments(call, lc_opt);
   require_client_context(call.name, thread_state());
   if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
@@ -96,8 +100,12 @@ cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
              : emulated_get(conn, r.local, nullptr, r.raddr, nullptr, r.length, r.flags, op);
 }
 
-cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey, cwyc_op* op) {
-  cwyc_mem* lmem = local_registration(r.team, conn, r.local, r.length);
+[[gnu::always_inline]] inline cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey,
+                                                cwyc_op* op) {
+  // What another endpoint than the connection's has bound counts as memory nobody registered.
+  cwyc_mem* lmem = Connection::of(conn).peer->ep != r.team.ep()
+                       ? nullptr
+                       : local_registration(conn, r.local, r.length);
   return r.operation == Operation::put
              ? conn->ops->put(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op)
              : conn->ops->get(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op);
@@ -105,7 +113,7 @@ cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey, cwyc_op* 
 
 // One attempt, by the conduit itself or over active messages. A source that must be copied has at
 // most put_small_max bytes, which every path copies when it posts.
-cwy_status post_once(const Resolved& r, cwyc_op* op) {
+[[gnu::always_inline]] inline cwy_status post_once(const Resolved& r, cwyc_op* op) {
   std::atomic<cwyc_conn*>& slot = r.operation == Operation::put ? r.peer.put : r.peer.get;
   cwyc_conn* conn = slot.load(std::memory_order_acquire);
   if (__builtin_expect(conn == &r.peer.stub, 0)) {
@@ -127,7 +135,7 @@ cwy_status post_once(const Resolved& r, cwyc_op* op) {
 }
 
 // Posts until accepted. CWY_OK, CWY_INPROGRESS, or CWY_RETRY when GEX_FLAG_IMMEDIATE allows it.
-cwy_status post(const Resolved& r, cwyc_op* op) {
+[[gnu::always_inline]] inline cwy_status post(const Resolved& r, cwyc_op* op) {
   cwy_status status = post_once(r, op);
   if (__builtin_expect(status == CWY_RETRY, 0)) {
     Waiter waiter;
@@ -156,7 +164,8 @@ void wait_for(const std::atomic<uint32_t>& flag) {
   while (flag.load(std::memory_order_acquire) == 0) waiter.step();
 }
 
-int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
+[[gnu::always_inline]] inline int start_nbi(const RmaCall& call, gex_Event_t* lc_opt,
+                                            uint32_t extra_flags) {
   const Resolved r = resolve(call, lc_opt, extra_flags);
   if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, true);
   ThreadState& thread = thread_state();
@@ -179,7 +188,8 @@ int start_nbi(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
   return status == CWY_RETRY;
 }
 
-gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt, uint32_t extra_flags) {
+[[gnu::always_inline]] inline gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt,
+                                                   uint32_t extra_flags) {
   const Resolved r = resolve(call, lc_opt, extra_flags);
   if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, false);
   ThreadState& thread = thread_state();

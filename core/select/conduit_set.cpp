@@ -5,8 +5,10 @@
 
 #include "am/emulated_long.h"
 #include "am/emulated_prepare.h"
+#include "config/load_config.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "loader/search.h"
 #include "loader/signal_keeper.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
@@ -138,7 +140,15 @@ ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits whi
   });
   for (const ConduitSpec& spec : config.conduits) {
     if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
-      set.failures.push_back({spec.name, "no rule of peers: names it, so it was not opened"});
+      set.failures.push_back({spec.name,
+                              "no rule of peers: names it for a rank of this job, so it was not "
+                              "opened"});
+      continue;
+    }
+    // What nobody asked for may be missing: an installation without that network is whole.
+    const bool asked_for = spec.where.source != kBuiltInSource;
+    if (!asked_for && files_named(loader.search_path(), PluginKind::conduit, spec.plugin).empty()) {
+      set.failures.push_back({spec.name, fmt::format("plugin '{}' is not installed", spec.plugin)});
       continue;
     }
     const ConduitPlugin* plugin = loader.conduit(spec.plugin);
@@ -153,8 +163,9 @@ ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits whi
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
                                                        spec, std::move(configured)));
     } catch (const Error& e) {
-      if (config.on_load_error == LoadErrorPolicy::fail) throw;
-      if (config.on_load_error == LoadErrorPolicy::warn) log_warn("{}", e.text());
+      if (!asked_for) log_info("{}", e.text());
+      if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
+      if (asked_for && config.on_load_error == LoadErrorPolicy::warn) log_warn("{}", e.text());
       set.failures.push_back({spec.name, e.text()});
     }
   }

@@ -31,5 +31,11 @@ foreach(network ofi ucx)
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()
+if(TARGET conduit_ucx OR TARGET conduit_ofi)
+  foreach(case spec wordfreq)
+    netns_test(default.${case} netns_network_test.sh $<TARGET_FILE:causeway>
+      $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> default ${case})
+  endforeach()
+endif()
 netns_test(mpirun.bootstrap netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
   $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> bootstrap)

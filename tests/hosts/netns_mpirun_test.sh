@@ -30,7 +30,8 @@ case $case in
     ;;
   ofi | ucx)
     export CAUSEWAY_CONFIG="$here/$case.yaml"
-    mpirun_hosts -x CAUSEWAY_CONFIG "$spec" locality queries rma. nbi am_payload atomics.offsets barrier.split_phase
+    mpirun_hosts -x CAUSEWAY_CONFIG "$spec" locality queries rma.sizes_blocking rma.segment_to_segment \
+      rma.seen_by_the_owner nbi am_payload atomics.offsets barrier.split_phase
     status=$?
     [ $status = 0 ] || fail "specification: status $status"
     cat "$here"/../../core/launch/*.cpp >"$work/text"

@@ -144,7 +144,7 @@ case $case in
     step 4 "$rank" init exchange @2:kill=9 fence finalize && fail "a killed rank went unnoticed"
     ;;
   programs)
-    step 4 "$spec" locality queries rma. nbi am_payload atomics.offsets barrier.split_phase coll_reduce team_split ||
+    step 4 "$spec" locality queries rma nbi am_payload atomics.offsets barrier.split_phase coll_reduce team_split ||
       fail "specification: status $?"
     cat "$here"/../../core/launch/*.cpp >"$work/text"
     step 4 "$wordfreq" "$work/text" --top 0 || fail "wordfreq: status $?"

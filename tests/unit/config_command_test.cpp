@@ -47,6 +47,8 @@ TEST(CheckConfig, GoodFile) {
                               "  conduit  plugin  device  native operations\n"
                               "  self     self    -       all\n"
                               "  shm      shm     -       all\n"
+                              "  ucx      ucx     -       all\n"
+                              "  ofi      ofi     -       all\n"
                               "  net      shm     -       put\n"
                               "\n"
                               "  rule      peers  conduits\n"

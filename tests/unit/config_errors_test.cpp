@@ -111,7 +111,7 @@ TEST(ConfigErrors, UnknownConduits) {
               ElementsAre("f:2:17: unknown conduit 'smh' in peers[0].use; did you mean 'shm'?"));
   EXPECT_THAT(problems_of("peers:\n  - use: [self]\n    operations: {put: infiniband}\n"),
               ElementsAre("f:3:23: unknown conduit 'infiniband' in peers[0].operations.put; known "
-                          "conduits: self and shm"));
+                          "conduits: self, shm, ucx and ofi"));
 }
 
 TEST(ConfigErrors, ConduitUsedAfterItsRemovalNamesTheRemoval) {
@@ -121,8 +121,8 @@ TEST(ConfigErrors, ConduitUsedAfterItsRemovalNamesTheRemoval) {
 }
 
 TEST(ConfigErrors, RemovingWhatIsNotThere) {
-  EXPECT_THAT(problems_of("conduits:\n  ofi: null\n"),
-              ElementsAre("f:2:3: nothing to remove: no earlier source has conduits.ofi"));
+  EXPECT_THAT(problems_of("conduits:\n  net: null\n"),
+              ElementsAre("f:2:3: nothing to remove: no earlier source has conduits.net"));
 }
 
 // `ofi:` with nothing under it could mean "with defaults" or "removed".
@@ -253,11 +253,11 @@ TEST(ConfigErrors, Files) {
 // All problems of all sources come in one go, in the order of the sources and of their lines.
 TEST(ConfigErrors, AllAtOnceInOrder) {
   EXPECT_THAT(problems_of("peers:\n"
-                          "  - use: [ofi]\n"
+                          "  - use: [nic]\n"
                           "checks: al\n"
                           "repot: true\n",
                           {"log.level=loud", "nonsense"}),
-              ElementsAre(StartsWith("f:2:11: unknown conduit 'ofi'"),
+              ElementsAre(StartsWith("f:2:11: unknown conduit 'nic'"),
                           StartsWith("f:3:9: checks: expected none or full"),
                           StartsWith("f:4:1: unknown key 'repot'"),
                           StartsWith("CAUSEWAY_SET: log.level=loud: log.level: expected error"),

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <string>
@@ -32,8 +33,32 @@ Outcome run(const std::string& command, const std::string& arguments) {
   return out;
 }
 
+// Without the default's network, which may be installed or not.
+const std::string kOneHost =
+    "'peers=[{match: {locality: self}, use: [self]}, {match: {locality: nbrhd}, use: [shm]}]'";
+
 Outcome explain(const std::string& arguments) {
   return run("explain", arguments);
+}
+
+// Would catch: a job on one host that opens the default's network and pays for it at its start: a
+// device that does not exist is complained about by whoever opens it.
+TEST(Default, OpensNoNetworkOnOneHost) {
+  const std::string program = " -- " CAUSEWAY_BINARY_DIR "/bin/hello";
+  const std::string devices =
+      "-n 2 --set conduits.ucx.device=nothere --set conduits.ofi.device=nothere";
+  const Outcome o = run("run", devices + program);
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, Not(HasSubstr("nothere")));
+  if (::access(CAUSEWAY_BINARY_DIR "/lib/causeway/1/conduit_ucx.so", R_OK) != 0) return;
+  // The same with a rule that is for every rank, to see that the complaint would be there.
+  const Outcome opened =
+      run("run", devices +
+                     " --set 'peers=[{match: {locality: nbrhd}, use: [self, shm]}, "
+                     "{use: [ucx, ofi]}]'" +
+                     program);
+  EXPECT_EQ(opened.status, 0) << opened.text;
+  EXPECT_THAT(opened.text, HasSubstr("nothere"));
 }
 
 // Would catch: a table that does not say what the default really does.
@@ -43,7 +68,8 @@ TEST(Explain, DefaultUsesSharedMemory) {
   EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 1-3 (nbrhd), by rule neighborhood"));
   EXPECT_THAT(o.text, HasSubstr("the program's own loads and stores"));
   EXPECT_THAT(o.text, HasSubstr("not self: rank 1 is another process"));
-  EXPECT_THAT(o.text, HasSubstr("no entry of peers: matches it"));
+  EXPECT_THAT(o.text, HasSubstr("rank 0 to a rank on another host (remote), by rule network"));
+  EXPECT_THAT(explain("-n 4 --set " + kOneHost).text, HasSubstr("no entry of peers: matches it"));
 }
 
 // Would catch: an explanation that ignores the file, so that it tells another story than the job.
@@ -109,7 +135,7 @@ TEST(Map, HostsByRules) {
   EXPECT_THAT(o.text, HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"]})"));
   EXPECT_THAT(o.text, HasSubstr(R"("from":"node1","to":"login1","ways":["unreachable:)"));
   EXPECT_THAT(o.text, HasSubstr("by gate ("));
-  const Outcome people = run("map", "-n 2 --hosts a,b");
+  const Outcome people = run("map", "-n 2 --hosts a,b --set " + kOneHost);
   EXPECT_THAT(people.text, HasSubstr("A  shm"));
   EXPECT_THAT(people.text, HasSubstr("B  unreachable: "));
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <vector>
 
+#include "../common/main_interface.h"
 #include "../common/plugin_error.h"
 
 namespace causeway::ofi {
@@ -78,9 +79,10 @@ bool is_link_local(const fi_info& info) {
          IN6_IS_ADDR_LINKLOCAL(&static_cast<const sockaddr_in6*>(info.src_addr)->sin6_addr);
 }
 
-int rank_of(const fi_info& info) {
-  return (is_loopback(info) ? 4 : 0) + (is_link_local(info) ? 2 : 0) +
-         (info.addr_format == FI_SOCKADDR_IN6 ? 1 : 0);
+// `main`: the interface that leads away from this host.
+int rank_of(const fi_info& info, const std::string& main) {
+  return (is_loopback(info) ? 8 : 0) + (is_link_local(info) ? 4 : 0) +
+         (info.addr_format == FI_SOCKADDR_IN6 ? 2 : 0) + (name_of(info) == main ? 0 : 1);
 }
 
 Info hints_for(const Options& options, const std::string& provider, bool msg, uint64_t caps) {
@@ -137,8 +139,10 @@ Found look(const Options& options, const std::string& provider, bool msg) {
     }
     if (!found.infos.empty()) break;
   }
-  std::stable_sort(found.infos.begin(), found.infos.end(),
-                   [](const fi_info* a, const fi_info* b) { return rank_of(*a) < rank_of(*b); });
+  const std::string main = main_interface();
+  std::stable_sort(found.infos.begin(), found.infos.end(), [&](const fi_info* a, const fi_info* b) {
+    return rank_of(*a, main) < rank_of(*b, main);
+  });
   return found;
 }
 
@@ -244,7 +248,7 @@ const char* refusal_of(const std::string& provider) {
     return "libfabric has given it up, and it crashes when connections come and go; `tcp` uses the "
            "same wire";
   if (provider.find("ofi_rxd") != std::string::npos)
-    return "it loses its way under many operations at once; `tcp` uses the same wire";
+    return "libfabric 1.17 crashes in it when atomics come; `tcp` uses the same wire";
   return nullptr;
 }
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "../common/main_interface.h"
 #include "device.h"
 #include "guard.h"
 #include "services.h"
@@ -110,6 +111,32 @@ cwy_status choose_device(ucp_config_t* config, const char* device, const Options
   return options.tls.empty() ? modify(config, "TLS", "shm,self", err) : CWY_OK;
 }
 
+// Among several Ethernet interfaces UCX takes one by its speed, and may take one that leads nowhere
+// (docker0 has the same address on every host). Where nobody has named any, only that of the
+// default route remains, besides all that are more than Ethernet.
+cwy_status narrow_ethernet(ucp_config_t* config, const Options& options, cwy_err* err) {
+  constexpr const char* kDevices = "NET_DEVICES";
+  const bool named = std::getenv("UCX_NET_DEVICES") != nullptr ||
+                     std::any_of(options.settings.begin(), options.settings.end(),
+                                 [](const auto& setting) { return setting.first == kDevices; });
+  // Within one host every address leads to everybody.
+  if (named || services->job->local_count == services->job->size) return CWY_OK;
+  const std::string main = main_interface();
+  std::string use;
+  bool found = false, others = false;
+  for (const auto& [name, device] : find_devices()) {
+    if (!device.network) continue;
+    const bool ethernet = device.transports == "tcp";
+    found |= name == main;
+    others |= ethernet && name != main;
+    if (!ethernet || name == main) use += (use.empty() ? "" : ",") + name;
+  }
+  if (!found || !others) return CWY_OK;
+  log(CWY_LOG_INFO, "Ethernet over %s, which the default route names; `device:` names another one",
+      main.c_str());
+  return modify(config, kDevices, use, err);
+}
+
 // No more than what is used here is asked of transports: each feature narrows UCX's choice.
 ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
   ucp_params_t params{};
@@ -180,6 +207,8 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
     const Config config(raw);
     if (device != nullptr && *device != '\0')
       status = choose_device(raw, device, domain->options, err);
+    else
+      status = narrow_ethernet(raw, domain->options, err);
     if (status == CWY_OK) status = modify_all(raw, domain->options, err);
     if (status != CWY_OK) return status;
     const ucs_status_t made = create_context(*domain, raw);

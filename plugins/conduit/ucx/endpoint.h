@@ -161,6 +161,9 @@ struct cwyc_rkey {
   uint64_t length = 0;
   ucp_rkey_h key = nullptr;
   bool host_memory = true;
+  // UCX has mapped this host memory here (shared-memory transports): owner address + `delta`.
+  bool mapped = false;
+  uint64_t delta = 0;
   std::string packed;
 };
 

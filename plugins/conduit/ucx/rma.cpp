@@ -1,6 +1,7 @@
 // One-sided operations. Sources and targets outside of registered memory are left to UCX.
 #include "rma.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "endpoint.h"
@@ -30,6 +31,56 @@ cwy_status post_put(cwyc_conn* conn, Slot* slot, const void* src, const cwyc_mem
   return accepted(*c.link, slot, ucp_put_nbx(c.ep, src, length, raddr, rkey->key, &param));
 }
 
+// Where UCX has mapped the memory, its own operations are a copy by this processor too, inside of
+// three calls (post, flush, request). The copy is made here, and it is complete on return.
+bool copies_here(const cwyc_rkey& rkey, const cwyc_mem* lmem) {
+  return rkey.mapped && (lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST);
+}
+
+void* mapped_at(const cwyc_rkey& rkey, uint64_t raddr) {
+  return reinterpret_cast<void*>(raddr + rkey.delta);
+}
+
+// Eight bytes are moved as one, so that they are not torn.
+void move(void* to, const void* from, size_t length) {
+  if (length == sizeof(uint64_t)) {
+    std::memcpy(to, from, sizeof(uint64_t));
+  } else {
+    std::memcpy(to, from, length);
+  }
+}
+
+cwy_status put_mapped(cwyc_ep* ep, const void* src, uint64_t raddr, const cwyc_rkey& rkey,
+                      size_t length) {
+  move(mapped_at(rkey, raddr), src, length);
+  // Release: who learns of the put from anything written after this call finds the data.
+  std::atomic_thread_fence(std::memory_order_release);
+  ep->count(put_count);
+  ep->count(put_bytes, length);
+  return CWY_OK;
+}
+
+cwy_status get_mapped(cwyc_ep* ep, void* dst, uint64_t raddr, const cwyc_rkey& rkey,
+                      size_t length) {
+  move(dst, mapped_at(rkey, raddr), length);
+  // Acquire: what is read after this call is not older than what it read.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  ep->count(get_count);
+  ep->count(get_bytes, length);
+  return CWY_OK;
+}
+
+// Where the memory lies in this process, if UCX mapped it when it unpacked the key.
+void find_mapping(cwyc_rkey& rkey) {
+  void* first = nullptr;
+  void* last = nullptr;
+  rkey.mapped = rkey.host_memory && rkey.length != 0 &&
+                ucp_rkey_ptr(rkey.key, rkey.base, &first) == UCS_OK &&
+                ucp_rkey_ptr(rkey.key, rkey.base + rkey.length - 1, &last) == UCS_OK;
+  rkey.delta = reinterpret_cast<uint64_t>(first) - rkey.base;
+  rkey.mapped = rkey.mapped && mapped_at(rkey, rkey.base + rkey.length - 1) == last;
+}
+
 // Everything that can be said against an operation before it is posted.
 cwy_status refuse(Connection& c, uint64_t raddr, cwyc_rkey* rkey, size_t length) {
   if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
@@ -43,7 +94,10 @@ cwy_status unpack(Link& link, cwyc_rkey& rkey) {
   if (rkey.key != nullptr) return CWY_OK;
   forget_complaint();
   const ucs_status_t status = ucp_ep_rkey_unpack(link.ep, rkey.packed.data(), &rkey.key);
-  if (status == UCS_OK) return CWY_OK;
+  if (status == UCS_OK) {
+    find_mapping(rkey);
+    return CWY_OK;
+  }
   rkey.key = nullptr;
   log(CWY_LOG_INFO, "the key to memory of rank %u cannot be used: %s", link.peer.rank,
       explain(status).c_str());
@@ -56,6 +110,7 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
   const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
+  if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   const bool copies = (flags & CWYC_SRC_VOLATILE) != 0;
@@ -77,6 +132,7 @@ cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
   if (length > put_small_max) return CWY_ERR_INVALID;
+  if (rkey->mapped) return put_mapped(conn->ep, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   std::memcpy(slot->bytes, src, length);
@@ -92,6 +148,7 @@ cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_
   const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
+  if (copies_here(*rkey, lmem)) return get_mapped(conn->ep, dst, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   slot->link = c.link;

@@ -76,7 +76,8 @@ std::optional<double> Rounds::median_of(const std::string& row) const {
   return median(found->second);
 }
 
-MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes) {
+MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes)
+    : one_sided_(job.one_sided) {
   const fs::path source = fs::path(tool).parent_path().parent_path() / CAUSEWAY_DATADIR /
                           "causeway/bench" / (job.one_sided ? "one_sided.c" : "mpi_collectives.c");
   std::string made = (fs::temp_directory_path() / "causeway-bench-XXXXXX").string();
@@ -105,7 +106,10 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
                                   library.compiler, source.string()));
       continue;
     }
-    MpiSide side{library.name, launch(library, job, *launcher), {}};
+    // A library that hangs must not keep the others' rows from being printed.
+    std::vector<std::string> command = launch(library, job, *launcher);
+    command.insert(command.begin(), {"/usr/bin/timeout", "-k", "5", "60"});
+    MpiSide side{library.name, std::move(command), {}};
     side.command.insert(side.command.end(),
                         {program, job.quick ? "5" : "101", job.quick ? "20000" : "300000", "1"});
     sides_.push_back(std::move(side));

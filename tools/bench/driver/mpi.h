@@ -23,9 +23,11 @@ class Rounds {
 };
 
 struct MpiSide {
-  std::string name;  // openmpi, mpich, oshmem
+  static constexpr int kTimeLimit = 124;  // status of a launch that did not end by itself
+  std::string name;                       // openmpi, mpich, oshmem
   std::vector<std::string> command;
   Rounds rounds;
+  bool silent = false;  // from a round on in which it measured nothing or hung
 };
 
 class MpiSides {
@@ -44,10 +46,12 @@ class MpiSides {
   MpiSides& operator=(const MpiSides&) = delete;
 
   std::vector<MpiSide>& sides() { return sides_; }
+  bool one_sided() const { return one_sided_; }
 
  private:
   std::string directory_;
   std::vector<MpiSide> sides_;
+  bool one_sided_;
 };
 
 }  // namespace causeway::bench
