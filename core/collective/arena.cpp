@@ -42,6 +42,7 @@ struct Neighbor {
 
 struct State {
   Conduit* conduit = nullptr;
+  cwyc_mem* mem = nullptr;  // the arena; never released, as said below
   char* base = nullptr;
   size_t bytes = 0;
   std::vector<std::unique_ptr<Neighbor>> neighbors;  // by job rank; null: no right came
@@ -94,6 +95,7 @@ std::string make_arena(ConduitEp& cep) {
   std::random_device random;
   head->token = uint64_t{random()} << 32 | random();
   s.conduit = cep.conduit;
+  s.mem = mem;
   s.base = static_cast<char*>(base);
   s.bytes = bytes;
   s.holes[kPage] = bytes - kPage;

@@ -28,13 +28,13 @@ bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t le
   return region.token[3] == seq && offset <= region.token[1] && length <= region.token[1] - offset;
 }
 
-// One copy, by the kernel; complete on return.
+// One copy, by the kernel; complete on return. One of no bytes only asks, and has no `local`.
 cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, uint64_t length,
                       uint32_t* done, bool is_put) {
   uint32_t result = 1;
   if (peer.rank == runtime().rank()) {
     void* const at = reinterpret_cast<void*>(addr);
-    std::memmove(is_put ? at : local, is_put ? local : at, length);
+    if (length != 0) std::memmove(is_put ? at : local, is_put ? local : at, length);
   } else {
     const auto pid = static_cast<pid_t>(cross_memory_pid(peer));
     if (pid == 0) return CWY_ERR_UNSUPPORTED;
@@ -115,7 +115,7 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
                            bool is_put) {
   if (rank >= runs.info().size || !valid(region, seq, offset, length)) return CWY_ERR_INVALID;
   if (void* mapped = direct_region(runs, seq, rank, region, offset)) {
-    std::memcpy(is_put ? mapped : local, is_put ? local : mapped, length);
+    if (length != 0) std::memcpy(is_put ? mapped : local, is_put ? local : mapped, length);
     // Release: the data before the flag. A put is seen by its target through a later signal.
     std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_release);
     runs.moved();

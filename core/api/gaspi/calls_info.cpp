@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include <climits>
+#include <cstring>
 
 #include "api/gaspi/entry.h"
 #include "api/gaspi/error_text.h"
@@ -122,6 +123,15 @@ gaspi_return_t no_counter(const char* call, unsigned counter) {
   return refuse(GASPI_ERROR, call, fmt::format("there is no counter {}", counter));
 }
 
+// The argument's value is a rank: more than its enumerators have room for, so it is not read as one
+// of them.
+unsigned rank_in(const gaspi_statistic_argument_t& argument) {
+  unsigned rank;
+  static_assert(sizeof rank == sizeof argument);
+  std::memcpy(&rank, &argument, sizeof rank);
+  return rank;
+}
+
 template <typename Value>
 gaspi_return_t read_counter(gaspi_statistic_counter_t counter, gaspi_statistic_argument_t argument,
                             Value* value) {
@@ -130,7 +140,7 @@ gaspi_return_t read_counter(gaspi_statistic_counter_t counter, gaspi_statistic_a
     if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
     if (value == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "value is NULL");
     const auto which = static_cast<Counter>(counter);
-    const auto rank = static_cast<unsigned>(argument);
+    const unsigned rank = rank_in(argument);
     if (w.statistics.takes_rank(which) && rank >= w.size) {
       return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
     }

@@ -21,14 +21,21 @@ template <size_t Count>
 class ThreadCounters {
  public:
   void add(size_t which, uint64_t amount) {
-    const uintptr_t self = thread_handle();
-    Cell& cell = cells_[thread_number(self, cell_count)];
-    if (__builtin_expect(cell.owner.load(std::memory_order_relaxed) == self || take(cell, self),
-                         1)) {
-      add_alone(cell.counts[which], amount);
+    if (add_if_own(which, amount)) return;
+    if (take()) {
+      add_if_own(which, amount);
     } else {
       shared_[which].fetch_add(amount, std::memory_order_relaxed);
     }
+  }
+  // As add(), where the calling thread has its cell already; else false, and nothing is counted. For
+  // callers that have a way of their own for what is rare, so that this one needs no frame.
+  bool add_if_own(size_t which, uint64_t amount) {
+    const uintptr_t self = thread_handle();
+    Cell& cell = cell_of(self);
+    if (__builtin_expect(cell.owner.load(std::memory_order_relaxed) != self, 0)) return false;
+    add_alone(cell.counts[which], amount);
+    return true;
   }
   // Where it is known that no other thread counts.
   void add_alone(size_t which, uint64_t amount) { add_alone(shared_[which], amount); }
@@ -50,7 +57,10 @@ class ThreadCounters {
   static void add_alone(Value& value, uint64_t amount) {
     value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  __attribute__((noinline)) static bool take(Cell& cell, uintptr_t self) {
+  Cell& cell_of(uintptr_t self) { return cells_[thread_number(self, cell_count)]; }
+  __attribute__((noinline)) bool take() {
+    const uintptr_t self = thread_handle();
+    Cell& cell = cell_of(self);
     uintptr_t nobody = 0;
     return cell.owner.load(std::memory_order_relaxed) == 0 &&
            cell.owner.compare_exchange_strong(nobody, self, std::memory_order_relaxed);

@@ -166,17 +166,22 @@ void deliver(cwyc_conn* conn, uint64_t word, uint32_t kind, const int32_t* args,
   to.deliver(to.core_ep, conn->peer, word, kind, args, nargs, payload, length);
 }
 
-__attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64_t word,
-                                                         const int32_t* args, uint32_t nargs) {
+// A thread's first one, and those of threads beyond the counters' cells.
+__attribute__((noinline)) cwy_status am_short_counted_slowly(cwyc_conn* conn, uint64_t word,
+                                                             const int32_t* args, uint32_t nargs) {
   conn->ep->counters.add(shorts, 1);
   deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
   return CWY_OK;
 }
 
+// Counting is all that several threads have in common here: the handler runs in the calling one.
 cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs, uint32_t) {
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
-  if (several_threads(conn->ep)) return am_short_of_several(conn, word, args, nargs);
-  conn->ep->counters.add_alone(shorts, 1);
+  if (!several_threads(conn->ep)) {
+    conn->ep->counters.add_alone(shorts, 1);
+  } else if (__builtin_expect(!conn->ep->counters.add_if_own(shorts, 1), 0)) {
+    return am_short_counted_slowly(conn, word, args, nargs);
+  }
   deliver(conn, word, CWYC_AM_SHORT, args, nargs, nullptr, 0);
   return CWY_OK;
 }

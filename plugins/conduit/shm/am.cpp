@@ -135,7 +135,8 @@ __attribute__((noinline, cold)) cwy_status wake_and_accept(Connection& c) {
   return CWY_OK;
 }
 
-// The whole of am_short: several threads, the ring's end, no room, a dead peer, a wrong count.
+// The whole of am_short: another thread in the lane, the ring's end, no room, a dead peer, a wrong
+// count.
 __attribute__((noinline)) cwy_status am_short_in_full(cwyc_conn* conn, uint64_t word,
                                                       const int32_t* args, uint32_t nargs,
                                                       uint32_t flags) {
@@ -155,25 +156,52 @@ __attribute__((noinline)) cwy_status am_short_in_full(cwyc_conn* conn, uint64_t 
   return CWY_OK;
 }
 
-}  // namespace
-
-// What happens nearly always stands here, without a lock to remember or a frame to set up.
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
-  Connection& c = connection(conn);
-  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
-  const size_t size = short_bytes(nargs);
-  // Threads first: the lane is another's to look at when there are several.
-  if (__builtin_expect(conn->ep->multithreaded.load(std::memory_order_relaxed) ||
-                           nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.fits_easily(size),
-                       0))
-    return am_short_in_full(conn, word, args, nargs, flags);
+// A short message into a lane that is the caller's and has easy room.
+inline void write_short(TxLane& lane, uint64_t word, const int32_t* args, uint32_t nargs,
+                        size_t size) {
   char* const record = lane.at;
   char* const next = record + size;
   copy_args(record + record_fixed, args, nargs);
   put_word(record, word);
   lane.messages[CWYC_AM_SHORT].add(1);
   lane.publish_inside(record, next, pack_header(RecordKind::am_short, nargs, 0));
+}
+
+// One of several threads, whose lane is free: the lock is all that this adds. Acquire and release,
+// as TryLock says: the lane's fields are those that its last holder left.
+__attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64_t word,
+                                                         const int32_t* args, uint32_t nargs,
+                                                         uint32_t flags) {
+  Connection& c = connection(conn);
+  const size_t size = short_bytes(nargs);
+  TxLane& lane =
+      c.lane_of(c.way[my_number()].load(std::memory_order_relaxed), flags & CWYC_LANE_REPLY);
+  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.lock.try_lock(), 0))
+    return am_short_in_full(conn, word, args, nargs, flags);
+  if (__builtin_expect(!lane.fits_easily(size), 0)) {
+    lane.lock.unlock();
+    return am_short_in_full(conn, word, args, nargs, flags);
+  }
+  write_short(lane, word, args, nargs, size);
+  lane.lock.unlock();
+  if (sleeps(c)) return wake_and_accept(c);
+  return CWY_OK;
+}
+
+}  // namespace
+
+// What happens nearly always stands here, without a lock to remember or a frame to set up.
+cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                    uint32_t flags) {
+  // Threads first: the lane is another's to look at when there are several.
+  if (__builtin_expect(conn->ep->multithreaded.load(std::memory_order_relaxed), 0))
+    return am_short_of_several(conn, word, args, nargs, flags);
+  Connection& c = connection(conn);
+  TxLane& lane = c.lane[flags & CWYC_LANE_REPLY];
+  const size_t size = short_bytes(nargs);
+  if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.fits_easily(size), 0))
+    return am_short_in_full(conn, word, args, nargs, flags);
+  write_short(lane, word, args, nargs, size);
   if (sleeps(c)) return wake_and_accept(c);
   return CWY_OK;
 }

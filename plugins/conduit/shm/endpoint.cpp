@@ -150,11 +150,6 @@ void Totals::add(const Connection& c) {
     bytes[which] += lane.bytes.read();
     retries[which] += lane.retries.read();
   }
-  puts += c.puts.read();
-  gets += c.gets.read();
-  atomics += c.atomics.read();
-  put_bytes += c.put_bytes.read();
-  get_bytes += c.get_bytes.read();
   wakes += c.wakes.read();
 }
 
@@ -170,6 +165,9 @@ constexpr const char* received_names[lane_count][4] = {
      "request_bytes_received"},
     {"reply_short_received", "reply_medium_received", "reply_long_received",
      "reply_bytes_received"}};
+
+constexpr const char* one_sided_names[one_sided_counts] = {"put", "put_bytes", "get", "get_bytes",
+                                                           "atomic"};
 
 void received_stats(const cwyc_ep* ep, uint32_t lane, cwyc_stat_fn fn, void* arg) {
   uint64_t sums[4] = {};
@@ -197,11 +195,7 @@ void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
     fn(arg, sent_names[lane][4], t.retries[lane]);
     received_stats(ep, lane, fn, arg);
   }
-  fn(arg, "put", t.puts);
-  fn(arg, "put_bytes", t.put_bytes);
-  fn(arg, "get", t.gets);
-  fn(arg, "get_bytes", t.get_bytes);
-  fn(arg, "atomic", t.atomics);
+  for (size_t i = 0; i < one_sided_counts; ++i) fn(arg, one_sided_names[i], ep->one_sided.read(i));
   fn(arg, "naps", ep->naps.read());
   fn(arg, "wakes", t.wakes);
 }

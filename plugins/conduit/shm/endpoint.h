@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../common/thread_counters.h"
 #include "../common/thread_handle.h"
 #include "layout.h"
 #include "object.h"
@@ -57,6 +58,16 @@ inline uint32_t my_number() {
 // and gets it back after milliseconds; enough that the clock's price disappears among them.
 inline constexpr uint32_t idle_polls_per_look = 1u << 8;
 
+// What is counted of puts, gets and atomics, by whichever thread makes them.
+enum OneSidedCount : size_t {
+  count_puts,
+  count_put_bytes,
+  count_gets,
+  count_get_bytes,
+  count_atomics,
+  one_sided_counts
+};
+
 // Lies behind each cwyc_conn. The first lines are what a message touches.
 struct Connection {
   TxLane lane[lane_count];
@@ -91,7 +102,7 @@ struct Connection {
     while (n < side_ways_max && side[n].load(std::memory_order_acquire) != nullptr) ++n;
     return n + 1;
   }
-  Counter puts, gets, atomics, put_bytes, get_bytes, wakes;
+  Counter wakes;
 
   bool has_failed() const { return failed.load(std::memory_order_relaxed); }
 
@@ -117,7 +128,7 @@ struct Receiver {
 
 struct Totals {
   uint64_t messages[lane_count][3] = {}, bytes[lane_count] = {}, retries[lane_count] = {};
-  uint64_t puts = 0, gets = 0, atomics = 0, put_bytes = 0, get_bytes = 0, wakes = 0;
+  uint64_t wakes = 0;
   void add(const Connection& c);
 };
 
@@ -177,6 +188,7 @@ struct cwyc_ep {
   bool membarrier = false;
   std::atomic<bool> senders_have_membarrier{true};  // relaxed: seen with the slot, before a nap
   causeway::shm::Counter naps;
+  causeway::ThreadCounters<causeway::shm::one_sided_counts> one_sided;
 
   // Connections, for liveness and statistics.
   std::mutex connections_mutex;

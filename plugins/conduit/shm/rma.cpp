@@ -11,14 +11,21 @@
 namespace causeway::shm {
 namespace {
 
-void count(const cwyc_conn* conn, Counter& operations, Counter& bytes, size_t length) {
+void count(const cwyc_conn* conn, OneSidedCount which, uint64_t amount) {
   if (conn->ep->multithreaded.load(std::memory_order_relaxed)) {
-    operations.add_shared(1);
-    bytes.add_shared(length);
+    conn->ep->one_sided.add(which, amount);
   } else {
-    operations.add(1);
-    bytes.add(length);
+    conn->ep->one_sided.add_alone(which, amount);
   }
+}
+
+void count_put(const cwyc_conn* conn, size_t length) {
+  count(conn, count_puts, 1);
+  count(conn, count_put_bytes, length);
+}
+void count_get(const cwyc_conn* conn, size_t length) {
+  count(conn, count_gets, 1);
+  count(conn, count_get_bytes, length);
 }
 
 // The call moves at most MAX_RW_COUNT bytes, stops at a page that is not there, and restarts
@@ -129,7 +136,7 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (length == 0) return CWY_OK;
-  count(conn, c.puts, c.put_bytes, length);
+  count_put(conn, length);
   return write_remote(*rkey, raddr, src, length);
 }
 
@@ -143,7 +150,7 @@ cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (length == 0) return CWY_OK;
-  count(conn, c.gets, c.get_bytes, length);
+  count_get(conn, length);
   return read_remote(*rkey, raddr, dst, length);
 }
 
@@ -171,7 +178,7 @@ cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, co
   if (!rkey->mapped) {
     const cwy_status status =
         move_batched(process_vm_writev, rkey->pid, src, nsrc, dst, ndst, total);
-    count(conn, c.puts, c.put_bytes, total);
+    count_put(conn, total);
     return status;
   }
   const bool equal =
@@ -179,7 +186,7 @@ cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, co
         std::memmove(local_pointer(*rkey, remote), local, n);  // a peer may be oneself
         total += n;
       });
-  count(conn, c.puts, c.put_bytes, total);
+  count_put(conn, total);
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
@@ -193,7 +200,7 @@ cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, co
   if (!rkey->mapped) {
     const cwy_status status =
         move_batched(process_vm_readv, rkey->pid, dst, ndst, src, nsrc, total);
-    count(conn, c.gets, c.get_bytes, total);
+    count_get(conn, total);
     return status;
   }
   const bool equal =
@@ -201,7 +208,7 @@ cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, co
         std::memmove(local, local_pointer(*rkey, remote), n);
         total += n;
       });
-  count(conn, c.gets, c.get_bytes, total);
+  count_get(conn, total);
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
@@ -210,7 +217,7 @@ cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!inside(*rkey, a->raddr, cpu_atomics::width(*a))) return CWY_ERR_INVALID;
   if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
-  count(conn, c.atomics, c.put_bytes, 0);
+  count(conn, count_atomics, 1);
   return cpu_atomics::execute(local_pointer(*rkey, a->raddr), *a);
 }
 

@@ -32,6 +32,7 @@ struct Put {
   std::array<std::byte, kRows * kNear> rows;
   std::array<void*, kRows> near, far;
   std::array<gex_Memvec_t, kRows> vector;
+  gex_Memvec_t all;  // the rows as one; stays until the operation is complete, as every list
 
   Put(std::byte* target, uint64_t seed) {
     spec::fill(rows.data(), rows.size(), seed);
@@ -49,8 +50,8 @@ gex_Event_t put(gex_TM_t tm, gex_Rank_t rank, Put& p, unsigned form) {
     return gex_VIS_IndexedPutNB(tm, rank, kRows, p.far.data(), kNear, kRows, p.near.data(), kNear,
                                 0);
   if (form % 3 == 1) {
-    const gex_Memvec_t all = {p.rows.data(), p.rows.size()};
-    return gex_VIS_VectorPutNB(tm, rank, kRows, p.vector.data(), 1, &all, 0);
+    p.all = {p.rows.data(), p.rows.size()};
+    return gex_VIS_VectorPutNB(tm, rank, kRows, p.vector.data(), 1, &p.all, 0);
   }
   const ptrdiff_t there = kFar, here = kNear;
   const size_t count = kRows;

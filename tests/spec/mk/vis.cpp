@@ -18,11 +18,13 @@ constexpr size_t kThere = 200000;                     // where rows of rank 0 be
 
 size_t rows_of(gex_Rank_t sender) { return kThere + sender * kRows * kFar; }
 
-// The rows lie close together on the sending side and apart on the other.
+// The rows lie close together on the sending side and apart on the other. The lists stay until their
+// operations are complete, as the calls demand.
 struct Lists {
   std::array<void*, kRows> near, far;
+  gex_Memvec_t near_vector;
   std::array<gex_Memvec_t, kRows> far_vector;
-  Lists(std::byte* here, std::byte* there) {
+  Lists(std::byte* here, std::byte* there) : near_vector{here, kRows * kNear} {
     for (size_t i = 0; i < kRows; ++i) {
       near[i] = here + i * kNear;
       far[i] = there + i * kFar;
@@ -34,7 +36,6 @@ struct Lists {
 gex_Event_t put(gex_TM_t tm, gex_Rank_t rank, Lists& l, unsigned form) {
   const ptrdiff_t there = kFar, here = kNear;
   const size_t count = kRows;
-  const gex_Memvec_t all = {l.near[0], kRows * kNear};
   if (form == 0) {
     return gex_VIS_StridedPutNB(tm, rank, l.far[0], &there, l.near[0], &here, kNear, &count, 1, 0);
   }
@@ -42,12 +43,11 @@ gex_Event_t put(gex_TM_t tm, gex_Rank_t rank, Lists& l, unsigned form) {
     return gex_VIS_IndexedPutNB(tm, rank, kRows, l.far.data(), kNear, kRows, l.near.data(), kNear,
                                 0);
   }
-  return gex_VIS_VectorPutNB(tm, rank, kRows, l.far_vector.data(), 1, &all, 0);
+  return gex_VIS_VectorPutNB(tm, rank, kRows, l.far_vector.data(), 1, &l.near_vector, 0);
 }
 gex_Event_t get(gex_TM_t tm, gex_Rank_t rank, Lists& l, unsigned form) {
   const ptrdiff_t there = kFar, here = kNear;
   const size_t count = kRows;
-  const gex_Memvec_t all = {l.near[0], kRows * kNear};
   if (form == 0) {
     return gex_VIS_StridedGetNB(tm, l.near[0], &here, rank, l.far[0], &there, kNear, &count, 1, 0);
   }
@@ -55,7 +55,7 @@ gex_Event_t get(gex_TM_t tm, gex_Rank_t rank, Lists& l, unsigned form) {
     return gex_VIS_IndexedGetNB(tm, kRows, l.near.data(), kNear, rank, kRows, l.far.data(), kNear,
                                 0);
   }
-  return gex_VIS_VectorGetNB(tm, 1, &all, rank, kRows, l.far_vector.data(), 0);
+  return gex_VIS_VectorGetNB(tm, 1, &l.near_vector, rank, kRows, l.far_vector.data(), 0);
 }
 
 }  // namespace
