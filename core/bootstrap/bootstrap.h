@@ -40,6 +40,11 @@ class Bootstrap {
   // Barrier over all ranks; same errors.
   virtual void fence(uint64_t timeout_ns) = 0;
 
+  // This rank has ended its start and needs nobody for it any more. Until every rank has said so, a
+  // failure ends the job, also one that survives failures: a start that misses a rank cannot be
+  // completed. Throws Error: CWY_ERR_UNREACHABLE.
+  virtual void started() {}
+
   // Called from a thread of the bootstrap's own when a rank is known to have died. At most once
   // per rank and epoch. Set before exchange().
   virtual void on_death(std::function<void(uint32_t rank, const std::string& how)> callback) = 0;

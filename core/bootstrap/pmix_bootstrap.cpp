@@ -419,6 +419,17 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
+// The answer is waited for: whoever fails later fails after the launcher knows. The range is one
+// that the server passes on to its launcher, which a range of the launcher alone is not.
+void PmixBootstrap::started() {
+  if (!survives_ || epoch_ > 1) return;
+  const pmix_status_t status = PMIx_Notify_event(launch::kStartedEvent, &self_, PMIX_RANGE_GLOBAL,
+                                                 nullptr, 0, nullptr, nullptr);
+  if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
+    throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
+                PMIx_Error_string(status));
+}
+
 // With a time limit not the local server alone but another host's is asked too, and both wait until
 // the rank has published it, for as long as that. Without one the answer is what is there now.
 // `then` runs in PMIx's thread, or here when PMIx refuses the question.

@@ -35,6 +35,7 @@ class PmixBootstrap final : public Bootstrap {
   bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
+  void started() override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
   void on_leave(std::function<void()> callback) override;
   bool survives_failures() const override { return survives_; }

@@ -13,6 +13,9 @@ inline constexpr pmix_status_t kLeftEvent = PMIX_EXTERNAL_ERR_BASE - 168;
 inline constexpr const char* kRankKey = "causeway.rank";
 inline constexpr const char* kEpochKey = "causeway.epoch";
 
+// What a rank tells the launcher of a job that outlives failures when its start is complete.
+inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 168;
+
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 

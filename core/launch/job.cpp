@@ -23,6 +23,7 @@ namespace {
 
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
+constexpr const char* kBeforeStart = " before all ranks had started";
 // The server library asks about a fence only when a rank has left it out; from the rank's closed
 // socket to its end as a process may take this long.
 constexpr double kFenceDelay = 0.005;
@@ -198,10 +199,10 @@ void Job::on_report(PmixReport& report) {
     case PmixReport::Kind::connected:
       member.connected = true;
       any_connected_ = true;
-      all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(),
-                                         [](const Member& m) { return !m.rank || m.connected; });
       if (!unmet_.empty()) return end_unmet();
       return check_early_exits(now_s());
+    case PmixReport::Kind::started:
+      return note_started(member);
     case PmixReport::Kind::finalized:
       member.finalized = true;
       return;
@@ -278,6 +279,7 @@ void Job::judge(Member& member) {
   const bool signalled = WIFSIGNALED(member.wait_status);
   const int status = signalled ? 0 : WEXITSTATUS(member.wait_status);
   if (!signalled && status == 0) {
+    note_started(member);  // its word may have been lost with it
     if (!member.finalized) return check_early_exits(now_s());
     return judge_goodbye(member, 0);
   }
@@ -291,11 +293,13 @@ void Job::judge(Member& member) {
   } else {
     verdict_.saw_status(status);
   }
-  if (layout_.survives) return go_on_without(member, how, line);
+  // In a start a status may be another rank's death, as where failures end the job.
+  const bool in_start = layout_.survives && any_connected_ && !all_met_;
+  if (layout_.survives && (signalled || !in_start)) return go_on_without(member, how, line);
   announce_death(member, how);
   if (signalled) return begin_end(line);
   if (blame_.empty()) {
-    blame_ = line;
+    blame_ = line + (in_start ? kBeforeStart : "");
     blame_at_ = now_s() + kBlameDelay;
   }
 }
@@ -316,10 +320,16 @@ void Job::judge_goodbye(Member& member, int status) {
   }
 }
 
-// A rank that failed before all had joined left the others waiting in a start that nobody can
+void Job::note_started(Member& member) {
+  member.started = true;
+  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(),
+                                     [](const Member& m) { return !m.rank || m.started; });
+}
+
+// A rank that failed before all had started left the others waiting in a start that nobody can
 // complete: the server knows it under another number than whoever would take its place.
 void Job::end_unmet() {
-  if (!ending_) begin_end(unmet_ + " before all ranks had joined; ending the job");
+  if (!ending_) begin_end(unmet_ + kBeforeStart);
 }
 
 // Says what was lost where the job goes on. False: it has been ended.

@@ -40,6 +40,7 @@ class Job final : public Keeper, private WorkforceEvents {
     pid_t pid = -1;
     bool running = false;
     bool connected = false;
+    bool started = false;  // waits for nobody to start; told where failures are survived
     bool finalized = false;
     int wait_status = 0;
     double ended_at = 0.0;
@@ -63,6 +64,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void judge(Member& member);
   void judge_goodbye(Member& member, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
+  void note_started(Member& member);
   void end_unmet();
   bool others_go_on(const std::string& line);
   void announce_death(Member& member, const std::string& how);
@@ -105,7 +107,7 @@ class Job final : public Keeper, private WorkforceEvents {
   bool ending_ = false;
   bool front_gone_ = false;
   bool any_connected_ = false;
-  bool all_met_ = false;  // every rank has joined
+  bool all_met_ = false;  // every rank has started
   std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
   double time_limit_, kill_at_, blame_at_, leave_at_, tell_leave_at_, early_at_;

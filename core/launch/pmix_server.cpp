@@ -195,8 +195,9 @@ struct PmixUpcalls {
   static pmix_status_t deregister_events(pmix_status_t*, size_t, pmix_op_cbfunc_t, void*) {
     return PMIX_OPERATION_SUCCEEDED;
   }
-  static pmix_status_t notify(pmix_status_t, const pmix_proc_t*, pmix_data_range_t, pmix_info_t*,
-                              size_t, pmix_op_cbfunc_t, void*) {
+  static pmix_status_t notify(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t,
+                              pmix_info_t*, size_t, pmix_op_cbfunc_t, void*) {
+    if (code == kStartedEvent) queue(PmixReport::Kind::started, source);
     return PMIX_OPERATION_SUCCEEDED;
   }
 };

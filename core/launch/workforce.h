@@ -19,7 +19,7 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What a process, or PMIx for it, asks or tells.
 struct PmixReport {
-  enum class Kind { connected, finalized, aborted, fence, modex, modex_data };
+  enum class Kind { connected, started, finalized, aborted, fence, modex, modex_data };
   explicit PmixReport(Kind what) : kind(what) {}
 
   Kind kind;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "am/held.h"
 #include "collective/table.h"
@@ -171,6 +172,10 @@ void Runtime::settle_failure_policy() {
                    std::all_of(clients.begin(), clients.end(),
                                [](Client* c) { return c->kind() == ClientKind::gaspi; });
   survives_.store(all && !clients.empty(), std::memory_order_relaxed);
+}
+
+void Runtime::note_started() {
+  if (!std::exchange(started_, true)) bootstrap_->started();
 }
 
 void Runtime::attend() {

@@ -95,6 +95,9 @@ class Runtime {
   // still the old process's, or, in a process that started later, already the new one's.
   void on_peer_replaced(void (*fn)(uint32_t rank, uint32_t epoch)) { peer_replaced_ = fn; }
 
+  // A client has ended its start. The launcher is told of the first one. Throws Error.
+  void note_started();
+
   // The launcher says that the process that is, or was, `rank` in that epoch failed. Any thread.
   void note_death(uint32_t rank, uint32_t epoch, const std::string& how);
   // A conduit or an operation finds that it cannot be reached any more. Any thread.
@@ -135,6 +138,7 @@ class Runtime {
   void (*peer_lost_)(uint32_t rank, const std::string& how) = nullptr;
   void (*peer_replaced_)(uint32_t rank, uint32_t epoch) = nullptr;
   bool replies_cross_ = false;
+  bool started_ = false;  // clients start one after the other
   std::unique_ptr<Bootstrap> bootstrap_;
   std::unique_ptr<JobFacts> job_;
   cwy_services services_{};

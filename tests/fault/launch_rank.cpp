@@ -104,6 +104,7 @@ void meet_replacement() {
 void exchange() {
   const auto begin = Clock::now();
   const auto cards = g_boot->exchange(card_of(rank()), timeout_ns());
+  g_boot->started();
   if (std::getenv("LAUNCH_RANK_TIMES") != nullptr)
     say(fmt::format("exchange {:.1f} ms", seconds_since(begin) * 1e3));
   for (uint32_t i = 0; i < g_boot->size(); ++i) {

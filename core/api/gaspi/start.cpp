@@ -180,6 +180,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
           std::memory_order_release);
       if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
     }
+    rt.note_started();
     g_world.store(w, std::memory_order_release);
     return GASPI_SUCCESS;
   } catch (const Error& e) {
@@ -241,9 +242,12 @@ gaspi_return_t farewell(World& w) {
   Deadline patience(kPatience);
   wait_for(patience, [&] { return mail_is_out(w) ? GASPI_SUCCESS : GASPI_TIMEOUT; });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
-  // message of this process. With a dead rank there is no such barrier.
+  // message of this process. With a dead rank there is no such barrier; and where one was replaced,
+  // some may have left already, who saw it dead.
+  const bool had_losses =
+      w.losses.load(std::memory_order_acquire) != 0 || runtime().bootstrap().epoch() > 1;
   try {
-    runtime().bootstrap().fence(UINT64_MAX);
+    runtime().bootstrap().fence(had_losses ? kPatience * 1'000'000 : UINT64_MAX);
   } catch (const std::exception& e) {
     log_debug("gaspi_proc_term(): {}", e.what());
   }

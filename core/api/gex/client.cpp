@@ -127,6 +127,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     }
     if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
     start_progress_thread(*client);
+    runtime().note_started();
     *client_p = as_c(client);
     *ep_p = as_c(client->endpoint());
     *tm_p = client->team()->handle();

@@ -12,7 +12,9 @@
 namespace causeway::shm {
 namespace {
 
-constexpr uint64_t sweep_interval_ns = 50'000'000;
+// Sweeps are made by idle polls. A failure is to be noticed within 100 ms: this and the patience
+// below leave half of it to the scheduler.
+constexpr uint64_t sweep_interval_ns = 10'000'000;
 // What a dead peer has sent is delivered first; but not for ever.
 constexpr uint32_t patient_sweeps = 4;
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr uint64_t bounded_nap_ns = 100'000;
 // A dead peer wakes nobody; it is noticed within about this time.
-constexpr uint64_t longest_nap_ns = 100'000'000;
+constexpr uint64_t longest_nap_ns = 20'000'000;
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr,

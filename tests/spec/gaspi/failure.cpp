@@ -5,6 +5,7 @@
 //   spec_gaspi_failure killed [point]   rank 1 kills itself with SIGKILL at a point of the work
 //   spec_gaspi_failure at usec          the same after so many microseconds of work, wherever it is
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
+//   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
 #include <dirent.h>
 #include <signal.h>
@@ -250,6 +251,19 @@ void stop_one() {
   REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
+// Started, while rank 1 died right behind its own start: nobody waits for it, here or at the end.
+void lose_at_start() {
+  REQUIRE(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
+  gaspi_proc_rank(&me);
+  gaspi_proc_num(&all);
+  gaspi_number_t incarnation = 0;
+  EXPECT(gaspi_proc_incarnation(me, &incarnation) == GASPI_SUCCESS);
+  // A replacement is in no group yet.
+  EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_barrier(GASPI_GROUP_ALL, t); }) ==
+         (incarnation > 1 ? GASPI_ERR_INV_GROUP : GASPI_ERROR));
+  EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
+}
+
 void leave_on_signal(int) {
   const gaspi_return_t result = gaspi_proc_term(GASPI_BLOCK);
   ::_exit(result == GASPI_SUCCESS ? 0 : 3);
@@ -289,6 +303,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "stopped") {
     stop_one();
+  } else if (what == "starting") {
+    lose_at_start();
   } else if (what == "interrupted") {
     interrupt_others();
   } else {

@@ -1,0 +1,43 @@
+#!/bin/sh
+# A rank dies in the start of a job that outlives failures, at each moment that slow_start.cpp knows.
+# Usage: start_points.sh CAUSEWAY PROGRAM PRELOADED
+# Catches: a death that nobody hears of, or a replacement that starts while the others cannot
+# complete theirs: a start or an end that takes as long as timeouts.start, or has no end.
+set -eu
+causeway=$1 program=$2 preloaded=$3
+limit=60 # seconds; timeouts.start is longer
+
+# run MOMENT OPTIONS: status and output of the job.
+run() {
+  moment=$1
+  shift
+  began=$(date +%s)
+  status=0
+  out=$(SLOW_START=$moment LD_PRELOAD=$preloaded "$causeway" run -n 3 --timeout $limit \
+    --set timeouts.start=120s "$@" -- "$program" starting 2>&1) || status=$?
+  what="$moment $*: status $status after $(($(date +%s) - began)) s"
+}
+fail() {
+  printf '%s: %s\n%s\n' "$what" "$1" "$out"
+  exit 1
+}
+for keep in --on-failure=continue "--spares 1"; do
+  # shellcheck disable=SC2086 # options are words
+  for moment in connected listening started; do
+    run $moment $keep
+    [ $status = 137 ] || fail "not the victim's status"
+    case $out in
+      *"rank 1"*"before all ranks had started"*) ;;
+      *) fail "the job did not end because of it" ;;
+    esac
+    echo "$what: ended"
+  done
+  # shellcheck disable=SC2086
+  run all-started $keep
+  [ $status = 137 ] || fail "not the victim's status"
+  case $out in
+    *"starting: well"*) ;;
+    *) fail "the others did not go on" ;;
+  esac
+  echo "$what: gone on"
+done
