@@ -56,20 +56,30 @@ for which in "$seed" $((seed + 1)); do
   same "survivors, seed $which" "$out"
 done
 
-: >"$work/out"
-# From outside, wherever it is then.
-timeout 100 "$causeway" run -n 3 --timeout 90 --spares 1 "$@" -- bash -c \
-  'echo "$$" >"$1/pid.$PMIX_RANK"; shift; exec "$@"' - "$work" "$heat" "${plan[@]}" --pause 3000 \
-  >"$work/out" 2>&1 &
-job=$!
-# Not before the work has begun: a process that dies before all have met is a failed start.
-for ((i = 0; i < 600; ++i)); do
-  grep -q "# 3 workers begin" "$work/out" && break
-  sleep 0.1
-done
-sleep 0.3
-kill -KILL "$(<"$work/pid.1")"
-wait "$job" || true
-has "killed from outside" "was killed by signal 9" "$(<"$work/out")"
-same "killed from outside" "$(<"$work/out")"
+# killed_from_outside NAME EXPECTED RUN-OPTION PROGRAM-OPTION...: wherever rank 1 is then.
+killed_from_outside() {
+  local name=$1 outcome=$2 option=$3 job i
+  shift 3
+  rm -f "$work"/*
+  # shellcheck disable=SC2086 # the option is words
+  timeout 100 "$causeway" run -n 3 --timeout 90 $option "${flags[@]}" -- bash -c \
+    'echo "$$" >"$1/pid.$PMIX_RANK"; shift; exec "$@"' - "$work" "$heat" "${plan[@]}" --pause 3000 \
+    "$@" >"$work/out" 2>&1 &
+  job=$!
+  # Not before the work has begun: a process that dies before all have met is a failed start.
+  for ((i = 0; i < 600; ++i)); do
+    grep -qs "# 3 workers begin" "$work/out" && break
+    sleep 0.1
+  done
+  sleep 0.3
+  kill -KILL "$(<"$work/pid.1")"
+  wait "$job" || true
+  has "$name" "was killed by signal 9" "$(<"$work/out")"
+  has "$name" "$outcome" "$(<"$work/out")"
+  same "$name" "$(<"$work/out")"
+}
+flags=("$@")
+killed_from_outside "killed from outside, spare" "spare 0 is rank 1" "--spares 1"
+killed_from_outside "killed from outside, survivors" "# 2 workers" --on-failure=continue \
+  --shrink
 echo "heat: $expected"
