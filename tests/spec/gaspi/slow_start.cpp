@@ -1,7 +1,7 @@
 // To be preloaded: rank 1 dies at a moment of its start, and the others are late there.
 // SLOW_START: "connected", before anybody listens for deaths; "listening", before ranks exchange
-// their cards; "started", when rank 1 has told the launcher that it has started; "all-started", when
-// all have, and rank 2 is late.
+// their cards; "started", when rank 1 has told the launcher that it has started; "all-started",
+// when all have, and rank 2 is late.
 #include <dlfcn.h>
 #include <pmix.h>
 #include <signal.h>

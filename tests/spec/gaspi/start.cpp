@@ -16,6 +16,130 @@ void expect(bool condition, const char* text, int line) {
 }
 #define EXPECT(condition) expect((condition), #condition, __LINE__)
 
+template <typename... Arguments>
+gaspi_return_t with_zeros(gaspi_return_t (*call)(Arguments...)) {
+  return call(Arguments{}...);
+}
+
+struct Call {
+  const char* name;
+  gaspi_return_t (*call)();
+};
+#define CALL(name)                          \
+  Call {                                    \
+#name, [] { return with_zeros(&name); } \
+  }
+#define CALL_OF(name, type)                                                        \
+  Call {                                                                           \
+#name, [] { return with_zeros(static_cast<gaspi_return_t (*)(type)>(&name)); } \
+  }
+
+// Every procedure that is of the working phase, with zeros and NULL for arguments.
+const Call kOfWork[] = {CALL(gaspi_proc_num),
+                        CALL(gaspi_proc_rank),
+                        CALL(gaspi_proc_kill),
+                        CALL(gaspi_connect),
+                        CALL(gaspi_disconnect),
+                        CALL(gaspi_state_vec_get_array),
+                        CALL(gaspi_group_create),
+                        CALL(gaspi_group_add),
+                        CALL(gaspi_group_commit),
+                        CALL(gaspi_group_delete),
+                        CALL(gaspi_group_num),
+                        CALL(gaspi_group_size),
+                        CALL(gaspi_group_ranks),
+                        CALL(gaspi_segment_alloc),
+                        CALL(gaspi_segment_register),
+                        CALL(gaspi_segment_create),
+                        CALL(gaspi_segment_bind),
+                        CALL(gaspi_segment_use),
+                        CALL(gaspi_segment_delete),
+                        CALL(gaspi_segment_num),
+                        CALL(gaspi_segment_list),
+                        CALL(gaspi_write),
+                        CALL(gaspi_read),
+                        CALL(gaspi_wait),
+                        CALL(gaspi_notify),
+                        CALL(gaspi_notify_waitsome),
+                        CALL(gaspi_notify_reset),
+                        CALL(gaspi_write_notify),
+                        CALL(gaspi_write_list),
+                        CALL(gaspi_write_list_notify),
+                        CALL(gaspi_read_notify),
+                        CALL(gaspi_read_list),
+                        CALL(gaspi_read_list_notify),
+                        CALL(gaspi_queue_create),
+                        CALL(gaspi_queue_delete),
+                        CALL(gaspi_queue_size),
+                        CALL(gaspi_queue_purge),
+                        CALL(gaspi_passive_send),
+                        CALL(gaspi_passive_receive),
+                        CALL(gaspi_passive_queue_purge),
+                        CALL(gaspi_atomic_fetch_add),
+                        CALL(gaspi_atomic_compare_swap),
+                        CALL(gaspi_barrier),
+                        CALL(gaspi_allreduce),
+                        CALL(gaspi_allreduce_user_counted),
+                        CALL(gaspi_proc_ping),
+                        CALL(gaspi_proc_local_rank),
+                        CALL(gaspi_proc_local_num),
+                        CALL(gaspi_proc_incarnation),
+                        CALL(gaspi_segment_avail_local),
+                        CALL(gaspi_segment_size)};
+// Those that may be called at any time, or answer what is configured.
+const Call kOfAnyTime[] = {CALL(gaspi_config_get),
+                           CALL(gaspi_group_max),
+                           CALL(gaspi_segment_max),
+                           CALL(gaspi_queue_num),
+                           CALL(gaspi_queue_size_max),
+                           CALL(gaspi_queue_max),
+                           CALL(gaspi_transfer_size_max),
+                           CALL(gaspi_notification_num),
+                           CALL(gaspi_passive_transfer_size_max),
+                           CALL(gaspi_atomic_max),
+                           CALL(gaspi_allreduce_buf_size),
+                           CALL(gaspi_allreduce_elem_max),
+                           CALL(gaspi_network_type),
+                           CALL(gaspi_build_infrastructure),
+                           CALL(gaspi_version),
+                           CALL(gaspi_time_get),
+                           CALL_OF(gaspi_time_ticks, gaspi_time_t*),
+                           CALL(gaspi_print_error),
+                           CALL(gaspi_error_message),
+                           CALL(gaspi_statistic_counter_max),
+                           CALL(gaspi_statistic_counter_info),
+                           CALL(gaspi_statistic_verbosity_level),
+                           CALL(gaspi_statistic_counter_reset),
+                           CALL(gaspi_pcontrol),
+                           CALL_OF(gaspi_initialized, gaspi_number_t*),
+                           CALL(gaspi_rw_list_elem_max),
+                           CALL(gaspi_transfer_size_min),
+                           CALL(gaspi_passive_transfer_size_min),
+                           CALL(gaspi_cpu_frequency),
+                           CALL(gaspi_numa_socket),
+                           CALL(gaspi_print_affinity_mask)};
+
+// Before the start and after the end: an error, and no crash, whatever the arguments.
+void outside_of_work() {
+  for (const Call& c : kOfWork) {
+    const gaspi_return_t result = c.call();
+    if (result != GASPI_ERR_NOINIT) std::fprintf(stderr, "%s answers %d\n", c.name, result);
+    EXPECT(result == GASPI_ERR_NOINIT);
+  }
+  for (const Call& c : kOfAnyTime) {
+    const gaspi_return_t result = c.call();
+    EXPECT(result != GASPI_TIMEOUT && result != GASPI_QUEUE_FULL);
+  }
+  gaspi_state_t state = GASPI_STATE_HEALTHY;
+  gaspi_state_vector_t states = &state;
+  EXPECT(gaspi_state_vec_get(&states) == GASPI_ERR_NOINIT);
+  EXPECT(gaspi_error_str(GASPI_ERR_NOINIT) != nullptr);
+  gaspi_pointer_t pointer = nullptr;
+  EXPECT(gaspi_segment_ptr(0, &pointer) == GASPI_ERR_NOINIT && pointer == nullptr);
+  gaspi_printf("printed outside\n");
+  gaspi_printf_to(0, "printed outside\n");
+}
+
 }  // namespace
 
 // Catches: wishes that are lost or not cut, timeouts that start twice, calls that crash before the
@@ -49,6 +173,7 @@ SPEC_CASE(start, life_of_a_process) {
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERR_NOINIT);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_ERR_NOINIT);
   EXPECT(gaspi_initialized(&number) == GASPI_SUCCESS && number == 0);
+  outside_of_work();
   float version = 0;
   EXPECT(gaspi_version(&version) == GASPI_SUCCESS);
 
@@ -79,6 +204,7 @@ SPEC_CASE(start, life_of_a_process) {
   EXPECT(result == GASPI_SUCCESS);
   EXPECT(gaspi_proc_rank(&rank) == GASPI_ERR_NOINIT);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_ERR_NOINIT);
+  outside_of_work();
   EXPECT(gaspi_proc_init(GASPI_BLOCK) == GASPI_ERROR);  // once per process
   EXPECT(gaspi_initialized(&number) == GASPI_SUCCESS && number == 0);
 }
