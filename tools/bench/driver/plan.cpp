@@ -301,15 +301,27 @@ void Plan::network() {
                              name.conduit));
   const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
   say(fmt::format("puts, gets and messages over {}", title));
-  std::vector<std::string> command = {program_ + "-" + name.conduit, "--name", title, "--transport",
-                                      transport};
-  if (is_over_tcp(name)) command.push_back("--sockets");
-  if (request_.quick) command.push_back("--quick");
+  std::vector<std::string> words = {"--name", title, "--transport", transport};
+  if (request_.quick) words.push_back("--quick");
   if (!request_.only.empty()) {
-    command.push_back("--only");
-    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
+    words.push_back("--only");
+    words.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
   }
-  take_records(launch(2, command, sets), outcome_.measured);
+  // GASPI's figures are a program's of their own.
+  const auto wants_some = [this](bool gaspi) {
+    const auto figures = catalogue();
+    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+      return figure.launch == Launch::network && wants(figure) &&
+             std::string_view(figure.name).starts_with("net.gaspi.") == gaspi;
+    });
+  };
+  for (const bool gaspi : {false, true}) {
+    if (!wants_some(gaspi)) continue;
+    std::vector<std::string> command = {program_ + (gaspi ? "-gaspi-" : "-") + name.conduit};
+    command.insert(command.end(), words.begin(), words.end());
+    if (!gaspi && is_over_tcp(name)) command.push_back("--sockets");
+    take_records(launch(2, command, sets), outcome_.measured);
+  }
 }
 
 // Memory that the neighbor opens (IPC), and the same kept from opening it: through host buffers.
