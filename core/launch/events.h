@@ -14,7 +14,7 @@ inline constexpr const char* kRankKey = "causeway.rank";
 inline constexpr const char* kEpochKey = "causeway.epoch";
 
 // What a rank tells the launcher of a job that outlives failures when its start is complete.
-inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 168;
+inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 169;
 
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
