@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -12,9 +13,11 @@
 namespace causeway::shm {
 namespace {
 
-// Sweeps are made by idle polls. A failure is to be noticed within 100 ms: this and the patience
-// below leave half of it to the scheduler.
-constexpr uint64_t sweep_interval_ns = 10'000'000;
+// Sweeps are made by idle polls, with a system call per connection. A failure is to be noticed within
+// 100 ms: the shortest interval and the patience below leave half of it to the scheduler. Beyond 50
+// connections sweeps cost as much as those of 50.
+constexpr uint64_t shortest_interval_ns = 10'000'000, longest_interval_ns = 50'000'000;
+constexpr uint64_t per_connection_ns = 200'000;
 // What a dead peer has sent is delivered first; but not for ever.
 constexpr uint32_t patient_sweeps = 4;
 
@@ -70,9 +73,11 @@ bool check_peer(Connection& c) {
 void check_liveness(cwyc_ep* ep) {
   const uint64_t now = services->now();
   if (now < ep->next_liveness.load(std::memory_order_relaxed)) return;
-  ep->next_liveness.store(now + sweep_interval_ns, std::memory_order_relaxed);
   const std::unique_lock lock(ep->connections_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;
+  ep->next_liveness.store(now + std::clamp(ep->connections.size() * per_connection_ns,
+                                           shortest_interval_ns, longest_interval_ns),
+                          std::memory_order_relaxed);
   for (Connection* c : ep->connections) {
     if (c->reported || c->has_failed()) continue;
     if (c->peer_control->closed.load(std::memory_order_acquire) != 0) continue;
