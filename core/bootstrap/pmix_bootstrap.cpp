@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "bootstrap/quiet_thread.h"
+#include "bootstrap/stand_in_directory.h"
 #include "diag/error.h"
 #include "launch/events.h"
 
@@ -225,6 +226,7 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
     pmix_status_t status;
     pmix_proc_t self;
   };
+  const StandInDirectory directory;
   const auto got = within(limit_of(timeout_ns), [] {
     Joined joined{};
     joined.status = PMIx_Init(&joined.self, nullptr, 0);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "diag/error.h"
 #include "launch/events.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
@@ -24,6 +26,32 @@ void raise_descriptor_limit() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
   }
 }
+
+namespace {
+
+// The PMIx server library keeps more than a quarter MiB on the stack of its caller, and its threads
+// get what the caller's limit was when the program started. To be called where no rank is forked
+// any more: they keep the caller's limit.
+void raise_stack_limit() {
+  constexpr rlim_t kNeeded = 1 << 20;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kNeeded) return;
+  const rlim_t had = limit.rlim_cur;
+  limit.rlim_cur = kNeeded;
+  limit.rlim_max = std::max(limit.rlim_max, kNeeded);  // root may
+  if (::setrlimit(RLIMIT_STACK, &limit) != 0)
+    throw Error(CWY_ERR_NOMEM,
+                "the limit on stacks (ulimit -s) is {} KiB, the launcher needs {}; raise it, or "
+                "set it in the ranks only: causeway run ... -- sh -c 'ulimit -s {}; exec PROG'",
+                had >> 10, kNeeded >> 10, had >> 10);
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) != 0) return;
+  if (::pthread_attr_setstacksize(&attributes, kNeeded) == 0)
+    ::pthread_setattr_default_np(&attributes);
+  ::pthread_attr_destroy(&attributes);
+}
+
+}  // namespace
 
 MutedStderr::~MutedStderr() {
   if (real_) ::dup2(real_.get(), STDERR_FILENO);
@@ -87,6 +115,7 @@ void Crew::start(Output& output) {
 
 void Crew::start_server() {
   for (RankProcess& process : processes_) watch(process.control.get(), kControl | process.process);
+  raise_stack_limit();
   server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
   watch(server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {

@@ -109,6 +109,7 @@ void Job::watch(int fd, uint64_t tag) {
 
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // its output may be a file that has reached ulimit -f
   muted_.mute();
   Output::Options how{options_.tag_output, members_.size() == 1 && !options_.tag_output};
   how.stderr_fd = muted_.real();

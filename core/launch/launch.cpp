@@ -51,6 +51,15 @@ void open_standard_descriptors() {
   }
 }
 
+// The ranks start there all the same, but nothing that is named from there will be found.
+void look_at_directory() {
+  std::error_code failed;
+  const std::filesystem::path here = std::filesystem::current_path(failed);
+  if (here.empty())
+    say(fmt::format("warning: the current directory cannot be read ({}); was it removed?",
+                    failed.message()));
+}
+
 // Blocks the signals that the launcher handles. SIGHUP and SIGTSTP stay ignored where the caller
 // ignores them (nohup); the others are handled even so, because a script's background jobs start
 // with SIGINT and SIGQUIT ignored and could not be ended by them.
@@ -115,8 +124,7 @@ class Front {
       throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", std::strerror(errno));
     UniqueFd mine(ends[0]), keepers(ends[1]);
     const pid_t keeper = ::fork();
-    if (keeper < 0)
-      throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", std::strerror(errno));
+    if (keeper < 0) throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", std::strerror(errno));
     if (keeper == 0) {
       mine.reset();
       return keep(std::move(keepers));
@@ -257,6 +265,7 @@ Front front_of_job(const LaunchOptions& options) {
 
 int launch_job(const LaunchOptions& options) {
   open_standard_descriptors();
+  look_at_directory();
   flush_everything();
   int status = 1;
   front_of_job(options).run(status);
@@ -272,8 +281,7 @@ int run_relay() {
       throw Error(CWY_ERR_INVALID, "cannot go to the directory '{}': {}; see --directory",
                   joined.order.directory, std::strerror(errno));
     const launch::StartOrder& order = joined.order;
-    Front front("relay", order.kill_grace_s,
-                launch::SessionDir(launch::relay_session(order)),
+    Front front("relay", order.kill_grace_s, launch::SessionDir(launch::relay_session(order)),
                 [&joined](const launch::SessionDir& session, UniqueFd to_front,
                           const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
                   return std::make_unique<launch::Relay>(
@@ -298,6 +306,7 @@ bool launch_forked(const LaunchOptions& options) {
                 "`causeway run -n {}`",
                 options.ranks, options.ranks);
   open_standard_descriptors();
+  look_at_directory();
   // What is buffered now would be written by every rank again.
   flush_everything();
   int status = 1;

@@ -1,6 +1,10 @@
 // Starting: bad command lines, bad programs, bad environments.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
+#include <cstdlib>
+
 #include "launch_harness.h"
 
 namespace launch_test {
@@ -63,8 +67,9 @@ TEST(CommandLine, NonsenseIsRefused) {
   }
   Command stdin_rank({run_command(), "run", "-n", "2", "--stdin", "5", "true"});
   const Result result = stdin_rank.run();
-  EXPECT_EQ(result.status, 1);
-  EXPECT_NE(result.err.find("the job has ranks 0 to 1 only"), std::string::npos);
+  EXPECT_EQ(result.status, 2);
+  EXPECT_NE(result.err.find("--stdin 5: the job has ranks 0 to 1 only"), std::string::npos)
+      << result.err;
 }
 
 // Would catch: settings that do not reach the ranks, or that lose a comma on the way.
@@ -116,10 +121,67 @@ TEST(Session, DirectoryIsPrivateAndKnown) {
   expect_clean(command);
 }
 
+// Would catch: a launcher whose PMIx library overruns the stack it was given, and ranks that do not
+// get the limit that the user set. Where the limit cannot be raised, one line says so.
+TEST(Limits, SmallStack) {
+  const std::string script =
+      "ulimit -s 128; exec " + run_command() + " run -n 2 -- sh -c 'ulimit -s'";
+  Command command({"sh", "-c", script});
+  const Result result = command.run();
+  if (result.status == 0) {
+    EXPECT_EQ(result.out, "128\n128\n");
+  } else {
+    EXPECT_EQ(result.status, 1);
+    EXPECT_NE(result.err.find("the limit on stacks (ulimit -s) is 128 KiB"), std::string::npos);
+  }
+  EXPECT_EQ(count(result.err, "\n"), result.status == 0 ? 0u : 1u) << result.err;
+  expect_clean(command);
+}
+
+// The same for a user who may not raise it.
+TEST(Limits, SmallStackForGood) {
+  if (::geteuid() != 0) GTEST_SKIP() << "SmallStack is this test where the user is not root";
+  if (std::system("setpriv --help > /dev/null 2>&1") != 0) GTEST_SKIP() << "there is no setpriv";
+  const std::string script =
+      "ulimit -s 128; TMPDIR=/tmp exec setpriv --bounding-set -sys_resource --inh-caps "
+      "-sys_resource " +
+      run_command() + " run -n 2 -- true";
+  const Result result = Command({"sh", "-c", script}).run();
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
+  EXPECT_NE(result.err.find("the limit on stacks (ulimit -s) is 128 KiB"), std::string::npos)
+      << result.err;
+}
+
+// Would catch: lines of the PMIx library's own, one per rank, where the directory was removed.
+TEST(Session, RemovedCurrentDirectory) {
+  const std::string script = "cd $TMPDIR && mkdir gone && cd gone && rmdir ../gone && exec " +
+                             run_command() + " run -n 2 -- " + rank_program() +
+                             " init exchange finalize";
+  Command command({"sh", "-c", script});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err.rfind("causeway run: warning: the current directory cannot be read", 0), 0u)
+      << result.err;
+  EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
+  expect_clean(command);
+}
+
 // Would catch: a launcher without a place for its files that crashes or starts anyway.
 TEST(Session, UnusableTmpdirFallsBack) {
   Command command({run_command(), "run", "-n", "1", "true"}, {{"TMPDIR", "/no/such/place"}});
   EXPECT_EQ(command.run().status, 0);
+}
+
+// Would catch: one that looks writable to root and is not, and a message that does not say where.
+TEST(Session, TmpdirThatTakesNothing) {
+  const Result result =
+      Command({run_command(), "run", "-n", "2", "true"}, {{"TMPDIR", "/proc"}}).run();
+  EXPECT_EQ(result.status, ::geteuid() == 0 ? 1 : 0);
+  if (result.status == 0) return;
+  EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
+  EXPECT_NE(result.err.find("in /proc: "), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("set TMPDIR"), std::string::npos) << result.err;
 }
 
 struct Foreign {

@@ -133,8 +133,8 @@ LaunchOptions to_launch(const RunOptions& run) {
   } else {
     launch.stdin_rank = static_cast<uint32_t>(std::stoul(run.stdin_rank));
     if (*launch.stdin_rank >= launch.ranks)
-      throw Error(CWY_ERR_INVALID, "--stdin {}: the job has ranks 0 to {} only", run.stdin_rank,
-                  launch.ranks - 1);
+      throw CLI::ValidationError("--stdin " + run.stdin_rank,
+                                 fmt::format("the job has ranks 0 to {} only", launch.ranks - 1));
   }
   apply_config(run, launch);
   return launch;
@@ -233,8 +233,10 @@ void add_run(CLI::App& app, int& status) {
   run->callback([options, &status] {
     try {
       status = launch_job(to_launch(*options));
-    } catch (const Error& e) {
-      std::cerr << "causeway run: " << e.text() << std::endl;
+    } catch (const CLI::Error&) {
+      throw;  // of the command line: main() says it
+    } catch (const std::exception& e) {
+      std::cerr << "causeway run: " << e.what() << std::endl;
       status = kFailed;
     }
   });

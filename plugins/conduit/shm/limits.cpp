@@ -58,16 +58,20 @@ size_t huge_page_bytes() {
   return static_cast<size_t>(meminfo("Hugepagesize"));
 }
 
+bool file_size_allowed(size_t length, char* why, size_t why_size) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || length <= limit.rlim_cur) return true;
+  std::snprintf(why, why_size, "the file size limit (ulimit -f) is %" PRIu64 " bytes",
+                uint64_t(limit.rlim_cur));
+  return false;
+}
+
 bool memory_suffices(size_t length, const char* directory, char* why, size_t why_size) {
   const auto refuse = [&](const char* what, uint64_t bytes) {
     std::snprintf(why, why_size, "%s %" PRIu64 " bytes", what, bytes);
     return false;
   };
-  // Growing a file past this limit would also raise SIGXFSZ.
   rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-      length > limit.rlim_cur)
-    return refuse("the file size limit (ulimit -f) is", limit.rlim_cur);
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       length > limit.rlim_cur)
     return refuse("the address space limit (ulimit -v) is", limit.rlim_cur);

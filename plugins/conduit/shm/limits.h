@@ -7,6 +7,10 @@
 
 namespace causeway::shm {
 
+// False, with the reason in `why`, when a file may not grow to `length` bytes: trying would raise
+// SIGXFSZ. Shared memory is a file to the kernel.
+bool file_size_allowed(size_t length, char* why, size_t why_size);
+
 // False, with the reason in `why`, when `length` bytes can never be had. `directory` is the file
 // system the memory comes from, or NULL for a memfd.
 bool memory_suffices(size_t length, const char* directory, char* why, size_t why_size);

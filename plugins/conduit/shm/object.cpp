@@ -92,8 +92,7 @@ void sweep_stale_objects() {
     uint32_t pid = 0;
     const char* owner = std::strstr(entry->d_name, ".cwy.");
     if (owner == nullptr) continue;
-    if (std::sscanf(owner, ".cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3)
-      continue;
+    if (std::sscanf(owner, ".cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3) continue;
     // Another namespace's pids say nothing here. Other users' objects refuse to go by themselves.
     if (space == here && process_start_time(pid) != start)
       shm_unlink((std::string("/") + entry->d_name).c_str());
@@ -152,12 +151,13 @@ cwy_status Object::open_descriptor(const ObjectRequest& request, bool huge, cwy_
 // a memfd is compared with what the machine, the control group and the user's limits leave.
 cwy_status Object::give_length(const ObjectRequest& request, cwy_err* err) {
   const size_t length = address_.length;
-  if (request.reserve != Reserve::never && !huge_) {
-    char why[256];
-    if (!memory_suffices(length, request.posix ? posix_directory : nullptr, why, sizeof why))
-      return report(err, CWY_ERR_NOMEM, "%s of %zu bytes does not fit: %s", request.purpose, length,
-                    why);
-  }
+  const bool compare = request.reserve != Reserve::never && !huge_;
+  char why[256];
+  if (!file_size_allowed(length, why, sizeof why) ||
+      (compare &&
+       !memory_suffices(length, request.posix ? posix_directory : nullptr, why, sizeof why)))
+    return report(err, CWY_ERR_NOMEM, "%s of %zu bytes does not fit: %s", request.purpose, length,
+                  why);
   int failure = ftruncate(fd_, static_cast<off_t>(length)) == 0 ? 0 : errno;
   const bool fill = request.reserve == Reserve::always ||
                     (request.reserve == Reserve::automatic && request.posix);
