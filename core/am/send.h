@@ -25,6 +25,11 @@ inline void require_client_context(const char* call, const ThreadState& thread) 
   if (__builtin_expect(!may_communicate(thread), 0)) forbidden_here(call, thread);
 }
 
+// The same for a call that may be the thread's first, and come before gex_Client_Init().
+inline void require_client_context(const char* call) {
+  require_client_context(call, thread_state(call));
+}
+
 // A rank outside the team, diagnosed with `checks: full`.
 void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank);
 
@@ -61,7 +66,8 @@ inline uint32_t conduit_flags(gex_Flags_t flags) {
   uint32_t out = 0;
   if (flags & GEX_FLAG_IMMEDIATE) out |= CWYC_IMMEDIATE;
   if (flags & GEX_FLAG_LC_COPY_YES) out |= CWYC_SRC_VOLATILE;
-  if (flags & GEX_FLAG_PEER_SEG_UNKNOWN) out |= kAnywhere;  // for emulated longs; conduits ignore it
+  if (flags & GEX_FLAG_PEER_SEG_UNKNOWN)
+    out |= kAnywhere;  // for emulated longs; conduits ignore it
   return out;
 }
 

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "checks/handles.h"
+
 namespace causeway {
 namespace {
 
@@ -54,6 +56,7 @@ bool is_meant(const char* noted, const char* call) {
 
 void record_call(const char* call, const char* names,
                  std::initializer_list<CallArgument> arguments) {
+  check_started(call);
   NotedCall& slot = t_calls[t_next++ % kKept];
   slot.call = call;
   slot.names = names;

@@ -1,5 +1,6 @@
 // With `checks: full` every call leaves its arguments here first, so that whatever ends the job
-// can say with what it was called. Without it a call tests one byte.
+// can say with what it was called. Without it a call tests one byte. Before gex_Client_Init() the
+// byte is set too, and the call ends the job as one that came too early.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <string>
 
 #include "diag/error.h"
@@ -29,6 +30,30 @@ const char* level_word(LogLevel level) {
   return "";
 }
 
+std::string known_rank() {
+  const uint32_t size = g_size.load(std::memory_order_relaxed);
+  if (size == 0) return {};
+  return fmt::format("rank {}/{}: ", g_rank.load(std::memory_order_relaxed), size);
+}
+
+// A process that has not joined its job yet knows a number only from its launcher, if at all, and
+// not of how many.
+std::string probable_rank() {
+  const char* rank = std::getenv("PMIX_RANK");
+  if (rank != nullptr && *rank != '\0') return fmt::format("rank {}: ", rank);
+  return fmt::format("process {}: ", ::getpid());
+}
+
+void write_as(const std::string& speaker, LogLevel level, std::string_view text) {
+  std::string line = "causeway: ";
+  line += speaker;
+  line += level_word(level);
+  line += text;
+  line += '\n';
+  // A failing stderr leaves nothing better to do.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
 }  // namespace
 
 void set_log_level(LogLevel level) {
@@ -44,15 +69,12 @@ void set_log_identity(uint32_t rank, uint32_t size) {
 }
 
 void write_log_line(LogLevel level, std::string_view text) {
-  std::string line = "causeway: ";
-  if (const uint32_t size = g_size.load(std::memory_order_relaxed); size != 0) {
-    line += fmt::format("rank {}/{}: ", g_rank.load(std::memory_order_relaxed), size);
-  }
-  line += level_word(level);
-  line += text;
-  line += '\n';
-  // A failing stderr leaves nothing better to do.
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  write_as(known_rank(), level, text);
+}
+
+void write_client_error(std::string_view text) {
+  const std::string known = known_rank();
+  write_as(known.empty() ? probable_rank() : known, LogLevel::error, text);
 }
 
 const char* status_name(cwy_status status) {

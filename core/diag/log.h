@@ -28,6 +28,10 @@ void set_log_identity(uint32_t rank, uint32_t size);
 // Writes one line whatever the level is set to. `text` has no newline. Async-signal-unsafe.
 void write_log_line(LogLevel level, std::string_view text);
 
+// The same as an error of a client's process, which has a name for itself before it knows its rank:
+// what the launcher's environment says, or else its process id.
+void write_client_error(std::string_view text);
+
 template <typename... Args>
 void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
   if (level <= log_level()) write_log_line(level, fmt::format(format, std::forward<Args>(args)...));

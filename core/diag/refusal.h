@@ -14,7 +14,7 @@ inline std::atomic<int> verbose_errors{1};  // relaxed: a setting
 // "causeway: rank R/N: error: <call>: <text>"
 inline void log_refusal(std::string_view call, std::string_view text) {
   if (verbose_errors.load(std::memory_order_relaxed) != 0)
-    write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+    write_client_error(fmt::format("{}: {}", call, text));
 }
 
 }  // namespace causeway

@@ -182,7 +182,7 @@ void exit_job(int code) {
 void fatal_text(const char* call, const std::string& text) {
   const bool first = !g_exiting.exchange(true, std::memory_order_acq_rel);
   if (!first && t_leaving != Leaving::no) end_with_exit();
-  write_log_line(LogLevel::error, fmt::format("{}: {}{}", call, text, noted_arguments(call)));
+  write_client_error(fmt::format("{}: {}{}", call, text, noted_arguments(call)));
   if (!first) end_with_exit();
   t_leaving = Leaving::after_error;
   stop_on_error();
@@ -196,7 +196,7 @@ void fatal_peer_lost(const char* call, const std::string& text) {
   if (g_runtime != nullptr)
     wait_for_verdict(runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs,
                      runtime().bootstrap().own_launcher() ? kLauncherMs : 0);
-  write_log_line(LogLevel::error, fmt::format("{}: {}", call, text));
+  write_client_error(fmt::format("{}: {}", call, text));
   ::fflush(nullptr);
   ::_exit(1);
 }

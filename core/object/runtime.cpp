@@ -21,7 +21,7 @@
 namespace causeway {
 
 Runtime* g_runtime = nullptr;
-bool g_checks = false;
+bool g_checks = true;
 
 namespace {
 
@@ -69,7 +69,6 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
   config_ = load_config(ConfigSources::from_environment());
   set_log_level(level_of(config_.log_level));
   checks_ = config_.checks == Checks::full;
-  g_checks = checks_;
   direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
   everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
@@ -84,6 +83,12 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
 static Config without_remote_rules(Config config) {
   std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
   return config;
+}
+
+void start_runtime(ThreadMode mode, bool wait) {
+  if (g_runtime != nullptr) return;
+  g_runtime = new Runtime(mode, wait);
+  g_checks = g_runtime->checks();
 }
 
 // A spare is nobody until a rank has failed; a job that ends without it ends it.

@@ -31,7 +31,7 @@ class Runtime {
  public:
   // Reads the configuration, joins the job, loads plugins, opens conduits. Throws Error. With
   // `wait` a process that was started as a spare waits until it has a rank; without, it has only
-  // read its configuration until take_place() says true.
+  // read its configuration until take_place() says true. See start_runtime().
   explicit Runtime(ThreadMode mode, bool wait = true);
   // True when this process has its rank and has joined the job. A spare waits for that for
   // `timeout_ns`. Throws Error.
@@ -153,10 +153,14 @@ class Runtime {
   uint64_t stranded_until_ = 0;  // when that is said; 0: nothing
 };
 
-// Whether `checks: full` holds. Set with the runtime, and readable without one: events need none.
+// Whether `checks: full` holds, readable without a runtime: events need none. True until there is
+// one, so that a call made too early goes the checked way and finds that out there, and no call
+// looks for a runtime on its fast path. Written before any other thread may be in the library.
 extern bool g_checks;
 
 extern Runtime* g_runtime;  // set once, before gex_Client_Init returns; never reset
+// Sets it, when there is none. Throws Error, and leaves none then.
+void start_runtime(ThreadMode mode, bool wait = true);
 inline Runtime& runtime() {
   return *g_runtime;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "am/negotiated.h"
+#include "checks/handles.h"
 #include "object/fatal.h"
 
 namespace causeway {
@@ -98,6 +99,11 @@ ThreadState* create_thread_state() {
           number, limit);
   }
   return make_state(false);
+}
+
+ThreadState* first_thread_state(const char* call) {
+  check_started(call);
+  return create_thread_state();
 }
 
 void enter_as_internal_thread() {

@@ -40,6 +40,8 @@ struct ThreadState {
 
 // Ends the job when the process has more client threads than it may.
 ThreadState* create_thread_state();
+// The same, or the end of the job when there is no runtime yet, for a call of the client's.
+ThreadState* first_thread_state(const char* call);
 // The calling thread is the library's: it does not count against the limit.
 void enter_as_internal_thread();
 
@@ -49,6 +51,12 @@ extern thread_local constinit ThreadState* tls_thread_state
 inline ThreadState& thread_state() {
   ThreadState* state = tls_thread_state;
   return *(__builtin_expect(state != nullptr, 1) ? state : create_thread_state());
+}
+
+// For calls that a client may make too early: a thread's first entry is off the fast path anyhow.
+inline ThreadState& thread_state(const char* call) {
+  ThreadState* state = tls_thread_state;
+  return *(__builtin_expect(state != nullptr, 1) ? state : first_thread_state(call));
 }
 
 // Client threads that may have a ThreadState at once.

@@ -69,7 +69,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
 
 [[gnu::always_inline]] inline Resolved resolve(const RmaCall& call, const gex_Event_t* lc_opt,
                                                uint32_t extra_flags) {
-  if (__builtin_expect(runtime().checks(), 0)) note_arguments(call, lc_opt);
+  if (__builtin_expect(g_checks, 0)) note_arguments(call, lc_opt);
   require_client_context(call.name, thread_state());
   if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
   Team& team = *Team::of(call.tm);

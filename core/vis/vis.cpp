@@ -152,7 +152,7 @@ void note_form(const VisCall& c, const StridedForm& f) {
 // Does what needs no operation: transfers of nothing, and peers whose memory is mapped here.
 template <typename Form>
 inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& ready, bool blocking) {
-  if (__builtin_expect(runtime().checks(), 0)) note_form(call, form);
+  if (__builtin_expect(g_checks, 0)) note_form(call, form);
   require_client_context(call.name, thread_state());
   if (peer_completion_armed()) require_completable(call);
   if (__builtin_expect(runtime().checks(), 0)) {

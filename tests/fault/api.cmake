@@ -9,6 +9,14 @@ foreach(mode SEQ PAR)
   target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads)
 endforeach()
 
+# Would catch a call that is made before gex_Client_Init() and ends in SIGSEGV, or waits, or does not
+# say which call it was.
+add_executable(api_victim_early api_victim_early.cpp)
+target_compile_definitions(api_victim_early PRIVATE GASNET_PAR=1)
+target_link_libraries(api_victim_early PRIVATE causeway_lib Threads::Threads)
+add_test(NAME fault.api.early COMMAND api_victim_early)
+set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT 120)
+
 include(GoogleTest)
 foreach(part atomic checks coll misuse negotiate death exit start)
   add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)

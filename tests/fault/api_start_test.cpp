@@ -187,10 +187,32 @@ TEST(Memory, OneRankCannotAttach) {
 
 // A limit on the size of files must be an answer, not a SIGXFSZ later.
 TEST(Memory, FileSizeLimit) {
-  const std::string script =
-      "trap '' XFSZ; ulimit -f 400; exec \"$0\" run -n 2 -- \"$1\" hello";
+  const std::string script = "trap '' XFSZ; ulimit -f 400; exec \"$0\" run -n 2 -- \"$1\" hello";
   expect_refused(run_command({"sh", "-c", script, launch_test::run_command(), victim()}),
-                 {"conduit shm", "File too large"});
+                 {"conduit shm", "ulimit -f"});
+}
+
+// The same with nothing that ignores the signal, for every size: shared memory is a file.
+TEST(Memory, NoFileMayGrow) {
+  // Through a pipe, whose reader has no limit: what the tests capture is a file too.
+  const std::string script =
+      "{ (ulimit -f 0; exec \"$0\" run -n 2 -- \"$1\" hello) 2>&1; echo \"status $?\"; } | cat >&2";
+  const Result result = run_command({"sh", "-c", script, launch_test::run_command(), victim()});
+  EXPECT_EQ(count(result.err, "conduit shm"), 2u) << result.err;
+  EXPECT_NE(result.err.find("the file size limit (ulimit -f) is 0 bytes"), std::string::npos)
+      << result.err;
+  EXPECT_NE(result.err.find("\nstatus 90\n"), std::string::npos) << result.err;
+}
+
+// Would catch: a refusal that does not say which process it is of, before ranks know theirs.
+TEST(Config, BadTextOfOneRankNamesIt) {
+  const std::string script =
+      "if [ \"$PMIX_RANK\" = 1 ]; then export CAUSEWAY_SET=checks=some; fi; exec \"$0\" hello";
+  expect_refused(run_command({launch_test::run_command(), "run", "-n", "2", "--", "sh", "-c",
+                              script, victim()}),
+                 {"causeway: rank 1: error: gex_Client_Init(): "});
+  expect_refused(run_command({victim(), "hello"}, {{"CAUSEWAY_SET", "checks=some"}}),
+                 {"causeway: process ", ": error: gex_Client_Init(): "});
 }
 
 // Two ranks that read different configurations cannot agree on anything.

@@ -196,7 +196,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
 gaspi_return_t make_runtime(Deadline& deadline) {
   try {
     constexpr bool kWait = false;
-    if (g_runtime == nullptr) g_runtime = new Runtime(ThreadMode::par, kWait);
+    start_runtime(ThreadMode::par, kWait);
     deadline.start();
     return runtime().take_place(deadline.left_ns()) ? GASPI_SUCCESS : GASPI_TIMEOUT;
   } catch (const Error& e) {

@@ -5,6 +5,7 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
+#include "checks/handles.h"
 #include "diag/refusal.h"
 #include "object/client.h"
 #include "object/fatal.h"
@@ -43,7 +44,8 @@ struct Family {
 
 size_t answer(const Family& family, gex_TM_t tm, gex_Rank_t rank, const gex_Event_t* lc_opt,
               gex_Flags_t flags, unsigned numargs) {
-  if (runtime().checks()) {
+  if (__builtin_expect(g_checks, 0)) {
+    check_started(family.call);
     if (tm == GEX_TM_INVALID || rank != GEX_RANK_INVALID) require_rank(family.call, tm, rank);
     check_query(family.call, family.reply, lc_opt, flags, numargs);
   }
@@ -54,7 +56,8 @@ size_t answer(const Family& family, gex_TM_t tm, gex_Rank_t rank, const gex_Even
 
 size_t answer(const Family& family, gex_Token_t token, const gex_Event_t* lc_opt, gex_Flags_t flags,
               unsigned numargs) {
-  if (runtime().checks()) {
+  if (__builtin_expect(g_checks, 0)) {
+    check_started(family.call);
     if (token == nullptr || !token->is_request) {
       fatal(family.call, "called outside a request handler, the only place with a reply to send");
     }
@@ -105,14 +108,18 @@ CAUSEWAY_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_
   return answer({"gex_Token_MaxReplyMedium()", true, true}, token, lc_opt, flags, numargs);
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestLong(void) {
+  require_started("gex_AM_LUBRequestLong()");
   return least_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyLong(void) {
+  require_started("gex_AM_LUBReplyLong()");
   return least_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestMedium(void) {
+  require_started("gex_AM_LUBRequestMedium()");
   return least_limits().medium;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyMedium(void) {
+  require_started("gex_AM_LUBReplyMedium()");
   return least_limits().medium;
 }

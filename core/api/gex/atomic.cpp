@@ -57,7 +57,7 @@ CAUSEWAY_API void cwy_ad_create_v1(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex
 }
 
 CAUSEWAY_API void gex_AD_Destroy(gex_AD_t ad) {
-  require_client_context("gex_AD_Destroy()", thread_state());
+  require_client_context("gex_AD_Destroy()");
   delete &domain_of("gex_AD_Destroy()", ad);
 }
 

@@ -10,6 +10,7 @@
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
+#include "checks/handles.h"
 #include "collective/exchange.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
@@ -93,7 +94,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   }
   const auto mode = static_cast<ThreadMode>(thread_mode);
   try {
-    if (g_runtime == nullptr) g_runtime = new Runtime(mode);
+    start_runtime(mode);
     // Clients start one after the other; ranks agree on their order.
     const std::lock_guard lock(runtime().clients_mutex);
     std::vector<Client*>& clients = runtime().clients;
@@ -141,14 +142,15 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
 }
 
 CAUSEWAY_API gex_Flags_t gex_Client_QueryFlags(gex_Client_t client) {
-  return as(client)->flags();
+  return as(valid("gex_Client_QueryFlags()", "GEX_CLIENT_INVALID", client))->flags();
 }
 CAUSEWAY_API const char* gex_Client_QueryName(gex_Client_t client) {
-  return as(client)->name().c_str();
+  return as(valid("gex_Client_QueryName()", "GEX_CLIENT_INVALID", client))->name().c_str();
 }
 CAUSEWAY_API void gex_Client_SetCData(gex_Client_t client, const void* val) {
-  as(client)->cdata = val;
+  as(valid("gex_Client_SetCData()", "GEX_CLIENT_INVALID", client))->cdata = val;
 }
 CAUSEWAY_API void* gex_Client_QueryCData(gex_Client_t client) {
-  return const_cast<void*>(as(client)->cdata);
+  return const_cast<void*>(
+      as(valid("gex_Client_QueryCData()", "GEX_CLIENT_INVALID", client))->cdata);
 }

@@ -5,6 +5,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/handles.h"
 #include "diag/refusal.h"
 #include "object/client.h"
 #include "object/segment.h"
@@ -22,7 +23,7 @@ int refuse(int code, const std::string& text) {
 
 CAUSEWAY_API int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
                                gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
-  require_client_context("gex_EP_Create()", thread_state());
+  require_client_context("gex_EP_Create()");
   if (ep_p == nullptr || client == GEX_CLIENT_INVALID) {
     return refuse(GASNET_ERR_BAD_ARG, "ep_p or client is missing");
   }
@@ -48,23 +49,23 @@ CAUSEWAY_API int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
 }
 
 CAUSEWAY_API gex_Client_t gex_EP_QueryClient(gex_EP_t ep) {
-  return as_c(as(ep)->client());
+  return as_c(as(valid("gex_EP_QueryClient()", "GEX_EP_INVALID", ep))->client());
 }
 CAUSEWAY_API gex_Flags_t gex_EP_QueryFlags(gex_EP_t ep) {
-  return as(ep)->flags();
+  return as(valid("gex_EP_QueryFlags()", "GEX_EP_INVALID", ep))->flags();
 }
 CAUSEWAY_API gex_Segment_t gex_EP_QuerySegment(gex_EP_t ep) {
-  Segment* const segment = as(ep)->segment();
+  Segment* const segment = as(valid("gex_EP_QuerySegment()", "GEX_EP_INVALID", ep))->segment();
   // All of the address space is no object of the client's.
   if (segment != nullptr && segment->is_everything()) return GEX_SEGMENT_INVALID;
   return as_c(segment);
 }
 CAUSEWAY_API gex_EP_Index_t gex_EP_QueryIndex(gex_EP_t ep) {
-  return as(ep)->index();
+  return as(valid("gex_EP_QueryIndex()", "GEX_EP_INVALID", ep))->index();
 }
 CAUSEWAY_API void gex_EP_SetCData(gex_EP_t ep, const void* val) {
-  as(ep)->cdata = val;
+  as(valid("gex_EP_SetCData()", "GEX_EP_INVALID", ep))->cdata = val;
 }
 CAUSEWAY_API void* gex_EP_QueryCData(gex_EP_t ep) {
-  return const_cast<void*>(as(ep)->cdata);
+  return const_cast<void*>(as(valid("gex_EP_QueryCData()", "GEX_EP_INVALID", ep))->cdata);
 }

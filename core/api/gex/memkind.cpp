@@ -76,7 +76,7 @@ Wish wish_of(const gex_MK_Create_args_t& args) {
 
 CAUSEWAY_API int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client,
                                const gex_MK_Create_args_t* args, gex_Flags_t flags) {
-  require_client_context(kCreate, thread_state());
+  require_client_context(kCreate);
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr) {
     return refuse(GASNET_ERR_BAD_ARG, "kind_p, client or args is missing");
   }

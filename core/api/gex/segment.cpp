@@ -10,6 +10,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
+#include "checks/handles.h"
 #include "diag/error.h"
 #include "diag/refusal.h"
 #include "memkind/memkind.h"
@@ -90,10 +91,12 @@ void write_bound(const Bound& b, void** owneraddr_p, void** localaddr_p, uintptr
 using namespace causeway;
 
 CAUSEWAY_API uintptr_t gasnet_getMaxLocalSegmentSize(void) {
+  require_started("gasnet_getMaxLocalSegmentSize()");
   if (runtime().everything()) return UINTPTR_MAX;
   return max_segment_size();
 }
 CAUSEWAY_API uintptr_t gasnet_getMaxGlobalSegmentSize(void) {
+  require_started("gasnet_getMaxGlobalSegmentSize()");
   if (runtime().everything()) return UINTPTR_MAX;
   return runtime().job().least_segment_max();
 }
@@ -103,6 +106,7 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
   note_call(kCall, "segment_p, tm, size", segment_p, tm, size);
   require_client_context(kCall, thread_state());
   if (segment_p == nullptr) return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p is NULL");
+  if (tm == GEX_TM_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "tm is GEX_TM_INVALID");
   // The endpoint is bound to everything: no effect but a barrier (specification, NOTE).
   if (!Team::of(tm)->is_pair() && has_everything(*Team::of(tm)->ep())) {
     return guarded(kCall, [&] {
@@ -185,22 +189,22 @@ CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) 
 }
 
 CAUSEWAY_API gex_Client_t gex_Segment_QueryClient(gex_Segment_t s) {
-  return as_c(as(s)->client());
+  return as_c(as(valid("gex_Segment_QueryClient()", "GEX_SEGMENT_INVALID", s))->client());
 }
 CAUSEWAY_API gex_Flags_t gex_Segment_QueryFlags(gex_Segment_t s) {
-  return as(s)->flags();
+  return as(valid("gex_Segment_QueryFlags()", "GEX_SEGMENT_INVALID", s))->flags();
 }
 CAUSEWAY_API void* gex_Segment_QueryAddr(gex_Segment_t s) {
-  return as(s)->addr();
+  return as(valid("gex_Segment_QueryAddr()", "GEX_SEGMENT_INVALID", s))->addr();
 }
 CAUSEWAY_API uintptr_t gex_Segment_QuerySize(gex_Segment_t s) {
-  return as(s)->size();
+  return as(valid("gex_Segment_QuerySize()", "GEX_SEGMENT_INVALID", s))->size();
 }
 CAUSEWAY_API void gex_Segment_SetCData(gex_Segment_t s, const void* val) {
-  as(s)->cdata = val;
+  as(valid("gex_Segment_SetCData()", "GEX_SEGMENT_INVALID", s))->cdata = val;
 }
 CAUSEWAY_API void* gex_Segment_QueryCData(gex_Segment_t s) {
-  return const_cast<void*>(as(s)->cdata);
+  return const_cast<void*>(as(valid("gex_Segment_QueryCData()", "GEX_SEGMENT_INVALID", s))->cdata);
 }
 
 CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
@@ -233,6 +237,7 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   note_call(kCall, "tm, eps, num_eps, flags", tm, eps, num_eps, flags);
   require_client_context(kCall, thread_state());
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
+  if (tm == GEX_TM_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "tm is GEX_TM_INVALID");
   Team& team = *Team::of(tm);
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
   return guarded(kCall, [&] {
@@ -262,6 +267,7 @@ CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank
   if (flags & ~GEX_FLAG_IMMEDIATE) {
     fatal("gex_EP_QueryBoundSegmentNB()", "flags may be 0 or GEX_FLAG_IMMEDIATE only");
   }
+  valid("gex_EP_QueryBoundSegmentNB()", "GEX_TM_INVALID", tm);
   // Everything published is known locally, so the answer never needs communication.
   Bound b{nullptr, nullptr, 0};
   bound_segment(tm, rank, b);
@@ -271,6 +277,7 @@ CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank
 
 CAUSEWAY_API int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                         void** localaddr_p, uintptr_t* size_p) {
+  valid("gex_Segment_QueryBound()", "GEX_TM_INVALID", tm);
   Bound b{nullptr, nullptr, 0};
   if (!bound_segment(tm, rank, b)) return GASNET_ERR_NOT_READY;
   write_bound(b, owneraddr_p, localaddr_p, size_p);

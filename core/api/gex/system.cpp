@@ -5,6 +5,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/event_checks.h"
+#include "checks/handles.h"
 #include "checks/lock_checks.h"
 #include "diag/refusal.h"
 #include "object/client.h"
@@ -63,9 +64,11 @@ CAUSEWAY_API void gasnet_exit(int exitcode) {
 }
 
 CAUSEWAY_API gex_Rank_t gex_System_QueryJobRank(void) {
+  require_started("gex_System_QueryJobRank()");
   return runtime().rank();
 }
 CAUSEWAY_API gex_Rank_t gex_System_QueryJobSize(void) {
+  require_started("gex_System_QueryJobSize()");
   return runtime().size();
 }
 
@@ -112,11 +115,13 @@ void write_ranks(const std::vector<RankInfo>& ranks, uint32_t index, gex_RankInf
 
 CAUSEWAY_API void gex_System_QueryNbrhdInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                             gex_Rank_t* my_info_index_p) {
+  require_started("gex_System_QueryNbrhdInfo()");
   const JobFacts& job = runtime().job();
   write_ranks(job.nbrhd(), job.nbrhd_index(), info_p, info_count_p, my_info_index_p);
 }
 CAUSEWAY_API void gex_System_QueryHostInfo(gex_RankInfo_t** info_p, gex_Rank_t* info_count_p,
                                            gex_Rank_t* my_info_index_p) {
+  require_started("gex_System_QueryHostInfo()");
   const JobFacts& job = runtime().job();
   write_ranks(job.host(), job.host_index(), info_p, info_count_p, my_info_index_p);
 }
@@ -124,6 +129,7 @@ CAUSEWAY_API void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p,
                                              gex_Rank_t* nbrhd_set_rank_p,
                                              gex_Rank_t* host_set_size_p,
                                              gex_Rank_t* host_set_rank_p) {
+  require_started("gex_System_QueryMyPosition()");
   const JobFacts& job = runtime().job();
   if (nbrhd_set_size_p != nullptr) *nbrhd_set_size_p = job.nbrhd_set_size();
   if (nbrhd_set_rank_p != nullptr) *nbrhd_set_rank_p = job.nbrhd_set_rank();
@@ -132,14 +138,14 @@ CAUSEWAY_API void gex_System_QueryMyPosition(gex_Rank_t* nbrhd_set_size_p,
 }
 
 CAUSEWAY_API int gasnet_AMPoll(void) {
-  require_client_context("gasnet_AMPoll()", thread_state());
+  require_client_context("gasnet_AMPoll()");
   poll_once();
   return GASNET_OK;
 }
 
 CAUSEWAY_API void cwy_wait_begin_v1(cwy_waiter_t* waiter) {
   static_assert(sizeof(Waiter) <= sizeof(cwy_waiter_t));
-  require_client_context("GASNET_BLOCKUNTIL()", thread_state());
+  require_client_context("GASNET_BLOCKUNTIL()");
   new (waiter) Waiter;
 }
 CAUSEWAY_API void cwy_wait_step_v1(cwy_waiter_t* waiter) {

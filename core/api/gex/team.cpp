@@ -6,6 +6,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
+#include "checks/handles.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -16,19 +17,19 @@
 using namespace causeway;
 
 CAUSEWAY_API gex_Client_t gex_TM_QueryClient(gex_TM_t tm) {
-  return as_c(Team::of(tm)->client());
+  return as_c(Team::of(valid("gex_TM_QueryClient()", "GEX_TM_INVALID", tm))->client());
 }
 CAUSEWAY_API gex_EP_t gex_TM_QueryEP(gex_TM_t tm) {
-  return as_c(Team::of(tm)->ep());
+  return as_c(Team::of(valid("gex_TM_QueryEP()", "GEX_TM_INVALID", tm))->ep());
 }
 CAUSEWAY_API gex_Flags_t gex_TM_QueryFlags(gex_TM_t tm) {
-  return Team::of(tm)->flags();
+  return Team::of(valid("gex_TM_QueryFlags()", "GEX_TM_INVALID", tm))->flags();
 }
 CAUSEWAY_API void gex_TM_SetCData(gex_TM_t tm, const void* val) {
-  Team::of(tm)->cdata = val;
+  Team::of(valid("gex_TM_SetCData()", "GEX_TM_INVALID", tm))->cdata = val;
 }
 CAUSEWAY_API void* gex_TM_QueryCData(gex_TM_t tm) {
-  return const_cast<void*>(Team::of(tm)->cdata);
+  return const_cast<void*>(Team::of(valid("gex_TM_QueryCData()", "GEX_TM_INVALID", tm))->cdata);
 }
 
 namespace {
@@ -102,7 +103,7 @@ CAUSEWAY_API gex_TM_t gex_TM_Pair(gex_EP_t local_ep, gex_EP_Index_t remote_ep_in
     fatal("gex_TM_Pair()", "endpoint index {} is not below GASNET_MAXEPS, {}", remote_ep_index,
           GASNET_MAXEPS);
   }
-  return as(local_ep)->pair(remote_ep_index)->handle();
+  return as(valid("gex_TM_Pair()", "GEX_EP_INVALID", local_ep))->pair(remote_ep_index)->handle();
 }
 
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t rank) {
