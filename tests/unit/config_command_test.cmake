@@ -1,1 +1,1 @@
-add_dependencies(unit_config_command_test causeway)
+add_dependencies(unit_config_command_test causeway conduit_self conduit_shm)

@@ -58,6 +58,28 @@ TEST(CheckConfig, GoodFile) {
             "{\"ok\":true,\"problems\":[],\"warnings\":[]}\n");
 }
 
+// Would catch: a file that names a plugin or an option which nothing on this machine has, and is
+// called good without a word.
+TEST(CheckConfig, PluginsOfThisMachine) {
+  Directory files;
+  const std::string file =
+      files.write("far.yaml",
+                  "conduits:\n"
+                  "  far: {plugin: nothere}\n"
+                  "  shm: {options: {rign_bytes: 4}}\n"
+                  "plugins: {memkinds: [host, odd]}\n"
+                  "peers: [{match: {locality: host}, use: [far, shm, self]}]\n");
+  const Outcome outcome = run("--no-site " + file, kErrors);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.text, HasSubstr(file + ":2:"));
+  EXPECT_THAT(outcome.text,
+              HasSubstr("no plugin 'nothere' on this machine: no conduit_nothere.so"));
+  EXPECT_THAT(outcome.text, HasSubstr("rign_bytes"));
+  EXPECT_THAT(outcome.text, HasSubstr("no memkind_odd.so"));
+  EXPECT_EQ(run("--no-site --strict " + file, kErrors).status, 1);
+  EXPECT_THAT(run("--no-site --json " + file, kOutput).text, StartsWith("{\"ok\":true,"));
+}
+
 TEST(CheckConfig, BadFile) {
   Directory files;
   const std::string file = files.write("bad.yaml", "report: on\n\"q\\\"\": 1\n");

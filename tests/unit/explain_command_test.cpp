@@ -82,14 +82,34 @@ TEST(Explain, SameQuestionOtherFile) {
   EXPECT_THAT(o.text, Not(HasSubstr("the program's own loads and stores")));
 }
 
-// Would catch: a rule that names a conduit without its plugin and says nothing about it.
+// Would catch: a rule that names a conduit without its plugin and says nothing about it, and a
+// script that takes a job whose ranks cannot reach each other for one that can.
 TEST(Explain, MissingPluginIsAReason) {
   const Outcome o = explain(
       "-n 2 --set 'conduits.net={plugin: nothere},peers=[{use: "
       "[net]}],plugins.on_load_error=ignore'");
-  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_EQ(o.status, 1) << o.text;
   EXPECT_THAT(o.text, HasSubstr("unreachable: "));
   EXPECT_THAT(o.text, HasSubstr("nothere"));
+  EXPECT_EQ(explain("-n 2 --json --set peers=[]").status, 1);
+  // One rank has no peer but itself.
+  EXPECT_EQ(explain("-n 1 --set 'peers=[{match: {locality: self}, use: [self]}]'").status, 0);
+}
+
+// Would catch: --memkind that --json swallows.
+TEST(Explain, MemkindsAsJson) {
+  const Outcome o = explain("-n 2 --json --memkind --set 'plugins.memkinds=[host, nothere]'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr(R"([{"kind":"nothere",)"));
+  EXPECT_THAT(o.text, HasSubstr(R"("trouble":"cannot be loaded")"));
+}
+
+// Would catch: a list for programs that is one for people.
+TEST(Explain, BenchListAsJson) {
+  const Outcome o = run("bench", "--list --json");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_EQ(o.text.rfind(R"([{"name":)", 0), 0u) << o.text;
+  EXPECT_EQ(o.text.substr(o.text.size() - 3), "}]\n");
 }
 
 // Would catch: a bad file that is explained as if it were good.

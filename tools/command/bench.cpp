@@ -37,7 +37,7 @@ fs::path find_program(const fs::path& tool, const std::string& name) {
 
 int run_bench(const BenchOptions& options) {
   if (options.list) {
-    fmt::print("{}", bench::list_text());
+    fmt::print("{}", options.json ? bench::list_json() : bench::list_text());
     return kOk;
   }
   const fs::path tool = bench::executable_path();

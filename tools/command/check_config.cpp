@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,9 @@
 #include "config/load_config.h"
 #include "config/peer_rules.h"
 #include "config/set_text.h"
+#include "diag/error.h"
+#include "loader/search.h"
+#include "probe_services.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -23,6 +27,7 @@ struct Arguments {
   bool no_site = false;
   bool json = false;
   bool print = false;
+  bool strict = false;
 };
 
 std::string json_list(const std::vector<Problem>& problems) {
@@ -76,8 +81,63 @@ void print_summary(const Config& config) {
   print_columns(rows);
 }
 
-int report(const Arguments& arguments, const CheckedConfig& checked) {
-  const bool ok = checked.problems.empty();
+// What this machine's plugins say of the configuration, by their manifests only. No more than a
+// warning: the file may be meant for another machine.
+class PluginLook {
+ public:
+  PluginLook(const Config& config, std::vector<Problem>& warnings)
+      : loader_(config, probe_services(1)), warnings_(warnings) {
+    for (const ConduitSpec& conduit : config.conduits) look_at(conduit);
+    const Config usual = built_in();
+    for (const std::string& name : added(config.memkind_plugins, usual.memkind_plugins))
+      find(PluginKind::memkind, name, {"plugins.memkinds", 0, 0});
+    for (const std::string& name : added(config.collective_plugins, usual.collective_plugins))
+      find(PluginKind::collective, name, {"plugins.collectives", 0, 0});
+  }
+
+ private:
+  static Config built_in() {
+    ConfigSources nothing;
+    nothing.site_file = "";
+    return *check_config(nothing).config;
+  }
+  // The built-in default names what not every installation has.
+  static std::vector<std::string> added(const std::vector<std::string>& names,
+                                        const std::vector<std::string>& usual) {
+    std::vector<std::string> out;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(out), [&](const std::string& name) {
+      return std::find(usual.begin(), usual.end(), name) == usual.end();
+    });
+    return out;
+  }
+
+  void look_at(const ConduitSpec& conduit) {
+    const std::string file = find(PluginKind::conduit, conduit.plugin, conduit.where);
+    if (file.empty()) return;
+    try {
+      make_options(read_manifest(file), conduit.options, conduit.option_origins);
+    } catch (const Error& e) {
+      warnings_.push_back({conduit.where, fmt::format("conduit {}: {}", conduit.name, e.text())});
+    }
+  }
+
+  // "" when there is none.
+  std::string find(PluginKind kind, const std::string& name, const Origin& where) {
+    const std::vector<std::string> files = files_named(loader_.search_path(), kind, name);
+    if (!files.empty()) return files.front();
+    warnings_.push_back(
+        {where, fmt::format("there is no plugin '{}' on this machine: no {} in {}", name,
+                            plugin_file_name(kind, name), joined(loader_.search_path(), ", "))});
+    return "";
+  }
+
+  Loader loader_;
+  std::vector<Problem>& warnings_;
+};
+
+int report(const Arguments& arguments, CheckedConfig checked) {
+  if (checked.config) PluginLook(*checked.config, checked.warnings);
+  const bool ok = checked.problems.empty() && (checked.warnings.empty() || !arguments.strict);
   if (arguments.json) {
     fmt::print("{{\"ok\":{},\"problems\":{},\"warnings\":{}}}\n", ok,
                json_list(checked.problems.list()), json_list(checked.warnings));
@@ -85,6 +145,7 @@ int report(const Arguments& arguments, const CheckedConfig& checked) {
   }
   for (const Problem& warning : checked.warnings)
     fmt::print(stderr, "{} (warning)\n", warning.str());
+  if (!ok && checked.problems.empty()) return kFailed;
   if (!ok) {
     constexpr size_t most = 20;
     fmt::print(stderr, "{}\n", checked.problems.text(most));
@@ -116,6 +177,9 @@ void add_check_config(CLI::App& app, int& status) {
                     "Leave out the site file <prefix>/etc/causeway.yaml");
   command->add_flag("--print", arguments->print, "Print the whole merged configuration as YAML");
   command->add_flag("--json", arguments->json, "Print the findings as JSON");
+  command->add_flag("--strict", arguments->strict,
+                    "Warnings count: a plugin that is not found on this machine, a setting "
+                    "without effect");
   command->footer("Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
   command->callback([arguments, &status] {
     ConfigSources sources;

@@ -40,8 +40,8 @@ struct PeerClass {
   std::string rule;         // label and where it is written
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
   std::vector<Line> lines;
-  std::string put_conduit;  // empty when unreachable
-  uint64_t put_forms = 0;   // CWY_FORM_* that it registers
+  std::string put_conduit;      // empty when unreachable
+  uint64_t put_forms = 0;       // CWY_FORM_* that it registers
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
 
@@ -370,6 +370,21 @@ std::string collectives_json(const World& world, uint32_t ranks) {
   return json_array(teams);
 }
 
+std::vector<MemkindAnswer> memkinds_of(const World& world, const std::vector<PeerClass>& classes) {
+  std::vector<MemkindPeer> peers;
+  for (const PeerClass& c : classes) {
+    peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms});
+  }
+  return explain_memkinds(world.config, *world.loader, peers);
+}
+
+// The job's own peers, that is: the rank on another host is there to be asked about only.
+bool all_reached(const std::vector<PeerClass>& classes) {
+  return std::all_of(classes.begin(), classes.end(), [](const PeerClass& c) {
+    return c.unreachable.empty() || c.locality == Locality::remote;
+  });
+}
+
 void print_people(const World& world, const Arguments& args,
                   const std::vector<PeerClass>& classes) {
   fmt::print("a job of {} rank(s) on this host ({})\n", args.world.ranks, machine_text());
@@ -386,12 +401,7 @@ void print_people(const World& world, const Arguments& args,
     for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
   }
   if (args.collectives) print_collectives(world, args.world.ranks);
-  if (!args.memkinds) return;
-  std::vector<MemkindPeer> peers;
-  for (const PeerClass& c : classes) {
-    peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms});
-  }
-  print_memkinds(world.config, *world.loader, peers);
+  if (args.memkinds) print_memkinds(memkinds_of(world, classes));
 }
 
 void print_json(const std::vector<PeerClass>& classes) {
@@ -422,12 +432,14 @@ int explain(const Arguments& args) {
     const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
     if (args.json && args.collectives) {
       fmt::print("{}\n", collectives_json(world, args.world.ranks));
+    } else if (args.json && args.memkinds) {
+      fmt::print("{}\n", memkinds_json(memkinds_of(world, classes)));
     } else if (args.json) {
       print_json(classes);
     } else {
       print_people(world, args, classes);
     }
-    return kOk;
+    return all_reached(classes) ? kOk : kFailed;
   } catch (const Error& e) {
     fmt::print(stderr, "{}\n", e.text());
     return kFailed;
@@ -444,8 +456,11 @@ void add_explain(CLI::App& app, int& status) {
   sub->add_flag("--collectives", args->collectives,
                 "Also say which algorithm serves which collective; with --json, only that");
   sub->add_flag("--memkind,--memkinds", args->memkinds,
-                "Also say how memory of devices is reached; not with --json");
+                "Also say how memory of devices is reached; with --json, only that");
   sub->add_flag("--json", args->json, "Print JSON");
+  sub->footer(
+      "Exit status: 0 every rank of the job is reached, 1 one is not (the rank on another host\n"
+      "does not count) or the configuration cannot be used, 2 usage.");
   sub->callback([args, &status] { status = explain(*args); });
 }
 

@@ -33,8 +33,9 @@ std::string staged(const std::string& name, const KindPolicy& policy, const cwym
     return fmt::format("an error: {} exports {}, conduit {} registers {}, and staging is forbid",
                        name, form_words(attr.export_forms), peer.conduit, form_words(peer.forms));
   }
-  return fmt::format("staged over conduit {}, which registers {}: {} buffers of {} bytes a direction",
-                     peer.conduit, form_words(peer.forms), policy.depth, policy.chunk);
+  return fmt::format(
+      "staged over conduit {}, which registers {}: {} buffers of {} bytes a direction",
+      peer.conduit, form_words(peer.forms), policy.depth, policy.chunk);
 }
 
 std::string way(const std::string& name, const KindPolicy& policy, const cwym_attr& attr,
@@ -56,60 +57,101 @@ std::string way(const std::string& name, const KindPolicy& policy, const cwym_at
   return staged(name, policy, attr, peer);
 }
 
-void print_kind(const Config& config, MemkindPlugin& plugin,
-                const std::vector<MemkindPeer>& peers) {
-  const std::string& name = plugin.manifest.name;
-  fmt::print("\n{} ({})\n", bold("memory kind " + name), plugin.manifest.summary);
-  struct Listed {
-    int32_t first = -1;
-    std::string text;
-  } listed;
+struct Listed {
+  int32_t first = -1;
+  std::vector<std::string> texts;
+};
+
+// What there is to say of one kind, once for people and for programs.
+MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
+                       const std::vector<MemkindPeer>& peers) {
+  MemkindAnswer out;
+  out.kind = plugin.manifest.name;
+  out.summary = plugin.manifest.summary;
+  Listed listed;
   const auto note = [](void* arg, int32_t device, const char* description) {
-    auto& out = *static_cast<Listed*>(arg);
-    if (out.text.empty()) out.first = device;
-    out.text += fmt::format("  device {}: {}\n", device, description);
+    auto& to = *static_cast<Listed*>(arg);
+    if (to.texts.empty()) to.first = device;
+    to.texts.push_back(fmt::format("device {}: {}", device, description));
   };
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
-  if (plugin.module.list_devices(note, &listed, &err) != CWY_OK || listed.text.empty()) {
-    fmt::print("  no device: {}\n", err.text[0] ? err.text : "none is present");
-    return;
+  if (plugin.module.list_devices(note, &listed, &err) != CWY_OK || listed.texts.empty()) {
+    out.trouble = fmt::format("no device: {}", err.text[0] ? err.text : "none is present");
+    return out;
   }
-  fmt::print("{}", listed.text);
+  out.devices = listed.texts;
   cwym_kind* kind = nullptr;
   const auto options = make_options(plugin.manifest, {}, {});
   cwy_status status =
       plugin.module.create(as_c(options.get()), listed.first, nullptr, 0, &kind, &err);
   if (status != CWY_OK) {
-    fmt::print("  cannot be used: {}\n", err.text[0] ? err.text : status_name(status));
-    return;
+    out.trouble = fmt::format("cannot be used: {}", err.text[0] ? err.text : status_name(status));
+    return out;
   }
   cwym_attr attr{};
   attr.head = CWY_HEAD(cwym_attr);
   status = plugin.module.query(kind, &attr);
   if (status == CWY_OK) {
-    fmt::print("  exports {}; imports {}\n", form_words(attr.export_forms),
-               form_words(attr.import_forms));
-    const KindPolicy policy = kind_policy(config, name);
-    std::vector<std::vector<std::string>> rows;
-    for (const MemkindPeer& peer : peers) rows.push_back({peer.who, way(name, policy, attr, peer)});
-    print_columns(rows);
+    out.exports = form_words(attr.export_forms);
+    out.imports = form_words(attr.import_forms);
+    const KindPolicy policy = kind_policy(config, out.kind);
+    for (const MemkindPeer& peer : peers)
+      out.ways.emplace_back(peer.who, way(out.kind, policy, attr, peer));
   }
   plugin.module.destroy(kind);
+  return out;
+}
+
+void print_kind(const MemkindAnswer& kind) {
+  fmt::print("\n{}", bold("memory kind " + kind.kind));
+  fmt::print("{}\n", kind.summary.empty() ? "" : " (" + kind.summary + ")");
+  for (const std::string& device : kind.devices) fmt::print("  {}\n", device);
+  if (!kind.trouble.empty()) fmt::print("  {}\n", kind.trouble);
+  if (kind.exports.empty()) return;
+  fmt::print("  exports {}; imports {}\n", kind.exports, kind.imports);
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [who, how] : kind.ways) rows.push_back({who, how});
+  print_columns(rows);
+}
+
+std::string kind_json(const MemkindAnswer& kind) {
+  std::vector<std::string> devices, ways;
+  for (const std::string& device : kind.devices) devices.push_back(json_text(device));
+  for (const auto& [who, how] : kind.ways)
+    ways.push_back(fmt::format(R"({{"peer":{},"how":{}}})", json_text(who), json_text(how)));
+  return fmt::format(
+      R"({{"kind":{},"summary":{},"devices":{},"trouble":{},"exports":{},"imports":{},"ways":{}}})",
+      json_text(kind.kind), json_text(kind.summary), json_array(devices),
+      kind.trouble.empty() ? "null" : json_text(kind.trouble), json_text(kind.exports),
+      json_text(kind.imports), json_array(ways));
 }
 
 }  // namespace
 
-void print_memkinds(const Config& config, Loader& loader, const std::vector<MemkindPeer>& peers) {
+std::vector<MemkindAnswer> explain_memkinds(const Config& config, Loader& loader,
+                                            const std::vector<MemkindPeer>& peers) {
+  std::vector<MemkindAnswer> out;
   for (const std::string& name : config.memkind_plugins) {
     if (name == "host") continue;  // every conduit reaches it
-    MemkindPlugin* const plugin = loader.memkind(name);
-    if (plugin == nullptr) {
-      fmt::print("\n{}\n  cannot be loaded\n", bold("memory kind " + name));
-      continue;
+    if (MemkindPlugin* const plugin = loader.memkind(name)) {
+      out.push_back(describe(config, *plugin, peers));
+    } else {
+      out.emplace_back().kind = name;
+      out.back().trouble = "cannot be loaded";
     }
-    print_kind(config, *plugin, peers);
   }
+  return out;
+}
+
+void print_memkinds(const std::vector<MemkindAnswer>& kinds) {
+  for (const MemkindAnswer& kind : kinds) print_kind(kind);
+}
+
+std::string memkinds_json(const std::vector<MemkindAnswer>& kinds) {
+  std::vector<std::string> parts;
+  for (const MemkindAnswer& kind : kinds) parts.push_back(kind_json(kind));
+  return json_array(parts);
 }
 
 }  // namespace causeway::command

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "config/config.h"
@@ -19,6 +20,17 @@ struct MemkindPeer {
   uint64_t forms = 0;   // CWY_FORM_* that it registers
 };
 
-void print_memkinds(const Config& config, Loader& loader, const std::vector<MemkindPeer>& peers);
+struct MemkindAnswer {
+  std::string kind, summary;
+  std::vector<std::string> devices;
+  std::string trouble;           // why it is of no use here; empty when it is
+  std::string exports, imports;  // words for CWY_FORM_*
+  std::vector<std::pair<std::string, std::string>> ways;  // by peer
+};
+std::vector<MemkindAnswer> explain_memkinds(const Config& config, Loader& loader,
+                                            const std::vector<MemkindPeer>& peers);
+
+void print_memkinds(const std::vector<MemkindAnswer>& kinds);
+std::string memkinds_json(const std::vector<MemkindAnswer>& kinds);
 
 }  // namespace causeway::command

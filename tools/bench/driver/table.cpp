@@ -112,6 +112,16 @@ std::string list_text() {
   return text;
 }
 
+std::string list_json() {
+  std::vector<std::string> figures;
+  for (const Figure& figure : catalogue())
+    figures.push_back(fmt::format(R"({{"name":{},"unit":{},"target":{},"what":{}}})",
+                                  command::json_text(figure.name), command::json_text(figure.unit),
+                                  command::json_text(target_text(figure)),
+                                  command::json_text(figure.what)));
+  return command::json_array(figures) + "\n";
+}
+
 std::string table_text(const Outcome& outcome, bool colour) {
   std::vector<Row> rows = {
       {"figure", "ours", "raw", "unit", "ratio", "target", "", "path", "note"}};

@@ -8,6 +8,7 @@
 namespace causeway::bench {
 
 std::string list_text();
+std::string list_json();
 std::string table_text(const Outcome& outcome, bool colour);
 std::string json_text(const Outcome& outcome);
 
