@@ -7,6 +7,7 @@
 #include "../raw/notify.h"
 #include "gaspi_pair.h"
 #include "measure.h"
+#include "start.h"
 
 namespace causeway::bench {
 namespace {
@@ -126,11 +127,7 @@ int run(int argc, char** argv) {
   CLI::App app{"A measuring program of `causeway bench`; start it through that"};
   app.add_option("--only", only, "Figures by name")->delimiter(',');
   app.add_flag("--quick", quick, "Few and short repetitions");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
   Bench(quick, std::move(only)).measure();
   return 0;
 }

@@ -162,11 +162,7 @@ int run(int argc, char** argv) {
   app.add_option("--transport", transport, "Of the raw loops, in the words of their library");
   app.add_option("--only", only, "Figures by name")->delimiter(',');
   app.add_flag("--quick", quick, "Few and short repetitions");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
   try {
     Bench(name, transport, quick, std::move(only)).measure();
   } catch (const std::exception& e) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,24 +17,6 @@ namespace causeway::bench {
 namespace {
 
 constexpr gaspi_notification_id_t kNote = 1;
-
-// A core for each rank, where there are as many.
-unsigned bind_to_core(unsigned rank) {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
-  const auto cores = static_cast<unsigned>(CPU_COUNT(&allowed));
-  if (cores < 2) return cores;
-  unsigned seen = 0;
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &allowed) || seen++ != rank) continue;
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    CPU_SET(cpu, &own);
-    sched_setaffinity(0, sizeof own, &own);
-  }
-  return cores;
-}
 
 }  // namespace
 
@@ -61,7 +42,7 @@ GaspiPair::GaspiPair(size_t segment_bytes, size_t shared_bytes, bool quick,
     std::exit(2);
   }
   first_ = rank == 0;
-  cores_ = bind_to_core(rank);
+  core_ = pin_to_own_core(rank, ranks);
   REQUIRE(
       gaspi_segment_create(0, segment_bytes, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED));
   gaspi_pointer_t pointer = nullptr;
@@ -80,7 +61,7 @@ bool GaspiPair::wants(const std::string& name) const {
 }
 
 void GaspiPair::tell_facts() const {
-  if (first_) fmt::print("facts ranks 2 cores {} pinned {}\n", cores_, cores_ >= 2 ? 1 : 0);
+  if (first_) print_facts(2, core_.cores, core_.pinned);
 }
 
 void GaspiPair::report(const char* name, double ours, std::optional<double> raw,

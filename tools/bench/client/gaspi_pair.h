@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "start.h"
+
 namespace causeway::bench {
 
 // Ends the process with a line when the call did not succeed.
@@ -30,7 +32,7 @@ class GaspiPair {
 
   bool is_first() const { return first_; }
   gaspi_rank_t other() const { return first_ ? 1 : 0; }
-  unsigned cores() const { return cores_; }
+  unsigned cores() const { return core_.cores; }
   bool quick() const { return quick_; }
   unsigned char* segment() const { return segment_; }
   void* shared() const { return shared_; }  // rank 0 made it: nameless, so nothing stays behind
@@ -51,7 +53,7 @@ class GaspiPair {
   bool quick_;
   std::vector<std::string> only_;
   bool first_ = false;
-  unsigned cores_ = 1;
+  OwnCore core_;
   unsigned char* segment_ = nullptr;
   void* shared_ = nullptr;
 };

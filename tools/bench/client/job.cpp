@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "measure.h"
 
@@ -85,27 +83,6 @@ void register_handlers(gex_EP_t ep) {
   }
 }
 
-// Is this the first hardware thread of its core?
-bool leads_its_core(unsigned cpu) {
-  std::ifstream file(
-      fmt::format("/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", cpu));
-  unsigned first = cpu;
-  file >> first;
-  return first == cpu;
-}
-
-// The CPUs this process may use, one per core first.
-std::vector<unsigned> usable_cpus() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return {};
-  std::vector<unsigned> leaders, others;
-  for (unsigned cpu = 0; cpu < CPU_SETSIZE; ++cpu)
-    if (CPU_ISSET(cpu, &set)) (leads_its_core(cpu) ? leaders : others).push_back(cpu);
-  leaders.insert(leaders.end(), others.begin(), others.end());
-  return leaders;
-}
-
 }  // namespace
 
 Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_bytes_(segment_bytes) {
@@ -119,7 +96,7 @@ Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_byte
   size_ = gex_TM_QuerySize(tm_);
   values_from.resize(size_);
   // After the library has counted the cores for itself, before it touches the segment's pages.
-  if (pin) pin_to_own_core();
+  if (pin) place_ = pin_to_own_core(rank_, size_);
   e = gex_Segment_Attach(&segment_, tm_, segment_bytes);
   if (e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_Segment_Attach of {} bytes: {}\n", segment_bytes,
@@ -129,16 +106,6 @@ Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_byte
   init_attach_ns_ = now_ns() - start;
   register_handlers(ep_);
   sync();
-}
-
-void Job::pin_to_own_core() {
-  const std::vector<unsigned> cpus = usable_cpus();
-  cores_ = static_cast<unsigned>(cpus.size());
-  if (cores_ < size_) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(cpus[rank_], &set);
-  pinned_ = sched_setaffinity(0, sizeof set, &set) == 0;
 }
 
 void Job::sync() const {
@@ -190,7 +157,9 @@ unsigned char* Job::mapped_address(uint32_t rank) const {
   return static_cast<unsigned char*>(mapped);
 }
 
-bool Job::peer_is_direct() const { return cwy_is_direct(cwy_direct_delta(tm_, peer(), 0)) != 0; }
+bool Job::peer_is_direct() const {
+  return cwy_is_direct(cwy_direct_delta(tm_, peer(), 0)) != 0;
+}
 
 // Rank 0's memory object, opened by the others through /proc: no name that could stay behind.
 void Job::map_shared() {

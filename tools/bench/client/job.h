@@ -12,6 +12,7 @@
 #include "../raw/exchange.h"
 #include "../raw/line.h"
 #include "../raw/ring.h"
+#include "start.h"
 
 namespace causeway::bench {
 
@@ -40,9 +41,9 @@ class Job {
   bool is_first() const { return rank_ == 0; }
   bool is_second() const { return rank_ == 1; }
 
-  unsigned cores() const { return cores_; }
-  bool pinned() const { return pinned_; }
-  bool oversubscribed() const { return cores_ < size_; }
+  unsigned cores() const { return place_.cores; }
+  bool pinned() const { return place_.pinned; }
+  bool oversubscribed() const { return cores() < size_; }
   double init_attach_ns() const { return init_attach_ns_; }
 
   // All ranks have come here.
@@ -64,8 +65,6 @@ class Job {
   void map_shared();
 
  private:
-  void pin_to_own_core();
-
   gex_Client_t client_ = GEX_CLIENT_INVALID;
   gex_EP_t ep_ = GEX_EP_INVALID;
   gex_TM_t tm_ = GEX_TM_INVALID;
@@ -73,8 +72,7 @@ class Job {
   uint32_t rank_ = 0;
   uint32_t size_ = 1;
   size_t segment_bytes_ = 0;
-  unsigned cores_ = 1;
-  bool pinned_ = false;
+  OwnCore place_;
   double init_attach_ns_ = 0;
   SharedBlock* shared_ = nullptr;
 };

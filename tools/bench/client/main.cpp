@@ -25,7 +25,7 @@ struct Wish {
   double row_ns = 50e6;
 };
 
-int parse(int argc, char** argv, Wish& wish) {
+std::optional<int> parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
   app.add_option("--launch", wish.launch, "Figures to measure")
       ->check(CLI::IsMember(
@@ -37,22 +37,15 @@ int parse(int argc, char** argv, Wish& wish) {
   app.add_option("--sizes", wish.sizes, "Its sizes in bytes")->delimiter(',');
   app.add_option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
   app.add_flag("--quick", wish.quick, "Few and short repetitions");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  return -1;
+  return parse_arguments(app, argc, argv);
 }
 
-void print_facts(const Job& job) {
+void print_job_facts(const Job& job) {
   const std::vector<uint64_t> pinned = job.gather(job.pinned() ? 1 : 0);
   if (!job.is_first()) return;
   uint64_t count = 0;
   for (const uint64_t one : pinned) count += one;
-  fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),
-             count == job.size() ? 1 : 0);
-  fflush(stdout);
+  print_facts(job.size(), job.cores(), count == job.size());
 }
 
 int run(Job& job, const Wish& wish) {
@@ -64,10 +57,10 @@ int run(Job& job, const Wish& wish) {
   } else if (wish.launch == "tune") {
     return run_tune(job, wish.operation, wish.sizes, wish.row_ns);
   } else if (wish.launch == "collectives") {
-    print_facts(job);
+    print_job_facts(job);
     measure_beside_mpi(session);
   } else if (wish.launch == "one-sided") {
-    print_facts(job);
+    print_job_facts(job);
     measure_one_sided(session);
   } else {
     if (job.size() < 2) {
@@ -83,7 +76,7 @@ int run(Job& job, const Wish& wish) {
       if (wish.launch == "instructions") return 1;
     }
     if (wish.launch == "instructions") return run_counted(job, wish.count_what, wish.count);
-    print_facts(job);
+    print_job_facts(job);
     measure_small_rma(session);
     measure_bulk_rma(session);
     measure_scattered(session);
@@ -100,7 +93,7 @@ int run(Job& job, const Wish& wish) {
 int main(int argc, char** argv) {
   using namespace causeway::bench;
   Wish wish;
-  if (const int status = parse(argc, argv, wish); status >= 0) return status;
+  if (const auto status = parse(argc, argv, wish)) return *status;
   const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
                     wish.launch == "collectives" || wish.launch == "tune" ||
                     wish.launch == "one-sided";

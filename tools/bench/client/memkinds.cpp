@@ -23,18 +23,13 @@ struct Wish {
   std::vector<std::string> only;
 };
 
-int parse(int argc, char** argv, Wish& wish) {
+std::optional<int> parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"The measuring program of `causeway bench --memkinds`; start it through that"};
   app.add_flag("--probe", wish.probe, "Print the device, or why there is none, and end");
   app.add_flag("--staged", wish.staged, "The figures of transfers through host buffers");
   app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
   app.add_flag("--quick", wish.quick, "Few repetitions");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  return -1;
+  return parse_arguments(app, argc, argv);
 }
 
 class Memkinds {
@@ -148,11 +143,7 @@ int run(Job& job, const Wish& wish) {
     fmt::print(stderr, "causeway-bench-memkinds: needs 2 ranks\n");
     return 1;
   }
-  if (job.is_first()) {
-    fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),
-               job.pinned() ? 1 : 0);
-    fflush(stdout);
-  }
+  if (job.is_first()) print_facts(job.size(), job.cores(), job.pinned());
   Session session(job, wish.quick, wish.only);
   Memkinds memkinds(session);
   if (!memkinds.open()) return 1;
@@ -166,7 +157,7 @@ int run(Job& job, const Wish& wish) {
 int main(int argc, char** argv) {
   using namespace causeway::bench;
   Wish wish;
-  if (const int status = parse(argc, argv, wish); status >= 0) return status;
+  if (const auto status = parse(argc, argv, wish)) return *status;
   if (wish.probe) {
     constexpr int kNone = 77;
     try {

@@ -18,6 +18,7 @@
 #include "../raw/access.h"
 #include "../raw/ring.h"
 #include "measure.h"
+#include "start.h"
 
 namespace causeway::bench {
 namespace {
@@ -45,7 +46,8 @@ struct Job {
   gex_TM_t tm = GEX_TM_INVALID;
   gex_Rank_t rank = 0, size = 0;
   void* there = nullptr;  // the first byte of rank 1's segment
-  std::vector<raw::Ring*> rings;  // at the start of each rank's segment; NULL where it is not mapped
+  std::vector<raw::Ring*>
+      rings;  // at the start of each rank's segment; NULL where it is not mapped
   bool quick = false;
 };
 
@@ -195,11 +197,7 @@ int main(int argc, char** argv) {
   bool quick = false;
   app.add_option("--what", what, "Figures to measure")->check(CLI::IsMember({"calls", "threads"}));
   app.add_flag("--quick", quick, "Few and short repetitions");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
   Job job = start(&argc, &argv);
   job.quick = quick;
   if (job.size < 2) {

@@ -28,19 +28,14 @@ struct Wish {
   bool sockets = false;
 };
 
-int parse(int argc, char** argv, Wish& wish) {
+std::optional<int> parse(int argc, char** argv, Wish& wish) {
   CLI::App app{"A measuring program of `causeway bench --network`; start it through that"};
   app.add_option("--name", wish.name, "Network, as the table calls it");
   app.add_option("--transport", wish.transport, "Of the raw loops, in the words of their library");
   app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
   app.add_flag("--quick", wish.quick, "Few and short repetitions");
   app.add_flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : 2;
-  }
-  return -1;
+  return parse_arguments(app, argc, argv);
 }
 
 class Network {
@@ -253,11 +248,7 @@ void measure_all(Job& job, const Wish& wish) {
   const auto pair =
       raw::make_network_pair({wish.transport, job.is_first(), memory.base(), kHalf, words});
   job.sync();
-  if (job.is_first()) {
-    fmt::print("facts ranks {} cores {} pinned {}\n", job.size(), job.cores(),
-               job.pinned() ? 1 : 0);
-    fflush(stdout);
-  }
+  if (job.is_first()) print_facts(job.size(), job.cores(), job.pinned());
   Session session(job, wish.quick, wish.only);
   Network(session, wish, *pair, sockets.get()).measure();
   job.sync();
@@ -289,7 +280,7 @@ int run(Job& job, const Wish& wish) {
 int main(int argc, char** argv) {
   using namespace causeway::bench;
   Wish wish;
-  if (const int status = parse(argc, argv, wish); status >= 0) return status;
+  if (const auto status = parse(argc, argv, wish)) return *status;
   Job job(&argc, &argv, 2 * kHalf, true);
   const int status = run(job, wish);
   // A rank that failed alone must not wait for the other one.
