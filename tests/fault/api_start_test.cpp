@@ -198,7 +198,7 @@ TEST(Memory, NoFileMayGrow) {
   const std::string script =
       "{ (ulimit -f 0; exec \"$0\" run -n 2 -- \"$1\" hello) 2>&1; echo \"status $?\"; } | cat >&2";
   const Result result = run_command({"sh", "-c", script, launch_test::run_command(), victim()});
-  EXPECT_EQ(count(result.err, "conduit shm"), 2u) << result.err;
+  EXPECT_GE(count(result.err, "conduit shm"), 1u) << result.err;  // who is first ends the other
   EXPECT_NE(result.err.find("the file size limit (ulimit -f) is 0 bytes"), std::string::npos)
       << result.err;
   EXPECT_NE(result.err.find("\nstatus 90\n"), std::string::npos) << result.err;

@@ -1,12 +1,35 @@
 // causeway: the command beside the library.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "commands.h"
+#include "config/config.h"
+
+namespace {
+
+// A first word that is no subcommand: CLI11 would only miss one.
+bool names_no_subcommand(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return false;
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  const std::string word = argv[1];
+  if (std::find(names.begin(), names.end(), word) != names.end()) return false;
+  const std::optional<std::string> meant = causeway::did_you_mean(word, names);
+  fmt::print(stderr,
+             "causeway: there is no subcommand '{}'{}\nRun with --help for more information.\n",
+             word, meant ? "; did you mean '" + *meant + "'?" : "");
+  return true;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace causeway::command;
@@ -19,6 +42,7 @@ int main(int argc, char** argv) {
 #include "command_list.inc"
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
+  if (names_no_subcommand(app, argc, argv)) return kUsage;
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
