@@ -41,7 +41,7 @@ struct Assembly {
   std::vector<int32_t> args;
 };
 using Key = std::tuple<const Peer*, uint32_t, bool>;  // sender and receiver, id, is it a reply
-std::mutex g_mutex;                   // handlers may run on several threads
+std::mutex g_mutex;                                   // handlers may run on several threads
 std::map<Key, Assembly> g_assemblies;
 
 void run(Peer& from, const Assembly& a) {
@@ -81,9 +81,9 @@ struct LongSend {
     Peer& peer = *Connection::of(conn).peer;
     for (size_t at = pieces * piece_bytes; at < length; at += piece_bytes, ++pieces) {
       const uint64_t to = raddr + at;
-      const int32_t piece_args[] = {low_half(to), high_half(to), static_cast<int32_t>(id),
-                                    (lane != 0 ? kPieceOfReply : 0) |
-                                        (word & kWordAnywhere ? kPieceAnywhere : 0)};
+      const int32_t piece_args[] = {
+          low_half(to), high_half(to), static_cast<int32_t>(id),
+          (lane != 0 ? kPieceOfReply : 0) | (word & kWordAnywhere ? kPieceAnywhere : 0)};
       const size_t n = std::min(piece_bytes, length - at);
       const cwy_status status =
           try_send_internal(peer, Internal::long_piece, piece_args, 4, payload + at, n, lane != 0);

@@ -69,7 +69,7 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
     // not wait for is not missed.
     if (status != CWY_ERR_PEER_FAILED && !runtime().survives_failures()) send_failed(to, status);
     runtime().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
-                         fmt::format("a message failed with {}", status_name(status)));
+                        fmt::format("a message failed with {}", status_name(status)));
   }
   return status;
 }

@@ -161,8 +161,8 @@ void accept(const int32_t* args, const void* payload, size_t length) {
   }
 }
 
-// A handler runs inside a conduit's lock, which the holder of g_mutex may wait for while it sends: so
-// a handler never waits for g_mutex. What came while it was held is taken in by its next holder.
+// A handler runs inside a conduit's lock, which the holder of g_mutex may wait for while it sends:
+// so a handler never waits for g_mutex. What came while it was held is taken in by its next holder.
 // The late mutex is held for moments, and nothing else is taken under it.
 struct Late {
   std::array<int32_t, kArgs> args;

@@ -241,7 +241,8 @@ const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;
   choice.rule = rule_for(config, peer);
-  if (choice.rule == nullptr) throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set, peer, {}, nullptr));
+  if (choice.rule == nullptr)
+    throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set, peer, {}, nullptr));
   Chooser(config, set, peer, choice).choose_all();
   return choice;
 }

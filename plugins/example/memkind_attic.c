@@ -177,8 +177,8 @@ static cwy_status attic_release(cwym_kind* kind, void* addr) {
 /* 5. Copies, between blocks and host memory and from block to block. */
 static cwy_status move_all(int to_file, int fd, uint64_t offset, char* host, uint64_t length) {
   while (length != 0) {
-    const ssize_t n = to_file ? pwrite(fd, host, length, (off_t)offset)
-                              : pread(fd, host, length, (off_t)offset);
+    const ssize_t n =
+        to_file ? pwrite(fd, host, length, (off_t)offset) : pread(fd, host, length, (off_t)offset);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return CWY_ERR_DEVICE_FAILED; /* a full disk, a file system that is gone */
     host += n;

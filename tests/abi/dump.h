@@ -58,7 +58,8 @@ void dump_collective();
 #define ABI_STRUCT(T) \
   using Dumped = T;   \
   ::causeway::abi::StructDump dump(#T, sizeof(T), alignof(T))
-#define ABI_MEMBER(m) dump.member(#m, offsetof(Dumped, m), sizeof(Dumped::m), typeid(decltype(Dumped::m)))
+#define ABI_MEMBER(m) \
+  dump.member(#m, offsetof(Dumped, m), sizeof(Dumped::m), typeid(decltype(Dumped::m)))
 #define ABI_CONSTANT(c) std::printf("constant %s %llu\n", #c, static_cast<unsigned long long>(c))
 #define ABI_STATUS(c) std::printf("constant %s %d\n", #c, static_cast<int>(c))
 #define ABI_TYPE(t) std::printf("type %s: %s\n", #t, ::causeway::abi::type_name(typeid(t)).c_str())

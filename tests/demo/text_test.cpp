@@ -36,7 +36,10 @@ TEST(Slice, EveryWordBelongsToOneRank) {
 
 // Would catch: letters beyond ASCII, digits, apostrophes or zero bytes taken for letters.
 TEST(NextWord, RunsOfAsciiLettersInLowerCase) {
-  const std::string text("Don't \xc3\xa9" "Tat\0x9Z_", 15);
+  const std::string text(
+      "Don't \xc3\xa9"
+      "Tat\0x9Z_",
+      15);
   EXPECT_EQ(words_of(text), (std::vector<std::string>{"don", "t", "tat", "x", "z"}));
   EXPECT_TRUE(words_of("").empty());
 }

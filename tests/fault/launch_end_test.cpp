@@ -130,8 +130,8 @@ TEST(Exit, TheOthersCanAskHowARankLeft) {
   EXPECT_EQ(count(alone.run().out, "rank 2 left alone"), 2u);
 }
 
-// Would catch: a goodbye that waits for ever because the program, as one that becomes a daemon does,
-// has closed descriptors that are not its own.
+// Would catch: a goodbye that waits for ever because the program, as one that becomes a daemon
+// does, has closed descriptors that are not its own.
 TEST(Exit, WithoutDescriptorsIsNoHang) {
   Command command(job(2, {"init", "exchange", "close", "finalize"}));
   const Result result = command.run(60);

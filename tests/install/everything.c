@@ -37,7 +37,8 @@ static void exercise(char* place) {
   gasnet_get(got, next, places[next], sizeof got);
   check(memcmp(got, data, sizeof data) == 0, "another block comes back");
   barrier();
-  check(place[0] == (char)(before + 1) && place[4999] == place[0], "the neighbor's put is not here");
+  check(place[0] == (char)(before + 1) && place[4999] == place[0],
+        "the neighbor's put is not here");
   barrier();
   free(places);
 }

@@ -14,16 +14,18 @@ namespace {
 namespace plugin = cpu_atomics;
 namespace model = conformance;
 
-#define SAME_TYPE(constant, common, checked)                                          \
-  static_assert(GEX_DT_##constant == 1u << plugin::common,                            \
-                "plugins/conduit/common/cpu_atomics.h");                              \
-  static_assert(GEX_DT_##constant == 1u << model::checked, "tests/conformance/cases/" \
-                                                           "atomic_model.h")
-#define SAME_OPERATION(constant, common, checked)                                     \
-  static_assert(GEX_OP_##constant == 1u << plugin::common,                            \
-                "plugins/conduit/common/cpu_atomics.h");                              \
-  static_assert(GEX_OP_##constant == 1u << model::checked, "tests/conformance/cases/" \
-                                                           "atomic_model.h")
+#define SAME_TYPE(constant, common, checked)               \
+  static_assert(GEX_DT_##constant == 1u << plugin::common, \
+                "plugins/conduit/common/cpu_atomics.h");   \
+  static_assert(GEX_DT_##constant == 1u << model::checked, \
+                "tests/conformance/cases/"                 \
+                "atomic_model.h")
+#define SAME_OPERATION(constant, common, checked)          \
+  static_assert(GEX_OP_##constant == 1u << plugin::common, \
+                "plugins/conduit/common/cpu_atomics.h");   \
+  static_assert(GEX_OP_##constant == 1u << model::checked, \
+                "tests/conformance/cases/"                 \
+                "atomic_model.h")
 // With the fetching twin.
 #define SAME_PAIR(constant, common, checked)                                      \
   SAME_OPERATION(constant, common, checked);                                      \

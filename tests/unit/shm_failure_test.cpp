@@ -17,8 +17,7 @@ using harness::shm_defaults;
 size_t count_entries(const char* directory, const char* part) {
   size_t n = 0;
   DIR* d = opendir(directory);
-  while (const dirent* entry = readdir(d))
-    n += std::strstr(entry->d_name, part) != nullptr;
+  while (const dirent* entry = readdir(d)) n += std::strstr(entry->d_name, part) != nullptr;
   closedir(d);
   return n;
 }
@@ -161,8 +160,7 @@ cwy_status try_often(Attempt attempt) {
 
 // Sends one message and begins another, so that the way it went stays taken.
 cwy_status send_and_hold(cwyc_conn* conn, cwyc_am_slot& slot) {
-  const cwy_status status =
-      try_often([&] { return conn->ops->am_short(conn, 0, nullptr, 0, 0); });
+  const cwy_status status = try_often([&] { return conn->ops->am_short(conn, 0, nullptr, 0, 0); });
   if (status != CWY_OK) return status;
   return try_often([&] { return conn->ops->am_prepare(conn, 1000, 1000, 0, 0, &slot); });
 }
@@ -310,7 +308,8 @@ TEST_F(Failure, EndpointsLeaveNoDescriptors) {
 }
 
 // Catches: races between threads that send on one connection and threads that poll one endpoint;
-// messages lost, doubled, or requests delivered inside of a request's handler. Under tsan above all.
+// messages lost, doubled, or requests delivered inside of a request's handler. Under tsan above
+// all.
 TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   const cwyc_module* module = harness::load_conduit("shm", 0, 1);
   Endpoint a(module, shm_defaults({{"ring_bytes", "8192"}}), true);
@@ -356,8 +355,9 @@ TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   EXPECT_EQ(sum, n * (n - 1) / 2);
 }
 
-// Catches: threads that wait for the one that fills a negotiated payload, although there are further
-// ways; more ways than there are, or one twice; ways that a connection leaves taken when it ends.
+// Catches: threads that wait for the one that fills a negotiated payload, although there are
+// further ways; more ways than there are, or one twice; ways that a connection leaves taken when it
+// ends.
 TEST_F(Failure, ThreadsGoAroundALaneThatIsHeld) {
   constexpr unsigned ways = 4;
   const cwyc_module* module = harness::load_conduit("shm", 0, 1);

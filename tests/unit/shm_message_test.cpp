@@ -145,8 +145,8 @@ TEST(ShmMessages, RequestsAndRepliesUnderBackPressure) {
 }
 
 // Catches: a negotiated payload that lands elsewhere, a cancelled one that is delivered, another
-// message let in between, a commit with fewer arguments than were asked for, and what a client wrote
-// beyond what it committed being read as a message.
+// message let in between, a commit with fewer arguments than were asked for, and what a client
+// wrote beyond what it committed being read as a message.
 TEST(ShmMessages, NegotiatedPayloads) {
   with_pair(shm_defaults({{"ring_bytes", "8192"}}), [](uint32_t rank, Board*, Endpoint& ep,
                                                        cwyc_conn* conn) {

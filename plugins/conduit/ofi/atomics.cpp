@@ -117,8 +117,8 @@ ssize_t post(Link& link, Ticket* t, const Mapping& m, fi_datatype type, uint64_t
 void find_atomics(cwyc_domain* domain, fid_ep* ep) {
   // A plain atomic has no answer: without delivery-complete its visibility could not be known.
   if (ep == nullptr || !domain->delivery_complete) return;
-  // Integers only: providers compare and order floating-point numbers as C does, and lose the sign of
-  // zero, where the core promises bits for compare-and-swap and NaN rules for the rest
+  // Integers only: providers compare and order floating-point numbers as C does, and lose the sign
+  // of zero, where the core promises bits for compare-and-swap and NaN rules for the rest
   // (core/atomics/README.md).
   for (uint32_t type = 0; type < flt; ++type) {
     uint64_t wanted = integer_operations;

@@ -266,7 +266,8 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
 // ---- cold calls -----------------------------------------------------------------------------
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
-  return Fronts::open(endpoints, "trace", deliver, domain, params, out, err, [](Endpoint&, cwyc_ep*) {});
+  return Fronts::open(endpoints, "trace", deliver, domain, params, out, err,
+                      [](Endpoint&, cwyc_ep*) {});
 }
 
 void ep_close(cwyc_ep* raw) {

@@ -15,18 +15,17 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
     const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
     const bool device = ref->form == CWY_FORM_DMABUF && domain->dmabuf;
     if (!host && !device)
-      return report(err, CWY_ERR_UNSUPPORTED,
-                    "%s registers host memory%s", domain->port.name.c_str(),
-                    domain->dmabuf ? " and dma-bufs only" : " only");
+      return report(err, CWY_ERR_UNSUPPORTED, "%s registers host memory%s",
+                    domain->port.name.c_str(), domain->dmabuf ? " and dma-bufs only" : " only");
     if (ref->length == 0) return report(err, CWY_ERR_INVALID, "0 bytes cannot be registered");
     int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
     if (domain->port.device.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
     auto mem = std::make_unique<cwyc_mem>();
     // Peers name a dma-buf's bytes by the addresses that its owner uses, too.
-    mem->mr.reset(host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref->addr),
-                                    ref->length, access)
-                       : ibv_reg_dmabuf_mr(domain->pd.get(), ref->offset, ref->length, ref->addr,
-                                           ref->fd, access));
+    mem->mr.reset(
+        host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref->addr), ref->length, access)
+             : ibv_reg_dmabuf_mr(domain->pd.get(), ref->offset, ref->length, ref->addr, ref->fd,
+                                 access));
     if (mem->mr == nullptr)
       return report(err, errno == EINVAL ? CWY_ERR_INVALID : CWY_ERR_NOMEM,
                     "%s cannot register %llu bytes: %s%s", domain->port.name.c_str(),

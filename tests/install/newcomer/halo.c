@@ -60,8 +60,8 @@ static void relax_rows(const double* from, double* to, int begin, int end) {
   int row, column;
   for (row = begin; row < end; row++)
     for (column = 0; column < WIDTH; column++)
-      to[row * WIDTH + column] = relax(from + (row - 1) * WIDTH, from + row * WIDTH,
-                                       from + (row + 1) * WIDTH, column);
+      to[row * WIDTH + column] =
+          relax(from + (row - 1) * WIDTH, from + row * WIDTH, from + (row + 1) * WIDTH, column);
 }
 
 /* One row of ours into the halo of a neighbor, then the number of the step into its flag. The flag
@@ -86,7 +86,8 @@ static double run(Part mine, Part above, Part below) {
     /* Inner rows need no halo. */
     relax_rows(mine.plate[from], mine.plate[to], 2, rows);
     gex_Event_WaitAll(puts, 2, 0);
-    if (me > 0) gex_RMA_PutBlockingVal(tm, me - 1, (void*)&above.arrived[1], (uint64_t)step + 1, 8, 0);
+    if (me > 0)
+      gex_RMA_PutBlockingVal(tm, me - 1, (void*)&above.arrived[1], (uint64_t)step + 1, 8, 0);
     if (me + 1 < ranks)
       gex_RMA_PutBlockingVal(tm, me + 1, (void*)&below.arrived[0], (uint64_t)step + 1, 8, 0);
     GASNET_BLOCKUNTIL((me == 0 || mine.arrived[0] > (uint64_t)step) &&
@@ -112,7 +113,8 @@ static double* alone(void) {
       for (column = 0; column < WIDTH; column++)
         plate[i][(row + 1) * WIDTH + column] = start_value(row, column);
   }
-  for (step = 0; step < STEPS; step++) relax_rows(plate[step % 2], plate[1 - step % 2], 1, HEIGHT + 1);
+  for (step = 0; step < STEPS; step++)
+    relax_rows(plate[step % 2], plate[1 - step % 2], 1, HEIGHT + 1);
   free(plate[1]);
   return plate[0];
 }

@@ -1,7 +1,7 @@
 // A histogram of pseudo-random numbers, by tickets: rank 0 holds a counter from which every rank
 // draws the next block of numbers, and the bins lie dealt out over all ranks, each bin a word that
-// is added to from everywhere. Then even and odd ranks, as teams of their own, add up what they hold,
-// and the whole is compared with a histogram made alone.
+// is added to from everywhere. Then even and odd ranks, as teams of their own, add up what they
+// hold, and the whole is compared with a histogram made alone.
 //
 // Written from the specification: gex_AD_Create, gex_AD_OpNB_U64, gex_AD_OpNBI_U64,
 // gex_Coll_BroadcastNB, gex_Coll_ReduceToAllNB with an operator of our own, gex_TM_Split. C++20.

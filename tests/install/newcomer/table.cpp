@@ -113,8 +113,8 @@ std::string shared_word(int i) {
   return "shared-" + std::to_string(i * i);
 }
 std::string own_word(gex_Rank_t rank, int thread, int i) {
-  return "rank-" + std::to_string(rank) + "." + std::to_string(thread) + "-" + std::string(i % 40, 'x') +
-         std::to_string(i);
+  return "rank-" + std::to_string(rank) + "." + std::to_string(thread) + "-" +
+         std::string(i % 40, 'x') + std::to_string(i);
 }
 
 void fill(int thread) {

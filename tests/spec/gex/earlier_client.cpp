@@ -39,8 +39,8 @@ void use(gex_Client_t client, gex_TM_t tm) {
         std::exit(1);
     }
     uint64_t one = 1, sum = 0;
-    gex_Event_Wait(gex_Coll_ReduceToAllNB(t, &sum, &one, GEX_DT_U64, 8, 1, GEX_OP_ADD, nullptr,
-                                          nullptr, 0));
+    gex_Event_Wait(
+        gex_Coll_ReduceToAllNB(t, &sum, &one, GEX_DT_U64, 8, 1, GEX_OP_ADD, nullptr, nullptr, 0));
     if (sum != n) std::exit(1);
   }
 }

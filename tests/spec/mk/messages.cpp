@@ -41,8 +41,8 @@ void on_long(gex_Token_t token, void* payload, size_t bytes, gex_AM_Arg_t from, 
   if (bytes != kLong) g_good = false;
   g_long_at = payload;
   ++g_longs;
-  const uint64_t back = static_cast<uint32_t>(low) |
-                        static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32;
+  const uint64_t back =
+      static_cast<uint32_t>(low) | static_cast<uint64_t>(static_cast<uint32_t>(high)) << 32;
   gex_AM_ReplyLong1(token, reply, payload, kLong, reinterpret_cast<void*>(back), GEX_EVENT_NOW, 0,
                     from);
 }
@@ -86,9 +86,9 @@ SPEC_CASE(mk_messages, mediums) {
   std::byte* const source = at(job().rank, 1, 64);
   for (gex_Rank_t r = 0; r < job().size; ++r) {
     for (const unsigned to : {0u, 1u}) {
-      CHECK_EQ(gex_AM_RequestMedium1(pair(1, to), r, medium, source, kMedium, GEX_EVENT_NOW, 0,
-                                     seed),
-               0);
+      CHECK_EQ(
+          gex_AM_RequestMedium1(pair(1, to), r, medium, source, kMedium, GEX_EVENT_NOW, 0, seed),
+          0);
       gex_Event_t local = GEX_EVENT_INVALID;
       CHECK_EQ(gex_AM_RequestMedium1(pair(1, to), r, medium, source, kMedium, &local, 0, seed), 0);
       gex_Event_Wait(local);
@@ -116,12 +116,12 @@ SPEC_CASE(mk_messages, longs) {
     mk::fill(from, kBack, kLong, 1);
     const auto back = reinterpret_cast<uint64_t>(at(job().rank, from, kBack));
     spec::barrier();
-    CHECK_EQ(gex_AM_RequestLong3(pair(from, 1), peer, long_message, at(job().rank, from, 64), kLong,
-                                 at(peer, 1, kTarget), GEX_EVENT_NOW, 0,
-                                 static_cast<gex_AM_Arg_t>(from),
-                                 static_cast<gex_AM_Arg_t>(back & 0xFFFFFFFFu),
-                                 static_cast<gex_AM_Arg_t>(back >> 32)),
-             0);
+    CHECK_EQ(
+        gex_AM_RequestLong3(pair(from, 1), peer, long_message, at(job().rank, from, 64), kLong,
+                            at(peer, 1, kTarget), GEX_EVENT_NOW, 0, static_cast<gex_AM_Arg_t>(from),
+                            static_cast<gex_AM_Arg_t>(back & 0xFFFFFFFFu),
+                            static_cast<gex_AM_Arg_t>(back >> 32)),
+        0);
     until(g_longs, 1u);
     until(g_replies, 1u);
     CHECK_EQ(g_long_at.load(), static_cast<void*>(at(job().rank, 1, kTarget)));
@@ -137,8 +137,8 @@ SPEC_CASE(mk_messages, atomics) {
   mk::devices();
   const gex_TM_t team = device_team();
   gex_AD_t ad = GEX_AD_INVALID;
-  gex_AD_Create(&ad, team, GEX_DT_U64, GEX_OP_ADD | GEX_OP_FADD | GEX_OP_SET | GEX_OP_GET | GEX_OP_FCAS,
-                0);
+  gex_AD_Create(&ad, team, GEX_DT_U64,
+                GEX_OP_ADD | GEX_OP_FADD | GEX_OP_SET | GEX_OP_GET | GEX_OP_FCAS, 0);
   const uint64_t zero = 0;
   mk::write(1, 4096, &zero, 8);
   spec::barrier();
@@ -179,8 +179,8 @@ SPEC_CASE(mk_messages, collectives) {
       mk::write(1, 0, mine.data(), kCount * 8);
       std::byte* const src = at(job().rank, 1, 0);
       const size_t where = in_place ? 0 : 1 << 18;
-      gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, at(job().rank, 1, where), src, GEX_DT_DBL, 8, kCount,
-                                            GEX_OP_ADD, nullptr, nullptr, 0));
+      gex_Event_Wait(gex_Coll_ReduceToAllNB(tm, at(job().rank, 1, where), src, GEX_DT_DBL, 8,
+                                            kCount, GEX_OP_ADD, nullptr, nullptr, 0));
       mk::read(1, where, seen.data(), kCount * 8);
       const double ranks = job().size;
       for (size_t i = 0; i < kCount; i += 777) {

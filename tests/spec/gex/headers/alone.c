@@ -1,8 +1,7 @@
 /* Compiled as C and as C++ of every level: the header needs nothing before it, twice is once,
  * and every inline function and macro compiles when used. */
-#include <gasnetex.h>
-#include <gasnetex.h>
 #include <gasnet_fwd.h>
+#include <gasnetex.h>
 
 #if GASNET_SEQ + 0 != 1
 #error "the mode macro is normalised to 1"

@@ -1,6 +1,7 @@
 /* After everything else, with the forward header first, in PAR. */
-#include <gasnet_fwd.h>
 #include <errno.h>
+#include <gasnet_fwd.h>
+#include <gasnetex.h>
 #include <limits.h>
 #include <math.h>
 #include <pthread.h>
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <gasnetex.h>
 
 int late(void);
-int late(void) { return GASNET_PAR + (int)sizeof(gex_Token_Info_t); }
+int late(void) {
+  return GASNET_PAR + (int)sizeof(gex_Token_Info_t);
+}

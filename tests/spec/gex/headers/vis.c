@@ -1,7 +1,6 @@
 /* Compiled as C and as C++ of every level: gasnet_vis.h needs nothing before it, twice is once, and
  * every call takes the arguments that the specification gives it. */
 #include <gasnet_vis.h>
-#include <gasnet_vis.h>
 #include <gasnetex.h>
 
 int use_vis(gex_TM_t tm, void* p);

@@ -1,14 +1,15 @@
 /* What programs ask the preprocessor: macros are 1 or not defined, exactly one of each group, and
- * constants are ones that #if and array bounds take. CONDUIT (0 to 6) says which conduit the command
- * line named; SEGMENT (F, L, E as 0, 1, 2) which segments, DEBUGGING (0, 1) whether it is a debugging
- * build. Would catch a name that is missing, defined as 0, or that clashes with a client's own. */
+ * constants are ones that #if and array bounds take. CONDUIT (0 to 6) says which conduit the
+ * command line named; SEGMENT (F, L, E as 0, 1, 2) which segments, DEBUGGING (0, 1) whether it is a
+ * debugging build. Would catch a name that is missing, defined as 0, or that clashes with a
+ * client's own. */
 #include <gasnet.h>
 #include <gasnet_coll.h>
 #include <gasnet_tools.h>
 
 #define ONE(x) ((x) + 0 == 1)
 /* ---- exactly one conduit, and its names ---- */
-#if defined(GASNET_CONDUIT_SMP) + defined(GASNET_CONDUIT_UDP) + defined(GASNET_CONDUIT_MPI) + \
+#if defined(GASNET_CONDUIT_SMP) + defined(GASNET_CONDUIT_UDP) + defined(GASNET_CONDUIT_MPI) +      \
         defined(GASNET_CONDUIT_IBV) + defined(GASNET_CONDUIT_OFI) + defined(GASNET_CONDUIT_UCX) != \
     (CONDUIT != 0)
 #error "one conduit, or none"
@@ -37,7 +38,8 @@
 
 /* ---- segments and capabilities ---- */
 #if defined(GASNET_SEGMENT_FAST) + defined(GASNET_SEGMENT_LARGE) + \
-        defined(GASNET_SEGMENT_EVERYTHING) != 1
+        defined(GASNET_SEGMENT_EVERYTHING) !=                      \
+    1
 #error "exactly one"
 #endif
 #if (SEGMENT == 0 && !ONE(GASNET_SEGMENT_FAST)) || (SEGMENT == 1 && !ONE(GASNET_SEGMENT_LARGE)) || \
@@ -48,7 +50,7 @@
 #if defined(GASNET_PSHM) != (SEGMENT != 2) || (SEGMENT != 2 && !ONE(GASNET_PSHM))
 #error "GASNET_PSHM"
 #endif
-#if !ONE(GASNET_HAVE_MK_CLASS_HOST) || !ONE(GASNET_NULL_ARGV_OK) || \
+#if !ONE(GASNET_HAVE_MK_CLASS_HOST) || !ONE(GASNET_NULL_ARGV_OK) ||                     \
     GASNET_HIDDEN_AM_CONCURRENCY_LEVEL < 0 || GASNET_SUPPORTS_AM_CANCEL != 20240418L || \
     GASNET_SUPPORTS_AM_COMMIT_V2 != 20240906L
 #error "capabilities"
@@ -62,11 +64,13 @@
 #endif
 #define GLUE_(a, b) a##b
 #define GLUE(a, b) GLUE_(a, b)
-enum { GLUE(level_, GASNET_HIDDEN_AM_CONCURRENCY_LEVEL) = 1 }; /* a plain number: clients paste it */
+enum {
+  GLUE(level_, GASNET_HIDDEN_AM_CONCURRENCY_LEVEL) = 1
+}; /* a plain number: clients paste it */
 
 /* ---- versions ---- */
-#if GASNETT_RELEASE_VERSION_MAJOR != GASNET_RELEASE_VERSION_MAJOR ||     \
-    GASNETT_RELEASE_VERSION_MINOR != GASNET_RELEASE_VERSION_MINOR ||     \
+#if GASNETT_RELEASE_VERSION_MAJOR != GASNET_RELEASE_VERSION_MAJOR || \
+    GASNETT_RELEASE_VERSION_MINOR != GASNET_RELEASE_VERSION_MINOR || \
     GASNETT_RELEASE_VERSION_PATCH != GASNET_RELEASE_VERSION_PATCH
 #error "the tools have the library's release"
 #endif
@@ -88,8 +92,8 @@ enum { GLUE(level_, GASNET_HIDDEN_AM_CONCURRENCY_LEVEL) = 1 }; /* a plain number
 #endif
 
 /* ---- names that belong to clients ---- */
-#if defined(GASNET_SAFE) || defined(GASNET_Safe) || defined(GASNET_BARRIER) || \
-    defined(GASNET_PUT) || defined(GASNET_GET) || defined(GASNET_WAIT_ALL) ||  \
+#if defined(GASNET_SAFE) || defined(GASNET_Safe) || defined(GASNET_BARRIER) ||               \
+    defined(GASNET_PUT) || defined(GASNET_GET) || defined(GASNET_WAIT_ALL) ||                \
     defined(GASNET_WAIT_PUTS) || defined(GASNET_COLL_FLAGS) || defined(GEX_NO_PROTOTYPES) || \
     defined(GEX_NARGS) || defined(GEX_DT_PTS) || defined(gex_team) || defined(gex_dt) ||     \
     defined(gasnet_max_segsize)
@@ -97,19 +101,31 @@ enum { GLUE(level_, GASNET_HIDDEN_AM_CONCURRENCY_LEVEL) = 1 }; /* a plain number
 #endif
 
 #define TEXT(x) _STRINGIFY(x)
-static const char* const words[] = {
-    TEXT(GASNET_CONDUIT_NAME),     GASNET_CONDUIT_NAME_STR,     TEXT(GASNET_CORE_NAME),
-    GASNET_CORE_NAME_STR,          TEXT(GASNET_CORE_VERSION),   GASNET_CORE_VERSION_STR,
-    TEXT(GASNET_EXTENDED_NAME),    GASNET_EXTENDED_NAME_STR,    TEXT(GASNET_EXTENDED_VERSION),
-    GASNET_EXTENDED_VERSION_STR,   GASNETT_CONFIGURE_ARGS,      TEXT(GASNETT_DEBUG_CONFIG),
-    TEXT(GASNETT_PTR_CONFIG),      TEXT(GASNETT_TIMER_CONFIG),  TEXT(GASNETT_MEMBAR_CONFIG),
-    TEXT(GASNETT_ATOMIC_CONFIG),   TEXT(GASNETT_ATOMIC32_CONFIG), TEXT(GASNETT_ATOMIC64_CONFIG),
-    GASNETT_PLATFORM_COMPILER_IDSTR, GASNET_CONFIG_STRING, GASNETT_CONFIG_STRING};
+static const char* const words[] = {TEXT(GASNET_CONDUIT_NAME),
+                                    GASNET_CONDUIT_NAME_STR,
+                                    TEXT(GASNET_CORE_NAME),
+                                    GASNET_CORE_NAME_STR,
+                                    TEXT(GASNET_CORE_VERSION),
+                                    GASNET_CORE_VERSION_STR,
+                                    TEXT(GASNET_EXTENDED_NAME),
+                                    GASNET_EXTENDED_NAME_STR,
+                                    TEXT(GASNET_EXTENDED_VERSION),
+                                    GASNET_EXTENDED_VERSION_STR,
+                                    GASNETT_CONFIGURE_ARGS,
+                                    TEXT(GASNETT_DEBUG_CONFIG),
+                                    TEXT(GASNETT_PTR_CONFIG),
+                                    TEXT(GASNETT_TIMER_CONFIG),
+                                    TEXT(GASNETT_MEMBAR_CONFIG),
+                                    TEXT(GASNETT_ATOMIC_CONFIG),
+                                    TEXT(GASNETT_ATOMIC32_CONFIG),
+                                    TEXT(GASNETT_ATOMIC64_CONFIG),
+                                    GASNETT_PLATFORM_COMPILER_IDSTR,
+                                    GASNET_CONFIG_STRING,
+                                    GASNETT_CONFIG_STRING};
 
 /* ---- flags that no code needs to look at, as bits of their own ---- */
 static const int flags[] = {
-    GASNETT_ATOMIC_NONE,
-    GASNETT_ATOMIC_RMB_POST_IF_TRUE | GASNETT_ATOMIC_RMB_POST_IF_FALSE,
+    GASNETT_ATOMIC_NONE, GASNETT_ATOMIC_RMB_POST_IF_TRUE | GASNETT_ATOMIC_RMB_POST_IF_FALSE,
     GASNET_COLL_DST_IN_SEGMENT | GASNET_COLL_SRC_IN_SEGMENT | GASNET_COLL_NO_IMAGES};
 
 /* ---- annotations where clients put them ---- */
