@@ -153,9 +153,7 @@ SPEC_CASE(devices, passive) {
     barrier();
     gaspi_rank_t from = 0;
     const bool sends_first = job().rank == 0;
-    const auto send = [&] {
-      CHECK_OK(gaspi_passive_send(kDevice, kFrom, job().peer(), n, kLong));
-    };
+    const auto send = [&] { CHECK_OK(gaspi_passive_send(kDevice, kFrom, job().peer(), n, kLong)); };
     if (job().size == 1) break;  // nobody receives while this rank sends
     if (sends_first) send();
     CHECK_OK(gaspi_passive_receive(kDevice, kTo, &from, n, kLong));

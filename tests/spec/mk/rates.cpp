@@ -2,7 +2,8 @@
 // device that is slow against everything that the processor does, so that what is measured is
 // whether the device ever waits, not how busy this machine is.
 //   spec_mk_rates put       64 MiB to the neighbor's device: 0.9 of the raw copy's speed at least
-//   spec_mk_rates pinned    the same by one copy, from the attached segment, where the device copies
+//   spec_mk_rates pinned    the same by one copy, from the attached segment, where the device
+//   copies
 //                           memory that is not page-locked at a third of the speed
 //   spec_mk_rates overlap   a put and a get at once take less time than one after the other
 //   spec_mk_rates peer      device to device through an IPC handle: 0.95 of the raw copy's speed
@@ -103,13 +104,14 @@ bool pinned(const Setup& s) {
   std::vector<char> locked(kMost, 6), seen(kMost);
   if (!mk::access().pin(0, locked.data(), kMost)) return false;
   const double raw = best([&] { mk::access().copy(0, s.own + kMost, locked.data(), kMost); });
-  const double ours = best(
-      [&] { gex_RMA_PutBlocking(s.from_host, s.peer, s.there, source, kMost, 0); }, raw / 0.9);
+  const double ours =
+      best([&] { gex_RMA_PutBlocking(s.from_host, s.peer, s.there, source, kMost, 0); }, raw / 0.9);
   gex_RMA_GetBlocking(s.from_host, seen.data(), s.peer, s.there, kMost, 0);
   // What was page-locked is let go with its memory.
   gex_Segment_Destroy(segment, 0);
   return seen == std::vector<char>(kMost, 5) &&
-         judge("put from a segment beside the driver's copy of page-locked memory", raw / ours, 0.9);
+         judge("put from a segment beside the driver's copy of page-locked memory", raw / ours,
+               0.9);
 }
 
 bool overlap(const Setup& s) {
