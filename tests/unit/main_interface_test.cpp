@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "config_testing.h"
 #include "../../plugins/conduit/common/main_interface.h"
+#include "config_testing.h"
 
 namespace causeway::testing {
 namespace {

@@ -52,7 +52,8 @@ typedef struct cwyl_team_info {
   uint32_t posts;           /* posts per run, at least 4; 0: this team has none */
   uint32_t post_max;        /* most bytes of one post, at least 120 */
   /* Since minor 1. */
-  const uint32_t* domain_of; /* per team rank: its memory domain's index, numbered like neighborhoods */
+  const uint32_t*
+      domain_of;         /* per team rank: its memory domain's index, numbered like neighborhoods */
   uint32_t domain_count; /* memory domains (NUMA nodes); nbrhd_count where members' are not known */
   uint32_t domain_most;  /* members of the largest */
 } cwyl_team_info;

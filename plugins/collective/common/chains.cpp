@@ -8,8 +8,8 @@ namespace {
 // can be reached; not where messages are long: they cost no more than puts, and no answers.
 uint32_t straight_channel(const Run& run, uint64_t stretch) {
   constexpr uint64_t kShortMessages = 32 << 10;
-  const bool pays = run.info->put_max <= kShortMessages &&
-                    stretch >= kMostSlots * run.info->put_max;
+  const bool pays =
+      run.info->put_max <= kShortMessages && stretch >= kMostSlots * run.info->put_max;
   return pays ? 0 : kNoChannel;
 }
 

@@ -96,8 +96,8 @@ constexpr uint64_t kOfferBytes = (sizeof(Offer) + kLine - 1) / kLine * kLine;
 Moved make_offer(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
   Offer o{};
-  o.usable = a.other != nullptr &&
-             run.s->expose(run.team, run.seq, a.data, a.bytes, &o.region) == CWY_OK;
+  o.usable =
+      a.other != nullptr && run.s->expose(run.team, run.seq, a.data, a.bytes, &o.region) == CWY_OK;
   const cwy_status status =
       run.s->put_signal(run.team, run.seq, a.peer, &o, sizeof o, s.offer_at, offer_signal(s));
   if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
@@ -238,8 +238,8 @@ Moved take_piece(const Run& run, Action& a) {
   }
   // The credit for this piece and those before it lets the sender go on to piece + slots.
   const uint32_t together = credit_pieces(s);
-  const bool owes = (a.piece + 1) % together == 0 &&
-                    a.piece + 1 - together + s.slots < s.incoming[a.channel];
+  const bool owes =
+      (a.piece + 1) % together == 0 && a.piece + 1 - together + s.slots < s.incoming[a.channel];
   if (a.right == nullptr) {
     const uint64_t n = piece_length(a, s.piece_bytes);
     if (!released(s, a, a.done + n)) return {false, CWY_OK};
@@ -250,8 +250,8 @@ Moved take_piece(const Run& run, Action& a) {
     if (owes) a.right = s.scratch;  // the credit is owed
   }
   if (owes) {
-    const cwy_status status = run.s->put_signal(run.team, run.seq, a.peer, nullptr, 0, 0,
-                                                credit_signal(s, a.channel));
+    const cwy_status status =
+        run.s->put_signal(run.team, run.seq, a.peer, nullptr, 0, 0, credit_signal(s, a.channel));
     if (status == CWY_RETRY) return {false, CWY_OK};
     if (status != CWY_OK) return {false, status};
     a.right = nullptr;

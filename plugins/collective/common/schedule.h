@@ -48,9 +48,9 @@ struct Action {
   const uint8_t* right;  // combine
   uint64_t bytes;
   uint64_t done;
-  uint64_t target;  // send: where its bytes belong in the buffer the receiver offers
-  uint32_t piece;   // number on the channel of the next piece
-  uint32_t pieces;  // left to go
+  uint64_t target;          // send: where its bytes belong in the buffer the receiver offers
+  uint32_t piece;           // number on the channel of the next piece
+  uint32_t pieces;          // left to go
   uint32_t straight_piece;  // what `piece` begins with where pieces go straight
   bool is_straight;         // `piece` and `pieces` count such
 };

@@ -47,9 +47,9 @@ struct Stage {
 
 struct TwoLevel {
   uint32_t phase, begun, next, posted;
-  uint32_t index;  // of the algorithm between leaders
-  uint32_t leads;  // the neighborhood
-  cwyl_args args;  // of the phase under way
+  uint32_t index;   // of the algorithm between leaders
+  uint32_t leads;   // the neighborhood
+  cwyl_args args;   // of the phase under way
   Stage stages[2];  // of which the second is between domains; without them its group has no members
   Part leaders;
   uint8_t* value;  // what this member has combined for others

@@ -13,9 +13,9 @@
 namespace causeway::shm {
 namespace {
 
-// Sweeps are made by idle polls, with a system call per connection. A failure is to be noticed within
-// 100 ms: the shortest interval and the patience below leave half of it to the scheduler. Beyond 50
-// connections sweeps cost as much as those of 50.
+// Sweeps are made by idle polls, with a system call per connection. A failure is to be noticed
+// within 100 ms: the shortest interval and the patience below leave half of it to the scheduler.
+// Beyond 50 connections sweeps cost as much as those of 50.
 constexpr uint64_t shortest_interval_ns = 10'000'000, longest_interval_ns = 50'000'000;
 constexpr uint64_t per_connection_ns = 200'000;
 // What a dead peer has sent is delivered first; but not for ever.

@@ -50,7 +50,9 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
 cwy_status modify(ucp_config_t* config, std::string name, const std::string& value, cwy_err* err) {
   forget_complaint();
   constexpr std::string_view kTransport = "TCP_", kManager = "TCP_CM_";
-  const auto begins_with = [&name](std::string_view p) { return name.compare(0, p.size(), p) == 0; };
+  const auto begins_with = [&name](std::string_view p) {
+    return name.compare(0, p.size(), p) == 0;
+  };
   if (begins_with(kTransport) && !begins_with(kManager)) name.erase(0, kTransport.size());
   const ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
   if (status == UCS_OK) return CWY_OK;

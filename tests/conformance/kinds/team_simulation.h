@@ -27,7 +27,8 @@ enum class Layout { one, alternating, alone };
 class TeamSimulation {
  public:
   // `ordered`: runs use an operator that does not commute.
-  // `domains`: pairs of ranks are by turns in one memory domain of their neighborhood and in another.
+  // `domains`: pairs of ranks are by turns in one memory domain of their neighborhood and in
+  // another.
   TeamSimulation(uint32_t size, Layout layout, bool domains, bool ordered, Random& random);
 
   cwyl_team* member(uint32_t rank) { return &members_[rank].team; }
