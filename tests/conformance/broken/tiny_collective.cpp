@@ -169,7 +169,8 @@ cwyl_candidate candidate(const char* name, uint32_t operation, uint64_t max_byte
 
 const cwyl_candidate g_barrier = candidate("dissemination", CWYL_BARRIER, UINT64_MAX, barrier_step);
 const cwyl_candidate g_broadcast = candidate("flat", CWYL_BROADCAST, UINT64_MAX, broadcast_step);
-const cwyl_candidate g_reduce = candidate("chain", CWYL_REDUCE_ALL, 4096, chain_step);
+// No more than one put can carry in every team (put_max).
+const cwyl_candidate g_reduce = candidate("chain", CWYL_REDUCE_ALL, 512, chain_step);
 const cwyl_candidate* const g_candidates[] = {&g_barrier, &g_broadcast, &g_reduce};
 cwyl_module g_module{};
 
