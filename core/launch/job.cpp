@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "diag/error.h"
 #include "launch/clock.h"
@@ -23,6 +24,8 @@ namespace {
 
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
+// A rank has its answer before the launcher has its word that it has started.
+constexpr double kStartWordTravels = 0.25;
 constexpr const char* kBeforeStart = " before all ranks had started";
 // The server library asks about a fence only when a rank has left it out; from the rank's closed
 // socket to its end as a process may take this long.
@@ -82,7 +85,8 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       blame_at_(kNever),
       leave_at_(kNever),
       tell_leave_at_(kNever),
-      early_at_(kNever) {
+      early_at_(kNever),
+      decide_at_(kNever) {
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
   if (layout_.hosts.empty()) {
@@ -323,8 +327,15 @@ void Job::judge_goodbye(Member& member, int status) {
 
 void Job::note_started(Member& member) {
   member.started = true;
-  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(),
-                                     [](const Member& m) { return !m.rank || m.started; });
+  look_who_started();
+  if (all_met_ && !undecided_.empty()) decide();
+}
+
+// The word of a rank that died may have died with it: where the others have started, it had.
+void Job::look_who_started() {
+  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+               return !m.rank || m.started || !m.running;
+             });
 }
 
 // A rank that failed before all had started left the others waiting in a start that nobody can
@@ -350,7 +361,24 @@ bool Job::others_go_on(const std::string& line) {
 
 void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
   member.accounted = true;
-  if (!others_go_on(line)) return;
+  if (!all_met_ && any_connected_) {
+    if (undecided_.empty()) decide_at_ = now_s() + kStartWordTravels;
+    undecided_.push_back({&member, how, line});
+    return;
+  }
+  go_on_or_end(member, how, line);
+}
+
+// Of failures that looked as if they came before all had started.
+void Job::decide() {
+  decide_at_ = kNever;
+  look_who_started();
+  for (const Undecided& failure : std::exchange(undecided_, {}))
+    go_on_or_end(*failure.member, failure.how, failure.line);
+}
+
+void Job::go_on_or_end(Member& member, const std::string& how, const std::string& line) {
+  if (ending_ || !others_go_on(line)) return;
   announce_death(member, how);
   replace(member);
 }
@@ -430,7 +458,8 @@ double Job::next_deadline() const {
   const double fence = fences_.empty() ? kNever : fences_.front().due;
   const double first = std::min({output_->deadline(), fence, workforce_->deadline()});
   if (ending_) return std::min(kill_at_, first);
-  return std::min({first, time_limit_, blame_at_, leave_at_, tell_leave_at_, early_at_});
+  return std::min(
+      {first, time_limit_, blame_at_, leave_at_, tell_leave_at_, early_at_, decide_at_});
 }
 
 void Job::on_timers(double now) {
@@ -441,6 +470,8 @@ void Job::on_timers(double now) {
     if (kill_at_ <= now) kill_all();
     return;
   }
+  if (!undecided_.empty() && (all_met_ || decide_at_ <= now || !any_rank_running())) decide();
+  if (ending_) return;
   if (!any_rank_running()) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.

@@ -64,7 +64,10 @@ class Job final : public Keeper, private WorkforceEvents {
   void judge(Member& member);
   void judge_goodbye(Member& member, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
+  void go_on_or_end(Member& member, const std::string& how, const std::string& line);
+  void decide();
   void note_started(Member& member);
+  void look_who_started();
   void end_unmet();
   bool others_go_on(const std::string& line);
   void announce_death(Member& member, const std::string& how);
@@ -97,6 +100,12 @@ class Job final : public Keeper, private WorkforceEvents {
   std::unique_ptr<Output> output_;
   Verdict verdict_;
 
+  struct Undecided {
+    Member* member;
+    std::string how, line;
+  };
+  std::vector<Undecided> undecided_;
+
   struct Fence {
     double due;
     std::vector<uint32_t> participants;  // empty: everybody
@@ -110,7 +119,7 @@ class Job final : public Keeper, private WorkforceEvents {
   bool all_met_ = false;  // every rank has started
   std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
-  double time_limit_, kill_at_, blame_at_, leave_at_, tell_leave_at_, early_at_;
+  double time_limit_, kill_at_, blame_at_, leave_at_, tell_leave_at_, early_at_, decide_at_;
   std::string blame_;       // what is said when blame_at_ comes
   uint32_t left_last_ = 0;  // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
