@@ -292,7 +292,7 @@ std::optional<std::string> PmixBootstrap::text_of_job(const char* key, bool of_s
 void PmixBootstrap::find_host() {
   host_id_ = text_of_job(PMIX_NODEID, true).value_or("");
   const std::string job = environment(launch::kJobVariable);
-  if (own_launcher_) hosts_ = static_cast<uint32_t>(number_of_job(job, "hosts").value_or(1));
+  if (own_launcher_) hosts_ = number_of_job(job, "hosts").value_or(1);
   // One host keeps the system's name: so do rules of configurations that were written for it.
   if (hosts_ > 1) host_name_ = text_of_job(PMIX_HOSTNAME, true).value_or("");
 }

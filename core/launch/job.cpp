@@ -202,7 +202,6 @@ void Job::on_report(PmixReport& report) {
   Member& member = members_[report.process];
   switch (report.kind) {
     case PmixReport::Kind::connected:
-      member.connected = true;
       any_connected_ = true;
       if (!unmet_.empty()) return end_unmet();
       return check_early_exits(now_s());
@@ -470,7 +469,7 @@ void Job::on_timers(double now) {
     if (kill_at_ <= now) kill_all();
     return;
   }
-  if (!undecided_.empty() && (all_met_ || decide_at_ <= now || !any_rank_running())) decide();
+  if (!undecided_.empty() && (decide_at_ <= now || !any_rank_running())) decide();
   if (ending_) return;
   if (!any_rank_running()) {
     // All have ended by themselves; what is still to be said is who failed.

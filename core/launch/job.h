@@ -39,7 +39,6 @@ class Job final : public Keeper, private WorkforceEvents {
     uint32_t epoch = 1;
     pid_t pid = -1;
     bool running = false;
-    bool connected = false;
     bool started = false;  // waits for nobody to start; told where failures are survived
     bool finalized = false;
     int wait_status = 0;

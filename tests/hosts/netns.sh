@@ -17,6 +17,12 @@ fail() {
   exit 1
 }
 
+# Beside the build's or an installation's launcher; plugins that lie elsewhere are not looked for.
+need_conduit() {
+  plugins=$(dirname "$causeway")/../lib/causeway/1
+  [ ! -d "$plugins" ] || [ -e "$plugins/conduit_$1.so" ] || skip "the conduit $1 is not built here"
+}
+
 remove_cable() {
   [ -n "${cable_pid:-}" ] || return 0
   kill -KILL "$cable_pid" 2>/dev/null

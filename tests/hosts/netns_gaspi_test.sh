@@ -6,9 +6,7 @@
 causeway=$1 failure=$2 heat=$3 network=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
-plugins=$(dirname "$causeway")/../lib/causeway/1
-[ ! -d "$plugins" ] || [ -e "$plugins/conduit_$network.so" ] ||
-  skip "the conduit $network is not built here"
+need_conduit "$network"
 make_hosts
 began=$SECONDS
 config="--config $here/$network.yaml"

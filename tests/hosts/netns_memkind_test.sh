@@ -7,9 +7,7 @@
 causeway=$1 program=$2 standins=$3 kind=$4 network=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
-plugins=$(dirname "$causeway")/../lib/causeway/1
-[ ! -d "$plugins" ] || [ -e "$plugins/conduit_$network.so" ] ||
-  skip "the conduit $network is not built here"
+need_conduit "$network"
 make_hosts
 export LD_LIBRARY_PATH=$standins/$kind SPEC_MK=$kind
 printf '%s\n%s\n%s\n' $host_a $host_a $host_b >"$work/hosts"

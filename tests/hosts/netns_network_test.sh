@@ -15,8 +15,7 @@ if [ "$network" = default ]; then
   [ -e "$plugins/conduit_ucx.so" ] || network=ofi
   default_route=yes
 fi
-[ ! -d "$plugins" ] || [ -e "$plugins/conduit_$network.so" ] ||
-  skip "the conduit $network is not built here"
+need_conduit "$network"
 [ "$case" != bad-cable ] || bad_cable=$6
 make_hosts
 if [ -n "${default_route:-}" ]; then
