@@ -17,7 +17,7 @@ struct alignas(64) SendBuffer {
 };
 
 // Payloads of this size cost no allocation in the long run; the largest of a negotiated long.
-inline constexpr size_t kSendBufferBytes = 64 * 1024;
+inline constexpr size_t kSendBufferBytes = size_t{64} * 1024;
 
 // The buffer a thread gave back last: mostly the one it wants next, and no lock.
 class SendBufferCache {

@@ -34,8 +34,8 @@ const char* variable_of_ranks() {
 
 std::optional<uint32_t> ranks_to_fork() {
   const char* variable = variable_of_ranks();
-  if (variable == nullptr) return std::nullopt;
-  const char* text = std::getenv(variable);
+  const char* text = variable == nullptr ? nullptr : std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
   char* end = nullptr;
   errno = 0;
   const long value = std::strtol(text, &end, 10);

@@ -51,7 +51,8 @@ class Bootstrap {
 
   // Called from the thread of on_death() when the launcher says that some rank has left with status
   // 0 a while ago and this one has not. Our launcher does, once. Set before exchange().
-  virtual void on_leave(std::function<void()> callback) { static_cast<void>(callback); }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those who override it keep it.
+  virtual void on_leave(std::function<void()> /*callback*/) {}
 
   // ---- Jobs that outlive a failure: `causeway run --on-failure=continue [--spares N]` ----
 
@@ -79,9 +80,9 @@ class Bootstrap {
   // Called from the thread of on_death() when a rank that died has a new process, in every process
   // but the new one, after on_death() for the old one. The new one may not have published its card
   // yet: card_of() waits for it. Set before exchange().
-  virtual void on_replacement(std::function<void(uint32_t rank, uint32_t epoch)> callback) {
-    static_cast<void>(callback);
-  }
+  virtual void on_replacement(
+      // NOLINTNEXTLINE(performance-unnecessary-value-param): those who override it keep it.
+      std::function<void(uint32_t rank, uint32_t epoch)> /*callback*/) {}
 
   // The card that `rank`'s present process gave to its first exchange(), as soon as it has. Not
   // collective, and not from within a callback. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`,

@@ -547,7 +547,7 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
                 PMIx_Error_string(posted));
   }
-  handle.release();  // fence_done owns it now
+  static_cast<void>(handle.release());  // fence_done owns it now
   const JobState::Outcome outcome = state_->wait_for(context->wait, limit_of(timeout_ns));
   PMIX_INFO_DESTRUCT(&info);
   if (outcome == JobState::Outcome::timeout)

@@ -148,7 +148,7 @@ void adopt_collective_cards() {
   JobFacts& job = runtime().job();
   State& s = state();
   if (!s.neighbors.empty()) return;  // a later client of this process
-  const std::string own = table_digest();
+  const std::string& own = table_digest();
   std::string others;
   s.neighbors.resize(job.size());
   s.has_arena.resize(job.size());

@@ -87,7 +87,7 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
     if (segment != nullptr) team.client()->bind(*team.ep(), nullptr);
     throw;
   }
-  segment.release();  // bound for good
+  static_cast<void>(segment.release());  // bound for good
   if (a.aligned && !segments_aligned(team)) {
     throw Error(
         CWY_ERR_NOMEM,

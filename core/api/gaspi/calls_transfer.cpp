@@ -449,7 +449,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_create_v1(gaspi_queue_id_t* queue, g
       if (!w.queues[id].compare_exchange_strong(none, fresh.get(), std::memory_order_acq_rel)) {
         continue;
       }
-      fresh.release();
+      static_cast<void>(fresh.release());  // the table's from now on
       *queue = static_cast<gaspi_queue_id_t>(id);
       return GASPI_SUCCESS;
     }

@@ -118,6 +118,7 @@ void meet(gex_TM_t tm) {
 // Every rank writes its own word into everybody's memory and reads all of its neighbor's.
 void try_transfers(gex_TM_t tm, int rounds, const gasnet_seginfo_t* seginfo) {
   const gex_Rank_t me = gex_TM_QueryRank(tm), size = gex_TM_QuerySize(tm);
+  const gex_Rank_t next = me + 1 == size ? 0 : me + 1;
   const auto word = [&](gex_Rank_t owner, gex_Rank_t of) {
     return static_cast<uint64_t*>(seginfo[owner].addr) + of;
   };
@@ -133,8 +134,7 @@ void try_transfers(gex_TM_t tm, int rounds, const gasnet_seginfo_t* seginfo) {
     }
     gex_NBI_Wait(GEX_EC_PUT, 0);
     meet(tm);
-    gex_RMA_GetBlocking(tm, seen.data(), (me + 1) % size, word((me + 1) % size, 0),
-                        size * sizeof(uint64_t), 0);
+    gex_RMA_GetBlocking(tm, seen.data(), next, word(next, 0), size * sizeof(uint64_t), 0);
     for (gex_Rank_t r = 0; r < size; ++r) {
       if (seen[r] != mark(r)) failed("gex_RMA_Put/Get", i);
     }

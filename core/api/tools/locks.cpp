@@ -6,6 +6,7 @@
 
 #include "api/gex/export.h"
 
+// NOLINTNEXTLINE(misc-redundant-expression): equal on this machine only.
 static_assert(sizeof(pthread_rwlock_t) <= sizeof(gasnett_rwlock_t) &&
               alignof(pthread_rwlock_t) <= alignof(gasnett_rwlock_t));
 
