@@ -209,12 +209,17 @@ class Endpoint {
   uint32_t progress(uint32_t lane = CWYC_PROGRESS_ALL, uint32_t budget = 64) {
     return module_->progress(ep_, budget, lane);
   }
-  // Polls, with naps, until `done` or ten seconds have passed.
+  // Polls, with naps, until `done`, or until nothing has come for ten seconds: how long all of it
+  // takes depends on what else the machine does.
   template <class Done>
   bool wait(Done done, uint64_t nap_ns = 1'000'000) {
-    const uint64_t end = now_ns() + 10'000'000'000ull;
+    constexpr uint64_t patience = 10'000'000'000ull;
+    uint64_t end = now_ns() + patience;
     while (!done()) {
-      if (progress() != 0) continue;
+      if (progress() != 0) {
+        end = now_ns() + patience;
+        continue;
+      }
       if (now_ns() > end) return false;
       if (module_->nap != nullptr) module_->nap(ep_, nap_ns);
     }

@@ -25,13 +25,13 @@ __attribute__((noinline)) TxLane* enter_elsewhere(Connection& c, uint32_t which,
   if (!c.at_widest.load(relaxed) &&
       c.meetings.fetch_add(1, relaxed) % meetings_to_widen == meetings_to_widen - 1)
     widen(c);
-  const uint32_t from = way.load(relaxed), ways = c.ways();
+  const uint32_t from = way.load(std::memory_order_acquire), ways = c.ways();
   for (int tries = 0; tries < lane_tries; ++tries) {
     for (uint32_t i = 1; i <= ways; ++i) {
       const uint32_t at = (from + i) % ways;
       TxLane& lane = c.lane_of(at, which);
       if (!lane.lock.try_lock()) continue;
-      if (at != from) way.store(static_cast<uint8_t>(at), relaxed);
+      if (at != from) way.store(static_cast<uint8_t>(at), std::memory_order_release);
       return &lane;
     }
     TryLock::relax();
@@ -41,7 +41,7 @@ __attribute__((noinline)) TxLane* enter_elsewhere(Connection& c, uint32_t which,
 
 inline TxLane* enter(Connection& c, uint32_t which) {
   std::atomic<uint8_t>& way = c.way[my_number()];
-  TxLane& lane = c.lane_of(way.load(std::memory_order_relaxed), which);
+  TxLane& lane = c.lane_of(way.load(std::memory_order_acquire), which);
   if (__builtin_expect(lane.lock.try_lock(), 1)) return &lane;
   return enter_elsewhere(c, which, way);
 }
@@ -175,7 +175,7 @@ __attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64
   Connection& c = connection(conn);
   const size_t size = short_bytes(nargs);
   TxLane& lane =
-      c.lane_of(c.way[my_number()].load(std::memory_order_relaxed), flags & CWYC_LANE_REPLY);
+      c.lane_of(c.way[my_number()].load(std::memory_order_acquire), flags & CWYC_LANE_REPLY);
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || c.has_failed() || !lane.lock.try_lock(), 0))
     return am_short_in_full(conn, word, args, nargs, flags);
   if (__builtin_expect(!lane.fits_easily(size), 0)) {

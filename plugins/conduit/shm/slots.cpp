@@ -25,8 +25,30 @@ void reject_older(cwyc_ep* ep, cwy_peer newest) {
   }
 }
 
-void open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
+// Takes both lanes of a receiver, if nobody has them.
+class BothLanes {
+ public:
+  explicit BothLanes(Receiver& r) : receiver_(r) {
+    while (held_ < lane_count && r.lane[held_].lock.try_lock()) ++held_;
+  }
+  ~BothLanes() {
+    for (uint32_t i = 0; i < held_; ++i) receiver_.lane[i].lock.unlock();
+  }
+  BothLanes(const BothLanes&) = delete;
+  bool taken() const { return held_ == lane_count; }
+
+ private:
+  Receiver& receiver_;
+  uint32_t held_ = 0;
+};
+
+// False: not yet. A lane that was closed may still be looked at, for a moment, by a thread that had
+// seen a record of its last sender: what it reads of the lane, and its closing of a rejected one, must
+// not meet the opening.
+bool open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
   Receiver& r = ep->receivers[index];
+  const BothLanes lanes(r);
+  if (!lanes.taken()) return false;
   Slot* slot = slot_at(ep->control, index);
   const cwy_peer sender = unpack(word).sender;
   r.owner.store(pack({SlotState::open, sender}), std::memory_order_relaxed);
@@ -37,19 +59,20 @@ void open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
   uint32_t& newest = newest_epoch_of(ep, sender.rank);
   if (sender.epoch < newest) {
     r.rejected.store(true, std::memory_order_relaxed);
-    return;
+    return true;
   }
   newest = sender.epoch;
   reject_older(ep, sender);
   for (uint32_t lane = 0; lane < lane_count; ++lane)
     r.lane[lane].open(ring_at(ep->control, index, lane), ep->control->ring_bytes,
                       &slot->lane[lane].head);
-  if (r.listed) return;
+  if (r.listed) return true;
   r.listed = true;
   const uint32_t count = ep->polled_count.load(std::memory_order_relaxed);
   ep->polled[count] = static_cast<uint16_t>(index);
   // Release: whoever sees the count sees the entry and its open lanes.
   ep->polled_count.store(count + 1, std::memory_order_release);
+  return true;
 }
 
 // Makes a ring as new whose sender has left, perhaps in the middle of a record. A lane that was read
@@ -69,21 +92,18 @@ bool recycle(cwyc_ep* ep, uint32_t index) {
   const bool rejected = r.rejected.load(std::memory_order_relaxed);
   for (RxLane& lane : r.lane)
     if (!rejected && lane.has_record()) return false;
-  uint32_t held = 0;
-  while (held < lane_count && r.lane[held].lock.try_lock()) ++held;
-  if (held == lane_count) {
-    Slot* slot = slot_at(ep->control, index);
-    for (uint32_t i = 0; i < lane_count; ++i) {
-      clear_ring(ep, ring_at(ep->control, index, i), r.lane[i], !rejected);
-      r.lane[i].close();
-      slot->lane[i].head.store(0, std::memory_order_relaxed);
-    }
-    r.owner.store(0, std::memory_order_relaxed);
-    // Release: the next sender finds an empty ring.
-    slot->owner.store(0, std::memory_order_release);
+  const BothLanes lanes(r);
+  if (!lanes.taken()) return false;
+  Slot* slot = slot_at(ep->control, index);
+  for (uint32_t i = 0; i < lane_count; ++i) {
+    clear_ring(ep, ring_at(ep->control, index, i), r.lane[i], !rejected);
+    r.lane[i].close();
+    slot->lane[i].head.store(0, std::memory_order_relaxed);
   }
-  for (uint32_t i = 0; i < held; ++i) r.lane[i].lock.unlock();
-  return held == lane_count;
+  r.owner.store(0, std::memory_order_relaxed);
+  // Release: the next sender finds an empty ring.
+  slot->owner.store(0, std::memory_order_release);
+  return true;
 }
 
 // False when the slot has to be looked at again.
@@ -94,10 +114,9 @@ bool adopt(cwyc_ep* ep, uint32_t index) {
   if (word == known) return true;
   switch (unpack(word).state) {
     case SlotState::open:
-      open_receiver(ep, index, word);
-      return true;
+      return open_receiver(ep, index, word);
     case SlotState::closing:
-      if (known == 0) open_receiver(ep, index, word);
+      if (known == 0 && !open_receiver(ep, index, word)) return false;
       return recycle(ep, index);
     default:
       return true;  // free, or claimed: its opening raises the generation again
