@@ -1,8 +1,12 @@
 #include "am/limits.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "am/send_buffer.h"
+#include "diag/error.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -52,28 +56,98 @@ AmLimits compute(const Peer& peer) {
   }
 }
 
+// How the processes of a team lie to each other.
+class Layout {
+ public:
+  explicit Layout(const Team& team) {
+    const JobFacts& job = runtime().job();
+    for (const Peer* peer : team.members()) {
+      if (!ranks_.insert(peer->rank).second) continue;
+      ++hosts_[job.card(peer->rank).host_id];
+      ++nbrhds_[job.nbrhd_key(peer->rank)];
+    }
+  }
+  const std::set<uint32_t>& ranks() const { return ranks_; }
+
+  // Is a process of the team this far from that rank?
+  bool any(Locality locality, uint32_t rank) const {
+    const JobFacts& job = runtime().job();
+    const size_t host = hosts_.at(job.card(rank).host_id), nbrhd = nbrhds_.at(job.nbrhd_key(rank));
+    switch (locality) {
+      case Locality::self:
+        return true;
+      case Locality::nbrhd:
+        return nbrhd > 1;
+      case Locality::host:
+        return host > nbrhd;
+      case Locality::remote:
+        return ranks_.size() > host;
+    }
+    return false;
+  }
+
+ private:
+  std::set<uint32_t> ranks_;
+  std::map<uint64_t, size_t> hosts_, nbrhds_;  // processes of the team there
+};
+
+// What members take from each other that lie to each other in ways in which none lies to this rank.
+AmLimits between_others(const Team& team) {
+  const Runtime& rt = runtime();
+  const Layout layout(team);
+  // What a choice depends on, but for addresses: as in peer_classes().
+  std::set<std::tuple<const PeerRule*, Locality, std::string>> known;
+  AmLimits out{SIZE_MAX, SIZE_MAX};
+  for (const uint32_t rank : layout.ranks()) {
+    for (const Locality locality :
+         {Locality::self, Locality::nbrhd, Locality::host, Locality::remote}) {
+      if (locality == rt.job().locality(rank) || !layout.any(locality, rank)) continue;
+      const PeerFacts facts = rt.job().facts_supposed(rank, locality);
+      std::string conduits;
+      for (const auto& [name, address] : *facts.addresses) conduits += name + ' ';
+      if (!known.emplace(rule_for(rt.config(), facts), locality, conduits).second) continue;
+      try {
+        out = least(out, along(choose(rt.config(), rt.conduits(), facts), rank));
+      } catch (const Error&) {
+        // Who cannot reach it, and is asked to, says so.
+      }
+    }
+  }
+  return out;
+}
+
+AmLimits compute(const Team& team) {
+  AmLimits out = between_others(team);
+  for (const Peer* peer : team.members()) out = least(out, limits_of(*peer));
+  return out;
+}
+
 // Several threads may compute the same answer at once. `long_max` is looked at only where
 // `medium_max`, written last, is seen.
-AmLimits limits_slowly(const Peer& peer) {
-  const AmLimits limits = or_fatal("gex_AM_Max*()", [&] { return compute(peer); });
-  peer.long_max.store(static_cast<uint32_t>(limits.long_max), std::memory_order_relaxed);
-  peer.medium_max.store(static_cast<uint32_t>(limits.medium), std::memory_order_release);
+template <typename Whose>
+AmLimits limits_slowly(const Whose& whose) {
+  const AmLimits limits = or_fatal("gex_AM_Max*()", [&] { return compute(whose); });
+  whose.long_max.store(static_cast<uint32_t>(limits.long_max), std::memory_order_relaxed);
+  whose.medium_max.store(static_cast<uint32_t>(limits.medium), std::memory_order_release);
   return limits;
+}
+
+template <typename Whose>
+inline AmLimits remembered(const Whose& whose) {
+  // Acquire: pairs with the release above, for the other value.
+  const uint32_t medium = whose.medium_max.load(std::memory_order_acquire);
+  if (__builtin_expect(medium == 0, 0)) return limits_slowly(whose);
+  return {medium, whose.long_max.load(std::memory_order_relaxed)};
 }
 
 }  // namespace
 
 AmLimits limits_of(const Peer& peer) {
-  // Acquire: pairs with the release above, for the other value.
-  const uint32_t medium = peer.medium_max.load(std::memory_order_acquire);
-  if (__builtin_expect(medium == 0, 0)) return limits_slowly(peer);
-  return {medium, peer.long_max.load(std::memory_order_relaxed)};
+  return remembered(peer);
 }
 
 AmLimits limits_of(const Team& team) {
-  AmLimits out{SIZE_MAX, SIZE_MAX};
-  for (const Peer* peer : team.members()) out = least(out, limits_of(*peer));
-  return out;
+  return remembered(team);
 }
 
 AmLimits least_limits() {

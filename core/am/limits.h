@@ -21,7 +21,8 @@ struct AmLimits {
 
 // For one peer; the same before and after it is wired up.
 AmLimits limits_of(const Peer& peer);
-// Min of maxes over the members.
+// Min of maxes over the team. Every member gets the same answer, as far as it can know what others
+// reach each other by: a rank without a neighbor counts the neighbors among the others too.
 AmLimits limits_of(const Team& team);
 // Over every conduit of every rank: what the LUB queries promise. The same on all ranks.
 AmLimits least_limits();

@@ -231,9 +231,9 @@ template <typename Completion>
 cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, uint64_t word,
                             void* dest, ThreadState& thread) {
   Completion completion(call.name, thread, sd.lc_opt);
-  const uint32_t flags = lane(sd.kind) | (conduit_flags(sd.flags) & CWYC_SRC_VOLATILE) |
-                         (conduit_flags(call.flags) & CWYC_IMMEDIATE) |
-                         completion.flags(call.flags);
+  const uint32_t flags =
+      lane(sd.kind) | (conduit_flags(sd.flags) & (CWYC_SRC_VOLATILE | kAnywhere)) |
+      (conduit_flags(call.flags) & CWYC_IMMEDIATE) | completion.flags(call.flags);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {
       return post_long(sd.conn, word, call.args, call.nargs, sd.cwy_addr, call.nbytes, dest, flags,
@@ -253,7 +253,8 @@ cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, ui
 
 cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, uint64_t word,
                             void* dest) {
-  const uint32_t flags = lane(sd.kind) | (conduit_flags(call.flags) & CWYC_IMMEDIATE);
+  const uint32_t flags = lane(sd.kind) | (conduit_flags(sd.flags) & kAnywhere) |
+                         (conduit_flags(call.flags) & CWYC_IMMEDIATE);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {
       return post_long(sd.conn, word, call.args, call.nargs, sd.buffer->data(), call.nbytes, dest,

@@ -14,7 +14,6 @@
 #define _INCLUDED_GASNET_H
 
 #include <causeway/gasnet1_team.h>
-#include <gasnet_tools.h>
 #include <gasnetex.h>
 
 #ifdef __cplusplus

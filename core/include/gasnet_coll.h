@@ -12,7 +12,10 @@
  *   the same bits on every rank.
  * - MIN and MAX of floating types follow the C expressions of the specification: a NaN on either
  *   side gives the right operand.
- * - Buffers may be anywhere in host memory; those in bound segments are the fastest.
+ * - Buffers may be anywhere in host memory; those in bound segments are the fastest. Of data
+ *   movement and reductions `flags` may be one of GEX_FLAG_SELF_SEG_*, which is about the calling
+ *   member's own buffers, both of them, and may differ between members: with _OFFSET they are
+ *   offsets into what is bound to its endpoint.
  * - nbytes may be 0 for a broadcast. A reduction's dt_cnt must not be 0 by the specification; it
  *   is diagnosed with `checks: full`, and otherwise completes at once with nothing done.
  */

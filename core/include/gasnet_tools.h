@@ -3,19 +3,20 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Alone, or after gasnetex.h, which this header includes when a threading mode of it is defined.
+ * Alone, or with gasnetex.h, which includes this header; it is included here when a threading mode
+ * of it is defined.
  * Alone it needs no initialised library and takes GASNETT_THREAD_SAFE, GASNETT_THREAD_SINGLE or
  * GASNETT_LITE_MODE from the client; without any of them it assumes threads if the compiler was
  * told of threads. LITE is what knows nothing of threads: timers, barriers, annotations, versions.
  */
+#if defined(GASNETT_LITE_MODE) && defined(_INCLUDED_GASNETEX_H)
+#error "GASNETT_LITE_MODE is for programs that do not include gasnetex.h"
+#endif
 #ifndef _INCLUDED_GASNET_TOOLS_H
 #define _INCLUDED_GASNET_TOOLS_H
 
-#if defined(GASNETT_LITE_MODE)
-#if defined(_INCLUDED_GASNETEX_H)
-#error "GASNETT_LITE_MODE is for programs that do not include gasnetex.h"
-#endif
-#elif defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR)
+#if !defined(GASNETT_LITE_MODE) && \
+    (defined(GASNET_SEQ) || defined(GASNET_PARSYNC) || defined(GASNET_PAR))
 #include <gasnetex.h>
 #endif
 

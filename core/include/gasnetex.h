@@ -6,7 +6,8 @@
  * serves every threading mode and every transport: the macro GASNET_SEQ, GASNET_PARSYNC or
  * GASNET_PAR only tells gex_Client_Init what this program promises, and a configuration file
  * decides at start-up which transport reaches which peer. The comments here say what this
- * implementation adds or chooses; for the rest the specification stands.
+ * implementation adds or chooses; for the rest the specification stands. The GASNet tools come
+ * with it ("Public Header Files").
  */
 #ifndef _INCLUDED_GASNETEX_H
 #define _INCLUDED_GASNETEX_H
@@ -48,7 +49,7 @@
  *   gex_Segment_t is GEX_SEGMENT_INVALID. For all programs of a job or none. No peer's memory is
  *   mapped, so every operation on a peer is a call into the library. */
 #if defined(GASNET_SEGMENT_FAST) + defined(GASNET_SEGMENT_LARGE) + \
-        defined(GASNET_SEGMENT_EVERYTHING) >                        \
+        defined(GASNET_SEGMENT_EVERYTHING) >                       \
     1
 #error "define at most one of GASNET_SEGMENT_FAST, _LARGE, _EVERYTHING"
 #endif
@@ -484,4 +485,7 @@ static inline void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
 #ifdef __cplusplus
 }
 #endif
+
+#include <gasnet_tools.h>
+
 #endif

@@ -285,4 +285,13 @@ PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
   return facts;
 }
 
+PeerFacts JobFacts::facts_supposed(uint32_t rank, Locality locality) const {
+  PeerFacts facts = facts_of(rank, nullptr);
+  facts.locality = locality;
+  facts.desc.same_process = locality == Locality::self;
+  facts.desc.same_host = locality != Locality::remote;
+  facts.supposed = true;
+  return facts;
+}
+
 }  // namespace causeway

@@ -75,6 +75,8 @@ class JobFacts {
   // What a peer sees of this rank when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
+  // What a rank is to others that are `locality` of it.
+  PeerFacts facts_supposed(uint32_t rank, Locality locality) const;
 
   uint64_t segment_max() const { return card(facts_.rank).segment_max; }
   uint64_t least_segment_max() const;

@@ -20,8 +20,10 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
     if (found == peer.addresses->end()) {
       return fmt::format("rank {} has not opened it", peer.desc.peer.rank);
     }
-    desc.address = found->second.data();
-    desc.address_len = found->second.size();
+    if (!peer.supposed) {
+      desc.address = found->second.data();
+      desc.address_len = found->second.size();
+    }
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status = conduit.module().reach(conduit.domain(), &desc, &err);

@@ -22,6 +22,9 @@ struct PeerFacts {
   std::string host;
   // By conduit name, what the peer opened; NULL in a dry run, which supposes everything.
   const std::map<std::string, std::string>* addresses = nullptr;
+  // As another rank sees the peer, from nearer or from farther: conduits are not asked about its
+  // addresses, which say how it lies to this rank.
+  bool supposed = false;
 };
 
 struct Refusal {

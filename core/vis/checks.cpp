@@ -103,16 +103,17 @@ void check_arrays(const VisCall& call, const IndexedForm& form) {
 }
 void check_arrays(const VisCall& call, const StridedForm& form) {
   if (form.elemsz == 0) return;
-  require_array(call, "dststrides", form.dststrides, form.stridelevels);
-  require_array(call, "srcstrides", form.srcstrides, form.stridelevels);
   require_array(call, "count", form.count, form.stridelevels);
   size_t total = form.elemsz;
-  bool none = false, over = false;
+  bool over = false;
   for (size_t i = 0; i < form.stridelevels; ++i) {
-    none |= form.count[i] == 0;
+    // No transfer, and in the forms of GASNet-1 strides need not exist then.
+    if (form.count[i] == 0) return;
     over |= __builtin_mul_overflow(total, form.count[i], &total);
   }
-  if (over && !none) {
+  require_array(call, "dststrides", form.dststrides, form.stridelevels);
+  require_array(call, "srcstrides", form.srcstrides, form.stridelevels);
+  if (over) {
     fatal(call.name, "elemsz {} times the {} counts is more than memory can hold", form.elemsz,
           form.stridelevels);
   }

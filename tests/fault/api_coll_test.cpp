@@ -38,6 +38,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Misuse{"broadcast_root", {"gex_Coll_BroadcastNB", "root 2"}},
         Misuse{"broadcast_flags", {"gex_Coll_BroadcastNB", "flags must be 0"}, false},
+        Misuse{"broadcast_two_places", {"gex_Coll_BroadcastNB", "one of GEX_FLAG_SELF"}, false},
+        Misuse{"broadcast_not_bound", {"gex_Coll_BroadcastNB", "bound segment"}, true},
+        Misuse{"all_in_no_segment", {"gex_Coll_ReduceToAllNB", "is in none"}, true},
         Misuse{"broadcast_team", {"gex_Coll_BroadcastNB", "GEX_TM_INVALID"}, false},
         Misuse{"broadcast_pair", {"gex_Coll_BroadcastNB", "TM-pair"}, false},
         Misuse{"broadcast_no_dst", {"gex_Coll_BroadcastNB", "dst is NULL"}},

@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"ep.unpublished", {"gex_RMA_PutBlocking", "index 1"}, 1, false},
                     Misuse{"ep.pair_in_collective", {"gex_TM_Split", "TM-pair"}, 1, false},
                     Misuse{"ep.pair_translated", {"gex_TM_TranslateRankToJobrank", "TM-pair"}},
+                    Misuse{"ep.no_such_job_rank", {"gex_TM_TranslateJobrankToRank", "rank 99"}},
                     Misuse{"ep.no_am", {"gex_AM_RequestShort", "CAPABILITY_AM"}},
                     Misuse{"ep.no_rma", {"gex_RMA_PutBlocking", "CAPABILITY_RMA"}},
                     Misuse{"ep.no_vis", {"gex_VIS_VectorPutBlocking", "CAPABILITY_VIS"}},
@@ -133,6 +134,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"hsl.get", {"handler-safe lock"}},
                     Misuse{"hsl.poll", {"gasnet_AMPoll", "handler-safe lock"}},
                     Misuse{"hsl.nbi_wait", {"gex_NBI_Wait", "handler-safe lock"}},
+                    Misuse{"hsl.query_segment",
+                           {"gex_EP_QueryBoundSegmentNB", "handler-safe lock"}},
+                    Misuse{"hsl.translate", {"gex_TM_TranslateRankToJobrank", "handler-safe lock"}},
                     Misuse{"hsl.barrier", {"gex_Coll_BarrierNB", "handler-safe lock"}}),
     test_name);
 
@@ -147,6 +151,11 @@ TEST_P(InHandler, EndsInOneMessage) {
 INSTANTIATE_TEST_SUITE_P(
     ForbiddenCall, InHandler,
     testing::Values(Misuse{"request", {"gex_AM_RequestShort", "handler"}},
+                    Misuse{"query_segment", {"gex_EP_QueryBoundSegmentNB", "handler"}},
+                    Misuse{"query_segment_before_0_13", {"gex_Segment_QueryBound", "handler"}},
+                    Misuse{"translate", {"gex_TM_TranslateRankToJobrank", "handler"}},
+                    Misuse{"translate_back", {"gex_TM_TranslateJobrankToRank", "handler"}},
+                    Misuse{"translate_to_endpoint", {"gex_TM_TranslateRankToEP", "handler"}},
                     Misuse{"request_medium", {"gex_AM_RequestMedium", "handler"}},
                     Misuse{"put", {"handler"}}, Misuse{"get", {"handler"}},
                     Misuse{"poll", {"gasnet_AMPoll", "handler"}},

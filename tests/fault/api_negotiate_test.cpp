@@ -113,6 +113,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"assert.query_deferred", {"gex_AM_MaxRequestLong", "lc_opt"}, true},
         Misuse{"assert.query_reply_group", {"gex_AM_MaxReplyLong", "lc_opt"}, true},
         Misuse{"assert.query_17_arguments", {"gex_AM_MaxReplyMedium", "numargs is 17"}, true},
+        Misuse{"assert.query_without_am", {"gex_AM_MaxRequestMedium", "CAPABILITY_AM"}, true},
         Misuse{"assert.query_no_such_rank", {"gex_AM_MaxReplyMedium", "rank 99"}, true}),
     test_name);
 

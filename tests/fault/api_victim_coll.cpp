@@ -50,6 +50,10 @@ const std::map<std::string, Scenario>& scenarios() {
   static const std::map<std::string, Scenario> all = {
       {"broadcast_root", {broadcast, [](Call& c) { c.root = 2; }}},
       {"broadcast_flags", {broadcast, [](Call& c) { c.flags = GEX_FLAG_IMMEDIATE; }}},
+      {"broadcast_two_places",
+       {broadcast, [](Call& c) { c.flags = GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND; }}},
+      {"broadcast_not_bound", {broadcast, [](Call& c) { c.flags = GEX_FLAG_SELF_SEG_BOUND; }}},
+      {"all_in_no_segment", {to_all, [](Call& c) { c.flags = GEX_FLAG_SELF_SEG_SOME; }}},
       {"broadcast_team", {broadcast, [](Call& c) { c.tm = GEX_TM_INVALID; }}},
       {"broadcast_pair", {broadcast, [](Call& c) { c.tm = gex_TM_Pair(job.ep, 0); }}},
       {"broadcast_no_dst", {broadcast, [](Call& c) { c.dst = nullptr; }}},

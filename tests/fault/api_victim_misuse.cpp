@@ -343,6 +343,12 @@ const Calls& assertions() {
       {"query_deferred", [] { gex_AM_MaxRequestLong(tm(), job.peer(), GEX_EVENT_DEFER, 0, 0); }},
       {"query_reply_group", [] { gex_AM_MaxReplyLong(tm(), job.peer(), GEX_EVENT_GROUP, 0, 0); }},
       {"query_17_arguments", [] { gex_AM_MaxReplyMedium(tm(), job.peer(), GEX_EVENT_NOW, 0, 17); }},
+      {"query_without_am",
+       [] {
+         gex_EP_t ep = GEX_EP_INVALID;
+         gex_EP_Create(&ep, job.client, GEX_EP_CAPABILITY_RMA, 0);
+         gex_AM_MaxRequestMedium(gex_TM_Pair(ep, 0), job.peer(), GEX_EVENT_NOW, 0, 0);
+       }},
       {"query_no_such_rank", [] { gex_AM_MaxReplyMedium(tm(), 99, GEX_EVENT_NOW, 0, 0); }},
   };
   return calls;
@@ -372,6 +378,7 @@ const Calls& endpoints() {
          gex_TM_Split(&made, gex_TM_Pair(job.ep, 0), 0, 0, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH);
        }},
       {"pair_translated", [] { gex_TM_TranslateRankToJobrank(gex_TM_Pair(job.ep, 0), 0); }},
+      {"no_such_job_rank", [] { gex_TM_TranslateJobrankToRank(tm(), 99); }},
       {"no_am",
        [] {
          gex_EP_t ep = GEX_EP_INVALID;
@@ -471,6 +478,17 @@ const Calls& communication() {
       {"event_test", [] { gex_Event_Test(an_event); }},
       {"nbi_test", [] { gex_NBI_Test(GEX_EC_ALL, 0); }},
       {"region", [] { gex_NBI_BeginAccessRegion(0); }},
+      {"query_segment",
+       [] {
+         uintptr_t size = 0;
+         gex_EP_QueryBoundSegmentNB(tm(), job.rank, nullptr, nullptr, &size, GEX_FLAG_IMMEDIATE);
+         gex_EP_QueryBoundSegmentNB(tm(), job.rank, nullptr, nullptr, &size, 0);
+       }},
+      {"query_segment_before_0_13",
+       [] { gex_Segment_QueryBound(tm(), job.rank, nullptr, nullptr, nullptr); }},
+      {"translate", [] { gex_TM_TranslateRankToJobrank(tm(), 0); }},
+      {"translate_back", [] { gex_TM_TranslateJobrankToRank(tm(), 0); }},
+      {"translate_to_endpoint", [] { gex_TM_TranslateRankToEP(tm(), 0, 0); }},
       {"vis_put",
        [] {
          const gex_Memvec_t to = {peer_segment(job.peer()), 8}, from = {local, 8};

@@ -8,6 +8,7 @@
 #include "checks/handles.h"
 #include "diag/refusal.h"
 #include "object/client.h"
+#include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
@@ -47,6 +48,7 @@ size_t answer(const Family& family, gex_TM_t tm, gex_Rank_t rank, const gex_Even
   if (__builtin_expect(g_checks, 0)) {
     check_started(family.call);
     if (tm == GEX_TM_INVALID || rank != GEX_RANK_INVALID) require_rank(family.call, tm, rank);
+    require_capability(family.call, *Team::of(tm)->ep(), GEX_EP_CAPABILITY_AM, "AM");
     check_query(family.call, family.reply, lc_opt, flags, numargs);
   }
   Team& team = *Team::of(tm);

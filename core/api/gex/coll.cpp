@@ -8,21 +8,33 @@
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "checks/rma_checks.h"
 #include "collective/engine.h"
 #include "collective/kernels.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/team.h"
+#include "rma/local.h"
 
 namespace causeway {
 namespace {
 
-Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags) {
+// What flags may say of a member's own buffers; both of them lie as they say.
+constexpr gex_Flags_t kDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+                                     GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
+
+[[noreturn]] __attribute__((cold)) void wrong_flags(const char* call, gex_Flags_t flags,
+                                                    gex_Flags_t known) {
+  if (known == 0) fatal(call, "flags must be 0; {:#x} was passed", flags);
+  fatal(call, "flags must be 0 or one of GEX_FLAG_SELF_SEG_*; {:#x} was passed", flags);
+}
+
+Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags, gex_Flags_t known) {
   require_client_context(call, thread_state());
   if (__builtin_expect(tm == GEX_TM_INVALID, 0)) fatal(call, "the team is GEX_TM_INVALID");
   if (__builtin_expect(flags != 0, 0)) {
-    fatal(call, "flags must be 0; {:#x} was passed", flags);
+    if ((flags & ~known) != 0 || !std::has_single_bit(flags)) wrong_flags(call, flags, known);
   }
   Team& team = *Team::of(tm);
   if (__builtin_expect(team.is_pair(), 0)) fatal(call, "a TM-pair is not a team");
@@ -45,10 +57,20 @@ void require_root(const char* call, const Team& team, gex_Rank_t root) {
   }
 }
 
-void require_buffer(const char* call, const char* name, const void* buffer, size_t bytes) {
-  if (buffer == nullptr && bytes != 0) {
+// With `checks: full`.
+void check_buffer(const char* call, const char* name, const Team& team, const void* buffer,
+                  size_t bytes, gex_Flags_t flags) {
+  if (bytes == 0) return;
+  if (buffer == nullptr && !(flags & GEX_FLAG_SELF_SEG_OFFSET)) {
     fatal(call, "{} is NULL, but {} bytes are to be used there", name, bytes);
   }
+  check_local_segment(call, team.member(team.rank()), flags, reinterpret_cast<uint64_t>(buffer),
+                      bytes);
+}
+
+// An address, or what an offset into the bound segment means.
+void* own_buffer(const Team& team, const void* buffer, gex_Flags_t flags) {
+  return const_cast<void*>(local_address(team, buffer, flags));
 }
 
 // Equal or disjoint: "Any other overlap ... yields undefined behavior".
@@ -106,7 +128,7 @@ using namespace causeway;
 CAUSEWAY_API gex_Event_t gex_Coll_BarrierNB(gex_TM_t tm, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_BarrierNB()";
   note_call(kCall, "tm, flags", tm, flags);
-  Team& team = require_team(kCall, tm, flags);
+  Team& team = require_team(kCall, tm, flags, 0);
   return noted(kCall, or_fatal(kCall, [&] { return start_barrier(team); }));
 }
 
@@ -114,17 +136,19 @@ CAUSEWAY_API gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void
                                               const void* src, size_t nbytes, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_Coll_BroadcastNB()";
   note_call(kCall, "tm, root, dst, src, nbytes, flags", tm, root, dst, src, nbytes, flags);
-  Team& team = require_team(kCall, tm, flags);
+  Team& team = require_team(kCall, tm, flags, kDisposition);
+  if (__builtin_expect(runtime().checks(), 0)) require_root(kCall, team, root);
+  // Every member knows that there is nothing to move.
+  if (nbytes == 0) return GEX_EVENT_INVALID;
+  dst = own_buffer(team, dst, flags);
+  if (team.rank() == root) src = own_buffer(team, src, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
-    require_root(kCall, team, root);
-    require_buffer(kCall, "dst", dst, nbytes);
+    check_buffer(kCall, "dst", team, dst, nbytes, flags);
     if (team.rank() == root) {
-      require_buffer(kCall, "src", src, nbytes);
+      check_buffer(kCall, "src", team, src, nbytes, flags);
       require_no_partial_overlap(kCall, dst, src, nbytes);
     }
   }
-  // Every member knows that there is nothing to move.
-  if (nbytes == 0) return GEX_EVENT_INVALID;
   return noted(kCall,
                or_fatal(kCall, [&] { return start_broadcast(team, root, dst, src, nbytes); }));
 }
@@ -138,13 +162,15 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, vo
   note_call(kCall, "tm, root, dst, src, dt, dt_sz, dt_cnt, opcode, user_op, user_cdata, flags", tm,
             root, dst, src, dt, dt_sz, dt_cnt, op, reinterpret_cast<void*>(user_op), user_cdata,
             flags);
-  Team& team = require_team(kCall, tm, flags);
+  Team& team = require_team(kCall, tm, flags, kDisposition);
   const Reduction r = describe(kCall, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  src = own_buffer(team, src, flags);
+  if (team.rank() == root) dst = own_buffer(team, dst, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
     require_root(kCall, team, root);
-    require_buffer(kCall, "src", src, dt_sz * dt_cnt);
+    check_buffer(kCall, "src", team, src, dt_sz * dt_cnt, flags);
     if (team.rank() == root) {
-      require_buffer(kCall, "dst", dst, dt_sz * dt_cnt);
+      check_buffer(kCall, "dst", team, dst, dt_sz * dt_cnt, flags);
       require_no_partial_overlap(kCall, dst, src, dt_sz * dt_cnt);
     }
   }
@@ -159,11 +185,13 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const vo
   constexpr const char* kCall = "gex_Coll_ReduceToAllNB()";
   note_call(kCall, "tm, dst, src, dt, dt_sz, dt_cnt, opcode, user_op, user_cdata, flags", tm, dst,
             src, dt, dt_sz, dt_cnt, op, reinterpret_cast<void*>(user_op), user_cdata, flags);
-  Team& team = require_team(kCall, tm, flags);
+  Team& team = require_team(kCall, tm, flags, kDisposition);
   const Reduction r = describe(kCall, dt, dt_sz, dt_cnt, op, user_op, user_cdata);
+  src = own_buffer(team, src, flags);
+  dst = own_buffer(team, dst, flags);
   if (__builtin_expect(runtime().checks(), 0)) {
-    require_buffer(kCall, "src", src, dt_sz * dt_cnt);
-    require_buffer(kCall, "dst", dst, dt_sz * dt_cnt);
+    check_buffer(kCall, "src", team, src, dt_sz * dt_cnt, flags);
+    check_buffer(kCall, "dst", team, dst, dt_sz * dt_cnt, flags);
     require_no_partial_overlap(kCall, dst, src, dt_sz * dt_cnt);
   }
   if (dt_cnt == 0) return GEX_EVENT_INVALID;

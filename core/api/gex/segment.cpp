@@ -59,8 +59,8 @@ void require_size(uintptr_t size) {
 }
 
 // What this process knows of the segment bound to a peer's endpoint.
-bool bound_segment(gex_TM_t tm, gex_Rank_t rank, Bound& out) {
-  if (runtime().checks()) require_rank("gex_EP_QueryBoundSegmentNB()", tm, rank);
+bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, Bound& out) {
+  if (runtime().checks()) require_rank(call, tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
   if (peer.rank == runtime().rank()) {
     const Endpoint* ep = find_endpoint(Team::of(tm)->client()->id(), peer.ep_index);
@@ -243,6 +243,9 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   return guarded(kCall, [&] {
     publish_segments(team, [&] {
       std::vector<Endpoint*> own;
+      if (eps == nullptr && num_eps != 0) {
+        throw Error(CWY_ERR_INVALID, "eps is NULL, but num_eps is {}", num_eps);
+      }
       for (size_t i = 0; i < num_eps; ++i) {
         if (eps[i] == GEX_EP_INVALID) throw Error(CWY_ERR_INVALID, "eps[{}] is GEX_EP_INVALID", i);
         Endpoint* ep = as(eps[i]);
@@ -262,24 +265,30 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
 CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank,
                                                     void** owneraddr_p, void** localaddr_p,
                                                     uintptr_t* size_p, gex_Flags_t flags) {
-  note_call("gex_EP_QueryBoundSegmentNB()", "tm, rank, owneraddr_p, localaddr_p, size_p, flags", tm,
-            rank, owneraddr_p, localaddr_p, size_p, flags);
-  if (flags & ~GEX_FLAG_IMMEDIATE) {
-    fatal("gex_EP_QueryBoundSegmentNB()", "flags may be 0 or GEX_FLAG_IMMEDIATE only");
+  constexpr const char* kCall = "gex_EP_QueryBoundSegmentNB()";
+  note_call(kCall, "tm, rank, owneraddr_p, localaddr_p, size_p, flags", tm, rank, owneraddr_p,
+            localaddr_p, size_p, flags);
+  if (flags & ~GEX_FLAG_IMMEDIATE) fatal(kCall, "flags may be 0 or GEX_FLAG_IMMEDIATE only");
+  valid(kCall, "GEX_TM_INVALID", tm);
+  if (runtime().checks() && !(flags & GEX_FLAG_IMMEDIATE)) {
+    require_client_context(kCall, thread_state());
   }
-  valid("gex_EP_QueryBoundSegmentNB()", "GEX_TM_INVALID", tm);
   // Everything published is known locally, so the answer never needs communication.
   Bound b{nullptr, nullptr, 0};
-  bound_segment(tm, rank, b);
+  bound_segment(kCall, tm, rank, b);
   write_bound(b, owneraddr_p, localaddr_p, size_p);
   return GEX_EVENT_INVALID;
 }
 
 CAUSEWAY_API int gex_Segment_QueryBound(gex_TM_t tm, gex_Rank_t rank, void** owneraddr_p,
                                         void** localaddr_p, uintptr_t* size_p) {
-  valid("gex_Segment_QueryBound()", "GEX_TM_INVALID", tm);
+  constexpr const char* kCall = "gex_Segment_QueryBound()";
+  note_call(kCall, "tm, rank, owneraddr_p, localaddr_p, size_p", tm, rank, owneraddr_p, localaddr_p,
+            size_p);
+  valid(kCall, "GEX_TM_INVALID", tm);
+  if (runtime().checks()) require_client_context(kCall, thread_state());
   Bound b{nullptr, nullptr, 0};
-  if (!bound_segment(tm, rank, b)) return GASNET_ERR_NOT_READY;
+  if (!bound_segment(kCall, tm, rank, b)) return GASNET_ERR_NOT_READY;
   write_bound(b, owneraddr_p, localaddr_p, size_p);
   return 0;
 }

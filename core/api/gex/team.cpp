@@ -43,9 +43,11 @@ Team& collective_team(const char* call, gex_TM_t tm) {
   return team;
 }
 
-// With `checks: full`, queries that the specification keeps from TM-pairs say so.
+// With `checks: full`, queries that the specification keeps from TM-pairs, and from where nothing
+// may communicate, say so.
 const Team& queried_team(const char* call, gex_TM_t tm) {
   if (runtime().checks()) {
+    require_client_context(call, thread_state());
     if (tm == GEX_TM_INVALID) fatal(call, "the team is GEX_TM_INVALID");
     if (Team::of(tm)->is_pair()) fatal(call, "a TM-pair is not a team");
   }
@@ -114,8 +116,12 @@ CAUSEWAY_API gex_Rank_t gex_TM_TranslateRankToJobrank(gex_TM_t tm, gex_Rank_t ra
   return Team::of(tm)->member(rank).rank;
 }
 CAUSEWAY_API gex_Rank_t gex_TM_TranslateJobrankToRank(gex_TM_t tm, gex_Rank_t jobrank) {
-  note_call("gex_TM_TranslateJobrankToRank()", "tm, jobrank", tm, jobrank);
-  const Team& team = queried_team("gex_TM_TranslateJobrankToRank()", tm);
+  constexpr const char* kCall = "gex_TM_TranslateJobrankToRank()";
+  note_call(kCall, "tm, jobrank", tm, jobrank);
+  const Team& team = queried_team(kCall, tm);
+  if (runtime().checks() && jobrank >= runtime().size()) {
+    fatal(kCall, "job rank {} does not exist in a job of {} ranks", jobrank, runtime().size());
+  }
   // Where a process has several members the lowest of their ranks is the answer.
   for (uint32_t r = 0; r < team.size(); ++r) {
     if (team.member(r).rank == jobrank) return r;

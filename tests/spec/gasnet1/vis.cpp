@@ -235,6 +235,12 @@ SPEC_CASE(vis, strided_degenerate) {
   gasnet_puts_bulk(to(), remote() + 100, kSpread, source, kDense, nothing, 2);
   gasnet_puts_bulk(to(), remote() + 100, kSpread, source, kDense, none, 2);
   gasnet_wait_syncnb(gasnet_gets_nb_bulk(source, kDense, to(), remote(), kSpread, nothing, 2));
+  // All other arguments of a transfer of nothing are ignored.
+  gasnet_puts_bulk(1000000, nullptr, nullptr, nullptr, nullptr, nothing, 2);
+  gasnet_gets_nbi_bulk(nullptr, nullptr, 1000000, nullptr, nullptr, none, 2);
+  gasnet_putv_bulk(1000000, 0, nullptr, 0, nullptr);
+  gasnet_geti_bulk(0, nullptr, 8, 1000000, 0, nullptr, 8);
+  gasnet_wait_syncnbi_all();
   meet();
   Image expected = background();
   for (size_t i = 0; i < 50; ++i) expected[i] = datum(job().behind(), i);

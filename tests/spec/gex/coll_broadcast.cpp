@@ -60,6 +60,30 @@ SPEC_CASE(coll_broadcast, within_segments) {
   }
 }
 
+// What flags say of a member's own buffers, another thing on each of them: that they lie in its
+// segment, or are offsets into it. Catches an offset that is taken for an address, and the ignored
+// source of a member that is no root.
+SPEC_CASE(coll_broadcast, where_buffers_lie) {
+  std::byte* const data = spec::my_segment(2 * spec::kScratchOffset);
+  const gex_Flags_t flags[] = {GEX_FLAG_SELF_SEG_OFFSET, GEX_FLAG_SELF_SEG_BOUND,
+                               GEX_FLAG_SELF_SEG_SOME, GEX_FLAG_SELF_SEG_UNKNOWN, 0};
+  for (unsigned turn = 0; turn < std::size(flags); ++turn)
+    for (const size_t bytes : {size_t{64}, size_t{20000}}) {
+      const gex_Flags_t own = flags[(job().rank + turn) % std::size(flags)];
+      const gex_Rank_t root = turn % job().size;
+      const auto named = [&](std::byte* at) -> void* {
+        return own == GEX_FLAG_SELF_SEG_OFFSET ? spec::as_offset(job().rank, at) : at;
+      };
+      std::byte* const src = data + 32768;
+      spec::fill(data, bytes, 99);
+      spec::fill(src, bytes, job().rank == root ? turn + bytes : 98);
+      void* const from = job().rank == root ? named(src) : nullptr;
+      wait(gex_Coll_BroadcastNB(job().tm, root, named(data), from, bytes, own));
+      CHECK_PATTERN(data, bytes, turn + bytes);
+      spec::barrier();
+    }
+}
+
 // Many under way at once, with sizes that end in another order than they began. Catches pieces of
 // one run that land in another, and runs that wait for a frame for ever.
 SPEC_CASE(coll_broadcast, many_outstanding) {

@@ -174,6 +174,35 @@ SPEC_CASE(coll_reduce, within_segments) {
   }
 }
 
+// As in a broadcast: every member's flags are about its own buffers.
+SPEC_CASE(coll_reduce, where_buffers_lie) {
+  auto* const src = reinterpret_cast<uint64_t*>(spec::my_segment(2 * spec::kScratchOffset));
+  const gex_Flags_t flags[] = {GEX_FLAG_SELF_SEG_BOUND, GEX_FLAG_SELF_SEG_OFFSET,
+                               GEX_FLAG_SELF_SEG_SOME, 0};
+  for (unsigned turn = 0; turn < std::size(flags); ++turn)
+    for (const size_t count : {size_t{1}, size_t{1500}}) {
+      const gex_Flags_t own = flags[(job().rank + turn) % std::size(flags)];
+      const gex_Rank_t root = turn % job().size;
+      const auto named = [&](uint64_t* at) -> void* {
+        return own == GEX_FLAG_SELF_SEG_OFFSET ? spec::as_offset(job().rank, at) : at;
+      };
+      uint64_t *const one = src + count, *const all = one + count;
+      for (size_t i = 0; i < count; ++i) src[i] = operand<uint64_t>(job().rank, i), one[i] = 77;
+      wait(gex_Coll_ReduceToAllNB(job().tm, named(all), named(src), GEX_DT_U64, 8, count,
+                                  GEX_OP_ADD, nullptr, nullptr, own));
+      wait(gex_Coll_ReduceToOneNB(job().tm, root, job().rank == root ? named(one) : nullptr,
+                                  named(src), GEX_DT_U64, 8, count, GEX_OP_ADD, nullptr, nullptr,
+                                  own));
+      bool good = true;
+      for (size_t i = 0; i < count; ++i) {
+        const auto sum = expected<uint64_t>(GEX_OP_ADD, i);
+        good = good && all[i] == sum && one[i] == (job().rank == root ? sum : 77);
+      }
+      if (!good) FAIL("turn " + std::to_string(turn) + ", " + std::to_string(count) + " elements");
+      spec::barrier();
+    }
+}
+
 // Catches any algorithm that combines in another order than that of the ranks.
 SPEC_CASE(coll_reduce, order_is_kept) {
   for (const size_t count : coll::counts()) {

@@ -143,6 +143,8 @@ SPEC_CASE(publish, mistake_of_one) {
   gex_System_SetVerboseErrors(0);
   gex_EP_t eps[] = {extra().ep[1], extra().ep[1]};
   CHECK(gex_EP_PublishBoundSegment(job().tm, eps, job().rank == 0 ? 2 : 1, 0) != GASNET_OK);
+  gex_EP_t* const none = job().rank == job().size - 1 ? nullptr : eps;
+  CHECK(gex_EP_PublishBoundSegment(job().tm, none, 1, 0) != GASNET_OK);
   gex_System_SetVerboseErrors(verbose != 0);
   CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps, 1, 0), GASNET_OK);
 }

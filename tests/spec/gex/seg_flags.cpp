@@ -231,6 +231,38 @@ SPEC_CASE(seg_flags, long_elsewhere) {
   CHECK_EQ(bad_longs.load(), 0u);
 }
 
+// The same with a negotiated payload, of the client's or the library's, and with the destination
+// named at Prepare or only at Commit. Would catch flags that are forgotten between the two.
+SPEC_CASE(seg_flags, negotiated_long_elsewhere) {
+  const gex_Rank_t peer = job().peer();
+  char* const there = outside_of(peer) + 5;
+  const struct {
+    void* dest;
+    gex_Flags_t flags;
+  } places[] = {{there, GEX_FLAG_PEER_SEG_UNKNOWN},
+                {spec::extra_segment(peer, 1, 3), GEX_FLAG_PEER_SEG_SOME}};
+  longs = bad_longs = 0;
+  spec::barrier();
+  unsigned sent = 0;
+  for (const auto& place : places)
+    for (const bool library : {true, false})
+      for (const bool at_prepare : {true, false})
+        for (const size_t bytes : {size_t{16}, size_t{600}, size_t{4000}}) {
+          std::vector<char> own(library ? 0 : bytes);
+          const gex_AM_SrcDesc_t sd = gex_AM_PrepareRequestLong(
+              job().tm, peer, library ? nullptr : own.data(), 512 < bytes ? 512 : bytes, bytes,
+              at_prepare ? place.dest : nullptr, library ? nullptr : GEX_EVENT_NOW, place.flags, 1);
+          const size_t granted = gex_AM_SrcDescSize(sd);
+          spec::fill(gex_AM_SrcDescAddr(sd), granted, sent);
+          gex_AM_CommitRequestLong1(sd, long_handler, granted, place.dest,
+                                    static_cast<gex_AM_Arg_t>(sent));
+          ++sent;
+          GASNET_BLOCKUNTIL(longs.load(std::memory_order_acquire) == sent);
+          spec::barrier();
+        }
+  CHECK_EQ(bad_longs.load(), 0u);
+}
+
 SPEC_CASE(seg_flags, self) {
   const gex_Rank_t peer = job().peer();
   std::byte* const mine = spec::my_segment(size_t{1} << 16);

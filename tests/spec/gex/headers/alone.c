@@ -9,6 +9,10 @@
 #if GASNET_PAGESIZE < 512 || GEX_AM_INDEX_BASE > 128 || SIZEOF_GEX_RMA_VALUE_T < 4
 #error "constants are usable by the preprocessor"
 #endif
+#if !defined(_INCLUDED_GASNET_TOOLS_H) || GASNETT_SPEC_VERSION_MAJOR < 1 || \
+    GASNETT_THREAD_SINGLE + 0 != 1
+#error "the tools come with gasnetex.h, in the mode of the client"
+#endif
 
 static int flag;
 static gex_HSL_t lock = GEX_HSL_INITIALIZER;
@@ -46,5 +50,5 @@ int use_everything(gex_TM_t tm, gex_Token_t token, void* p) {
   else
     gasnet_AMPoll();
   return sum + (int)gex_TM_QueryRank(tm) + (int)gex_TM_QuerySize(tm) + (int)gex_AM_MaxArgs() +
-         (int)gex_System_QueryMaxThreads();
+         (int)gex_System_QueryMaxThreads() + (int)gasnett_ticks_to_us(gasnett_ticks_now());
 }
