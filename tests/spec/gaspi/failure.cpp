@@ -7,9 +7,8 @@
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
 //   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
-//   spec_gaspi_failure handled usec     the same in a handler of signals, which interrupts a wait
-//   in
-//                                       the library after so many microseconds
+//   spec_gaspi_failure busy usec        the same so many microseconds later, with the others in the
+//                                       middle of collectives
 #include <dirent.h>
 #include <signal.h>
 #include <unistd.h>
@@ -273,29 +272,19 @@ void interrupt_others() {
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
-// Listing 9, with a process that is told to end while it is in the middle of the library.
-void end_all(int) {
-  bool well = true;
-  for (gaspi_rank_t r = 1; me == 0 && r < all; ++r) {
-    well = gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS && well;
-  }
-  well = gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS && well;
-  constexpr char kWell[] = "handled: well\n";
-  if (me == 0 && well) well = ::write(STDOUT_FILENO, kWell, sizeof kWell - 1) > 0;
-  ::_exit(well ? 0 : 3);
-}
-
-void interrupt_waits() {
+// The others are in and out of the library when they are interrupted, and leave from there.
+void interrupt_busy_ones() {
   start();
-  ::signal(SIGINT, end_all);
+  ::signal(SIGINT, leave_on_signal);
+  gaspi_group_t others = 0;
+  REQUIRE(gaspi_group_create(&others) == GASPI_SUCCESS);
+  for (gaspi_rank_t r = 1; r < all; ++r) REQUIRE(gaspi_group_add(others, r) == GASPI_SUCCESS);
+  if (me != 0) REQUIRE(gaspi_group_commit(others, GASPI_BLOCK) == GASPI_SUCCESS);
   REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
-  if (me == 0) {
-    std::thread([main = ::pthread_self()] {
-      ::usleep(static_cast<useconds_t>(g_moment));
-      ::pthread_kill(main, SIGINT);
-    }).detach();
-  }
-  for (;;) REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  while (me != 0) REQUIRE(gaspi_barrier(others, GASPI_BLOCK) == GASPI_SUCCESS);
+  ::usleep(static_cast<useconds_t>(g_moment));
+  for (gaspi_rank_t r = 1; r < all; ++r) EXPECT(gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
 }  // namespace
@@ -327,9 +316,11 @@ int main(int argc, char** argv) {
     lose_at_start();
   } else if (what == "interrupted") {
     interrupt_others();
+  } else if (what == "busy") {
+    g_moment = argc > 2 ? std::atol(argv[2]) : 0;
+    interrupt_busy_ones();
   } else {
-    if (what == "at" || what == "handled") g_moment = argc > 2 ? std::atol(argv[2]) : 0;
-    if (what == "handled") interrupt_waits();
+    if (what == "at") g_moment = argc > 2 ? std::atol(argv[2]) : 0;
     g_point = what == "at" ? ~0u : argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;
     failure_of_a_process();
   }
