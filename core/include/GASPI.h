@@ -188,7 +188,7 @@ typedef struct {
   gaspi_size_t passive_transfer_size_max; /* bytes; 65,535, at most 2^24 */
   gaspi_size_t allreduce_buf_size;        /* bytes; 2,040, at most 2^20 */
   gaspi_number_t allreduce_elem_max;      /* elements; 255, at most 2^17 */
-  gaspi_network_t network;                /* no more than a wish */
+  gaspi_network_t network;                /* a wish; gaspi_network_type() tells the choice */
   gaspi_number_t build_infrastructure;    /* gaspi_topology_t; GASPI_TOPOLOGY_STATIC */
   void* user_defined;                     /* the program's */
 
@@ -250,6 +250,7 @@ gaspi_return_t gaspi_segment_alloc(gaspi_segment_id_t segment_id, gaspi_size_t s
                                    gaspi_alloc_t alloc_policy);
 gaspi_return_t gaspi_segment_register(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
                                       gaspi_timeout_t timeout);
+/* 7.2.3. What fails in one member, for want of memory or because the id is in use, fails in all. */
 gaspi_return_t gaspi_segment_create(gaspi_segment_id_t segment_id, gaspi_size_t size,
                                     gaspi_group_t group, gaspi_timeout_t timeout,
                                     gaspi_alloc_t alloc_policy);
@@ -358,7 +359,8 @@ gaspi_return_t gaspi_atomic_compare_swap(gaspi_segment_id_t segment_id, gaspi_of
 /* ---- 11: collective communication ---------------------------------------------------------- */
 
 gaspi_return_t gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout);
-/* All members get the same bits. */
+/* All members get the same bits. GASPI_ERR_ACTIVE_COLL: a reduction of another size has timed out
+ * in the group, and is to be completed first. */
 gaspi_return_t gaspi_allreduce(gaspi_const_pointer_t buffer_send, gaspi_pointer_t buffer_receive,
                                gaspi_number_t num, gaspi_operation_t operation,
                                gaspi_datatype_t datatype, gaspi_group_t group,
@@ -406,8 +408,9 @@ gaspi_return_t gaspi_error_message(gaspi_return_t error_code, gaspi_string_t* er
 
 /* ---- 14: profiling -------------------------------------------------------------------------- */
 
-/* Counters need a verbosity level of at least 1; 0, the default, costs nothing. PGASPI.h declares
- * every procedure with the prefix pgaspi_; the names here are weak and may be defined over them. */
+/* Counters need a verbosity level of at least 1; 0, the default, costs nothing. The calls are of
+ * any phase; counters outlive gaspi_proc_term(). PGASPI.h declares every procedure with the prefix
+ * pgaspi_; the names here are weak and may be defined over them. */
 gaspi_return_t gaspi_statistic_counter_max(gaspi_statistic_counter_t* counter_max);
 gaspi_return_t gaspi_statistic_counter_info(gaspi_statistic_counter_t counter,
                                             gaspi_statistic_argument_t* counter_argument,

@@ -5,7 +5,7 @@ add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
 set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
 foreach(case devices conformance_verbs two_adapters spec spec_three_ranks dmabuf gaspi
-    gaspi_three_ranks gaspi_death wordfreq death
+    gaspi_three_ranks gaspi_one_rank gaspi_four_ranks gaspi_seven_ranks gaspi_death wordfreq death
     locked_memory reasons)
   add_test(NAME hosts.rdma.${case}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})

@@ -91,26 +91,29 @@ void combine(gaspi_operation_t operation, gaspi_datatype_t type, const void* a, 
   }
 }
 
-gaspi_return_t reduce(World& w, Group& g, const void* send, void* receive, size_t bytes,
-                      const Combine& combine_with, gaspi_timeout_t timeout) {
+gaspi_return_t reduce(World& w, const char* call, Group& g, const void* send, void* receive,
+                      size_t bytes, const Combine& combine_with, gaspi_timeout_t timeout) {
   Deadline deadline(timeout);
   deadline.start();
   const gaspi_return_t result = wait_for(
       deadline, [&] { return w.groups->reduce(g, send, receive, bytes, combine_with, deadline); });
   if (result == GASPI_SUCCESS) w.statistics.add(Counter::allreduces);
-  return result;
+  if (result != GASPI_ERR_ACTIVE_COLL) return result;
+  return refuse(
+      result, call,
+      fmt::format("{} bytes, while a reduction of {} in this group has timed out and is to "
+                  "be completed first",
+                  bytes, g.reduction.bytes));
 }
 
+// The number of elements is limited by their bytes alone (11.4.1).
 gaspi_return_t check_user_reduction(const World& w, const char* call, const void* send,
                                     const void* receive, gaspi_number_t num, gaspi_size_t size,
                                     bool operation) {
   if (send == nullptr || receive == nullptr || !operation) {
     return refuse(GASPI_ERR_NULLPTR, call, "a buffer or the operation is NULL");
   }
-  if (num == 0 || num > w.config.allreduce_elem_max) {
-    return refuse(GASPI_ERR_INV_NUM, call,
-                  fmt::format("{} elements; expected 1 to {}", num, w.config.allreduce_elem_max));
-  }
+  if (num == 0) return refuse(GASPI_ERR_INV_NUM, call, "there are no elements");
   if (size == 0 || size > w.config.allreduce_buf_size / num) {  // a product could overflow
     return refuse(GASPI_ERR_INV_SIZE, call,
                   fmt::format("{} elements of {} bytes; at most {} bytes fit", num, size,
@@ -228,7 +231,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_allreduce_v1(gaspi_const_pointer_t buffer_
                                 static_cast<int>(operation), static_cast<int>(datatype)));
     }
     return reduce(
-        w, g, buffer_send, buffer_receive, num * size_of(datatype),
+        w, kCall, g, buffer_send, buffer_receive, num * size_of(datatype),
         [&](const void* a, const void* b, void* out, gaspi_timeout_t) {
           combine(operation, datatype, a, b, out, num);
           return GASPI_SUCCESS;
@@ -256,7 +259,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_allreduce_user_v1(
       }
       return GASPI_SUCCESS;
     };
-    return reduce(w, g, buffer_send, buffer_receive, num * size_element, each, timeout);
+    return reduce(w, kCall, g, buffer_send, buffer_receive, num * size_element, each, timeout);
   });
 }
 
@@ -272,6 +275,6 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_allreduce_user_counted_v1(
     const auto all = [&](const void* a, const void* b, void* out, gaspi_timeout_t left) {
       return reduce_operation(a, b, out, reduce_state, num, size_element, left);
     };
-    return reduce(w, g, buffer_send, buffer_receive, num * size_element, all, timeout);
+    return reduce(w, kCall, g, buffer_send, buffer_receive, num * size_element, all, timeout);
   });
 }

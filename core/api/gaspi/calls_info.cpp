@@ -132,21 +132,25 @@ unsigned rank_in(const gaspi_statistic_argument_t& argument) {
   return rank;
 }
 
+// What counts, in any phase: NULL before the start, and after the end what was counted until then.
+World* counted_world() {
+  return g_receiver.load(std::memory_order_acquire);
+}
+
 template <typename Value>
 gaspi_return_t read_counter(gaspi_statistic_counter_t counter, gaspi_statistic_argument_t argument,
                             Value* value) {
   constexpr const char* kCall = "gaspi_statistic_counter_get()";
-  return with_world(kCall, [&](World& w) {
-    if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
-    if (value == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "value is NULL");
-    const auto which = static_cast<Counter>(counter);
-    const unsigned rank = rank_in(argument);
-    if (w.statistics.takes_rank(which) && rank >= w.size) {
-      return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-    }
-    *value = static_cast<Value>(w.statistics.value(which, rank));
-    return GASPI_SUCCESS;
-  });
+  if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
+  if (value == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "value is NULL");
+  const World* const w = counted_world();
+  const auto which = static_cast<Counter>(counter);
+  const unsigned rank = rank_in(argument);
+  if (w != nullptr && w->statistics.takes_rank(which) && rank >= w->size) {
+    return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
+  }
+  *value = w == nullptr ? 0 : static_cast<Value>(w->statistics.value(which, rank));
+  return GASPI_SUCCESS;
 }
 
 }  // namespace
@@ -196,10 +200,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_info_v1(
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_verbosity_level_v1(gaspi_number_t verbosity_level) {
-  return with_world("gaspi_statistic_verbosity_level()", [&](World& w) {
-    w.statistics.set_level(verbosity_level);
-    return GASPI_SUCCESS;
-  });
+  Statistics::set_level(verbosity_level);
+  return GASPI_SUCCESS;
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_get_v1(gaspi_statistic_counter_t counter,
@@ -214,12 +216,10 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_get_long_v1(
 
 CAUSEWAY_API gaspi_return_t
 cwy_gaspi_statistic_counter_reset_v1(gaspi_statistic_counter_t counter) {
-  constexpr const char* kCall = "gaspi_statistic_counter_reset()";
-  return with_world(kCall, [&](World& w) {
-    if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
-    w.statistics.reset(static_cast<Counter>(counter));
-    return GASPI_SUCCESS;
-  });
+  if (counter >= std::size(kCounters))
+    return no_counter("gaspi_statistic_counter_reset()", counter);
+  if (World* const w = counted_world()) w->statistics.reset(static_cast<Counter>(counter));
+  return GASPI_SUCCESS;
 }
 
 // For a tracer that stands before this library; here it does nothing (14.2.1).

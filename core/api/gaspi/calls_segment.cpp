@@ -58,8 +58,8 @@ gaspi_return_t bind(World& w, const char* call, unsigned id, void* memory, uint6
   if (description == GASPI_MEMORY_HOST) return w.segment_table->bind(id, memory, size, nullptr);
   try {
     constexpr int kDeviceBits = 0xFFFF;
-    return w.segment_table->bind(
-        id, memory, size, open_device(kind_of(description), description & kDeviceBits, {}));
+    return w.segment_table->bind(id, memory, size,
+                                 open_device(kind_of(description), description & kDeviceBits, {}));
   } catch (const Error& e) {
     return refuse(GASPI_ERR_DEVICE, call, e.text());
   }
@@ -67,6 +67,10 @@ gaspi_return_t bind(World& w, const char* call, unsigned id, void* memory, uint6
 
 // One attempt at what follows the local part: all members are told, then wait for each other.
 gaspi_return_t share(World& w, unsigned id, Group& g, Segments::Creation& creation) {
+  if (w.groups->creation_failed(g)) {
+    creation.failed_elsewhere = true;
+    return GASPI_ERROR;
+  }
   if (!creation.in_barrier) {
     LocalSegment& s = *w.segments[id].load(std::memory_order_acquire);
     gaspi_return_t all = GASPI_SUCCESS;
@@ -81,7 +85,8 @@ gaspi_return_t share(World& w, unsigned id, Group& g, Segments::Creation& creati
   return w.groups->barrier(g, Kind::creation, g.creation);
 }
 
-// gaspi_segment_create and gaspi_segment_use: `make` is the local part, done once.
+// gaspi_segment_create and gaspi_segment_use: `make` is the local part, done once. What fails in
+// one member fails in all (7.2.3).
 template <typename Make>
 gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t group,
                       gaspi_timeout_t timeout, Make&& make) {
@@ -93,7 +98,8 @@ gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t gro
   Segments::Creation* creation = nullptr;
   {
     const std::lock_guard lock(w.segment_table->creations_mutex);
-    const auto [at, fresh] = w.segment_table->creations.try_emplace(id, Segments::Creation{group});
+    const auto [at, fresh] =
+        w.segment_table->creations.try_emplace(id, Segments::Creation{group, g->uid});
     creation = &at->second;
     if (fresh) {
       gaspi_return_t made = GASPI_ERROR;
@@ -101,10 +107,12 @@ gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t gro
         made = make();
       } catch (...) {
         w.segment_table->creations.erase(at);
+        w.groups->fail_creation(*g);
         throw;
       }
       if (made != GASPI_SUCCESS) {
         w.segment_table->creations.erase(at);
+        w.groups->fail_creation(*g);
         return made;
       }
     }
@@ -113,9 +121,20 @@ gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t gro
   const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, *creation); });
   if (result == GASPI_TIMEOUT) return result;
   const std::lock_guard lock(w.segment_table->creations_mutex);
+  if (result != GASPI_SUCCESS && !creation->failed_elsewhere) w.groups->fail_creation(*g);
   w.segment_table->creations.erase(id);
   if (result != GASPI_SUCCESS) w.segment_table->remove(id);
   return result;
+}
+
+// A creation that timed out is given up.
+void give_up_creation(World& w, unsigned id) {
+  const std::lock_guard lock(w.segment_table->creations_mutex);
+  const auto found = w.segment_table->creations.find(id);
+  if (found == w.segment_table->creations.end()) return;
+  const std::shared_ptr<Group> g = w.groups->find(found->second.group);
+  if (g != nullptr && g->committed && g->uid == found->second.uid) w.groups->fail_creation(*g);
+  w.segment_table->creations.erase(found);
 }
 
 bool being_created(World& w, unsigned id) {
@@ -195,10 +214,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_use_v1(gaspi_segment_id_t segment_
 CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_delete_v1(gaspi_segment_id_t segment_id) {
   constexpr const char* kCall = "gaspi_segment_delete()";
   return with_world(kCall, [&](World& w) {
-    {
-      const std::lock_guard lock(w.segment_table->creations_mutex);
-      w.segment_table->creations.erase(segment_id);
-    }
+    give_up_creation(w, segment_id);
     const gaspi_return_t result = w.segment_table->remove(segment_id);
     return result == GASPI_SUCCESS ? result : no_segment(kCall, segment_id);
   });

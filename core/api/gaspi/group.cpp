@@ -234,6 +234,36 @@ gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
   return GASPI_SUCCESS;
 }
 
+// ---- creations of segments ----
+
+// The number of a step that no barrier has: the creation has failed at the sender.
+constexpr uint32_t kFailed = 0xFFFFFF;
+
+// Every member counts every creation once, whatever came of it.
+void Groups::end_creation(Group& g) {
+  g.creation = Barrier{};
+  ++g.sequence[static_cast<size_t>(Kind::creation)];
+}
+
+void Groups::fail_creation(Group& g) {
+  for (uint32_t i = 0; i < g.size(); ++i) {
+    if (i != g.index) send_step(g, Kind::creation, kFailed, i);
+  }
+  end_creation(g);
+}
+
+bool Groups::creation_failed(Group& g) {
+  const uint64_t now = step_number(g, Kind::creation, kFailed);
+  const uint64_t first = now & ~uint64_t{UINT32_MAX};  // of earlier ones, which failed here too
+  const std::lock_guard lock(letters_mutex_);
+  const auto since = steps_.lower_bound({g.uid, now, 0});
+  const auto end = steps_.lower_bound({g.uid, now + 1, 0});
+  const bool failed = since != end;
+  steps_.erase(steps_.lower_bound({g.uid, first, 0}), end);
+  if (failed) end_creation(g);
+  return failed;
+}
+
 // Children of index i: i + 2^k for the 2^k below its lowest set bit; the root's: all.
 gaspi_return_t Groups::hear_children(Group& g, Reduction& r, size_t bytes, const Combine& combine,
                                      Deadline& deadline) {
@@ -263,7 +293,9 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
     r = Reduction{};
     r.active = true;
     r.value.assign(static_cast<const char*>(send), bytes);
+    r.bytes = bytes;
   }
+  if (r.bytes != bytes) return GASPI_ERR_ACTIVE_COLL;  // another one than the one under way
   const uint32_t parent = g.index & (g.index - 1);
   if (r.phase == Reduction::Phase::up) {
     const gaspi_return_t heard = hear_children(g, r, bytes, combine, deadline);

@@ -40,6 +40,7 @@ struct Barrier {
 // fixed, so all members get the same bits, every time.
 struct Reduction {
   bool active = false;
+  size_t bytes = 0;   // what it began with
   std::string value;  // operands combined so far, then the result
   std::string other;  // an operand that came and is being combined
   bool have_other = false;
@@ -84,6 +85,10 @@ class Groups {
   // One attempt each; GASPI_TIMEOUT while others are waited for.
   gaspi_return_t commit(Group& group);
   gaspi_return_t barrier(Group& group, Kind kind, Barrier& barrier);
+  // A creation of the group's that failed here: the members are told, and do not wait for this one.
+  void fail_creation(Group& group);
+  // Has a member said so of the creation under way? That is over then.
+  bool creation_failed(Group& group);
   gaspi_return_t reduce(Group& group, const void* send, void* receive, size_t bytes,
                         const Combine& combine, Deadline& deadline);
 
@@ -100,6 +105,7 @@ class Groups {
   gaspi_return_t try_commit(Group& group);
   void note_members(Group& group) const;
   gaspi_return_t unless_lost(const Group& group) const;
+  static void end_creation(Group& group);
   gaspi_return_t hear_children(Group& group, Reduction& r, size_t bytes, const Combine& combine,
                                Deadline& deadline);
 

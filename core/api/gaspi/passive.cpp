@@ -5,6 +5,7 @@
 
 #include "api/gaspi/world.h"
 #include "memkind/places.h"
+#include "progress/clock.h"
 #include "progress/poll.h"
 #include "progress/progress_thread.h"
 
@@ -61,12 +62,17 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
     offers_.erase(here);
     return GASPI_SUCCESS;
   }
-  // One at a time, so that a receiver that gives up leaves the others with their senders.
-  const bool asked =
-      std::any_of(offers_.begin(), offers_.end(), [](const Offer& o) { return o.asked; });
-  if (asked || offers_.empty()) return GASPI_TIMEOUT;
-  offers_.front().asked = true;
-  post(world_, offers_.front().from, Letter::passive_go, {offers_.front().number});
+  // One at a time, so that a receiver that gives up leaves the others with their senders; but
+  // nobody waits for long because another sender has stopped (9.1: fairness).
+  constexpr uint64_t kPatience = 20'000'000;  // ns
+  const auto next =
+      std::find_if(offers_.begin(), offers_.end(), [](const Offer& o) { return !o.asked; });
+  if (next == offers_.end()) return GASPI_TIMEOUT;
+  const uint64_t now = now_ns();
+  if (next != offers_.begin() && now - last_asked_ < kPatience) return GASPI_TIMEOUT;
+  next->asked = true;
+  last_asked_ = now;
+  post(world_, next->from, Letter::passive_go, {next->number});
   return GASPI_TIMEOUT;
 }
 

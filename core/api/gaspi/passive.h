@@ -1,7 +1,8 @@
 // Passive communication (GASPI 17.1, chapter 9): a send says that it is ready, a receive asks for
 // the data, so nothing is kept at the receiver before somebody wants it, and senders are served in
-// the order in which they came. The receiver sleeps on a condition that the poll of another thread
-// signals, or in the conduits' own sleep where there is no such thread.
+// the order in which they came; one that does not answer is passed by. The receiver sleeps on a
+// condition that the poll of another thread signals, or in the conduits' own sleep where there is
+// no such thread.
 #pragma once
 
 #include <GASPI.h>
@@ -57,6 +58,7 @@ class Passive {
   uint64_t next_ = 1;
   std::map<uint64_t, Send> sends_;
   std::deque<Offer> offers_;  // in the order in which they came
+  uint64_t last_asked_ = 0;   // when the latest was, in ns
 };
 
 }  // namespace causeway::gaspi

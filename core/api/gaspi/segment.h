@@ -83,8 +83,9 @@ class Segments {
   // A collective creation between calls: by segment id.
   struct Creation {
     gaspi_group_t group;
-    uint32_t told = 0;  // members that have answered
+    uint64_t uid;  // the group's, as it is committed
     bool in_barrier = false;
+    bool failed_elsewhere = false;
   };
   std::map<unsigned, Creation> creations;
   std::mutex creations_mutex;

@@ -131,6 +131,27 @@ bool ignored_fields_equal(const gaspi_config_t& a, const gaspi_config_t& b) {
          a.dev_config.params == b.dev_config.params && a.network == b.network;
 }
 
+// What serves the first rank that is not reached through memory, in GASPI's terms: the answer of
+// gaspi_network_type() (12.7.1). GASPI_ETHERNET where all are.
+gaspi_network_t chosen_network(const Runtime& rt) {
+  for (uint32_t r = 0; r < rt.size(); ++r) {
+    if (r == rt.rank()) continue;
+    try {
+      const Choice choice = choose(rt.config(), rt.conduits(), rt.job().facts_of(r, nullptr));
+      const ConduitSpec& spec = choice.put->spec();
+      if (spec.plugin == "ofi") return GASPI_OFI;
+      if (spec.plugin == "verbs") return GASPI_IB;
+      if (spec.plugin != "ucx") continue;
+      const auto tls = spec.options.find("tls");
+      const bool tcp = tls == spec.options.end() || tls->second.find("tcp") != std::string::npos;
+      return tcp ? GASPI_ETHERNET : GASPI_IB;
+    } catch (const Error&) {
+      continue;  // not reached: who connects is told why
+    }
+  }
+  return GASPI_ETHERNET;
+}
+
 // ---- start ----
 
 void connect_all(World& w) {
@@ -167,6 +188,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
         new Client(static_cast<uint16_t>(rt.clients.size()), kClientName, 0, ClientKind::gaspi);
     rt.clients.push_back(w->client);
     rt.settle_failure_policy();
+    w->config.network = chosen_network(rt);
     w->open.store(true, std::memory_order_release);
     start_progress_thread(*w->client);
     const gaspi_number_t topology = w->config.build_infrastructure;

@@ -1,4 +1,5 @@
-// Counters of chapter 14.1. A level of 0 counts nothing and costs a load.
+// Counters of chapter 14.1. A level of 0 counts nothing and costs a load. The level is the
+// process', and may be set before there is anything to count (14.1.3).
 #pragma once
 
 #include <atomic>
@@ -30,7 +31,7 @@ class Statistics {
       : ranks_(ranks), by_rank_(new std::atomic<uint64_t>[2 * static_cast<size_t>(ranks)]()) {}
 
   // Relaxed throughout: counts order nothing.
-  void set_level(uint32_t level) { level_.store(level, std::memory_order_relaxed); }
+  static void set_level(uint32_t level) { level_.store(level, std::memory_order_relaxed); }
   bool active() const { return level_.load(std::memory_order_relaxed) != 0; }
   bool by_rank_active() const { return level_.load(std::memory_order_relaxed) >= 2; }
 
@@ -57,7 +58,7 @@ class Statistics {
 
  private:
   std::atomic<uint64_t>& slot(Counter c) { return totals_[static_cast<unsigned>(c)]; }
-  std::atomic<uint32_t> level_{0};
+  static inline std::atomic<uint32_t> level_{0};
   uint32_t ranks_;
   std::atomic<uint64_t> totals_[static_cast<unsigned>(Counter::count)] = {};
   std::unique_ptr<std::atomic<uint64_t>[]> by_rank_;  // written to, then read from

@@ -43,7 +43,7 @@ struct World {
   World& operator=(const World&) = delete;
 
   const uint32_t rank, size;
-  const gaspi_config_t config;  // as far as it can be had
+  gaspi_config_t config;  // as far as it can be had; not changed after the start
   bool checks = false;
   Client* client = nullptr;
   std::atomic<AtomicDomain*> atomics{nullptr};  // its mechanism is that of gaspi_atomic_*

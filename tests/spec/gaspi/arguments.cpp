@@ -133,7 +133,7 @@ SPEC_CASE(arguments, collectives) {
     refused(gaspi_allreduce(in, out, num, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL, kLong),
             GASPI_ERR_INV_NUM);
     refused(gaspi_allreduce_user(in, out, num, 8, sum, nullptr, GASPI_GROUP_ALL, kLong),
-            GASPI_ERR_INV_NUM);
+            num == 0 ? GASPI_ERR_INV_NUM : GASPI_ERR_INV_SIZE);
   }
   refused(gaspi_allreduce(nullptr, out, 1, GASPI_OP_SUM, GASPI_TYPE_DOUBLE, GASPI_GROUP_ALL, kLong),
           GASPI_ERR_NULLPTR);

@@ -41,6 +41,15 @@ gaspi_return_t reluctant(gaspi_const_pointer_t a, gaspi_const_pointer_t b, gaspi
   return GASPI_SUCCESS;
 }
 
+gaspi_return_t combine_bits(gaspi_const_pointer_t a, gaspi_const_pointer_t b, gaspi_pointer_t out,
+                            gaspi_reduce_state_t, gaspi_number_t num, gaspi_size_t,
+                            gaspi_timeout_t) {
+  const auto *x = static_cast<const unsigned char*>(a), *y = static_cast<const unsigned char*>(b);
+  for (gaspi_number_t i = 0; i < num; ++i)
+    static_cast<unsigned char*>(out)[i] = static_cast<unsigned char>(x[i] | y[i]);
+  return GASPI_SUCCESS;
+}
+
 template <typename T>
 void check_type(gaspi_datatype_t type) {
   constexpr gaspi_number_t kNum = 5;
@@ -133,6 +142,51 @@ SPEC_CASE(collectives, allreduce_user) {
   CHECK_OK(gaspi_allreduce_buf_size(&bytes));
   CHECK_EQ(gaspi_allreduce_user(own, out, 2, bytes, larger, &calls, GASPI_GROUP_ALL, kLong),
            GASPI_ERR_INV_SIZE);
+}
+
+// Catches: a number of elements that is limited by more than their bytes (11.4.1).
+SPEC_CASE(collectives, allreduce_user_of_many) {
+  gaspi_size_t bytes = 0;
+  CHECK_OK(gaspi_allreduce_buf_size(&bytes));
+  std::vector<unsigned char> own(bytes + 1, static_cast<unsigned char>(1u << job().rank % 8)),
+      all(bytes);
+  unsigned expected = 0;
+  for (gaspi_rank_t r = 0; r < job().size; ++r) expected |= 1u << r % 8;
+  const auto reduce = [&](gaspi_number_t num) {
+    return gaspi_allreduce_user(own.data(), all.data(), num, 1, combine_bits, nullptr,
+                                GASPI_GROUP_ALL, kLong);
+  };
+  CHECK_OK(reduce(static_cast<gaspi_number_t>(bytes)));
+  CHECK_EQ(all.front(), expected);
+  CHECK_EQ(all.back(), expected);
+  CHECK_EQ(reduce(static_cast<gaspi_number_t>(bytes + 1)), GASPI_ERR_INV_SIZE);
+}
+
+// Catches: operands that are taken later than by the first call (11.3.1), and another reduction
+// that is taken for the next call of the one that timed out.
+SPEC_CASE(collectives, allreduce_begun_early, 2) {
+  for (gaspi_rank_t r = 0; r < job().size; ++r) {
+    int own[2] = {5, 7}, sum[2] = {};
+    const auto reduce = [&](gaspi_number_t num, gaspi_timeout_t timeout) {
+      return gaspi_allreduce(own, sum, num, GASPI_OP_SUM, GASPI_TYPE_INT, GASPI_GROUP_ALL, timeout);
+    };
+    if (job().rank == r) {
+      CHECK_EQ(reduce(1, GASPI_TEST), GASPI_TIMEOUT);  // the others are not told yet
+      own[0] = 1000;
+      CHECK_EQ(reduce(2, GASPI_TEST), GASPI_ERR_ACTIVE_COLL);
+      for (gaspi_rank_t to = 0; to < job().size; ++to) {
+        if (to != r) CHECK_OK(gaspi_notify(0, to, r, 1, 0, kLong));
+      }
+    } else {
+      CHECK_EQ(take_note(0, r), 1u);
+    }
+    CHECK_OK(reduce(1, kLong));
+    CHECK_EQ(sum[0], 5 * job().size);
+    CHECK_OK(reduce(2, kLong));
+    CHECK_EQ(sum[0], 5 * (job().size - 1) + 1000);
+    CHECK_EQ(sum[1], 7 * job().size);
+    CHECK_OK(gaspi_wait(0, kLong));
+  }
 }
 
 // Catches: a barrier that lets a member through early, or forgets a call that timed out; a

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +16,9 @@
 #include <vector>
 
 #include "bench/raw/device_access.h"
-#include "testing.h"
+#include "survivors.h"
+
+using namespace spec;
 
 namespace {
 
@@ -26,22 +27,12 @@ constexpr gaspi_segment_id_t kHost = 0, kDevice = 1;
 constexpr size_t kPiece = size_t{1} << 19, kSegment = 4 * kPiece;
 constexpr gaspi_queue_id_t kPuts = 0, kGets = 1;
 
-gaspi_rank_t me, all;
 char* host;
 void* device;
-std::atomic<int> failures{0};
-
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "rank %u: device_failure.cpp:%d: not true: %s\n", me, line, text);
-  failures.fetch_add(1);
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
 
 void start() {
   EXPECT(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
-  gaspi_proc_rank(&me);
-  gaspi_proc_num(&all);
+  introduce_oneself();
   EXPECT(gaspi_segment_create(kHost, kSegment, GASPI_GROUP_ALL, GASPI_BLOCK,
                               GASPI_MEM_INITIALIZED) == GASPI_SUCCESS);
   gaspi_pointer_t base = nullptr;
@@ -62,7 +53,7 @@ void meet_at_victim() {
     return;
   }
   for (gaspi_rank_t r = 0; r < all; ++r) {
-    if (r != me) EXPECT(spec::take_note(kHost, kFirst + r) == 1);
+    if (r != me) EXPECT(take_note(kHost, kFirst + r) == 1);
   }
 }
 
@@ -75,18 +66,12 @@ void begin(gaspi_rank_t rank) {
   }
 }
 
-bool is_corrupt(gaspi_rank_t rank) {
-  std::vector<gaspi_state_t> states(all);
-  EXPECT(gaspi_state_vec_get(states.data()) == GASPI_SUCCESS);
-  return states[rank] == GASPI_STATE_CORRUPT;
-}
-
 void die(const std::string& what, unsigned after) {
   for (gaspi_rank_t r = 0; r < all; ++r) {
     if (r != me) begin(r);
   }
-  const double end = spec::seconds_now() + after * 1e-6;
-  while (spec::seconds_now() < end) {
+  const double end = seconds_now() + after * 1e-6;
+  while (seconds_now() < end) {
     if (what == "asleep") {
       ::usleep(1000);
     } else {
@@ -102,8 +87,8 @@ void go_on() {
   const auto next = static_cast<gaspi_rank_t>(me == 0 ? 2 : 0);
   begin(kVictim);
   begin(next);
-  const double end = spec::seconds_now() + 60;
-  while (!is_corrupt(kVictim) && spec::seconds_now() < end) gaspi_wait(kPuts, 10);
+  const double end = seconds_now() + 60;
+  while (!is_corrupt(kVictim) && seconds_now() < end) gaspi_wait(kPuts, 10);
   EXPECT(is_corrupt(kVictim));
   for (const gaspi_queue_id_t queue : {kPuts, kGets}) {
     EXPECT(gaspi_wait(queue, 60000) != GASPI_TIMEOUT);
@@ -127,7 +112,7 @@ void go_on() {
   }
   // Nobody leaves while the other one still needs it.
   EXPECT(gaspi_notify(kHost, next, 0, 1, kPuts, GASPI_BLOCK) == GASPI_SUCCESS);
-  EXPECT(spec::take_note(kHost, 0) == 1);
+  EXPECT(take_note(kHost, 0) == 1);
   EXPECT(gaspi_wait(kPuts, 60000) == GASPI_SUCCESS);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }

@@ -7,58 +7,38 @@
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
 //   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
+//   spec_gaspi_failure busy usec        the same so many microseconds later, with the others in the
+//                                       middle of collectives
 #include <dirent.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "testing.h"
+#include "survivors.h"
+
+using namespace spec;
 
 namespace {
 
-gaspi_rank_t me, all;
 unsigned g_point = 3;
 long g_moment = -1;  // microseconds
-std::atomic<int> failures{0};
-
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "rank %u: failure.cpp:%d: not true: %s\n", me, line, text);
-  failures.fetch_add(1);
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
-
-// What later steps rely on: the process ends, so that the others notice instead of waiting.
-void require(bool condition, const char* text, int line) {
-  expect(condition, text, line);
-  if (!condition) ::_exit(1);
-}
-#define REQUIRE(condition) require((condition), #condition, __LINE__)
 
 constexpr gaspi_rank_t kVictim = 1;
 constexpr size_t kSegment = 1u << 18;
-constexpr double kPatience = 60;  // seconds: longer than any machine takes to notice
-
-bool is_corrupt(gaspi_rank_t rank) {
-  std::vector<gaspi_state_t> states(all);
-  gaspi_state_vector_t vector = states.data();
-  EXPECT(gaspi_state_vec_get(vector) == GASPI_SUCCESS);
-  return states[rank] == GASPI_STATE_CORRUPT;
-}
 
 // The victim's last words: the time, to everybody.
 constexpr gaspi_offset_t kLastWords = 250000;
 
 void die_if(unsigned now, unsigned point, char* base) {
   if (me != kVictim || now != point) return;
-  const double time = spec::seconds_now();
+  const double time = seconds_now();
   std::memcpy(base + kLastWords, &time, sizeof time);
   for (gaspi_rank_t r = 0; r < all; ++r)
     if (r != me) gaspi_write(0, kLastWords, r, 0, kLastWords, sizeof time, 1, 1000);
@@ -66,30 +46,30 @@ void die_if(unsigned now, unsigned point, char* base) {
   ::raise(SIGKILL);
 }
 
-// How long after those a call has said that it failed; said, not judged: a machine may be busy.
+// How long this thread has been ready to run without a processor, since it began; 0 where the
+// system does not say.
+double seconds_without_processor() {
+  std::ifstream in("/proc/thread-self/schedstat");
+  double ran = 0, waited = 0;
+  in >> ran >> waited;
+  return waited * 1e-9;
+}
+double waited_before = 0;  // when the last step began
+
+// How long after those a call has said that it failed, and what a busy machine has to do with it;
+// said, not judged.
 void tell_delay(const char* base) {
   double then = 0;
   std::memcpy(&then, base + kLastWords, sizeof then);
   if (then == 0) return;
-  std::printf("rank %u: noticed after %.1f ms\n", me, (spec::seconds_now() - then) * 1e3);
+  std::printf("rank %u: noticed after %.1f ms, at most %.1f of them without a processor\n", me,
+              (seconds_now() - then) * 1e3, (seconds_without_processor() - waited_before) * 1e3);
   std::fflush(stdout);
-}
-
-// Calls until it is over, in portions of 10 ms; GASPI_TIMEOUT when it never is.
-template <typename Call>
-gaspi_return_t in_portions(Call&& call) {
-  const double end = spec::seconds_now() + kPatience;
-  gaspi_return_t result;
-  do {
-    result = call(gaspi_timeout_t{10});
-  } while (result == GASPI_TIMEOUT && spec::seconds_now() < end);
-  return result;
 }
 
 void start() {
   EXPECT(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
-  gaspi_proc_rank(&me);
-  gaspi_proc_num(&all);
+  introduce_oneself();
   EXPECT(gaspi_segment_create(0, kSegment, GASPI_GROUP_ALL, GASPI_BLOCK, GASPI_MEM_INITIALIZED) ==
          GASPI_SUCCESS);
 }
@@ -101,13 +81,14 @@ void meet_at_victim() {
     return;
   }
   for (gaspi_rank_t r = 0; r < all; ++r)
-    if (r != me) EXPECT(spec::take_note(0, 100u + r) == 1);
+    if (r != me) EXPECT(take_note(0, 100u + r) == 1);
 }
 
 // Work that touches everything, until the failure shows. The victim dies before step `point`.
 void work_until_failure(unsigned point, char* base) {
   for (unsigned i = 0; i < 100000; ++i) {
     die_if(i, point, base);
+    waited_before = seconds_without_processor();
     const auto next = static_cast<gaspi_rank_t>((me + 1) % all);
     gaspi_return_t results[4];
     std::memset(base, static_cast<int>(i), 20000);
@@ -134,8 +115,8 @@ void work_until_failure(unsigned point, char* base) {
 // The survivors, without the victim: queues are purged, a group commits, and work goes on over
 // segments that kept their data.
 void go_on(char* base) {
-  const double end = spec::seconds_now() + kPatience;
-  while (!is_corrupt(kVictim) && spec::seconds_now() < end) ::usleep(1000);
+  const double end = seconds_now() + kPatience;
+  while (!is_corrupt(kVictim) && seconds_now() < end) ::usleep(1000);
   for (gaspi_rank_t r = 0; r < all; ++r) EXPECT(is_corrupt(r) == (r == kVictim));
   EXPECT(gaspi_write(0, 0, kVictim, 0, 0, 8, 0, GASPI_BLOCK) == GASPI_ERROR);
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERROR);
@@ -167,7 +148,7 @@ void go_on(char* base) {
     next = static_cast<gaspi_rank_t>((next + 1) % all);
   } while (next == kVictim);
   EXPECT(gaspi_write_notify(0, 200000, next, 6, 64, 100, 3, 7, 0, GASPI_BLOCK) == GASPI_SUCCESS);
-  EXPECT(spec::take_note(6, 3) == 7);
+  EXPECT(take_note(6, 3) == 7);
   EXPECT(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
   EXPECT(gaspi_barrier(survivors, GASPI_BLOCK) == GASPI_SUCCESS);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
@@ -200,8 +181,8 @@ class Stopped {
  public:
   explicit Stopped(int pid) : pid_(pid) {
     REQUIRE(pid > 0 && ::kill(pid, SIGSTOP) == 0);
-    const double end = spec::seconds_now() + kPatience;
-    while (!process_is_stopped(pid) && spec::seconds_now() < end) ::usleep(1000);
+    const double end = seconds_now() + kPatience;
+    while (!process_is_stopped(pid) && seconds_now() < end) ::usleep(1000);
     EXPECT(process_is_stopped(pid));
   }
   ~Stopped() { ::kill(pid_, SIGCONT); }
@@ -212,6 +193,13 @@ class Stopped {
   int pid_;
 };
 
+constexpr gaspi_rank_t kThird = 2;
+
+void receive_from(gaspi_rank_t sender) {
+  gaspi_rank_t from = 99;
+  REQUIRE(gaspi_passive_receive(0, 128, &from, 8, 60000) == GASPI_SUCCESS && from == sender);
+}
+
 // What rank 0 sees of a rank that is stopped: time-outs, and no failure.
 void look_at_stopped(int pid) {
   const Stopped victim(pid);
@@ -220,6 +208,7 @@ void look_at_stopped(int pid) {
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, kWhile) == GASPI_TIMEOUT);
   EXPECT(gaspi_passive_send(0, 0, kVictim, 8, kWhile) == GASPI_TIMEOUT);
   EXPECT(!is_corrupt(kVictim));
+  receive_from(kThird);  // the stopped one's message came first, but cannot be had
 }
 
 // Calls end with a time-out while a rank is stopped, and go on when it does. The rank enters the
@@ -231,7 +220,10 @@ void stop_one() {
   gaspi_pointer_t base = nullptr;
   gaspi_segment_ptr(0, &base);
   static_cast<int*>(base)[0] = ::getpid();
+  // It has a message for rank 0, and so has another rank, later.
+  if (me == kVictim) EXPECT(gaspi_passive_send(0, 192, 0, 8, GASPI_TEST) == GASPI_TIMEOUT);
   REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me == kThird) REQUIRE(gaspi_passive_send(0, 0, 0, 8, 60000) == GASPI_SUCCESS);
   if (me == 0) {
     REQUIRE(gaspi_read(0, 64, kVictim, 0, 0, 4, 0, GASPI_BLOCK) == GASPI_SUCCESS);
     REQUIRE(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
@@ -240,27 +232,28 @@ void stop_one() {
             GASPI_SUCCESS);
     REQUIRE(gaspi_notify(0, kVictim, kWasStopped, 1, 0, GASPI_BLOCK) == GASPI_SUCCESS);
   }
-  if (me == kVictim) REQUIRE(spec::take_note(0, kWasStopped) == 1);
+  if (me == kVictim) REQUIRE(take_note(0, kWasStopped) == 1);
   REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_barrier(GASPI_GROUP_ALL, t); }) ==
           GASPI_SUCCESS);
-  gaspi_rank_t from = 99;
   if (me == kVictim) {
-    REQUIRE(gaspi_passive_receive(0, 128, &from, 8, 60000) == GASPI_SUCCESS && from == 0);
+    REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_passive_send(0, 192, 0, 8, t); }) ==
+            GASPI_SUCCESS);
+    receive_from(0);
   }
-  if (me == 0) REQUIRE(gaspi_passive_send(0, 0, kVictim, 8, 60000) == GASPI_SUCCESS);
+  if (me == 0) {
+    receive_from(kVictim);
+    REQUIRE(gaspi_passive_send(0, 0, kVictim, 8, 60000) == GASPI_SUCCESS);
+  }
   REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
 // Started, while rank 1 died right behind its own start: nobody waits for it, here or at the end.
 void lose_at_start() {
   REQUIRE(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
-  gaspi_proc_rank(&me);
-  gaspi_proc_num(&all);
-  gaspi_number_t incarnation = 0;
-  EXPECT(gaspi_proc_incarnation(me, &incarnation) == GASPI_SUCCESS);
+  introduce_oneself();
   // A replacement is in no group yet.
   EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_barrier(GASPI_GROUP_ALL, t); }) ==
-         (incarnation > 1 ? GASPI_ERR_INV_GROUP : GASPI_ERROR));
+         (own_incarnation > 1 ? GASPI_ERR_INV_GROUP : GASPI_ERROR));
   EXPECT(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
@@ -279,10 +272,26 @@ void interrupt_others() {
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
+// The others are in and out of the library when they are interrupted, and leave from there.
+void interrupt_busy_ones() {
+  start();
+  ::signal(SIGINT, leave_on_signal);
+  gaspi_group_t others = 0;
+  REQUIRE(gaspi_group_create(&others) == GASPI_SUCCESS);
+  for (gaspi_rank_t r = 1; r < all; ++r) REQUIRE(gaspi_group_add(others, r) == GASPI_SUCCESS);
+  if (me != 0) REQUIRE(gaspi_group_commit(others, GASPI_BLOCK) == GASPI_SUCCESS);
+  REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  while (me != 0) REQUIRE(gaspi_barrier(others, GASPI_BLOCK) == GASPI_SUCCESS);
+  ::usleep(static_cast<useconds_t>(g_moment));
+  for (gaspi_rank_t r = 1; r < all; ++r) EXPECT(gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+}
+
 }  // namespace
 
 // Catches: survivors that hang, die too, take the wrong rank for dead, lose their memory, or cannot
-// go on; calls that wait for a stopped rank beyond their time; a kill that is not carried out.
+// go on; calls that wait for a stopped rank beyond their time, or for it instead of for others; a
+// kill that is not carried out.
 SPEC_CASE(failure, of_a_process) {
   start();
   gaspi_pointer_t base = nullptr;
@@ -307,6 +316,9 @@ int main(int argc, char** argv) {
     lose_at_start();
   } else if (what == "interrupted") {
     interrupt_others();
+  } else if (what == "busy") {
+    g_moment = argc > 2 ? std::atol(argv[2]) : 0;
+    interrupt_busy_ones();
   } else {
     if (what == "at") g_moment = argc > 2 ? std::atol(argv[2]) : 0;
     g_point = what == "at" ? ~0u : argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 3;

@@ -2,6 +2,7 @@
 #include <PGASPI.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <string>
@@ -47,6 +48,19 @@ SPEC_CASE(info, getters) {
   CHECK(network == GASPI_IB || network == GASPI_ROCE || network == GASPI_ETHERNET ||
         network == GASPI_OFI);
   CHECK_EQ(gaspi_group_max(nullptr), GASPI_ERR_NULLPTR);
+}
+
+// Catches: a wish that is answered as if it had been granted. SPEC_NETWORK: what the configuration
+// of the job chooses.
+SPEC_CASE(info, network) {
+  gaspi_config_t c;
+  CHECK_OK(gaspi_config_get(&c));
+  gaspi_network_t network;
+  CHECK_OK(gaspi_network_type(&network));
+  CHECK_EQ(network, c.network);
+  const char* const chosen = std::getenv("SPEC_NETWORK");
+  if (chosen == nullptr) return skip_case("SPEC_NETWORK does not say what is chosen");
+  CHECK_EQ(static_cast<int>(network), job().size == 1 ? GASPI_ETHERNET : std::atoi(chosen));
 }
 
 // Catches: a clock that stands still, goes back, or counts in another unit.
@@ -181,6 +195,12 @@ SPEC_CASE(info, statistics) {
   const auto none = GASPI_STATISTIC_ARGUMENT_NONE;
   CHECK_OK(gaspi_statistic_counter_get(written, none, &value));
   CHECK_EQ(value, 0u);
+  CHECK_OK(gaspi_statistic_verbosity_level(1));
+  CHECK_OK(gaspi_write(0, 0, job().peer(), 0, 64, 40, 0, kLong));
+  CHECK_OK(gaspi_statistic_counter_get(to, static_cast<gaspi_statistic_argument_t>(job().peer()),
+                                       &value));
+  CHECK_EQ(value, 0u);  // it needs more
+  CHECK_OK(gaspi_statistic_counter_reset(written));
   CHECK_OK(gaspi_statistic_verbosity_level(2));
   CHECK_OK(gaspi_write(0, 0, job().peer(), 0, 64, 40, 0, kLong));
   CHECK_OK(gaspi_statistic_verbosity_level(0));

@@ -53,7 +53,16 @@ SPEC_CASE(process, disconnect, 2) {
   if (pair && job().rank < other) CHECK_OK(gaspi_disconnect(other, kLong));  // superfluous
   barrier();
   if (pair) {
+    gaspi_segment_id_t id = 0;
+    gaspi_offset_t offset = 64;
+    gaspi_size_t size = 8;
     CHECK_EQ(gaspi_write(0, 0, other, 0, 64, 8, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_read(0, 0, other, 0, 64, 8, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_notify(0, other, 0, 1, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_write_notify(0, 0, other, 0, 64, 8, 0, 1, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_read_notify(0, 0, other, 0, 64, 8, 0, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_write_list(1, &id, &offset, other, &id, &offset, &size, 0, kLong), GASPI_ERROR);
+    CHECK_EQ(gaspi_read_list(1, &id, &offset, other, &id, &offset, &size, 0, kLong), GASPI_ERROR);
     gaspi_atomic_value_t old;
     CHECK_EQ(gaspi_atomic_fetch_add(0, 0, other, 1, &old, kLong), GASPI_ERROR);
     CHECK_EQ(gaspi_passive_send(0, 0, other, 8, kLong), GASPI_ERROR);

@@ -125,6 +125,41 @@ SPEC_CASE(segments, created_again) {
   }
 }
 
+// Catches: members that wait for one that could not create its part, or go on without it; a
+// creation after that which is mistaken for it; a segment that can be used before all have it.
+SPEC_CASE(segments, creation_that_fails_in_one, 2) {
+  static char mine[4096];
+  for (gaspi_rank_t r = 0; r < job().size; ++r) {
+    const bool has_it = job().rank == r;
+    if (has_it) CHECK_OK(gaspi_segment_alloc(10, 64, GASPI_ALLOC_DEFAULT));
+    CHECK_EQ(gaspi_segment_create(10, 4096, GASPI_GROUP_ALL, kLong, GASPI_ALLOC_DEFAULT),
+             has_it ? GASPI_ERR_INV_SEG : GASPI_ERROR);
+    CHECK_EQ(gaspi_segment_use(10, mine, sizeof mine, GASPI_GROUP_ALL, kLong, 0),
+             has_it ? GASPI_ERR_INV_SEG : GASPI_ERROR);
+    gaspi_pointer_t base = nullptr;
+    CHECK_EQ(gaspi_segment_ptr(10, &base), has_it ? GASPI_SUCCESS : GASPI_ERR_INV_SEG);
+    if (has_it) CHECK_OK(gaspi_segment_delete(10));
+    // One alone begins: it has nothing yet, and may give up.
+    if (has_it) {
+      CHECK_EQ(gaspi_segment_create(10, 128, GASPI_GROUP_ALL, GASPI_TEST, GASPI_ALLOC_DEFAULT),
+               GASPI_TIMEOUT);
+      CHECK_EQ(gaspi_segment_ptr(10, &base), GASPI_ERR_INV_SEG);
+      CHECK_OK(gaspi_segment_delete(10));
+      for (gaspi_rank_t to = 0; to < job().size; ++to) {
+        if (to != r) CHECK_OK(gaspi_notify(0, to, r, 1, 0, kLong));
+      }
+    } else {
+      CHECK_EQ(take_note(0, r), 1u);
+      CHECK_EQ(gaspi_segment_create(10, 128, GASPI_GROUP_ALL, kLong, GASPI_ALLOC_DEFAULT),
+               GASPI_ERROR);
+    }
+    CHECK_OK(gaspi_segment_create(10, 4096, GASPI_GROUP_ALL, kLong, GASPI_ALLOC_DEFAULT));
+    write_around(10, 4088);
+    CHECK_OK(gaspi_segment_delete(10));
+    barrier();
+  }
+}
+
 // Catches: a limit that is not kept, and one that is not reached.
 SPEC_CASE(segments, as_many_as_there_can_be) {
   gaspi_number_t most = 0, now = 0;

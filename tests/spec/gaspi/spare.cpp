@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,43 +20,19 @@
 #include <thread>
 #include <vector>
 
-#include "testing.h"
+#include "survivors.h"
+
+using namespace spec;
 
 namespace {
 
-gaspi_rank_t me, all;
-gaspi_number_t own_incarnation = 0;
 gaspi_pointer_t base;
 
-constexpr double kPatience = 100;  // seconds: longer than any machine takes
 constexpr size_t kSegment = 1u << 16;
-constexpr gaspi_timeout_t kPortion = 10;
-
-// A failed check ends the process, so that nobody waits for it.
-void require(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "rank %u.%u: spare.cpp:%d: not true: %s\n", me, own_incarnation, line, text);
-  ::_exit(1);
-}
-#define REQUIRE(condition) require((condition), #condition, __LINE__)
-
-template <typename Call>
-gaspi_return_t in_portions(Call&& call) {
-  const double end = spec::seconds_now() + kPatience;
-  gaspi_return_t result;
-  do {
-    result = call(kPortion);
-  } while (result == GASPI_TIMEOUT && spec::seconds_now() < end);
-  return result;
-}
 
 unsigned corrupt_ranks() {
-  std::vector<gaspi_state_t> states(all);
-  gaspi_state_vector_t vector = states.data();
-  REQUIRE(gaspi_state_vec_get(vector) == GASPI_SUCCESS);
-  unsigned count = 0;
-  for (const gaspi_state_t s : states) count += s == GASPI_STATE_CORRUPT;
-  return count;
+  const std::vector<gaspi_state_t> now = states();
+  return static_cast<unsigned>(std::count(now.begin(), now.end(), GASPI_STATE_CORRUPT));
 }
 
 gaspi_rank_t victim_of(unsigned round) {
@@ -93,10 +70,10 @@ bool meet_all() {
 // Everybody, old and new: until all are there, the group is committed and the segments are known.
 // Returns the round that the old ones are in.
 unsigned recover(unsigned round) {
-  const double end = spec::seconds_now() + kPatience;
-  while (spec::seconds_now() < end) {
+  const double end = seconds_now() + kPatience;
+  while (seconds_now() < end) {
     // GASPI_ERROR: somebody is not there yet, or fails now.
-    while (corrupt_ranks() != 0 && spec::seconds_now() < end) ::usleep(1000);
+    while (corrupt_ranks() != 0 && seconds_now() < end) ::usleep(1000);
     if (gaspi_group_commit(GASPI_GROUP_ALL, kPortion) != GASPI_SUCCESS) continue;
     {
       const std::lock_guard lock(death_mutex);
@@ -118,7 +95,7 @@ void pass_round(unsigned round) {
     std::memset(bytes, static_cast<int>(16 * round + me + 1), size);
     REQUIRE(gaspi_write_notify(0, 0, next, 0, 30000, size, 5, round + 1, 0, 60000) ==
             GASPI_SUCCESS);
-    REQUIRE(spec::take_note(0, 5) == round + 1);
+    REQUIRE(take_note(0, 5) == round + 1);
     REQUIRE(bytes[30000 + size - 1] == static_cast<char>(16 * round + behind + 1));
     REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_wait(0, t); }) == GASPI_SUCCESS);
     REQUIRE(agree(1, GASPI_OP_SUM) == all);
@@ -164,8 +141,8 @@ void meet_failure(unsigned round, gaspi_queue_id_t queues) {
 
 // What is left when no spare is: the group of the survivors.
 void go_on_without(gaspi_rank_t victim) {
-  const double end = spec::seconds_now() + 1;
-  while (spec::seconds_now() < end) {
+  const double end = seconds_now() + 1;
+  while (seconds_now() < end) {
     REQUIRE(corrupt_ranks() <= 1);
     ::usleep(20000);
   }
@@ -191,12 +168,10 @@ void start(bool portions) {
       }()
                : gaspi_proc_init(GASPI_BLOCK);
   REQUIRE(result == GASPI_SUCCESS);
-  gaspi_proc_rank(&me);
-  gaspi_proc_num(&all);
-  REQUIRE(gaspi_proc_incarnation(me, &own_incarnation) == GASPI_SUCCESS);
-  REQUIRE(gaspi_proc_incarnation(all, &own_incarnation) == GASPI_ERR_INV_RANK);
+  introduce_oneself();
+  gaspi_number_t none = 0;
+  REQUIRE(gaspi_proc_incarnation(all, &none) == GASPI_ERR_INV_RANK);
   REQUIRE(gaspi_proc_incarnation(me, nullptr) == GASPI_ERR_NULLPTR);
-  REQUIRE(gaspi_proc_incarnation(me, &own_incarnation) == GASPI_SUCCESS);
 }
 
 // Dies, a while after the file has appeared, unless it has joined by then.
@@ -224,7 +199,7 @@ struct Plan {
 // Not before all others are done with the round: what they wait for would die with it.
 void await_others() {
   for (gaspi_rank_t r = 0; r < all; ++r)
-    if (r != me) REQUIRE(spec::take_note(0, 100u + r) == 1);
+    if (r != me) REQUIRE(take_note(0, 100u + r) == 1);
 }
 
 void die(const Plan& plan) {

@@ -3,18 +3,13 @@
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
-#include "testing.h"
+#include "survivors.h"
+
+using namespace spec;
 
 namespace {
-
-int failures = 0;
-void expect(bool condition, const char* text, int line) {
-  if (condition) return;
-  std::fprintf(stderr, "start.cpp:%d: not true: %s\n", line, text);
-  ++failures;
-}
-#define EXPECT(condition) expect((condition), #condition, __LINE__)
 
 template <typename... Arguments>
 gaspi_return_t with_zeros(gaspi_return_t (*call)(Arguments...)) {
@@ -86,38 +81,40 @@ const Call kOfWork[] = {CALL(gaspi_proc_num),
                         CALL(gaspi_proc_incarnation),
                         CALL(gaspi_segment_avail_local),
                         CALL(gaspi_segment_size)};
-// Those that may be called at any time, or answer what is configured.
-const Call kOfAnyTime[] = {CALL(gaspi_config_get),
-                           CALL(gaspi_group_max),
-                           CALL(gaspi_segment_max),
-                           CALL(gaspi_queue_num),
-                           CALL(gaspi_queue_size_max),
-                           CALL(gaspi_queue_max),
-                           CALL(gaspi_transfer_size_max),
-                           CALL(gaspi_notification_num),
-                           CALL(gaspi_passive_transfer_size_max),
-                           CALL(gaspi_atomic_max),
-                           CALL(gaspi_allreduce_buf_size),
-                           CALL(gaspi_allreduce_elem_max),
-                           CALL(gaspi_network_type),
-                           CALL(gaspi_build_infrastructure),
-                           CALL(gaspi_version),
-                           CALL(gaspi_time_get),
-                           CALL_OF(gaspi_time_ticks, gaspi_time_t*),
-                           CALL(gaspi_print_error),
-                           CALL(gaspi_error_message),
-                           CALL(gaspi_statistic_counter_max),
-                           CALL(gaspi_statistic_counter_info),
-                           CALL(gaspi_statistic_verbosity_level),
-                           CALL(gaspi_statistic_counter_reset),
-                           CALL(gaspi_pcontrol),
-                           CALL_OF(gaspi_initialized, gaspi_number_t*),
-                           CALL(gaspi_rw_list_elem_max),
-                           CALL(gaspi_transfer_size_min),
-                           CALL(gaspi_passive_transfer_size_min),
-                           CALL(gaspi_cpu_frequency),
-                           CALL(gaspi_numa_socket),
-                           CALL(gaspi_print_affinity_mask)};
+// Those that answer what is configured.
+const Call kOfConfiguration[] = {CALL(gaspi_group_max),
+                                 CALL(gaspi_segment_max),
+                                 CALL(gaspi_queue_num),
+                                 CALL(gaspi_queue_size_max),
+                                 CALL(gaspi_queue_max),
+                                 CALL(gaspi_transfer_size_max),
+                                 CALL(gaspi_notification_num),
+                                 CALL(gaspi_passive_transfer_size_max),
+                                 CALL(gaspi_atomic_max),
+                                 CALL(gaspi_allreduce_buf_size),
+                                 CALL(gaspi_allreduce_elem_max),
+                                 CALL(gaspi_network_type),
+                                 CALL(gaspi_build_infrastructure),
+                                 CALL(gaspi_rw_list_elem_max),
+                                 CALL(gaspi_transfer_size_min),
+                                 CALL(gaspi_passive_transfer_size_min)};
+// Those of any phase (13 and 14), and of none.
+const Call kOfAnyPhase[] = {CALL(gaspi_config_get),
+                            CALL(gaspi_version),
+                            CALL(gaspi_time_get),
+                            CALL_OF(gaspi_time_ticks, gaspi_time_t*),
+                            CALL(gaspi_print_error),
+                            CALL(gaspi_error_message),
+                            CALL(gaspi_statistic_counter_max),
+                            CALL(gaspi_statistic_counter_info),
+                            CALL(gaspi_statistic_verbosity_level),
+                            CALL(gaspi_statistic_counter_get_long),
+                            CALL(gaspi_statistic_counter_reset),
+                            CALL(gaspi_pcontrol),
+                            CALL_OF(gaspi_initialized, gaspi_number_t*),
+                            CALL(gaspi_cpu_frequency),
+                            CALL(gaspi_numa_socket),
+                            CALL(gaspi_print_affinity_mask)};
 
 // Before the start and after the end: an error, and no crash, whatever the arguments.
 void outside_of_work() {
@@ -126,9 +123,14 @@ void outside_of_work() {
     if (result != GASPI_ERR_NOINIT) std::fprintf(stderr, "%s answers %d\n", c.name, result);
     EXPECT(result == GASPI_ERR_NOINIT);
   }
-  for (const Call& c : kOfAnyTime) {
+  for (const Call& c : kOfConfiguration) {
     const gaspi_return_t result = c.call();
     EXPECT(result != GASPI_TIMEOUT && result != GASPI_QUEUE_FULL);
+  }
+  for (const Call& c : kOfAnyPhase) {
+    const gaspi_return_t result = c.call();
+    if (result == GASPI_ERR_NOINIT) std::fprintf(stderr, "%s is refused\n", c.name);
+    EXPECT(result != GASPI_ERR_NOINIT && result != GASPI_TIMEOUT && result != GASPI_QUEUE_FULL);
   }
   gaspi_state_t state = GASPI_STATE_HEALTHY;
   gaspi_state_vector_t states = &state;
@@ -138,6 +140,34 @@ void outside_of_work() {
   EXPECT(gaspi_segment_ptr(0, &pointer) == GASPI_ERR_NOINIT && pointer == nullptr);
   gaspi_printf("printed outside\n");
   gaspi_printf_to(0, "printed outside\n");
+}
+
+// The counter of barriers, by its name.
+gaspi_number_t barriers_counted() {
+  gaspi_statistic_counter_t most = 0;
+  EXPECT(gaspi_statistic_counter_max(&most) == GASPI_SUCCESS);
+  gaspi_number_t value = 99;
+  for (gaspi_statistic_counter_t c = 0; c < most; ++c) {
+    gaspi_statistic_argument_t argument;
+    gaspi_string_t name = nullptr, text = nullptr;
+    gaspi_number_t level = 0;
+    EXPECT(gaspi_statistic_counter_info(c, &argument, &name, &text, &level) == GASPI_SUCCESS);
+    if (std::string(name) != "barriers") continue;
+    EXPECT(gaspi_statistic_counter_get(c, argument, &value) == GASPI_SUCCESS);
+  }
+  return value;
+}
+
+// Passive sends that nobody receives, to oneself: as many as the queue was asked to take.
+void fill_passive_queue(gaspi_rank_t rank, unsigned places) {
+  for (unsigned i = 0; i < places; ++i) {
+    EXPECT(gaspi_passive_send(3, i, rank, 8, GASPI_TEST) == GASPI_TIMEOUT);
+  }
+  EXPECT(gaspi_passive_send(3, places, rank, 8, GASPI_TEST) == GASPI_ERROR);
+  EXPECT(gaspi_passive_send(3, 0, rank, 8, GASPI_TEST) == GASPI_TIMEOUT);  // it has its place
+  EXPECT(gaspi_passive_queue_purge(GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_passive_send(3, places, rank, 8, GASPI_TEST) == GASPI_TIMEOUT);
+  EXPECT(gaspi_passive_queue_purge(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
 }  // namespace
@@ -176,6 +206,8 @@ SPEC_CASE(start, life_of_a_process) {
   outside_of_work();
   float version = 0;
   EXPECT(gaspi_version(&version) == GASPI_SUCCESS);
+  EXPECT(gaspi_statistic_verbosity_level(1) == GASPI_SUCCESS);  // counts from the start
+  EXPECT(barriers_counted() == 0);
 
   gaspi_return_t result = gaspi_proc_init(GASPI_TEST);
   for (int i = 0; result == GASPI_TIMEOUT && i < 100000; ++i) result = gaspi_proc_init(1);
@@ -197,6 +229,7 @@ SPEC_CASE(start, life_of_a_process) {
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
   // gaspi_segment_alloc leaves a segment to the end of the process.
   EXPECT(gaspi_segment_alloc(3, 100, GASPI_ALLOC_DEFAULT) == GASPI_SUCCESS);
+  fill_passive_queue(rank, 3);
   if (rank == num - 1) ::usleep(100000);  // the others' end has to wait
   do {
     result = gaspi_proc_term(rank % 2 == 0 ? GASPI_TEST : 3);
@@ -204,6 +237,7 @@ SPEC_CASE(start, life_of_a_process) {
   EXPECT(result == GASPI_SUCCESS);
   EXPECT(gaspi_proc_rank(&rank) == GASPI_ERR_NOINIT);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_ERR_NOINIT);
+  EXPECT(barriers_counted() == 1);
   outside_of_work();
   EXPECT(gaspi_proc_init(GASPI_BLOCK) == GASPI_ERROR);  // once per process
   EXPECT(gaspi_initialized(&number) == GASPI_SUCCESS && number == 0);

@@ -285,6 +285,33 @@ SPEC_CASE(transfer, threads) {
         return;
 }
 
+// Catches: a queue whose requests wait until another one, which is always full, has none (8.1).
+SPEC_CASE(transfer, queues_are_served_fairly) {
+  constexpr size_t kMuch = 100000;
+  constexpr unsigned kRounds = 50;
+  std::atomic<bool> over{false};
+  std::atomic<unsigned> wrong{0};
+  std::thread flood([&] {
+    while (!over.load()) {
+      const gaspi_return_t result = gaspi_write(0, 200000, job().peer(), 0, 400000, kMuch, 0, 100);
+      if (result == GASPI_QUEUE_FULL) {
+        if (gaspi_wait(0, kLong) != GASPI_SUCCESS) wrong.fetch_add(1);
+      } else if (result != GASPI_SUCCESS && result != GASPI_TIMEOUT) {
+        wrong.fetch_add(1);
+      }
+    }
+  });
+  for (unsigned i = 0; i < kRounds; ++i) {
+    CHECK_OK(gaspi_write_notify(0, 0, job().peer(), 0, 64, 8, i, i + 1, 1, kLong));
+    CHECK_EQ(take_note(0, i), i + 1);
+    CHECK_OK(gaspi_wait(1, kLong));
+  }
+  over.store(true);
+  flood.join();
+  CHECK_EQ(wrong.load(), 0u);
+  CHECK_OK(gaspi_wait(0, kLong));
+}
+
 // Catches: a mistake that reaches another process, or has another name than it should.
 SPEC_CASE(transfer, mistakes) {
   const gaspi_rank_t other = job().peer();
