@@ -173,6 +173,9 @@ uint32_t poll_once() {
   ThreadState& thread = thread_state();
   if (__builtin_expect(thread.in_poll, 0)) return 0;
   thread.in_poll = true;
+  if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal) {
+    client_polled.store(true, std::memory_order_relaxed);
+  }
   uint32_t events = 0;
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();

@@ -1,6 +1,7 @@
 // Polling: one pass over everything that can move forward.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
@@ -8,6 +9,10 @@ namespace causeway {
 
 struct ConduitEp;
 class Endpoint;
+
+// A thread of the client's has polled since somebody last looked and took it back. Relaxed: a hint.
+// Written by polls that find it false alone, so that they share the line while it is true.
+inline std::atomic<bool> client_polled{false};
 
 // One pass over every conduit endpoint, pending emulated operations and collectives. Returns how
 // many things happened. From client context only; a nested call does nothing.

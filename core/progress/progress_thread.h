@@ -14,6 +14,9 @@ class Client;
 // and a client that needs the thread has started.
 bool progress_thread_configured();
 
+// The thread has been started: somebody polls while the program computes.
+bool progress_thread_runs();
+
 // At the end of the initialisation of every client: the first one that is to have the thread
 // starts it, or, with GEX_FLAG_DEFER_THREADS, prepares it for the client to start. Throws Error.
 void start_progress_thread(const Client& client);

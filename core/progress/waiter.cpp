@@ -19,6 +19,10 @@ namespace {
 constexpr uint32_t kHotSpins = 64;
 // So often is a team looked at between two polls of everything by who waits for its collective.
 constexpr uint32_t kTeamLooks = 8;
+// A poll in vain takes a microsecond or two, system calls included. One that took this long has moved
+// bytes: software providers receive a peer's puts, and push on large ones of this process, inside
+// of polls that report nothing before the end. Who naps then makes the other side wait.
+constexpr uint64_t kBusyPollNs = 5000;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
 // would cost as much. Yielding is timed: on a busy machine a yield is not over after a microsecond
@@ -71,7 +75,7 @@ bool Waiter::step_for(TeamRuns& team) {
 
 void Waiter::forget_idleness() {
   idle_ = naps_ = 0;
-  yields_end_ = 0;
+  yields_end_ = rested_ = 0;
 }
 
 void Waiter::step() {
@@ -96,8 +100,13 @@ void Waiter::rest() {
   if (mode != WaitMode::block) {
     const uint64_t now = now_ns();
     if (yields_end_ == 0) yields_end_ = now + p.yield_ns;
+    if (rested_ != 0 && now - rested_ > kBusyPollNs) {
+      yields_end_ = now + p.yield_ns;
+      naps_ = 0;
+    }
     if (mode == WaitMode::spin || now < yields_end_) {
       ::sched_yield();
+      rested_ = now_ns();
       return;
     }
   }
@@ -110,6 +119,7 @@ void Waiter::rest() {
   ++naps_;
   if (collectives) end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
+  rested_ = now_ns();
 }
 
 }  // namespace causeway

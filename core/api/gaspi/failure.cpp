@@ -5,6 +5,7 @@
 #include "api/gaspi/mailbox.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
+#include "api/gaspi/receipts.h"
 #include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
@@ -52,6 +53,7 @@ void purge_connections(Peer& base) {
 // Whatever waits for the rank's process ends now: a new one must not be taken for it.
 void forget_process(World& w, uint32_t rank) {
   w.mail->forget(rank);
+  w.receipts->forget(rank);
   {
     const std::lock_guard lock(w.process_mutex);
     for (auto& [key, state] : w.asked) {

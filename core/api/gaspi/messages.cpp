@@ -5,6 +5,7 @@
 #include "am/internal.h"
 #include "api/gaspi/mail.h"
 #include "api/gaspi/queue.h"
+#include "api/gaspi/receipts.h"
 #include "api/gaspi/world.h"
 #include "diag/log.h"
 #include "object/segment.h"
@@ -21,28 +22,37 @@ bool may_store(const Peer& from, uint64_t addr, size_t length) {
   return false;
 }
 
-void answer(Peer& from, const int32_t* cookie, bool well) {
-  const int32_t args[] = {static_cast<int32_t>(Message::done), cookie[0], cookie[1], well ? 1 : 0};
-  reply_internal(from, Internal::interface, args, 4, nullptr, 0);
+// Requests of this rank's that are complete: two arguments each, from `first` on.
+void take_receipts(const int32_t* args, unsigned first, unsigned nargs) {
+  for (unsigned i = first; i + 1 < nargs; i += 2) request_done(join_halves(args[i], args[i + 1]), true);
 }
 
-// args: 1-2 slot, 3 value, 4-5 cookie
-void on_note(Peer& from, const int32_t* args) {
+void answer(World& w, Peer& from, const int32_t* cookie, bool well) {
+  if (__builtin_expect(well, 1)) return w.receipts->owe(w, from, join_halves(cookie[0], cookie[1]));
+  const int32_t args[] = {static_cast<int32_t>(Message::refused), cookie[0], cookie[1]};
+  reply_internal(from, Internal::interface, args, 3, nullptr, 0);
+}
+
+// args: 1-2 slot, 3 value, 4-5 cookie, then receipts
+void on_note(World& w, Peer& from, const int32_t* args, unsigned nargs) {
+  take_receipts(args, kNoteArgs, nargs);
   const uint64_t slot = join_halves(args[1], args[2]);
   const bool well = may_store(from, slot, sizeof(uint64_t));
   if (well) store_note(slot, static_cast<uint32_t>(args[3]));
-  answer(from, args + 4, well);
+  answer(w, from, args + 4, well);
 }
 
-// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address
-void on_write_note(Peer& from, const int32_t* args, const void* payload, size_t length) {
+// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address, then receipts
+void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
+                   size_t length) {
+  take_receipts(args, kWriteNoteArgs, nargs);
   const uint64_t slot = join_halves(args[1], args[2]), addr = join_halves(args[6], args[7]);
   const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
   if (well) {
     if (length != 0) std::memcpy(reinterpret_cast<void*>(addr), payload, length);
     store_note(slot, static_cast<uint32_t>(args[3]));
   }
-  answer(from, args + 4, well);
+  answer(w, from, args + 4, well);
 }
 
 }  // namespace
@@ -54,11 +64,13 @@ void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
     case Message::piece:
       return on_piece(*w, from, args, nargs, payload, length);
     case Message::note:
-      return on_note(from, args);
+      return on_note(*w, from, args, nargs);
     case Message::write_note:
-      return on_write_note(from, args, payload, length);
+      return on_write_note(*w, from, args, nargs, payload, length);
     case Message::done:
-      return request_done(join_halves(args[1], args[2]), args[3] != 0);
+      return take_receipts(args, 1, nargs);
+    case Message::refused:
+      return request_done(join_halves(args[1], args[2]), false);
   }
 }
 

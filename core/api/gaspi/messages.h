@@ -12,8 +12,12 @@ enum class Message : uint8_t {
   piece,       // of a letter (mail.h)
   note,        // a notification for a slot here
   write_note,  // data and its notification
-  done,        // the answer to both: the request is complete
+  done,        // the answer to both (receipts.h)
+  refused,     // the answer where nothing was stored
 };
+
+// Arguments of a note and a write_note; receipts may follow.
+inline constexpr unsigned kNoteArgs = 6, kWriteNoteArgs = 8;
 
 // Internal::interface's handler. Runs inside delivery.
 void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);

@@ -4,6 +4,7 @@
 
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
+#include "api/gaspi/receipts.h"
 #include "api/gaspi/segment.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
@@ -180,6 +181,17 @@ void Queue::take_back(Request* request) {
 
 // ---- notifications ----
 
+cwy_status send_with_receipts(World& world, uint32_t rank, int32_t (&args)[CWYC_AM_MAX_ARGS],
+                              unsigned nargs, const void* payload, size_t length) {
+  const Receipts::Load load =
+      world.receipts->take(world, rank, args + nargs, CWYC_AM_MAX_ARGS - nargs);
+  const cwy_status status = try_send_internal(world.peer(rank), Internal::interface, args,
+                                              nargs + load.nargs, payload, length, false);
+  if (status == CWY_OK) return CWY_INPROGRESS;
+  world.receipts->give_back(world, rank, args + nargs, load);
+  return status;
+}
+
 cwy_status send_note(World& world, const Note& note, Request* request) {
   const FarSegment& s = *note.segment;
   const uint64_t slot = s.slots + note.id * sizeof(uint64_t);
@@ -190,11 +202,10 @@ cwy_status send_note(World& world, const Note& note, Request* request) {
   if (!world.may_send(note.rank, s.epoch)) return CWY_ERR_PEER_FAILED;
   const auto cookie = reinterpret_cast<uint64_t>(&request->op);
   hand_over(&request->op);
-  const int32_t args[] = {static_cast<int32_t>(Message::note), low_half(slot),   high_half(slot),
-                          static_cast<int32_t>(note.value),    low_half(cookie), high_half(cookie)};
-  const cwy_status status =
-      try_send_internal(world.peer(note.rank), Internal::interface, args, 6, nullptr, 0, false);
-  return status == CWY_OK ? CWY_INPROGRESS : status;
+  int32_t args[CWYC_AM_MAX_ARGS] = {static_cast<int32_t>(Message::note), low_half(slot),
+                                    high_half(slot),  static_cast<int32_t>(note.value),
+                                    low_half(cookie), high_half(cookie)};
+  return send_with_receipts(world, note.rank, args, kNoteArgs, nullptr, 0);
 }
 
 gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {

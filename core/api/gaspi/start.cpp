@@ -11,6 +11,7 @@
 #include "api/gaspi/group.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/process.h"
+#include "api/gaspi/receipts.h"
 #include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
@@ -191,6 +192,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
     w->config.network = chosen_network(rt);
     w->open.store(true, std::memory_order_release);
     start_progress_thread(*w->client);
+    if (progress_thread_runs()) w->receipts->let_wait();
     const gaspi_number_t topology = w->config.build_infrastructure;
     // A replacement is in no group of the others before all commit again (6.1).
     w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
@@ -262,7 +264,9 @@ gaspi_return_t farewell(World& w) {
   for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
   constexpr gaspi_timeout_t kPatience = 2000;
   Deadline patience(kPatience);
-  wait_for(patience, [&] { return mail_is_out(w) ? GASPI_SUCCESS : GASPI_TIMEOUT; });
+  wait_for(patience, [&] {
+    return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
+  });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
   // message of this process. With a dead rank there is no such barrier; and where one was replaced,
   // some may have left already, who saw it dead.

@@ -122,17 +122,16 @@ cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* 
   const uint64_t raddr = p.remote->base + p.remote_offset;
   const auto cookie = reinterpret_cast<uint64_t>(op);
   hand_over(op);
-  const int32_t args[] = {static_cast<int32_t>(Message::write_note),
-                          low_half(slot),
-                          high_half(slot),
-                          static_cast<int32_t>(note.value),
-                          low_half(cookie),
-                          high_half(cookie),
-                          low_half(raddr),
-                          high_half(raddr)};
-  const cwy_status status = try_send_internal(w.peer(note.rank), Internal::interface, args, 8,
-                                              p.size == 0 ? nullptr : address_of(p), p.size, false);
-  return status == CWY_OK ? CWY_INPROGRESS : status;
+  int32_t args[CWYC_AM_MAX_ARGS] = {static_cast<int32_t>(Message::write_note),
+                                    low_half(slot),
+                                    high_half(slot),
+                                    static_cast<int32_t>(note.value),
+                                    low_half(cookie),
+                                    high_half(cookie),
+                                    low_half(raddr),
+                                    high_half(raddr)};
+  return send_with_receipts(w, note.rank, args, kWriteNoteArgs,
+                            p.size == 0 ? nullptr : address_of(p), p.size);
 }
 
 }  // namespace

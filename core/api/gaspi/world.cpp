@@ -4,6 +4,7 @@
 #include "api/gaspi/mailbox.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
+#include "api/gaspi/receipts.h"
 #include "api/gaspi/segment.h"
 #include "diag/refusal.h"
 
@@ -24,6 +25,7 @@ World::World(const gaspi_config_t& wishes, uint32_t own, uint32_t ranks)
       segment_table(std::make_unique<Segments>(*this)),
       groups(std::make_unique<Groups>(*this)),
       passive(std::make_unique<Passive>(*this)),
+      receipts(std::make_unique<Receipts>(ranks)),
       leaving(new std::atomic<bool>[ranks]) {
   for (uint32_t r = 0; r < ranks; ++r) {
     usable[r].store(true, std::memory_order_relaxed);
@@ -43,11 +45,11 @@ World::~World() {
 
 uint32_t make_progress() {
   World* const w = g_receiver.load(std::memory_order_acquire);
+  if (w == nullptr || !w->open.load(std::memory_order_acquire)) return 0;
+  uint32_t moved = w->receipts->send(*w);
   // Relaxed: a hint; what is missed now is done by the next poll.
-  if (w == nullptr || !w->open.load(std::memory_order_acquire) ||
-      w->work.load(std::memory_order_relaxed) == 0)
-    return 0;
-  uint32_t moved = take_changes(*w);
+  if (w->work.load(std::memory_order_relaxed) == 0) return moved;
+  moved += take_changes(*w);
   moved += move_mail(*w);
   moved += w->segment_table->take_registrations();
   for (auto& slot : w->queues) {

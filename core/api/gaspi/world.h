@@ -30,6 +30,7 @@ struct FarSegment;
 class Queue;
 class Groups;
 class Passive;
+class Receipts;
 class Segments;
 class MailBox;
 
@@ -76,6 +77,7 @@ struct World {
   std::unique_ptr<Segments> segment_table;
   std::unique_ptr<Groups> groups;
   std::unique_ptr<Passive> passive;
+  std::unique_ptr<Receipts> receipts;
 
   // ---- process management (process.cpp) ----
   std::mutex process_mutex;

@@ -350,3 +350,41 @@ SPEC_CASE(transfer, target_makes_no_calls, 2) {
     CHECK_EQ(*at<uint64_t>(64u * r), r);
   }
 }
+
+// Catches: gaspi_wait that needs a call of a target which took the notifications and went on without
+// the library, having answered or not; and what many notifications at once make of that.
+SPEC_CASE(transfer, waits_end_while_target_computes, 2) {
+  if (job().rank > 1) return;
+  constexpr int kRounds = 40;
+  constexpr size_t kWord = 4096, kData = 8192;
+  constexpr gaspi_notification_id_t kAnswer = 500, kNext = 501;
+  Random random(seed());  // the same draws on both
+  for (unsigned round = 1; round <= kRounds; ++round) {
+    const auto notes = static_cast<unsigned>(1 + random.below(20));
+    const bool answers = random.below(2) != 0;
+    if (job().rank == 0) {
+      for (unsigned i = 0; i < notes; ++i) {
+        *at<uint64_t>(kData + 8 * i) = round * 100u + i;
+        CHECK_OK(gaspi_write_notify(0, kData + 8 * i, 1, 0, kData + 8 * i, 8, i, round, 0, kLong));
+      }
+      if (answers) CHECK_EQ(take_note(0, kAnswer), round);
+      CHECK_OK(gaspi_wait(0, kLong));
+      *at<uint64_t>(kWord) = round;
+      CHECK_OK(gaspi_write(0, kWord, 1, 0, kWord, 8, 0, kLong));
+      CHECK_OK(gaspi_wait(0, kLong));
+      if (!CHECK_EQ(take_note(0, kNext), round)) return;
+      continue;
+    }
+    for (unsigned i = 0; i < notes; ++i) {
+      CHECK_EQ(take_note(0, i), round);
+      CHECK_EQ(*at<uint64_t>(kData + 8 * i), round * 100u + i);
+    }
+    if (answers) CHECK_OK(gaspi_notify(0, 0, kAnswer, round, 1, kLong));
+    const double end = seconds_now() + 60;
+    while (__atomic_load_n(at<uint64_t>(kWord), __ATOMIC_ACQUIRE) != round && seconds_now() < end)
+      std::this_thread::yield();
+    if (!CHECK_EQ(*at<uint64_t>(kWord), round)) return;
+    CHECK_OK(gaspi_notify(0, 0, kNext, round, 1, kLong));
+    CHECK_OK(gaspi_wait(1, kLong));
+  }
+}

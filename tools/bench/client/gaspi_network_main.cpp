@@ -25,7 +25,8 @@ constexpr size_t kHalf = kBulk * kAtOnce;  // what the other rank reaches; the r
 constexpr size_t kRoom = 64 << 10;         // for the raw side's introduction
 
 struct Shared {
-  alignas(64) std::atomic<uint64_t> ended;  // how many raw series the first rank has ended
+  alignas(64) std::atomic<uint64_t> ended;    // how many raw series the first rank has ended
+  alignas(64) std::atomic<uint64_t> apart[2];  // see part()
   alignas(64) char words[2][kRoom];
 };
 
@@ -39,6 +40,9 @@ class Bench {
   void measure();
 
  private:
+  // A barrier behind which neither rank needs the library's progress of the other one, who leaves it
+  // alone for a while: what one of them has to say of the barrier may be in its library still.
+  void part();
   std::string exchange(const std::string& words);
   // Nanoseconds per turn of `body(turns)` at the first rank; the other one moves the raw side on.
   template <typename Body>
@@ -52,7 +56,7 @@ class Bench {
   Shared* shared_;
   unsigned char* memory_;  // the raw side's, made as a segment is: shared pages
   std::unique_ptr<raw::NetworkPair> raw_;
-  uint64_t series_ = 0;
+  uint64_t series_ = 0, partings_ = 0;
 };
 
 Bench::Bench(const std::string& name, const std::string& transport, bool quick,
@@ -70,6 +74,13 @@ Bench::Bench(const std::string& name, const std::string& transport, bool quick,
                                  [this](const std::string& words) { return exchange(words); }});
 }
 
+void Bench::part() {
+  meet();
+  ++partings_;
+  shared_->apart[pair_.is_first() ? 0 : 1].store(partings_, std::memory_order_release);
+  while (shared_->apart[pair_.other()].load(std::memory_order_acquire) < partings_) pair_.poll();
+}
+
 std::string Bench::exchange(const std::string& words) {
   const auto at = [&](gaspi_rank_t rank) { return shared_->words[rank]; };
   const size_t length = words.size();
@@ -81,13 +92,13 @@ std::string Bench::exchange(const std::string& words) {
   size_t theirs = 0;
   std::memcpy(&theirs, at(pair_.other()), sizeof theirs);
   std::string out(at(pair_.other()) + sizeof theirs, theirs);
-  meet();
+  part();
   return out;
 }
 
 template <typename Body>
 double Bench::raw_series(uint64_t turns, Body&& body) {
-  meet();
+  part();
   ++series_;
   if (pair_.is_first()) {
     const double elapsed = elapsed_ns([&] { body(turns); });

@@ -16,7 +16,7 @@
 namespace causeway::bench {
 namespace {
 
-constexpr gaspi_notification_id_t kNote = 1;
+constexpr gaspi_notification_id_t kNote = 1, kNever = 2;
 
 }  // namespace
 
@@ -94,6 +94,12 @@ void* GaspiPair::share(size_t bytes) {
   meet();
   close(fd);
   return at;
+}
+
+void GaspiPair::poll() const {
+  gaspi_notification_id_t found = 0;
+  const gaspi_return_t result = gaspi_notify_waitsome(0, kNever, 1, &found, GASPI_TEST);
+  if (result != GASPI_TIMEOUT) require(GASPI_ERROR, "gaspi_notify_waitsome for what nobody sends");
 }
 
 double GaspiPair::notified_trips(uint64_t count) const {

@@ -43,6 +43,9 @@ class GaspiPair {
   void report(const char* name, double ours, std::optional<double> raw,
               const std::string& path = "", const std::string& note = "") const;
 
+  // Lets the library make progress, whatever comes of it.
+  void poll() const;
+
   // Nanoseconds of 8 bytes and a notification there and back, `count` times. gaspi_wait now and
   // then, as programs have to, whose queues are finite.
   double notified_trips(uint64_t count) const;
