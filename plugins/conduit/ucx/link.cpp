@@ -250,7 +250,7 @@ void close_links(cwyc_ep* ep) {
 
 // ---- keys to peers' memory --------------------------------------------------------------------
 
-cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
                      cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyHeader header{};
@@ -259,6 +259,8 @@ cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint
       return report(err, CWY_ERR_INVALID, "rank %u sent no key of this conduit (%llu bytes)",
                     peer->peer.rank, static_cast<unsigned long long>(len));
     auto rkey = std::make_unique<cwyc_rkey>();
+    rkey->ep = ep;
+    rkey->peer = peer->peer;
     rkey->base = header.base;
     rkey->length = header.length;
     rkey->host_memory = header.host_memory != 0;
@@ -268,10 +270,42 @@ cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint
   });
 }
 
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
+  for (const auto& link : rkey->ep->links) {
+    if (link->conn == nullptr || link->failed || link->peer.rank != rkey->peer.rank ||
+        link->peer.epoch != rkey->peer.epoch)
+      continue;
+    if (unpack(*link, *rkey) != CWY_OK || !rkey->mapped) return CWY_ERR_UNSUPPORTED;
+    *delta = static_cast<intptr_t>(rkey->delta);
+    return CWY_OK;
+  }
+  return CWY_ERR_UNSUPPORTED;  // not connected
+}
+
+// ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for workers
+// of UCS_THREAD_MODE_MULTI only. This call does not count as being inside the endpoint.
+void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
   if (rkey == nullptr) return;
-  if (rkey->key != nullptr) ucp_rkey_destroy(rkey->key);
-  delete rkey;
+  if (rkey->key == nullptr) {
+    delete rkey;
+    return;
+  }
+  rkey->next = ep->closed_keys.load(std::memory_order_relaxed);
+  // Release: who destroys the key sees it whole. Keys are taken all at once, so no key that was
+  // taken and came back can be mistaken for the head.
+  while (!ep->closed_keys.compare_exchange_weak(rkey->next, rkey, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+  }
+}
+
+void destroy_closed_keys(cwyc_ep* ep) {
+  cwyc_rkey* rkey = ep->closed_keys.exchange(nullptr, std::memory_order_acquire);
+  while (rkey != nullptr) {
+    cwyc_rkey* const next = rkey->next;
+    ucp_rkey_destroy(rkey->key);
+    delete rkey;
+    rkey = next;
+  }
 }
 
 }  // namespace causeway::ucx
