@@ -74,6 +74,7 @@ struct Link {
   bool failed = false;    // no use any more
   bool reported = false;  // to the core
   bool farewell = false;  // the peer closes in good order
+  bool answered = false;  // it has answered our farewell
   bool closing = false;   // UCX was told to close `ep`
   std::string address;    // of the peer's worker
   // A flush that found nothing under way answers at once, as it does over shared memory; then the
@@ -133,7 +134,8 @@ struct cwyc_ep {
   causeway::ucx::SlotPool slots;
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
   std::vector<causeway::ucx::Link*> dirty;
-  std::vector<uint32_t> newest_epoch;  // by rank: older ones are not believed
+  std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
+  causeway::ucx::MessageHeader seen{};  // the answer to farewells
   uint32_t watched = 0;                // links whose process is watched
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;

@@ -19,6 +19,8 @@ constexpr uint64_t purge_limit_ns = 500'000'000;
 // seconds over RDMA; destroying a worker before that makes UCX 1.13 abort.
 constexpr uint64_t close_limit_ns = 10'000'000'000;
 constexpr int drain_polls = 1000;
+// A peer that does not listen must not hold up the end.
+constexpr uint64_t leave_limit_ns = 1'000'000'000;
 
 struct ReadAddress {
   EndpointAddress header;
@@ -150,6 +152,19 @@ void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
   }
 }
 
+// Where a connection ends while the peer's answer to its introduction is under way, UCX 1.13 aborts
+// the peer (ucp_request.c:684, "got REP message"). The answer to a farewell comes behind that one; so
+// that is waited for. Peers that have gone are found failed.
+void take_leave(cwyc_ep* ep) {
+  for (auto& link : ep->links)
+    if (!link->failed) send_farewell(*link);
+  progress_until(ep, leave_limit_ns, [ep] {
+    return std::all_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+      return link->failed || link->answered || !link->notices_failure;
+    });
+  });
+}
+
 }  // namespace
 
 void link_failed(Link& link, const char* why) {
@@ -234,13 +249,12 @@ void purge(cwyc_conn* conn) {
 
 void close_links(cwyc_ep* ep) {
   ep->closing = true;
+  take_leave(ep);
   for (auto& link : ep->links) {
-    if (link->failed) {
-      if (link->notices_failure) begin_close(*link, true);
-      continue;
-    }
-    send_farewell(*link);
-    begin_close(*link, false);
+    if (!link->failed)
+      begin_close(*link, false);
+    else if (link->notices_failure)
+      begin_close(*link, true);
   }
   progress_until(ep, close_limit_ns, [&] {
     return std::all_of(ep->links.begin(), ep->links.end(),
