@@ -60,10 +60,12 @@ State& state() {
   return *instance;
 }
 
+// Not a SERIAL conduit's: collectives map as they go, and would have to wait for who is inside.
 ConduitEp* mapping_conduit(Endpoint& ep) {
   if (runtime().config().direct_map != DirectMap::automatic) return nullptr;
   for (auto& cep : ep.conduit_eps()) {
-    const bool maps = cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0;
+    const bool maps = cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0 &&
+                      cep->conduit->module().ops[0]->concurrency == CWYC_MULTI;
     if (maps && (cep->attr.caps & CWYC_CAP_MEM_ALLOC) != 0) return cep.get();
   }
   return nullptr;

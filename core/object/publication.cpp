@@ -45,6 +45,20 @@ bool on_this_host(uint32_t rank) {
   return runtime().job().locality(rank) != Locality::remote;
 }
 
+// Holds the endpoints of SERIAL conduits that map memory: what they map is asked for inside. Taken
+// before every other lock, since who is inside may run a handler that needs those.
+class InsideMappers {
+ public:
+  explicit InsideMappers(Endpoint& ep) {
+    for (auto& cep : ep.conduit_eps()) {
+      if (cep->serial && (cep->caps & CWYC_CAP_DIRECT)) held_.emplace_back(cep->mutex);
+    }
+  }
+
+ private:
+  std::vector<std::unique_lock<std::recursive_mutex>> held_;
+};
+
 }  // namespace
 
 Publication::Publication() = default;
@@ -62,6 +76,10 @@ void map_directly(const Peer& base, Publication& p) {
     if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
     cwyc_rkey* rkey = p.right(*c->cep, base.rank);
     if (rkey == nullptr) continue;
+    // Not waited for, because of the locks held here: then there are calls instead of loads and
+    // stores. Segments that are published come with the lock (InsideMappers).
+    std::unique_lock<std::recursive_mutex> inside(c->cep->mutex, std::defer_lock);
+    if (c->cep->serial && !inside.try_lock()) continue;
     if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
       p.direct = true;
       return;
@@ -114,6 +132,7 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
   if (runtime().job().locality(rank) == Locality::nbrhd) {
     while (connect_peer(base) == CWY_RETRY) poll_once();
   }
+  const InsideMappers inside(*base.ep);
   const std::lock_guard lock(mutex_);
   const Key key{index, rank};
   const auto found = known_.find(key);

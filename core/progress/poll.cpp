@@ -107,17 +107,31 @@ bool sleeps_on_descriptor(const ConduitEp& cep) {
   return cep.caps & CWYC_CAP_WAIT_FD;
 }
 
-// Adds armed descriptors to `fds`; false when something is pending and sleeping would be wrong.
-bool arm_all(std::vector<pollfd>& fds) {
+// What stands in `nap` when a conduit cannot be armed.
+enum class Armed {
+  all,
+  pending,  // something has come: sleeping would be wrong
+  busy      // another thread is inside a conduit that lets one in at a time: it moves things on
+};
+
+// Adds armed descriptors to `fds`.
+Armed arm_all(std::vector<pollfd>& fds) {
+  Armed answer = Armed::all;
   for (const PollEntry& e : entries()) {
     if (!sleeps_on_descriptor(*e.cep)) continue;
     const cwyc_module& module = e.cep->conduit->module();
+    // Not waited for: a handler may run inside, and that may wait for what this thread holds.
+    std::unique_lock<std::recursive_mutex> inside(e.cep->mutex, std::defer_lock);
+    if (e.cep->serial && !inside.try_lock()) {
+      answer = Armed::busy;
+      continue;
+    }
     int fd = -1;
     if (module.wait_fd(e.cep->ep, &fd) != CWY_OK) continue;
-    if (module.arm(e.cep->ep) != CWY_OK) return false;
+    if (module.arm(e.cep->ep) != CWY_OK) return Armed::pending;
     fds.push_back({fd, POLLIN, 0});
   }
-  return true;
+  return answer;
 }
 
 }  // namespace
@@ -214,12 +228,13 @@ void nap(uint64_t max_ns, uint32_t before) {
     ::sched_yield();
     return;
   }
-  if (has_mute_conduit()) {
+  std::vector<pollfd> fds;
+  const Armed armed = arm_all(fds);
+  if (armed == Armed::pending) return;
+  if (armed == Armed::busy || has_mute_conduit()) {
     constexpr uint64_t kFirstNap = 20000;
     max_ns = std::min(max_ns, kFirstNap * (uint64_t{before} + 1));
   }
-  std::vector<pollfd> fds;
-  if (!arm_all(fds)) return;
   ConduitEp* sleeper = napper();
   if (fds.empty() && sleeper != nullptr) {
     sleeper->conduit->module().nap(sleeper->ep, max_ns);

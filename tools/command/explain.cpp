@@ -231,6 +231,7 @@ cwyl_shape team_shape(const World& world, uint32_t operation, uint32_t members, 
     const PeerFacts neighbor = facts(Locality::nbrhd, 1, "");
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     maps |= (ep->caps & CWYC_CAP_DIRECT) != 0 && (ep->attr.caps & CWYC_CAP_MEM_ALLOC) != 0 &&
+            ep->conduit->module().ops[0]->concurrency == CWYC_MULTI &&
             ep->conduit->module().reach(ep->conduit->domain(), &neighbor.desc, &err) == CWY_OK;
   }
   maps &= members > 1 && world.config.direct_map == DirectMap::automatic;

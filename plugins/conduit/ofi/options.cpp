@@ -77,6 +77,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   r.choice("progress", progress, out.progress);
   r.choice("registration_cache", cache, out.registration_cache);
   r.flag("hmem", out.hmem);
+  r.flag("allow_faulty", out.allow_faulty);
   r.time("connect_timeout", out.connect_timeout_ns);
   if (r.status() != CWY_OK) return r.status();
   out.am_medium = out.am_medium / 8 * 8;

@@ -35,6 +35,7 @@ struct Options {
   Progress progress = Progress::manual;
   RegistrationCache registration_cache = RegistrationCache::in_flight;
   bool hmem = false;
+  bool allow_faulty = false;
   uint64_t connect_timeout_ns = 0;
 };
 
@@ -79,6 +80,8 @@ struct Options {
   "is for programs that never unmap such memory'}\n"                                            \
   "  hmem: {type: bool, default: false,\n"                                                      \
   "    help: ask the provider for device memory}\n"                                             \
+  "  allow_faulty: {type: bool, default: false,\n"                                              \
+  "    help: take a provider that is refused because it is known to crash or hang}\n"           \
   "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"                       \
   "    help: how long a connection may take}\n"
 

@@ -180,12 +180,21 @@ void am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
   conn->ep->slots.give(reinterpret_cast<Slot*>(in->priv[0]));
 }
 
+// As a message that can be answered by who has no way of its own to this rank.
 void send_farewell(Link& link) {
   Slot* slot = link.owner->slots.take();
   if (slot == nullptr) return;
-  write_header(link.owner, slot, MessageKind::farewell, 0, nullptr, 0);
-  Connection c{&link, link.ep};
-  send(c, slot, header_bytes(0), nullptr, nullptr, 0, CWYC_LANE_REPLY);
+  write_header(link.owner, slot, MessageKind::farewell, leaving, nullptr, 0);
+  slot->link = &link;
+  slot->kind = SlotKind::message;
+  ucp_request_param_t param;
+  describe(param, slot, nullptr);
+  param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+  param.flags = UCP_AM_SEND_FLAG_REPLY;
+  const cwy_status status = accepted(
+      link, slot,
+      ucp_am_send_nbx(link.ep, id_reply, slot->bytes, header_bytes(0), nullptr, 0, &param));
+  if (status == CWY_OK) link.owner->slots.give(slot);
 }
 
 }  // namespace causeway::ucx

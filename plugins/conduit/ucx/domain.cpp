@@ -142,8 +142,10 @@ cwy_status narrow_ethernet(ucp_config_t* config, const Options& options, cwy_err
 // No more than what is used here is asked of transports: each feature narrows UCX's choice.
 ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
   ucp_params_t params{};
-  params.field_mask =
-      UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME | UCP_PARAM_FIELD_ESTIMATED_NUM_EPS;
+  params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME |
+                      UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
+  // One thread registers memory while another is inside the worker, which registers too.
+  params.mt_workers_shared = 1;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
   if (domain.options.wakeup) params.features |= UCP_FEATURE_WAKEUP;
   params.name = "causeway";

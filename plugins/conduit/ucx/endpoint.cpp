@@ -67,6 +67,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     ep->self_epoch = services->job->epoch;
     ep->outstanding_max = domain->options.outstanding;
     ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
+    ep->seen = {farewell_seen, ep->self_rank, pack_info(ep->self_epoch, MessageKind::farewell, 0)};
     cwy_status status = create_worker(ep.get(), err);
     if (status == CWY_OK) status = set_handlers(ep.get(), err);
     if (status == CWY_OK) status = take_address(ep.get(), err);
@@ -81,6 +82,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
 
 void ep_close(cwyc_ep* ep) {
   const SignalsBlocked blocked;
+  destroy_closed_keys(ep);
   close_links(ep);
   ucp_worker_destroy(ep->worker);
   ep->worker = nullptr;
@@ -93,6 +95,8 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM |
            CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_FLUSH | CWYC_CAP_MEM_ALLOC |
            CWYC_CAP_MEM_REG | CWYC_CAP_PEER_FAILURE;
+  // Elsewhere some peers are mapped and others are not, and the conduit shm maps them better.
+  if (ep->domain->only_shared_memory) a.caps |= CWYC_CAP_DIRECT;
   if (ep->domain->options.wakeup) a.caps |= CWYC_CAP_WAIT_FD;
   a.conn_size = sizeof(Connection);
   a.ep_address_max = sizeof(EndpointAddress) + ep->worker_address.size();

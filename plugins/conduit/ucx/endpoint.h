@@ -1,7 +1,8 @@
 // An endpoint: one UCX worker, the links that start at it, and what is under way.
 //
-// Threads: the table is SERIAL, so one thread at a time is in an endpoint. UCX's own thread touches
-// nothing of this file.
+// Threads: the table is SERIAL, so one thread at a time is in an endpoint. rkey_open and rkey_close
+// may come from another one meanwhile: they touch nothing of UCX's and, here, `closed_keys` only.
+// UCX's own thread touches nothing of this file.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -73,6 +74,7 @@ struct Link {
   bool failed = false;    // no use any more
   bool reported = false;  // to the core
   bool farewell = false;  // the peer closes in good order
+  bool answered = false;  // it has answered our farewell
   bool closing = false;   // UCX was told to close `ep`
   std::string address;    // of the peer's worker
   // A flush that found nothing under way answers at once, as it does over shared memory; then the
@@ -132,10 +134,15 @@ struct cwyc_ep {
   causeway::ucx::SlotPool slots;
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
   std::vector<causeway::ucx::Link*> dirty;
-  std::vector<uint32_t> newest_epoch;  // by rank: older ones are not believed
+  std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
+  causeway::ucx::MessageHeader seen{};  // the answer to farewells
   uint32_t watched = 0;                // links whose process is watched
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
+
+  // Keys that were closed and unpacked before: their parts belong to UCX's worker, so who is inside
+  // the endpoint destroys them. Any thread pushes (release); who is inside takes all (acquire).
+  std::atomic<cwyc_rkey*> closed_keys{nullptr};
 
   // Receiving. `depth` counts UCX callbacks on the stack: UCX may not be entered again from there.
   uint32_t depth = 0;
@@ -157,6 +164,8 @@ struct cwyc_ep {
 // What a peer's memory is reached with. UCX unpacks it at an endpoint, so that happens at the
 // first use, when there is one.
 struct cwyc_rkey {
+  cwyc_ep* ep = nullptr;
+  cwy_peer peer{};  // whose memory it is
   uint64_t base = 0;
   uint64_t length = 0;
   ucp_rkey_h key = nullptr;
@@ -164,6 +173,7 @@ struct cwyc_rkey {
   // UCX has mapped this host memory here (shared-memory transports): owner address + `delta`.
   bool mapped = false;
   uint64_t delta = 0;
+  cwyc_rkey* next = nullptr;  // among the closed
   std::string packed;
 };
 
@@ -189,6 +199,9 @@ void purge(cwyc_conn* conn);
 cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
                      cwyc_rkey** out, cwy_err* err);
 void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
+cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
+// Of those that were closed; inside the endpoint, and not from a callback of UCX's.
+void destroy_closed_keys(cwyc_ep* ep);
 // The link is of no use any more; the core hears so once, unless the peer took its leave.
 void link_failed(Link& link, const char* why);
 // Ends every link of an endpoint that is being closed, in good order where that is possible.

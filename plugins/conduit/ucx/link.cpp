@@ -19,6 +19,8 @@ constexpr uint64_t purge_limit_ns = 500'000'000;
 // seconds over RDMA; destroying a worker before that makes UCX 1.13 abort.
 constexpr uint64_t close_limit_ns = 10'000'000'000;
 constexpr int drain_polls = 1000;
+// A peer that does not listen must not hold up the end.
+constexpr uint64_t leave_limit_ns = 1'000'000'000;
 
 struct ReadAddress {
   EndpointAddress header;
@@ -150,6 +152,19 @@ void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
   }
 }
 
+// Where a connection ends while the peer's answer to its introduction is under way, UCX 1.13 aborts
+// the peer (ucp_request.c:684, "got REP message"). The answer to a farewell comes behind that one; so
+// that is waited for. Peers that have gone are found failed.
+void take_leave(cwyc_ep* ep) {
+  for (auto& link : ep->links)
+    if (!link->failed) send_farewell(*link);
+  progress_until(ep, leave_limit_ns, [ep] {
+    return std::all_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+      return link->failed || link->answered || !link->notices_failure;
+    });
+  });
+}
+
 }  // namespace
 
 void link_failed(Link& link, const char* why) {
@@ -234,13 +249,12 @@ void purge(cwyc_conn* conn) {
 
 void close_links(cwyc_ep* ep) {
   ep->closing = true;
+  take_leave(ep);
   for (auto& link : ep->links) {
-    if (link->failed) {
-      if (link->notices_failure) begin_close(*link, true);
-      continue;
-    }
-    send_farewell(*link);
-    begin_close(*link, false);
+    if (!link->failed)
+      begin_close(*link, false);
+    else if (link->notices_failure)
+      begin_close(*link, true);
   }
   progress_until(ep, close_limit_ns, [&] {
     return std::all_of(ep->links.begin(), ep->links.end(),
@@ -250,7 +264,7 @@ void close_links(cwyc_ep* ep) {
 
 // ---- keys to peers' memory --------------------------------------------------------------------
 
-cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
                      cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyHeader header{};
@@ -259,6 +273,8 @@ cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint
       return report(err, CWY_ERR_INVALID, "rank %u sent no key of this conduit (%llu bytes)",
                     peer->peer.rank, static_cast<unsigned long long>(len));
     auto rkey = std::make_unique<cwyc_rkey>();
+    rkey->ep = ep;
+    rkey->peer = peer->peer;
     rkey->base = header.base;
     rkey->length = header.length;
     rkey->host_memory = header.host_memory != 0;
@@ -268,10 +284,42 @@ cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint
   });
 }
 
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
+  for (const auto& link : rkey->ep->links) {
+    if (link->conn == nullptr || link->failed || link->peer.rank != rkey->peer.rank ||
+        link->peer.epoch != rkey->peer.epoch)
+      continue;
+    if (unpack(*link, *rkey) != CWY_OK || !rkey->mapped) return CWY_ERR_UNSUPPORTED;
+    *delta = static_cast<intptr_t>(rkey->delta);
+    return CWY_OK;
+  }
+  return CWY_ERR_UNSUPPORTED;  // not connected
+}
+
+// ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for workers
+// of UCS_THREAD_MODE_MULTI only. This call does not count as being inside the endpoint.
+void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
   if (rkey == nullptr) return;
-  if (rkey->key != nullptr) ucp_rkey_destroy(rkey->key);
-  delete rkey;
+  if (rkey->key == nullptr) {
+    delete rkey;
+    return;
+  }
+  rkey->next = ep->closed_keys.load(std::memory_order_relaxed);
+  // Release: who destroys the key sees it whole. Keys are taken all at once, so no key that was
+  // taken and came back can be mistaken for the head.
+  while (!ep->closed_keys.compare_exchange_weak(rkey->next, rkey, std::memory_order_release,
+                                                std::memory_order_relaxed)) {
+  }
+}
+
+void destroy_closed_keys(cwyc_ep* ep) {
+  cwyc_rkey* rkey = ep->closed_keys.exchange(nullptr, std::memory_order_acquire);
+  while (rkey != nullptr) {
+    cwyc_rkey* const next = rkey->next;
+    ucp_rkey_destroy(rkey->key);
+    delete rkey;
+    rkey = next;
+  }
 }
 
 }  // namespace causeway::ucx

@@ -82,6 +82,7 @@ constexpr cwyc_module make_module() {
   m.rkey_pack = rkey_pack;
   m.rkey_open = rkey_open;
   m.rkey_close = rkey_close;
+  m.rkey_direct = rkey_direct;
   m.progress = progress;
   m.wait_fd = wait_fd;
   m.arm = arm;

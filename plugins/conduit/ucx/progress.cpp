@@ -24,6 +24,9 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   ep->hold_requests = held_back || lane == CWYC_PROGRESS_REPLIES;
   if (__builtin_expect(!ep->held[0].empty() || !ep->held[1].empty(), 0)) deliver_held(ep, lane);
   if (!ep->dirty.empty()) flush_gathered(ep);
+  // Relaxed: a hint; the taking orders.
+  if (__builtin_expect(ep->closed_keys.load(std::memory_order_relaxed) != nullptr, 0))
+    destroy_closed_keys(ep);
   uint32_t found = ucp_worker_progress(ep->worker);
   found = std::max(found, ep->delivered + ep->completed);
   ep->delivered = delivered;

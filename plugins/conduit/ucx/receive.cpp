@@ -51,11 +51,27 @@ bool read_message(cwyc_ep* ep, const void* bytes, size_t header_length, size_t l
   return true;
 }
 
-void farewell(cwyc_ep* ep, const Message& m) {
-  for (auto& link : ep->links)
-    if (link->peer.rank == m.header.rank &&
-        (link->peer.epoch & epoch_mask) == info_epoch(m.header.info))
-      link->farewell = true;
+// The peer leaves, and waits for an answer that comes behind whatever UCX still sends it: by the way
+// of our own messages, if there is one.
+void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
+  const bool is_answer = m.header.word == farewell_seen;
+  ucp_ep_h to = (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0 ? param->reply_ep : nullptr;
+  for (auto& link : ep->links) {
+    if (link->peer.rank != m.header.rank ||
+        (link->peer.epoch & epoch_mask) != info_epoch(m.header.info))
+      continue;
+    if (is_answer) {
+      link->answered = true;
+      continue;
+    }
+    link->farewell = true;
+    if (!link->failed && link->ep != nullptr && !link->closing) to = link->ep;
+  }
+  if (is_answer || to == nullptr) return;
+  ucp_request_param_t none{};
+  const ucs_status_ptr_t answer =
+      ucp_am_send_nbx(to, id_reply, &ep->seen, sizeof ep->seen, nullptr, 0, &none);
+  if (UCS_PTR_IS_PTR(answer)) ucp_request_free(answer);  // freed by UCX when it has ended
 }
 
 void hand_over(cwyc_ep* ep, const Message& m, void* payload) {
@@ -168,12 +184,13 @@ ucs_status_t arrived(cwyc_ep* ep, Lane lane, const void* header, size_t header_l
                      size_t length, const ucp_am_recv_param_t* param) {
   const InCallback in(ep);
   Message m;
-  if (ep->closing || !read_message(ep, header, header_length, length, m)) {
-    ep->count(dropped_count);
+  const bool good = read_message(ep, header, header_length, length, m);
+  if (good && info_kind(m.header.info) == MessageKind::farewell) {
+    farewell(ep, m, param);
     return UCS_OK;
   }
-  if (info_kind(m.header.info) == MessageKind::farewell) {
-    farewell(ep, m);
+  if (ep->closing || !good) {
+    ep->count(dropped_count);
     return UCS_OK;
   }
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return fetch(ep, lane, m, data);

@@ -8,7 +8,7 @@
 
 namespace causeway::ucx {
 
-inline constexpr uint32_t wire_magic = 0x31584355;  // "UCX1"
+inline constexpr uint32_t wire_magic = 0x32584355;  // "UCX2"
 
 struct EndpointAddress {  // the worker's address follows
   uint32_t magic;
@@ -28,6 +28,9 @@ struct RkeyHeader {  // UCX's key follows
 enum : unsigned { id_request = 1, id_reply = 2 };
 
 enum class MessageKind : uint32_t { am_short, am_medium, am_long, farewell };
+
+// The word of a farewell: whether it answers the peer's, who waits for it.
+enum : uint64_t { leaving = 0, farewell_seen = 1 };
 
 // Arguments follow; of a long its target address comes before them.
 struct MessageHeader {

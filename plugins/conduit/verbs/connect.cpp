@@ -52,7 +52,9 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
 cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
                    cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
-    const Pass pass(ep->domain->gate);
+    // Not waited for: a handler that runs inside may be about to connect, and wait for the caller.
+    const Pass pass(ep->domain->gate, std::try_to_lock);
+    if (pass.refused()) return CWY_RETRY;
     if (peer->address == nullptr)
       return report(err, CWY_ERR_UNREACHABLE, "rank %u has no address of this conduit",
                     peer->peer.rank);

@@ -238,8 +238,12 @@ Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(
   const cwyc_peer_desc desc = describe(peer, same_process);
   ErrorText err;
   Op& op = pool_.fetch("connect");
-  const cwy_status status =
-      op.post([&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, err); });
+  const cwy_status status = ep.retry(
+      [&] {
+        return op.post(
+            [&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, err); });
+      },
+      "connect");
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     std::free(conn_);
     fail(status, "connect", err.text());
