@@ -25,7 +25,7 @@ bool Hop::failed(cwy_status status) {
     operation_failed(&op, status);
     return false;
   }
-  broken->store(true, std::memory_order_release);
+  broken->store(status, std::memory_order_release);
   return true;
 }
 
@@ -97,7 +97,7 @@ void Journey::count_read(Hop& hop) {
 
 uint32_t Journey::news() {
   uint32_t what = 0;
-  if (ends_.put && !told_local_ && read_ == ends_.length) {
+  if (ends_.put && !told_local_ && (read_ == ends_.length || finished())) {
     told_local_ = true;
     what |= CWYC_DONE_LOCAL;
   }
@@ -123,7 +123,8 @@ struct Report {
 // One that has a failure behind it: has it ended?
 bool end_broken(Journey& j, std::vector<Report>& reports) {
   if (!j.withdraw()) return false;
-  reports.push_back({j.client(), j.owed(), CWY_ERR_PEER_FAILED});
+  if (!j.lost()) j.give_up();
+  reports.push_back({j.client(), j.owed(), j.failure()});
   return true;
 }
 
@@ -201,6 +202,7 @@ void forget_journeys(uint32_t rank) {
       const std::lock_guard lock(g_mutex);
       for (const auto& j : g_active) end(*j);
       for (const auto& j : g_waiting) end(*j);
+      copying |= copies_for(rank);
     }
     if (copying && progress_devices() == 0) ::sched_yield();
   }

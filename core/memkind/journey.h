@@ -52,7 +52,7 @@ struct Hop {
   std::atomic<uint32_t> step{0};
   // CWYC_DONE_* still to be reported; reports of one operation may come from several threads.
   std::atomic<uint32_t> awaits{0};
-  std::atomic<bool>* broken = nullptr;  // the journey's, set when its peer turns out to be lost
+  std::atomic<cwy_status>* broken = nullptr;  // the journey's: what a hop of its failed with
 
   // What a piece of a journey has behind it; being on a hop is odd.
   enum Step : uint32_t { idle, first, first_done, second, second_done };
@@ -64,7 +64,7 @@ struct Hop {
   cwy_status move(Device* device, void* dst, const void* src);
   // Posts an operation of the conduit or its emulation: `post` is called with `op`.
   template <typename Post>
-  cwy_status send(bool put, std::atomic<bool>& journey_broken, Post&& post) {
+  cwy_status send(bool put, std::atomic<cwy_status>& journey_broken, Post&& post) {
     op.fn = transferred;
     wired = true;
     broken = &journey_broken;
@@ -93,22 +93,26 @@ class Journey {
   // Starts what can be started. True when something is on its way or all is done.
   virtual bool advance(uint32_t& moved) = 0;
   virtual bool finished() const = 0;
+  // A broken one whose peer lives ends: whoever else is in it is told.
+  virtual void give_up() {}
   // CWYC_DONE_* that the client does not know yet. After the last one the object is deleted.
   uint32_t news();
   cwyc_op* client() const { return client_; }
 
   // In a process that survives its peers: a hop failed, or the peer is lost, so the rest of the way
   // is not gone. Acquire: what failed has been noted.
-  bool broken() const { return broken_.load(std::memory_order_acquire); }
+  bool broken() const { return failure() != CWY_OK; }
+  cwy_status failure() const { return broken_.load(std::memory_order_acquire); }
   // The peer's process is lost and its connections are purged.
   void break_off() {
     lost_ = true;
-    broken_.store(true, std::memory_order_release);
+    broken_.store(CWY_ERR_PEER_FAILED, std::memory_order_release);
   }
   // Of a broken one: gives back what no hop uses. True when none is under way.
   bool withdraw();
   // Does a device copy for it?
   bool copying();
+  bool lost() const { return lost_; }
   // CWYC_DONE_* that the client waits for.
   uint32_t owed() const {
     return ends_.put && !told_local_ ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
@@ -127,7 +131,7 @@ class Journey {
   Ends ends_;
   BouncePool* pool_;
   // By the thread that moves journeys, and by reports of hops.
-  std::atomic<bool> broken_{false};
+  std::atomic<cwy_status> broken_{CWY_OK};
 
  private:
   cwyc_op* client_;

@@ -10,9 +10,11 @@
 #include "am/internal.h"
 #include "memkind/bounce.h"
 #include "memkind/journey.h"
+#include "memkind/pins.h"
 #include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
+#include "object/mappings.h"
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "rma/emulation.h"
@@ -26,6 +28,10 @@ const char* call_name(bool put) {
   return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
 }
 
+// Bytes of one copy to or from memory that needs no berth: as much as the device takes at once, and
+// still not all of a long transfer, so that others have their turn.
+constexpr uint64_t kStraight = 32 << 20;
+
 // What one peer asked for.
 //
 // Who may touch what: everything belongs to the thread that moves journeys, but for the `step` of a
@@ -33,8 +39,9 @@ const char* call_name(bool put) {
 // under way the copy's report does; each once, with release.
 class Visit {
  public:
+  // `there`: the other end, mapped here; NULL: through berths.
   Visit(Peer& peer, bool put, uint32_t cookie, uint64_t raddr, uint64_t length, uint64_t piece,
-        uint32_t known_arena, Device& device)
+        uint32_t known_arena, Device& device, char* there)
       : peer_(peer),
         put_(put),
         cookie_(cookie),
@@ -42,15 +49,21 @@ class Visit {
         length_(length),
         known_arena_(known_arena),
         device_(device),
-        piece_(std::min<uint64_t>(piece, device.policy().chunk)),
+        there_(there),
+        piece_(there != nullptr ? kStraight : std::min<uint64_t>(piece, device.policy().chunk)),
         berths_(device.policy().depth) {}
 
   uint32_t number = 0;
   const Peer& peer() const { return peer_; }
   void advance(uint32_t& moved);
   bool finished() const { return done_ == length_ || gone_; }
-  // Relaxed: the peer writes nothing any more, so nothing is passed on.
+  // The peer is lost, or has given the transfer up. Relaxed: it writes nothing any more, so nothing
+  // is passed on.
   void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
+  bool copies_to_peer() const {
+    return there_ != nullptr &&
+           std::any_of(berths_.begin(), berths_.end(), [](const Berth& b) { return b.copying(); });
+  }
   // From a handler: the peer has filled a berth, or emptied it.
   void given_back(uint32_t berth) {
     if (berth >= berths_.size() ||
@@ -63,6 +76,10 @@ class Visit {
  private:
   struct Berth : Hop {
     char* buffer = nullptr;
+    bool copying() const {
+      const uint32_t now = step.load(std::memory_order_acquire);
+      return now == put_copying || now == get_copying;
+    }
   };
   enum Step : uint32_t {
     empty,
@@ -81,6 +98,7 @@ class Visit {
   };
   bool push(Berth& berth, uint32_t& moved);
   bool take_buffer(Berth& berth);
+  void give_buffer(const Berth& berth);
   bool copy(Berth& berth, Step copying, Step before);
   bool grant(const Berth& berth);
   bool send(const int32_t* args, unsigned nargs, const std::string& payload);
@@ -94,6 +112,7 @@ class Visit {
   const uint64_t raddr_, length_;
   const uint32_t known_arena_;
   Device& device_;
+  char* const there_;
   const uint64_t piece_;
   uint64_t next_ = 0, done_ = 0;
   std::atomic<bool> peer_is_gone_{false};
@@ -103,13 +122,19 @@ class Visit {
 
 bool Visit::take_buffer(Berth& berth) {
   if (next_ == length_) return false;
-  berth.buffer = device_.berths(!put_).take();
+  if (there_ != nullptr && next_ == 0) pin_for_copy(device_, there_, length_);
+  berth.buffer = there_ != nullptr ? there_ + next_ : device_.berths(!put_).take();
   if (berth.buffer == nullptr) return false;
   berth.at = next_;
   berth.bytes = std::min(piece_, length_ - next_);
   next_ += berth.bytes;
-  berth.step.store(put_ ? put_free : get_free, std::memory_order_relaxed);
+  const Step filled = there_ != nullptr ? put_filled : put_free;
+  berth.step.store(put_ ? filled : get_free, std::memory_order_relaxed);
   return true;
+}
+
+void Visit::give_buffer(const Berth& berth) {
+  if (there_ == nullptr) device_.berths(!put_).give(berth.buffer);
 }
 
 bool Visit::copy(Berth& berth, Step copying, Step before) {
@@ -156,19 +181,16 @@ bool Visit::send(const int32_t* args, unsigned nargs, const std::string& payload
 // True when the device uses none of the buffers any more, which are free then.
 bool Visit::leave() {
   for (const Berth& berth : berths_) {
-    const uint32_t step = berth.step.load(std::memory_order_acquire);
-    if (step == put_copying || step == get_copying) return false;
+    if (berth.copying()) return false;
   }
   for (const Berth& berth : berths_) {
-    if (berth.step.load(std::memory_order_relaxed) != empty) {
-      device_.berths(!put_).give(berth.buffer);
-    }
+    if (berth.step.load(std::memory_order_relaxed) != empty) give_buffer(berth);
   }
   return true;
 }
 
 bool Visit::settle(Berth& berth, uint32_t& moved) {
-  device_.berths(!put_).give(berth.buffer);
+  give_buffer(berth);
   done_ += berth.bytes;
   ++moved;
   berth.step.store(empty, std::memory_order_relaxed);
@@ -181,8 +203,10 @@ bool Visit::push(Berth& berth, uint32_t& moved) {
   switch (berth.step.load(std::memory_order_acquire)) {
     case empty:
       return take_buffer(berth);
-    case put_free:
-    case get_copied: {
+    case get_copied:
+      if (there_ != nullptr) return landed(berth) && settle(berth, moved);
+      [[fallthrough]];
+    case put_free: {
       // Before it is sent: the answer may come at once, to another thread.
       const auto before = berth.step.load(std::memory_order_relaxed);
       berth.step.store(put_ ? put_theirs : get_theirs, std::memory_order_relaxed);
@@ -224,8 +248,16 @@ uint32_t g_numbers = 0;
 // Of the thread that moves journeys.
 std::vector<std::unique_ptr<Visit>> g_served;
 
+// A visit that its owner is to end. Under g_mutex.
+struct Refusal {
+  Peer* owner;
+  uint32_t epoch;  // of the process that granted
+  uint32_t visit;
+};
+std::vector<Refusal> g_refusals;
+
 void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
-  if (nargs != 9) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
+  if (nargs != 11) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
   const bool put = args[1] != 0;
   const uint64_t raddr = join_halves(args[3], args[4]);
   const uint64_t length = join_halves(args[5], args[6]);
@@ -235,9 +267,13 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
     fatal(call_name(put), "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's",
           from.rank, raddr, raddr + length);
   }
-  auto visit = std::make_unique<Visit>(from, put, static_cast<uint32_t>(args[2]), raddr, length,
-                                       static_cast<uint32_t>(args[7]),
-                                       static_cast<uint32_t>(args[8]), *device);
+  const uint64_t laddr = join_halves(args[9], args[10]);
+  const bool straight = laddr != 0 && runtime().direct_allowed() &&
+                        device->policy().staging != KindPolicy::Staging::always;
+  auto visit =
+      std::make_unique<Visit>(from, put, static_cast<uint32_t>(args[2]), raddr, length,
+                              static_cast<uint32_t>(args[7]), static_cast<uint32_t>(args[8]),
+                              *device, straight ? mapped_here(from.rank, laddr, length) : nullptr);
   const std::lock_guard lock(g_mutex);
   visit->number = ++g_numbers;
   g_visits[visit->number] = visit.get();
@@ -260,13 +296,53 @@ void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
   found->second->given_back(static_cast<uint32_t>(args[2]));
 }
 
-void on_answer(const Peer& from, const int32_t* args, unsigned nargs, const void* payload,
+void on_refused(const Peer& from, const int32_t* args, unsigned nargs) {
+  const std::lock_guard lock(g_mutex);
+  const auto found = nargs == 2 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
+  // It may have ended meanwhile.
+  if (found != g_visits.end() && found->second->peer().rank == from.rank) {
+    found->second->lose_peer();
+  }
+}
+
+void refuse_locked(Peer& owner, uint32_t visit) {
+  g_refusals.push_back({&owner, owner.epoch.load(std::memory_order_acquire), visit});
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Sends what has to be sent; true when it is done with.
+bool refuse(const Refusal& r) {
+  // Acquire: a later process of the rank knows nothing of it.
+  if (r.owner->epoch.load(std::memory_order_acquire) != r.epoch) return true;
+  const int32_t args[] = {static_cast<int32_t>(StageWord::refused), static_cast<int32_t>(r.visit)};
+  return try_send_internal(*r.owner, Internal::device_stage, args, 2, nullptr, 0, false) !=
+         CWY_RETRY;
+}
+
+void send_refusals() {
+  std::vector<Refusal> refusals;
+  {
+    const std::lock_guard lock(g_mutex);
+    refusals.swap(g_refusals);
+  }
+  const auto sent = std::erase_if(refusals, refuse);
+  if (sent != 0) {
+    emulations_waiting.fetch_sub(static_cast<uint32_t>(sent), std::memory_order_relaxed);
+  }
+  if (refusals.empty()) return;
+  const std::lock_guard lock(g_mutex);
+  g_refusals.insert(g_refusals.end(), refusals.begin(), refusals.end());
+}
+
+void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payload,
                size_t length) {
   const bool grant = static_cast<StageWord>(args[0]) == StageWord::grant;
   const std::lock_guard lock(g_mutex);
   const auto found = nargs == (grant ? 10u : 3u) ? g_clients.find(static_cast<uint32_t>(args[1]))
                                                  : g_clients.end();
   if (found == g_clients.end()) {
+    // Of a transfer that was given up: whoever grants waits for what never comes.
+    if (may_be_late() && grant) refuse_locked(from, static_cast<uint32_t>(args[2]));
     if (may_be_late()) return;
     fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
   }
@@ -288,6 +364,8 @@ void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payl
     case StageWord::filled:
     case StageWord::taken:
       return on_given_back(from, args, nargs);
+    case StageWord::refused:
+      return on_refused(from, args, nargs);
     case StageWord::grant:
     case StageWord::landed:
       return on_answer(from, args, nargs, payload, length);
@@ -300,6 +378,7 @@ uint32_t push_landings() {
     for (auto& visit : g_asked) g_served.push_back(std::move(visit));
     g_asked.clear();
   }
+  send_refusals();
   // Oldest first: who waits for buffers the longest gets the next.
   uint32_t moved = 0;
   for (const auto& visit : g_served) visit->advance(moved);
@@ -320,6 +399,18 @@ void forget_landings(uint32_t rank) {
   for (const auto& [number, visit] : g_visits) {
     if (visit->peer().rank == rank) visit->lose_peer();
   }
+}
+
+bool copies_for(uint32_t rank) {
+  const std::lock_guard lock(g_mutex);
+  return std::any_of(g_visits.begin(), g_visits.end(), [rank](const auto& entry) {
+    return entry.second->peer().rank == rank && entry.second->copies_to_peer();
+  });
+}
+
+void refuse_landing(Peer& owner, uint32_t visit) {
+  const std::lock_guard lock(g_mutex);
+  refuse_locked(owner, visit);
 }
 
 uint32_t enter_landings(LandingClient& client) {

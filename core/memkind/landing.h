@@ -7,6 +7,14 @@
 //
 // Of a get a berth is granted when the device's bytes are in it, of a put when it is free. Several
 // berths of a transfer are on their way at once: `memkinds.<name>.depth` of the owner's.
+//
+// Host memory of a neighbor's that is mapped here needs no berth: the device's copy goes there, and
+// is the only one.
+//
+//   put, get: ask ->   <- landed(bytes)
+//
+// Who asked and cannot go on, although both live, gives up a transfer that it was granted a berth
+// of: refused ->
 #pragma once
 
 #include <cstddef>
@@ -18,7 +26,7 @@ namespace causeway {
 struct Peer;
 
 // The first argument of every message.
-enum class StageWord : int32_t { ask, grant, filled, landed, taken };
+enum class StageWord : int32_t { ask, grant, filled, landed, taken, refused };
 
 void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
@@ -26,6 +34,12 @@ void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payl
 uint32_t push_landings();
 // What the rank asked for, whose process is lost, ends with the polls that follow.
 void forget_landings(uint32_t rank);
+// Does a device copy to or from memory of the rank's? Beside push_landings() only under the lock of
+// journeys.
+bool copies_for(uint32_t rank);
+// The rank's transfer is not gone on with: its owner shall have its berths back. With the polls
+// that follow; nothing where the rank is lost meanwhile. Any context.
+void refuse_landing(Peer& owner, uint32_t visit);
 
 // A berth that this process may use, as the owner says.
 struct Grant {

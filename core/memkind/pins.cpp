@@ -6,6 +6,7 @@
 
 #include "diag/log.h"
 #include "memkind/device.h"
+#include "object/mappings.h"
 #include "object/segment.h"
 
 namespace causeway {
@@ -65,7 +66,8 @@ void pin_for_copy(Device& device, const void* host, size_t length) {
   const auto at = reinterpret_cast<uint64_t>(host);
   const std::lock_guard lock(g_mutex);
   uint64_t base = 0, size = 0;
-  if (is_known(device, at, length) || !find_segment(at, length, &base, &size)) return;
+  if (is_known(device, at, length)) return;
+  if (!find_segment(at, length, &base, &size) && !find_mapping(at, length, &base, &size)) return;
   const uint64_t held = held_by(device);
   bool pinned = false;
   if (size <= most && held <= most - size) {

@@ -36,12 +36,22 @@ StagedTransfer::~StagedTransfer() {
 }
 
 bool StagedTransfer::finished() const {
-  if (!ends_.put) return given_back_ == ends_.length;
-  return landed_.load(std::memory_order_acquire) == ends_.length;
+  const uint64_t landed = landed_.load(std::memory_order_acquire);
+  return (ends_.put ? landed : landed + given_back_) == ends_.length;
+}
+
+void StagedTransfer::give_up() {
+  uint32_t visit = 0;
+  {
+    const std::lock_guard lock(mutex_);  // handlers take it under that of refuse_landing()
+    visit = visit_;
+  }
+  if (visit != 0) refuse_landing(*ends_.connection().peer, visit);
 }
 
 void StagedTransfer::granted(Grant grant) {
   const std::lock_guard lock(mutex_);
+  visit_ = grant.visit;
   granted_.push_back(std::move(grant));
 }
 
@@ -50,6 +60,8 @@ bool StagedTransfer::ask() {
   if (ends_.local_device != nullptr) {
     piece = std::min<uint64_t>(piece, ends_.local_device->policy().chunk);
   }
+  const auto laddr =
+      ends_.local_device == nullptr ? reinterpret_cast<uint64_t>(ends_.local) : uint64_t{0};
   const int32_t args[] = {static_cast<int32_t>(StageWord::ask),
                           ends_.put ? 1 : 0,
                           static_cast<int32_t>(number_),
@@ -58,8 +70,10 @@ bool StagedTransfer::ask() {
                           low_half(ends_.length),
                           high_half(ends_.length),
                           static_cast<int32_t>(piece),
-                          static_cast<int32_t>(ends_.remote->known_arena(ends_.put))};
-  asked_ = try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 9, nullptr, 0,
+                          static_cast<int32_t>(ends_.remote->known_arena(ends_.put)),
+                          low_half(laddr),
+                          high_half(laddr)};
+  asked_ = try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 11, nullptr, 0,
                              false) == CWY_OK;
   return asked_;
 }
@@ -74,7 +88,7 @@ bool StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
   } catch (const Error& e) {
     if (!runtime().survives_failures()) fatal("staged transfer", "{}", e.text());
     log_warn("staged transfer: {}", e.text());
-    broken_.store(true, std::memory_order_release);
+    broken_.store(e.status(), std::memory_order_release);
     return false;
   }
 }

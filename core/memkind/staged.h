@@ -1,4 +1,6 @@
 // StagedTransfer: the asking side of memkind/landing.h. The peer's memory is copied by its owner.
+// An owner that reaches the host memory here grants nothing, and tells what has landed of a get
+// too.
 #pragma once
 
 #include <deque>
@@ -19,6 +21,7 @@ class StagedTransfer final : public Journey, public LandingClient {
 
   bool advance(uint32_t& moved) override;
   bool finished() const override;
+  void give_up() override;
 
   void granted(Grant grant) override;
   void landed(uint64_t bytes) override {
@@ -50,6 +53,7 @@ class StagedTransfer final : public Journey, public LandingClient {
   bool asked_ = false;
   std::mutex mutex_;  // of granted_, which handlers fill
   std::deque<Grant> granted_;
+  uint32_t visit_ = 0;  // the owner's number of it; 0: nothing was granted yet
   std::atomic<uint64_t> landed_{0};
   FarArena* arena_ = nullptr;
   uint64_t given_back_ = 0;

@@ -4,6 +4,7 @@
 #include "diag/log.h"
 #include "memkind/remote.h"
 #include "object/client.h"
+#include "object/mappings.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
 
@@ -62,7 +63,9 @@ class InsideMappers {
 }  // namespace
 
 Publication::Publication() = default;
-Publication::~Publication() = default;
+Publication::~Publication() {
+  remove_mapping(*this);
+}
 
 void map_directly(const Peer& base, Publication& p) {
   if (base.rank == runtime().rank()) {
@@ -82,6 +85,8 @@ void map_directly(const Peer& base, Publication& p) {
     if (c->cep->serial && !inside.try_lock()) continue;
     if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
       p.direct = true;
+      add_mapping({&p, base.rank, p.facts.base + static_cast<uint64_t>(p.delta), p.facts.size,
+                   p.facts.base});
       return;
     }
   }
@@ -112,6 +117,7 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
 }
 
 void Publication::close() {
+  remove_mapping(*this);
   for (const Opened& o : opened) {
     if (o.rkey != nullptr) o.cep->conduit->module().rkey_close(o.cep->ep, o.rkey);
   }

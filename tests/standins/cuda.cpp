@@ -24,6 +24,12 @@ int current_device() {
   return t_depth > 0 ? t_contexts[t_depth - 1] : -1;
 }
 
+// Of calls that name no stream.
+standin::Queue* default_queue() {
+  static standin::Queue* const queue = standin::make_queue();
+  return queue;
+}
+
 }  // namespace
 
 ENTRY cuInit(unsigned flags) {
@@ -78,9 +84,12 @@ ENTRY cuDeviceGetAttribute(int* value, int attribute, int device) {
     case 41:  // unified addressing
       *value = standin::fails("no-uva") ? 0 : 1;
       return 0;
-    case 118:  // GPUDirect RDMA flush
+    case 117:  // options of GPUDirect RDMA flushes: from the host
     case 124:  // dma-buf
       *value = 1;
+      return 0;
+    case 118:  // order of GPUDirect RDMA writes: none
+      *value = 0;
       return 0;
     default:
       return 1;
@@ -147,9 +156,11 @@ ENTRY cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
       return 1;
   }
 }
-ENTRY cuPointerSetAttribute(const void*, int, CUdeviceptr pointer) {
+ENTRY cuPointerSetAttribute(const void* data, int attribute, CUdeviceptr pointer) {
   standin::Block block;
-  return standin::find(pointer, &block) ? 0 : 1;
+  if (current_device() < 0) return 201;
+  const bool known = attribute == 6 && standin::find(pointer, &block);  // synchronous copies
+  return known && *static_cast<const unsigned*>(data) == 1 ? 0 : 1;
 }
 ENTRY cuStreamCreate(void** stream, unsigned) {
   if (current_device() < 0) return 201;
@@ -157,11 +168,13 @@ ENTRY cuStreamCreate(void** stream, unsigned) {
   return 0;
 }
 ENTRY cuStreamDestroy_v2(void* stream) {
+  if (current_device() < 0) return 201;
   standin::destroy_queue(static_cast<standin::Queue*>(stream));
   return 0;
 }
 ENTRY cuStreamSynchronize(void* stream) {
-  standin::drain(static_cast<standin::Queue*>(stream));
+  if (current_device() < 0) return 201;
+  standin::drain(stream != nullptr ? static_cast<standin::Queue*>(stream) : default_queue());
   return 0;
 }
 ENTRY cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, void* stream) {
@@ -169,11 +182,16 @@ ENTRY cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, void* stream
   return code(standin::copy(static_cast<standin::Queue*>(stream), reinterpret_cast<void*>(dst),
                             reinterpret_cast<const void*>(src), bytes));
 }
-// Waits; what was enqueued before is not waited for, as the queues of the plugin do not block.
+// In the default queue. Within the device the host is not waited for ("API synchronization
+// behavior"): who needs the bytes waits for the queue.
 ENTRY cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
   if (current_device() < 0) return 201;
-  return code(
-      standin::copy_now(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), bytes));
+  const Outcome o = standin::copy(default_queue(), reinterpret_cast<void*>(dst),
+                                  reinterpret_cast<const void*>(src), bytes);
+  standin::Block block;
+  const bool within = standin::find(dst, &block) && standin::find(src, &block);
+  if (o == Outcome::ok && !within) standin::drain(default_queue());
+  return code(o);
 }
 ENTRY cuEventCreate(void** event, unsigned) {
   if (current_device() < 0) return 201;
@@ -187,7 +205,9 @@ ENTRY cuEventDestroy_v2(void* event) {
 ENTRY cuEventRecord(void* event, void* stream) {
   return standin::record(event, stream);
 }
+// Asked with no context current, drivers have answered both ways; this one takes the strict one.
 ENTRY cuEventQuery(void* event) {
+  if (current_device() < 0) return 201;
   return standin::query(event);
 }
 ENTRY cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
@@ -205,6 +225,7 @@ ENTRY cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigne
   return code(o);
 }
 ENTRY cuIpcCloseMemHandle(CUdeviceptr pointer) {
+  if (current_device() < 0) return 201;
   return code(standin::close_import(reinterpret_cast<void*>(pointer)));
 }
 ENTRY cuMemHostRegister_v2(void* addr, size_t bytes, unsigned) {
@@ -212,6 +233,7 @@ ENTRY cuMemHostRegister_v2(void* addr, size_t bytes, unsigned) {
   return standin::lock(addr, bytes);
 }
 ENTRY cuMemHostUnregister(void* addr) {
+  if (current_device() < 0) return 201;
   return standin::unlock(addr);
 }
 ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr pointer, size_t bytes, int type,

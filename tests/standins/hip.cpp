@@ -15,6 +15,10 @@ struct hipIpcMemHandle_t {
 
 thread_local int t_device = 0;
 
+int version() {
+  return standin::setting("VERSION", 50221151);
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(int error) {
@@ -26,8 +30,8 @@ extern "C" __attribute__((visibility("default"))) const char* hipGetErrorString(
          : error == 719 ? "unspecified launch failure"
                         : "another error";
 }
-ENTRY hipRuntimeGetVersion(int* version) {
-  *version = standin::setting("VERSION", 50221151);
+ENTRY hipRuntimeGetVersion(int* out) {
+  *out = version();
   return 0;
 }
 ENTRY hipGetDeviceCount(int* count) {
@@ -81,7 +85,7 @@ ENTRY hipPointerGetAttribute(void* data, int attribute, void* pointer) {
   if (!standin::find(reinterpret_cast<uint64_t>(pointer), &block)) return 1;
   switch (attribute) {
     case 2:
-      *static_cast<int*>(data) = standin::setting("VERSION", 50221151) >= 60000000 ? 2 : 1;
+      *static_cast<int*>(data) = version() >= 60000000 ? 2 : 1;
       return 0;
     case 9:
       *static_cast<int*>(data) = block.device;
@@ -104,7 +108,9 @@ ENTRY hipStreamDestroy(void* stream) {
   standin::destroy_queue(static_cast<standin::Queue*>(stream));
   return 0;
 }
+// Copies that name no stream have ended when they return.
 ENTRY hipStreamSynchronize(void* stream) {
+  if (stream == nullptr) return 0;
   standin::drain(static_cast<standin::Queue*>(stream));
   return 0;
 }
@@ -126,7 +132,7 @@ ENTRY hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
   return code(standin::export_handle(pointer, reinterpret_cast<standin::Handle*>(handle), false));
 }
 ENTRY hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
-  if (flags != 1) return 1;
+  if (flags != (version() >= 60000000 ? 1 : 0)) return 1;
   standin::Handle h;
   std::memcpy(&h, &handle, sizeof h);
   return code(standin::import_handle(h, pointer, false));

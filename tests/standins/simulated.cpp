@@ -44,6 +44,7 @@ uint64_t g_used[64] = {};
 std::atomic<pid_t> g_started{0};
 std::atomic<int> g_copies{0};
 std::atomic<bool> g_lost{false};
+Tally g_tally;
 
 const char* text_setting(const char* name) {
   return std::getenv((std::string("CAUSEWAY_STANDIN_") + name).c_str());
@@ -120,6 +121,18 @@ double speed_of(const void* dst, const void* src, size_t length) {
     if (host && !page_locked(end, length)) speed *= std::atof(pageable);
   }
   return std::max(speed, 0.001);
+}
+
+void tally(const void* dst, const void* src, size_t length) {
+  for (const void* end : {dst, src}) {
+    const auto at = reinterpret_cast<uint64_t>(end);
+    if (holding(at) != g_memory.end()) continue;
+    ++g_tally.copies;
+    g_tally.bytes += length;
+    g_tally.locked += page_locked(end, length);
+    g_tally.low = std::min(g_tally.low, at);
+    g_tally.high = std::max(g_tally.high, at + length);
+  }
 }
 
 struct HandleFacts {
@@ -325,6 +338,7 @@ Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
   queue->free_at = std::max(queue->free_at, now()) + latency +
                    static_cast<uint64_t>(static_cast<double>(length) / speed_of(dst, src, length));
   queue->copies.push_back({to, from, length, queue->free_at});
+  tally(dst, src, length);
   ++queue->enqueued;
   return Outcome::ok;
 }
@@ -370,3 +384,9 @@ Outcome unpin(void* addr) {
 }
 
 }  // namespace standin
+
+void causeway_standin_tally(standin::Tally* out) {
+  const std::lock_guard lock(standin::g_mutex);
+  *out = standin::g_tally;
+  standin::g_tally = {};
+}

@@ -72,8 +72,19 @@ uint64_t mark(Queue* queue);
 Outcome reached(Queue* queue, uint64_t place);
 void drain(Queue* queue);
 
+// What the device copied between its memory and the host's in this process, for tests that look
+// where the bytes came from: host addresses of all copies lie in [low, high).
+struct Tally {
+  uint64_t copies = 0, bytes = 0;
+  uint64_t locked = 0;  // copies of page-locked memory
+  uint64_t low = UINT64_MAX, high = 0;
+};
+
 // ---- page-locked host memory ----
 Outcome pin(void* addr, size_t length);
 Outcome unpin(void* addr);
 
 }  // namespace standin
+
+// Writes what has been copied since the last call.
+extern "C" __attribute__((visibility("default"))) void causeway_standin_tally(standin::Tally* out);

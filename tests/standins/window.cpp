@@ -8,7 +8,9 @@
 #include <causeway/conduit.h>
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -66,8 +68,19 @@ void count(const Range& local, const Range& remote, unsigned& counter) {
   }
 }
 
+// CAUSEWAY_WINDOW_FAIL=RANK: the first put of that rank of 4 KiB or more to another one fails,
+// though its peer lives.
+bool fails_now(const cwyc_conn* c, size_t length) {
+  static std::atomic<bool> failed{false};
+  static const char* const who = std::getenv("CAUSEWAY_WINDOW_FAIL");
+  const uint32_t rank = services->job->rank;
+  return who != nullptr && length >= 4096 && c->peer.rank != rank &&
+         static_cast<uint32_t>(std::atoi(who)) == rank && !failed.exchange(true);
+}
+
 cwy_status put(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                size_t length, uint32_t flags, cwyc_op* op) {
+  if (fails_now(c, length)) return CWY_ERR_TIMEOUT;
   const Range local = find(g_registered, lmem), remote = find(g_rights, rkey);
   if (local.length != 0 && (flags & CWYC_SRC_VOLATILE) != 0) return CWY_ERR_INVALID;
   count(local, remote, g_puts);

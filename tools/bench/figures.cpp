@@ -143,6 +143,8 @@ constexpr std::array kFigures{
            "a connection: the core's record and what the conduit took from the heap"},
     Figure{"instr.put8", "instr", Launch::instructions, kNone, true, false,
            "instructions of a blocking put of 8 bytes; raw: of a store (with --instructions)"},
+    Figure{"instr.get8", "instr", Launch::instructions, kNone, true, false,
+           "instructions of a blocking get of 8 bytes; raw: of a load (with --instructions)"},
     Figure{"instr.fadd8", "instr", Launch::instructions, kNone, true, false,
            "instructions of a fetch-add of 64 bits; raw: of a lock xadd (with --instructions)"},
     Figure{"instr.am.send", "instr", Launch::instructions, kNone, false, false,

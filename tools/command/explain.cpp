@@ -42,6 +42,7 @@ struct PeerClass {
   std::vector<Line> lines;
   std::string put_conduit;      // empty when unreachable
   uint64_t put_forms = 0;       // CWY_FORM_* that it registers
+  bool mapped = false;          // segments of the peers are mapped here, and ours there
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
 
@@ -175,6 +176,7 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
     out.put_conduit = choice.put->name();
     const ConduitEp& ep = world.endpoint(choice.put);
     out.put_forms = ep.caps & CWYC_CAP_MEM_REG ? ep.attr.mem_forms : 0;
+    out.mapped = is_inlined(world, choice, out.locality);
     out.others = others_of(world, choice, peer);
   } catch (const Error& e) {
     out.unreachable = e.text();
@@ -374,7 +376,7 @@ std::string collectives_json(const World& world, uint32_t ranks) {
 std::vector<MemkindAnswer> memkinds_of(const World& world, const std::vector<PeerClass>& classes) {
   std::vector<MemkindPeer> peers;
   for (const PeerClass& c : classes) {
-    peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms});
+    peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms, c.mapped});
   }
   return explain_memkinds(world.config, *world.loader, peers);
 }

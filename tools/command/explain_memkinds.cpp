@@ -33,9 +33,11 @@ std::string staged(const std::string& name, const KindPolicy& policy, const cwym
     return fmt::format("an error: {} exports {}, conduit {} registers {}, and staging is forbid",
                        name, form_words(attr.export_forms), peer.conduit, form_words(peer.forms));
   }
+  const bool straight = peer.mapped && policy.staging == KindPolicy::Staging::allow;
   return fmt::format(
-      "staged over conduit {}, which registers {}: {} buffers of {} bytes a direction",
-      peer.conduit, form_words(peer.forms), policy.depth, policy.chunk);
+      "staged over conduit {}, which registers {}: {} buffers of {} bytes a direction{}",
+      peer.conduit, form_words(peer.forms), policy.depth, policy.chunk,
+      straight ? "; to and from host segments by one copy of the owner's device" : "");
 }
 
 std::string way(const std::string& name, const KindPolicy& policy, const cwym_attr& attr,

@@ -18,6 +18,7 @@ struct MemkindPeer {
   Locality locality;
   std::string conduit;  // empty: unreachable
   uint64_t forms = 0;   // CWY_FORM_* that it registers
+  bool mapped = false;  // each side's segments are mapped on the other
 };
 
 struct MemkindAnswer {

@@ -116,7 +116,10 @@ class StreamDevice : public cwym_kind {
     if (result == 0) result = V::record(event, streams_[direction]);
     return V::status_of(result);
   }
-  cwy_status poll(void* event) override { return V::status_of(V::query(event)); }
+  cwy_status poll(void* event) override {
+    const typename V::Current current(where_);
+    return V::status_of(V::query(event));
+  }
 
  protected:
   virtual bool exports_dmabufs() const = 0;

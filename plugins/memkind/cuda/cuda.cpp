@@ -45,9 +45,16 @@ cwy_status status_of(Result result) {
     case kDeinitialized:
     case kDeviceUnavailable:
     case kEccUncorrectable:
+    case kNvlinkUncorrectable:
     case kIllegalAddress:
     case kLaunchTimeout:
     case kContextIsDestroyed:
+    case kAssert:
+    case kHardwareStackError:
+    case kIllegalInstruction:
+    case kMisalignedAddress:
+    case kInvalidAddressSpace:
+    case kInvalidPc:
     case kLaunchFailed:
     case kUnknown:
       // Final for the context: a sticky error, a reset, a device that fell off its bus.
@@ -205,9 +212,13 @@ struct Calls {
   }
   static Pointer address(const void* p) { return reinterpret_cast<Pointer>(p); }
 
+  // Whole blocks: the driver makes smaller allocations parts of one, an IPC handle opens all of it,
+  // and a second handle into it may be refused ("Interprocess Communication").
   static Result alloc(void** out, size_t bytes) {
+    constexpr size_t kBlock = size_t{2} << 20;
+    if (bytes > SIZE_MAX - kBlock) return kOutOfMemory;
     Pointer pointer = 0;
-    const Result result = api().cuMemAlloc(&pointer, bytes);
+    const Result result = api().cuMemAlloc(&pointer, (bytes + kBlock - 1) / kBlock * kBlock);
     if (result == kSuccess) *out = reinterpret_cast<void*>(pointer);
     return result;
   }
@@ -266,6 +277,15 @@ class CudaDevice final : public StreamDevice<Calls> {
     attr.pci_device = static_cast<uint32_t>(attribute(kAttributePciDevice));
     attr.pci_function = 0;
     if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
+  }
+
+  // So that the driver orders its synchronous copies with what a network reads and writes there
+  // (GPUDirect RDMA, "Synchronization and Memory Ordering"). A driver that refuses leaves that to
+  // the program, as without this kind.
+  void meet_network(uint64_t addr) override {
+    const Current current(where_);
+    const unsigned on = 1;
+    api().cuPointerSetAttribute(&on, kPointerSyncMemops, addr);
   }
 
   cwy_status push() override { return status_of(api().cuCtxPushCurrent(where_)); }

@@ -30,12 +30,19 @@ enum : Result {
   kInvalidDevice = 101,
   kInvalidContext = 201,
   kEccUncorrectable = 214,
+  kNvlinkUncorrectable = 220,
   kNotReady = 600,
   kIllegalAddress = 700,
   kLaunchTimeout = 702,
   kContextIsDestroyed = 709,
+  kAssert = 710,
   kHostMemoryAlreadyRegistered = 712,
   kHostMemoryNotRegistered = 713,
+  kHardwareStackError = 714,
+  kIllegalInstruction = 715,
+  kMisalignedAddress = 716,
+  kInvalidAddressSpace = 717,
+  kInvalidPc = 718,
   kLaunchFailed = 719,
   kNotSupported = 801,
   kUnknown = 999
@@ -46,7 +53,7 @@ enum : int {  // CUdevice_attribute
   kAttributePciDevice = 34,
   kAttributeUnifiedAddressing = 41,
   kAttributePciDomain = 50,
-  kAttributeFlushOptions = 118,  // of GPUDirect RDMA writes
+  kAttributeFlushOptions = 117,  // of GPUDirect RDMA writes
   kAttributeDmaBuf = 124
 };
 inline constexpr int kFlushFromHost = 1;

@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // The device is made current around each call that looks at it, and what was current before is
-// restored. Copies go through streams of the kind's own, one per direction. Facts of the library
-// (types, numbers, signatures) are from AMD's public reference; no ROCm installation is needed.
+// restored. Copies go through streams of the kind's own, one per direction.
 #include <cstdio>
 
 #include "../common/gpu.h"
 #include "../common/library.h"
 #include "../common/streams.h"
+#include "facts.h"
 
 CWY_MANIFEST(
     "causeway_manifest: 1\n"
@@ -24,75 +24,6 @@ CWY_MANIFEST(
 namespace causeway {
 namespace hip {
 namespace {
-
-using Result = int;  // hipError_t
-using Stream = void*;
-using Event = void*;
-struct IpcHandle {  // hipIpcMemHandle_t, passed by value
-  char bytes[64];
-};
-
-enum : Result {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kOutOfMemory = 2,
-  kNotInitialized = 3,
-  kDeinitialized = 4,
-  kNoDevice = 100,
-  kInvalidDevice = 101,
-  kEccUncorrectable = 214,
-  kNotReady = 600,
-  kIllegalAddress = 700,
-  kContextIsDestroyed = 709,
-  kHostMemoryAlreadyRegistered = 712,
-  kHostMemoryNotRegistered = 713,
-  kLaunchFailure = 719,
-  kNotSupported = 801,
-  kUnknown = 999
-};
-enum : int {  // hipPointer_attribute
-  kPointerMemoryType = 2,
-  kPointerDeviceOrdinal = 9,
-  kPointerRangeStart = 11,
-  kPointerRangeSize = 12
-};
-// hipMemoryTypeDevice; renumbered by version 6.
-constexpr int kMemoryTypeDevice5 = 1, kMemoryTypeDevice6 = 2;
-constexpr int kVersion6 = 60000000;
-constexpr unsigned kStreamNonBlocking = 1, kEventDisableTiming = 2, kHostRegisterPortable = 1;
-constexpr int kCopyByAddress = 4;  // hipMemcpyDefault
-// The oldest runtime served: 5.0.
-constexpr int kLeastVersion = 50000000;
-
-struct Api {
-  const char* (*hipGetErrorString)(Result error);
-  Result (*hipRuntimeGetVersion)(int* version);
-  Result (*hipGetDeviceCount)(int* count);
-  Result (*hipDeviceGetName)(char* name, int length, int device);
-  Result (*hipDeviceTotalMem)(size_t* bytes, int device);
-  Result (*hipDeviceGetPCIBusId)(char* text, int length, int device);
-  Result (*hipGetDevice)(int* device);
-  Result (*hipSetDevice)(int device);
-  Result (*hipMalloc)(void** pointer, size_t bytes);
-  Result (*hipFree)(void* pointer);
-  Result (*hipMemcpyAsync)(void* dst, const void* src, size_t bytes, int kind, Stream stream);
-  Result (*hipPointerGetAttribute)(void* data, int attribute, void* pointer);
-  Result (*hipStreamCreateWithFlags)(Stream* stream, unsigned flags);
-  Result (*hipStreamDestroy)(Stream stream);
-  Result (*hipStreamSynchronize)(Stream stream);
-  Result (*hipEventCreateWithFlags)(Event* event, unsigned flags);
-  Result (*hipEventDestroy)(Event event);
-  Result (*hipEventRecord)(Event event, Stream stream);
-  Result (*hipEventQuery)(Event event);
-  Result (*hipIpcGetMemHandle)(IpcHandle* handle, void* pointer);
-  Result (*hipIpcOpenMemHandle)(void** pointer, IpcHandle handle, unsigned flags);
-  Result (*hipIpcCloseMemHandle)(void* pointer);
-  Result (*hipHostRegister)(void* addr, size_t bytes, unsigned flags);
-  Result (*hipHostUnregister)(void* addr);
-  // Of newer runtimes (6.2):
-  Result (*hipMemGetHandleForAddressRange)(void* handle, void* pointer, size_t bytes, int type,
-                                           unsigned long long flags);
-};
 
 cwy_status status_of(Result result) {
   switch (result) {
@@ -109,7 +40,9 @@ cwy_status status_of(Result result) {
     case kDeinitialized:
     case kEccUncorrectable:
     case kIllegalAddress:
+    case kLaunchTimeout:
     case kContextIsDestroyed:
+    case kAssert:
     case kLaunchFailure:
     case kUnknown:
       return CWY_ERR_DEVICE_FAILED;
@@ -120,7 +53,7 @@ cwy_status status_of(Result result) {
 
 // The runtime's library under the names its versions gave it, newest first.
 const char* library_name() {
-  for (const char* name : {"libamdhip64.so.6", "libamdhip64.so.5"}) {
+  for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
     if (::dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return name;
   }
   return "libamdhip64.so";
@@ -212,6 +145,10 @@ class HipDriver final : public Driver {
     return true;
   }
 
+  unsigned lazy_peer_access() const {
+    return version_ >= kVersion6 ? kLazyPeerAccess6 : kLazyPeerAccess5;
+  }
+
   Api api{};
 
  private:
@@ -276,8 +213,7 @@ struct Calls {
     return api().hipIpcGetMemHandle(handle, base);
   }
   static Result open_ipc(void** base, IpcHandle handle) {
-    constexpr unsigned kLazyPeerAccess = 1;
-    return api().hipIpcOpenMemHandle(base, handle, kLazyPeerAccess);
+    return api().hipIpcOpenMemHandle(base, handle, hip_driver().lazy_peer_access());
   }
   static void close_ipc(void* base) { api().hipIpcCloseMemHandle(base); }
   static Result export_range(int* fd, void* start, size_t bytes) {

@@ -6,6 +6,8 @@
 //   answers
 //                                         nothing (threads.progress=none) and dies
 //   spec_gaspi_device_failure busy usec   rank 1 dies so long after everybody has begun
+//   spec_gaspi_device_failure refused     nobody dies: a hop of rank 0's fails, after rank 1 has
+//                                         granted it the only buffer there is
 #include <signal.h>
 #include <unistd.h>
 
@@ -117,13 +119,45 @@ void go_on() {
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
+// Rank 0's write fails (tests/standins/window.cpp). Then rank 2 writes to rank 1 through the buffer
+// that rank 0 was granted, and reads back what it wrote.
+void give_back() {
+  constexpr gaspi_rank_t kOwner = 1, kNext = 2;
+  if (me == 0) {
+    EXPECT(gaspi_write(kHost, 0, kOwner, kDevice, 0, kPiece, kPuts, 60000) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(kPuts, 60000) == GASPI_ERROR);
+    EXPECT(gaspi_notify(kHost, kNext, 0, 1, kGets, GASPI_BLOCK) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(kGets, 60000) == GASPI_SUCCESS);
+  } else if (me == kNext) {
+    EXPECT(spec::take_note(kHost, 0) == 1);
+    std::memset(host, 77, kPiece);
+    EXPECT(gaspi_write(kHost, 0, kOwner, kDevice, 0, kPiece, kPuts, 60000) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(kPuts, 60000) == GASPI_SUCCESS);
+    EXPECT(gaspi_read(kHost, kPiece, kOwner, kDevice, 0, kPiece, kGets, 60000) == GASPI_SUCCESS);
+    EXPECT(gaspi_wait(kGets, 60000) == GASPI_SUCCESS);
+    EXPECT(std::memcmp(host, host + kPiece, kPiece) == 0);
+    for (const gaspi_rank_t r : {gaspi_rank_t{0}, kOwner}) {
+      EXPECT(gaspi_notify(kHost, r, 1, 1, kPuts, GASPI_BLOCK) == GASPI_SUCCESS);
+    }
+    EXPECT(gaspi_wait(kPuts, 60000) == GASPI_SUCCESS);
+    return;
+  }
+  EXPECT(spec::take_note(kHost, 1) == 1);
+}
+
 }  // namespace
 
-// Catches: buffers that stay with the dead, transfers to them that end the job or never end, and
-// last words of theirs that are taken for a mistake.
+// Catches: buffers that stay with the dead, or with who cannot use them, transfers to them that end
+// the job or never end, and last words of theirs that are taken for a mistake.
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   start();
+  if (what == "refused") {
+    give_back();
+    EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
+    if (me == 2 && failures == 0) std::printf("%s: well\n", what.c_str());
+    return failures == 0 ? 0 : 1;
+  }
   meet_at_victim();
   if (me == kVictim) die(what, argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 200000);
   go_on();

@@ -24,6 +24,14 @@ extern "C" {
   raw::store_same(dest, count);
   keep(count);
 }
+[[gnu::noinline]] void causeway_count_get8(Peer peer, void* src, uint64_t count) {
+  get8_same(peer, src, count);
+  keep(count);
+}
+[[gnu::noinline]] void causeway_count_load8(void* src, uint64_t count) {
+  raw::load_same(src, count);
+  keep(count);
+}
 [[gnu::noinline]] void causeway_count_fadd8(gex_AD_t ad, gex_Rank_t rank, void* word,
                                             uint64_t count) {
   fetch_add8_same(ad, rank, word, count);
@@ -54,6 +62,10 @@ int run_counted(Job& job, const std::string& what, uint64_t count) {
     if (job.is_first()) causeway_count_put8(peer, owner, count);
   } else if (what == "store8") {
     if (job.is_first()) causeway_count_store8(mapped != nullptr ? mapped : &done, count);
+  } else if (what == "get8") {
+    if (job.is_first()) causeway_count_get8(peer, owner, count);
+  } else if (what == "load8") {
+    if (job.is_first()) causeway_count_load8(mapped != nullptr ? mapped : &done, count);
   } else if (what == "fadd8") {
     gex_AD_t ad;
     gex_AD_Create(&ad, job.tm(), GEX_DT_U64, GEX_OP_FADD, 0);

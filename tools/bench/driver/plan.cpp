@@ -278,6 +278,7 @@ void Plan::instructions() {
     measured.ours = *ours;
     std::string ignored;
     if (what == "put8") measured.raw = count("store8", ignored);
+    if (what == "get8") measured.raw = count("load8", ignored);
     if (what == "fadd8") measured.raw = count("xadd8", ignored);
     outcome_.measured.push_back(measured);
   }

@@ -42,6 +42,7 @@ class Cuda final : public Access {
     alloc_ = lib_.symbol<int(unsigned long long*, size_t)>("cuMemAlloc_v2");
     free_ = lib_.symbol<int(unsigned long long)>("cuMemFree_v2");
     copy_ = lib_.symbol<int(unsigned long long, unsigned long long, size_t)>("cuMemcpy");
+    synchronize_ = lib_.symbol<int(void*)>("cuStreamSynchronize");
     pin_ = lib_.symbol<int(void*, size_t, unsigned)>("cuMemHostRegister_v2");
     for (int i = 0; i < count_ && i < kMost; ++i) {
       require(lib_.symbol<int(void**, int)>("cuDevicePrimaryCtxRetain")(&contexts_[i], i),
@@ -75,6 +76,9 @@ class Cuda final : public Access {
     require(copy_(reinterpret_cast<unsigned long long>(dst),
                   reinterpret_cast<unsigned long long>(src), bytes),
             "cuMemcpy");
+    // Within the device, and from memory that is not page-locked, the call returns before the bytes
+    // are there (driver API, "API synchronization behavior").
+    require(synchronize_(nullptr), "cuStreamSynchronize");
   }
   const char* name() const override { return "cuda"; }
 
@@ -98,6 +102,7 @@ class Cuda final : public Access {
   int (*alloc_)(unsigned long long*, size_t);
   int (*free_)(unsigned long long);
   int (*copy_)(unsigned long long, unsigned long long, size_t);
+  int (*synchronize_)(void*);
   int (*pin_)(void*, size_t, unsigned);
 };
 
@@ -108,6 +113,7 @@ class Hip final : public Access {
     alloc_ = lib_.symbol<int(void**, size_t)>("hipMalloc");
     free_ = lib_.symbol<int(void*)>("hipFree");
     copy_ = lib_.symbol<int(void*, const void*, size_t, int)>("hipMemcpy");
+    synchronize_ = lib_.symbol<int(void*)>("hipStreamSynchronize");
     pin_ = lib_.symbol<int(void*, size_t, unsigned)>("hipHostRegister");
     require(lib_.symbol<int(int*)>("hipGetDeviceCount")(&count_), "hipGetDeviceCount");
     if (count_ == 0) throw std::runtime_error("no device");
@@ -138,12 +144,13 @@ class Hip final : public Access {
     constexpr int kDefault = 4;  // by the addresses
     require(set_(device), "hipSetDevice");
     require(copy_(dst, src, bytes, kDefault), "hipMemcpy");
+    require(synchronize_(nullptr), "hipStreamSynchronize");  // as for CUDA
   }
   const char* name() const override { return "hip"; }
 
  private:
   static const char* any_library() {
-    for (const char* name : {"libamdhip64.so.6", "libamdhip64.so.5"}) {
+    for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
       if (dlopen(name, RTLD_NOW | RTLD_LOCAL) != nullptr) return name;
     }
     return "libamdhip64.so";
@@ -154,6 +161,7 @@ class Hip final : public Access {
   int (*alloc_)(void**, size_t);
   int (*free_)(void*);
   int (*copy_)(void*, const void*, size_t, int);
+  int (*synchronize_)(void*);
   int (*pin_)(void*, size_t, unsigned);
 };
 
