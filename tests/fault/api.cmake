@@ -15,7 +15,7 @@ add_executable(api_victim_early api_victim_early.cpp)
 target_compile_definitions(api_victim_early PRIVATE GASNET_PAR=1)
 target_link_libraries(api_victim_early PRIVATE causeway_lib Threads::Threads)
 add_test(NAME fault.api.early COMMAND api_victim_early)
-set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT 120)
+set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
 include(GoogleTest)
 foreach(part atomic checks coll misuse negotiate death exit start)
@@ -31,7 +31,7 @@ foreach(part atomic checks coll misuse negotiate death exit start)
     API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1")
   add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par)
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
-    TEST_FILTER -Hosts.* PROPERTIES LABELS fault TIMEOUT 120)
+    TEST_FILTER -Hosts.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()
 gtest_discover_tests(api_start_test TEST_PREFIX hosts.api. TEST_LIST api_hosts_tests
   TEST_FILTER Hosts.* PROPERTIES LABELS hosts TIMEOUT 120)

@@ -39,6 +39,6 @@ std::vector<std::string> lines_with(const std::string& text, const std::string& 
 void expect_one_error(const launch_test::Result& result, int rank, int ranks,
                       const std::vector<std::string>& parts);
 // Ended by itself, within what a person waits for.
-constexpr double kSoon = 6.0;
+constexpr double kSoon = 6.0 * kSlowdown;
 
 }  // namespace api_test

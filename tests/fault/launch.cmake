@@ -10,4 +10,4 @@ target_compile_definitions(launch_test PRIVATE
 add_dependencies(launch_test causeway launch_rank)
 include(GoogleTest)
 gtest_discover_tests(launch_test TEST_PREFIX fault.launch.
-  PROPERTIES LABELS fault TIMEOUT 120)
+  PROPERTIES LABELS fault TIMEOUT ${fault_limit})

@@ -117,7 +117,7 @@ pid_t Command::keeper() const {
 }
 
 bool Command::wait_for_output(const std::string& text, size_t times, double limit_s) {
-  const double limit = now() + limit_s;
+  const double limit = now() + limit_s * kSlowdown;
   while (count(read_file(out_path_), text) < times) {
     if (now() > limit) return false;
     nap();
@@ -127,11 +127,12 @@ bool Command::wait_for_output(const std::string& text, size_t times, double limi
 
 Result Command::wait(double limit_s) {
   Result result;
-  const double limit = now() + limit_s;
+  const double limit = now() + limit_s * kSlowdown;
   int wait_status = 0;
   while (::waitpid(pid_, &wait_status, WNOHANG) == 0) {
     if (now() > limit) {
-      ADD_FAILURE() << "still running after " << limit_s << " s: " << read_file(out_path_);
+      ADD_FAILURE() << "still running after " << limit_s * kSlowdown
+                    << " s: " << read_file(out_path_);
       ::kill(pid_, SIGKILL);
     }
     nap();

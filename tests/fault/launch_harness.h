@@ -7,9 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "../slowdown.h"
+
 namespace launch_test {
 
-inline constexpr double kEndsPromptly = 2.0;  // what the launcher promises after a death
+inline constexpr double kEndsPromptly =
+    2.0 * kSlowdown;  // what the launcher promises after a death
 
 struct Result {
   int status = -1;  // as a shell shows it
@@ -35,6 +38,7 @@ class Command {
   void start();
   pid_t pid() const { return pid_; }
   pid_t keeper() const;  // 0 when there is none
+  // Limits are those of an ordinary build.
   // Until the captured stdout contains `text` `times` times. False after `limit_s`.
   bool wait_for_output(const std::string& text, size_t times, double limit_s = 15.0);
   Result wait(double limit_s = 30.0);

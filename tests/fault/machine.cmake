@@ -9,4 +9,5 @@ target_compile_definitions(machine_test PRIVATE
 add_dependencies(machine_test causeway launch_rank api_victim_seq standin_kernel
   spec_gex_clientseg_seq conduit_shm conduit_self)
 include(GoogleTest)
-gtest_discover_tests(machine_test TEST_PREFIX fault. PROPERTIES LABELS fault TIMEOUT 250)
+causeway_time_limit(machine_limit 250)
+gtest_discover_tests(machine_test TEST_PREFIX fault. PROPERTIES LABELS fault TIMEOUT ${machine_limit})

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "../slowdown.h"
+
 namespace spec {
 namespace {
 
@@ -134,7 +136,7 @@ void run_case(const Case& c) {
   const double start = seconds_now();
   unsigned total = 0;
   {
-    Watchdog watchdog(s.options.case_timeout_s);
+    Watchdog watchdog(s.options.case_timeout_s * kSlowdown);
     c.body();
     total = sum_over_ranks(s.failures.load(std::memory_order_relaxed));
   }
