@@ -436,13 +436,15 @@ void PmixBootstrap::started() {
 // the rank has published it, for as long as that. Without one the answer is what is there now.
 // `then` runs in PMIx's thread, or here when PMIx refuses the question.
 void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then) {
+  // PMIx copies none of what it is asked with, and reads it until it answers.
   struct Question {
     Answer then;
+    std::string key;
+    pmix_proc_t proc;
     pmix_info_t how;
   };
-  const pmix_proc_t proc = proc_of(rank);
   // Kept by the callback, which may come after everybody has given up.
-  auto question = std::make_unique<Question>(Question{std::move(then), {}});
+  auto question = std::make_unique<Question>(Question{std::move(then), key, proc_of(rank), {}});
   const int seconds = static_cast<int>(std::min<uint64_t>(timeout_ns / 1'000'000'000 + 1, 1 << 20));
   const bool yes = true;
   if (timeout_ns == 0) {
@@ -458,7 +460,8 @@ void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_
       content.emplace(value->data.bo.bytes + 1, value->data.bo.size - 1);
     mine->then(std::move(content));
   };
-  if (PMIx_Get_nb(&proc, key.c_str(), &question->how, 1, done, question.get()) == PMIX_SUCCESS) {
+  if (PMIx_Get_nb(&question->proc, question->key.c_str(), &question->how, 1, done,
+                  question.get()) == PMIX_SUCCESS) {
     static_cast<void>(question.release());  // the callback owns it now
   } else {
     question->then(std::nullopt);
