@@ -8,7 +8,8 @@
 
 namespace causeway {
 
-// Makes the entries of a conduit's own table, which another process may notice, tell and then call it.
+// Makes the entries of a conduit's own table, which another process may notice, tell and then call
+// it.
 void tell_what_leaves(cwyc_ops& native);
 inline void tell_if_heard(cwyc_ops& native) {
   if constexpr (kOrderIsTold) tell_what_leaves(native);

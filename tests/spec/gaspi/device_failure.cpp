@@ -27,8 +27,8 @@ namespace {
 constexpr gaspi_rank_t kVictim = 1;
 constexpr gaspi_segment_id_t kHost = 0, kDevice = 1;
 constexpr size_t kPiece = size_t{1} << 19, kSegment = 4 * kPiece;
-// Queues of transfers with the victim, which are purged, and with the rank that stays. What is purged
-// may go on reading and writing; nothing that the case looks at later.
+// Queues of transfers with the victim, which are purged, and with the rank that stays. What is
+// purged may go on reading and writing; nothing that the case looks at later.
 constexpr gaspi_queue_id_t kPuts = 0, kGets = 1, kPutsToNext = 2, kGetsFromNext = 3;
 
 char* host;

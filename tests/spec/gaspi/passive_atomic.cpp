@@ -77,8 +77,8 @@ SPEC_CASE(passive, to_oneself) {
   CHECK_EQ(gaspi_passive_receive(0, 0, nullptr, 8, kLong), GASPI_ERR_NULLPTR);
 }
 
-// Catches: a receive that spins while it waits. Looking costs several times as much under the thread
-// sanitizer.
+// Catches: a receive that spins while it waits. Looking costs several times as much under the
+// thread sanitizer.
 SPEC_CASE(passive, receive_sleeps) {
 #if defined(__SANITIZE_THREAD__)
   constexpr double kMost = 0.35;
