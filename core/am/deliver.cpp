@@ -10,6 +10,7 @@
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "progress/thread_state.h"
+#include "progress/through_peers.h"
 
 namespace causeway {
 namespace {
@@ -62,6 +63,17 @@ Peer& addressed(const Peer& base, uint64_t word) {
   return ep->peer(route.from, base.rank);
 }
 
+// A message whose handler was not found. False: it was kept for later. True: the handler came, and
+// the keeping of messages ended, after the look that did not find it (am/held.h).
+__attribute__((cold, noinline)) bool found_late(Peer& from, uint64_t word, uint32_t kind,
+                                                gex_Flags_t need, const int32_t* args,
+                                                unsigned nargs, void* payload, size_t length) {
+  if (hold(from, word, kind, args, nargs, payload, length)) return false;
+  HandlerTable& handlers = from.ep->handlers();
+  if ((handlers.flags(word_handler(word)) & need) == need) return true;
+  misdirected(from, handlers.entry(word_handler(word)), word, kind);
+}
+
 __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word, uint32_t kind,
                                                       const int32_t* args, unsigned nargs,
                                                       void* payload, size_t length) {
@@ -70,9 +82,10 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   const bool is_reply = (word & kWordReply) != 0;
   const gex_Flags_t need =
       kCategoryFlag[kind] | (is_reply ? GEX_FLAG_AM_REPLY : GEX_FLAG_AM_REQUEST);
-  if (__builtin_expect((entry.gex_flags & need) != need, 0)) {
-    if (entry.gex_fnptr == nullptr && hold(from, word, kind, args, nargs, payload, length)) return;
-    misdirected(from, entry, word, kind);
+  const gex_Flags_t flags = ep.handlers().flags(word_handler(word));
+  if (__builtin_expect((flags & need) != need, 0)) {
+    if (flags != 0) misdirected(from, entry, word, kind);
+    if (!found_late(from, word, kind, need, args, nargs, payload, length)) return;
   }
   if (__builtin_expect(entry.gex_nargs != nargs, 0) && entry.gex_nargs != kAnyArgs) {
     miscounted(from, entry, word, kind, nargs);
@@ -136,6 +149,7 @@ void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned na
 
 void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
              uint32_t nargs, void* payload, size_t length) {
+  note_heard();
   auto* cep = static_cast<ConduitEp*>(core_ep);
   Peer& peer = cep->owner->peer(from.rank);
   // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.

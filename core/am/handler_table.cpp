@@ -112,7 +112,13 @@ std::string HandlerTable::enter(gex_AM_Entry_t* table, size_t count,
   for (size_t i = 0; i < count; ++i) {
     if (table[i].gex_index == 0) table[i].gex_index = assigned[i];
     // Only slots that were empty are written: handlers in use may be running meanwhile.
-    entries_[table[i].gex_index] = draft[table[i].gex_index];
+    gex_AM_Entry_t& slot = entries_[table[i].gex_index];
+    const gex_AM_Entry_t& entry = draft[table[i].gex_index];
+    slot.gex_fnptr = entry.gex_fnptr;
+    slot.gex_nargs = entry.gex_nargs;
+    slot.gex_cdata = entry.gex_cdata;
+    slot.gex_name = entry.gex_name;
+    flags_of(slot).store(entry.gex_flags, std::memory_order_release);
   }
   return {};
 }

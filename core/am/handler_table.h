@@ -1,10 +1,14 @@
 // HandlerTable: the active-message handlers of one endpoint. An unregistered slot has no flags, so
 // the one test that delivery makes (is this category and direction allowed?) catches it too.
+//
+// Invariant: a slot is written once, under the mutex, its flags last with release. Whoever polls
+// reads the flags with acquire and the rest only when they are not 0.
 #pragma once
 
 #include <gasnetex.h>
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -22,11 +26,18 @@ class HandlerTable {
   // untyped_entry(). Returns what is wrong with the table, or nothing.
   std::string register_untyped(gex_AM_Entry_t* table, size_t count);
 
-  // A plain read: registration of an index happens before any message that names it, by the
-  // client's own synchronisation (specification of gex_EP_RegisterHandlers).
+  // Registration of an index happens before any message that names it, by the client's own
+  // synchronisation (specification of gex_EP_RegisterHandlers); but that goes through other ranks,
+  // and the message may come to another thread.
   const gex_AM_Entry_t& entry(uint8_t index) const { return entries_[index]; }
+  gex_Flags_t flags(uint8_t index) {
+    return flags_of(entries_[index]).load(std::memory_order_acquire);
+  }
 
  private:
+  static std::atomic_ref<gex_Flags_t> flags_of(gex_AM_Entry_t& entry) {
+    return std::atomic_ref(entry.gex_flags);
+  }
   std::string enter(gex_AM_Entry_t* table, size_t count,
                     const char* (*defect)(const gex_AM_Entry_t&));
 

@@ -7,6 +7,7 @@
 #include "event/op.h"
 #include "memkind/places.h"
 #include "object/fatal.h"
+#include "progress/through_peers.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -59,6 +60,13 @@ uint64_t device_atomic(gex_DT_t dt, gex_OP_t op, uint64_t addr, uint64_t operand
   return old;
 }
 
+uint64_t perform(gex_DT_t dt, gex_OP_t op, uint64_t addr, uint64_t operand1, uint64_t operand2) {
+  const ServesPeer serves;
+  return device_at("gex_AD_Op*()", addr, dt_size(dt)) != nullptr
+             ? device_atomic(dt, op, addr, operand1, operand2)
+             : cpu_atomic(dt, op, reinterpret_cast<void*>(addr), operand1, operand2);
+}
+
 }  // namespace
 
 void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
@@ -71,10 +79,7 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   }
   const auto opcode = static_cast<gex_OP_t>(args[1]);
   const uint64_t operand1 = join_halves(args[4], args[5]), operand2 = join_halves(args[6], args[7]);
-  const bool on_device = device_at("gex_AD_Op*()", addr, dt_size(dt)) != nullptr;
-  const uint64_t old =
-      on_device ? device_atomic(dt, opcode, addr, operand1, operand2)
-                : cpu_atomic(dt, opcode, reinterpret_cast<void*>(addr), operand1, operand2);
+  const uint64_t old = perform(dt, opcode, addr, operand1, operand2);
   const int32_t answer[] = {args[8], args[9], low_half(old), high_half(old)};
   reply_internal(from, Internal::atomic_done, answer, 4, nullptr, 0);
 }

@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "progress/through_peers.h"
+
 namespace causeway {
 
 inline constexpr uint32_t kSignals = 64;
@@ -74,6 +76,7 @@ class Block {
   void store(uint64_t seq, uint64_t offset, const void* src, uint64_t length,
              uint32_t which) const {
     if (length != 0) std::memcpy(scratch(seq) + offset, src, length);
+    note_sent();
     signal(seq, which).fetch_add(1, std::memory_order_seq_cst);
   }
   // Where that neighbor's own block begins in its arena, plus 1, once it reads this board; 0
@@ -96,6 +99,7 @@ class Block {
       from += n;
       length -= n;
     }
+    note_sent();
     if (fenced) {
       p.seq.store(seq, std::memory_order_seq_cst);
     } else {
@@ -125,6 +129,7 @@ class Block {
       to += n;
       length -= n;
     }
+    note_heard();
     return p.seq.load(std::memory_order_relaxed) == seq;
   }
   // A block that is given to a team: nobody knows yet where it is.

@@ -7,6 +7,7 @@
 #include "collective/regions.h"
 #include "collective/stream_copy.h"
 #include "collective/team_runs.h"
+#include "progress/through_peers.h"
 
 namespace causeway {
 namespace {
@@ -24,7 +25,9 @@ uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
   if (signal >= kSignals) return 0;
   TeamRuns& t = TeamRuns::of(team);
   t.current().looked_at_signals = true;
-  return t.block().signal(seq, signal).load(std::memory_order_acquire);
+  const uint64_t raised = t.block().signal(seq, signal).load(std::memory_order_acquire);
+  note_heard();
+  return raised;
 }
 
 void* service_scratch(cwyl_team* team, cwyl_seq seq, uint64_t* length) {

@@ -3,6 +3,7 @@
 #include "am/internal.h"
 #include "memkind/places.h"
 #include "progress/thread_state.h"
+#include "progress/through_peers.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
 
@@ -54,7 +55,10 @@ void remote_memset(Peer& peer, void* dest, int value, size_t length) {
 void on_memset_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const uint64_t addr = join_halves(args[0], args[1]), length = join_halves(args[3], args[4]);
   require_in_segment(from, addr, length, "gasnet_memset()");
-  fill_bytes("gasnet_memset()", reinterpret_cast<void*>(addr), args[2], length);
+  {
+    const ServesPeer serves;
+    fill_bytes("gasnet_memset()", reinterpret_cast<void*>(addr), args[2], length);
+  }
   const int32_t answer[] = {args[5], args[6]};
   reply_internal(from, Internal::memset_done, answer, 2, nullptr, 0);
 }

@@ -12,6 +12,7 @@
 #include "loader/signal_keeper.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
+#include "select/told_ops.h"
 
 namespace causeway {
 namespace {
@@ -209,6 +210,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   forbid(conduit, out->caps);
   for (const cwyc_ops& native : conduit.plugin().ops) {
     cwyc_ops ops = native;
+    tell_if_heard(ops);
     clear_forbidden(ops, out->caps);
     fill_with_emulation(ops);
     out->inner.push_back(ops);

@@ -8,6 +8,7 @@
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/segment.h"
+#include "progress/through_peers.h"
 #include "rma/emulation.h"
 #include "vis/copy.h"
 #include "vis/peer_completion.h"
@@ -62,6 +63,7 @@ void load_runs(const char* call, const Peer& from, const RunGroup& group, char* 
 template <typename Body>
 void for_each_group(const char* call, const Peer& from, RunReader reader, size_t bytes,
                     Body&& body) {
+  const ServesPeer serves;
   RunGroup group;
   size_t at = 0;
   while (reader.next(group)) {

@@ -30,9 +30,9 @@ void with_pair(const harness::OptionMap& options,
   });
 }
 
-// Makes room where there is none. Where both ranks share a processor, the other one gets it at once: a
-// rank that went on looking would keep it for milliseconds after each filling of a ring, which made
-// some tests last a minute.
+// Makes room where there is none. Where both ranks share a processor, the other one gets it at
+// once: a rank that went on looking would keep it for milliseconds after each filling of a ring,
+// which made some tests last a minute.
 void make_room(Endpoint& ep, uint32_t lane = CWYC_PROGRESS_ALL) {
   if (ep.progress(lane) == 0) sched_yield();
 }

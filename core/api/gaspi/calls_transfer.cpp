@@ -1,6 +1,7 @@
 // One-sided communication and queues (chapter 8).
 #include "api/gaspi/entry.h"
 #include "api/gaspi/transfer.h"
+#include "progress/through_peers.h"
 
 using namespace causeway;
 using namespace causeway::gaspi;
@@ -422,6 +423,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
   // the next one.
   *old_notification_val = static_cast<gaspi_notification_t>(
       __atomic_exchange_n(s->slots + notification_id, 0, __ATOMIC_ACQ_REL));
+  note_heard();
   return GASPI_SUCCESS;
 }
 

@@ -9,6 +9,7 @@
 #include "api/gaspi/world.h"
 #include "diag/log.h"
 #include "object/segment.h"
+#include "progress/through_peers.h"
 
 namespace causeway::gaspi {
 namespace {
@@ -49,6 +50,7 @@ void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, co
   const uint64_t slot = join_halves(args[1], args[2]), addr = join_halves(args[6], args[7]);
   const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
   if (well) {
+    const ServesPeer serves;
     if (length != 0) std::memcpy(reinterpret_cast<void*>(addr), payload, length);
     store_note(slot, static_cast<uint32_t>(args[3]));
   }

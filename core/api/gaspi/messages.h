@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "object/peer.h"
+#include "progress/through_peers.h"
 
 namespace causeway::gaspi {
 
@@ -22,8 +23,9 @@ inline constexpr unsigned kNoteArgs = 6, kWriteNoteArgs = 8;
 // Internal::interface's handler. Runs inside delivery.
 void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
-// Stores a notification into a slot of this process: after what came before it.
+// Stores a notification into a slot that is mapped here: after what came before it.
 inline void store_note(uint64_t slot, uint32_t value) {
+  note_sent();
   __atomic_store_n(reinterpret_cast<uint64_t*>(slot), static_cast<uint64_t>(value),
                    __ATOMIC_RELEASE);
 }

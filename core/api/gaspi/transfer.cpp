@@ -8,6 +8,7 @@
 #include "diag/error.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
+#include "progress/through_peers.h"
 #include "rma/emulation.h"
 
 namespace causeway::gaspi {
@@ -238,6 +239,7 @@ gaspi_return_t wait_for_note(const uint64_t* slots, uint32_t num, uint32_t first
     for (uint32_t i = 0; i < num; ++i) {
       // Acquire: what the notification announces is visible.
       if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
+      note_heard();
       *found = first + i;
       return GASPI_SUCCESS;
     }

@@ -27,7 +27,9 @@ namespace {
 constexpr gaspi_rank_t kVictim = 1;
 constexpr gaspi_segment_id_t kHost = 0, kDevice = 1;
 constexpr size_t kPiece = size_t{1} << 19, kSegment = 4 * kPiece;
-constexpr gaspi_queue_id_t kPuts = 0, kGets = 1;
+// Queues of transfers with the victim, which are purged, and with the rank that stays. What is
+// purged may go on reading and writing; nothing that the case looks at later.
+constexpr gaspi_queue_id_t kPuts = 0, kGets = 1, kPutsToNext = 2, kGetsFromNext = 3;
 
 char* host;
 void* device;
@@ -60,17 +62,17 @@ void meet_at_victim() {
 }
 
 // To and from the rank's device, of host memory and of device memory here, each in its quarter.
-void begin(gaspi_rank_t rank) {
+void begin(gaspi_rank_t rank, gaspi_queue_id_t puts, gaspi_queue_id_t gets) {
   for (const gaspi_segment_id_t local : {kHost, kDevice}) {
     const gaspi_offset_t at = local * kPiece;
-    gaspi_write(local, at, rank, kDevice, at, kPiece, kPuts, GASPI_BLOCK);
-    gaspi_read(local, 2 * kPiece + at, rank, kDevice, 2 * kPiece + at, kPiece, kGets, GASPI_BLOCK);
+    gaspi_write(local, at, rank, kDevice, at, kPiece, puts, GASPI_BLOCK);
+    gaspi_read(local, 2 * kPiece + at, rank, kDevice, 2 * kPiece + at, kPiece, gets, GASPI_BLOCK);
   }
 }
 
 void die(const std::string& what, unsigned after) {
   for (gaspi_rank_t r = 0; r < all; ++r) {
-    if (r != me) begin(r);
+    if (r != me) begin(r, kPuts, kGets);
   }
   const double end = seconds_now() + after * 1e-6;
   while (seconds_now() < end) {
@@ -87,14 +89,17 @@ void die(const std::string& what, unsigned after) {
 // which needs every buffer that the dead rank had.
 void go_on() {
   const auto next = static_cast<gaspi_rank_t>(me == 0 ? 2 : 0);
-  begin(kVictim);
-  begin(next);
+  begin(kVictim, kPuts, kGets);
+  begin(next, kPutsToNext, kGetsFromNext);
   const double end = seconds_now() + 60;
   while (!is_corrupt(kVictim) && seconds_now() < end) gaspi_wait(kPuts, 10);
   EXPECT(is_corrupt(kVictim));
   for (const gaspi_queue_id_t queue : {kPuts, kGets}) {
     EXPECT(gaspi_wait(queue, 60000) != GASPI_TIMEOUT);
     EXPECT(gaspi_queue_purge(queue, 60000) == GASPI_SUCCESS);
+  }
+  for (const gaspi_queue_id_t queue : {kPutsToNext, kGetsFromNext}) {
+    EXPECT(gaspi_wait(queue, 60000) == GASPI_SUCCESS);
   }
   for (unsigned round = 0; round < 2; ++round) {
     std::vector<char> data(kPiece, static_cast<char>(65 + me + round)), seen(kPiece);

@@ -77,13 +77,19 @@ SPEC_CASE(passive, to_oneself) {
   CHECK_EQ(gaspi_passive_receive(0, 0, nullptr, 8, kLong), GASPI_ERR_NULLPTR);
 }
 
-// Catches: a receive that spins while it waits.
+// Catches: a receive that spins while it waits. Looking costs several times as much under the
+// thread sanitizer.
 SPEC_CASE(passive, receive_sleeps) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr double kMost = 0.35;
+#else
+  constexpr double kMost = 0.2;
+#endif
   gaspi_rank_t from = 0;
   const double before = cpu_seconds_of_thread();
   CHECK_EQ(gaspi_passive_receive(0, 0, &from, 8, 400), GASPI_TIMEOUT);
   const double used = cpu_seconds_of_thread() - before;
-  if (!CHECK(used < 0.2)) report_failure(__FILE__, __LINE__, "CPU seconds: " + printed(used));
+  if (!CHECK(used < kMost)) report_failure(__FILE__, __LINE__, "CPU seconds: " + printed(used));
 }
 
 // Catches: updates that are lost, old values that were never there, also among threads.

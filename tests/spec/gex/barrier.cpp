@@ -188,8 +188,9 @@ SPEC_CASE(barrier, many_rounds) {
     if (state >> 29 == 0 && job().size <= 8) usleep(state >> 20 & 63);
     gex_RMA_PutBlockingVal(job().tm, job().peer(), flag(job().peer(), 0), round, 8, 0);
     spec::barrier();
-    const uint64_t seen = my_flag(0);
-    // The neighbor may already be one round ahead, never behind and never two ahead.
+    // The neighbor may already be one round ahead, never behind and never two ahead: so its next
+    // put may come while this rank looks.
+    const uint64_t seen = __atomic_load_n(&my_flag(0), __ATOMIC_ACQUIRE);
     CHECK(seen == round || seen == round + 1);
   }
   spec::barrier();

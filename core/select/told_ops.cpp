@@ -1,0 +1,44 @@
+#include "select/told_ops.h"
+
+#include "object/peer.h"
+#include "select/conduit_set.h"
+
+namespace causeway {
+namespace {
+
+const cwyc_ops& native_of(cwyc_conn* conn) {
+  return Connection::of(conn).cep->conduit->plugin().ops[conn->table];
+}
+
+template <auto Entry, typename... Args>
+cwy_status told(cwyc_conn* conn, Args... args) {
+  note_sent();
+  return (native_of(conn).*Entry)(conn, args...);
+}
+
+void told_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                 uint32_t nargs, size_t length) {
+  note_sent();
+  native_of(conn).am_commit(conn, slot, word, args, nargs, length);
+}
+
+template <auto Entry>
+void tell(cwyc_ops& ops) {
+  if (ops.*Entry != nullptr) ops.*Entry = told<Entry>;
+}
+
+}  // namespace
+
+void tell_what_leaves(cwyc_ops& native) {
+  tell<&cwyc_ops::put_small>(native);
+  tell<&cwyc_ops::put>(native);
+  tell<&cwyc_ops::put_notify>(native);
+  tell<&cwyc_ops::putv>(native);
+  tell<&cwyc_ops::atomic>(native);
+  tell<&cwyc_ops::am_short>(native);
+  tell<&cwyc_ops::am_medium>(native);
+  tell<&cwyc_ops::am_long>(native);
+  if (native.am_commit != nullptr) native.am_commit = told_commit;
+}
+
+}  // namespace causeway
