@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -67,20 +68,27 @@ void rest(uint64_t idle_ns) {
   if (now_ns() - start < idle_ns && poll_once() == 0) sleep_ns(idle_ns);
 }
 
+// Threads of the client's poll: they need no second thread beside them, which would hold conduits'
+// locks, and a processor, at the wrong moments. To look whether they still do costs a turn of the
+// processor as well, so that it is done seldom when they have done so for long: `in_a_row` looks.
+void stay_away(uint64_t idle_ns, unsigned in_a_row) {
+  client_polled.store(false, std::memory_order_relaxed);
+  constexpr unsigned kGrowths = 3;
+  constexpr uint64_t kLongest = 2'000'000;
+  const uint64_t shortest = idle_ns / 2;
+  sleep_ns(std::max(shortest, std::min(kLongest, shortest << std::min(in_a_row / 4, kGrowths))));
+}
+
 void make_progress() {
   const uint64_t idle_ns = parse_time_ns(setting("threads.idle"));
-  unsigned in_vain = 0;
+  unsigned in_vain = 0, attentive = 0;
   while (!stopping()) {
     if (sleeping_waiters.load(std::memory_order_relaxed) != 0) {
       sleep_ns(idle_ns);  // who sleeps in a wait is woken by what arrives, and polls
     } else if (client_polled.load(std::memory_order_relaxed)) {
-      // Who polls now needs no second thread beside him, which would hold the conduits' locks at the
-      // wrong moments. Half the time, so that after the last of these polls none is missing for
-      // longer than the whole.
-      client_polled.store(false, std::memory_order_relaxed);
-      sleep_ns(idle_ns / 2);
+      stay_away(idle_ns, attentive++);
       in_vain = 0;
-    } else if (poll_once() != 0) {
+    } else if (attentive = 0; poll_once() != 0) {
       in_vain = 0;
     } else if (++in_vain < kSpins) {
       ::sched_yield();

@@ -19,9 +19,9 @@ namespace {
 constexpr uint32_t kHotSpins = 64;
 // So often is a team looked at between two polls of everything by who waits for its collective.
 constexpr uint32_t kTeamLooks = 8;
-// A poll in vain takes a microsecond or two, system calls included. One that took this long has moved
-// bytes: software providers receive a peer's puts, and push on large ones of this process, inside
-// of polls that report nothing before the end. Who naps then makes the other side wait.
+// A poll in vain takes a microsecond or two, system calls included. One that took this long has
+// moved bytes: software providers receive a peer's puts, and push on large ones of this process,
+// inside of polls that report nothing before the end. Who naps then makes the other side wait.
 constexpr uint64_t kBusyPollNs = 5000;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each

@@ -25,7 +25,8 @@ bool may_store(const Peer& from, uint64_t addr, size_t length) {
 
 // Requests of this rank's that are complete: two arguments each, from `first` on.
 void take_receipts(const int32_t* args, unsigned first, unsigned nargs) {
-  for (unsigned i = first; i + 1 < nargs; i += 2) request_done(join_halves(args[i], args[i + 1]), true);
+  for (unsigned i = first; i + 1 < nargs; i += 2)
+    request_done(join_halves(args[i], args[i + 1]), true);
 }
 
 void answer(World& w, Peer& from, const int32_t* cookie, bool well) {
@@ -43,10 +44,16 @@ void on_note(World& w, Peer& from, const int32_t* args, unsigned nargs) {
   answer(w, from, args + 4, well);
 }
 
-// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address, then receipts
+// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address, 8-9 data that is no payload, then receipts
 void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
                    size_t length) {
-  take_receipts(args, kWriteNoteArgs, nargs);
+  const size_t in_args = static_cast<uint32_t>(args[0]) >> 8 & 0xff;
+  if (in_args > kInArgs || (in_args != 0 && nargs < kWriteNoteArgs + 2)) return;
+  if (in_args != 0) {
+    payload = args + kWriteNoteArgs;
+    length = in_args;
+  }
+  take_receipts(args, kWriteNoteArgs + (in_args != 0 ? 2 : 0), nargs);
   const uint64_t slot = join_halves(args[1], args[2]), addr = join_halves(args[6], args[7]);
   const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
   if (well) {

@@ -17,8 +17,10 @@ enum class Message : uint8_t {
   refused,     // the answer where nothing was stored
 };
 
-// Arguments of a note and a write_note; receipts may follow.
+// Arguments of a note and a write_note; receipts may follow. So little data as stands in two more
+// arguments of a write_note needs no payload; the first argument's second byte says how much.
 inline constexpr unsigned kNoteArgs = 6, kWriteNoteArgs = 8;
+inline constexpr size_t kInArgs = 8;
 
 // Internal::interface's handler. Runs inside delivery.
 void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);

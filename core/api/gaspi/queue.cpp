@@ -202,9 +202,9 @@ cwy_status send_note(World& world, const Note& note, Request* request) {
   if (!world.may_send(note.rank, s.epoch)) return CWY_ERR_PEER_FAILED;
   const auto cookie = reinterpret_cast<uint64_t>(&request->op);
   hand_over(&request->op);
-  int32_t args[CWYC_AM_MAX_ARGS] = {static_cast<int32_t>(Message::note), low_half(slot),
-                                    high_half(slot),  static_cast<int32_t>(note.value),
-                                    low_half(cookie), high_half(cookie)};
+  int32_t args[CWYC_AM_MAX_ARGS] = {
+      static_cast<int32_t>(Message::note), low_half(slot),   high_half(slot),
+      static_cast<int32_t>(note.value),    low_half(cookie), high_half(cookie)};
   return send_with_receipts(world, note.rank, args, kNoteArgs, nullptr, 0);
 }
 

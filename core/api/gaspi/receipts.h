@@ -2,11 +2,11 @@
 // here. An asker wants it in gaspi_wait, and before what must not overtake.
 //
 // Who was notified often sends something itself next. Then a receipt waits: the message takes it
-// along, and a notification there and one back are two messages, not four. A receipt that no message
-// has taken when the second poll comes by is sent by that poll, and those after it by the poll that
-// receives what they are for; until a message follows closely behind one, which could have taken it.
-// As many as fill a message are sent at once. Where no thread polls while the program computes,
-// every receipt is sent at once.
+// along, and a notification there and one back are two messages, not four. A receipt that no
+// message has taken when the second poll comes by is sent by that poll, and those after it by the
+// poll that receives what they are for; until a message follows closely behind one, which could
+// have taken it. As many as fill a message are sent at once. Where no thread polls while the
+// program computes, every receipt is sent at once.
 //
 // A receipt is the asker's own pointer. So it is for one process of the rank (its epoch), and
 // receipts may go in any order.
@@ -83,8 +83,8 @@ class Receipts {
   uint32_t send_due(World& world);
 
   std::atomic<bool> may_wait_{false};
-  // Taken inside deliveries, so nothing is sent under it. For moments: deliveries, senders and polls
-  // of all threads meet here, and a lock costs little of the message that it saves.
+  // Taken inside deliveries, so nothing is sent under it. For moments: deliveries, senders and
+  // polls of all threads meet here, and a lock costs little of the message that it saves.
   std::mutex mutex_;
   std::vector<std::unique_ptr<Row>> rows_;  // by rank, made when first needed
   std::vector<uint32_t> list_;              // ranks whose row a poll has to look at

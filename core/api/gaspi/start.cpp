@@ -264,9 +264,8 @@ gaspi_return_t farewell(World& w) {
   for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
   constexpr gaspi_timeout_t kPatience = 2000;
   Deadline patience(kPatience);
-  wait_for(patience, [&] {
-    return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
-  });
+  wait_for(patience,
+           [&] { return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT; });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
   // message of this process. With a dead rank there is no such barrier; and where one was replaced,
   // some may have left already, who saw it dead.

@@ -131,8 +131,13 @@ cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* 
                                     high_half(cookie),
                                     low_half(raddr),
                                     high_half(raddr)};
-  return send_with_receipts(w, note.rank, args, kWriteNoteArgs,
-                            p.size == 0 ? nullptr : address_of(p), p.size);
+  if (p.size > kInArgs) {
+    return send_with_receipts(w, note.rank, args, kWriteNoteArgs, address_of(p), p.size);
+  }
+  if (p.size == 0) return send_with_receipts(w, note.rank, args, kWriteNoteArgs, nullptr, 0);
+  args[0] |= static_cast<int32_t>(p.size << 8);
+  std::memcpy(args + kWriteNoteArgs, address_of(p), p.size);
+  return send_with_receipts(w, note.rank, args, kWriteNoteArgs + 2, nullptr, 0);
 }
 
 }  // namespace

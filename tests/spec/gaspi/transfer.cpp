@@ -351,8 +351,8 @@ SPEC_CASE(transfer, target_makes_no_calls, 2) {
   }
 }
 
-// Catches: gaspi_wait that needs a call of a target which took the notifications and went on without
-// the library, having answered or not; and what many notifications at once make of that.
+// Catches: gaspi_wait that needs a call of a target which took the notifications and went on
+// without the library, having answered or not; and what many notifications at once make of that.
 SPEC_CASE(transfer, waits_end_while_target_computes, 2) {
   if (job().rank > 1) return;
   constexpr int kRounds = 40;

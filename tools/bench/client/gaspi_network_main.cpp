@@ -25,7 +25,7 @@ constexpr size_t kHalf = kBulk * kAtOnce;  // what the other rank reaches; the r
 constexpr size_t kRoom = 64 << 10;         // for the raw side's introduction
 
 struct Shared {
-  alignas(64) std::atomic<uint64_t> ended;    // how many raw series the first rank has ended
+  alignas(64) std::atomic<uint64_t> ended;     // how many raw series the first rank has ended
   alignas(64) std::atomic<uint64_t> apart[2];  // see part()
   alignas(64) char words[2][kRoom];
 };
@@ -40,8 +40,8 @@ class Bench {
   void measure();
 
  private:
-  // A barrier behind which neither rank needs the library's progress of the other one, who leaves it
-  // alone for a while: what one of them has to say of the barrier may be in its library still.
+  // A barrier behind which neither rank needs the library's progress of the other one, who leaves
+  // it alone for a while: what one of them has to say of the barrier may be in its library still.
   void part();
   std::string exchange(const std::string& words);
   // Nanoseconds per turn of `body(turns)` at the first rank; the other one moves the raw side on.
