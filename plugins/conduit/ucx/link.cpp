@@ -20,7 +20,7 @@ constexpr uint64_t purge_limit_ns = 500'000'000;
 constexpr uint64_t close_limit_ns = 10'000'000'000;
 constexpr int drain_polls = 1000;
 // A peer that does not listen must not hold up the end.
-constexpr uint64_t leave_limit_ns = 1'000'000'000;
+constexpr uint64_t leave_limit_ns = 5'000'000'000;
 
 struct ReadAddress {
   EndpointAddress header;
