@@ -10,8 +10,8 @@
 namespace causeway {
 namespace {
 
-std::shared_mutex g_mutex;
 // Not destroyed at exit: what is closed late looks here.
+auto& g_mutex = *new std::shared_mutex;
 auto& g_mappings = *new std::vector<Mapping>;
 
 bool holds(uint64_t base, uint64_t size, uint64_t addr, uint64_t length) {

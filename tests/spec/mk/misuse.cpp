@@ -78,8 +78,12 @@ Bound bind(void* memory = nullptr, const std::string& name = kind_wanted()) {
   return b;
 }
 
-gex_TM_t to_device(const Bound& b) { return gex_TM_Pair(g_ep, gex_EP_QueryIndex(b.ep)); }
-gex_TM_t from_device(const Bound& b) { return gex_TM_Pair(b.ep, gex_EP_QueryIndex(b.ep)); }
+gex_TM_t to_device(const Bound& b) {
+  return gex_TM_Pair(g_ep, gex_EP_QueryIndex(b.ep));
+}
+gex_TM_t from_device(const Bound& b) {
+  return gex_TM_Pair(b.ep, gex_EP_QueryIndex(b.ep));
+}
 
 void mixed() {
   const Bound b = bind();
@@ -168,7 +172,9 @@ void in_use() {
   const Bound b = bind();
   gex_MK_Destroy(b.kind, 0);
 }
-void destroy_host() { gex_MK_Destroy(GEX_MK_HOST, 0); }
+void destroy_host() {
+  gex_MK_Destroy(GEX_MK_HOST, 0);
+}
 void primordial() {
   gex_MK_t kind = GEX_MK_INVALID;
   gex_Segment_t s = GEX_SEGMENT_INVALID;
@@ -186,6 +192,22 @@ void transfer() {
     gex_RMA_PutBlocking(to_device(b), peer, there, host, sizeof host, 0);
   }
   std::fprintf(stderr, "transferred\n");
+}
+// The program's own copy finds out before the library does.
+void lost_before() {
+  gex_MK_t kind = GEX_MK_INVALID, other = GEX_MK_INVALID;
+  gex_Segment_t s = GEX_SEGMENT_INVALID;
+  if (create(&kind) != GASNET_OK) return;
+  char host[64] = {};
+  void* const memory = mk::access().alloc(0, sizeof host);
+  try {
+    mk::access().copy(0, memory, host, sizeof host);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+  }
+  const int answer = gex_Segment_Create(&s, g_client, nullptr, kBytes, kind, 0);
+  std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(answer));
+  create(&other, 1);
 }
 void only_create() {
   gex_MK_t kind = GEX_MK_INVALID;
@@ -211,14 +233,23 @@ struct What {
   const char* name;
   void (*run)();
 };
-constexpr What kAll[] = {{"mixed", mixed},       {"mixed_remote", mixed_remote},
-                         {"mixed_indexed", mixed_indexed}, {"mixed_devices", mixed_devices},
-                         {"two_kinds", two_kinds}, {"bound_twice", bound_twice},
-                         {"unpublished", unpublished}, {"scratch", scratch},
-                         {"outside", outside},   {"freed", freed},
-                         {"in_use", in_use},     {"destroy_host", destroy_host},
-                         {"primordial", primordial}, {"transfer", transfer},
-                         {"create", only_create}, {"forked", forked}};
+constexpr What kAll[] = {{"mixed", mixed},
+                         {"mixed_remote", mixed_remote},
+                         {"mixed_indexed", mixed_indexed},
+                         {"mixed_devices", mixed_devices},
+                         {"two_kinds", two_kinds},
+                         {"bound_twice", bound_twice},
+                         {"unpublished", unpublished},
+                         {"scratch", scratch},
+                         {"outside", outside},
+                         {"freed", freed},
+                         {"in_use", in_use},
+                         {"destroy_host", destroy_host},
+                         {"primordial", primordial},
+                         {"transfer", transfer},
+                         {"create", only_create},
+                         {"lost_before", lost_before},
+                         {"forked", forked}};
 
 }  // namespace
 
