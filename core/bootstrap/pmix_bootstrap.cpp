@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,8 +10,10 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
+#include "bootstrap/prompt_sockets.h"
 #include "bootstrap/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
 #include "diag/error.h"
@@ -193,6 +196,18 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// The connection to the server, as the environment names it ("...tcp4://127.0.0.1:41375").
+void send_to_server_promptly() {
+  send_promptly([](uint16_t port) {
+    const std::string end = fmt::format(":{}", port);
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string_view text = *entry;
+      if (text.starts_with("PMIX_SERVER_URI") && text.ends_with(end)) return true;
+    }
+    return false;
+  });
+}
+
 }  // namespace
 
 PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
@@ -244,6 +259,7 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
                 where, PMIx_Error_string(got->status));
   self_ = got->self;
   joined_ = true;
+  send_to_server_promptly();
 }
 
 void PmixBootstrap::find_ranks() {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <utility>
 
+#include "bootstrap/prompt_sockets.h"
 #include "diag/error.h"
 #include "launch/events.h"
 
@@ -117,6 +118,7 @@ struct PmixUpcalls {
 
   static pmix_status_t connected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
                                  pmix_op_cbfunc_t, void*) {
+    send_promptly([](uint16_t) { return true; });  // whatever else the launcher has open, too
     queue(PmixReport::Kind::connected, proc);
     return PMIX_OPERATION_SUCCEEDED;
   }

@@ -15,7 +15,7 @@ median() { tr ' ' '\n' | sed '/^$/d' | sort -n | sed -n "$((jobs / 2 + 1))p"; }
 
 all='' all_waited=''
 for job in $(seq $jobs); do
-  out=$("$causeway" run -n 3 --timeout 60 --on-failure=continue "$@" -- "$program" killed 20 2>&1) || :
+  out=$("$causeway" run -n 3 --timeout 60 --on-failure=continue "$@" -- "$program" later 2>&1) || :
   times=$(echo "$out" | sed -n 's/.*noticed after \([0-9.]*\) ms, .*/\1/p')
   waited=$(echo "$out" | sed -n 's/.* ms, at most \([0-9.]*\) of them without a processor$/\1/p')
   echo "job $job: noticed after" $times "ms; without a processor" $waited
