@@ -256,9 +256,10 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
   run->looked_at_signals = run->prepared = false;
-  // The results of all neighbors share the last cache. Reductions do without: they write from the
-  // nearest cache, and what they read of the results' lines is on its way by then.
-  run->streams = args.operation == CWYL_BROADCAST && exceeds_caches(args.count * info_.nbrhd_size);
+  // The operands and the results of all neighbors share the last cache.
+  const uint64_t bytes = args.element_bytes * args.count;
+  run->streams = exceeds_caches(
+      bytes * (args.operation == CWYL_BROADCAST ? info_.nbrhd_size + 1 : 2 * info_.nbrhd_size));
   run->post_cursor = 0;
   run->op = nullptr;
   const size_t state_bytes = run->candidate->algorithm->state_bytes;
@@ -283,7 +284,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   // collective is under way here: who begins several together wants them to overlap. Nor where
   // nothing comes without a poll.
   if (info_.nbrhd_count == 1 && active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
-      args.element_bytes * args.count <= kPostMax && !processors_are_shared()) {
+      bytes <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
       if (!advance(*run)) continue;
       finish(*run);
