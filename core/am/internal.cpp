@@ -65,13 +65,17 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
   const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload, length,
                                       reply ? CWYC_LANE_REPLY : 0);
   if (__builtin_expect(status != CWY_OK && status != CWY_RETRY, 0)) {
-    // Who is gone may have left in order: the next poll finds out, and a message that the rank did
-    // not wait for is not missed.
-    if (status != CWY_ERR_PEER_FAILED && !runtime().survives_failures()) send_failed(to, status);
-    runtime().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
-                        fmt::format("a message failed with {}", status_name(status)));
+    internal_send_failed(to, status);
   }
   return status;
+}
+
+void internal_send_failed(const Peer& to, cwy_status status) {
+  // Who is gone may have left in order: the next poll finds out, and a message that the rank did
+  // not wait for is not missed.
+  if (status != CWY_ERR_PEER_FAILED && !runtime().survives_failures()) send_failed(to, status);
+  runtime().note_loss(to.rank, to.epoch.load(std::memory_order_relaxed),
+                      fmt::format("a message failed with {}", status_name(status)));
 }
 
 void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,

@@ -165,6 +165,7 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
     const std::lock_guard lock(box->mutex);
     const uint64_t seq = join_halves(args[4], args[5]);
     const auto signal = static_cast<uint32_t>(args[6]), offset = static_cast<uint32_t>(args[7]);
+    if (message == CollectiveMessage::placed) length = 0;
     if (box->team == nullptr) {
       const char* bytes = static_cast<const char*>(payload);
       box->early.push_back({seq, offset, signal, std::vector<char>(bytes, bytes + length)});

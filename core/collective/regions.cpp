@@ -153,4 +153,27 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
   return CWY_OK;
 }
 
+cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                             uint64_t offset, const void* src, uint64_t length, uint32_t signal,
+                             uint32_t* done) {
+  if (rank >= runs.info().size || !valid(region, seq, offset, length) ||
+      length > runs.info().region_put_max) {
+    return CWY_ERR_INVALID;
+  }
+  Peer& peer = runs.team().member(rank);
+  if (length != 0 && static_cast<Memory>(region.token[2]) == Memory::segment &&
+      direct_region(runs, seq, rank, region, offset) == nullptr) {
+    if (peer.segment.size.load(std::memory_order_acquire) == 0) return CWY_ERR_UNSUPPORTED;
+    return runs.put_far(rank, seq, region.token[0] + offset, src, length, signal, done);
+  }
+  // Copied here and now: the signal follows the data. A signal that is refused has the caller copy
+  // once more, which is as good as it is rare.
+  const cwy_status status =
+      transfer_region(runs, seq, rank, region, offset, const_cast<void*>(src), length, done, true);
+  if (status != CWY_OK || std::atomic_ref<uint32_t>(*done).load(std::memory_order_relaxed) != 1) {
+    return status;
+  }
+  return runs.put(rank, seq, nullptr, 0, 0, signal);
+}
+
 }  // namespace causeway

@@ -16,5 +16,9 @@ void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_regi
 cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
                            uint64_t offset, void* local, uint64_t length, uint32_t* done,
                            bool is_put);
+// The service of that name.
+cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+                             uint64_t offset, const void* src, uint64_t length, uint32_t signal,
+                             uint32_t* done);
 
 }  // namespace causeway

@@ -55,6 +55,13 @@ cwy_status service_get_region(cwyl_team* team, cwyl_seq seq, uint32_t rank,
   return transfer_region(TeamRuns::of(team), seq, rank, *region, offset, dst, length, done, false);
 }
 
+cwy_status service_put_region_signal(cwyl_team* team, cwyl_seq seq, uint32_t rank,
+                                     const cwyl_region* region, uint64_t offset, const void* src,
+                                     uint64_t length, uint32_t signal, uint32_t* done) {
+  return put_region_signal(TeamRuns::of(team), seq, rank, *region, offset, src, length, signal,
+                           done);
+}
+
 void service_reduce(cwyl_team* team, cwyl_seq, const void* left, void* inout, uint64_t count) {
   TeamRuns& t = TeamRuns::of(team);
   t.moved();
@@ -108,6 +115,7 @@ const cwyl_team_services kTeamServices = {CWY_HEAD(cwyl_team_services),
                                           service_reduce_into,
                                           service_memory,
                                           service_post,
-                                          service_posted};
+                                          service_posted,
+                                          service_put_region_signal};
 
 }  // namespace causeway

@@ -1,9 +1,13 @@
 #include "collective/stream_copy.h"
 
+#include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -41,12 +45,24 @@ void stream_copy(void* dst, const void* src, size_t bytes) {
 #endif
 }
 
+namespace {
+
+// The last cache that this processor's neighbors share. The C library tells that of the whole
+// socket, which on some machines is ten of them.
+size_t last_cache() {
+  std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu{}/cache/index3/size",
+                                 std::max(0, ::sched_getcpu())));
+  size_t kilobytes = 0;
+  if (file >> kilobytes && kilobytes != 0) return kilobytes << 10;
+  const long whole = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+  // Where nothing is known, what a small server has.
+  return whole > 0 ? static_cast<size_t>(whole) : size_t{32} << 20;
+}
+
+}  // namespace
+
 bool exceeds_caches(size_t bytes) {
-  static const size_t most = [] {
-    const long last = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
-    // Where nothing is known, what a small server has.
-    return last > 0 ? static_cast<size_t>(last) : size_t{32} << 20;
-  }();
+  static const size_t most = last_cache();
   return bytes > most;
 }
 

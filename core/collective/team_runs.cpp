@@ -16,6 +16,7 @@
 #include "object/runtime.h"
 #include "object/team.h"
 #include "progress/thread_state.h"
+#include "rma/local.h"
 
 namespace causeway {
 namespace {
@@ -186,6 +187,7 @@ void TeamRuns::describe() {
   info_.signals = kSignals;
   // A message that carries a put must fit into what every pair can send at once.
   info_.put_max = std::min<uint64_t>(scratch_, least_limits().medium) / kLine * kLine;
+  info_.region_put_max = least_limits().long_max;
   info_.posts = nbrhd_most_ <= kReaders && !several_of_one_process(*team_) ? kPosts : 0;
   info_.post_max = kPostMax;
 }
@@ -256,9 +258,10 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   run->kernel = reduction.fn == nullptr ? reduce_kernel(reduction.dt, reduction.op) : nullptr;
   run->started = run->over = false;
   run->looked_at_signals = run->prepared = false;
-  // The results of all neighbors share the last cache. Reductions do without: they write from the
-  // nearest cache, and what they read of the results' lines is on its way by then.
-  run->streams = args.operation == CWYL_BROADCAST && exceeds_caches(args.count * info_.nbrhd_size);
+  // The operands and the results of all neighbors share the last cache.
+  const uint64_t bytes = args.element_bytes * args.count;
+  run->streams = exceeds_caches(
+      bytes * (args.operation == CWYL_BROADCAST ? info_.nbrhd_size + 1 : 2 * info_.nbrhd_size));
   run->post_cursor = 0;
   run->op = nullptr;
   const size_t state_bytes = run->candidate->algorithm->state_bytes;
@@ -283,7 +286,7 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   // collective is under way here: who begins several together wants them to overlap. Nor where
   // nothing comes without a poll.
   if (info_.nbrhd_count == 1 && active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
-      args.element_bytes * args.count <= kPostMax && !processors_are_shared()) {
+      bytes <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
       if (!advance(*run)) continue;
       finish(*run);
@@ -627,6 +630,47 @@ cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t 
   const cwy_status status = try_send_internal(peer, Internal::signal, args, 8,
                                               length != 0 ? src : nullptr, length, false);
   if (status == CWY_OK) moved();
+  return status;
+}
+
+// A long message: its payload goes where it belongs with no copy on the way where the conduit can
+// do that, and arrives with the signal.
+cwy_status TeamRuns::put_far(uint32_t rank, uint64_t seq, uint64_t raddr, const void* src,
+                             uint64_t length, uint32_t signal, uint32_t* done) {
+  if (signal >= kSignals) return CWY_ERR_INVALID;
+  Peer& peer = team_->member(rank);
+  constexpr const char* kCall = "collective transfer";
+  cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+  if (is_stub(conn)) {
+    const cwy_status status = or_fatal(kCall, [&] { return connect_peer(peer); });
+    if (status != CWY_OK) return status;
+    conn = peer.am.load(std::memory_order_acquire);
+  }
+  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::placed),
+                          static_cast<int32_t>(team_->id()),
+                          static_cast<int32_t>(rank),
+                          static_cast<int32_t>(info_.rank),
+                          low_half(seq),
+                          high_half(seq),
+                          static_cast<int32_t>(signal),
+                          0};
+  ThreadState& thread = thread_state();
+  Op* const op = thread.ops.take();
+  op->arm_explicit(CWYC_DONE_LOCAL);
+  const cwy_status status = post_long(conn, internal_word(Internal::signal, false), args, 8, src,
+                                      length, reinterpret_cast<void*>(raddr), 0, &op->conduit);
+  if (status == CWY_INPROGRESS) {
+    current_->transfers.push_back({reinterpret_cast<gex_Event_t>(op), done});
+    moved();
+    return CWY_OK;
+  }
+  thread.ops.give(op);
+  if (status == CWY_OK) {
+    std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_release);
+    moved();
+  } else if (status != CWY_RETRY) {
+    internal_send_failed(peer, status);
+  }
   return status;
 }
 

@@ -112,6 +112,9 @@ class TeamRuns {
   uint64_t scratch_bytes() const { return scratch_; }
   cwy_status put(uint32_t rank, uint64_t seq, const void* src, uint64_t length, uint64_t offset,
                  uint32_t signal);
+  // Into that member's bound segment, which is not mapped here; then the signal.
+  cwy_status put_far(uint32_t rank, uint64_t seq, uint64_t raddr, const void* src, uint64_t length,
+                     uint32_t signal, uint32_t* done);
   cwy_status post(uint64_t seq, uint32_t which, const void* src, uint64_t length);
   cwy_status posted(uint64_t seq, uint32_t rank, uint32_t which, void* dst, uint64_t length);
   void* memory(uint64_t bytes);
@@ -182,6 +185,7 @@ void apply_reduction(const Run& run, const void* left, const void* right, void* 
                      uint64_t count);
 
 // ---- messages (core-internal, Internal::signal) ----
-enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post };
+// `placed`: a long whose payload is where it belongs; only the signal is left to raise.
+enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post, placed };
 
 }  // namespace causeway

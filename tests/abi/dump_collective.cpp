@@ -28,6 +28,7 @@ void dump_cwyl_team_info() {
   ABI_MEMBER(domain_of);
   ABI_MEMBER(domain_count);
   ABI_MEMBER(domain_most);
+  ABI_MEMBER(region_put_max);
 }
 
 void dump_cwyl_region() {
@@ -52,6 +53,7 @@ void dump_cwyl_team_services() {
   ABI_MEMBER(memory);
   ABI_MEMBER(post);
   ABI_MEMBER(posted);
+  ABI_MEMBER(put_region_signal);
 }
 
 void dump_cwyl_args() {

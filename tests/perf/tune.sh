@@ -1,9 +1,10 @@
 #!/bin/bash
 # `causeway tune`: keeps to its budget, goes on after it was killed, writes a file that check-config
-# accepts and that runs obey, as the counters show. No time of an algorithm is judged here.
+# accepts and that runs obey, as the counters show. Its choices are not slower than the default by
+# more than noise, and `--compare` notices choices that are.
 # Usage: tune.sh CAUSEWAY COUNTED
 # Would catch: a table that is no configuration, rules that never match, an interrupted run that
-# begins anew or leaves half a table, a job or a file left behind.
+# begins anew or leaves half a table, a job or a file left behind, a table that makes programs slower.
 set -euo pipefail
 causeway=$1 counted=$2
 work=$(mktemp -d)
@@ -57,3 +58,19 @@ for bytes in 8 32768; do
     /name: / { wait = 0 }' full.yaml)
   [ -z "$chosen" ] || grep -q "reduce_all $chosen" out || fail "$chosen was to sum $bytes bytes"
 done
+
+# That table beside the default, both launched in turns: where it chooses another algorithm, that one
+# is not slower, by more than what a busy machine does to medians. Where it does not, both run the same.
+compare=(-n 2 --operations broadcast,reduce_all --sizes 8,32768 --budget 8 --noise 0.6)
+"$causeway" tune "${compare[@]}" --compare full.yaml >out 2>err || fail "the table is slower than the default"
+grep -Eq '^reduce_all +32768 ' out || fail "not every row was compared"
+# And a table that chooses badly is found out, by the row that shows it.
+cat >bad.yaml <<'EOF'
+collectives:
+  rules:
+    - {operation: reduce_all, from: 4KiB, use: [base/trees]}
+EOF
+bad=(-n 2 --operations reduce_all --sizes 8,32768 --budget 8 --noise 0.6)
+if "$causeway" tune "${bad[@]}" --compare bad.yaml >out 2>err; then fail "a bad table is not noticed"; fi
+grep -Eq '^reduce_all +32768 .*base/trees .*SLOWER' out || fail "the bad row is not named"
+grep -Eq '^reduce_all +8 .*the same' out || fail "a row that the table leaves alone is judged"

@@ -31,6 +31,10 @@ constexpr Target kNetworkBulk = ratio(1.031);  // 0.97 of the bandwidth
 constexpr Target kBesideShort = ratio(1 / 1.5);
 constexpr Target kBesideLong = ratio(1 / 1.3);
 constexpr Target kAhead = ratio(1);
+// On half of the cores: a rank that waits for one that does not run has to wait for the scheduler,
+// whose slices are of this length and less.
+constexpr double kSliceMs = 4;
+constexpr Target kSharedNs = ratio(3, kSliceMs * 1e6), kSharedUs = ratio(3, kSliceMs * 1e3);
 constexpr Target kReductionBound = ratio(1 / 0.6);
 
 constexpr Target kStagedPut = ratio(1 / 0.9);
@@ -273,6 +277,26 @@ constexpr std::array kFigures{
            "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
     Figure{"bound.broadcast.8MiB", "us", Launch::collectives, ratio(1.2), true, true,
            "raw: all receivers copy the root's memory at once, and a barrier (with --collectives)"},
+    Figure{"shared_cores.barrier", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.broadcast.8", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.allreduce.8", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.allreduce.64KiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.allreduce.1MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.allreduce.8MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"shared_cores.broadcast.8MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"sockets.allreduce.64KiB", "us", Launch::collectives, kNone, false, true,
+           "raw: a ring of bare sockets, combined as it comes (with --collectives tcp)"},
+    Figure{"sockets.allreduce.1MiB", "us", Launch::collectives, kNone, false, true,
+           "raw: a ring of bare sockets, combined as it comes (with --collectives tcp)"},
+    Figure{"sockets.allreduce.8MiB", "us", Launch::collectives, kNone, false, true,
+           "raw: a ring of bare sockets, combined as it comes (with --collectives tcp)"},
     Figure{"mk.put.8", "us", Launch::memkinds, kNone, false, false, kDevicePut},
     Figure{"mk.get.8", "us", Launch::memkinds, kNone, false, false, kDeviceGet},
     Figure{"mk.d2d.8", "us", Launch::memkinds, kNone, false, false, kDeviceCopy},

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench/driver/capture.h"
+#include "bench/driver/tune_launch.h"
 #include "bench/driver/tuning.h"
 #include "collective/table.h"
 #include "commands.h"
@@ -20,6 +21,7 @@
 #include "config/set_text.h"
 #include "diag/error.h"
 #include "probe_services.h"
+#include "tune_compare.h"
 
 namespace causeway::command {
 namespace {
@@ -32,12 +34,25 @@ struct TuneOptions {
   std::string config;
   std::vector<std::string> sets;
   std::string output = "tuned.yaml";
+  std::string compare;
   double budget_s = 60;
   std::vector<std::string> operations{"barrier", "broadcast", "reduce_one", "reduce_all"};
   std::vector<uint64_t> sizes{8, 64, 512, 4096, 32768, 262144, 2097152, 8388608};
   double noise = 0.1;
   bool fresh = false;
 };
+
+bench::TunedJob job_of(const TuneOptions& options) {
+  const std::string tool = bench::executable_path();
+  const std::string program = (fs::path(tool).parent_path().parent_path() / CAUSEWAY_LIBEXECDIR /
+                               "causeway" / "causeway-bench")
+                                  .string();
+  if (access(program.c_str(), X_OK) != 0) {
+    throw Error(CWY_ERR_INVALID, "{} is missing; it is built and installed with this tool",
+                program);
+  }
+  return {tool, program, options.ranks, options.config, options.sets};
+}
 
 // One launch: one algorithm (or the default) for one collective, at all sizes.
 struct Step {
@@ -49,16 +64,9 @@ class Tuner {
  public:
   explicit Tuner(const TuneOptions& options)
       : options_(options),
-        tool_(bench::executable_path()),
-        program_((fs::path(tool_).parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" /
-                  "causeway-bench")
-                     .string()),
+        job_(job_of(options)),
         began_(Clock::now()),
         tuning_(state_file(options), shape_text(options)) {
-    if (access(program_.c_str(), X_OK) != 0) {
-      throw Error(CWY_ERR_INVALID, "{} is missing; it is built and installed with this tool",
-                  program_);
-    }
     plan();
   }
 
@@ -148,25 +156,17 @@ class Tuner {
       if (!known && !hopeless) sizes.push_back(bytes);
     }
     if (sizes.empty()) return true;
-    std::vector<std::string> words{
-        tool_,     "run",  "-n",        std::to_string(options_.ranks),
-        "--stdin", "none", "--timeout", fmt::format("{:.0f}", patience())};
-    if (!options_.config.empty()) words.insert(words.end(), {"--config", options_.config});
-    for (const std::string& set : options_.sets) words.insert(words.end(), {"--set", set});
-    if (step.algorithm != "default") {
-      words.insert(words.end(),
-                   {"--set", fmt::format("collectives.rules=[{{operation: {}, use: [{}]}}]",
-                                         step.operation, step.algorithm)});
-    }
-    words.insert(words.end(), {"--", program_, "--launch", "tune", "--operation", step.operation,
-                               "--sizes", fmt::format("{}", fmt::join(sizes, ",")), "--row-ns",
-                               fmt::format("{:.0f}", row_ns())});
-    const bench::Captured captured = bench::run_captured(words);
-    take(step, captured.lines);
-    if (captured.status == 0 || captured.status == 124)
-      return true;  // 124: too slow, or over budget
+    const std::string rules =
+        step.algorithm == "default"
+            ? ""
+            : fmt::format("[{{operation: {}, use: [{}]}}]", step.operation, step.algorithm);
+    const bench::TuneResult result =
+        bench::launch_tune(job_, rules, step.operation, sizes, row_ns(), patience());
+    if (!result.locality.empty()) tuning_.set_locality(result.locality);
+    for (const bench::Timing& timing : result.timings) take(step, timing);
+    if (result.status == 0 || result.status == 124) return true;  // 124: too slow, or over budget
     fmt::print(stderr, "causeway tune: {} {} ended with status {}\n", step.operation,
-               step.algorithm, captured.status);
+               step.algorithm, result.status);
     return step.algorithm != "default";
   }
   double patience() const { return std::max(10.0, options_.budget_s - seconds() + 5); }
@@ -180,22 +180,15 @@ class Tuner {
     return own->second > 1.5 * normal->second;
   }
 
-  void take(const Step& step, const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) {
-      char operation[32], algorithm[128], word[32];
-      unsigned long long bytes = 0;
-      double ns = 0;
-      if (sscanf(line.c_str(), "locality %31s", word) == 1) tuning_.set_locality(word);
-      if (sscanf(line.c_str(), "tuned %31s %llu %127s %lf", operation, &bytes, algorithm, &ns) !=
-          4) {
-        continue;
-      }
-      tuning_.add({operation, bytes, step.algorithm, algorithm, ns});
-      if (step.round == 2) tuning_.add({operation, bytes, step.algorithm + "#2", algorithm, ns});
-      if (step.algorithm == "default" || step.algorithm == algorithm) {
-        first_[{operation, bytes}][step.algorithm] = ns;
-      }
+  void take(const Step& step, bench::Timing timing) {
+    timing.asked = step.algorithm;
+    tuning_.add(timing);
+    if (step.algorithm == "default" || step.algorithm == timing.algorithm) {
+      first_[{timing.operation, timing.bytes}][step.algorithm] = timing.ns;
     }
+    if (step.round != 2) return;
+    timing.asked += "#2";
+    tuning_.add(timing);
   }
 
   void write() {
@@ -216,7 +209,7 @@ class Tuner {
   }
 
   const TuneOptions& options_;
-  const std::string tool_, program_;
+  const bench::TunedJob job_;
   const Clock::time_point began_;
   bench::Tuning tuning_;
   std::vector<Step> steps_;
@@ -249,6 +242,11 @@ void add_tune(CLI::App& app, int& status) {
                   "A rule must be faster than the default by more than this part of its time")
       ->check(CLI::Range(0.0, 0.9))
       ->capture_default_str();
+  sub->add_option("--compare", options->compare,
+                  "Tune nothing: measure the rules of FILE beside the configuration without them, "
+                  "in turns; status 1 where they are slower by more than --noise")
+      ->check(CLI::ExistingFile)
+      ->type_name("FILE");
   sub->add_option("--config", options->config, "Configuration of the measured jobs")
       ->check(CLI::ExistingFile);
   sub->add_option("--set", options->sets, "path=value over the configuration; may be repeated")
@@ -257,7 +255,12 @@ void add_tune(CLI::App& app, int& status) {
   sub->callback([options, &status] {
     try {
       std::sort(options->sizes.begin(), options->sizes.end());
-      status = Tuner(*options).run();
+      if (options->compare.empty()) {
+        status = Tuner(*options).run();
+      } else {
+        status = compare_rules({options->compare, job_of(*options), options->operations,
+                                options->sizes, options->budget_s, options->noise});
+      }
     } catch (const Error& e) {
       fmt::print(stderr, "causeway tune: {}\n", e.text());
       status = kFailed;

@@ -56,6 +56,9 @@ typedef struct cwyl_team_info {
       domain_of;         /* per team rank: its memory domain's index, numbered like neighborhoods */
   uint32_t domain_count; /* memory domains (NUMA nodes); nbrhd_count where members' are not known */
   uint32_t domain_most;  /* members of the largest */
+  /* Since minor 1. */
+  uint64_t region_put_max; /* most bytes of one put_region_signal, equal on all members, at least
+                              512 */
 } cwyl_team_info;
 
 /* Names memory of one member that others of the team may write during an operation. */
@@ -119,6 +122,14 @@ typedef struct cwyl_team_services {
    * Acquire: what it wrote before it posted is visible. */
   cwy_status (*posted)(cwyl_team* team, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
                        uint64_t length);
+
+  /* Since minor 1. Puts at most info->region_put_max bytes into a region of `rank`, and raises that
+   * member's signal slot `signal` of this run by one when they are there: acquire by `signal()`.
+   * `*done` is set (release) to 1 when the source is free, to 2 when the put failed; it may be set
+   * before the call returns, also with CWY_RETRY. length 0 only signals. */
+  cwy_status (*put_region_signal)(cwyl_team* team, cwyl_seq seq, uint32_t rank,
+                                  const cwyl_region* region, uint64_t offset, const void* src,
+                                  uint64_t length, uint32_t signal, uint32_t* done);
 } cwyl_team_services;
 
 /* The arguments of one run. */

@@ -4,13 +4,12 @@
 namespace base {
 namespace {
 
-// Stretches beyond what slots can take at once go straight into the receiver's buffer, where that
-// can be reached; not where messages are long: they cost no more than puts, and no answers.
+// Stretches that are long enough for the offer to pay go straight into the receiver's buffer, where
+// that can be reached.
 uint32_t straight_channel(const Run& run, uint64_t stretch) {
-  constexpr uint64_t kShortMessages = 32 << 10;
-  const bool pays =
-      run.info->put_max <= kShortMessages && stretch >= kMostSlots * run.info->put_max;
-  return pays ? 0 : kNoChannel;
+  constexpr uint64_t kLeast = 128 << 10;
+  const uint64_t window = kMostSlots * run.info->put_max;
+  return stretch >= kLeast || stretch >= window ? 0 : kNoChannel;
 }
 
 bool overlap(const Run& run) {

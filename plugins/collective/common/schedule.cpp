@@ -10,7 +10,7 @@ constexpr uint64_t kLine = 64;
 // so many, and more, up to kMostSlots, where messages are short, as far as the scratch goes.
 constexpr uint32_t kFewSlots = 4;
 // A piece that goes straight into the receiver's buffer.
-constexpr uint64_t kStraightBytes = 128 << 10;
+constexpr uint64_t kStraightBytes = 256 << 10;
 // How many pieces one step moves before the others get a turn.
 constexpr uint32_t kPiecesPerStep = 64;
 // How far behind the first incomplete action one may lie to be looked at. Algorithms list their
@@ -38,9 +38,25 @@ uint32_t straight_signal(const Schedule& s) {
   return s.channels * (s.slots + 1) + 1;
 }
 
-// Credits are given for so many pieces together: each is a message where no memory is shared.
-uint32_t credit_pieces(const Schedule& s) {
-  return s.slots > 1 ? s.slots / 2 : 1;
+// Pieces of a channel use `window` signals in turns, and are at most so many ahead of what their
+// receiver has taken. Credits are given for half of them together: each is a message where no
+// memory is shared.
+uint32_t credit_pieces(uint32_t window) {
+  return window > 1 ? window / 2 : 1;
+}
+
+// May this piece go out?
+bool has_credit(const Run& run, const Action& a, uint32_t window) {
+  if (a.piece < window) return true;
+  const uint64_t credits =
+      run.s->signal(run.team, run.seq, credit_signal(*run.schedule, a.channel));
+  return credits * credit_pieces(window) >= a.piece - window + 1;
+}
+
+// Does the sender need a credit for this piece and those before it, of `total` that will come?
+bool owes_credit(const Action& a, uint32_t window, uint32_t total) {
+  const uint32_t together = credit_pieces(window), next = a.piece + 1;
+  return next % together == 0 && next - together + window < total;
 }
 
 int32_t add(const Run& run, const Action& action, const When& when) {
@@ -129,7 +145,6 @@ Moved find_way_out(const Run& run, const Action& a) {
   if (status != CWY_OK) return {true, CWY_OK};
   s.out_way = Way::straight;
   s.target = o.region;
-  s.puts_peer = a.peer;
   return {true, CWY_OK};
 }
 
@@ -137,14 +152,16 @@ Moved put_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
   count_straight(s, a);
   const uint64_t n = piece_length(a, s.straight_bytes);
-  if (!released(s, a, a.done + n) || s.puts - s.signalled == kMostPuts) return {false, CWY_OK};
-  uint32_t* const done = &s.put_done[s.puts % kMostPuts];
-  *done = n == 0;
-  if (n != 0) {
-    const cwy_status status = run.s->put_region(run.team, run.seq, a.peer, &s.target,
-                                                a.target + a.done, a.data + a.done, n, done);
-    if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
+  if (!released(s, a, a.done + n) || s.puts - s.freed == kMostPuts ||
+      !has_credit(run, a, kMostPuts)) {
+    return {false, CWY_OK};
   }
+  uint32_t* const done = &s.put_done[s.puts % kMostPuts];
+  *done = 0;
+  const cwy_status status =
+      run.s->put_region_signal(run.team, run.seq, a.peer, &s.target, a.target + a.done,
+                               a.data + a.done, n, straight_signal(s) + s.puts % kMostPuts, done);
+  if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
   ++s.puts;
   a.done += n;
   ++a.piece;
@@ -152,20 +169,14 @@ Moved put_piece(const Run& run, Action& a) {
   return {true, CWY_OK};
 }
 
-// Tells the receiver of pieces that are there, in order: a count is all it has to know.
-Moved signal_puts(const Run& run) {
-  Schedule& s = *run.schedule;
+// Looks which sources are free again, in the order of their puts.
+Moved free_sources(Schedule& s) {
   bool moved = false;
-  for (; s.signalled != s.puts; ++s.signalled) {
-    // Acquire: put_region() stores with release, on whatever thread completed it.
-    const uint32_t done = __atomic_load_n(&s.put_done[s.signalled % kMostPuts], __ATOMIC_ACQUIRE);
+  for (; s.freed != s.puts; ++s.freed, moved = true) {
+    // Acquire: stored with release, on whatever thread completed the put.
+    const uint32_t done = __atomic_load_n(&s.put_done[s.freed % kMostPuts], __ATOMIC_ACQUIRE);
     if (done == 0) break;
     if (done == 2) return {false, CWY_ERR_PEER_FAILED};
-    const cwy_status status =
-        run.s->put_signal(run.team, run.seq, s.puts_peer, nullptr, 0, 0, straight_signal(s));
-    if (status == CWY_RETRY) break;
-    if (status != CWY_OK) return {false, status};
-    moved = true;
   }
   return {moved, CWY_OK};
 }
@@ -178,11 +189,7 @@ Moved send_piece(const Run& run, Action& a) {
   const uint64_t n = piece_length(a, s.piece_bytes);
   if (!released(s, a, a.done + n)) return {false, CWY_OK};
   const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
-  if (a.piece >= s.slots) {
-    const uint64_t taken =
-        run.s->signal(run.team, run.seq, credit_signal(s, a.channel)) * credit_pieces(s);
-    if (taken < a.piece - s.slots + 1) return {false, CWY_OK};
-  }
+  if (!has_credit(run, a, s.slots)) return {false, CWY_OK};
   const cwy_status status =
       run.s->put_signal(run.team, run.seq, a.peer, a.data + a.done, n, slot * s.slot_bytes, slot);
   if (status != CWY_OK) return {false, status == CWY_RETRY ? CWY_OK : status};
@@ -214,38 +221,42 @@ void find_way_in(const Run& run, const Action& a) {
   }
 }
 
-// A piece that is where it belongs.
-Moved take_straight(const Run& run, Action& a) {
-  Schedule& s = *run.schedule;
-  count_straight(s, a);
-  const uint64_t n = piece_length(a, s.straight_bytes);
-  if (!released(s, a, a.done + n)) return {false, CWY_OK};
-  if (run.s->signal(run.team, run.seq, straight_signal(s)) <= a.piece) return {false, CWY_OK};
-  if (n != 0) consume(run, a, a.data + a.done, n);
-  a.done += n;
-  ++a.piece;
-  --a.pieces;
-  return {true, CWY_OK};
+// How pieces come in on the action's channel.
+struct Incoming {
+  uint32_t window;
+  uint32_t signal;  // of this piece
+  uint32_t total;
+  uint64_t piece_bytes;
+};
+Incoming incoming(const Schedule& s, const Action& a, bool straight) {
+  if (straight) {
+    return {kMostPuts, straight_signal(s) + a.piece % kMostPuts, s.straight_incoming,
+            s.straight_bytes};
+  }
+  return {s.slots, a.channel * s.slots + a.piece % s.slots, s.incoming[a.channel], s.piece_bytes};
 }
 
 // A piece is taken in two halves: its bytes, then the credit, which may have to wait for room.
 Moved take_piece(const Run& run, Action& a) {
   Schedule& s = *run.schedule;
+  bool straight = false;
   if (a.channel == s.straight_channel && s.in_way != Way::slots) {
     if (s.in_way == Way::unknown) find_way_in(run, a);
     if (s.in_way == Way::unknown) return {false, CWY_OK};
-    if (s.in_way == Way::straight) return take_straight(run, a);
+    straight = s.in_way == Way::straight;
+    if (straight) count_straight(s, a);
   }
-  // The credit for this piece and those before it lets the sender go on to piece + slots.
-  const uint32_t together = credit_pieces(s);
-  const bool owes =
-      (a.piece + 1) % together == 0 && a.piece + 1 - together + s.slots < s.incoming[a.channel];
+  const Incoming in = incoming(s, a, straight);
+  const bool owes = owes_credit(a, in.window, in.total);
   if (a.right == nullptr) {
-    const uint64_t n = piece_length(a, s.piece_bytes);
+    const uint64_t n = piece_length(a, in.piece_bytes);
     if (!released(s, a, a.done + n)) return {false, CWY_OK};
-    const uint32_t slot = a.channel * s.slots + a.piece % s.slots;
-    if (run.s->signal(run.team, run.seq, slot) < a.piece / s.slots + 1) return {false, CWY_OK};
-    if (n != 0) consume(run, a, s.scratch + slot * s.slot_bytes, n);
+    if (run.s->signal(run.team, run.seq, in.signal) < a.piece / in.window + 1) {
+      return {false, CWY_OK};
+    }
+    // What came straight is where it belongs; what is in a slot has that signal's number.
+    const uint8_t* const bytes = straight ? a.data + a.done : s.scratch + in.signal * s.slot_bytes;
+    if (n != 0) consume(run, a, bytes, n);
     a.done += n;
     if (owes) a.right = s.scratch;  // the credit is owed
   }
@@ -298,14 +309,17 @@ void begin(const Run& run, uint32_t channels, uint32_t capacity, uint32_t straig
   s.scratch = static_cast<uint8_t*>(run.s->scratch(run.team, run.seq, &room));
   s.element = run.args->element_bytes != 0 ? run.args->element_bytes : 1;
   s.channels = channels != 0 ? channels : 1;
-  // Elements that are combined out of several pieces need memory in between.
-  s.straight_channel = s.element <= run.info->put_max / kLine * kLine ? straight : kNoChannel;
-  s.straight_bytes = kStraightBytes / s.element * s.element;
+  s.straight_channel = straight;
+  const uint64_t most = run.info->region_put_max;
+  s.straight_bytes = (kStraightBytes < most ? kStraightBytes : most) / s.element * s.element;
   uint64_t signals = run.info->signals;
+  const uint64_t straight_signals = 1 + kMostPuts;
+  // Where there are few, slots come first.
+  if (signals < straight_signals + s.channels * (kFewSlots + 1)) s.straight_channel = kNoChannel;
   if (s.straight_channel != kNoChannel) {
     room -= kOfferBytes;
     s.offer_at = room / kLine * kLine;
-    signals -= 2;
+    signals -= straight_signals;
   }
   const uint64_t put_most = run.info->put_max / kLine * kLine;
   uint64_t slots = put_most != 0 ? room / s.channels / put_most : kFewSlots;
@@ -317,6 +331,8 @@ void begin(const Run& run, uint32_t channels, uint32_t capacity, uint32_t straig
   if (s.slot_bytes > put_most) s.slot_bytes = put_most;
   s.whole_elements = s.element <= s.slot_bytes;
   s.piece_bytes = s.whole_elements ? s.slot_bytes / s.element * s.element : s.slot_bytes;
+  // Elements that are combined out of several pieces need memory in between.
+  if (!s.whole_elements || s.straight_bytes == 0) s.straight_channel = kNoChannel;
   s.actions = s.fixed;
   s.capacity = kInlineActions;
   if (capacity > kInlineActions) {
@@ -421,6 +437,7 @@ void finish(const Run& run) {
     a.straight_piece = straight;
     straight += pieces_of(a.bytes, s.straight_bytes);
   }
+  s.straight_incoming = straight_in;
 }
 
 cwy_status execute(const Run& run) {
@@ -439,12 +456,12 @@ cwy_status execute(const Run& run) {
       }
     }
     while (s.head < s.count && complete(s.actions[s.head])) ++s.head;
-    if (s.puts != s.signalled) {
-      const Moved m = signal_puts(run);
+    if (s.puts != s.freed) {
+      const Moved m = free_sources(s);
       if (m.status != CWY_OK) return m.status;
       moved |= m.yes;
     }
-    if (s.head == s.count && s.puts == s.signalled) return CWY_OK;
+    if (s.head == s.count && s.puts == s.freed) return CWY_OK;
     if (!moved) break;
   }
   return CWY_INPROGRESS;

@@ -11,9 +11,9 @@
 //
 // Straight. One channel of a schedule may carry its bytes into the receiver's buffer instead: the
 // receiver offers that buffer to its sender before anything else (Kind::offer), the sender puts
-// larger pieces where they belong and signals each when it is there, in order. No slots, no
-// credits, no copies. When the receiver has nothing to offer, or the sender cannot put there, the
-// channel works as the others do; the receiver sees by the first signal which of the two it is.
+// larger pieces where they belong, each with a signal as a slot has one. No slots, no copies. When
+// the receiver has nothing to offer, or the sender cannot put there, the channel works as the
+// others do; the receiver sees by the first signal which of the two it is.
 //
 // Slots, piece size and channels follow from team size, scratch and element size alone: sender and
 // receiver agree on them without a word.
@@ -59,7 +59,8 @@ constexpr uint32_t kMostChannels = 32;
 constexpr uint32_t kMostSlots = 16;  // per channel
 constexpr uint32_t kInlineActions = 18;
 constexpr uint32_t kNoChannel = UINT32_MAX;
-// So many pieces may be on their way straight into a buffer.
+// So many pieces may be on their way straight into a buffer, as far as the sender knows; and so
+// many signals tell of them in turns.
 constexpr uint32_t kMostPuts = 16;
 
 // How the straight channel works, in one direction, as far as it is known.
@@ -82,14 +83,14 @@ struct Schedule {
   uint32_t incoming[kMostChannels];  // pieces that will have come on a channel
 
   // The straight channel.
-  uint32_t straight_channel;  // kNoChannel: none
-  uint64_t straight_bytes;    // of a piece
-  uint64_t offer_at;          // in the scratch of who is made an offer
+  uint32_t straight_channel;   // kNoChannel: none
+  uint64_t straight_bytes;     // of a piece
+  uint32_t straight_incoming;  // such pieces that will have come
+  uint64_t offer_at;           // in the scratch of who is made an offer
   Way out_way, in_way;
   cwyl_region target;            // the buffer that was offered
-  uint32_t puts, signalled;      // pieces put, and of them those that the receiver knows of
-  uint32_t puts_peer;            // who that is
-  uint32_t put_done[kMostPuts];  // as put_region() sets them
+  uint32_t puts, freed;          // pieces put, and of them those whose source is free
+  uint32_t put_done[kMostPuts];  // as put_region_signal() sets them
 
   Action fixed[kInlineActions];
 };

@@ -49,6 +49,13 @@ cwy_status get_region(cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_regi
   return of(t).services->get_region(of(t).whole, seq, of(t).ranks[rank], region, offset, dst,
                                     length, done);
 }
+cwy_status put_region_signal(cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                             uint64_t offset, const void* src, uint64_t length, uint32_t signal,
+                             uint32_t* done) {
+  if (rank >= of(t).info.size || signal >= of(t).info.signals) return CWY_ERR_INVALID;
+  return of(t).services->put_region_signal(of(t).whole, seq, of(t).ranks[rank], region, offset, src,
+                                           length, of(t).signal_at + signal, done);
+}
 void reduce(cwyl_team* t, cwyl_seq seq, const void* left, void* inout, uint64_t count) {
   of(t).services->reduce(of(t).whole, seq, left, inout, count);
 }
@@ -86,7 +93,8 @@ const cwyl_team_services part_services = {CWY_HEAD(cwyl_team_services),
                                           reduce_into,
                                           memory,
                                           post,
-                                          posted};
+                                          posted,
+                                          put_region_signal};
 
 void make_part(Part* part, const Run& run, const uint32_t* ranks, uint32_t count, uint32_t own,
                bool neighbors, const uint32_t* identity, const Share& share) {

@@ -132,21 +132,27 @@ bool reaches_all(const Run& run, SharedReduce* state) {
   return true;
 }
 
+bool is_long(const Run& run, const Stretch& mine) {
+  return mine.count * run.args->element_bytes >= kLong;
+}
+
 // By rank, 1: that member's stretch is done.
 uint8_t* verdicts(const Run& run) {
   uint64_t room;
   return run.scratch(&room) + verdict_offset(run.info->size);
 }
 
-// One chunk of this member's stretch.
+// One chunk of this member's stretch. Of what is long no result is written where it belongs before
+// it is complete: its copy to this member is one like those to the others, which the core makes
+// past the caches when they are too small for all results.
 void work_on(const Run& run, SharedReduce* state, const Stretch& mine, uint64_t count) {
   const uint64_t element = run.args->element_bytes;
   const uint64_t offset = (mine.from + state->done) * element, bytes = count * element;
-  const bool keeps = has_result(run, run.info->rank);
-  uint8_t* const out = keeps ? result_at(run, run.info->rank, offset) : state->work;
+  const bool at_once = has_result(run, run.info->rank) && !is_long(run, mine);
+  uint8_t* const out = at_once ? result_at(run, run.info->rank, offset) : state->work;
   combine_all(run, count, state->work, out,
               [&](uint32_t of) -> const void* { return source_at(run, of, offset); });
-  for (uint32_t i = 1; i < run.info->size; ++i) {
+  for (uint32_t i = at_once ? 1 : 0; i < run.info->size; ++i) {
     const uint32_t to = (run.info->rank + i) % run.info->size;
     if (has_result(run, to)) run.s->copy(run.team, run.seq, result_at(run, to, offset), out, bytes);
   }
@@ -156,7 +162,7 @@ void work_on(const Run& run, SharedReduce* state, const Stretch& mine, uint64_t 
 cwy_status work(const Run& run, SharedReduce* state) {
   const Stretch mine = stretch_of(run.args->count, run.info->size, run.info->rank);
   const uint64_t element = run.args->element_bytes;
-  const uint64_t chunk = mine.count * element >= kLong ? kLongChunk : kChunk;
+  const uint64_t chunk = is_long(run, mine) ? kLongChunk : kChunk;
   const uint64_t at_once = element < chunk ? chunk / element : 1;
   if (state->work == nullptr) {
     state->work = static_cast<uint8_t*>(run.s->memory(run.team, run.seq, at_once * element));

@@ -27,12 +27,20 @@ void write_header(const cwyc_ep* ep, Slot* slot, MessageKind kind, uint64_t word
   if (nargs != 0) std::memcpy(slot->bytes + sizeof header, args, nargs * sizeof *args);
 }
 
+// A long of so many bytes is fetched by its receiver, straight to its target: what is sent along
+// with the message is copied out of a buffer there, and over TCP into one here.
+constexpr size_t least_fetched_bytes = 64 << 10;
+
 cwy_status send(Connection& c, Slot* slot, size_t header_length, const void* payload,
-                const cwyc_mem* lmem, size_t length, uint32_t flags) {
+                const cwyc_mem* lmem, size_t length, uint32_t flags, bool fetched = false) {
   slot->link = c.link;
   slot->kind = SlotKind::message;
   ucp_request_param_t param;
   describe(param, slot, lmem);
+  if (fetched) {
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_RNDV;
+  }
   const cwy_status status =
       accepted(*c.link, slot,
                ucp_am_send_nbx(c.ep, (flags & CWYC_LANE_REPLY) != 0 ? id_reply : id_request,
@@ -57,7 +65,8 @@ void* copy_payload(Slot* slot, size_t header_length, const void* payload, size_t
 
 // Header is in the slot. CWY_OK when the source is free.
 cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const void* payload,
-                        const cwyc_mem* lmem, size_t length, uint32_t flags, cwyc_op* op) {
+                        const cwyc_mem* lmem, size_t length, uint32_t flags, cwyc_op* op,
+                        bool is_long = false) {
   Connection& c = connection(conn);
   const bool fits = up_to_8(header_length) + length <= slot_bytes;
   const bool host = lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST;
@@ -71,7 +80,8 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
     return status < 0 ? status : CWY_OK;
   }
   slot->op = op;
-  return send(c, slot, header_length, payload, lmem, length, flags);
+  return send(c, slot, header_length, payload, lmem, length, flags,
+              is_long && length >= least_fetched_bytes && !conn->ep->domain->only_shared_memory);
 }
 
 }  // namespace
@@ -128,7 +138,7 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
   std::memcpy(at + sizeof header, &raddr, sizeof raddr);
   if (nargs != 0) std::memcpy(at + sizeof header + sizeof raddr, args, nargs * sizeof *args);
   const cwy_status status = send_payload(conn, slot, header_bytes(nargs) + sizeof raddr, payload,
-                                         lmem, length, flags, op);
+                                         lmem, length, flags, op, true);
   if (status < 0) return status;
   ep->count(long_sent);
   ep->count(bytes_sent, length);

@@ -58,6 +58,7 @@ TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool domains, bool 
     m.info.domain_of = domain_of_.data();
     m.info.domain_count = static_cast<uint32_t>(found.size());
     m.info.domain_most = largest;
+    m.info.region_put_max = kRegionPutMax;
   }
   const uint64_t kind = random.below(4);
   const auto possible = [&] { return kind < 2 || (kind == 2 && random.below(4) != 0); };
@@ -85,7 +86,7 @@ void TeamSimulation::land(const Flight& f) {
       }
     }
     *f.done = 1;
-    return;
+    if (!f.signals) return;
   }
   Run& r = run(f.to, f.seq);
   if (r.ended) {
@@ -93,7 +94,8 @@ void TeamSimulation::land(const Flight& f) {
         fmt::format("signal {} was raised at rank {} after its run had ended", f.signal, f.to);
     return;
   }
-  if (!f.data.empty()) std::memcpy(r.scratch.data() + f.offset, f.data.data(), f.data.size());
+  if (!f.data.empty() && !f.signals)
+    std::memcpy(r.scratch.data() + f.offset, f.data.data(), f.data.size());
   ++r.signals[f.signal];
 }
 
@@ -175,6 +177,30 @@ void TeamSimulation::fill_services() {
     Flight flight{};
     flight.data.assign(bytes, bytes + length);
     flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
+    flight.length = length;
+    flight.done = done;
+    sim.flights_.push_back(std::move(flight));
+    return CWY_OK;
+  };
+  // The source is read when it lands: who changes it before it is free puts what it changed to.
+  s.put_region_signal = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                           uint64_t offset, const void* src, uint64_t length, uint32_t signal,
+                           uint32_t* done) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    if (!checked(sim, rank, region, offset, length)) return CWY_ERR_INVALID;
+    if (signal >= 64 || length > kRegionPutMax) {
+      sim.breach_ =
+          fmt::format("put_region_signal to rank {}, {} bytes, signal {}", rank, length, signal);
+      return CWY_ERR_INVALID;
+    }
+    if (sim.random_.below(4) == 0) return CWY_RETRY;
+    Flight flight{};
+    flight.to = rank;
+    flight.seq = seq;
+    flight.signal = signal;
+    flight.signals = true;
+    flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
+    flight.region_from = static_cast<const uint8_t*>(src);
     flight.length = length;
     flight.done = done;
     sim.flights_.push_back(std::move(flight));

@@ -34,7 +34,7 @@ class TeamSimulation {
   cwyl_team* member(uint32_t rank) { return &members_[rank].team; }
   const cwyl_team_services* services() const { return &services_; }
   static constexpr uint64_t kScratch = 16384;
-  static constexpr uint64_t kPutMax = 1024;
+  static constexpr uint64_t kPutMax = 1024, kRegionPutMax = 8192;
   static constexpr uint32_t kPosts = 4, kPostMax = 120;
 
   // Delivers some of what is under way; `all`: everything.
@@ -75,8 +75,9 @@ class TeamSimulation {
     std::vector<uint8_t> data;
     uint64_t offset;
     uint32_t signal;
-    uint8_t* region_to = nullptr;          // put_region
-    const uint8_t* region_from = nullptr;  // get_region
+    bool signals = false;                  // put_region_signal
+    uint8_t* region_to = nullptr;          // put_region, put_region_signal
+    const uint8_t* region_from = nullptr;  // get_region, put_region_signal
     uint64_t length = 0;
     uint32_t* done = nullptr;
   };

@@ -1,7 +1,7 @@
 // The rows that MPI libraries are measured with too (mpi/mpi_collectives.c), and the bounds that
-// the memory sets. Same operations, same placement, same statistics on every side: the fastest
-// repetition of a launch, for whatever disturbs can only slow down, and it slows ranks that spin
-// without end more than ours.
+// the memory sets, or bare sockets. Same operations, same placement, same statistics on every side:
+// the fastest repetition of a launch, for whatever disturbs can only slow down, and it slows ranks
+// that spin without end more than ours.
 #include <fmt/format.h>
 #include <gasnet_coll.h>
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 
+#include "../raw/socket_ring.h"
 #include "measure.h"
 #include "session.h"
 
@@ -70,10 +71,40 @@ void copy_own_part(Job& job, size_t bytes, size_t half) {
   }
 }
 
-void bounds(Rows& rows, Job& job, size_t half) {
+// Every rank's value, by rank, on every rank.
+std::vector<uint64_t> exchange(Job& job, uint64_t value) {
+  const std::vector<uint64_t> gathered = job.gather(value);
+  std::vector<uint64_t> all(job.size());
+  for (uint32_t r = 0; r < job.size(); ++r)
+    all[r] = job.from_root(gathered.empty() ? 0 : gathered[r]);
+  return all;
+}
+
+// Between processes of one host that map nothing of each other: bare sockets over loopback.
+void socket_bounds(Rows& rows, Job& job, double* dst, const double* src) {
+  gex_Rank_t here = 0;
+  gex_System_QueryHostInfo(nullptr, &here, nullptr);
+  if (here != job.size()) return;
+  raw::SocketRing ring(job.rank(), job.size(), [&](uint16_t port) {
+    return static_cast<uint16_t>(exchange(job, port)[(job.rank() + 1) % job.size()]);
+  });
+  const auto all_reduce = [&](const char* name, size_t bytes) {
+    const size_t count = bytes / sizeof(double) / job.size() * job.size();
+    rows.measure(name, [&ring, dst, src, count] { ring.all_reduce(dst, src, count); });
+  };
+  all_reduce("sockets.allreduce.64KiB", 64 << 10);
+  all_reduce("sockets.allreduce.1MiB", 1 << 20);
+  all_reduce("sockets.allreduce.8MiB", kMost);
+}
+
+bool all_are_mapped(const Job& job) {
   for (uint32_t r = 0; r < job.size(); ++r) {
-    if (job.mapped_address(r) == nullptr) return;
+    if (job.mapped_address(r) == nullptr) return false;
   }
+  return true;
+}
+
+void bounds(Rows& rows, Job& job, size_t half) {
   const auto all_reduce = [&](const char* name, size_t bytes) {
     rows.measure(name, [&job, bytes, half] {
       copy_own_part(job, bytes, half);
@@ -119,7 +150,11 @@ void measure_beside_mpi(Session& session) {
   all_reduce("allreduce.8MiB", kMost);
   rows.measure("broadcast.8MiB",
                [&] { wait(gex_Coll_BroadcastNB(job.tm(), 0, dst, src, kMost, 0)); });
-  bounds(rows, job, half);
+  if (all_are_mapped(job)) {
+    bounds(rows, job, half);
+  } else {
+    socket_bounds(rows, job, dst, src);
+  }
 }
 
 }  // namespace causeway::bench

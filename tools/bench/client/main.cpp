@@ -20,6 +20,7 @@ struct Wish {
   uint64_t count = 100000;
   std::vector<std::string> only;
   bool quick = false;
+  unsigned cores = 0;
   std::string operation = "barrier";
   std::vector<size_t> sizes;
   double row_ns = 50e6;
@@ -36,6 +37,7 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   app.add_option("--operation", wish.operation, "Collective that is tuned");
   app.add_option("--sizes", wish.sizes, "Its sizes in bytes")->delimiter(',');
   app.add_option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
+  app.add_option("--cores", wish.cores, "Use so many cores only; 0: all");
   app.add_flag("--quick", wish.quick, "Few and short repetitions");
   return parse_arguments(app, argc, argv);
 }
@@ -94,6 +96,7 @@ int main(int argc, char** argv) {
   using namespace causeway::bench;
   Wish wish;
   if (const auto status = parse(argc, argv, wish)) return *status;
+  keep_cores(wish.cores);
   const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
                     wish.launch == "collectives" || wish.launch == "tune" ||
                     wish.launch == "one-sided";

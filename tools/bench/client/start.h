@@ -44,6 +44,15 @@ inline std::vector<unsigned> usable_cpus() {
   return leaders;
 }
 
+// From here on, before the library counts them, only so many CPUs.
+inline void keep_cores(unsigned count) {
+  const std::vector<unsigned> cpus = usable_cpus();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (unsigned i = 0; i < count && i < cpus.size(); ++i) CPU_SET(cpus[i], &set);
+  if (count != 0) sched_setaffinity(0, sizeof set, &set);
+}
+
 struct OwnCore {
   unsigned cores = 1;
   bool pinned = false;

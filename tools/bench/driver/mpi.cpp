@@ -112,6 +112,7 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
     MpiSide side{library.name, std::move(command), {}};
     side.command.insert(side.command.end(),
                         {program, job.quick ? "5" : "101", job.quick ? "20000" : "300000", "1"});
+    side.command.insert(side.command.end(), job.rows.begin(), job.rows.end());
     sides_.push_back(std::move(side));
   }
 }

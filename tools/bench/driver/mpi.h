@@ -35,8 +35,9 @@ class MpiSides {
   struct Job {
     unsigned ranks;
     bool quick;
-    bool tcp;        // over TCP, by those libraries that are told how
-    bool one_sided;  // mpi/one_sided.c; else mpi/mpi_collectives.c
+    bool tcp;                       // over TCP, by those libraries that are told how
+    bool one_sided;                 // mpi/one_sided.c; else mpi/mpi_collectives.c
+    std::vector<std::string> rows;  // of mpi_collectives.c; empty: all
   };
   // `tool` is the causeway command, beside which the program's source lies. What is left out, and
   // why, is added to `notes`.

@@ -63,6 +63,12 @@ class Plan {
     if (figure.launch == Launch::network || figure.launch == Launch::collectives) return false;
     return figure.launch != Launch::instructions || request_.instructions;
   }
+  bool wants_any(std::string_view prefix) const {
+    const auto figures = catalogue();
+    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
+      return std::string_view(figure.name).starts_with(prefix) && wants(figure);
+    });
+  }
   bool wants(Launch launch) const {
     const auto figures = catalogue();
     return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
@@ -84,6 +90,9 @@ class Plan {
   void instructions();
   void network();
   void collectives();
+  std::vector<std::string> collective_rows() const;
+  void share_cores(std::vector<std::string> command, unsigned ranks,
+                   const std::vector<std::string>& sets, const Rounds& free_cores);
   void memkinds();
   void one_sided();
   void take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
@@ -384,6 +393,21 @@ void Plan::take_turns(MpiSides& sides, const std::vector<std::string>& command, 
   }
 }
 
+// The rows that the wanted figures are made of: openmpi.tcp.barrier is barrier on both sides, and
+// bound.X needs X and the bound itself. Empty: all.
+std::vector<std::string> Plan::collective_rows() const {
+  std::vector<std::string> rows;
+  for (const std::string& name : request_.only) {
+    const Figure* const figure = find_figure(name);
+    if (figure == nullptr || figure->launch != Launch::collectives) continue;
+    const size_t first = name.find('.') + 1;
+    const bool tcp = name.compare(first, 4, "tcp.") == 0;
+    rows.push_back(name.substr(tcp ? first + 4 : first));
+    rows.push_back(name);  // a row of its own where our program measures both sides
+  }
+  return rows;
+}
+
 void Plan::collectives() {
   const bool tcp = request_.collectives == "tcp";
   const unsigned ranks = request_.ranks > 2 ? request_.ranks : 4;
@@ -395,14 +419,40 @@ void Plan::collectives() {
   }
   std::vector<std::string> command = {program_, "--launch", "collectives"};
   if (request_.quick) command.push_back("--quick");
-  MpiSides mpi({ranks, request_.quick, tcp, false}, tool_, outcome_.notes);
+  const std::vector<std::string> rows = collective_rows();
+  if (!rows.empty()) {
+    command.push_back("--only");
+    command.push_back(fmt::format("{}", fmt::join(rows, ",")));
+  }
+  MpiSides mpi({ranks, request_.quick, tcp, false, rows}, tool_, outcome_.notes);
   Rounds ours;
   take_turns(mpi, command, ranks, sets, ours);
+  if (!tcp) share_cores(command, ranks, sets, ours);
   // Over TCP the target is another one, and so is the figure.
   for (const MpiSide& side : mpi.sides()) {
     combine(tcp ? side.name + ".tcp" : side.name, ours, side.rounds);
   }
   combine("bound", ours, ours);
+  combine("sockets", ours, ours);
+}
+
+// The same ranks on half of the cores, where the first launches had one for each.
+void Plan::share_cores(std::vector<std::string> command, unsigned ranks,
+                       const std::vector<std::string>& sets, const Rounds& free_cores) {
+  if (!outcome_.facts || outcome_.facts->cores < ranks || ranks < 2) return;
+  if (!wants_any("shared_cores.")) return;
+  const Facts facts = *outcome_.facts;
+  command.insert(command.end(), {"--cores", std::to_string(ranks / 2)});
+  Rounds halved;
+  const unsigned rounds = request_.quick ? 1 : 3;
+  for (unsigned round = 0; round < rounds; ++round) {
+    std::vector<Measured> rows;
+    take_records(launch(ranks, command, sets), rows);
+    say_rows("ours on half of the cores", round, rounds, rows);
+    halved.add(rows);
+  }
+  outcome_.facts = facts;
+  combine("shared_cores", halved, free_cores);
 }
 
 void Plan::one_sided() {
@@ -414,7 +464,7 @@ void Plan::one_sided() {
   }
   std::vector<std::string> command = {program_, "--launch", "one-sided"};
   if (request_.quick) command.push_back("--quick");
-  MpiSides sides({2, request_.quick, tcp, true}, tool_, outcome_.notes);
+  MpiSides sides({2, request_.quick, tcp, true, {}}, tool_, outcome_.notes);
   Rounds ours;
   take_turns(sides, command, 2, sets, ours);
   for (const MpiSide& side : sides.sides()) combine(side.name, ours, side.rounds);
@@ -429,11 +479,12 @@ const char* why_behind(const std::string& row, bool tcp) {
   return "";
 }
 
-// One figure per row that both sides have: `raw` calls it SIDE.ROW or just ROW.
+// One figure per row that both sides have: `raw` calls it SIDE.ROW where our own program has
+// measured it, else just ROW.
 void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
   for (const auto& [row, values] : ours.rows()) {
     const std::string name = side + "." + row;
-    const std::optional<double> theirs = raw.median_of(side == "bound" ? name : row);
+    const std::optional<double> theirs = raw.median_of(&raw == &ours ? name : row);
     const Figure* const figure = find_figure(name);
     if (!theirs || figure == nullptr || !wants(*figure)) continue;
     const double unit = std::string_view(figure->unit) == "us" ? 1e3 : 1;
@@ -443,7 +494,10 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
     m.raw = *theirs / unit;
     if (side == "bound") m.path = "direct";
     m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours,
-                         side == "bound" ? "bound's" : side + "'s", values.size());
+                         side == "bound"          ? "bound's"
+                         : side == "shared_cores" ? "free cores'"
+                                                  : side + "'s",
+                         values.size());
     if (figure->launch == Launch::one_sided && m.ours > *m.raw && !request_.config)
       m.note += why_behind(row, request_.one_sided == "tcp");
     outcome_.measured.push_back(std::move(m));

@@ -1,8 +1,5 @@
 #include "socket_pair.h"
 
-#include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,40 +7,22 @@
 
 #include <stdexcept>
 
+#include "loopback.h"
 #include "network_pair.h"
 
 namespace causeway::bench::raw {
-namespace {
-
-void require(bool good, const char* call) {
-  if (!good) throw std::runtime_error(std::string(call) + ": " + strerror(errno));
-}
-
-}  // namespace
 
 SocketPair::SocketPair(bool first, const std::function<std::string(const std::string&)>& exchange) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  auto* const name = reinterpret_cast<sockaddr*>(&address);
-  const int made = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  require(made >= 0, "socket");
+  uint16_t port = 0;
   if (first) {
-    require(bind(made, name, length) == 0 && listen(made, 1) == 0, "bind and listen");
-    require(getsockname(made, name, &length) == 0, "getsockname");
-    exchange(std::string(reinterpret_cast<const char*>(&address), sizeof address));
-    socket_ = accept4(made, nullptr, nullptr, SOCK_CLOEXEC);
-    require(socket_ >= 0, "accept");
-    close(made);
+    const int listening = listen_on_loopback(&port);
+    exchange(std::string(reinterpret_cast<const char*>(&port), sizeof port));
+    socket_ = accept_one(listening);
   } else {
     const std::string theirs = exchange("");
-    memcpy(&address, theirs.data(), sizeof address);
-    require(connect(made, name, sizeof address) == 0, "connect");
-    socket_ = made;
+    memcpy(&port, theirs.data(), sizeof port);
+    socket_ = connect_to_loopback(port);
   }
-  const int on = 1;
-  setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 SocketPair::~SocketPair() {
