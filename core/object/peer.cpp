@@ -279,6 +279,8 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
+    // Acquire: the thread that purges it has left it.
+    if (c->purging.load(std::memory_order_acquire) != 0) return CWY_RETRY;
     // A connection that never came up is not disconnected.
     std::erase(peer.connections, c);
     c->destroy();
@@ -529,6 +531,27 @@ void drop_rights(Peer& peer) {
     c->rkey.store(nullptr, std::memory_order_release);
     c->rma_over_am.store(false, std::memory_order_relaxed);
     refit(*c);
+  }
+}
+
+void purge_connections(Peer& peer) {
+  std::vector<Connection*> purged;
+  {
+    const std::lock_guard lock(peer.ep->connect_mutex());
+    for (Connection* c : peer.connections) {
+      if (c->base != nullptr || c->split != nullptr) continue;
+      c->purging.fetch_add(1, std::memory_order_relaxed);  // read under the mutex
+      purged.push_back(c);
+    }
+  }
+  for (Connection* c : purged) {
+    {
+      // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
+      std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
+      if (c->cep->serial) enter.lock();
+      c->cep->conduit->module().purge(&c->conn);
+    }
+    c->purging.fetch_sub(1, std::memory_order_release);
   }
 }
 

@@ -58,6 +58,9 @@ struct alignas(kEventAlignment) Connection {
   uint64_t route = 0;            // and the bits it adds to each word (am/word.h)
   std::unique_ptr<Split> split;  // a split: what it stands for; its `cep` has no conduit
   ConnectOp connect_op;
+  // Threads that purge it, outside the connect mutex; it is not destroyed meanwhile. Counted up
+  // under that mutex, down with release.
+  std::atomic<uint32_t> purging{0};
   alignas(64) cwyc_conn conn{};
 
   static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }
@@ -106,6 +109,10 @@ struct Peer {
 
 // Does the connection stand for a peer that is not connected yet?
 bool is_stub(const cwyc_conn* conn);
+
+// Ends everything under way in the connections to the peer's present process. Not with a connect
+// mutex held: it enters the conduits, inside of which a handler may wait for that mutex.
+void purge_connections(Peer& peer);
 
 // Makes the peer's pointers name its stub. `index` is the remote endpoint's.
 void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index);

@@ -12,7 +12,6 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "memkind/journey.h"
-#include "object/endpoint.h"
 #include "object/runtime.h"
 
 namespace causeway::gaspi {
@@ -38,17 +37,6 @@ void lose_rank(uint32_t rank, const std::string& how) {
 }
 
 namespace {
-
-void purge_connections(Peer& base) {
-  const std::lock_guard lock(base.ep->connect_mutex());
-  for (Connection* c : base.connections) {
-    if (c == nullptr || c->split != nullptr) continue;
-    // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
-    std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
-    if (c->cep->serial) enter.lock();
-    c->cep->conduit->module().purge(&c->conn);
-  }
-}
 
 // Whatever waits for the rank's process ends now: a new one must not be taken for it.
 void forget_process(World& w, uint32_t rank) {
