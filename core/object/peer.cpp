@@ -230,8 +230,8 @@ uint64_t heap_in_use() {
   return info.uordblks + info.hblkhd;
 }
 
-// NULL: somebody else is inside the conduit, SERIAL or behind a lock of its own; waiting for him here
-// could wait for ever, since his handlers may want to connect too.
+// NULL: somebody else is inside the conduit, SERIAL or behind a lock of its own; waiting for him
+// here could wait for ever, since his handlers may want to connect too.
 Connection* start_connection(Peer& peer, Conduit& conduit) {
   ConduitEp* cep = peer.ep->conduit_ep(&conduit);
   std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);

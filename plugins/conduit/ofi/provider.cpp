@@ -95,8 +95,8 @@ Info hints_for(const Options& options, const std::string& provider, bool msg, ui
   if ((caps & FI_HMEM) != 0) hints->domain_attr->mr_mode |= FI_MR_HMEM;
   hints->domain_attr->threading = FI_THREAD_DOMAIN;  // the plugin's own lock stands in front
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  // Asked for by name: left open, `sockets` starts a thread in every process that spins for 10 ms at
-  // a time, and on a busy machine an operation takes 16 ms. Hardware that moves on by itself
+  // Asked for by name: left open, `sockets` starts a thread in every process that spins for 10 ms
+  // at a time, and on a busy machine an operation takes 16 ms. Hardware that moves on by itself
   // satisfies MANUAL as well.
   hints->domain_attr->data_progress = hints->domain_attr->control_progress =
       options.progress == Progress::automatic ? FI_PROGRESS_AUTO : FI_PROGRESS_MANUAL;
@@ -258,9 +258,10 @@ const char* refusal_of(const std::string& provider) {
 
 cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err) {
   if (const char* why = refusal_of(options.provider); why != nullptr && !options.allow_faulty)
-    return report(err, CWY_ERR_UNSUPPORTED,
-                  "libfabric's provider %s is not used: %s (allow_faulty: true takes it all the same)",
-                  options.provider.c_str(), why);
+    return report(
+        err, CWY_ERR_UNSUPPORTED,
+        "libfabric's provider %s is not used: %s (allow_faulty: true takes it all the same)",
+        options.provider.c_str(), why);
   const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
   std::string reasons;
   for (const Attempt& a : attempts(options)) {

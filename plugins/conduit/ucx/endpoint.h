@@ -136,7 +136,7 @@ struct cwyc_ep {
   std::vector<causeway::ucx::Link*> dirty;
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
   causeway::ucx::MessageHeader seen{};  // the answer to farewells
-  uint32_t watched = 0;                // links whose process is watched
+  uint32_t watched = 0;                 // links whose process is watched
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 

@@ -153,8 +153,8 @@ void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
 }
 
 // Where a connection ends while the peer's answer to its introduction is under way, UCX 1.13 aborts
-// the peer (ucp_request.c:684, "got REP message"). The answer to a farewell comes behind that one; so
-// that is waited for. Peers that have gone are found failed.
+// the peer (ucp_request.c:684, "got REP message"). The answer to a farewell comes behind that one;
+// so that is waited for. Peers that have gone are found failed.
 void take_leave(cwyc_ep* ep) {
   for (auto& link : ep->links)
     if (!link->failed) send_farewell(*link);
@@ -296,8 +296,8 @@ cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
   return CWY_ERR_UNSUPPORTED;  // not connected
 }
 
-// ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for workers
-// of UCS_THREAD_MODE_MULTI only. This call does not count as being inside the endpoint.
+// ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for
+// workers of UCS_THREAD_MODE_MULTI only. This call does not count as being inside the endpoint.
 void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
   if (rkey == nullptr) return;
   if (rkey->key == nullptr) {

@@ -51,11 +51,12 @@ bool read_message(cwyc_ep* ep, const void* bytes, size_t header_length, size_t l
   return true;
 }
 
-// The peer leaves, and waits for an answer that comes behind whatever UCX still sends it: by the way
-// of our own messages, if there is one.
+// The peer leaves, and waits for an answer that comes behind whatever UCX still sends it: by the
+// way of our own messages, if there is one.
 void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
   const bool is_answer = m.header.word == farewell_seen;
-  ucp_ep_h to = (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0 ? param->reply_ep : nullptr;
+  ucp_ep_h to =
+      (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0 ? param->reply_ep : nullptr;
   for (auto& link : ep->links) {
     if (link->peer.rank != m.header.rank ||
         (link->peer.epoch & epoch_mask) != info_epoch(m.header.info))

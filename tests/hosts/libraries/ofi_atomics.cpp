@@ -5,10 +5,10 @@
 //
 // Two processes with an endpoint each; the first posts one operation at a time on words of the
 // second, of every type, operation and form that the provider declares valid, as the conduit ofi
-// does: through the msg calls, plain ones with FI_DELIVERY_COMPLETE, moved on by its own polls only.
-// Prints a line per fault. Status: 0 no fault, 1 faults, 2 the provider has crashed or cannot be
-// used, 77 it is not here. With `known` faults are expected, since the conduit refuses the provider
-// for them: status 0, and 1 when there are none any more.
+// does: through the msg calls, plain ones with FI_DELIVERY_COMPLETE, moved on by its own polls
+// only. Prints a line per fault. Status: 0 no fault, 1 faults, 2 the provider has crashed or cannot
+// be used, 77 it is not here. With `known` faults are expected, since the conduit refuses the
+// provider for them: status 0, and 1 when there are none any more.
 #include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
@@ -41,8 +41,7 @@ constexpr unsigned kRepetitions = 20;
 }
 
 void require(long answer, const char* call) {
-  if (answer != 0)
-    give_up(2, std::string(call) + ": " + fi_strerror(static_cast<int>(-answer)));
+  if (answer != 0) give_up(2, std::string(call) + ": " + fi_strerror(static_cast<int>(-answer)));
 }
 
 struct Side {
@@ -96,8 +95,8 @@ void open_side(Side& s, const std::string& provider) {
   require(fi_ep_bind(s.ep, &s.av->fid, 0), "fi_ep_bind");
   require(fi_ep_bind(s.ep, &s.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
   require(fi_enable(s.ep), "fi_enable");
-  require(fi_mr_reg(s.domain, s.words, sizeof s.words,
-                    FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0, &s.mr, nullptr),
+  require(fi_mr_reg(s.domain, s.words, sizeof s.words, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0,
+                    &s.mr, nullptr),
           "fi_mr_reg");
   require(fi_mr_reg(s.domain, s.local, sizeof s.local, FI_READ | FI_WRITE, 0, 8, 0, &s.local_mr,
                     nullptr),
@@ -115,8 +114,7 @@ void exchange(Side& s, int socket) {
   if (write(socket, &own, sizeof own) != sizeof own ||
       recv(socket, &theirs, sizeof theirs, MSG_WAITALL) != sizeof theirs)
     give_up(2, "the other process has ended");
-  if (fi_av_insert(s.av, theirs.address, 1, &s.peer, 0, nullptr) != 1)
-    give_up(2, "fi_av_insert");
+  if (fi_av_insert(s.av, theirs.address, 1, &s.peer, 0, nullptr) != 1) give_up(2, "fi_av_insert");
   s.remote = theirs.base;
   s.key = theirs.key;
 }
@@ -134,8 +132,7 @@ char serve(Side& s, int socket) {
 }
 
 enum Form { plain, fetch, compare };
-constexpr const char* form_names[] = {"fi_atomicmsg", "fi_fetch_atomicmsg",
-                                      "fi_compare_atomicmsg"};
+constexpr const char* form_names[] = {"fi_atomicmsg", "fi_fetch_atomicmsg", "fi_compare_atomicmsg"};
 
 struct Kind {
   Form form;
@@ -168,8 +165,7 @@ long post(Side& s, const Kind& k, uint64_t at, void* context) {
   m.op = k.op;
   m.context = context;
   if (k.form == plain) return fi_atomicmsg(s.ep, &m, FI_COMPLETION | FI_DELIVERY_COMPLETE);
-  if (k.form == fetch)
-    return fi_fetch_atomicmsg(s.ep, &m, &result, &desc, 1, FI_COMPLETION);
+  if (k.form == fetch) return fi_fetch_atomicmsg(s.ep, &m, &result, &desc, 1, FI_COMPLETION);
   return fi_compare_atomicmsg(s.ep, &m, &comparand, &desc, 1, &result, &desc, 1, FI_COMPLETION);
 }
 
@@ -234,7 +230,8 @@ std::string try_kind(Side& s, const Kind& k) {
     const uint64_t a = (0xfedcba9876543210ull * (i + 3)) & (k.width == 4 ? 0xffffffffu : ~0ull);
     const Kind set{fetch, FI_ATOMIC_WRITE, FI_UINT64, 8}, look{fetch, FI_ATOMIC_READ, FI_UINT64, 8};
     s.local[0] = old;
-    if (std::string fault = run_one(s, set, at); !fault.empty()) return "the write before it " + fault;
+    if (std::string fault = run_one(s, set, at); !fault.empty())
+      return "the write before it " + fault;
     s.local[0] = a;
     s.local[1] = old;
     s.local[2] = 0;
@@ -242,7 +239,8 @@ std::string try_kind(Side& s, const Kind& k) {
       return fault + " (repetition " + std::to_string(i) + ")";
     if (k.form != plain && std::memcmp(&s.local[2], &old, k.width) != 0)
       return "fetches another value than the old one";
-    if (std::string fault = run_one(s, look, at); !fault.empty()) return "the read behind it " + fault;
+    if (std::string fault = run_one(s, look, at); !fault.empty())
+      return "the read behind it " + fault;
     uint64_t wanted = 0;
     if (expected(k, old, a, wanted) && std::memcmp(&s.local[2], &wanted, k.width) != 0)
       return "leaves a wrong value";
@@ -260,7 +258,7 @@ int try_all(Side& s, const std::string& provider) {
                             {FI_UINT32, 4, "uint32"},
                             {FI_INT64, 8, "int64"},
                             {FI_UINT64, 8, "uint64"}};
-  constexpr fi_op operations[] = {FI_MIN,  FI_MAX, FI_SUM,  FI_PROD,        FI_BOR,
+  constexpr fi_op operations[] = {FI_MIN,  FI_MAX,  FI_SUM,         FI_PROD,         FI_BOR,
                                   FI_BAND, FI_BXOR, FI_ATOMIC_READ, FI_ATOMIC_WRITE, FI_CSWAP};
   unsigned tried = 0, faults = 0;
   for (const Type& type : types)
@@ -277,7 +275,8 @@ int try_all(Side& s, const std::string& provider) {
         std::printf("%s: %s(%s, %s) %s\n", provider.c_str(), form_names[form],
                     fi_tostr(&op, FI_TYPE_ATOMIC_OP), type.name, fault.c_str());
         std::fflush(stdout);
-        if (fault.find("end") != std::string::npos) return 1;  // nothing behind it can be told apart
+        if (fault.find("end") != std::string::npos)
+          return 1;  // nothing behind it can be told apart
       }
   std::printf("%s: %u kinds of atomics, %u with a fault\n", provider.c_str(), tried, faults);
   return faults == 0 ? 0 : 1;

@@ -67,13 +67,12 @@ int main(int argc, char** argv) {
   gex_Client_t client;
   gex_EP_t ep;
   gex_Client_Init(&client, &ep, &team, "BESIDE_HANDLER", &argc, &argv, 0);
-  gex_AM_Entry_t handlers[] = {
-      {kAsk, reinterpret_cast<gex_AM_Fn_t>(ask), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
-       nullptr, "ask"},
-      {kAnswer, reinterpret_cast<gex_AM_Fn_t>(answer), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0,
-       nullptr, "answer"},
-      {kHello, reinterpret_cast<gex_AM_Fn_t>(hello), GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0,
-       nullptr, "hello"}};
+  gex_AM_Entry_t handlers[] = {{kAsk, reinterpret_cast<gex_AM_Fn_t>(ask),
+                                GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "ask"},
+                               {kAnswer, reinterpret_cast<gex_AM_Fn_t>(answer),
+                                GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 0, nullptr, "answer"},
+                               {kHello, reinterpret_cast<gex_AM_Fn_t>(hello),
+                                GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST, 0, nullptr, "hello"}};
   gex_EP_RegisterHandlers(ep, handlers, sizeof handlers / sizeof *handlers);
   rank = gex_TM_QueryRank(team);
   size = gex_TM_QuerySize(team);
