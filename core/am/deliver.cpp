@@ -105,6 +105,16 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   thread.context = before;
 }
 
+// One of the core's own messages.
+void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
+             size_t length) {
+  ThreadState& thread = thread_state();
+  const Context before = thread.context;
+  thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
+  run_internal(static_cast<Internal>(word_handler(word)), from, args, nargs, payload, length);
+  thread.context = before;
+}
+
 // What is not a client's short message to the primordial endpoint.
 __attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t kind,
                                              const int32_t* args, uint32_t nargs, void* payload,
@@ -119,15 +129,11 @@ __attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t
     }
     return;
   }
-  if (!(word & kWordInternal)) {
+  if (word & kWordEmulatedLong) {
     deliver_emulated_long(peer, word, args, nargs, payload, length);
     return;
   }
-  ThreadState& thread = thread_state();
-  const Context before = thread.context;
-  thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
-  run_internal(static_cast<Internal>(word_handler(word)), peer, args, nargs, payload, length);
-  thread.context = before;
+  run_own(peer, word, args, nargs, payload, length);
 }
 
 }  // namespace
@@ -142,8 +148,9 @@ void run_held(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, uns
   run_client(from, word, kind, args, nargs, payload, length);
 }
 
-void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
-                     size_t length) {
+void run_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
+              size_t length) {
+  if (word & kWordInternal) return run_own(from, word, args, nargs, payload, length);
   run_client(from, word, CWYC_AM_LONG, args, nargs, payload, length);
 }
 

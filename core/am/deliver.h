@@ -12,8 +12,8 @@ struct Peer;
 // Runs a client handler for a medium message that travelled within one of the core's own.
 void run_client_medium(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
                        void* payload, size_t length);
-// Runs a client handler for a long message that is complete in memory.
-void run_client_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
-                     size_t length);
+// Runs the handler, a client's or the core's own, of a long message that is complete in memory.
+void run_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
+              size_t length);
 
 }  // namespace causeway

@@ -45,8 +45,8 @@ std::mutex g_mutex;                                   // handlers may run on sev
 std::map<Key, Assembly> g_assemblies;
 
 void run(Peer& from, const Assembly& a) {
-  run_client_long(from, a.word, a.args.data(), static_cast<unsigned>(a.args.size()),
-                  reinterpret_cast<void*>(a.addr), a.length);
+  run_long(from, a.word, a.args.data(), static_cast<unsigned>(a.args.size()),
+           reinterpret_cast<void*>(a.addr), a.length);
 }
 
 cwy_status send_message(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
@@ -223,7 +223,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
       store_for_peer(from, header.addr, static_cast<char*>(payload) + sizeof header, header.length,
                      anywhere, kCall);
     }
-    run_client_long(from, word, args, nargs, dest, header.length);
+    run_long(from, word, args, nargs, dest, header.length);
     return;
   }
   const Key key{&from, header.id, (word & kWordReply) != 0};
@@ -241,7 +241,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
     }
     g_assemblies.erase(key);
   }
-  run_client_long(from, word, args, nargs, dest, header.length);
+  run_long(from, word, args, nargs, dest, header.length);
 }
 
 }  // namespace causeway
