@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # "figure count" for each. Polls look at the peers' state now and then, by the clock, which moves their
-# average by a fraction of an instruction.
+# average by a fraction of an instruction; how many messages one poll takes depends on when they are there.
 count() { # figures, flags
   "$causeway" bench --quick --json --only "$@" |
     sed -n 's/.*"name": "\(instr[a-z0-9.]*\)", "ours": \([0-9.]*\).*/\1 \2/p'
@@ -23,7 +23,8 @@ compare() { # figures, direct_map
     { echo "not every figure was counted"; exit 1; }
   paste -d ' ' "$work/with" "$work/without" | awk -v path="$2" '
     { printf "direct_map %-5s %-16s %9s where kinds may be used, %9s where they may not\n", path, $1, $2, $4
-      if ($2 <= 0 || $2 - $4 >= 1 || $4 - $2 >= 1) bad = 1 }
+      most = $1 == "instr.am.handle" ? 6 : 1
+      if ($2 <= 0 || $2 - $4 >= most || $4 - $2 >= most) bad = 1 }
     END { exit bad }' || { echo "the counts differ"; exit 1; }
 }
 if [ "$much" = all ]; then
