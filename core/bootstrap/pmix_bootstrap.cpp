@@ -198,7 +198,9 @@ std::string environment(const char* name) {
 
 // The connection to the server, as the environment names it ("...tcp4://127.0.0.1:41375").
 void send_to_server_promptly() {
-  send_promptly([](uint16_t port) {
+  send_promptly([](int fd) {
+    const uint16_t port = peer_port(fd);
+    if (port == 0) return false;
     const std::string end = fmt::format(":{}", port);
     for (char** entry = environ; *entry != nullptr; ++entry) {
       const std::string_view text = *entry;

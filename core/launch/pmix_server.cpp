@@ -118,7 +118,6 @@ struct PmixUpcalls {
 
   static pmix_status_t connected(const pmix_proc_t* proc, void*, pmix_info_t*, size_t,
                                  pmix_op_cbfunc_t, void*) {
-    send_promptly([](uint16_t) { return true; });  // whatever else the launcher has open, too
     queue(PmixReport::Kind::connected, proc);
     return PMIX_OPERATION_SUCCEEDED;
   }
@@ -234,6 +233,7 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   const bool no = false;
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
+  send_promptly(is_listening);
 }
 
 void register_job(const JobLayout& layout, uint32_t host) {
