@@ -603,6 +603,18 @@ void TeamRuns::deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const
   }
 }
 
+std::array<int32_t, 8> TeamRuns::signal_args(CollectiveMessage message, uint32_t rank, uint64_t seq,
+                                             uint32_t signal, uint64_t offset) const {
+  return {static_cast<int32_t>(message),
+          static_cast<int32_t>(team_->id()),
+          static_cast<int32_t>(rank),
+          static_cast<int32_t>(info_.rank),
+          low_half(seq),
+          high_half(seq),
+          static_cast<int32_t>(signal),
+          static_cast<int32_t>(offset)};
+}
+
 cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t length,
                          uint64_t offset, uint32_t signal) {
   if (rank >= info_.size || signal >= kSignals || length > info_.put_max || offset > scratch_ ||
@@ -619,15 +631,8 @@ cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t 
   const bool ask =
       link.offset.load(std::memory_order_relaxed) == Link::kUnknown && shares_arena(peer.rank);
   const auto message = ask ? CollectiveMessage::put_and_ask : CollectiveMessage::put;
-  const int32_t args[] = {static_cast<int32_t>(message),
-                          static_cast<int32_t>(team_->id()),
-                          static_cast<int32_t>(rank),
-                          static_cast<int32_t>(info_.rank),
-                          low_half(seq),
-                          high_half(seq),
-                          static_cast<int32_t>(signal),
-                          static_cast<int32_t>(offset)};
-  const cwy_status status = try_send_internal(peer, Internal::signal, args, 8,
+  const auto args = signal_args(message, rank, seq, signal, offset);
+  const cwy_status status = try_send_internal(peer, Internal::signal, args.data(), args.size(),
                                               length != 0 ? src : nullptr, length, false);
   if (status == CWY_OK) moved();
   return status;
@@ -646,19 +651,13 @@ cwy_status TeamRuns::put_far(uint32_t rank, uint64_t seq, uint64_t raddr, const 
     if (status != CWY_OK) return status;
     conn = peer.am.load(std::memory_order_acquire);
   }
-  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::placed),
-                          static_cast<int32_t>(team_->id()),
-                          static_cast<int32_t>(rank),
-                          static_cast<int32_t>(info_.rank),
-                          low_half(seq),
-                          high_half(seq),
-                          static_cast<int32_t>(signal),
-                          0};
+  const auto args = signal_args(CollectiveMessage::placed, rank, seq, signal, 0);
   ThreadState& thread = thread_state();
   Op* const op = thread.ops.take();
   op->arm_explicit(CWYC_DONE_LOCAL);
-  const cwy_status status = post_long(conn, internal_word(Internal::signal, false), args, 8, src,
-                                      length, reinterpret_cast<void*>(raddr), 0, &op->conduit);
+  const cwy_status status =
+      post_long(conn, internal_word(Internal::signal, false), args.data(), args.size(), src, length,
+                reinterpret_cast<void*>(raddr), 0, &op->conduit);
   if (status == CWY_INPROGRESS) {
     current_->transfers.push_back({reinterpret_cast<gex_Event_t>(op), done});
     moved();

@@ -4,6 +4,7 @@
 
 #include <causeway/collective.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -22,6 +23,10 @@
 #include "memkind/stage.h"
 
 namespace causeway {
+
+// ---- messages (core-internal, Internal::signal) ----
+// `placed`: a long whose payload is where it belongs; only the signal is left to raise.
+enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post, placed };
 
 // Memory for runs, kept from one to the next: fresh pages cost more than most collectives.
 class BufferPool {
@@ -129,6 +134,8 @@ class TeamRuns {
   bool transfers_done(Run& run);
   void finish(Run& run);
   void recycle(std::unique_ptr<Run> run);
+  std::array<int32_t, 8> signal_args(CollectiveMessage message, uint32_t rank, uint64_t seq,
+                                     uint32_t signal, uint64_t offset) const;
   cwy_status put_direct(Link& link, uint32_t rank, uint64_t seq, const void* src, uint64_t length,
                         uint64_t offset, uint32_t signal);
   bool map(Link& link, uint32_t rank);
@@ -183,9 +190,5 @@ extern const cwyl_team_services kTeamServices;
 // left (op) right into out, as the run's reduction says; out may be left or right.
 void apply_reduction(const Run& run, const void* left, const void* right, void* out,
                      uint64_t count);
-
-// ---- messages (core-internal, Internal::signal) ----
-// `placed`: a long whose payload is where it belongs; only the signal is left to raise.
-enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post, placed };
 
 }  // namespace causeway

@@ -230,10 +230,6 @@ bool is_doubtful(uint64_t addr, size_t length, bool anywhere) {
   return anywhere && !in_any_segment(addr, length);
 }
 
-}  // namespace
-
-namespace {
-
 template <typename Word>
 void store_word(uint64_t addr, const void* from) {
   Word word;
