@@ -390,3 +390,8 @@ void causeway_standin_tally(standin::Tally* out) {
   *out = standin::g_tally;
   standin::g_tally = {};
 }
+
+void* causeway_standin_bytes(const void* addr, size_t length) {
+  const std::lock_guard lock(standin::g_mutex);
+  return standin::bytes_at(addr, length);
+}

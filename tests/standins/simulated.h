@@ -88,3 +88,8 @@ Outcome unpin(void* addr);
 
 // Writes what has been copied since the last call.
 extern "C" __attribute__((visibility("default"))) void causeway_standin_tally(standin::Tally* out);
+// Where the bytes of the range are that only the device reaches; the address itself when it is no
+// device's, and NULL when the range leaves the device's memory: for tests' libraries that stand in
+// for those that reach devices.
+extern "C" __attribute__((visibility("default"))) void* causeway_standin_bytes(const void* addr,
+                                                                               size_t length);
