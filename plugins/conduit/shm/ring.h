@@ -12,6 +12,7 @@
 #pragma once
 
 #include "layout.h"
+#include "pace.h"
 
 namespace causeway::shm {
 
@@ -72,25 +73,11 @@ class TryLock {
   std::atomic<bool> held_{false};
 };
 
-// Asks for a line that is going to be written, so that the store does not have to wait for it.
-inline void prefetch_to_write(const char* at) {
-#if defined(__x86_64__)
-  asm volatile("prefetchw %0" : : "m"(*at));  // the builtin fetches a shared copy only
-#else
-  __builtin_prefetch(at, 1);
-#endif
-}
-
 // Makes lines begin with a zero word. Relaxed: whoever writes or reads a record there is ordered
 // behind it by the record's header or by the head.
 inline void clear_lines(char* from, const char* to) {
   for (; from < to; from += record_unit) header_word(from).store(0, std::memory_order_relaxed);
 }
-
-// How far ahead of its use a line is fetched: more than one transfer between distant cores, at the
-// rate at which short messages are written, and behind what a receiver looks at.
-inline constexpr size_t lines_ahead = 32 * cache_line;
-static_assert(lines_ahead < least_ring_bytes);
 
 // The sending end, private to one way of a connection and lane. The first line is what a short
 // message touches, and no other lane's lies in it: threads on two lanes do not disturb each other.
@@ -131,7 +118,6 @@ struct alignas(cache_line) TxLane {
     // Release: whoever sees the header sees the body.
     header_word(record).store(header, std::memory_order_release);
     at = next;
-    fetch_ahead();
   }
 
   // Makes any record at `at` visible.
@@ -145,16 +131,9 @@ struct alignas(cache_line) TxLane {
     // Release: whoever sees the header sees the body.
     header_word(record).store(header, std::memory_order_release);
     at = next;
-    fetch_ahead();
   }
 
  private:
-  void fetch_ahead() {
-    const char* line = at + lines_ahead;
-    if (line >= end) line -= ring_bytes();
-    prefetch_to_write(line);
-  }
-
   char* reserve_slowly(size_t size) {
     if (reserved || base == nullptr) return nullptr;
     uint64_t position = lap + static_cast<uint64_t>(at - base);
@@ -184,82 +163,6 @@ struct alignas(cache_line) TxLane {
 
 // Where closed lanes read: never a message.
 alignas(cache_line) inline uint64_t no_record = 0;
-
-// Cheap clock for pacing; its unit is roughly a nanosecond or a fraction of one. 0: there is none.
-inline uint64_t ticks() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return 0;
-#endif
-}
-
-// Keeps a receiver from reading the very line its sender is going to fill: each such look costs the
-// sender the line, and a flood crawls at one message per two transfers, for as long as no chance
-// event lets the sender run ahead. After some finds the lane rests, for longer than a transfer
-// takes, so that a sender who has more to send gets ahead. A rest that ends with messages waiting
-// doubles the next one. One that ends with none, or a single one, whose sender may wait for its
-// answer, halves it; after the shortest the lane no longer rests, and the next try comes after
-// twice as many finds. So a flood waits for batches, and a ping-pong pays a rest in hundreds of
-// messages.
-class Pace {
- public:
-  // Neither resting nor just rested. Relaxed throughout: hints, of which any mixture is right.
-  bool idle() const { return until_.load(std::memory_order_relaxed) == 0; }
-
-  // When not idle(): is the rest over?
-  bool rested() {
-    const uint64_t until = until_.load(std::memory_order_relaxed);
-    if (static_cast<int64_t>(until - ticks()) > 0) return false;
-    until_.store(just_rested, std::memory_order_relaxed);
-    return true;
-  }
-
-  // When not idle(): a look after the rest found no message.
-  void found_nothing() {
-    constexpr auto relaxed = std::memory_order_relaxed;
-    const uint32_t rest = rest_.load(relaxed);
-    if (rest > least) {
-      rest_.store(rest / 2, relaxed);
-      until_.store(ticks() + rest / 2, relaxed);
-      return;
-    }
-    until_.store(0, relaxed);
-    const uint32_t gap = gap_.load(relaxed);
-    countdown_.store(gap, relaxed);
-    if (gap < most_gap) gap_.store(2 * gap, relaxed);
-  }
-  // So many messages were found and the lane is now empty.
-  void emptied(uint32_t messages) {
-    const uint32_t left = countdown_.load(std::memory_order_relaxed);
-    if (__builtin_expect(left != 0, 1)) {
-      countdown_.store(left - 1, std::memory_order_relaxed);
-    } else if (messages == 1 && !idle()) {
-      found_nothing();
-    } else {
-      begin_rest();
-    }
-  }
-
- private:
-  static constexpr uint32_t least = 1024, most = 4096;      // ticks
-  static constexpr uint32_t least_gap = 16, most_gap = 64;  // finds
-  static constexpr uint64_t just_rested = 1;                // long ago, as ticks go
-
-  void begin_rest() {
-    constexpr auto relaxed = std::memory_order_relaxed;
-    uint32_t rest = rest_.load(relaxed);
-    if (until_.load(relaxed) == just_rested) {
-      gap_.store(least_gap, relaxed);
-      if (rest < most) rest_.store(rest *= 2, relaxed);
-    }
-    const uint64_t now = ticks();
-    until_.store(now != 0 ? now + rest : 0, relaxed);
-  }
-
-  std::atomic<uint64_t> until_{0};
-  std::atomic<uint32_t> rest_{least}, countdown_{least_gap}, gap_{least_gap};
-};
 
 // The sender hears of each such part of the ring that has been read: often enough that a sender
 // who found the ring full waits less than the core's waiters spin. Records' greatest length counts
@@ -301,6 +204,17 @@ struct alignas(cache_line) RxLane {
     return header_word(at.load(std::memory_order_relaxed)).load(std::memory_order_relaxed) != 0;
   }
 
+  // Is there something so many lines on? As a hint: longer records have anything there, written
+  // without order, which the thread sanitizer would report where both ends are one process.
+  __attribute__((no_sanitize("thread"))) bool has_record_behind(size_t lines) const {
+    const char* line = at.load(std::memory_order_relaxed) + lines * cache_line;
+    if (line >= end) line -= end - base;
+    return header_word(const_cast<char*>(line)).load(std::memory_order_relaxed) != 0;
+  }
+
+  // Will advance(next) wrap around or tell the sender? Then what has been read is clear.
+  bool turns_at(const char* next) const { return next >= tell; }
+
   // Moves past the record before `next` and tells the sender when another part of the ring has
   // been read.
   void advance(char* next) {
@@ -328,6 +242,37 @@ struct alignas(cache_line) RxLane {
     const uint64_t ahead = published + ring_bytes / tell_parts - position;
     tell = ahead < static_cast<uint64_t>(end - next) ? next + ahead : end;
   }
+};
+
+// Clears what has been read some records at a time: such a store waits for its line to come back
+// from the sender's core, and with every record one of them the others behind it fill the store
+// buffer.
+class Sweep {
+ public:
+  explicit Sweep(RxLane& lane) : lane_(lane), from_(lane.at.load(std::memory_order_relaxed)) {}
+  ~Sweep() {
+    if (lane_.is_open()) to(lane_.at.load(std::memory_order_relaxed));
+  }
+  // A record has been read that ends at `next`; its lines before `used` were written.
+  void move_on(char* next, const char* used) {
+    if (lane_.turns_at(next)) {
+      clear_lines(from_, used);
+      lane_.advance(next);
+      from_ = lane_.at.load(std::memory_order_relaxed);
+    } else {
+      lane_.advance(next);
+      if (next - from_ >= at_once) to(next);
+    }
+  }
+
+ private:
+  static constexpr std::ptrdiff_t at_once = 16 * cache_line;
+  void to(char* next) {
+    clear_lines(from_, next);
+    from_ = next;
+  }
+  RxLane& lane_;
+  char* from_;
 };
 
 }  // namespace causeway::shm
