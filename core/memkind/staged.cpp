@@ -86,7 +86,13 @@ bool StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
     arena_ = &arena;
     return true;
   } catch (const Error& e) {
-    if (!runtime().survives_failures()) fatal("staged transfer", "{}", e.text());
+    if (!runtime().survives_failures()) {
+      if (e.status() == CWY_ERR_UNREACHABLE) fatal_unreached("staged transfer", e.text());
+      if (e.status() != CWY_ERR_PEER_FAILED) fatal_text("staged transfer", e.text());
+      // The next polls find out how it went, and this transfer waits until then.
+      runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), e.text());
+      return false;
+    }
     log_warn("staged transfer: {}", e.text());
     broken_.store(e.status(), std::memory_order_release);
     return false;
