@@ -136,7 +136,6 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
   const cwy_peer sender = unpack(from.owner.load(std::memory_order_relaxed)).sender;
   uint32_t delivered = 0;
   StepWatch watch;
-  Sweep sweep(lane);
   while (delivered < budget) {
     // Relaxed: only this lane's holder acts on it, by closing its own lane.
     if (__builtin_expect(from.rejected.load(std::memory_order_relaxed), 0)) {
@@ -161,7 +160,7 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
       if (size == 0) continue;  // rejected
       delivered += word != skip_word;
     }
-    sweep.move_on(at + size, word != skip_word ? at + size : at + record_unit);
+    lane.move_past(at + size, word != skip_word ? at + size : at + record_unit);
     if (delivered == 1 && leave_next_line(lane)) return 1;
     if (__builtin_expect(
             watch.in_step(delivered, [&](size_t lines) { return lane.has_record_behind(lines); }),

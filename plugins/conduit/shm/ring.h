@@ -1,12 +1,12 @@
 // The two ends of one single-producer single-consumer byte ring.
 //
-// Invariant: outside the records that are being written or wait to be read, every line of the ring
-// begins with a zero word. A producer writes the record's body and then stores its header with
-// release. The consumer clears the first word of each of the record's lines before it hands the
-// room back. So a poll is one load, a short message is one line, and a sender only ever touches
-// lines whose latest writer was the receiver: those move between the cores in one transfer and many
-// at a time, where a line that both had read would first have to be taken back, one after the
-// other.
+// Invariant: in the room that the sender may use, but for the record that it is writing, every line
+// of the ring begins with a zero word. A producer writes the record's body and then stores its
+// header with release. The consumer clears the first word of each of the record's lines before it
+// hands the room back. So a poll is one load, a short message is one line, and a sender only ever
+// touches lines whose latest writer was the receiver: those move between the cores in one transfer
+// and many at a time, where a line that both had read would first have to be taken back, one after
+// the other.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -179,6 +179,8 @@ struct alignas(cache_line) RxLane {
   char* tell = nullptr;  // from here on the sender is to be told how far reading has come
   Counter messages[3], bytes;
   uint32_t finds = 0;  // messages after which the next line was not looked at, mostly
+  char* swept =
+      nullptr;  // what lies between here and `at` has been read and is still to be cleared
   char* base = nullptr;
   uint64_t lap = 0;
   uint64_t published = 0;
@@ -186,7 +188,7 @@ struct alignas(cache_line) RxLane {
   TryLock lock;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
-    base = ring;
+    base = swept = ring;
     end = ring + ring_bytes;
     tell = ring + ring_bytes / tell_parts;
     lap = published = 0;
@@ -212,20 +214,30 @@ struct alignas(cache_line) RxLane {
     return header_word(const_cast<char*>(line)).load(std::memory_order_relaxed) != 0;
   }
 
-  // Will advance(next) wrap around or tell the sender? Then what has been read is clear.
-  bool turns_at(const char* next) const { return next >= tell; }
-
-  // Moves past the record before `next` and tells the sender when another part of the ring has
-  // been read.
-  void advance(char* next) {
+  // Moves past a record that ends at `next` and whose lines before `used` were written.
+  void move_past(char* next, const char* used) {
     if (__builtin_expect(next < tell, 1)) {
       at.store(next, std::memory_order_relaxed);
+      if (next - swept >= at_once) sweep(next);
     } else {
+      clear_lines(swept, used);
       advance_slowly(next);
+      swept = at.load(std::memory_order_relaxed);
     }
   }
 
  private:
+  // Lines are cleared some records at a time. Such a store waits for its line to come back from the
+  // sender's core, and the stores behind it wait with it: those of the handlers in a flood, and the
+  // next request of a client that had its answer.
+  static constexpr std::ptrdiff_t at_once = 16 * cache_line;
+
+  void sweep(char* to) {
+    clear_lines(swept, to);
+    swept = to;
+  }
+
+  // Wraps around; tells the sender when another part of the ring has been read and is clear.
   __attribute__((noinline)) void advance_slowly(char* next) {
     const size_t ring_bytes = static_cast<size_t>(end - base);
     if (next == end) {
@@ -242,37 +254,6 @@ struct alignas(cache_line) RxLane {
     const uint64_t ahead = published + ring_bytes / tell_parts - position;
     tell = ahead < static_cast<uint64_t>(end - next) ? next + ahead : end;
   }
-};
-
-// Clears what has been read some records at a time: such a store waits for its line to come back
-// from the sender's core, and with every record one of them the others behind it fill the store
-// buffer.
-class Sweep {
- public:
-  explicit Sweep(RxLane& lane) : lane_(lane), from_(lane.at.load(std::memory_order_relaxed)) {}
-  ~Sweep() {
-    if (lane_.is_open()) to(lane_.at.load(std::memory_order_relaxed));
-  }
-  // A record has been read that ends at `next`; its lines before `used` were written.
-  void move_on(char* next, const char* used) {
-    if (lane_.turns_at(next)) {
-      clear_lines(from_, used);
-      lane_.advance(next);
-      from_ = lane_.at.load(std::memory_order_relaxed);
-    } else {
-      lane_.advance(next);
-      if (next - from_ >= at_once) to(next);
-    }
-  }
-
- private:
-  static constexpr std::ptrdiff_t at_once = 16 * cache_line;
-  void to(char* next) {
-    clear_lines(from_, next);
-    from_ = next;
-  }
-  RxLane& lane_;
-  char* from_;
 };
 
 }  // namespace causeway::shm
