@@ -150,6 +150,30 @@ TEST_F(Failure, NewEpochIsHeardAndOldOneDropped) {
   kill_and_reap(stale);
 }
 
+// A receiver clears read lines some at a time. Would catch a slot that its next sender gets with
+// some of them left: that sender's ring shows messages of the one before.
+TEST_F(Failure, LinesNotYetClearedAreClearForTheNextSender) {
+  const cwyc_module* module = harness::load_conduit("shm", 0, 2);
+  const auto options = shm_defaults({{"connections", "2"}, {"ring_bytes", "16384"}});
+  Endpoint ep(module, options);
+  constexpr uint64_t kTurn = 64;  // lines of a quarter, which are cleared in any case
+  uint64_t heard = 0;
+  ep.handler = [&](Endpoint&, const Message&) { ++heard; };
+  for (uint32_t epoch = 1; epoch <= 6; ++epoch) {
+    // The first sender of a pair ends behind the quarter, the second right before what is left.
+    const uint64_t count = epoch % 2 != 0 ? kTurn + 5 : kTurn;
+    const pid_t pid = victim(ep, epoch, options, [&](Endpoint& theirs, cwyc_conn* conn) {
+      for (uint64_t i = 0; i < count; ++i) conn->ops->am_short(conn, i, nullptr, 0, 0);
+      theirs.drop(conn);
+    });
+    EXPECT_TRUE(ep.wait([&] { return heard >= count; }));
+    for (int i = 0; i < 50; ++i) ep.progress();
+    EXPECT_EQ(heard, count) << "sender " << epoch;
+    heard = 0;
+    kill_and_reap(pid);
+  }
+}
+
 // Attempts until one is not refused. Threads that meet get another way within some tens of them.
 template <class Attempt>
 cwy_status try_often(Attempt attempt) {

@@ -214,6 +214,12 @@ struct alignas(cache_line) RxLane {
     return header_word(const_cast<char*>(line)).load(std::memory_order_relaxed) != 0;
   }
 
+  // Clears what has been read, up to there.
+  void sweep(char* to) {
+    clear_lines(swept, to);
+    swept = to;
+  }
+
   // Moves past a record that ends at `next` and whose lines before `used` were written.
   void move_past(char* next, const char* used) {
     if (__builtin_expect(next < tell, 1)) {
@@ -231,11 +237,6 @@ struct alignas(cache_line) RxLane {
   // sender's core, and the stores behind it wait with it: those of the handlers in a flood, and the
   // next request of a client that had its answer.
   static constexpr std::ptrdiff_t at_once = 16 * cache_line;
-
-  void sweep(char* to) {
-    clear_lines(swept, to);
-    swept = to;
-  }
 
   // Wraps around; tells the sender when another part of the ring has been read and is clear.
   __attribute__((noinline)) void advance_slowly(char* next) {

@@ -76,12 +76,13 @@ bool open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
 }
 
 // Makes a ring as new whose sender has left, perhaps in the middle of a record. A lane that was read
-// to its end has at most that one beyond, here or at the ring's start.
-void clear_ring(const cwyc_ep* ep, char* ring, const RxLane& lane, bool read_to_end) {
+// to its end has at most that one beyond, here or at the ring's start, and what was not yet cleared.
+void clear_ring(const cwyc_ep* ep, char* ring, RxLane& lane, bool read_to_end) {
   char* const end = ring + ep->control->ring_bytes;
   if (!read_to_end || !lane.is_open()) return clear_lines(ring, end);
   const size_t longest = medium_bytes(CWYC_AM_MAX_ARGS, ep->medium_max);
   char* const at = lane.at.load(std::memory_order_relaxed);
+  lane.sweep(at);
   clear_lines(at, std::min(at + longest, end));
   clear_lines(ring, std::min(ring + longest, at));
 }
