@@ -355,6 +355,7 @@ TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   };
   a.handler = [&](Endpoint&, const Message&) { ++replies; };
   std::vector<std::thread> workers;
+  workers.reserve(threads);
   for (int t = 0; t < threads; ++t)
     workers.emplace_back([&, t] {
       char payload[100] = {};
@@ -375,7 +376,7 @@ TEST_F(Failure, ManyThreadsOnOneEndpoint) {
   for (std::thread& worker : workers) worker.join();
   EXPECT_EQ(requests, threads * each);
   EXPECT_EQ(replies, threads * each);
-  const uint64_t n = threads * each;
+  const uint64_t n = uint64_t{threads} * each;
   EXPECT_EQ(sum, n * (n - 1) / 2);
 }
 
