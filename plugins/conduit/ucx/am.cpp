@@ -28,18 +28,28 @@ void write_header(const cwyc_ep* ep, Slot* slot, MessageKind kind, uint64_t word
 }
 
 // A long of so many bytes is fetched by its receiver, straight to its target: what is sent along
-// with the message is copied out of a buffer there, and over TCP into one here.
+// with the message is copied out of a buffer there.
 constexpr size_t least_fetched_bytes = 64 << 10;
 
+// How UCX is told to send a long: as it likes (0), at once, or by the receiver's fetching it. Over
+// TCP, UCX copies at the receiver either way, and what fits into a segment needs no request and
+// answer before it goes out.
+uint32_t way_of_long(const Connection& c, size_t length) {
+  const cwyc_domain& domain = *c.link->owner->domain;
+  if (length < least_fetched_bytes || domain.only_shared_memory) return 0;
+  const bool over_tcp = c.link->notices_failure && length <= domain.segment_room;
+  return over_tcp ? UCP_AM_SEND_FLAG_EAGER : UCP_AM_SEND_FLAG_RNDV;
+}
+
 cwy_status send(Connection& c, Slot* slot, size_t header_length, const void* payload,
-                const cwyc_mem* lmem, size_t length, uint32_t flags, bool fetched = false) {
+                const cwyc_mem* lmem, size_t length, uint32_t flags, uint32_t way = 0) {
   slot->link = c.link;
   slot->kind = SlotKind::message;
   ucp_request_param_t param;
   describe(param, slot, lmem);
-  if (fetched) {
+  if (way != 0) {
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    param.flags = UCP_AM_SEND_FLAG_RNDV;
+    param.flags = way;
   }
   const cwy_status status =
       accepted(*c.link, slot,
@@ -81,7 +91,7 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
   }
   slot->op = op;
   return send(c, slot, header_length, payload, lmem, length, flags,
-              is_long && length >= least_fetched_bytes && !conn->ep->domain->only_shared_memory);
+              is_long ? way_of_long(c, length) : 0);
 }
 
 }  // namespace

@@ -73,24 +73,39 @@ cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* 
   return status;
 }
 
-// A segment of UCX's TCP holds this much: 128 KiB and headers. Its own default, 8 KiB, makes eight
-// system calls at
-// either end of what is one message here. The environment of UCX comes first.
-cwy_status widen_tcp(ucp_config_t* config, cwy_err* err) {
-  constexpr const char* kSegment = "132k";
-  cwy_status status = CWY_OK;
-  for (const char* name : {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"}) {
-    if (status != CWY_OK || std::getenv((std::string("UCX_") + name).c_str()) != nullptr) continue;
-    status = modify(config, name, kSegment, err);
-  }
-  return status;
-}
-
 // Has the user said something about UCX_NAME?
 bool is_set(const Options& options, const std::string& name) {
   return std::getenv(("UCX_" + name).c_str()) != nullptr ||
          std::any_of(options.settings.begin(), options.settings.end(),
                      [&](const auto& setting) { return setting.first == name; });
+}
+
+// A segment of UCX's TCP holds this much: 130 KiB and headers. Its own default, 8 KiB, makes eight
+// system calls at either end of what is one message here. What the user says comes first.
+constexpr const char* kSegment = "132k";
+constexpr size_t kSegmentRoom = 130 << 10;
+constexpr const char* kSegments[] = {"TCP_TX_SEG_SIZE", "TCP_RX_SEG_SIZE"};
+
+bool is_widened(const Options& options) {
+  return std::none_of(std::begin(kSegments), std::end(kSegments),
+                      [&](const char* name) { return is_set(options, name); });
+}
+
+cwy_status widen_tcp(ucp_config_t* config, const Options& options, cwy_err* err) {
+  cwy_status status = CWY_OK;
+  for (const char* name : kSegments) {
+    if (status == CWY_OK && !is_set(options, name)) status = modify(config, name, kSegment, err);
+  }
+  return status;
+}
+
+// Is TCP what reaches other processes, by `tls` or because there is nothing else?
+bool network_is_tcp(const std::string& tls) {
+  if (only_tcp(tls)) return true;
+  const auto devices = find_devices();
+  return std::none_of(devices.begin(), devices.end(), [](const auto& entry) {
+    return entry.second.network && entry.second.transports != "tcp";
+  });
 }
 
 bool within_one_host() {
@@ -113,7 +128,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err
   if (status == CWY_OK && options.peer_timeout_ns != 0)
     status = modify_keepalive(config, options.peer_timeout_ns, err);
   if (status == CWY_OK && !options.tls.empty()) status = modify(config, "TLS", options.tls, err);
-  if (status == CWY_OK) status = widen_tcp(config, err);
+  if (status == CWY_OK) status = widen_tcp(config, options, err);
   if (status == CWY_OK) status = narrow_rails(config, options, err);
   for (const auto& [name, value] : options.settings)
     if (status == CWY_OK) status = modify(config, name, value, err);
@@ -240,6 +255,7 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
     const std::string tls = value_of(raw, "TLS");
     domain->shared_memory = admits_shared_memory(tls);
     domain->only_shared_memory = only_shared_memory(tls);
+    if (is_widened(domain->options) && network_is_tcp(tls)) domain->segment_room = kSegmentRoom;
     domain->pid_namespace = pid_namespace();
     leave_signals_alone();
     ucp_context_attr_t attr{};

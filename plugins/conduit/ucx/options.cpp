@@ -61,6 +61,15 @@ constexpr auto is_shared = [](const std::string& word) {
   return one_of(word, {"sm", "shm", "mm", "posix", "sysv", "xpmem", "cma", "knem"});
 };
 
+// Does the list name something, and nothing but "self" and what `wanted` says?
+template <typename Wanted>
+bool names_only(const std::string& tls, Wanted wanted) {
+  const std::vector<std::string> words = split(tls);
+  return !words.empty() && words[0][0] != '^' &&
+         std::all_of(words.begin(), words.end(),
+                     [&](const std::string& w) { return bare(w) == "self" || wanted(bare(w)); });
+}
+
 }  // namespace
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
@@ -99,10 +108,11 @@ bool admits_shared_memory(const std::string& tls) {
 }
 
 bool only_shared_memory(const std::string& tls) {
-  const std::vector<std::string> words = split(tls);
-  return !words.empty() && words[0][0] != '^' &&
-         std::all_of(words.begin(), words.end(),
-                     [](const std::string& w) { return bare(w) == "self" || is_shared(bare(w)); });
+  return names_only(tls, is_shared);
+}
+
+bool only_tcp(const std::string& tls) {
+  return names_only(tls, [](const std::string& w) { return w == "tcp"; });
 }
 
 }  // namespace causeway::ucx

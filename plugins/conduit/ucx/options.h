@@ -27,5 +27,7 @@ cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err);
 bool admits_shared_memory(const std::string& tls);
 // Does it admit nothing that leaves the host?
 bool only_shared_memory(const std::string& tls);
+// Does it admit nothing but TCP to other processes?
+bool only_tcp(const std::string& tls);
 
 }  // namespace causeway::ucx
