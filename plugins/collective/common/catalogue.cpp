@@ -57,7 +57,16 @@ cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq se
 // Trees and doubling take the fewest rounds, so they serve what is short; chains, rings and halving
 // move the fewest bytes per member, so they serve what is long.
 
+// Between neighborhoods a message costs as much as tens of KiB, within one as much as a few, so the
+// borders differ. The first were measured with 4 ranks over TCP (a round 13 us, 1 ns a byte), where
+// a faster network has shorter rounds and more bytes in them; the others with 2 to 4 ranks over
+// shared memory.
+
 constexpr uint64_t kKi = 1024;
+
+uint64_t border(const cwyl_shape* s, uint64_t between, uint64_t within) {
+  return (s->nbrhd_count > 1 ? between : within) * kKi;
+}
 
 int32_t always(const cwyl_shape*) {
   return 20;
@@ -70,10 +79,14 @@ int32_t score_tree_barrier(const cwyl_shape* s) {
 }
 // Sending three messages takes less time than passing one on.
 int32_t score_knomial(const cwyl_shape* s) {
-  return s->bytes <= 4 * kKi ? 25 : 10;
+  return s->bytes <= border(s, 32, 4) ? 25 : 10;
 }
-int32_t score_chain(const cwyl_shape* s) {
-  return s->bytes >= 32 * kKi * s->team_size ? 30 : 8;
+int32_t score_broadcast_chain(const cwyl_shape* s) {
+  return s->bytes >= border(s, 96, 32) * s->team_size ? 30 : 8;
+}
+// Goes through slots, not straight, and so pays later.
+int32_t score_reduce_chain(const cwyl_shape* s) {
+  return s->bytes >= border(s, 256, 32) * s->team_size ? 30 : 8;
 }
 int32_t score_scatter(const cwyl_shape* s) {
   return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
@@ -81,11 +94,12 @@ int32_t score_scatter(const cwyl_shape* s) {
 int32_t score_reduce_rabenseifner(const cwyl_shape* s) {
   return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
 }
+// Twice the rounds of doubling, for fewer bytes, of which it saves the more the larger the team.
 int32_t score_all_rabenseifner(const cwyl_shape* s) {
-  return s->bytes >= 4 * kKi ? 25 : 15;
+  return s->bytes >= border(s, s->team_size > 4 ? 24 : 48, 4) ? 25 : 15;
 }
 int32_t score_ring(const cwyl_shape* s) {
-  return s->bytes >= 32 * kKi * s->team_size ? 30 : 7;
+  return s->bytes >= border(s, 96, 32) * s->team_size ? 30 : 7;
 }
 
 template <void (*Write)(const Run&)>
@@ -101,10 +115,10 @@ const Algorithm catalogue[kAlgorithms] = {
     scheduled<barrier_tree>("tree", CWYL_BARRIER, 1, score_tree_barrier),
     scheduled<broadcast_binomial>("binomial", CWYL_BROADCAST, 1, always),
     scheduled<broadcast_knomial>("knomial", CWYL_BROADCAST, 1, score_knomial),
-    scheduled<broadcast_chain>("chain", CWYL_BROADCAST, 1, score_chain),
+    scheduled<broadcast_chain>("chain", CWYL_BROADCAST, 1, score_broadcast_chain),
     scheduled<broadcast_scatter_allgather>("scatter_allgather", CWYL_BROADCAST, 1, score_scatter),
     scheduled<reduce_one_binomial>("binomial", CWYL_REDUCE_ONE, 1, always),
-    scheduled<reduce_one_chain>("chain", CWYL_REDUCE_ONE, 1, score_chain),
+    scheduled<reduce_one_chain>("chain", CWYL_REDUCE_ONE, 1, score_reduce_chain),
     scheduled<reduce_one_rabenseifner>("rabenseifner", CWYL_REDUCE_ONE, 1,
                                        score_reduce_rabenseifner),
     scheduled<reduce_all_doubling>("doubling", CWYL_REDUCE_ALL, 1, always),

@@ -29,9 +29,10 @@ class Cube {
   uint32_t rank_of(uint32_t corner) const {
     return corner < excess_ ? 2 * corner + 1 : corner + excess_;
   }
-  // Channel k serves dimension k; one more serves the pairs.
+  // Channel k serves dimension k; one more serves the pairs, where there are any: channels share
+  // the scratch.
   uint32_t pair_channel() const { return dimensions_; }
-  uint32_t channels() const { return dimensions_ + 1; }
+  uint32_t channels() const { return dimensions_ + (excess_ != 0 ? 1 : 0); }
 
  private:
   uint32_t dimensions_ = 0, excess_ = 0, corner_ = 0;
