@@ -31,7 +31,7 @@ constexpr Target kNetworkBulk = ratio(1.031);  // 0.97 of the bandwidth
 constexpr Target kBesideShort = ratio(1 / 1.5);
 constexpr Target kBesideLong = ratio(1 / 1.3);
 constexpr Target kAhead = ratio(1);
-// On half of the cores: a rank that waits for one that does not run has to wait for the scheduler,
+// Two ranks per core: a rank that waits for one that does not run has to wait for the scheduler,
 // whose slices are of this length and less.
 constexpr double kSliceMs = 4;
 constexpr Target kSharedNs = ratio(3, kSliceMs * 1e6), kSharedUs = ratio(3, kSliceMs * 1e3);
@@ -291,6 +291,20 @@ constexpr std::array kFigures{
            "two ranks per core; raw: a core for each (with --collectives)"},
     Figure{"shared_cores.broadcast.8MiB", "us", Launch::collectives, kSharedUs, false, true,
            "two ranks per core; raw: a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.barrier", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.broadcast.8", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.allreduce.8", "ns", Launch::collectives, kSharedNs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.allreduce.64KiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.allreduce.1MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.allreduce.8MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
+    Figure{"twice_the_ranks.broadcast.8MiB", "us", Launch::collectives, kSharedUs, false, true,
+           "two ranks per core; raw: half as many ranks, a core for each (with --collectives)"},
     Figure{"sockets.allreduce.64KiB", "us", Launch::collectives, kNone, false, true,
            "raw: a ring of bare sockets, combined as it comes (with --collectives tcp)"},
     Figure{"sockets.allreduce.1MiB", "us", Launch::collectives, kNone, false, true,

@@ -91,8 +91,10 @@ class Plan {
   void network();
   void collectives();
   std::vector<std::string> collective_rows() const;
-  void share_cores(std::vector<std::string> command, unsigned ranks,
+  void share_cores(const std::vector<std::string>& command, unsigned ranks,
                    const std::vector<std::string>& sets, const Rounds& free_cores);
+  void crowd(const std::string& figures, const std::string& what, std::vector<std::string> command,
+             unsigned ranks, const std::vector<std::string>& sets, const Rounds& free_cores);
   void memkinds();
   void one_sided();
   void take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
@@ -436,23 +438,31 @@ void Plan::collectives() {
   combine("sockets", ours, ours);
 }
 
-// The same ranks on half of the cores, where the first launches had one for each.
-void Plan::share_cores(std::vector<std::string> command, unsigned ranks,
+// Two ranks per core, where the first launches had a core for each: the same ranks on half of the
+// cores, and twice as many on the same cores.
+void Plan::share_cores(const std::vector<std::string>& command, unsigned ranks,
                        const std::vector<std::string>& sets, const Rounds& free_cores) {
   if (!outcome_.facts || outcome_.facts->cores < ranks || ranks < 2) return;
-  if (!wants_any("shared_cores.")) return;
   const Facts facts = *outcome_.facts;
+  crowd("shared_cores", "ours on half of the cores", command, ranks, sets, free_cores);
+  crowd("twice_the_ranks", "ours with twice the ranks", command, 2 * ranks, sets, free_cores);
+  outcome_.facts = facts;
+}
+
+void Plan::crowd(const std::string& figures, const std::string& what,
+                 std::vector<std::string> command, unsigned ranks,
+                 const std::vector<std::string>& sets, const Rounds& free_cores) {
+  if (!wants_any(figures + ".")) return;
   command.insert(command.end(), {"--cores", std::to_string(ranks / 2)});
-  Rounds halved;
+  Rounds crowded;
   const unsigned rounds = request_.quick ? 1 : 3;
   for (unsigned round = 0; round < rounds; ++round) {
     std::vector<Measured> rows;
     take_records(launch(ranks, command, sets), rows);
-    say_rows("ours on half of the cores", round, rounds, rows);
-    halved.add(rows);
+    say_rows(what, round, rounds, rows);
+    crowded.add(rows);
   }
-  outcome_.facts = facts;
-  combine("shared_cores", halved, free_cores);
+  combine(figures, crowded, free_cores);
 }
 
 void Plan::one_sided() {
@@ -494,9 +504,9 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
     m.raw = *theirs / unit;
     if (side == "bound") m.path = "direct";
     m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours,
-                         side == "bound"          ? "bound's"
-                         : side == "shared_cores" ? "free cores'"
-                                                  : side + "'s",
+                         side == "bound"                                       ? "bound's"
+                         : side == "shared_cores" || side == "twice_the_ranks" ? "free cores'"
+                                                                               : side + "'s",
                          values.size());
     if (figure->launch == Launch::one_sided && m.ours > *m.raw && !request_.config)
       m.note += why_behind(row, request_.one_sided == "tcp");
