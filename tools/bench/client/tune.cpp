@@ -38,17 +38,20 @@ std::map<std::string, uint64_t> counts(const std::string& operation) {
   return found;
 }
 
-void run_once(Job& job, const std::string& operation, size_t bytes) {
+// The root changes from call to call: with one root for all, calls would overlap, and what passes
+// bytes on slowly but keeps the root free would look fast.
+void run_once(Job& job, const std::string& operation, size_t bytes, uint64_t turn) {
   auto* const own = job.owner_address(job.rank());
   auto* const src = reinterpret_cast<double*>(own);
   auto* const dst = reinterpret_cast<double*>(own + job.segment_bytes() / 2);
+  const auto root = static_cast<gex_Rank_t>(turn % job.size());
   gex_Event_t event;
   if (operation == "barrier") {
     event = gex_Coll_BarrierNB(job.tm(), 0);
   } else if (operation == "broadcast") {
-    event = gex_Coll_BroadcastNB(job.tm(), 0, dst, src, bytes, 0);
+    event = gex_Coll_BroadcastNB(job.tm(), root, dst, src, bytes, 0);
   } else if (operation == "reduce_one") {
-    event = gex_Coll_ReduceToOneNB(job.tm(), 0, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
+    event = gex_Coll_ReduceToOneNB(job.tm(), root, dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
                                    nullptr, nullptr, 0);
   } else {
     event = gex_Coll_ReduceToAllNB(job.tm(), dst, src, GEX_DT_DBL, 8, bytes / 8, GEX_OP_ADD,
@@ -61,7 +64,7 @@ void run_once(Job& job, const std::string& operation, size_t bytes) {
 double timed(Job& job, const std::string& operation, size_t bytes, uint64_t turns) {
   job.sync();
   const double own = elapsed_ns([&] {
-    for (uint64_t i = 0; i < turns; ++i) run_once(job, operation, bytes);
+    for (uint64_t i = 0; i < turns; ++i) run_once(job, operation, bytes, i);
   });
   uint64_t slowest = 0;
   for (const uint64_t one : job.gather(static_cast<uint64_t>(own)))
