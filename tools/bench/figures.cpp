@@ -277,6 +277,12 @@ constexpr std::array kFigures{
            "raw: all ranks copy as many bytes at once, and a barrier (with --collectives)"},
     Figure{"bound.broadcast.8MiB", "us", Launch::collectives, ratio(1.2), true, true,
            "raw: all receivers copy the root's memory at once, and a barrier (with --collectives)"},
+    Figure{"bound.heap.broadcast.8MiB", "us", Launch::collectives, ratio(1.2), true, true,
+           "out of memory of the heap; raw: the kernel copies it for all receivers at once, and a "
+           "barrier (with --collectives)"},
+    Figure{"two_copies.heap.broadcast.8MiB", "us", Launch::collectives, kNone, false, true,
+           "where the kernel must not copy between processes; raw: where it does (with "
+           "--collectives)"},
     Figure{"shared_cores.barrier", "ns", Launch::collectives, kSharedNs, false, true,
            "two ranks per core; raw: a core for each (with --collectives)"},
     Figure{"shared_cores.broadcast.8", "ns", Launch::collectives, kSharedNs, false, true,

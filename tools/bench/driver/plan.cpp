@@ -93,8 +93,10 @@ class Plan {
   std::vector<std::string> collective_rows() const;
   void share_cores(const std::vector<std::string>& command, unsigned ranks,
                    const std::vector<std::string>& sets, const Rounds& free_cores);
-  void crowd(const std::string& figures, const std::string& what, std::vector<std::string> command,
-             unsigned ranks, const std::vector<std::string>& sets, const Rounds& free_cores);
+  void copy_twice(std::vector<std::string> sets, unsigned ranks, const Rounds& once);
+  void measure_again(const std::string& figures, const std::string& what,
+                     const std::vector<std::string>& command, unsigned ranks,
+                     const std::vector<std::string>& sets, const Rounds& first);
   void memkinds();
   void one_sided();
   void take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
@@ -430,6 +432,7 @@ void Plan::collectives() {
   Rounds ours;
   take_turns(mpi, command, ranks, sets, ours);
   if (!tcp) share_cores(command, ranks, sets, ours);
+  if (!tcp && !request_.config) copy_twice(sets, ranks, ours);
   // Over TCP the target is another one, and so is the figure.
   for (const MpiSide& side : mpi.sides()) {
     combine(tcp ? side.name + ".tcp" : side.name, ours, side.rounds);
@@ -444,25 +447,41 @@ void Plan::share_cores(const std::vector<std::string>& command, unsigned ranks,
                        const std::vector<std::string>& sets, const Rounds& free_cores) {
   if (!outcome_.facts || outcome_.facts->cores < ranks || ranks < 2) return;
   const Facts facts = *outcome_.facts;
-  crowd("shared_cores", "ours on half of the cores", command, ranks, sets, free_cores);
-  crowd("twice_the_ranks", "ours with twice the ranks", command, 2 * ranks, sets, free_cores);
+  const auto on_cores = [&command](unsigned cores) {
+    std::vector<std::string> words = command;
+    words.insert(words.end(), {"--cores", std::to_string(cores)});
+    return words;
+  };
+  measure_again("shared_cores", "ours on half of the cores", on_cores(ranks / 2), ranks, sets,
+                free_cores);
+  measure_again("twice_the_ranks", "ours with twice the ranks", on_cores(ranks), 2 * ranks, sets,
+                free_cores);
   outcome_.facts = facts;
 }
 
-void Plan::crowd(const std::string& figures, const std::string& what,
-                 std::vector<std::string> command, unsigned ranks,
-                 const std::vector<std::string>& sets, const Rounds& free_cores) {
+// Out of buffers that neighbors cannot reach, where the kernel does not copy between processes.
+void Plan::copy_twice(std::vector<std::string> sets, unsigned ranks, const Rounds& once) {
+  sets.push_back("conduits.shm.options.cma=never");
+  std::vector<std::string> command = {program_, "--launch", "collectives", "--only",
+                                      "heap.broadcast.8MiB"};
+  if (request_.quick) command.push_back("--quick");
+  measure_again("two_copies", "ours by two copies", command, ranks, sets, once);
+}
+
+// The same rows in other circumstances than those of the first launches.
+void Plan::measure_again(const std::string& figures, const std::string& what,
+                         const std::vector<std::string>& command, unsigned ranks,
+                         const std::vector<std::string>& sets, const Rounds& first) {
   if (!wants_any(figures + ".")) return;
-  command.insert(command.end(), {"--cores", std::to_string(ranks / 2)});
-  Rounds crowded;
+  Rounds again;
   const unsigned rounds = request_.quick ? 1 : 3;
   for (unsigned round = 0; round < rounds; ++round) {
     std::vector<Measured> rows;
     take_records(launch(ranks, command, sets), rows);
     say_rows(what, round, rounds, rows);
-    crowded.add(rows);
+    again.add(rows);
   }
-  combine(figures, crowded, free_cores);
+  combine(figures, again, first);
 }
 
 void Plan::one_sided() {
@@ -489,6 +508,13 @@ const char* why_behind(const std::string& row, bool tcp) {
   return "";
 }
 
+std::string whose(const std::string& side) {
+  if (side == "bound") return "bound's";
+  if (side == "two_copies") return "one copy's";
+  if (side == "shared_cores" || side == "twice_the_ranks") return "free cores'";
+  return side + "'s";
+}
+
 // One figure per row that both sides have: `raw` calls it SIDE.ROW where our own program has
 // measured it, else just ROW.
 void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
@@ -503,10 +529,7 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
     m.ours = *ours.median_of(row) / unit;
     m.raw = *theirs / unit;
     if (side == "bound") m.path = "direct";
-    m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours,
-                         side == "bound"                                       ? "bound's"
-                         : side == "shared_cores" || side == "twice_the_ranks" ? "free cores'"
-                                                                               : side + "'s",
+    m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours, whose(side),
                          values.size());
     if (figure->launch == Launch::one_sided && m.ours > *m.raw && !request_.config)
       m.note += why_behind(row, request_.one_sided == "tcp");
