@@ -17,6 +17,7 @@ struct Timing {
   std::string asked;      // the algorithm this launch was to use; "default": none
   std::string algorithm;  // the one that ran
   double ns = 0;
+  double slowest_ns = 0;  // where there were several launches; else as `ns`
 };
 
 class Tuning {
@@ -34,7 +35,8 @@ class Tuning {
   void forget();
 
   // The YAML of the rules, each behind its measurements. A rule stands only where another algorithm
-  // was faster than the default by more than `noise` (0.1: by a tenth).
+  // was faster than the default by more than `noise` (0.1: by a tenth), and faster in each launch.
+  // The default's time is that of its algorithm, also where that was asked for by name.
   std::string table(uint32_t ranks, const std::string& about, double noise) const;
 
  private:
