@@ -40,11 +40,11 @@ int32_t score_flat_reduce(const cwyl_shape* s) {
   const uint64_t slot = (s->bytes + 63) / 64 * 64;
   return slot * s->team_size <= s->scratch_bytes / 4 ? score_flat(s) : -1;
 }
-// As `causeway tune` found it with 2 to 4 members: at 4 KiB `shared` took half of the time of
-// `base`'s best in a reduction to all, less in a broadcast, and more in a reduction to one. Larger
-// teams were not measured with a processor for each.
+// As `causeway tune` found it with 2 to 4 members: at 4 KiB `shared` takes half of the time of
+// `base`'s best in reductions, and less than it in a broadcast. Larger teams were not measured with
+// a processor for each.
 uint64_t shared_from(const cwyl_shape* s) {
-  return s->team_size <= 8 && s->operation != CWYL_REDUCE_ONE ? 4 << 10 : 8 << 10;
+  return s->team_size <= 8 ? 4 << 10 : 8 << 10;
 }
 int32_t score_shared_broadcast(const cwyl_shape* s) {
   return together(s, kSharedTeam) ? (s->bytes >= shared_from(s) ? 40 : 5) : -1;
