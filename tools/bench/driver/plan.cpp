@@ -418,8 +418,7 @@ void Plan::collectives() {
   std::vector<std::string> sets;
   if (tcp && !request_.config) {
     sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
-            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]",
-            "collectives.scratch=1MiB"};  // as in configs/sites/ucx-tcp.yaml
+            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
   }
   std::vector<std::string> command = {program_, "--launch", "collectives"};
   if (request_.quick) command.push_back("--quick");
