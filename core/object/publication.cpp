@@ -152,7 +152,12 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
     fresh->device =
         std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, on_this_host(rank));
   } else {
-    map_directly(base, *fresh);
+    try {
+      map_directly(base, *fresh);
+    } catch (...) {
+      fresh->close();
+      throw;
+    }
     fresh->inlined = fresh->direct && may_inline(base);
   }
   Publication& p = *known_.emplace(key, std::move(fresh)).first->second;

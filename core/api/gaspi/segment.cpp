@@ -75,6 +75,20 @@ void map_memory(const Peer& base, FarSegment& r) {
   r.notes_delta = notes.delta;
 }
 
+// Makes the segment usable here, or throws Error and leaves nothing open: its owner may have
+// deleted it meanwhile, or a part of it.
+void open_segment(const World& world, Peer& peer, FarSegment& r) {
+  try {
+    map_memory(base_peer(peer), r);
+    const std::lock_guard lock(peer.ep->connect_mutex());
+    open_rights(world, peer, r);
+  } catch (...) {
+    const std::lock_guard lock(peer.ep->connect_mutex());
+    r.close();
+    throw;
+  }
+}
+
 }  // namespace
 
 void FarSegment::close() {
@@ -175,11 +189,7 @@ void Segments::tell_self(LocalSegment& s) {
   wait_for(forever, [&] { return try_connect(world_, world_.rank); });
   auto r = read_description(world_.rank, describe(s));
   r->epoch = world_.epoch(world_.rank);
-  map_memory(base_peer(peer), *r);
-  {
-    const std::lock_guard lock(peer.ep->connect_mutex());
-    open_rights(world_, peer, *r);
-  }
+  open_segment(world_, peer, *r);
   replace(s.id, world_.rank, r.release());
   s.told[world_.rank].store(Told::registered, std::memory_order_release);
 }
@@ -238,11 +248,7 @@ bool Segments::take(const Asked& asked) {
     Peer& peer = world_.peer(asked.from);
     Peer& base = base_peer(peer);
     if (connect_peer(base) == CWY_RETRY || connect_peer(peer) == CWY_RETRY) return false;
-    map_memory(base, *r);
-    {
-      const std::lock_guard lock(peer.ep->connect_mutex());
-      open_rights(world_, peer, *r);
-    }
+    open_segment(world_, peer, *r);
     replace(static_cast<unsigned>(asked.header.a), asked.from, r.release());
   } catch (const Error& e) {
     log_info("segment {} of rank {} cannot be used here: {}", asked.header.a, asked.from, e.text());
