@@ -207,6 +207,13 @@ class Ze final : public Access {
     free_ = lib_.symbol<int(void*, void*)>("zeMemFree");
     copy_ = lib_.symbol<int(void*, void*, const void*, size_t, void*, uint32_t, void**)>(
         "zeCommandListAppendMemoryCopy");
+    destroy_list_ = lib_.symbol<int(void*)>("zeCommandListDestroy");
+    destroy_context_ = lib_.symbol<int(void*)>("zeContextDestroy");
+  }
+  // What a lost device answers is of no interest any more.
+  ~Ze() override {
+    for (uint32_t i = 0; i < count_; ++i) destroy_list_(lists_[i]);
+    destroy_context_(context_);
   }
   gex_MK_Create_args_t args(int device) override {
     gex_MK_Create_args_t a;
@@ -242,6 +249,8 @@ class Ze final : public Access {
   int (*alloc_)(void*, const void*, size_t, size_t, void*, void**);
   int (*free_)(void*, void*);
   int (*copy_)(void*, void*, const void*, size_t, void*, uint32_t, void**);
+  int (*destroy_list_)(void*);
+  int (*destroy_context_)(void*);
 };
 
 std::unique_ptr<Access> open() {
