@@ -35,6 +35,7 @@ struct Neighbor {
   uint64_t address = 0;  // of the arena, in its owner's process
   // Set once, by whoever holds the mutex: release; readers acquire.
   std::atomic<char*> base{nullptr};
+  cwyc_rkey* rkey = nullptr;  // keeps `base` mapped; never closed, as the arena is not released
   std::atomic<bool> tried{false};
   // 0: not tried, 1: the kernel copies, 2: it does not. Relaxed: every try finds the same.
   std::atomic<uint32_t> cross{0};
@@ -306,6 +307,7 @@ char* mapped_arena(Peer& peer) {
     intptr_t delta = 0;
     if (module.rkey_direct(rkey, &delta) == CWY_OK) {
       const uint64_t here = neighbor->address + static_cast<uint64_t>(delta);
+      neighbor->rkey = rkey;
       neighbor->base.store(reinterpret_cast<char*>(here), std::memory_order_release);
     } else {
       module.rkey_close(cep->ep, rkey);

@@ -13,6 +13,7 @@
 #include "diag/log.h"
 #include "object/client.h"
 #include "object/fatal.h"
+#include "object/leak_check.h"
 #include "object/report.h"
 #include "object/runtime.h"
 #include "object/stops.h"
@@ -76,6 +77,7 @@ void leave_alone() {
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
   }
+  if (leaks_memory() && code == 0) code = 1;
   ::_exit(code);
 }
 

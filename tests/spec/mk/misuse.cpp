@@ -12,6 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "bench/raw/device_access.h"
 
@@ -51,10 +52,21 @@ gex_MK_Create_args_t arguments(const std::string& kind, int device) {
   return args;
 }
 
+// What is made here is not destroyed; its handles stay where the leak checker finds them.
+std::vector<gex_MK_t> g_kinds;
+std::vector<gex_Segment_t> g_segments;
+
 int create(gex_MK_t* kind, int device = 0, const std::string& name = kind_wanted()) {
   const gex_MK_Create_args_t args = arguments(name, device);
   const int answer = gex_MK_Create(kind, g_client, &args, 0);
+  g_kinds.push_back(*kind);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(answer));
+  return answer;
+}
+
+int create_segment(gex_Segment_t* segment, void* memory, gex_MK_t kind) {
+  const int answer = gex_Segment_Create(segment, g_client, memory, kBytes, kind, 0);
+  g_segments.push_back(*segment);
   return answer;
 }
 
@@ -68,7 +80,7 @@ struct Bound {
 Bound bind(void* memory = nullptr, const std::string& name = kind_wanted()) {
   Bound b;
   if (create(&b.kind, 0, name) != GASNET_OK) std::exit(1);
-  if (gex_Segment_Create(&b.segment, g_client, memory, kBytes, b.kind, 0) != GASNET_OK ||
+  if (create_segment(&b.segment, memory, b.kind) != GASNET_OK ||
       gex_EP_Create(&b.ep, g_client, GEX_EP_CAPABILITY_ALL, 0) != GASNET_OK ||
       gex_EP_BindSegment(b.ep, b.segment, 0) != GASNET_OK ||
       gex_EP_PublishBoundSegment(g_tm, &b.ep, 1, 0) != GASNET_OK) {
@@ -135,7 +147,7 @@ void two_kinds() {
 void bound_twice() {
   const Bound b = bind();
   gex_Segment_t other = GEX_SEGMENT_INVALID;
-  gex_Segment_Create(&other, g_client, nullptr, kBytes, b.kind, 0);
+  create_segment(&other, nullptr, b.kind);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(b.ep, other, 0)));
 }
 // "Memory Kinds" 5.3, item 20: scratch lies in host memory.
@@ -149,7 +161,7 @@ void scratch() {
 void unpublished() {
   Bound b;
   if (create(&b.kind) != GASNET_OK) std::exit(1);
-  gex_Segment_Create(&b.segment, g_client, nullptr, kBytes, b.kind, 0);
+  create_segment(&b.segment, nullptr, b.kind);
   gex_EP_Create(&b.ep, g_client, GEX_EP_CAPABILITY_ALL, 0);
   gex_EP_BindSegment(b.ep, b.segment, 0);
   char host[64] = {};
@@ -179,7 +191,7 @@ void primordial() {
   gex_MK_t kind = GEX_MK_INVALID;
   gex_Segment_t s = GEX_SEGMENT_INVALID;
   if (create(&kind) != GASNET_OK) return;
-  gex_Segment_Create(&s, g_client, nullptr, kBytes, kind, 0);
+  create_segment(&s, nullptr, kind);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(gex_EP_BindSegment(g_ep, s, 0)));
 }
 void transfer() {
@@ -205,7 +217,7 @@ void lost_before() {
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
   }
-  const int answer = gex_Segment_Create(&s, g_client, nullptr, kBytes, kind, 0);
+  const int answer = create_segment(&s, nullptr, kind);
   std::fprintf(stderr, "answer %s\n", gasnet_ErrorName(answer));
   create(&other, 1);
 }
