@@ -95,6 +95,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   const Context before = thread.context;
   const Context inside = is_reply ? Context::reply_handler : Context::request_handler;
   thread.context = inside;
+  if (kOrderIsTold && thread.internal) note_handler();
   cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
   if (kind == CWYC_AM_SHORT) {
     call_short(entry.gex_fnptr, &token, args, nargs);

@@ -17,6 +17,18 @@
 // (note_sent, ServesPeer), and what was served before to what comes in after (ServesPeer,
 // note_heard).
 //
+// The same where the library's own thread runs a handler of the client's (threads.progress). Let T
+// be that thread:
+//   C stores, then sends or signals, release; B finds it, acquire, and sends the message, release;
+//   T finds it in this rank's ring, acquire, and its handler loads.
+//
+//   T's handler stores, then replies, release; B finds the reply, acquire, and sends or signals,
+//   release; C finds that, acquire, and loads.
+//
+// Here: what left before to the handler (note_handler), and what the handler did before it
+// replied to what comes in after (note_replied). Handlers that a client's thread runs are not
+// tied: programs of several threads keep these apart by locks or atomics of their own.
+//
 // That is more order than there is: every message out counts as the one that B answers, and every
 // message in as the one that B sent last. So an access that some other message happens to separate
 // is not seen to race. An answer that leaves before its access is made is seen, and so is a client
@@ -51,6 +63,12 @@ inline void note_sent() {
 inline void note_heard() {
   __tsan_acquire(&what_was_served);
 }
+inline void note_handler() {
+  __tsan_acquire(&what_was_sent);
+}
+inline void note_replied() {
+  __tsan_release(&what_was_served);
+}
 class ServesPeer {
  public:
   ServesPeer() { __tsan_acquire(&what_was_sent); }
@@ -62,6 +80,10 @@ inline constexpr bool kOrderIsTold = false;
 inline void note_sent() {}
 // This thread has found one.
 inline void note_heard() {}
+// This thread is the library's own, and about to run a client's handler.
+inline void note_handler() {}
+// This thread is the library's own, and a handler that it runs is about to send, or has just sent.
+inline void note_replied() {}
 // While this thread touches a client's memory for another rank; gone before the rank is answered.
 class ServesPeer {
  public:

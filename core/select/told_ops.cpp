@@ -1,6 +1,7 @@
 #include "select/told_ops.h"
 
 #include "object/peer.h"
+#include "progress/thread_state.h"
 #include "select/conduit_set.h"
 
 namespace causeway {
@@ -10,15 +11,37 @@ const cwyc_ops& native_of(cwyc_conn* conn) {
   return Connection::of(conn).cep->conduit->plugin().ops[conn->table];
 }
 
+// Around a native call that sends. A handler in the library's own thread has done before it what it
+// did for the client; the call itself stores a long message's payload, and is told when it is over.
+class Leaves {
+ public:
+  Leaves() {
+    note_sent();
+    if (replies_) note_replied();
+  }
+  ~Leaves() {
+    if (replies_) note_replied();
+  }
+  Leaves(const Leaves&) = delete;
+  Leaves& operator=(const Leaves&) = delete;
+
+ private:
+  static bool in_own_handler() {
+    const ThreadState* const thread = tls_thread_state;
+    return thread != nullptr && thread->internal && thread->context != Context::client;
+  }
+  const bool replies_ = in_own_handler();
+};
+
 template <auto Entry, typename... Args>
 cwy_status told(cwyc_conn* conn, Args... args) {
-  note_sent();
+  const Leaves leaves;
   return (native_of(conn).*Entry)(conn, args...);
 }
 
 void told_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
                  uint32_t nargs, size_t length) {
-  note_sent();
+  const Leaves leaves;
   native_of(conn).am_commit(conn, slot, word, args, nargs, length);
 }
 
