@@ -10,8 +10,9 @@ namespace {
 const int cdata_of_short = 1, cdata_of_payload = 2;
 std::atomic<unsigned> done{0};
 std::atomic<unsigned> wrong{0};
-std::byte* landing(gex_Rank_t rank) {
-  return spec::segment_of(rank, spec::kScratchOffset + size_t{job().rank} * 64);
+// A request and a reply to the same rank may be stored at once, the reply by another thread.
+std::byte* landing(gex_Rank_t rank, bool of_reply) {
+  return spec::segment_of(rank, spec::kScratchOffset + size_t{job().rank} * 64 + of_reply * 32u);
 }
 
 struct Expected {
@@ -82,7 +83,7 @@ void on_payload(gex_Token_t token, void*, size_t, gex_AM_Arg_t is_request, gex_A
     done.fetch_add(1, std::memory_order_release);
   else if (is_long)
     gex_AM_ReplyLong3(token, on_payload_handler, answer, 8,
-                      landing(static_cast<gex_Rank_t>(source)), GEX_EVENT_NOW, 0, 0, me, 1);
+                      landing(static_cast<gex_Rank_t>(source), true), GEX_EVENT_NOW, 0, 0, me, 1);
   else
     gex_AM_ReplyMedium3(token, on_payload_handler, answer, 8, GEX_EVENT_NOW, 0, 0, me, 0);
 }
@@ -98,7 +99,7 @@ SPEC_CASE(am_token, info) {
     gex_AM_RequestShort2(job().tm, target, on_short_handler, 0, 1, me);
     gex_AM_RequestMedium3(job().tm, target, on_payload_handler, data, 8, GEX_EVENT_NOW, 0, 1, me,
                           0);
-    gex_AM_RequestLong3(job().tm, target, on_payload_handler, data, 8, landing(target),
+    gex_AM_RequestLong3(job().tm, target, on_payload_handler, data, 8, landing(target, false),
                         GEX_EVENT_NOW, 0, 1, me, 1);
     sent += 3;
     GASNET_BLOCKUNTIL(done.load(std::memory_order_acquire) == sent);
