@@ -77,7 +77,6 @@ void leave_alone() {
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
   }
-  if (leaks_memory() && code == 0) code = 1;
   ::_exit(code);
 }
 
@@ -170,6 +169,8 @@ void leave_as_asked() {
 
 void exit_job(int code) {
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
+  // Takes a while: before anybody is told, who would then wait for this process to be gone.
+  if (leaks_memory() && code == 0) code = 1;
   t_leaving = Leaving::with_code;
   g_remote_code.store(code, std::memory_order_relaxed);
   ::fflush(nullptr);
