@@ -357,7 +357,7 @@ void PmixServer::ask_data(uint32_t process, uint64_t question) {
   auto context = std::make_unique<Question>(Question{this, question});
   if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there, context.get()) ==
       PMIX_SUCCESS) {
-    context.release();  // data_is_there owns it now
+    static_cast<void>(context.release());  // data_is_there owns it now
     return;
   }
   PmixReport report(PmixReport::Kind::modex_data);

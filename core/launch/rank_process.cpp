@@ -93,6 +93,7 @@ void reset_signals(const sigset_t& mask) {
 
 [[noreturn]] void execute(const std::vector<std::string>& command, int control) {
   std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   ::execvp(argv[0], argv.data());

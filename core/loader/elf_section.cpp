@@ -18,7 +18,7 @@ namespace causeway {
 namespace {
 
 constexpr char kSectionName[] = "cwy_manifest";
-constexpr uint64_t kLargestManifest = 64 * 1024;
+constexpr uint64_t kLargestManifest = uint64_t{64} * 1024;
 constexpr uint64_t kMostSections = 65536;
 
 #if defined(__x86_64__)

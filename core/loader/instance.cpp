@@ -72,7 +72,7 @@ std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plug
                                                        const Options* options,
                                                        const WrapResolver& resolver) {
   // The tables live in the loader, which outlives every conduit.
-  const std::shared_ptr<const ConduitPlugin> as_is(std::shared_ptr<void>(), &plugin);
+  std::shared_ptr<const ConduitPlugin> as_is(std::shared_ptr<void>(), &plugin);
   if (plugin.module.configure == nullptr) return as_is;
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwyc_module* module = nullptr;

@@ -187,7 +187,7 @@ std::vector<Manifest> Loader::list() {
   const std::lock_guard<std::mutex> guard(impl_->lock);
   for (const std::string& directory : search_path_) {
     std::error_code error;
-    fs::directory_iterator(directory, error);
+    const fs::directory_iterator tried(directory, error);
     if (error && directory != own_plugin_directory()) {
       impl_->record(failures_, directory, "cannot be searched: " + error.message(), false);
     }
