@@ -4,9 +4,9 @@ add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
   ${rdma_log} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
 set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
-foreach(case devices conformance_verbs two_adapters spec spec_three_ranks dmabuf gaspi
-    gaspi_three_ranks gaspi_one_rank gaspi_four_ranks gaspi_seven_ranks gaspi_death wordfreq death
-    locked_memory reasons)
+foreach(case devices conformance_verbs library_close ofi_verbs ofi_rxm ucx_rc two_adapters spec
+    spec_three_ranks dmabuf gaspi gaspi_three_ranks gaspi_one_rank gaspi_four_ranks
+    gaspi_seven_ranks gaspi_death wordfreq death locked_memory reasons)
   add_test(NAME hosts.rdma.${case}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})
   set_tests_properties(hosts.rdma.${case} PROPERTIES LABELS "hosts;vm" TIMEOUT 30

@@ -165,6 +165,10 @@ constexpr std::array kFigures{
            "short request and reply; raw: two messages of its frame's size (with --network)"},
     Figure{"net.am.socket", "ns", Launch::network, ratio(1.35), false, true,
            "short request and reply; raw: two kernel sockets (with --network, over TCP)"},
+    Figure{
+        "net.am.socket.bare", "ns", Launch::network, kNone, false, true,
+        "the raw loop of net.am.short; raw: two kernel sockets: what the network's library leaves "
+        "(with --network, over TCP)"},
     Figure{"net.put.4KiB", "ns", Launch::network, kNetwork, false, true,
            "blocking put of 4 KiB (with --network)"},
     Figure{"net.get.4KiB", "ns", Launch::network, kNetwork, false, true,

@@ -6,6 +6,7 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 #include <vector>
@@ -240,9 +241,16 @@ std::vector<Attempt> attempts(const Options& options) {
   return list;
 }
 
-}  // namespace
-
-namespace {
+// Where ofi_rxm over verbs closes a connection (an endpoint's end, or the peer's), libfabric 1.17
+// first frees it and then handles what came over it and was not read, which posts a buffer to it
+// again and ends the process (hosts.rdma.library_close). Buffers that all connections share have no
+// such connection. libfabric looks at the variable in the first call that a process makes of it;
+// what the user has set stays.
+void avoid_queues_of_connections(const std::vector<Attempt>& list) {
+  const bool layered = std::any_of(list.begin(), list.end(),
+                                   [](const Attempt& a) { return a.provider == "verbs;ofi_rxm"; });
+  if (layered) setenv("FI_OFI_RXM_USE_SRX", "1", 0);
+}
 
 // Providers that do not keep what they promise, and why; NULL for all others.
 const char* refusal_of(const std::string& provider) {
@@ -263,8 +271,10 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
         "libfabric's provider %s is not used: %s (allow_faulty: true takes it all the same)",
         options.provider.c_str(), why);
   const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
+  const std::vector<Attempt> list = attempts(options);
+  avoid_queues_of_connections(list);
   std::string reasons;
-  for (const Attempt& a : attempts(options)) {
+  for (const Attempt& a : list) {
     if (!try_provider(options, a.provider, a.msg, wanted, out, reasons)) continue;
     out.why = a.why;
     return CWY_OK;
@@ -277,7 +287,9 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
 void for_each_device(const Options& options,
                      const std::function<void(const std::string&, const std::string&)>& fn) {
   std::set<std::string> listed;
-  for (const Attempt& a : attempts(options)) {
+  const std::vector<Attempt> list = attempts(options);
+  avoid_queues_of_connections(list);
+  for (const Attempt& a : list) {
     const Found found = look(options, a.provider, a.msg);
     for (const fi_info* info : found.infos) {
       const std::string device = describe(*info);

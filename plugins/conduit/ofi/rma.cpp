@@ -79,7 +79,8 @@ cwy_status post_write(Link& link, const Local& local, size_t length, uint64_t ra
   void* desc = local.desc;
   fi_msg_rma message{};
   message.msg_iov = &piece;
-  message.desc = &desc;
+  // `verbs` looks into the first descriptor where there is an array of them, injected or not.
+  message.desc = desc != nullptr ? &desc : nullptr;
   message.iov_count = 1;
   message.addr = link.address;
   message.rma_iov = &target;

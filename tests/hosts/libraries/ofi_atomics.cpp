@@ -9,92 +9,36 @@
 // only. Prints a line per fault. Status: 0 no fault, 1 faults, 2 the provider has crashed or cannot
 // be used, 77 it is not here. With `known` faults are expected, since the conduit refuses the
 // provider for them: status 0, and 1 when there are none any more.
-#include <rdma/fabric.h>
 #include <rdma/fi_atomic.h>
-#include <rdma/fi_cm.h>
-#include <rdma/fi_domain.h>
-#include <rdma/fi_endpoint.h>
-#include <rdma/fi_errno.h>
 #include <sched.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <string>
+
+#include "ofi_side.h"
 
 namespace {
+
+using libraries::give_up, libraries::require;
 
 constexpr auto kPatience = std::chrono::seconds(10);
 constexpr size_t kWords = 512;
 constexpr unsigned kRepetitions = 20;
 
-[[noreturn]] void give_up(int status, const std::string& why) {
-  std::printf("%s\n", why.c_str());
-  std::fflush(stdout);
-  _exit(status);
-}
-
-void require(long answer, const char* call) {
-  if (answer != 0) give_up(2, std::string(call) + ": " + fi_strerror(static_cast<int>(-answer)));
-}
-
-struct Side {
-  fi_info* info = nullptr;
-  fid_fabric* fabric = nullptr;
-  fid_domain* domain = nullptr;
-  fid_cq* cq = nullptr;
-  fid_av* av = nullptr;
-  fid_ep* ep = nullptr;
+struct Side : libraries::Side {
   fid_mr *mr = nullptr, *local_mr = nullptr;
   alignas(64) uint64_t words[kWords] = {};
   alignas(64) uint64_t local[4] = {};  // operand, comparand, result
-  fi_addr_t peer = FI_ADDR_UNSPEC;
   uint64_t remote = 0, key = 0;
 };
 
 struct Card {
-  uint64_t base, key, length;
-  uint8_t address[256];
+  uint64_t base, key;
 };
 
-fi_info* find(const std::string& provider) {
-  fi_info* hints = fi_allocinfo();
-  hints->caps = FI_MSG | FI_RMA | FI_ATOMIC;
-  hints->ep_attr->type = FI_EP_RDM;
-  hints->mode = FI_CONTEXT | FI_CONTEXT2;
-  hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-  hints->domain_attr->threading = FI_THREAD_DOMAIN;
-  hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
-  hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-  hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
-  hints->fabric_attr->prov_name = strdup(provider.c_str());
-  fi_info* list = nullptr;
-  const int error = fi_getinfo(FI_VERSION(1, 15), nullptr, nullptr, 0, hints, &list);
-  fi_freeinfo(hints);
-  if (error != 0) give_up(77, "libfabric offers no atomics of " + provider + " here");
-  return list;
-}
-
 void open_side(Side& s, const std::string& provider) {
-  s.info = find(provider);
-  require(fi_fabric(s.info->fabric_attr, &s.fabric, nullptr), "fi_fabric");
-  require(fi_domain(s.fabric, s.info, &s.domain, nullptr), "fi_domain");
-  fi_cq_attr cq{};
-  cq.format = FI_CQ_FORMAT_DATA;
-  require(fi_cq_open(s.domain, &cq, &s.cq, nullptr), "fi_cq_open");
-  fi_av_attr av{};
-  av.type = FI_AV_TABLE;
-  require(fi_av_open(s.domain, &av, &s.av, nullptr), "fi_av_open");
-  require(fi_endpoint(s.domain, s.info, &s.ep, nullptr), "fi_endpoint");
-  require(fi_ep_bind(s.ep, &s.av->fid, 0), "fi_ep_bind");
-  require(fi_ep_bind(s.ep, &s.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  require(fi_enable(s.ep), "fi_enable");
+  libraries::open_side(s, provider, FI_MSG | FI_RMA | FI_ATOMIC);
   require(fi_mr_reg(s.domain, s.words, sizeof s.words, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0,
                     &s.mr, nullptr),
           "fi_mr_reg");
@@ -104,17 +48,9 @@ void open_side(Side& s, const std::string& provider) {
 }
 
 void exchange(Side& s, int socket) {
-  Card own{}, theirs{};
   const bool virtual_address = (s.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-  own.base = virtual_address ? reinterpret_cast<uint64_t>(s.words) : 0;
-  own.key = fi_mr_key(s.mr);
-  size_t length = sizeof own.address;
-  require(fi_getname(&s.ep->fid, own.address, &length), "fi_getname");
-  own.length = length;
-  if (write(socket, &own, sizeof own) != sizeof own ||
-      recv(socket, &theirs, sizeof theirs, MSG_WAITALL) != sizeof theirs)
-    give_up(2, "the other process has ended");
-  if (fi_av_insert(s.av, theirs.address, 1, &s.peer, 0, nullptr) != 1) give_up(2, "fi_av_insert");
+  const Card own{virtual_address ? reinterpret_cast<uint64_t>(s.words) : 0, fi_mr_key(s.mr)};
+  const Card theirs = libraries::exchange(s, socket, own);
   s.remote = theirs.base;
   s.key = theirs.key;
 }
@@ -313,12 +249,7 @@ int main(int argc, char** argv) {
                 provider.c_str(), WTERMSIG(ended));
     status = 2;
   }
-  if (known) {
-    std::printf(status != 0 ? "known: %s has faults, for which the conduit refuses it\n"
-                            : "%s has no fault any more; the conduit need not refuse it\n",
-                provider.c_str());
-    status = status != 0 ? 0 : 1;
-  }
+  status = libraries::judge(provider, status, known, "refuses it");
   std::fflush(stdout);
   _exit(status);  // providers with threads of their own do not always close
 }

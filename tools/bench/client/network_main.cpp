@@ -50,6 +50,9 @@ class Network {
 
  private:
   enum class Side { ours, pair, sockets };
+  struct Sides {
+    Side ours, raw;  // what is measured, and beside what
+  };
   struct Size {
     size_t bytes;
     uint32_t window;
@@ -57,14 +60,15 @@ class Network {
   };
 
   template <class Ours, class Raw>
-  void compare(const char* name, const Size& size, Side raw_side, Ours&& ours, Raw&& raw);
+  void compare(const char* name, const Size& size, Sides sides, Ours&& ours, Raw&& raw);
   // The first rank measures `body(turns)`, the other one makes progress for that side meanwhile.
   template <class Body>
   double series(Side side, uint64_t turns, Body&& body);
   void move_on(Side side);
   void put(const char* name, const Size& size);
   void get(const char* name, const Size& size);
-  void messages(const char* name, Side raw_side);
+  void messages(const char* name, Sides sides);
+  void round_trips(Side side, uint64_t n);
 
   Session& session_;
   Job& job_;
@@ -110,18 +114,18 @@ double Network::series(Side side, uint64_t turns, Body&& body) {
 }
 
 template <class Ours, class Raw>
-void Network::compare(const char* name, const Size& size, Side raw_side, Ours&& ours, Raw&& raw) {
+void Network::compare(const char* name, const Size& size, Sides sides, Ours&& ours, Raw&& raw) {
   if (!session_.wants(name)) return;
   const uint64_t few = size.least;
-  series(raw_side, few, raw);
-  const double once = series(Side::ours, few, ours);
+  series(sides.raw, few, raw);
+  const double once = series(sides.ours, few, ours);
   // A repetition is some tens of round trips: ten times what memory takes.
   uint64_t turns = turns_for(10 * session_.aim_ns(), once, 1 << 12);
   turns = (std::max(turns, size.least) + size.window - 1) / size.window * size.window;
   turns = job_.from_root(turns);
   const Comparison result = interleave(
-      session_.repetitions(), [&] { return series(Side::ours, turns, ours); },
-      [&] { return series(raw_side, turns, raw); });
+      session_.repetitions(), [&] { return series(sides.ours, turns, ours); },
+      [&] { return series(sides.raw, turns, raw); });
   std::string note = job_.oversubscribed() ? "ranks share cores" : "";
   if (size.bytes >= 1 << 20) {
     const double bytes = static_cast<double>(size.bytes);
@@ -137,7 +141,7 @@ void Network::put(const char* name, const Size& size) {
   unsigned char* const owner = job_.owner_address(job_.peer());
   const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
   compare(
-      name, size, Side::pair,
+      name, size, {Side::ours, Side::pair},
       [&](uint64_t n) {
         if (size.window == 1) {
           for (uint64_t i = 0; i < n; ++i)
@@ -158,7 +162,7 @@ void Network::get(const char* name, const Size& size) {
   unsigned char* const owner = job_.owner_address(job_.peer());
   const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
   compare(
-      name, size, Side::pair,
+      name, size, {Side::ours, Side::pair},
       [&](uint64_t n) {
         if (size.window == 1) {
           for (uint64_t i = 0; i < n; ++i)
@@ -175,27 +179,31 @@ void Network::get(const char* name, const Size& size) {
       [&](uint64_t n) { pair_.get(size.bytes, n, size.window); });
 }
 
-void Network::messages(const char* name, Side raw_side) {
+void Network::round_trips(Side side, uint64_t n) {
+  if (side == Side::pair) pair_.trips(n);
+  if (side == Side::sockets) sockets_->trips(n);
+  if (side != Side::ours) return;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint64_t before = counters.pongs;
+    gex_AM_RequestShort1(job_.tm(), job_.peer(), kPing, 0, static_cast<gex_AM_Arg_t>(i));
+    GASNET_BLOCKUNTIL(counters.pongs != before);
+  }
+}
+
+void Network::messages(const char* name, Sides sides) {
   compare(
-      name, {0, 1, 4}, raw_side,
-      [&](uint64_t n) {
-        for (uint64_t i = 0; i < n; ++i) {
-          const uint64_t before = counters.pongs;
-          gex_AM_RequestShort1(job_.tm(), job_.peer(), kPing, 0, static_cast<gex_AM_Arg_t>(i));
-          GASNET_BLOCKUNTIL(counters.pongs != before);
-        }
-      },
-      [&](uint64_t n) {
-        if (raw_side == Side::pair) pair_.trips(n);
-        if (raw_side == Side::sockets) sockets_->trips(n);
-      });
+      name, {0, 1, 4}, sides, [&](uint64_t n) { round_trips(sides.ours, n); },
+      [&](uint64_t n) { round_trips(sides.raw, n); });
 }
 
 void Network::measure() {
   put("net.put8", {8, 1, 4});
   get("net.get8", {8, 1, 4});
-  messages("net.am.short", Side::pair);
-  if (sockets_ != nullptr) messages("net.am.socket", Side::sockets);
+  messages("net.am.short", {Side::ours, Side::pair});
+  if (sockets_ != nullptr) {
+    messages("net.am.socket", {Side::ours, Side::sockets});
+    messages("net.am.socket.bare", {Side::pair, Side::sockets});
+  }
   put("net.put.4KiB", {4 << 10, 1, 4});
   get("net.get.4KiB", {4 << 10, 1, 4});
   put("net.put.1MiB", {1 << 20, 8, 8});

@@ -498,13 +498,19 @@ void Plan::one_sided() {
   for (const MpiSide& side : sides.sides()) combine(side.name, ours, side.rounds);
 }
 
-// Why a row of --one-sided is not ahead, where that is known; the README says more.
-const char* why_behind(const std::string& row, bool tcp) {
+// Why a row of --one-sided is not ahead: what is known of it (the README says more), or whether the
+// rounds show it at all.
+std::string why_behind(const std::string& row, bool tcp, const std::vector<double>& ours,
+                       const std::vector<double>& theirs) {
   if (tcp && row == "fetch_add8")
     return "; behind: libfabric's tcp has no atomics, so it is a message and its reply";
   if (!tcp && row.find("MiB") != std::string::npos)
     return "; behind: one copy between the same mappings on either side";
-  return "";
+  if (theirs.size() < 2) return "; behind in the only round";
+  if (*std::min_element(ours.begin(), ours.end()) <=
+      *std::max_element(theirs.begin(), theirs.end()))
+    return "; behind in the median only: the rounds of both sides overlap";
+  return "; behind in every round: the cause is not known";
 }
 
 std::string whose(const std::string& side) {
@@ -531,7 +537,7 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
     m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours, whose(side),
                          values.size());
     if (figure->launch == Launch::one_sided && m.ours > *m.raw && !request_.config)
-      m.note += why_behind(row, request_.one_sided == "tcp");
+      m.note += why_behind(row, request_.one_sided == "tcp", values, raw.rows().at(row));
     outcome_.measured.push_back(std::move(m));
   }
 }
@@ -544,7 +550,8 @@ void Plan::name_missing() {
       continue;
     if (no_device_ && (figure.launch == Launch::memkinds || figure.launch == Launch::staged))
       continue;
-    if (figure.name == std::string_view("net.am.socket") && !is_over_tcp(request_.network))
+    if (std::string_view(figure.name).starts_with("net.am.socket") &&
+        !is_over_tcp(request_.network))
       continue;
     const bool found =
         std::any_of(outcome_.measured.begin(), outcome_.measured.end(),
