@@ -125,8 +125,8 @@ uint32_t Receipts::send_due(World& world) {
 }
 
 bool Receipts::none() {
-  const std::lock_guard lock(mutex_);
-  return std::all_of(list_.begin(), list_.end(),
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock.owns_lock() && std::all_of(list_.begin(), list_.end(),
                      [this](uint32_t rank) { return rows_[rank]->cookies.empty(); });
 }
 

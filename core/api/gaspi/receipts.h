@@ -60,6 +60,7 @@ class Receipts {
     first_.store(false, std::memory_order_relaxed);
     return 0;
   }
+  // Waits for no lock: false when it cannot tell.
   bool none();
   // The rank's process is lost: nobody waits there.
   void forget(uint32_t rank);
