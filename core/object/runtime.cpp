@@ -15,6 +15,7 @@
 #include "object/client.h"
 #include "object/exit.h"
 #include "object/fatal.h"
+#include "object/suspects.h"
 #include "progress/clock.h"
 #include "progress/poll.h"
 
@@ -38,12 +39,38 @@ void service_log(const char* plugin, cwy_log_level level, const char* text) {
   log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
 }
 
+Suspects& suspects() {
+  static auto* const instance = new Suspects;  // conduits report to the very end
+  return *instance;
+}
+
+// A conduit's connection broke, and it does not know yet what became of the peer. Where failures
+// end the job the launcher says whose it was; here the polls look for the process.
+void suspect(cwy_peer peer, std::string how) {
+  if (!runtime().survives_failures()) return;
+  const Card& card = runtime().job().card(peer.rank);
+  // Pids mean the same to both, and it is the process that the conduit speaks of.
+  if (card.sharing_id != runtime().job().card(runtime().rank()).sharing_id) return;
+  if (card.epoch != peer.epoch) return;
+  suspects().add({peer.rank, peer.epoch, std::move(how)}, static_cast<pid_t>(card.pid));
+  runtime().attention.store(true, std::memory_order_release);
+}
+
+// Every poll looks again until nobody is suspected: for the moment between the end of a process's
+// connections and its own.
+void look_at_suspects() {
+  for (const Suspects::Suspect& gone : suspects().take_gone())
+    runtime().note_loss(gone.rank, gone.epoch, gone.how);
+  if (suspects().any()) runtime().attention.store(true, std::memory_order_relaxed);
+}
+
 void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
-  if (state != CWY_PEER_FAILED || g_runtime == nullptr) return;
+  if (g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
-  runtime().note_loss(peer.rank, peer.epoch,
-                      fmt::format("conduit {}: {}", cep->conduit->name(),
-                                  why != nullptr ? why : "no reason given"));
+  std::string how =
+      fmt::format("conduit {}: {}", cep->conduit->name(), why != nullptr ? why : "no reason given");
+  if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
+  if (state == CWY_PEER_SUSPECT) suspect(peer, std::move(how));
 }
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
@@ -200,6 +227,7 @@ void Runtime::attend() {
   } else {
     end_because(news);
   }
+  if (suspects().any()) look_at_suspects();
 }
 
 void Runtime::go_on_after(const std::vector<News>& news) {

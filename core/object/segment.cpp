@@ -78,18 +78,36 @@ Conduit* preferred_allocator(Endpoint& ep) {
 // their endpoint's own segment.
 std::shared_mutex g_segments_mutex;
 std::multimap<uint64_t, uint64_t> g_segments;  // base -> end
+// Counts the changes of both, under the mutex. Release; who still sees the number that an earlier
+// look was made at knows that the look still holds (acquire).
+std::atomic<uint64_t> g_segments_version{1};
+
+// What this thread found last: handlers look for the same segment again and again, and the lock is
+// dearer than the look.
+struct LastFound {
+  uint64_t version, base, end;
+};
+thread_local constinit LastFound t_last_found __attribute__((tls_model("initial-exec"))) = {};
 
 std::atomic<uint64_t> g_serial{0};  // relaxed: only has to count
 
 }  // namespace
 
 bool in_any_segment(uint64_t addr, uint64_t length) {
-  const std::shared_lock lock(g_segments_mutex);
   if (length > UINT64_MAX - addr) return false;
   const uint64_t end = addr + length;
+  LastFound& last = t_last_found;
+  if (addr >= last.base && end <= last.end &&
+      last.version == g_segments_version.load(std::memory_order_acquire)) {
+    return true;
+  }
+  const std::shared_lock lock(g_segments_mutex);
   uint64_t covered = addr;
   for (const auto& [base, limit] : g_segments) {
     if (base > covered) break;
+    // Relaxed: it changes under the mutex.
+    if (base <= addr && end <= limit)
+      last = {g_segments_version.load(std::memory_order_relaxed), base, limit};
     if (limit > covered) covered = limit;
     if (covered >= end) return true;
   }
@@ -134,6 +152,7 @@ void Segment::enlist() {
   const std::lock_guard lock(g_segments_mutex);
   const auto base = reinterpret_cast<uint64_t>(addr_);
   g_segments.emplace(base, base + size_);
+  g_segments_version.fetch_add(1, std::memory_order_release);
   enlisted_ = true;
 }
 
@@ -305,6 +324,7 @@ Segment::~Segment() {
     for (auto [at, end] = g_segments.equal_range(base); at != end; ++at) {
       if (at->second != base + size_) continue;
       g_segments.erase(at);
+      g_segments_version.fetch_add(1, std::memory_order_release);
       break;
     }
   }

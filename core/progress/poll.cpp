@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "am/held.h"
@@ -229,7 +230,11 @@ void nap(uint64_t max_ns, uint32_t before) {
     return;
   }
   std::vector<pollfd> fds;
+  // Inside the conduits, as in a poll: a handler that interrupts this must not enter them.
+  ThreadState& thread = thread_state();
+  const bool outer = std::exchange(thread.in_poll, true);
   const Armed armed = arm_all(fds);
+  thread.in_poll = outer;
   if (armed == Armed::pending) return;
   if (armed == Armed::busy || has_mute_conduit()) {
     constexpr uint64_t kFirstNap = 20000;

@@ -70,13 +70,14 @@ void rest(uint64_t idle_ns) {
 
 // Threads of the client's poll: they need no second thread beside them, which would hold conduits'
 // locks, and a processor, at the wrong moments. To look whether they still do costs a turn of the
-// processor as well, so that it is done seldom when they have done so for long: `in_a_row` looks.
+// processor as well, so that it is done half as often after each of `in_a_row` looks that found
+// them at it.
 void stay_away(uint64_t idle_ns, unsigned in_a_row) {
   client_polled.store(false, std::memory_order_relaxed);
-  constexpr unsigned kGrowths = 3;
+  constexpr unsigned kGrowths = 20;  // shifts nothing out
   constexpr uint64_t kLongest = 2'000'000;
   const uint64_t shortest = idle_ns / 2;
-  sleep_ns(std::max(shortest, std::min(kLongest, shortest << std::min(in_a_row / 4, kGrowths))));
+  sleep_ns(std::max(shortest, std::min(kLongest, shortest << std::min(in_a_row, kGrowths))));
 }
 
 void make_progress() {

@@ -5,8 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "api/gaspi/world.h"
+#include "bootstrap/quiet_thread.h"
+#include "object/runtime.h"
+#include "progress/thread_state.h"
 
 namespace causeway::gaspi {
 namespace {
@@ -36,6 +40,47 @@ void answer(World& w, uint32_t to, Letter letter) {
   post(w, to, Letter::answer, {static_cast<uint64_t>(letter)});
 }
 
+gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
+  const std::pair key{rank, Letter::kill};
+  {
+    const std::lock_guard lock(w.process_mutex);
+    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, Letter::kill, {});
+  }
+  const gaspi_return_t result = wait_for(deadline, [&] {
+    if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
+    // It may have been replaced already.
+    const std::lock_guard lock(w.process_mutex);
+    const auto found = w.asked.find(key);
+    const bool lost = found != w.asked.end() && found->second == World::Asked::lost;
+    return lost ? GASPI_SUCCESS : GASPI_TIMEOUT;
+  });
+  if (result != GASPI_TIMEOUT) {
+    const std::lock_guard lock(w.process_mutex);
+    w.asked.erase(key);
+  }
+  return result;
+}
+
+// In a handler of a signal that found this thread inside a poll, which holds until the handler
+// returns what a letter would have to go by. A wait for that would be one without end, so there is
+// none: a process of this host is sent the signal from here, and another one's letter is left to a
+// thread that waits for the end of the poll. Nothing here waits for a lock.
+gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
+  if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
+  const Card& card = runtime().job().card(rank);
+  if (card.pid != 0 && card.sharing_id == runtime().job().card(w.rank).sharing_id) {
+    const bool told = ::kill(static_cast<pid_t>(card.pid), SIGINT) == 0 || errno == ESRCH;
+    return told ? GASPI_SUCCESS : GASPI_ERROR;
+  }
+  w.kill_is_open.store(true, std::memory_order_relaxed);
+  quiet_thread([&w, rank] {
+    enter_as_internal_thread();
+    Deadline patience(2000);
+    kill_by_letter(w, rank, patience);
+  }).detach();
+  return GASPI_ERROR;
+}
+
 }  // namespace
 
 gaspi_return_t connect(World& w, uint32_t rank, Deadline& deadline) {
@@ -61,24 +106,8 @@ gaspi_return_t ping(World& w, uint32_t rank, Deadline& deadline) {
 }
 
 gaspi_return_t kill_process(World& w, uint32_t rank, Deadline& deadline) {
-  const std::pair key{rank, Letter::kill};
-  {
-    const std::lock_guard lock(w.process_mutex);
-    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, Letter::kill, {});
-  }
-  const gaspi_return_t result = wait_for(deadline, [&] {
-    if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
-    // It may have been replaced already.
-    const std::lock_guard lock(w.process_mutex);
-    const auto found = w.asked.find(key);
-    const bool lost = found != w.asked.end() && found->second == World::Asked::lost;
-    return lost ? GASPI_SUCCESS : GASPI_TIMEOUT;
-  });
-  if (result != GASPI_TIMEOUT) {
-    const std::lock_guard lock(w.process_mutex);
-    w.asked.erase(key);
-  }
-  return result;
+  if (__builtin_expect(thread_state().in_poll, 0)) return kill_from_inside(w, rank);
+  return kill_by_letter(w, rank, deadline);
 }
 
 void print_line(uint32_t from, const std::string& text) {

@@ -14,29 +14,23 @@ namespace {
 
 constexpr uint32_t kBoth = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
 
-// Requests that are not in use. Process-wide; slabs live until the process ends.
-std::mutex g_free_mutex;
-Request* g_free = nullptr;
+// Requests that completions gave back: pushed one by one (release), and taken all at once (acquire)
+// by a queue that has none left, so that nobody takes one off a list that others take from.
+// Process- wide; slabs live until the process ends.
+std::atomic<Request*> g_given{nullptr};
 
-Request* take_request() {
-  const std::lock_guard lock(g_free_mutex);
-  if (g_free == nullptr) {
-    constexpr size_t kSlab = 64;
-    auto* const slab = new Request[kSlab];
-    for (size_t i = 0; i < kSlab; ++i) {
-      slab[i].next = g_free;
-      g_free = &slab[i];
-    }
-  }
-  Request* const request = g_free;
-  g_free = request->next;
-  return request;
+Request* make_requests() {
+  constexpr size_t kSlab = 64;
+  auto* const slab = new Request[kSlab];
+  for (size_t i = 0; i + 1 < kSlab; ++i) slab[i].next = &slab[i + 1];
+  return slab;
 }
 
 void give_request(Request* request) {
-  const std::lock_guard lock(g_free_mutex);
-  request->next = g_free;
-  g_free = request;
+  request->next = g_given.load(std::memory_order_relaxed);
+  while (!g_given.compare_exchange_weak(request->next, request, std::memory_order_release,
+                                        std::memory_order_relaxed)) {
+  }
 }
 
 // Everything the request stood for is complete. Last of all the batch, whose owner may go then.
@@ -93,6 +87,7 @@ Queue::Queue(World& world)
       lanes_(world.size) {}
 
 Queue::~Queue() {
+  while (free_ != nullptr) give_request(std::exchange(free_, free_->next));
   Abandoned last{nullptr, std::move(lost_steps_)};
   for (const Lane& lane : lanes_) last.steps.push_back(lane.open);
   for (const Deferred& d : deferred_) last.steps.push_back(d.step);
@@ -142,7 +137,9 @@ Queue::Lane& Queue::lane(uint32_t rank) {
 }
 
 Request* Queue::begin_counted(uint32_t rank, uint32_t epoch, uint32_t need) {
-  Request* const r = take_request();
+  if (free_ == nullptr) free_ = g_given.exchange(nullptr, std::memory_order_acquire);
+  if (free_ == nullptr) free_ = make_requests();
+  Request* const r = std::exchange(free_, free_->next);
   r->op.fn = report;
   r->world = &world_;
   r->step = nullptr;

@@ -161,6 +161,7 @@ class Queue {
   std::atomic<Batch*> batch_;
   std::mutex mutex_;  // lanes, deferred_, and where requests join the batch. Nothing is posted, and
                       // no completion runs, under it
+  Request* free_ = nullptr;  // not in use, to be taken by this queue; under the mutex
   std::vector<Lane> lanes_;
   std::deque<Deferred> deferred_;
   std::vector<Step*> lost_steps_;  // of lost ranks, in which requests of the batch may count

@@ -24,7 +24,11 @@ Receipts::Row& Receipts::row_for(const World& world, uint32_t rank) {
 }
 
 void Receipts::add(Row& row, uint32_t rank, uint64_t cookie) {
-  if (row.cookies.empty()) row.fresh = true;
+  if (row.cookies.empty()) {
+    const bool first = list_.empty() && row.waits;
+    if (first) first_.store(true, std::memory_order_relaxed);
+    row.fresh = !first;
+  }
   row.cookies.push_back(cookie);
   if (std::exchange(row.listed, true)) return;
   list_.push_back(rank);
@@ -121,9 +125,10 @@ uint32_t Receipts::send_due(World& world) {
 }
 
 bool Receipts::none() {
-  const std::lock_guard lock(mutex_);
-  return std::all_of(list_.begin(), list_.end(),
-                     [this](uint32_t rank) { return rows_[rank]->cookies.empty(); });
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  return lock.owns_lock() && std::all_of(list_.begin(), list_.end(), [this](uint32_t rank) {
+           return rows_[rank]->cookies.empty();
+         });
 }
 
 void Receipts::forget(uint32_t rank) {

@@ -54,8 +54,13 @@ class Receipts {
 
   // In a poll: sends what is due. Returns how many messages.
   uint32_t send(World& world) {
-    return listed_.load(std::memory_order_relaxed) == 0 ? 0 : send_due(world);
+    if (listed_.load(std::memory_order_relaxed) == 0) return 0;
+    // Relaxed, both: whichever poll takes it back has come by.
+    if (!first_.load(std::memory_order_relaxed)) return send_due(world);
+    first_.store(false, std::memory_order_relaxed);
+    return 0;
   }
+  // Waits for no lock: false when it cannot tell.
   bool none();
   // The rank's process is lost: nobody waits there.
   void forget(uint32_t rank);
@@ -89,6 +94,9 @@ class Receipts {
   std::vector<std::unique_ptr<Row>> rows_;  // by rank, made when first needed
   std::vector<uint32_t> list_;              // ranks whose row a poll has to look at
   std::atomic<size_t> listed_{0};           // how many; relaxed: a hint
+  // A receipt that may wait came to an empty list, and no poll has come by since: that poll is the
+  // one that received what the receipt is for, and has nothing to look at.
+  std::atomic<bool> first_{false};
 };
 
 }  // namespace causeway::gaspi

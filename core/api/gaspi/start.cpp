@@ -238,14 +238,16 @@ bool alone(const Runtime& rt) {
                      [](const Client* c) { return c->kind() == ClientKind::gaspi; });
 }
 
-void release(World& w) {
+// `inside`: a thread of the program's may be inside a conduit until the process ends, and hold its
+// locks. Then what belongs to conduits goes with the process.
+void release(World& w, bool inside) {
   w.ended.store(true, std::memory_order_relaxed);
   g_world.store(nullptr, std::memory_order_release);
-  for (unsigned id = 0; id < kSegmentIds; ++id) {
+  for (unsigned id = 0; id < kSegmentIds && !inside; ++id) {
     if (w.segments[id].load(std::memory_order_acquire) != nullptr) w.segment_table->remove(id);
   }
   if (!alone(runtime())) return;
-  print_report_at_exit();
+  if (!inside) print_report_at_exit();
   try {
     runtime().bootstrap().finalize(std::nullopt);
   } catch (const std::exception& e) {
@@ -255,28 +257,37 @@ void release(World& w) {
 
 // All of it on the errand's thread: gaspi_proc_term() may be called in a signal handler (listing
 // 9), which may have interrupted a thread that is inside the library and holds its locks.
-gaspi_return_t farewell(World& w) {
-  std::vector<uint32_t> killers;
-  {
-    const std::lock_guard lock(w.process_mutex);
-    killers.swap(w.killers);
-  }
-  for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
+gaspi_return_t farewell(World& w, bool inside) {
   constexpr gaspi_timeout_t kPatience = 2000;
-  Deadline patience(kPatience);
-  wait_for(patience,
-           [&] { return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT; });
+  // On yet another thread, which may be left behind at a lock: sending takes what the interrupted
+  // thread may hold. The world stays.
+  const auto sent = within(std::chrono::milliseconds(kPatience), [&w] {
+    enter_as_internal_thread();
+    std::vector<uint32_t> killers;
+    {
+      const std::lock_guard lock(w.process_mutex);
+      killers.swap(w.killers);
+    }
+    for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
+    Deadline patience(kPatience);
+    return wait_for(patience, [&] {
+      return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
+    });
+  });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a
   // message of this process. With a dead rank there is no such barrier; and where one was replaced,
-  // some may have left already, who saw it dead.
-  const bool had_losses =
-      w.losses.load(std::memory_order_acquire) != 0 || runtime().bootstrap().epoch() > 1;
+  // some may have left already, who saw it dead. Nor does one wait without end for ranks that may
+  // not have heard that they are to end, or that this one does.
+  const bool had_losses = w.losses.load(std::memory_order_acquire) != 0 ||
+                          w.kill_is_open.load(std::memory_order_relaxed) ||
+                          (inside && sent.value_or(GASPI_TIMEOUT) != GASPI_SUCCESS) ||
+                          runtime().bootstrap().epoch() > 1;
   try {
     runtime().bootstrap().fence(had_losses ? kPatience * 1'000'000 : UINT64_MAX);
   } catch (const std::exception& e) {
     log_debug("gaspi_proc_term(): {}", e.what());
   }
-  release(w);
+  release(w, inside);
   return GASPI_SUCCESS;
 }
 
@@ -327,7 +338,9 @@ gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_mutex);
   if (g_life != Life::running) return GASPI_ERR_NOINIT;
   // The world is gone as soon as the errand is done, which may be between two calls.
-  if (!leaving().begun()) leaving().begin([w = world()] { return farewell(*w); });
+  if (!leaving().begun())
+    leaving().begin(
+        [w = world(), inside = thread_state().in_poll] { return farewell(*w, inside); });
   // Others may need this process' progress until they are where it is.
   const gaspi_return_t result = progress_thread_configured()
                                     ? leaving().wait(deadline)

@@ -87,6 +87,7 @@ struct World {
   std::map<std::pair<uint32_t, Letter>, Asked> asked;
   std::vector<std::unique_ptr<Queue>> retired_queues;
   std::unique_ptr<std::atomic<bool>[]> leaving;  // by rank: it has begun to shut down
+  std::atomic<bool> kill_is_open{false};  // nobody knows whether a rank heard that it is to end
 
   // ---- lost ranks and their replacements (failure.cpp, rejoin.cpp) ----
   std::mutex lost_mutex;

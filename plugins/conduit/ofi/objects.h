@@ -81,8 +81,9 @@ struct ReceiveBuffer {
   void* desc = nullptr;
   char* data = nullptr;
   Link* owner = nullptr;  // the link whose queue it is posted to, where queues are not shared
-  uint32_t held = 0;      // frames in it that wait for their delivery
-  bool released = true;   // the provider has finished with it
+  ReceiveBuffer* after = nullptr;  // posted behind this one: what arrives next lands there
+  uint32_t held = 0;               // frames in it that wait for their delivery
+  bool released = true;            // the provider has finished with it
 };
 
 // Memory of the conduit's own in a few large pieces, registered where the provider wants that.
@@ -228,6 +229,8 @@ struct cwyc_ep {
   causeway::ofi::Bounce* free_bounces = nullptr;
   std::vector<causeway::ofi::ReceiveBuffer*> idle_buffers;  // not posted, to be used again
   uint32_t posted = 0, wanted = 0;  // receive buffers posted, and how many should be
+  causeway::ofi::ReceiveBuffer* last_posted = nullptr;
+  causeway::ofi::ReceiveBuffer* expected = nullptr;  // fetched by the next pass that finds nothing
   std::deque<causeway::ofi::Deferred> deferred;
 
   std::vector<std::unique_ptr<causeway::ofi::Link>> links;  // by index; holes are NULL

@@ -60,6 +60,8 @@ bool post(cwyc_ep* ep, ReceiveBuffer* buffer) {
   message.context = &buffer->ticket;
   if (fi_recvmsg(to, &message, ep->unit != 0 ? FI_MULTI_RECV : 0) != 0) return false;
   buffer->released = false;
+  if (ep->last_posted != nullptr) ep->last_posted->after = buffer;
+  ep->last_posted = buffer;
   ++ep->posted;
   return true;
 }

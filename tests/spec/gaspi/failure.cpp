@@ -12,6 +12,7 @@
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
 //   spec_gaspi_failure busy usec        the same so many microseconds later, with the others in the
 //                                       middle of collectives
+//   spec_gaspi_failure inside usec      the same in a handler that interrupts rank 0 while it waits
 #include <dirent.h>
 #include <signal.h>
 #include <unistd.h>
@@ -296,11 +297,35 @@ void interrupt_busy_ones() {
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
 
+// Rank 0 waits for a barrier that nobody else joins when the signal comes: nearly always it is
+// found inside a poll, whose locks it holds while the handler runs.
+void end_others_on_signal(int) {
+  bool well = true;
+  for (gaspi_rank_t r = 1; r < all; ++r)
+    well = gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS && well;
+  well = gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS && well;
+  constexpr char kWell[] = "inside: well\n";
+  if (well && ::write(STDOUT_FILENO, kWell, sizeof kWell - 1) < 0) ::_exit(4);
+  ::_exit(well ? 0 : 3);
+}
+
+void interrupt_from_inside() {
+  start();
+  ::signal(SIGINT, leave_on_signal);
+  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me != 0)
+    for (;;) ::pause();
+  ::signal(SIGALRM, end_others_on_signal);
+  ::ualarm(static_cast<useconds_t>(g_moment), 0);
+  gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
+  EXPECT(!"nobody joined this barrier");
+}
+
 }  // namespace
 
 // Catches: survivors that hang, die too, take the wrong rank for dead, lose their memory, or cannot
 // go on; calls that wait for a stopped rank beyond their time, or for it instead of for others; a
-// kill that is not carried out.
+// kill that is not carried out; a wait in a handler for what its own thread holds.
 SPEC_CASE(failure, of_a_process) {
   start();
   gaspi_pointer_t base = nullptr;
@@ -328,6 +353,9 @@ int main(int argc, char** argv) {
   } else if (what == "busy") {
     g_moment = argc > 2 ? std::atol(argv[2]) : 0;
     interrupt_busy_ones();
+  } else if (what == "inside") {
+    g_moment = argc > 2 ? std::atol(argv[2]) : 1000;
+    interrupt_from_inside();
   } else {
     if (what == "later") g_earliest = seconds_now() + 1;
     if (what == "at") g_moment = argc > 2 ? std::atol(argv[2]) : 0;
