@@ -122,10 +122,10 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
   const std::lock_guard lock(letters_mutex_);
   switch (letter) {
     case Letter::join:
-      joins_[header.a][from] = header.b;
+      joins_[header.a][from].push_back(header.b);
       break;
     case Letter::leave:
-      joins_[header.a].erase(from);
+      withdraw_join(header.a, from, header.b);
       break;
     case Letter::commit:
       commits_[{header.a, header.c}] = header.b;
@@ -133,6 +133,34 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
     default:
       steps_[{header.a, header.b, from}] = std::move(text);
   }
+}
+
+// The mutex is held.
+void Groups::withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed) {
+  const auto joined = joins_.find(key);
+  if (joined == joins_.end()) return;
+  const auto of_rank = joined->second.find(rank);
+  if (of_rank == joined->second.end()) return;
+  std::erase(of_rank->second, proposed);
+  if (of_rank->second.empty()) joined->second.erase(of_rank);
+}
+
+// The first proposals of all members, taken together, are a group; its number is the largest, which
+// none of theirs before had. The mutex is held.
+void Groups::answer_joins(const Group& g) {
+  auto& joined = joins_[g.key];
+  while (joined.size() == g.ranks.size()) {
+    uint64_t generation = 0;
+    for (const auto& [rank, proposals] : joined)
+      generation = std::max(generation, proposals.front());
+    for (const auto& [rank, proposals] : joined)
+      post(world_, rank, Letter::commit, {g.key, generation, proposals.front()});
+    for (auto of_rank = joined.begin(); of_rank != joined.end();) {
+      of_rank->second.pop_front();
+      of_rank = of_rank->second.empty() ? joined.erase(of_rank) : std::next(of_rank);
+    }
+  }
+  if (joined.empty()) joins_.erase(g.key);
 }
 
 // Steps that it has taken stay: they may be all that a collective still waits for.
@@ -164,7 +192,7 @@ gaspi_return_t Groups::commit(Group& g) {
   const gaspi_return_t result = try_commit(g);
   if (result == GASPI_ERROR && std::exchange(g.joining, false)) {
     // The next attempt begins anew, perhaps with another process in the place of a lost one.
-    post(world_, g.ranks.front(), Letter::leave, {g.key});
+    post(world_, g.ranks.front(), Letter::leave, {g.key, g.proposed});
   }
   return result;
 }
@@ -189,19 +217,12 @@ gaspi_return_t Groups::try_commit(Group& g) {
     post(world_, g.ranks.front(), Letter::join, {g.key, g.proposed});
   }
   const std::lock_guard lock(letters_mutex_);
-  if (g.index == 0) {
-    auto& joined = joins_[g.key];
-    if (joined.size() == g.ranks.size()) {
-      uint64_t generation = 0;
-      for (const auto& [rank, least] : joined) generation = std::max(generation, least);
-      for (const auto& [rank, least] : joined)
-        post(world_, rank, Letter::commit, {g.key, generation, least});
-      joins_.erase(g.key);
-    }
-  }
+  if (g.index == 0) answer_joins(g);
   const auto answer = commits_.find({g.key, g.proposed});
   if (answer == commits_.end()) return unless_lost(g);
-  generations_[g.key] = answer->second;
+  // Another group of the same members may have proposed more by now.
+  uint64_t& last = generations_[g.key];
+  last = std::max(last, answer->second);
   g.uid = mixed(g.key, answer->second);
   commits_.erase(answer);
   g.sequence = {};

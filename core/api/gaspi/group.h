@@ -9,6 +9,7 @@
 #include <GASPI.h>
 
 #include <array>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -103,6 +104,8 @@ class Groups {
   bool take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
                  std::string* text = nullptr);
   gaspi_return_t try_commit(Group& group);
+  void withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed);
+  void answer_joins(const Group& group);
   void note_members(Group& group) const;
   gaspi_return_t unless_lost(const Group& group) const;
   static void end_creation(Group& group);
@@ -112,8 +115,10 @@ class Groups {
   World& world_;
   std::mutex table_mutex_;
   std::map<unsigned, std::shared_ptr<Group>> groups_;
-  std::mutex letters_mutex_;                                // what follows
-  std::map<uint64_t, std::map<uint32_t, uint64_t>> joins_;  // key -> rank -> least generation
+  std::mutex letters_mutex_;  // what follows
+  // key -> rank -> the least generations that it proposed, in its order: groups of the same members
+  // may be committed side by side, and then pair off as they come.
+  std::map<uint64_t, std::map<uint32_t, std::deque<uint64_t>>> joins_;
   // (key, what this rank proposed) -> generation. An attempt that failed has its own, so that an
   // answer to it is not taken for one to the next.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> commits_;

@@ -16,7 +16,7 @@ constexpr uint32_t kBoth = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
 
 // Requests that completions gave back: pushed one by one (release), and taken all at once (acquire)
 // by a queue that has none left, so that nobody takes one off a list that others take from.
-// Process- wide; slabs live until the process ends.
+// Process-wide; slabs live until the process ends.
 std::atomic<Request*> g_given{nullptr};
 
 Request* make_requests() {

@@ -282,6 +282,36 @@ SPEC_CASE(collectives, the_same_group_again) {
   CHECK_OK(gaspi_group_commit(GASPI_GROUP_ALL, kLong));
 }
 
+// Catches: a commit that is never answered because another group of the same members is being
+// committed as well; two such groups that take each other's letters.
+SPEC_CASE(collectives, equal_groups_side_by_side) {
+  constexpr int kGroups = 3;
+  for (int round = 0; round < 4; ++round) {
+    gaspi_group_t g[kGroups];
+    for (gaspi_group_t& group : g) {
+      CHECK_OK(gaspi_group_create(&group));
+      for (gaspi_rank_t r = 0; r < job().size; ++r) CHECK_OK(gaspi_group_add(group, r));
+    }
+    bool done[kGroups] = {};
+    while (!std::all_of(done, done + kGroups, [](bool d) { return d; })) {
+      for (int i = 0; i < kGroups; ++i) {
+        if (done[i]) continue;
+        const gaspi_return_t result =
+            gaspi_group_commit(g[i], i == round % kGroups ? 1 : GASPI_TEST);
+        CHECK(result == GASPI_SUCCESS || result == GASPI_TIMEOUT);
+        if (result == GASPI_ERROR) return;
+        done[i] = result == GASPI_SUCCESS;
+      }
+    }
+    for (int i = 0; i < kGroups; ++i) {
+      int own = job().rank + i, most = -1;
+      CHECK_OK(gaspi_allreduce(&own, &most, 1, GASPI_OP_MAX, GASPI_TYPE_INT, g[i], kLong));
+      CHECK_EQ(most, static_cast<int>(job().size) - 1 + i);
+      CHECK_OK(gaspi_group_delete(g[i]));
+    }
+  }
+}
+
 // Catches: segments of a group that others see, or that its members do not.
 SPEC_CASE(collectives, segment_of_a_group, 3) {
   if (job().rank == 0) return;
