@@ -227,7 +227,7 @@ void Runtime::attend() {
   } else {
     end_because(news);
   }
-  if (suspects().any()) look_at_suspects();
+  look_at_suspects();
 }
 
 void Runtime::go_on_after(const std::vector<News>& news) {

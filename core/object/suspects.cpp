@@ -40,7 +40,6 @@ void Suspects::add(Suspect suspect, pid_t pid) {
 std::vector<Suspects::Suspect> Suspects::take_gone() {
   std::vector<Suspect> gone;
   const std::lock_guard lock(mutex_);
-  if (watched_.empty()) return gone;
   const uint64_t now = now_ns();
   std::erase_if(watched_, [&](Watched& w) {
     const bool ended = has_ended(w.pidfd);

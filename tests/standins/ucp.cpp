@@ -109,6 +109,19 @@ struct Description {
   }
 };
 
+// A put or get as UCX is to have it, counted.
+struct Transfer {
+  Description local;
+  uint64_t remote;
+  Transfer(const char* call, const void* buffer, size_t length, uint64_t raddr, ucp_rkey_h rkey,
+           const ucp_request_param_t* said, unsigned Counts::*use)
+      : local(call, buffer, length, said) {
+    const int64_t away = distance(g_rights, rkey);
+    count(local.place.type, away, use);
+    remote = raddr + static_cast<uint64_t>(away);
+  }
+};
+
 }  // namespace
 
 extern "C" {
@@ -190,19 +203,15 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void** out) {
 ucs_status_ptr_t ucp_put_nbx(ucp_ep_h ep, const void* buffer, size_t length, uint64_t raddr,
                              ucp_rkey_h rkey, const ucp_request_param_t* param) {
   static auto* const next = real<decltype(ucp_put_nbx)>("ucp_put_nbx");
-  const Description d("ucp_put_nbx", buffer, length, param);
-  const int64_t away = distance(g_rights, rkey);
-  count(d.place.type, away, &Counts::puts);
-  return next(ep, d.place.bytes, length, raddr + static_cast<uint64_t>(away), rkey, &d.param);
+  const Transfer t("ucp_put_nbx", buffer, length, raddr, rkey, param, &Counts::puts);
+  return next(ep, t.local.place.bytes, length, t.remote, rkey, &t.local.param);
 }
 
 ucs_status_ptr_t ucp_get_nbx(ucp_ep_h ep, void* buffer, size_t length, uint64_t raddr,
                              ucp_rkey_h rkey, const ucp_request_param_t* param) {
   static auto* const next = real<decltype(ucp_get_nbx)>("ucp_get_nbx");
-  const Description d("ucp_get_nbx", buffer, length, param);
-  const int64_t away = distance(g_rights, rkey);
-  count(d.place.type, away, &Counts::gets);
-  return next(ep, d.place.bytes, length, raddr + static_cast<uint64_t>(away), rkey, &d.param);
+  const Transfer t("ucp_get_nbx", buffer, length, raddr, rkey, param, &Counts::gets);
+  return next(ep, t.local.place.bytes, length, t.remote, rkey, &t.local.param);
 }
 
 ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t op, const void* buffer,

@@ -179,8 +179,8 @@ struct alignas(cache_line) RxLane {
   char* tell = nullptr;  // from here on the sender is to be told how far reading has come
   Counter messages[3], bytes;
   uint32_t finds = 0;  // messages after which the next line was not looked at, mostly
-  char* swept =
-      nullptr;  // what lies between here and `at` has been read and is still to be cleared
+  // What lies between here and `at` has been read and is still to be cleared.
+  char* swept = nullptr;
   char* base = nullptr;
   uint64_t lap = 0;
   uint64_t published = 0;

@@ -255,7 +255,8 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
     const std::string tls = value_of(raw, "TLS");
     domain->shared_memory = admits_shared_memory(tls);
     domain->only_shared_memory = only_shared_memory(tls);
-    if (is_widened(domain->options) && network_is_tcp(tls)) domain->segment_room = kSegmentRoom;
+    if (!domain->only_shared_memory && is_widened(domain->options) && network_is_tcp(tls))
+      domain->segment_room = kSegmentRoom;
     domain->pid_namespace = pid_namespace();
     leave_signals_alone();
     ucp_context_attr_t attr{};

@@ -272,12 +272,17 @@ void leave_on_signal(int) {
   ::_exit(result == GASPI_SUCCESS ? 0 : 3);
 }
 
-void interrupt_others() {
+// Comes back on rank 0 only; the others stay, ready to be interrupted.
+void start_for_interruption() {
   start();
   ::signal(SIGINT, leave_on_signal);
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
   if (me != 0)
     for (;;) ::pause();
+}
+
+void interrupt_others() {
+  start_for_interruption();
   for (gaspi_rank_t r = 1; r < all; ++r) EXPECT(gaspi_proc_kill(r, GASPI_BLOCK) == GASPI_SUCCESS);
   EXPECT(gaspi_proc_term(GASPI_BLOCK) == GASPI_SUCCESS);
 }
@@ -310,11 +315,7 @@ void end_others_on_signal(int) {
 }
 
 void interrupt_from_inside() {
-  start();
-  ::signal(SIGINT, leave_on_signal);
-  EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
-  if (me != 0)
-    for (;;) ::pause();
+  start_for_interruption();
   ::signal(SIGALRM, end_others_on_signal);
   ::ualarm(static_cast<useconds_t>(g_moment), 0);
   gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK);
