@@ -87,8 +87,7 @@ bool StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
     return true;
   } catch (const Error& e) {
     if (!runtime().survives_failures()) {
-      if (e.status() == CWY_ERR_UNREACHABLE) fatal_unreached("staged transfer", e.text());
-      if (e.status() != CWY_ERR_PEER_FAILED) fatal_text("staged transfer", e.text());
+      if (e.status() != CWY_ERR_PEER_FAILED) or_fatal("staged transfer", [&e] { throw e; });
       // The next polls find out how it went, and this transfer waits until then.
       runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), e.text());
       return false;
