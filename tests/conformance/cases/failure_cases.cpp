@@ -116,7 +116,15 @@ cwy_status flood(Session& s, double seconds, const std::function<bool(uint64_t s
   return status;
 }
 
-// Catches a purge that does nothing, and connections that crash afterwards.
+// Catches a purge that does nothing: the conduit has had no turn in which to notice the death
+// itself.
+void death_learnt_elsewhere() {
+  Session s;
+  s.partner().kill();
+  bury(s);
+}
+
+// Catches connections that crash after a death which the conduit may have noticed before the core.
 void killed_while_idle() {
   Session s;
   s.partner().kill();
@@ -356,6 +364,7 @@ void stale_epoch_is_not_believed() {
 }
 
 const Cases cases{
+    {"Failure", "death_learnt_elsewhere", kShort | kProcess, death_learnt_elsewhere},
     {"Failure", "killed_while_idle", kShort | kProcess, killed_while_idle},
     {"Failure", "killed_in_the_middle_of_a_flood", kShort | kMedium | kProcess,
      killed_in_the_middle_of_a_flood},
