@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "progress/through_peers.h"
+#include "rma/prefetch.h"
 
 namespace causeway {
 
@@ -108,14 +109,7 @@ class Block {
   }
   // The owner's: has that post's line brought here, and out of the readers' caches, so that the
   // post to come costs the readers one miss and the owner none.
-  void prepare(uint64_t seq, uint32_t which) const {
-#if defined(__x86_64__)
-    // The built-in would fetch the line to read from it, unless compiled for newer processors.
-    asm volatile("prefetchw %0" : : "m"(post(seq, which).seq));
-#else
-    __builtin_prefetch(&post(seq, which), 1);
-#endif
-  }
+  void prepare(uint64_t seq, uint32_t which) const { prefetch_to_write(&post(seq, which).seq); }
   // A neighbor's. False: not there, or not any more.
   bool read(uint64_t seq, uint32_t which, void* dst, size_t length) const {
     const Post& p = post(seq, which);

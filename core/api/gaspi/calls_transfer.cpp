@@ -62,6 +62,23 @@ __attribute__((cold, noinline)) gaspi_return_t wrong_note(const char* call, unsi
                 fmt::format("the value of notification {} is {}; it must not be 0", id, value));
 }
 
+// Of the slots of a segment here.
+__attribute__((cold, noinline)) gaspi_return_t no_such_notes(const char* call,
+                                                             const LocalSegment* s,
+                                                             unsigned segment, uint64_t first,
+                                                             uint64_t num) {
+  if (s == nullptr) {
+    return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", segment));
+  }
+  return refuse(GASPI_ERR_INV_NOTIF_ID, call,
+                fmt::format("[{}, {}) leaves the {} notifications of segment {}", first,
+                            first + num, s->slot_count, segment));
+}
+
+__attribute__((cold, noinline)) gaspi_return_t is_null(const char* call, const char* name) {
+  return refuse(GASPI_ERR_NULLPTR, call, fmt::format("{} is NULL", name));
+}
+
 inline bool find_piece(const World& w, unsigned local, uint64_t local_offset, unsigned rank,
                        unsigned remote, uint64_t remote_offset, uint64_t size, Piece& out) {
   LocalSegment* const l = w.segments[local].load(std::memory_order_acquire);
@@ -113,15 +130,15 @@ inline gaspi_return_t require_local_note(const World& w, const char* call, unsig
   return wrong_note(call, segment, w.rank, id, l != nullptr ? l->slot_count : 0, 1);
 }
 
-// A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, counts
-// the request, and runs `start`. What was not posted is not counted.
-template <typename Prepare, typename Start>
+// A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, then
+// `at_once`, which is true when it did everything, or counts the request and runs `start`. What was
+// not posted is not counted.
+template <typename Prepare, typename AtOnce, typename Start>
 inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
-                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start) {
+                             gaspi_timeout_t timeout, Prepare&& prepare, AtOnce&& at_once,
+                             Start&& start) {
   World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) {
-    return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
-  }
+  if (__builtin_expect(w == nullptr, 0)) return not_begun(call);
   Queue* const q = w->queue(queue);
   if (__builtin_expect(q == nullptr, 0)) return no_queue(call, queue);
   if (__builtin_expect(rank >= w->size || !w->usable[rank].load(std::memory_order_relaxed), 0)) {
@@ -129,12 +146,22 @@ inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
   }
   gaspi_return_t result = prepare(*w);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+  if (q->has_room() && at_once(*w, *q)) {
+    q->count_complete();
+    return GASPI_SUCCESS;
+  }
   Deadline deadline(timeout);
   result = q->enter(deadline);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
   result = start(*w, *q, deadline);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) q->leave();
   return result;
+}
+
+template <typename Prepare, typename Start>
+inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
+                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start) {
+  return posted(call, queue, rank, timeout, prepare, [](World&, Queue&) { return false; }, start);
 }
 
 // ---- lists ----
@@ -215,6 +242,11 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_v1(gaspi_segment_id_t segment_id_loc
         return require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
                              offset_remote, size, piece);
       },
+      [&](World& w, Queue&) {
+        if (!store_at_once(piece)) return false;
+        w.statistics.wrote(rank, size);
+        return true;
+      },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.wrote(rank, size);
         return start_write(w, q, piece, deadline);
@@ -251,6 +283,11 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_v1(gaspi_segment_id_t segment_id, g
       [&](World& w) {
         return require_note(w, kCall, segment_id, rank, notification_id, notification_value, note);
       },
+      [&](World& w, Queue& q) {
+        if (!store_at_once(q, note)) return false;
+        w.statistics.add(Counter::notifications);
+        return true;
+      },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.add(Counter::notifications);
         return start_notify(w, q, note, deadline);
@@ -274,6 +311,12 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_notify_v1(
         if (found != GASPI_SUCCESS) return found;
         return require_note(w, kCall, segment_id_remote, rank, notification_id, notification_value,
                             note);
+      },
+      [&](World& w, Queue&) {
+        if (!store_at_once(piece, note)) return false;
+        w.statistics.wrote(rank, size);
+        w.statistics.add(Counter::notifications);
+        return true;
       },
       [&](World& w, Queue& q, Deadline& deadline) {
         w.statistics.wrote(rank, size);
@@ -383,20 +426,16 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_waitsome_v1(gaspi_segment_id_t segm
                                                          gaspi_notification_id_t* first_id,
                                                          gaspi_timeout_t timeout) {
   constexpr const char* kCall = "gaspi_notify_waitsome()";
-  World* const w = world();
-  if (w == nullptr) return refuse(GASPI_ERR_NOINIT, kCall, "gaspi_proc_init() has not succeeded");
+  const World* const w = world();
+  if (__builtin_expect(w == nullptr, 0)) return not_begun(kCall);
   const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
-  if (s == nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, kCall, fmt::format("there is no segment {} here", segment_id));
-  }
-  if (notific_begin > s->slot_count || notification_num > s->slot_count - notific_begin) {
-    return refuse(GASPI_ERR_INV_NOTIF_ID, kCall,
-                  fmt::format("[{}, {}) leaves the {} notifications of segment {}", notific_begin,
-                              notific_begin + static_cast<uint64_t>(notification_num),
-                              s->slot_count, segment_id));
+  if (__builtin_expect(s == nullptr || notific_begin > s->slot_count ||
+                           notification_num > s->slot_count - notific_begin,
+                       0)) {
+    return no_such_notes(kCall, s, segment_id, notific_begin, notification_num);
   }
   if (notification_num == 0) return GASPI_SUCCESS;
-  if (first_id == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "first_id is NULL");
+  if (__builtin_expect(first_id == nullptr, 0)) return is_null(kCall, "first_id");
   return wait_for_note(s->slots + notific_begin, notification_num, notific_begin, first_id,
                        timeout);
 }
@@ -406,18 +445,13 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
                                                       gaspi_notification_t* old_notification_val) {
   constexpr const char* kCall = "gaspi_notify_reset()";
   const World* const w = world();
-  if (w == nullptr) return refuse(GASPI_ERR_NOINIT, kCall, "gaspi_proc_init() has not succeeded");
+  if (__builtin_expect(w == nullptr, 0)) return not_begun(kCall);
   const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
-  if (s == nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, kCall, fmt::format("there is no segment {} here", segment_id));
+  if (__builtin_expect(s == nullptr || notification_id >= s->slot_count, 0)) {
+    return no_such_notes(kCall, s, segment_id, notification_id, 1);
   }
-  if (notification_id >= s->slot_count) {
-    return refuse(GASPI_ERR_INV_NOTIF_ID, kCall,
-                  fmt::format("notification {} does not exist; there are {}", notification_id,
-                              s->slot_count));
-  }
-  if (old_notification_val == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, kCall, "old_notification_val is NULL");
+  if (__builtin_expect(old_notification_val == nullptr, 0)) {
+    return is_null(kCall, "old_notification_val");
   }
   // acq_rel: what the notification announces is read after it; what was read before stays before
   // the next one.

@@ -14,13 +14,15 @@
 
 namespace causeway::gaspi {
 
+__attribute__((cold, noinline)) inline gaspi_return_t not_begun(const char* call) {
+  return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
+}
+
 // Runs `body` with the world; nothing leaves as an exception.
 template <typename Body>
 gaspi_return_t with_world(const char* call, Body&& body) {
   World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) {
-    return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
-  }
+  if (__builtin_expect(w == nullptr, 0)) return not_begun(call);
   try {
     return body(*w);
   } catch (const Error& e) {

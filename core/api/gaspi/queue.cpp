@@ -191,11 +191,11 @@ cwy_status send_with_receipts(World& world, uint32_t rank, int32_t (&args)[CWYC_
 
 cwy_status send_note(World& world, const Note& note, Request* request) {
   const FarSegment& s = *note.segment;
-  const uint64_t slot = s.slots + note.id * sizeof(uint64_t);
   if (s.notes_direct) {
-    store_note(slot + static_cast<uint64_t>(s.notes_delta), note.value);
+    store_note(note.segment->mapped_slot(note.id), note.value);
     return CWY_OK;
   }
+  const uint64_t slot = s.slots + note.id * sizeof(uint64_t);
   if (!world.may_send(note.rank, s.epoch)) return CWY_ERR_PEER_FAILED;
   const auto cookie = reinterpret_cast<uint64_t>(&request->op);
   hand_over(&request->op);

@@ -82,6 +82,18 @@ class Queue {
   ~Queue();
 
   // ---- counting ----
+  // There is room, and nobody is in gaspi_wait or gaspi_queue_purge. For requests that are complete
+  // before they are counted: the stores of an answer do not wait for the locked instruction.
+  bool has_room() const { return state_.load(std::memory_order_relaxed) < limit_; }
+  // One more request, which is complete. Not counted when others took the last places meanwhile, or
+  // when a gaspi_wait that runs now would forget it anyway.
+  void count_complete() {
+    uint32_t count = state_.load(std::memory_order_relaxed);
+    // Relaxed: the count orders nothing.
+    while (count < limit_ &&
+           !state_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
+    }
+  }
   // One more request. GASPI_SUCCESS, GASPI_QUEUE_FULL, or GASPI_TIMEOUT while another thread is in
   // gaspi_wait or gaspi_queue_purge.
   gaspi_return_t enter(Deadline& deadline) {

@@ -62,6 +62,10 @@ struct FarSegment {
   bool contains(uint64_t offset, uint64_t length) const {
     return offset <= size && length <= size - offset;
   }
+  // Where a slot is mapped here, if notes_direct says that it is.
+  uint64_t mapped_slot(uint32_t id) const {
+    return slots + id * sizeof(uint64_t) + static_cast<uint64_t>(notes_delta);
+  }
   void close();
 };
 

@@ -5,6 +5,7 @@
 
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
+#include "api/gaspi/stores.h"
 #include "diag/error.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
@@ -15,15 +16,6 @@ namespace causeway::gaspi {
 namespace {
 
 constexpr uint32_t kBoth = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
-
-void* address_of(const Piece& p) {
-  return p.local->base + p.local_offset;
-}
-// The remote bytes where they are mapped here.
-char* mapped(const Piece& p) {
-  return reinterpret_cast<char*>(p.remote->base + p.remote_offset +
-                                 static_cast<uint64_t>(p.remote->delta));
-}
 
 // The connection, made if need be; CWY_RETRY while it is being made.
 cwy_status connection(World& w, uint32_t rank, std::atomic<cwyc_conn*> Peer::*slot,
@@ -41,10 +33,6 @@ cwy_status connection(World& w, uint32_t rank, std::atomic<cwyc_conn*> Peer::*sl
 // An end in device memory: core/memkind finds the way.
 bool is_on_device(const Piece& p) {
   return p.local->on_device || p.remote->data.device != nullptr;
-}
-// Both ends are the processor's to load and store.
-bool is_direct(const Piece& p) {
-  return p.remote->direct && !p.local->on_device;
 }
 
 cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
@@ -142,22 +130,10 @@ cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* 
 
 }  // namespace
 
-void copy_bytes(void* to, const void* from, uint64_t size) {
-  if (size == 8) {
-    uint64_t word;
-    std::memcpy(&word, from, 8);
-    std::memcpy(to, &word, 8);
-  } else {
-    std::memcpy(to, from, size);
-  }
-}
+thread_local constinit LastStore t_last_store = {};
 
 gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& deadline) {
-  if (is_direct(p)) {
-    copy_bytes(mapped(p), address_of(p), p.size);
-    return GASPI_SUCCESS;
-  }
-  if (p.size == 0) return GASPI_SUCCESS;
+  if (store_at_once(p) || p.size == 0) return GASPI_SUCCESS;
   Request* const request = queue.begin(p.remote->rank, p.remote->epoch, kBoth, true);
   return post_request(w, queue, p.remote->rank, request, deadline,
                       [&] { return put_once(w, p, &request->op); });
@@ -185,13 +161,7 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
 
 gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const Note& note,
                                   Deadline& deadline) {
-  if (is_direct(p) && note.segment->notes_direct) {
-    copy_bytes(mapped(p), address_of(p), p.size);
-    store_note(note.segment->slots + note.id * sizeof(uint64_t) +
-                   static_cast<uint64_t>(note.segment->notes_delta),
-               note.value);
-    return GASPI_SUCCESS;
-  }
+  if (store_at_once(p, note)) return GASPI_SUCCESS;
   cwyc_conn* conn = nullptr;
   const gaspi_return_t connected = wait_for(deadline, [&] {
     const cwy_status status = connection(w, note.rank, &Peer::am, &conn);
@@ -245,6 +215,7 @@ gaspi_return_t wait_for_note(const uint64_t* slots, uint32_t num, uint32_t first
       // Acquire: what the notification announces is visible.
       if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
       note_heard();
+      fetch_for_answer();
       *found = first + i;
       return GASPI_SUCCESS;
     }
@@ -264,9 +235,7 @@ gaspi_return_t wait_for_note(const uint64_t* slots, uint32_t num, uint32_t first
 }
 
 gaspi_return_t start_notify(World& w, Queue& queue, const Note& note, Deadline& deadline) {
-  if (queue.quiet(note.rank) && note.segment->notes_direct) {
-    return send_note(w, note, nullptr) == CWY_OK ? GASPI_SUCCESS : GASPI_ERROR;
-  }
+  if (store_at_once(queue, note)) return GASPI_SUCCESS;
   const gaspi_return_t connected = wait_for(deadline, [&] { return try_connect(w, note.rank); });
   if (connected != GASPI_SUCCESS) return connected;
   return queue.notify(note, deadline);

@@ -6,17 +6,10 @@
 #include <functional>
 
 #include "api/gaspi/queue.h"
-#include "api/gaspi/segment.h"
+#include "api/gaspi/stores.h"
 #include "api/gaspi/world.h"
 
 namespace causeway::gaspi {
-
-// One contiguous piece, looked up and inside its segments.
-struct Piece {
-  LocalSegment* local;
-  FarSegment* remote;
-  uint64_t local_offset, remote_offset, size;
-};
 
 // Start a request that the queue has counted. What is not posted within the deadline is taken back
 // by the caller (Queue::leave).
@@ -38,8 +31,5 @@ gaspi_return_t start_read_list_notify(World& world, Queue& queue, uint32_t num, 
 // gaspi_notify_waitsome: scans `num` slots, the first of which has the number `first`.
 gaspi_return_t wait_for_note(const uint64_t* slots, uint32_t num, uint32_t first,
                              gaspi_notification_id_t* found, gaspi_timeout_t timeout);
-
-// A copy into memory that is mapped. Small sizes are single stores.
-void copy_bytes(void* to, const void* from, uint64_t size);
 
 }  // namespace causeway::gaspi
