@@ -436,7 +436,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_waitsome_v1(gaspi_segment_id_t segm
   }
   if (notification_num == 0) return GASPI_SUCCESS;
   if (__builtin_expect(first_id == nullptr, 0)) return is_null(kCall, "first_id");
-  return wait_for_note(s->slots + notific_begin, notification_num, notific_begin, first_id,
+  return wait_for_note(*w, s->slots + notific_begin, notification_num, notific_begin, first_id,
                        timeout);
 }
 

@@ -77,9 +77,12 @@ void map_memory(const Peer& base, FarSegment& r) {
 
 // Makes the segment usable here, or throws Error and leaves nothing open: its owner may have
 // deleted it meanwhile, or a part of it.
-void open_segment(const World& world, Peer& peer, FarSegment& r) {
+void open_segment(World& world, Peer& peer, FarSegment& r) {
   try {
     map_memory(base_peer(peer), r);
+    if (r.notes_direct && r.rank != world.rank) {
+      world.neighbors_store.store(true, std::memory_order_relaxed);
+    }
     const std::lock_guard lock(peer.ep->connect_mutex());
     open_rights(world, peer, r);
   } catch (...) {

@@ -69,6 +69,9 @@ struct World {
   // (rejoin.h): messages would be dropped. Release when it becomes so.
   std::unique_ptr<std::atomic<bool>[]> reached;
   Statistics statistics;
+  // Another rank's memory is mapped here, and mine there: notifications may come as stores, which
+  // no poll brings. Relaxed: a hint.
+  std::atomic<bool> neighbors_store{false};
 
   // Something waits for the next poll: mail, deferred notifications, lost ranks. Relaxed: a hint.
   std::atomic<uint32_t> work{0};
