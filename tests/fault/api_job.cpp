@@ -13,12 +13,14 @@
 namespace api_test {
 namespace {
 
-// Objects carry their job's name, "causeway-<user>-<pid of its launcher>-...".
+// Objects carry their job's name, "causeway-<user>-<pid of its launcher>-...", and those of the
+// conformance suite the suite's, "conformance-<pid>...".
 bool job_runs(const std::string& name) {
   unsigned user = 0;
-  int launcher = 0;
-  return std::sscanf(name.c_str(), "causeway-%u-%d-", &user, &launcher) == 2 &&
-         (kill(launcher, 0) == 0 || errno == EPERM);
+  int owner = 0;
+  return (std::sscanf(name.c_str(), "causeway-%u-%d-", &user, &owner) == 2 ||
+          std::sscanf(name.c_str(), "conformance-%d.", &owner) == 1) &&
+         (kill(owner, 0) == 0 || errno == EPERM);
 }
 
 // Other jobs of this machine may come and go meanwhile; what was leaked stays.
