@@ -41,8 +41,9 @@ CAUSEWAY_API void gasnett_freezeForDebuggerNow(volatile int* flag, const char* f
                static_cast<int>(::getpid()), gasnett_gethostname(), flagsymname,
                const_cast<int*>(flag));
   std::fflush(stderr);
-  *flag = 1;
-  while (*flag != 0) gasnett_nsleep(200000000);
+  // Relaxed: a debugger, or another thread, changes it; nothing else is told by it.
+  __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+  while (__atomic_load_n(flag, __ATOMIC_RELAXED) != 0) gasnett_nsleep(200000000);
 }
 
 CAUSEWAY_API void gasnett_freezeForDebuggerErr(void) {

@@ -227,8 +227,9 @@ TEST(Backtrace, prints_where_asked) {
 TEST(Freeze, waits_for_the_flag) {
   static volatile int flag = 0;
   std::thread debugger([] {
-    while (flag == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    flag = 0;
+    const auto frozen = [] { return __atomic_load_n(&flag, __ATOMIC_RELAXED) != 0; };
+    while (!frozen()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    __atomic_store_n(&flag, 0, __ATOMIC_RELAXED);
   });
   const std::string line = said([] { gasnett_freezeForDebuggerNow(&flag, "flag"); });
   debugger.join();
