@@ -18,3 +18,13 @@ if(TARGET PkgConfig::LIBFABRIC)
   ofi_library_test(ofi_atomics udp_rxd known)
   ofi_library_test(ofi_close tcp_rxm)  # over verbs: hosts.rdma.library_close
 endif()
+
+if(TARGET PkgConfig::UCX)
+  add_executable(ucx_faults libraries/ucx_faults.cpp)
+  target_link_libraries(ucx_faults PRIVATE PkgConfig::UCX)
+  foreach(what close arm)  # over RDMA: hosts.rdma.library_ucx
+    add_test(NAME hosts.library.ucx_${what}.tcp COMMAND ucx_faults ${what} tcp,self)
+    set_tests_properties(hosts.library.ucx_${what}.tcp PROPERTIES LABELS hosts TIMEOUT 120
+      SKIP_RETURN_CODE 77)
+  endforeach()
+endif()

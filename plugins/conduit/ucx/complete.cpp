@@ -1,5 +1,6 @@
 // What happens when UCX has done with an operation.
 #include <cstring>
+#include <utility>
 
 #include "endpoint.h"
 #include "services.h"
@@ -31,7 +32,10 @@ Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
 }
 
 cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer) {
-  if (answer == nullptr) return CWY_OK;
+  if (answer == nullptr) {
+    link.wired = true;
+    return CWY_OK;
+  }
   cwyc_ep* ep = link.owner;
   if (UCS_PTR_IS_ERR(answer)) {
     ep->slots.give(slot);
@@ -52,6 +56,7 @@ void finish(Slot* slot, ucs_status_t status) {
   cwyc_ep* ep = link.owner;
   cwyc_op* op = slot->op;
   const SlotKind kind = slot->kind;
+  if (status == UCS_OK && kind != SlotKind::close) link.wired = true;
   if (slot->pending) {
     link.pending.remove(slot);
     --ep->outstanding;
@@ -85,10 +90,18 @@ void finish(Slot* slot, ucs_status_t status) {
 void slot_done(void* request, ucs_status_t status, void* user_data) {
   auto* slot = static_cast<Slot*>(user_data);
   cwyc_ep* ep = slot->link->owner;
-  ++ep->depth;
-  finish(slot, status);
-  --ep->depth;
+  if (__builtin_expect(ep->arming, 0)) {
+    ep->late.emplace_back(slot, status);
+  } else {
+    ++ep->depth;
+    finish(slot, status);
+    --ep->depth;
+  }
   ucp_request_free(request);
+}
+
+void finish_late(cwyc_ep* ep) {
+  for (const auto& [slot, status] : std::exchange(ep->late, {})) finish(slot, status);
 }
 
 void abandon(Link& link) {

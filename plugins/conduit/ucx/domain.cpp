@@ -16,7 +16,7 @@
 #include "services.h"
 
 cwyc_domain::~cwyc_domain() {
-  if (context != nullptr) ucp_cleanup(context);
+  if (context != nullptr && !worker_left) ucp_cleanup(context);
 }
 
 namespace causeway::ucx {
@@ -255,8 +255,8 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
     const std::string tls = value_of(raw, "TLS");
     domain->shared_memory = admits_shared_memory(tls);
     domain->only_shared_memory = only_shared_memory(tls);
-    if (!domain->only_shared_memory && is_widened(domain->options) && network_is_tcp(tls))
-      domain->segment_room = kSegmentRoom;
+    domain->over_tcp = !domain->only_shared_memory && network_is_tcp(tls);
+    if (domain->over_tcp && is_widened(domain->options)) domain->segment_room = kSegmentRoom;
     domain->pid_namespace = pid_namespace();
     leave_signals_alone();
     ucp_context_attr_t attr{};

@@ -16,6 +16,8 @@ struct cwyc_domain {
   uint64_t pid_namespace = 0;
   bool shared_memory = false;       // UCX may choose it between processes
   bool only_shared_memory = false;  // and nothing else
+  bool worker_left = false;         // UCX's context must stay, too
+  bool over_tcp = false;            // no other network
   // A long of so many bytes fits into one segment of TCP, where that is the network; 0: it is not.
   size_t segment_room = 0;
   ~cwyc_domain();

@@ -83,8 +83,13 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
 void ep_close(cwyc_ep* ep) {
   const SignalsBlocked blocked;
   destroy_closed_keys(ep);
-  close_links(ep);
-  ucp_worker_destroy(ep->worker);
+  if (close_links(ep)) {
+    ucp_worker_destroy(ep->worker);
+  } else {
+    // Nothing calls into it any more, so nothing of this endpoint is called from it either.
+    log(CWY_LOG_INFO, "a peer never answered; UCX's worker is left until the process ends");
+    ep->domain->worker_left = true;
+  }
   ep->worker = nullptr;
   delete ep;
 }

@@ -17,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "domain.h"
@@ -76,6 +77,8 @@ struct Link {
   bool farewell = false;  // the peer closes in good order
   bool answered = false;  // it has answered our farewell
   bool closing = false;   // UCX was told to close `ep`
+  bool wired = false;     // UCX has carried something over it: the peer has answered
+  bool broken = false;    // UCX has given it up by itself
   std::string address;    // of the peer's worker
   // A flush that found nothing under way answers at once, as it does over shared memory; then the
   // next put asks right away, and is complete on return. Else flushes wait for progress, and one
@@ -150,8 +153,11 @@ struct cwyc_ep {
   uint32_t completed = 0;
   uint32_t budget = 0;
   bool hold_requests = false;
-  bool hold_all = false;                    // inside a cold call: nothing is delivered
-  bool closing = false;                     // nothing will be delivered any more
+  bool hold_all = false;  // inside a cold call: nothing is delivered
+  bool closing = false;   // nothing will be delivered any more
+  bool arming = false;    // no completion is reported either
+  // What UCX was done with while that was so; progress reports it.
+  std::vector<std::pair<causeway::ucx::Slot*, ucs_status_t>> late;
   std::deque<causeway::ucx::Held> held[2];  // per lane
   std::list<causeway::ucx::Rendezvous> rendezvous;
   std::unique_ptr<unsigned char[]> aligned[2];  // per lane, for payloads that lie badly
@@ -204,8 +210,9 @@ cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
 void destroy_closed_keys(cwyc_ep* ep);
 // The link is of no use any more; the core hears so once, unless the peer took its leave.
 void link_failed(Link& link, const char* why);
-// Ends every link of an endpoint that is being closed, in good order where that is possible.
-void close_links(cwyc_ep* ep);
+// Ends every link of an endpoint that is being closed, in good order where that is possible. False:
+// UCX would abort the process if its worker were destroyed.
+bool close_links(cwyc_ep* ep);
 
 // ---- liveness.cpp
 bool watch_process(Link& link, uint32_t pid);
@@ -214,6 +221,8 @@ void check_processes(cwyc_ep* ep);
 // ---- complete.cpp: what happens when UCX has done with something
 // The callback of every posted operation; user_data is its slot.
 void slot_done(void* request, ucs_status_t status, void* user_data);
+// Reports what came at a moment when nothing may be reported.
+void finish_late(cwyc_ep* ep);
 // The same for what was complete on return, or has been taken away from UCX.
 void finish(Slot* slot, ucs_status_t status);
 // Reports everything pending on the link with PEER_FAILED; late callbacks find nobody waiting.

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "endpoint.h"
 #include "guard.h"
@@ -15,6 +16,7 @@ namespace {
 
 // Local work only: bounds that are never met unless UCX is at a loss.
 constexpr uint64_t purge_limit_ns = 500'000'000;
+constexpr uint64_t wiring_limit_ns = 500'000'000;
 // A close of a connection whose peer has gone first ends with the last retransmission, which takes
 // seconds over RDMA; destroying a worker before that makes UCX 1.13 abort.
 constexpr uint64_t close_limit_ns = 10'000'000'000;
@@ -45,6 +47,7 @@ cwy_status read_address(const cwyc_peer_desc* peer, ReadAddress& out, cwy_err* e
 
 void peer_broke(void* arg, ucp_ep_h, ucs_status_t status) {
   Link& link = *static_cast<Link*>(arg);
+  link.broken = true;
   ++link.owner->depth;
   link_failed(link, ucs_status_string(status));
   --link.owner->depth;
@@ -119,9 +122,16 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
   return CWY_OK;
 }
 
+// UCX 1.13 aborts the process (ucp_request.c:684, "got REQ message"; 1.14 does not) where it closes
+// by force an endpoint whose introduction to the peer still waits to be sent. Over TCP that goes
+// out at once, over RDMA when the peer's UCX has answered a datagram, for which it has a thread.
+bool may_be_forced(const Link& link) {
+  return link.wired || link.broken || link.owner->domain->over_tcp;
+}
+
 // Begins to close the UCX endpoint; `link.ep` is NULL when that is over.
 void begin_close(Link& link, bool force) {
-  if (link.ep == nullptr || link.closing) return;
+  if (link.ep == nullptr || link.closing || (force && !may_be_forced(link))) return;
   Slot* slot = link.owner->slots.take();
   if (slot == nullptr) return;
   slot->link = &link;
@@ -227,16 +237,24 @@ void purge(cwyc_conn* conn) {
   const SignalsBlocked blocked;
   Link& link = *c.link;
   cwyc_ep* ep = conn->ep;
+  const bool outside = ep->depth == 0;
+  // Ends behind the introductions, with a connection or with its failure; or is given up.
+  const bool wiring = outside && link.notices_failure && !may_be_forced(link) &&
+                      flush(conn, CWYC_LANE_REPLY, nullptr) == CWY_INPROGRESS;
   c.ep = nullptr;
   link.failed = link.reported = true;
-  if (ep->depth == 0) {
-    const bool held = ep->hold_all;
-    ep->hold_all = true;
+  if (outside) {
+    const bool held = std::exchange(ep->hold_all, true);
+    if (wiring)
+      progress_until(ep, wiring_limit_ns,
+                     [&] { return may_be_forced(link) || link.pending.size() == 0; });
     if (link.notices_failure) {
-      // UCX ends what is under way and takes its hands off the buffers.
+      // UCX ends what is under way and takes its hands off the buffers. What it has not begun to
+      // send to a peer that never answered stays with it.
       begin_close(link, true);
-      progress_until(ep, purge_limit_ns,
-                     [&] { return link.pending.size() == 0 || link.ep == nullptr; });
+      progress_until(ep, purge_limit_ns, [&] {
+        return !link.closing || link.pending.size() == 0 || link.ep == nullptr;
+      });
     } else {
       // What the dead had sent is taken in; more cannot come, and nobody reads what is queued.
       for (int i = 0; i < drain_polls && ucp_worker_progress(ep->worker) != 0; ++i) {
@@ -247,7 +265,7 @@ void purge(cwyc_conn* conn) {
   abandon(link);
 }
 
-void close_links(cwyc_ep* ep) {
+bool close_links(cwyc_ep* ep) {
   ep->closing = true;
   take_leave(ep);
   for (auto& link : ep->links) {
@@ -259,6 +277,9 @@ void close_links(cwyc_ep* ep) {
   progress_until(ep, close_limit_ns, [&] {
     return std::all_of(ep->links.begin(), ep->links.end(),
                        [](const auto& link) { return link->ep == nullptr || !link->closing; });
+  });
+  return std::all_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+    return link->ep == nullptr || !link->notices_failure || may_be_forced(*link);
   });
 }
 

@@ -10,6 +10,10 @@ namespace {
 // The clock is looked at once in so many polls in vain.
 constexpr uint32_t polls_per_look = 1024;
 
+bool has_work(const cwyc_ep* ep) {
+  return !ep->dirty.empty() || !ep->held[0].empty() || !ep->held[1].empty() || !ep->late.empty();
+}
+
 }  // namespace
 
 uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
@@ -23,6 +27,7 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   ep->budget = budget;
   ep->hold_requests = held_back || lane == CWYC_PROGRESS_REPLIES;
   if (__builtin_expect(!ep->held[0].empty() || !ep->held[1].empty(), 0)) deliver_held(ep, lane);
+  if (__builtin_expect(!ep->late.empty(), 0)) finish_late(ep);
   if (!ep->dirty.empty()) flush_gathered(ep);
   // Relaxed: a hint; the taking orders.
   if (__builtin_expect(ep->closed_keys.load(std::memory_order_relaxed) != nullptr, 0))
@@ -42,8 +47,16 @@ cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 
 cwy_status arm(cwyc_ep* ep) {
   if (ep->watched != 0) check_processes(ep);
-  if (!ep->dirty.empty() || !ep->held[0].empty() || !ep->held[1].empty()) return CWY_RETRY;
-  return to_cwy(ucp_worker_arm(ep->worker));
+  if (has_work(ep)) return CWY_RETRY;
+  const cwy_status status = to_cwy(ucp_worker_arm(ep->worker));
+  if (status != CWY_OK) return status;
+  // What had come before is told of by no descriptor: UCX arms completion queues (rc_verbs,
+  // ud_verbs) and leaves it at that, and a queue that is armed while it holds something need not
+  // say so. So UCX looks once more; what it finds waits for progress.
+  ep->hold_all = ep->arming = true;
+  const uint32_t found = ucp_worker_progress(ep->worker);
+  ep->hold_all = ep->arming = false;
+  return found != 0 || has_work(ep) ? CWY_RETRY : CWY_OK;
 }
 
 }  // namespace causeway::ucx

@@ -11,18 +11,12 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 
-namespace libraries {
+#include "answer.h"
 
-[[noreturn]] inline void give_up(int status, const std::string& why) {
-  std::printf("%s\n", why.c_str());
-  std::fflush(stdout);
-  _exit(status);
-}
+namespace libraries {
 
 inline void require(long answer, const char* call) {
   if (answer != 0) give_up(2, std::string(call) + ": " + fi_strerror(static_cast<int>(-answer)));
@@ -82,16 +76,6 @@ Card exchange(Side& s, int socket, const Card& card) {
     give_up(2, "the other process has ended");
   if (fi_av_insert(s.av, theirs.address, 1, &s.peer, 0, nullptr) != 1) give_up(2, "fi_av_insert");
   return theirs.card;
-}
-
-// What is said, and answered, about a provider with faults that the conduit knows of: with `known`
-// faults are expected, and their absence is what must be noticed.
-inline int judge(const std::string& provider, int status, bool known, const char* therefore) {
-  if (!known || status == 77) return status;
-  std::printf(status != 0 ? "known: %s has the fault; the conduit %s\n"
-                          : "%s does not show the fault any more; the conduit %s\n",
-              provider.c_str(), therefore);
-  return status != 0 ? 0 : 1;
 }
 
 }  // namespace libraries
