@@ -101,7 +101,9 @@ void slot_done(void* request, ucs_status_t status, void* user_data) {
 }
 
 void finish_late(cwyc_ep* ep) {
+  ++ep->depth;
   for (const auto& [slot, status] : std::exchange(ep->late, {})) finish(slot, status);
+  --ep->depth;
 }
 
 void abandon(Link& link) {

@@ -155,6 +155,7 @@ void begin_close(Link& link, bool force) {
 template <class Done>
 void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
   const uint64_t end = services->now() + limit_ns;
+  if (!ep->late.empty()) finish_late(ep);
   while (!done()) {
     if (ucp_worker_progress(ep->worker) != 0) continue;
     if (services->now() > end) return;
