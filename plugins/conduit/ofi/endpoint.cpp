@@ -51,6 +51,9 @@ void choose_sizes(cwyc_ep& ep) {
                                              : std::clamp<uint64_t>(4096 / peers, 16, 128);
   const uint64_t frames = d.options.credits != 0 ? d.options.credits : automatic;
   ep.unit = d.path.multi_receive ? 1024 : 0;
+  // A buffer of many frames is given back when the next one may not fit.
+  ep.buffer_bytes =
+      ep.unit != 0 ? std::max(d.options.multi_receive_bytes, 4 * ep.frame_max) : ep.frame_max;
   const uint64_t least = ep.unit != 0 ? 4 * ((ep.frame_max + ep.unit - 1) / ep.unit) : 2;
   ep.window[request_lane] = ep.window[reply_lane] =
       static_cast<uint32_t>(std::min<uint64_t>(std::max(frames, least), UINT16_MAX));

@@ -28,7 +28,7 @@ void provide_buffers(Link& link) {
   if (ep->unit != 0) {
     // Buffers of many frames: enough of them that one can be drained while others fill.
     const uint64_t bytes = uint64_t{ep->unit} * (ep->window[0] + ep->window[1]);
-    const uint64_t each = ep->domain->options.multi_receive_bytes;
+    const uint64_t each = ep->buffer_bytes - ep->frame_max;  // the rest may stay empty
     want_buffers(ep, &link, static_cast<uint32_t>((bytes + each - 1) / each));
     return;
   }

@@ -210,7 +210,8 @@ struct cwyc_ep {
   uint64_t nonce = 0;
   uint32_t job = 0;
   size_t medium_max = 0, frame_max = 0, inject_max = 0, copy_frame = 0;
-  uint32_t unit = 0;  // bytes of one credit; 0: a credit is a frame
+  uint32_t unit = 0;        // bytes of one credit; 0: a credit is a frame
+  size_t buffer_bytes = 0;  // of a receive buffer
   uint32_t window[causeway::ofi::lane_count] = {};
   uint32_t in_flight_max = 0, in_flight = 0;
 

@@ -60,7 +60,7 @@ struct Options {
   "  multi_receive: {type: enum, choices: [auto, never], default: auto,\n"                      \
   "    help: buffers that take several messages, where the provider has them}\n"                \
   "  multi_receive_bytes: {type: size, default: 1MiB, min: 64KiB, max: 1GiB,\n"                 \
-  "    help: bytes of one such buffer}\n"                                                       \
+  "    help: 'bytes of one such buffer, four of the largest messages at least'}\n"              \
   "  inject: {type: size, default: 64KiB, min: 0, max: 1GiB,\n"                                 \
   "    help: most bytes given to inject calls, within the provider's limit}\n"                  \
   "  copy_below: {type: size, default: 8KiB, min: 0, max: 1MiB,\n"                              \

@@ -23,17 +23,12 @@ uint64_t pool_access() {
   return FI_READ | FI_WRITE | FI_SEND | FI_RECV;
 }
 
-// Several frames per buffer, or one.
-size_t buffer_bytes(const cwyc_ep* ep) {
-  return ep->unit != 0 ? ep->domain->options.multi_receive_bytes : ep->frame_max;
-}
-
 ReceiveBuffer* make_buffer(cwyc_ep* ep) {
   void* unused = nullptr;
   char* place = ep->slabs->take(rounded(sizeof(ReceiveBuffer), line), &unused);
   if (place == nullptr) return nullptr;
   auto* buffer = new (place) ReceiveBuffer;
-  buffer->data = ep->slabs->take(rounded(buffer_bytes(ep), line), &buffer->desc);
+  buffer->data = ep->slabs->take(rounded(ep->buffer_bytes, line), &buffer->desc);
   buffer->ticket.work = Work::receive;
   return buffer->data != nullptr ? buffer : nullptr;
 }
@@ -51,7 +46,7 @@ bool post(cwyc_ep* ep, ReceiveBuffer* buffer) {
   fid_ep* to = buffer->owner != nullptr ? buffer->owner->endpoint
                : ep->srx != nullptr     ? ep->srx.get()
                                         : ep->datagram.get();
-  iovec piece{buffer->data, buffer_bytes(ep)};
+  iovec piece{buffer->data, ep->buffer_bytes};
   fi_msg message{};
   message.msg_iov = &piece;
   message.desc = &buffer->desc;
