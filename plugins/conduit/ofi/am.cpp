@@ -143,7 +143,7 @@ cwy_status send_frame(Link& link, Frame& f, const void* payload, cwyc_mem* lmem,
   if (lmem != nullptr) return send_gathered(link, f, payload, carried, lmem->desc, nullptr, op);
   if (carried <= ep->domain->options.copy_below) return send_copied(link, f, payload, carried);
   int error = 0;
-  Lease* lease = take_lease(ep->domain, payload, carried, error);
+  Lease* lease = take_lease(ep->domain, payload, carried, false, error);
   if (lease == nullptr) return send_copied(link, f, payload, carried);
   return send_gathered(link, f, payload, carried, fi_mr_desc(lease->mr.get()), lease, op);
 }

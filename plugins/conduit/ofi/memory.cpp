@@ -13,6 +13,7 @@ namespace {
 constexpr uint64_t segment_access =
     FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV;
 constexpr uint64_t local_access = FI_READ | FI_WRITE | FI_SEND | FI_RECV;
+constexpr uint64_t source_access = FI_WRITE | FI_SEND;
 
 bool hmem_iface(uint32_t kind_class, fi_hmem_iface& out) {
   switch (kind_class) {
@@ -64,7 +65,7 @@ int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t acc
   return error != 0 ? error : fi_mr_enable(mr);
 }
 
-Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, int& error) {
+Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool write, int& error) {
   const auto begin = reinterpret_cast<uint64_t>(base);
   // Neighbours that begin at or before `begin` are looked at while they are near; a program that
   // reuses buffers meets its lease at once.
@@ -72,14 +73,21 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, int& err
   for (int looked = 0; at != domain->leases.begin() && looked < 8; ++looked) {
     --at;
     Lease& lease = *at->second;
-    if (begin + length <= lease.base + lease.length) {
+    if (begin + length <= lease.base + lease.length && (lease.writable || !write)) {
       ++lease.users;
       return &lease;
     }
   }
   auto lease = std::make_unique<Lease>();
-  error = register_memory(domain, const_cast<void*>(base), length, local_access, CWY_MEM_HOST, -1,
-                          lease->mr);
+  const auto attempt = [&](uint64_t access) {
+    return register_memory(domain, const_cast<void*>(base), length, access, CWY_MEM_HOST, -1,
+                           lease->mr);
+  };
+  error = attempt(local_access);
+  if (error != 0 && !write) {  // constants
+    lease->writable = false;
+    error = attempt(source_access);
+  }
   if (error != 0) return nullptr;
   lease->base = begin;
   lease->length = length;

@@ -112,6 +112,7 @@ struct Lease {
   Fid<fid_mr> mr;
   uint64_t base = 0, length = 0;
   uint32_t users = 0;
+  bool writable = true;
 };
 
 // A frame that the core was told is sent, and that met a full queue of the provider's.
@@ -186,6 +187,7 @@ struct cwyc_domain {
   bool can_put = false;            // REMOTE of a put can be known
   bool delivery_complete = false;  // by FI_DELIVERY_COMPLETE; else by a read behind it
   uint64_t atomic_ops[8] = {};
+  bool told_memory = false;  // that a buffer could not be registered
   // Leases by address; several may begin at one address. Those without users are dropped, or
   // kept under `registration_cache: keep`.
   std::multimap<uint64_t, std::unique_ptr<causeway::ofi::Lease>> leases;

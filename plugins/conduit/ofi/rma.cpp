@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "calls.h"
 
@@ -22,27 +23,40 @@ void let_go(cwyc_ep* ep, const Local& local) {
   if (local.lease != nullptr) give_back_lease(ep->domain, local.lease);
 }
 
-// Registers or replaces a buffer that the provider would not take as it is. False: no room now.
-bool prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool copy, Local& out) {
+// No registration and nothing left to copy through: said once, since the caller cannot.
+cwy_status cannot_register(const cwyc_ep* ep, size_t length, int error) {
+  if (!std::exchange(ep->domain->told_memory, true))
+    log(CWY_LOG_ERROR, "provider %s cannot register a buffer of %zu bytes: %s; see ulimit -l",
+        ep->domain->path.provider.c_str(), length, fi_strerror(-error));
+  return CWY_ERR_NOMEM;
+}
+
+// Registers or replaces a buffer that the provider would not take as it is; `write`: for a result.
+// OK, RETRY or NOMEM.
+cwy_status prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool copy, bool write,
+                   Local& out) {
   out.data = data;
   const bool local_mr = ep->domain->path.local_mr;
   if (lmem != nullptr) out.desc = lmem->desc;
   const bool unregistered = local_mr && lmem == nullptr;
   const bool small = length <= ep->frame_max;
-  if ((copy || (unregistered && length <= ep->domain->options.copy_below)) && small) {
-    out.bounce = take_bounce(ep);
-    if (out.bounce == nullptr) return false;
-    out.data = out.bounce->data;
-    out.desc = out.bounce->desc;
-    ++ep->counters.copied;
-    return true;
+  const bool copied = (copy || (unregistered && length <= ep->domain->options.copy_below)) && small;
+  if (!copied && !unregistered) return CWY_OK;
+  if (!copied) {
+    int error = 0;
+    out.lease = take_lease(ep->domain, data, length, write, error);
+    if (out.lease != nullptr) {
+      out.desc = fi_mr_desc(out.lease->mr.get());
+      return CWY_OK;
+    }
+    if (!small) return cannot_register(ep, length, error);
   }
-  if (!unregistered) return true;
-  int error = 0;
-  out.lease = take_lease(ep->domain, data, length, error);
-  if (out.lease == nullptr) return false;
-  out.desc = fi_mr_desc(out.lease->mr.get());
-  return true;
+  out.bounce = take_bounce(ep);
+  if (out.bounce == nullptr) return CWY_RETRY;
+  out.data = out.bounce->data;
+  out.desc = out.bounce->desc;
+  ++ep->counters.copied;
+  return CWY_OK;
 }
 
 cwy_status may_post(const Link& link) {
@@ -114,7 +128,8 @@ cwy_status post_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t r
     copy = false;
   } else {
     if (copy && length > ep->frame_max) return CWY_ERR_UNSUPPORTED;
-    if (!prepare(ep, local.data, lmem, length, copy, local)) return CWY_RETRY;
+    status = prepare(ep, local.data, lmem, length, copy, false, local);
+    if (status != CWY_OK) return status;
     if (local.bounce != nullptr) std::memcpy(local.data, src, length);
   }
   return post_write(link, local, length, raddr, rkey, how, op);
@@ -151,7 +166,8 @@ cwy_status long_write(Link& link, const void* src, cwyc_mem* lmem, size_t length
   cwyc_ep* ep = link.ep;
   const bool copy = (flags & CWYC_SRC_VOLATILE) != 0 && length <= ep->frame_max;
   Local local{const_cast<void*>(src)};
-  if (!prepare(ep, local.data, lmem, length, copy, local)) return CWY_RETRY;
+  const cwy_status ready = prepare(ep, local.data, lmem, length, copy, false, local);
+  if (ready != CWY_OK) return ready;
   if (local.bounce != nullptr) std::memcpy(local.data, src, length);
   const bool free_now = local.bounce != nullptr;
   const Write how{0, Work::put, static_cast<uint8_t>(free_now ? 0 : CWYC_DONE_LOCAL)};
@@ -167,10 +183,11 @@ cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_
   cwyc_ep* ep = conn->ep;
   const Pass pass(ep->domain->gate);
   Link& link = link_of(conn);
-  const cwy_status status = may_post(link);
+  cwy_status status = may_post(link);
   if (status != CWY_OK) return status;
   Local local{dst};
-  if (!prepare(ep, dst, lmem, length, false, local)) return CWY_RETRY;
+  status = prepare(ep, dst, lmem, length, false, true, local);
+  if (status != CWY_OK) return status;
   Ticket* ticket = take_ticket(ep);
   if (ticket == nullptr) {
     let_go(ep, local);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <atomic>
@@ -536,6 +537,55 @@ void local_registration() {
   }
 }
 
+// Bytes that may be read only, as a program's constants are.
+class Constants {
+ public:
+  Constants(size_t length, uint64_t key)
+      : length_(length),
+        at_(mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (at_ == MAP_FAILED) throw Error(CWY_ERR_NOMEM, "mmap of {} bytes", length);
+    fill_pattern(static_cast<uint8_t*>(at_), length, key);
+    mprotect(at_, length, PROT_READ);
+  }
+  ~Constants() { munmap(at_, length_); }
+  Constants(const Constants&) = delete;
+  Constants& operator=(const Constants&) = delete;
+  const uint8_t* data() const { return static_cast<const uint8_t*>(at_); }
+
+ private:
+  size_t length_;
+  void* at_;
+};
+
+// Catches conduits that register sources as if they were to be written to, and then refuse for ever
+// or end: around every size at which sources stop being copied.
+void constants_as_sources() {
+  Session s;
+  uint64_t key = 1;
+  for (const size_t length : {100, 6'000, 12'000, 100'000, 1'000'000}) {
+    const Area a{128, std::min<uint64_t>(length, s.ep().attr().rma_max), ++key};
+    const Constants source(a.length, a.key);
+    s.call(clear_area, a);
+    s.conn().put(source.data(), s.remote().base() + a.offset, s.remote(), a.length);
+    expect_area(s, a);
+    if (s.ops().am_long == nullptr || a.length > s.ep().attr().am_long_max) continue;
+    s.call(clear_area, a);
+    Op& op = s.pool().am("am_long from constants");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().am_long(s.raw(), 1, nullptr, 0, source.data(), nullptr, a.length,
+                                   s.remote().base() + a.offset, s.remote().get(), 0, raw);
+          });
+        },
+        "am_long");
+    ASSERT_GE(status, 0) << status_name(status);
+    if (status == CWY_INPROGRESS) s.ep().finish(op, "am_long from constants");
+    s.ep().until([&] { return s.call(judge_area, a).data_at == a.length; },
+                 "the payload of a long");
+  }
+}
+
 // Catches addresses outside the registered memory that are accessed all the same.
 void outside_is_refused() {
   Session s;
@@ -570,6 +620,7 @@ const Cases cases{
     {"Rma", "direct_aliases", kDirect | kMemory, direct_aliases},
     {"Rma", "registered_client_memory", kRegister | kPut | kGet, registered_memory},
     {"Rma", "local_registration", kRegister | kPut | kGet, local_registration},
+    {"Rma", "constants_as_sources", kPut | kMemory, constants_as_sources},
     {"Rma", "outside_is_refused", kPut | kMemory, outside_is_refused},
 };
 
