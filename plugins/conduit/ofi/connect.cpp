@@ -122,7 +122,7 @@ void purge(cwyc_conn* conn) {
   const Pass pass(conn->ep->domain->gate);
   if (conn->priv == nullptr) return;
   Link& link = link_of(conn);
-  if (link.purged && link.pending == nullptr) return;
+  // Whatever the link was before: a newer epoch may have made it `purged` without ending anything.
   link.purged = true;
   if (link.state == LinkState::connecting) --link.ep->connecting;
   link.state = LinkState::failed;

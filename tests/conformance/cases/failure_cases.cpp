@@ -322,6 +322,22 @@ void replacement_with_a_new_epoch() {
   s.side().conn.reset();
 }
 
+// Catches a purge that does nothing where the conduit has heard of the replacement itself: whoever
+// holds the old connection must still be told.
+void purge_after_a_newer_epoch() {
+  Session s;
+  Partner next(world().next_epoch++);
+  const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
+  next.start(meet_here, Introduction{s.side().card});
+  {
+    const Connection fresh(s.ep(), card, false);
+    next.finish<Nothing>([&] { s.ep().step(); });
+    bury(s);
+  }
+  s.partner().kill();
+  s.side().conn.reset();
+}
+
 Nothing send_some(Side& side, const uint32_t& n) {
   for (uint32_t i = 0; i < n; ++i) {
     if (side.conn->ops().am_short(side.conn->get(), i, nullptr, 0, 0) < 0) break;
@@ -375,6 +391,7 @@ const Cases cases{
     {"Failure", "death_is_reported_unasked", kPeerFailure | kProcess, death_is_reported_unasked},
     {"Failure", "check_notices_death", kCheck | kProcess, check_notices_death},
     {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
+    {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
 };
 
