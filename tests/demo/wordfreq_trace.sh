@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs wordfreq over the conduit trace and compares what the ranks recorded of each other.
 # Would catch: messages that are not recorded, or twice; a file that a rank does not leave behind
-# when it exits, or that the reader cannot read; a trace that changes the results.
+# when it exits, or that the reader cannot read; a trace that changes the results; two that share a file.
 # usage: wordfreq_trace.sh CAUSEWAY WORDFREQ FILE TRACE_CONFIG
 set -euo pipefail
 causeway=$1 wordfreq=$2 file=$3 config=$4
@@ -30,6 +30,22 @@ awk '
     if (rma == 0) { print "no put or get was recorded"; bad = 1 }
     exit bad
   }' "$work/lines"
+
+# Two conduits, one file: the second would cut what the first has mapped.
+cat >"$work/two.yaml" <<END
+conduits:
+  first: {plugin: trace, options: {over: shm, file: $work/u.%r}}
+  second: {plugin: trace, options: {over: shm, file: $work/u.%r}}
+peers:
+  - {match: {locality: self}, use: [self]}
+  - {use: [first], operations: {put: second}}
+END
+if timeout 60 "$causeway" run -n 2 --config "$work/two.yaml" -- "$wordfreq" "$file" --top 0 \
+  >/dev/null 2>"$work/why"; then
+  echo "two conduits record in one file"
+  exit 1
+fi
+grep -q 'belongs to another conduit of this plugin' "$work/why"
 
 # Damage is reported, not believed.
 head -c 5000 "$work/t.0" >"$work/cut"

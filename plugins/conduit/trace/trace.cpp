@@ -46,7 +46,6 @@ struct TraceFront : wrapping::Front {
   using Front::Front;
   std::string path;
   uint64_t bytes = 0;
-  std::mutex mutex;  // opening
   std::unique_ptr<Recorder> owner;
   // Release by whoever opened the file, acquire by whoever records. NULL: nothing is recorded yet.
   std::atomic<Recorder*> recorder{nullptr};
@@ -283,9 +282,16 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
 // The file is made by the first rank that has something to record, and not by those that only ask
 // what could be reached.
 cwy_status open_file(TraceFront& front, cwy_err* err) {
+  static std::mutex opening;  // of any front: each looks at the others' files
   if (front.recorder.load(std::memory_order_acquire) != nullptr) return CWY_OK;
-  const std::lock_guard lock(front.mutex);
+  const std::lock_guard lock(opening);
   if (front.owner) return CWY_OK;
+  for (const auto& other : Fronts::all()) {
+    if (other->owner && other->path == front.path)
+      return report(err, CWY_ERR_INVALID,
+                    "trace: %s belongs to another conduit of this plugin; give each a file",
+                    front.path.c_str());
+  }
   std::string why;
   front.owner = Recorder::open(front.path, front.bytes, *services, front.plugin(), why);
   if (!front.owner) return report(err, CWY_ERR_INVALID, "trace: %s", why.c_str());
@@ -376,11 +382,6 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
     auto front = std::make_unique<TraceFront>(wrapped);
     front->path = expanded(file);
     front->bytes = bytes;
-    for (const auto& other : Fronts::all())
-      if (other->path == front->path && Fronts::of(opts) != other.get() && other->owner)
-        return report(err, CWY_ERR_INVALID,
-                      "trace: %s belongs to another conduit of this plugin; give each a file",
-                      front->path.c_str());
     replace_entries(*front, direct != 0);
     Fronts::keep(opts, std::move(front), out);
     return CWY_OK;
