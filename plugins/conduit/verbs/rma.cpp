@@ -127,7 +127,8 @@ cwy_status prepare(cwyc_ep* ep, const void* data, const cwyc_mem* lmem, size_t l
       out.lkey = out.lease->mr->lkey;
       return CWY_OK;
     }
-    if (length > ep->bounce_bytes) return cannot_register(ep, length);
+    // The frame of a long stands behind its payload.
+    if (aligned(length) + frame_overhead > ep->bounce_bytes) return cannot_register(ep, length);
   }
   out.bounce = take_bounce(ep);
   if (out.bounce == nullptr) return CWY_RETRY;
