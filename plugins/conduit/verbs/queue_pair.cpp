@@ -69,6 +69,16 @@ uint32_t count_read(const Link& link) {
                                std::count_if(ep->backlog.begin(), ep->backlog.end(), is_of_link));
 }
 
+// What a queue pair flushed without a ticket says its number only, and the next one may get that.
+// Those of the batch become completions in order, which are nobody's.
+void forget_unsignaled(cwyc_ep* ep, uint32_t number) {
+  const auto is_old = [number](const ibv_wc& wc) { return wc.wr_id == 0 && wc.qp_num == number; };
+  std::erase_if(ep->backlog, is_old);
+  for (uint32_t i = ep->batch_head; i < ep->batch_tail; ++i) {
+    if (is_old(ep->batch[i])) ep->batch[i].status = IBV_WC_SUCCESS;
+  }
+}
+
 }  // namespace
 
 int probe_queue_pair(cwyc_domain* d) {
@@ -217,6 +227,7 @@ void end_queue_pair(Link& link) {
   const uint64_t end = services->now() + end_limit_ns;
   stash_completions(link.ep);
   while (count_read(link) < link.in_flight && services->now() < end) stash_completions(link.ep);
+  forget_unsignaled(link.ep, link.qp->qp_num);
   link.qp.reset();
 }
 
