@@ -223,8 +223,9 @@ void end_queue_pair(Link& link) {
   stop_queue_pair(link);
   // The device flushes what it has. What completed must be read before the queue pair goes, since
   // some devices sweep their completions away with it, receive buffers of the shared queue among
-  // them. The limit is for a device that is stuck; it lets go of buffers with the queue pair.
-  const uint64_t end = services->now() + end_limit_ns;
+  // them. The limit is for a device that is stuck; it lets go of buffers with the queue pair. One
+  // that is known to have failed is not waited for, since that would be once per peer.
+  const uint64_t end = services->now() + (link.ep->domain->failed ? 0 : end_limit_ns);
   stash_completions(link.ep);
   while (count_read(link) < link.in_flight && services->now() < end) stash_completions(link.ep);
   forget_unsignaled(link.ep, link.qp->qp_num);
