@@ -24,6 +24,8 @@ uint32_t look_at_processes(cwyc_ep* ep) {
   uint32_t events = 0;
   for (const auto& link : ep->links) {
     if (link == nullptr || link->pidfd < 0 || !has_ended(link->pidfd)) continue;
+    // Its good-bye may be among what has not been read; by the next look that has been.
+    if (!std::exchange(link->ended, true)) continue;
     lose_link(*link, "its process has ended");
     ++events;
   }

@@ -145,6 +145,7 @@ struct Link {
   uint64_t hello_gap = 0;
   bool active = false;  // this side asked for it
   bool local_closed = false, remote_closed = false;
+  bool ended = false;  // its process has, when last looked at
   bool lost = false, reported = false;
   bool bye_due = false, bye_sent = false, ready_due = false, on_todo = false;
   bool probing = false;  // a probe is under way
