@@ -109,12 +109,12 @@ void disconnect(cwyc_conn* conn) {
   conn->priv = nullptr;
   link.conn = nullptr;
   link.local_closed = true;
-  if (link.purged || link.lost) {
+  if (link.purged) {
     destroy_link(&link);
     return;
   }
-  // What the peer may still send is received until it says good-bye as well.
-  link.bye_due = true;
+  // What the peer may still send, or has sent before the link was lost, is received.
+  link.bye_due = !link.lost;
   want_attention(&link);
 }
 

@@ -21,6 +21,22 @@ void tell_death(Link& link) {
   services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_FAILED, link.why);
 }
 
+// Whether what the peer sent before the link was lost may lie in a queue yet. The end of a
+// connection, or that it takes nothing more, shows before what came over it has been read.
+bool may_be_unread(const Link& link) {
+  const cwyc_ep* ep = link.ep;
+  return link.lost &&
+         (ep->emptied == link.lost_at || ep->batch_head != ep->batch_tail || !ep->deferred.empty());
+}
+
+// Everything has been read: did the peer say good-bye?
+void judge_loss(Link& link) {
+  link.suspected = true;
+  if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
+  if (!link.reported)
+    services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, link.why);
+}
+
 }  // namespace
 
 Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce) {
@@ -105,7 +121,7 @@ void want_attention(Link* link) {
 bool is_finished(const Link& link) {
   if (link.conn != nullptr || link.connect_op != nullptr) return false;
   if (link.purged) return true;
-  if (link.state == LinkState::failed) return true;
+  if (link.state == LinkState::failed) return !may_be_unread(link);
   return link.local_closed && link.remote_closed && link.bye_sent && link.pending == nullptr;
 }
 
@@ -146,6 +162,7 @@ void finish_connect(Link& link, cwy_status status) {
 void lose_link(Link& link, const char* why) {
   if (link.lost) return;
   link.lost = true;
+  link.lost_at = link.ep->emptied;
   link.why = why;
   const bool was_connecting = link.state == LinkState::connecting;
   if (was_connecting) {
@@ -154,9 +171,6 @@ void lose_link(Link& link, const char* why) {
   }
   link.state = LinkState::failed;
   link.deadline = services->now() + grace_ns;
-  if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
-  if (!link.reported)
-    services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, why);
   want_attention(&link);
 }
 
@@ -196,8 +210,8 @@ uint32_t push_todo(cwyc_ep* ep) {
     if (link.state == LinkState::up && !link.purged) tell_credit(link);
     if (link.state == LinkState::up && link.bye_due && !link.welcome_due)
       link.bye_due = !send_control(ep, link, FrameKind::bye, nullptr, 0);
-    if (link.lost && !link.reported && link.state == LinkState::failed &&
-        services->now() > link.deadline) {
+    if (link.lost && !link.suspected && !may_be_unread(link)) judge_loss(link);
+    if (link.suspected && !link.reported && services->now() > link.deadline) {
       ++events;
       tell_death(link);
     }
@@ -208,7 +222,7 @@ uint32_t push_todo(cwyc_ep* ep) {
     }
     const bool again = link.state == LinkState::connecting || !link.parked.empty() ||
                        link.hello_due || link.welcome_due || link.bye_due ||
-                       (link.lost && !link.reported);
+                       (link.lost && (!link.reported || link.conn == nullptr));
     if (again) want_attention(&link);
   }
   return events;

@@ -149,7 +149,8 @@ struct Link {
   uint64_t deadline = 0;  // of the connecting, or when a lost peer counts as dead
   bool active = false;    // this side asked for it
   bool local_closed = false, remote_closed = false;
-  bool lost = false, reported = false;
+  bool lost = false, suspected = false, reported = false;
+  uint64_t lost_at = 0;  // ep->emptied then
   bool hello_due = false, welcome_due = false, bye_due = false, bye_sent = false;
   bool on_todo = false;
   std::deque<Parked> parked;          // in practice empty
@@ -247,6 +248,7 @@ struct cwyc_ep {
   static constexpr uint32_t batch_size = 32;
   fi_cq_data_entry batch[batch_size] = {};
   uint32_t batch_head = 0, batch_tail = 0;
+  uint64_t emptied = 0;       // how often the queue was read to its end
   uint32_t since_events = 0;  // polls since the event queue was read
   causeway::ofi::Counters counters;
 };

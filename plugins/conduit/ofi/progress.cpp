@@ -73,13 +73,14 @@ bool refill(cwyc_ep* ep, uint32_t& events, bool& more) {
     events += on_error(ep);
     return true;
   }
+  more = got == cwyc_ep::batch_size;
+  if (!more) ++ep->emptied;
   if (got <= 0) {
     fetch_expected(ep);
     return false;
   }
   ep->batch_head = 0;
   ep->batch_tail = static_cast<uint32_t>(got);
-  more = got == cwyc_ep::batch_size;
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -204,6 +205,40 @@ void peer_sends_after_disconnect() {
   s.ep().until([&] { return blackboard().slot[6].load() >= 50; }, "messages after meeting again");
 }
 
+// As many messages as leave at once, and then the end, in order and without waiting for anything.
+Nothing send_and_leave(Side& side, const uint64_t& most) {
+  uint64_t sent = 0;
+  while (sent < most && side.conn->ops().am_short(side.conn->get(), sent, nullptr, 0, 0) == CWY_OK)
+    ++sent;
+  blackboard().slot[9].store(sent);
+  side.close();
+  return {};
+}
+
+// Catches a peer's end in order that is taken for its death, or that overtakes what it sent: this
+// side reads one message at a time, and is behind when the end comes.
+void leaves_in_order_behind_messages() {
+  Session s({.memory = 0});
+  PluginHost::take_peer_reports();
+  uint64_t arrived = 0;
+  s.ep().on_request = [&](const Message&) { ++arrived; };
+  s.conn().send(0, nullptr, 0);  // both sides are in touch
+  s.start(send_and_leave, uint64_t{120});
+  const auto read_one = [&] {
+    s.ep().progress(1);
+    usleep(2000);
+  };
+  s.partner().finish<Nothing>(read_one);
+  const uint64_t sent = blackboard().slot[9].load();
+  const Deadline deadline("the messages of a peer that has left");
+  for (; arrived < sent; deadline.check()) read_one();
+  const uint64_t end = now_ns() + 600'000'000;
+  while (now_ns() < end) s.ep().step();
+  EXPECT_EQ(arrived, sent);
+  for (const PeerReport& report : PluginHost::take_peer_reports())
+    ADD_FAILURE() << "the peer closed its endpoint in order and is reported: " << report.why;
+}
+
 // ---- waiting for something other than a message ----------------------------------------------
 
 // Catches completions that do not end a sleep: gets are posted and only slept for.
@@ -292,6 +327,8 @@ const Cases cases{
     {"Failure", "killed_while_we_wait", kPeerFailure | kProcess, killed_while_we_wait},
     {"Stage", "purge_while_connecting", kShort | kProcess, purge_while_connecting},
     {"Stage", "peer_sends_after_disconnect", kShort | kProcess, peer_sends_after_disconnect},
+    {"Stage", "leaves_in_order_behind_messages", kShort | kPeerFailure | kProcess,
+     leaves_in_order_behind_messages},
     {"Stage", "memory_through_a_later_endpoint", kPut | kGet | kMemory | kProcess,
      memory_through_a_later_endpoint},
     {"Wait", "completions_end_the_sleep", kWaitFd | kGet | kMemory | kProcess,
