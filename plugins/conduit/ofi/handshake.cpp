@@ -171,6 +171,9 @@ cwy_status begin_connect(Link& link, const Address& to, cwy_err* err) {
     link.endpoint = ep->datagram.get();
     provide_buffers(link);
     link.hello_due = !send_hello(link, FrameKind::hello);
+    if (link.lost)
+      return report(err, CWY_ERR_UNREACHABLE, "rank %u cannot be spoken to: %s", link.peer.rank,
+                    link.why);
     want_attention(&link);
     return CWY_INPROGRESS;
   }
