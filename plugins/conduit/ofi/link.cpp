@@ -130,7 +130,10 @@ void destroy_link(Link* link) {
   abandon_pending(*link);
   if (link->state == LinkState::connecting) --ep->connecting;
   link->own.reset();  // the provider lets go of its buffers
-  for (ReceiveBuffer* buffer : link->queue) buffer->owner = nullptr;
+  // One that the provider gave back when the link was purged may be another link's by now.
+  for (ReceiveBuffer* buffer : link->queue) {
+    if (buffer->owner == link) buffer->owner = nullptr;
+  }
   unwant_buffers(ep, link);
   if (link->address != FI_ADDR_UNSPEC && ep->av != nullptr) {
     // Other links to the same endpoint may share the address.
