@@ -122,12 +122,14 @@ Link* link_of_event(cwyc_ep* ep, fid_t fid) {
   return nullptr;
 }
 
-void on_event_error(cwyc_ep* ep) {
+// False: there is none after all; the next pass asks again.
+bool on_event_error(cwyc_ep* ep) {
   fi_eq_err_entry error{};
-  if (fi_eq_readerr(ep->eq.get(), &error, 0) < 0) return;
+  if (fi_eq_readerr(ep->eq.get(), &error, 0) <= 0) return false;
   ++ep->counters.errors;
   Link* link = link_of_event(ep, error.fid);
   if (link != nullptr) lose_link(*link, fi_strerror(error.err));
+  return true;
 }
 
 }  // namespace
@@ -204,7 +206,7 @@ uint32_t connection_events(cwyc_ep* ep) {
     uint32_t event = 0;
     const ssize_t got = fi_eq_read(ep->eq.get(), &event, buffer, sizeof buffer, 0);
     if (got == -FI_EAVAIL) {
-      on_event_error(ep);
+      if (!on_event_error(ep)) return events;
       continue;
     }
     if (got < static_cast<ssize_t>(sizeof(fi_eq_cm_entry))) return events;

@@ -9,9 +9,7 @@ namespace {
 constexpr uint32_t events_every = 64;
 
 // An entry that ended in error. Its ticket says whose it was.
-uint32_t on_error(cwyc_ep* ep) {
-  fi_cq_err_entry error{};
-  if (fi_cq_readerr(ep->cq.get(), &error, 0) < 0) return 0;
+uint32_t on_error(cwyc_ep* ep, const fi_cq_err_entry& error) {
   auto* ticket = static_cast<Ticket*>(error.op_context);
   if (ticket == nullptr) return 0;
   if (ticket->work == Work::receive) {
@@ -70,7 +68,10 @@ void fetch_expected(cwyc_ep* ep) {
 bool refill(cwyc_ep* ep, uint32_t& events, bool& more) {
   const ssize_t got = fi_cq_read(ep->cq.get(), ep->batch, cwyc_ep::batch_size);
   if (got == -FI_EAVAIL) {
-    events += on_error(ep);
+    fi_cq_err_entry error{};
+    // A queue that announces an error and does not give it out is asked again by the next pass.
+    if (fi_cq_readerr(ep->cq.get(), &error, 0) <= 0) return false;
+    events += on_error(ep, error);
     return true;
   }
   more = got == cwyc_ep::batch_size;
