@@ -145,6 +145,7 @@ cwy_status send_frame(Link& link, Frame& f, const void* payload, cwyc_mem* lmem,
   int error = 0;
   Lease* lease = take_lease(ep->domain, payload, carried, false, error);
   if (lease == nullptr) return send_copied(link, f, payload, carried);
+  if (lease->copy != nullptr) payload = lease->copy.get();
   return send_gathered(link, f, payload, carried, fi_mr_desc(lease->mr.get()), lease, op);
 }
 

@@ -13,7 +13,7 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
 int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t access,
                     uint32_t kind_class, int32_t device, Fid<fid_mr>& out);
 // A registration of [base, base+length) for a local operation, `write`: one that stores its result
-// there; NULL with `error` set.
+// there, others may be given a copy; NULL with `error` set.
 Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool write, int& error);
 void give_back_lease(cwyc_domain* domain, Lease* lease);
 

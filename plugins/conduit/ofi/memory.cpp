@@ -79,24 +79,31 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool wri
     }
   }
   auto lease = std::make_unique<Lease>();
-  const auto attempt = [&](uint64_t access) {
-    return register_memory(domain, const_cast<void*>(base), length, access, CWY_MEM_HOST, -1,
+  const auto attempt = [&](const void* from, uint64_t access) {
+    return register_memory(domain, const_cast<void*>(from), length, access, CWY_MEM_HOST, -1,
                            lease->mr);
   };
-  error = attempt(local_access);
-  if (error != 0 && !write) {  // constants
-    lease->writable = false;
-    error = attempt(source_access);
+  lease->base = begin;
+  error = attempt(base, local_access);
+  lease->writable = error == 0;
+  if (error != 0 && !write) error = attempt(base, source_access);  // constants
+  // `verbs` has the adapter write to whatever is registered, and constants do not allow that.
+  if (error != 0 && !write) lease->copy.reset(new (std::nothrow) char[length]);
+  if (lease->copy != nullptr) {
+    std::memcpy(lease->copy.get(), base, length);
+    lease->base = reinterpret_cast<uint64_t>(lease->copy.get());
+    error = attempt(lease->copy.get(), local_access);
   }
   if (error != 0) return nullptr;
-  lease->base = begin;
   lease->length = length;
   lease->users = 1;
-  return domain->leases.emplace(begin, std::move(lease))->second.get();
+  const uint64_t key = lease->base;
+  return domain->leases.emplace(key, std::move(lease))->second.get();
 }
 
 void give_back_lease(cwyc_domain* domain, Lease* lease) {
-  if (--lease->users != 0 || domain->options.registration_cache == RegistrationCache::keep) return;
+  const bool kept = domain->options.registration_cache == RegistrationCache::keep;
+  if (--lease->users != 0 || (kept && lease->copy == nullptr)) return;
   const auto [first, last] = domain->leases.equal_range(lease->base);
   for (auto at = first; at != last; ++at) {
     if (at->second.get() != lease) continue;

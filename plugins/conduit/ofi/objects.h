@@ -107,8 +107,10 @@ class Slabs {
   size_t bytes_ = 0;
 };
 
-// A registration of a local buffer that the core did not register.
+// A registration of a local buffer that the core did not register; or of its copy, where the buffer
+// cannot be registered.
 struct Lease {
+  std::unique_ptr<char[]> copy;  // before `mr`: outlives it
   Fid<fid_mr> mr;
   uint64_t base = 0, length = 0;
   uint32_t users = 0;

@@ -46,6 +46,7 @@ cwy_status prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool 
     int error = 0;
     out.lease = take_lease(ep->domain, data, length, write, error);
     if (out.lease != nullptr) {
+      if (out.lease->copy != nullptr) out.data = out.lease->copy.get();
       out.desc = fi_mr_desc(out.lease->mr.get());
       return CWY_OK;
     }
