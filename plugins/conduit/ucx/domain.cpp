@@ -45,16 +45,11 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
   return all.substr(at, all.find('\n', at) - at);
 }
 
-// UCX keeps settings of transports until it opens them, and knows them there without the
-// transport's prefix that the environment gives them: with it they are taken and have no effect.
-cwy_status modify(ucp_config_t* config, std::string name, const std::string& value, cwy_err* err) {
+cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
+                  cwy_err* err) {
   forget_complaint();
-  constexpr std::string_view kTransport = "TCP_", kManager = "TCP_CM_";
-  const auto begins_with = [&name](std::string_view p) {
-    return name.compare(0, p.size(), p) == 0;
-  };
-  if (begins_with(kTransport) && !begins_with(kManager)) name.erase(0, kTransport.size());
-  const ucs_status_t status = ucp_config_modify(config, name.c_str(), value.c_str());
+  const ucs_status_t status =
+      ucp_config_modify(config, known_to_transports(name).c_str(), value.c_str());
   if (status == UCS_OK) return CWY_OK;
   return report(err, CWY_ERR_INVALID, "UCX does not take %s=%s: %s; see 'ucx_info -cf'",
                 name.c_str(), value.c_str(), explain(status).c_str());

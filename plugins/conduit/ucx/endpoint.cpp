@@ -12,6 +12,18 @@
 namespace causeway::ucx {
 namespace {
 
+// UCX takes names that it does not know, in case a transport does, and complains when none did.
+// What the conduit sets for transports that are not there is nobody's mistake.
+void tell_unused(const Options& options) {
+  const std::string unused = unused_settings();
+  for (const auto& [name, value] : options.settings) {
+    if (unused.find(known_to_transports(name) + "=" + value) == std::string::npos) continue;
+    log(CWY_LOG_WARN,
+        "option 'settings': no part of UCX that is in use knows %s=%s; see 'ucx_info -cf'",
+        name.c_str(), value.c_str());
+  }
+}
+
 cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
   ucp_worker_params_t params{};
   params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE | UCP_WORKER_PARAM_FIELD_AM_ALIGNMENT;
@@ -19,7 +31,10 @@ cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
   params.am_alignment = payload_alignment;
   forget_complaint();
   const ucs_status_t status = ucp_worker_create(ep->domain->context, &params, &ep->worker);
-  if (status == UCS_OK) return CWY_OK;
+  if (status == UCS_OK) {
+    tell_unused(ep->domain->options);
+    return CWY_OK;
+  }
   ep->worker = nullptr;
   return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot make a worker: %s",
                 explain(status).c_str());

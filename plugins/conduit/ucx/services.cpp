@@ -21,7 +21,7 @@ void log(cwy_log_level level, const char* format, ...) {
 
 namespace {
 
-thread_local char last_complaint[400];
+thread_local char last_complaint[400], unused[400];
 
 // Called by any thread that is inside UCX.
 ucs_log_func_rc_t hear(const char*, unsigned, const char*, ucs_log_level_t level,
@@ -34,6 +34,7 @@ ucs_log_func_rc_t hear(const char*, unsigned, const char*, ucs_log_level_t level
   for (char* c = text; *c != '\0'; ++c)
     if (*c == '\n') *c = ' ';
   if (level <= UCS_LOG_LEVEL_ERROR) std::memcpy(last_complaint, text, sizeof text);
+  if (std::strncmp(text, "invalid configuration", 21) == 0) std::memcpy(unused, text, sizeof text);
   services->log("ucx",
                 level == UCS_LOG_LEVEL_FATAL  ? CWY_LOG_ERROR
                 : level <= UCS_LOG_LEVEL_WARN ? CWY_LOG_INFO
@@ -52,7 +53,10 @@ void return_ucx_log() {
 }
 
 void forget_complaint() {
-  last_complaint[0] = '\0';
+  last_complaint[0] = unused[0] = '\0';
+}
+std::string unused_settings() {
+  return unused;
 }
 std::string complaint() {
   return last_complaint;

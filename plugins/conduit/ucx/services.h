@@ -22,6 +22,8 @@ void return_ucx_log();
 // Forgets what this thread's calls made UCX say, respectively returns the last complaint since.
 void forget_complaint();
 std::string complaint();
+// Settings that this thread's calls since left unused, in UCX's words; "" when all were used.
+std::string unused_settings();
 // "what UCX answered (what it said)"
 std::string explain(ucs_status_t status);
 
