@@ -8,11 +8,11 @@
 // endpoint. Status: 0 every close came back, 1 one ended its process, 2 the provider cannot be
 // used, 77 it is not here. With `known` that end is expected, and its absence is status 1.
 #include <sched.h>
-#include <sys/wait.h>
 
 #include <chrono>
 
 #include "ofi_side.h"
+#include "two_processes.h"
 
 namespace {
 
@@ -98,20 +98,8 @@ void close_unread(const std::string& provider, int socket) {
 
 // Status as of the program.
 int round(const std::string& provider) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) give_up(2, "socketpair");
-  pid_t children[2];
-  for (int i = 0; i < 2; ++i) {
-    std::fflush(stdout);
-    children[i] = fork();
-    if (children[i] != 0) continue;
-    close(sockets[1 - i]);
-    (i == 0 ? send : close_unread)(provider, sockets[i]);
-  }
-  close(sockets[0]);
-  close(sockets[1]);
-  int ended[2] = {};
-  for (int i = 0; i < 2; ++i) waitpid(children[i], &ended[i], 0);
+  const auto ended = libraries::in_two_processes(
+      [&](size_t i, int socket) { (i == 0 ? send : close_unread)(provider, socket); });
   if (WIFSIGNALED(ended[1])) {
     std::printf("%s: killed by signal %d inside fi_close with %d messages unread\n",
                 provider.c_str(), WTERMSIG(ended[1]), kUnread);

@@ -13,8 +13,6 @@
 // With `known` the fault is expected, and its absence is status 1.
 #include <poll.h>
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <ucp/api/ucp.h>
 
 #include <chrono>
@@ -24,6 +22,7 @@
 #include <vector>
 
 #include "answer.h"
+#include "two_processes.h"
 
 namespace {
 
@@ -189,25 +188,14 @@ using Role = void (*)(Side&);
 
 // Status as of the program.
 int run(const std::string& transports, Role first, Role second) {
-  int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) != 0) give_up(2, "socketpair");
-  pid_t children[2];
-  for (int i = 0; i < 2; ++i) {
-    std::fflush(stdout);
-    children[i] = fork();
-    if (children[i] != 0) continue;
-    close(sockets[1 - i]);
+  const auto both = libraries::in_two_processes([&](size_t i, int socket) {
     static Side side;
-    side.socket = sockets[i];
+    side.socket = socket;
     open(side, transports);
     (i == 0 ? first : second)(side);
-  }
-  close(sockets[0]);
-  close(sockets[1]);
+  });
   int worst = 0;
-  for (const pid_t child : children) {
-    int ended = 0;
-    waitpid(child, &ended, 0);
+  for (const int ended : both) {
     if (WIFSIGNALED(ended)) {
       std::printf("%s: killed by signal %d\n", transports.c_str(), WTERMSIG(ended));
       return 1;
