@@ -70,6 +70,11 @@ __attribute__((cold, noinline)) gaspi_return_t no_such_notes(const char* call,
   if (s == nullptr) {
     return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", segment));
   }
+  if (num == 1) {
+    return refuse(GASPI_ERR_INV_NOTIF_ID, call,
+                  fmt::format("notification {} does not exist; there are {}", first,
+                              s->slot_count));
+  }
   return refuse(GASPI_ERR_INV_NOTIF_ID, call,
                 fmt::format("[{}, {}) leaves the {} notifications of segment {}", first,
                             first + num, s->slot_count, segment));
@@ -126,8 +131,7 @@ inline gaspi_return_t require_local_note(const World& w, const char* call, unsig
                                          uint32_t id, uint64_t& slot) {
   slot = find_local_note(w, segment, id);
   if (__builtin_expect(slot != 0, 1)) return GASPI_SUCCESS;
-  const LocalSegment* const l = w.segments[segment].load(std::memory_order_acquire);
-  return wrong_note(call, segment, w.rank, id, l != nullptr ? l->slot_count : 0, 1);
+  return no_such_notes(call, w.segments[segment].load(std::memory_order_acquire), segment, id, 1);
 }
 
 // A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, then
@@ -446,17 +450,16 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
   constexpr const char* kCall = "gaspi_notify_reset()";
   const World* const w = world();
   if (__builtin_expect(w == nullptr, 0)) return not_begun(kCall);
-  const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
-  if (__builtin_expect(s == nullptr || notification_id >= s->slot_count, 0)) {
-    return no_such_notes(kCall, s, segment_id, notification_id, 1);
-  }
+  uint64_t slot = 0;
+  const gaspi_return_t found = require_local_note(*w, kCall, segment_id, notification_id, slot);
+  if (__builtin_expect(found != GASPI_SUCCESS, 0)) return found;
   if (__builtin_expect(old_notification_val == nullptr, 0)) {
     return is_null(kCall, "old_notification_val");
   }
   // acq_rel: what the notification announces is read after it; what was read before stays before
   // the next one.
   *old_notification_val = static_cast<gaspi_notification_t>(
-      __atomic_exchange_n(s->slots + notification_id, 0, __ATOMIC_ACQ_REL));
+      __atomic_exchange_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_ACQ_REL));
   note_heard();
   return GASPI_SUCCESS;
 }

@@ -192,7 +192,7 @@ cwy_status send_with_receipts(World& world, uint32_t rank, int32_t (&args)[CWYC_
 cwy_status send_note(World& world, const Note& note, Request* request) {
   const FarSegment& s = *note.segment;
   if (s.notes_direct) {
-    store_note(note.segment->mapped_slot(note.id), note.value);
+    store_note(s.mapped_slot(note.id), note.value);
     return CWY_OK;
   }
   const uint64_t slot = s.slots + note.id * sizeof(uint64_t);
