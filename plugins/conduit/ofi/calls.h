@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "../common/links.h"
 #include "objects.h"
 
 namespace causeway::ofi {
@@ -18,10 +19,32 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool wri
 void give_back_lease(cwyc_domain* domain, Lease* lease);
 
 // ---- pools.cpp
-Ticket* take_ticket(cwyc_ep* ep);
-void give_back_ticket(cwyc_ep* ep, Ticket* ticket);
+bool add_tickets(cwyc_ep* ep);  // false: no memory
+// NULL: no memory.
+inline Ticket* take_ticket(cwyc_ep* ep) {
+  if (__builtin_expect(ep->free_tickets == nullptr, 0) && !add_tickets(ep)) return nullptr;
+  Ticket* const ticket = ep->free_tickets;
+  ep->free_tickets = ticket->next;
+  ticket->next = ticket->previous = nullptr;
+  ticket->op = nullptr;
+  ticket->bounce = nullptr;
+  ticket->lease = nullptr;
+  ticket->copy_to = nullptr;
+  ticket->read_behind = 0;
+  return ticket;
+}
 Bounce* take_bounce(cwyc_ep* ep);
-void give_back_bounce(cwyc_ep* ep, Bounce* bounce);
+inline void give_back_bounce(cwyc_ep* ep, Bounce* bounce) {
+  bounce->next = ep->free_bounces;
+  ep->free_bounces = bounce;
+}
+// With what it carries.
+inline void give_back_ticket(cwyc_ep* ep, Ticket* ticket) {
+  if (ticket->bounce != nullptr) give_back_bounce(ep, ticket->bounce);
+  if (__builtin_expect(ticket->lease != nullptr, 0)) give_back_lease(ep->domain, ticket->lease);
+  ticket->next = ep->free_tickets;
+  ep->free_tickets = ticket;
+}
 void want_buffers(cwyc_ep* ep, Link* link, uint32_t n);  // post so many more
 void unwant_buffers(cwyc_ep* ep, Link* link);            // those of a link that ends
 void repost(cwyc_ep* ep, ReceiveBuffer* buffer);
@@ -29,14 +52,13 @@ void post_wanted(cwyc_ep* ep);
 
 // ---- link.cpp
 Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce);
-Link* find_link(cwyc_ep* ep, uint32_t index);
+inline Link* find_link(cwyc_ep* ep, uint32_t index) {
+  return causeway::find_link(ep->links, index);
+}
 void destroy_link(Link* link);
 void want_attention(Link* link);
 // True when nothing more can come of it.
 bool is_finished(const Link& link);
-void attach_pending(Link& link, Ticket* ticket);
-void detach_pending(Ticket* ticket);
-void report_op(Ticket* ticket, uint32_t bits, cwy_status status);
 // Everything the core waits for ends with PEER_FAILED; tickets remain the provider's.
 void abandon_pending(Link& link);
 // The peer does not answer any more, or said good-bye without our leave.
@@ -55,7 +77,7 @@ bool send_hello(Link& link, FrameKind kind);
 
 // ---- am.cpp
 inline uint32_t cost_of(const cwyc_ep* ep, size_t length) {
-  return ep->unit == 0 ? 1 : static_cast<uint32_t>((length + ep->unit - 1) / ep->unit);
+  return ep->shared_buffers ? static_cast<uint32_t>((length + credit_unit - 1) / credit_unit) : 1;
 }
 // A frame without arguments from the endpoint to `address`. False: try again later.
 bool send_control(cwyc_ep* ep, Link& link, FrameKind kind, const void* payload, size_t length);
@@ -112,6 +134,11 @@ void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, si
 void am_cancel(cwyc_conn*, cwyc_am_slot*);
 
 uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
+// The next pass looks at links, reads and buffers that wait for something. Without it a pass costs
+// one comparison for all of them, and finds what nobody announced some passes later.
+inline void chores_due(cwyc_ep* ep) {
+  ep->chores_at = 0;
+}
 cwy_status wait_fd(cwyc_ep*, int*);
 cwy_status arm(cwyc_ep*);
 

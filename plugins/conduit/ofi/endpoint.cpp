@@ -50,11 +50,12 @@ void choose_sizes(cwyc_ep& ep) {
   const uint64_t automatic = d.path.local_mr ? std::clamp<uint64_t>(1024 / peers, 8, 32)
                                              : std::clamp<uint64_t>(4096 / peers, 16, 128);
   const uint64_t frames = d.options.credits != 0 ? d.options.credits : automatic;
-  ep.unit = d.path.multi_receive ? 1024 : 0;
+  ep.shared_buffers = d.path.multi_receive;
   // A buffer of many frames is given back when the next one may not fit.
   ep.buffer_bytes =
-      ep.unit != 0 ? std::max(d.options.multi_receive_bytes, 4 * ep.frame_max) : ep.frame_max;
-  const uint64_t least = ep.unit != 0 ? 4 * ((ep.frame_max + ep.unit - 1) / ep.unit) : 2;
+      ep.shared_buffers ? std::max(d.options.multi_receive_bytes, 4 * ep.frame_max) : ep.frame_max;
+  const uint64_t least =
+      ep.shared_buffers ? 4 * ((ep.frame_max + credit_unit - 1) / credit_unit) : 2;
   ep.window[request_lane] = ep.window[reply_lane] =
       static_cast<uint32_t>(std::min<uint64_t>(std::max(frames, least), UINT16_MAX));
   ep.in_flight_max = static_cast<uint32_t>(completion_queue / 2);
@@ -161,7 +162,7 @@ int open_datagram(cwyc_ep& ep) {
   if (error == 0) error = fi_ep_bind(endpoint, &ep.cq->fid, FI_TRANSMIT | FI_RECV);
   if (error == 0) error = fi_enable(endpoint);
   // After enabling: before it, `shm` has nowhere to keep the option and crashes.
-  if (error == 0 && ep.unit != 0) {
+  if (error == 0 && ep.shared_buffers) {
     size_t least = ep.frame_max;
     fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
   }
@@ -175,7 +176,7 @@ int open_passive(cwyc_ep& ep) {
     fid_ep* srx = nullptr;
     error = fi_srx_context(ep.domain->domain.get(), info->rx_attr, &srx, nullptr);
     ep.srx.reset(srx);
-    if (error == 0 && ep.unit != 0) {
+    if (error == 0 && ep.shared_buffers) {
       size_t least = ep.frame_max;
       fi_setopt(&srx->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
     }
@@ -262,7 +263,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     if (domain->eps.size() == 1 && domain->path.atomics && domain->can_put)
       find_atomics(domain, ep->datagram.get());
     // Hellos of peers that this side never heard of need a place before anything else does.
-    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->unit != 0 ? 2 : 64);
+    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->shared_buffers ? 2 : 64);
     *out = ep.release();
     return CWY_OK;
   });

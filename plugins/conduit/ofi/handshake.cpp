@@ -21,13 +21,19 @@ bool is_sound(const cwyc_ep* ep, const Hello& hello) {
          hello.rank < ep->params.max_peers;
 }
 
+// Connection events are looked for in every pass now.
+void begin_connecting(cwyc_ep* ep) {
+  ++ep->connecting;
+  chores_due(ep);
+}
+
 // Receive buffers for everything that the peer may have under way.
 void provide_buffers(Link& link) {
   cwyc_ep* ep = link.ep;
   if (link.buffers != 0) return;
-  if (ep->unit != 0) {
+  if (ep->shared_buffers) {
     // Buffers of many frames: enough of them that one can be drained while others fill.
-    const uint64_t bytes = uint64_t{ep->unit} * (ep->window[0] + ep->window[1]);
+    const uint64_t bytes = uint64_t{credit_unit} * (ep->window[0] + ep->window[1]);
     const uint64_t each = ep->buffer_bytes - ep->frame_max;  // the rest may stay empty
     want_buffers(ep, &link, static_cast<uint32_t>((bytes + each - 1) / each));
     return;
@@ -89,7 +95,7 @@ void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
     return reject(ep, info);
   Link* link = make_link(ep, peer, hello.nonce);
   if (link == nullptr) return reject(ep, info);
-  ++ep->connecting;
+  begin_connecting(ep);
   learn(*link, hello);
   if (open_connected(*link, info) != CWY_OK) {
     reject(ep, info);
@@ -162,7 +168,7 @@ bool send_hello(Link& link, FrameKind kind) {
 
 cwy_status begin_connect(Link& link, const Address& to, cwy_err* err) {
   cwyc_ep* ep = link.ep;
-  ++ep->connecting;
+  begin_connecting(ep);
   link.active = true;
   link.deadline = services->now() + ep->domain->options.connect_timeout_ns;
   if (!ep->domain->path.msg) {
@@ -241,7 +247,7 @@ void on_hello(cwyc_ep* ep, const FrameHeader& header, const char* payload) {
     if (address.length == 0 || address.length > longest_address) return;
     link = make_link(ep, peer, hello.nonce);
     if (link == nullptr) return;
-    ++ep->connecting;
+    begin_connecting(ep);
     link->endpoint = ep->datagram.get();
     link->address = insert_address(ep, address.bytes);
     if (link->address == FI_ADDR_UNSPEC) return destroy_link(link);

@@ -7,10 +7,6 @@
 namespace causeway::ofi {
 namespace {
 
-// A link's name on the wire: where it stands, and which of the links that stood there it is.
-constexpr uint32_t index_bits = 20;
-constexpr uint32_t index_mask = (1u << index_bits) - 1;
-
 // After an end without a good-bye: time for the launcher, or for the news that the job ends, to
 // come first. Operations fail at once.
 constexpr uint64_t grace_ns = 200'000'000;
@@ -42,7 +38,7 @@ void judge_loss(Link& link) {
 Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce) {
   uint32_t place = 0;
   while (place < ep->links.size() && ep->links[place] != nullptr) ++place;
-  if (place > index_mask) return nullptr;
+  if (place > link_place_mask) return nullptr;
   if (place == ep->links.size()) {
     ep->links.emplace_back();
     ep->generations.push_back(0);
@@ -51,49 +47,10 @@ Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce) {
   link->ep = ep;
   link->peer = peer;
   link->nonce = nonce;
-  const uint32_t generation = ++ep->generations[place] & ((1u << (32 - index_bits)) - 1);
-  link->index = place | generation << index_bits;
+  link->index = link_name(place, ++ep->generations[place]);
   ++ep->counters.connections;
   ep->links[place] = std::move(link);
   return ep->links[place].get();
-}
-
-Link* find_link(cwyc_ep* ep, uint32_t index) {
-  const uint32_t place = index & index_mask;
-  if (place >= ep->links.size() || ep->links[place] == nullptr) return nullptr;
-  Link* link = ep->links[place].get();
-  return link->index == index ? link : nullptr;
-}
-
-void attach_pending(Link& link, Ticket* ticket) {
-  ticket->link = &link;
-  ticket->previous = nullptr;
-  ticket->next = link.pending;
-  if (link.pending != nullptr) link.pending->previous = ticket;
-  link.pending = ticket;
-  ++link.in_flight;
-  ++link.ep->in_flight;
-}
-
-void detach_pending(Ticket* ticket) {
-  Link* link = ticket->link;
-  if (link == nullptr) return;
-  if (ticket->previous != nullptr) ticket->previous->next = ticket->next;
-  if (ticket->next != nullptr) ticket->next->previous = ticket->previous;
-  if (link->pending == ticket) link->pending = ticket->next;
-  ticket->next = ticket->previous = nullptr;
-  ticket->link = nullptr;
-  --link->in_flight;
-  --link->ep->in_flight;
-}
-
-void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
-  cwyc_op* op = ticket->op;
-  if (op == nullptr) return;
-  const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
-  ticket->report = static_cast<uint8_t>(ticket->report & ~what);
-  if (ticket->report == 0) ticket->op = nullptr;
-  if (what != 0) op->fn(op, what, status);
 }
 
 void abandon_pending(Link& link) {
@@ -116,6 +73,7 @@ void want_attention(Link* link) {
   if (link->on_todo) return;
   link->on_todo = true;
   link->ep->todo.push_back(link);
+  chores_due(link->ep);
 }
 
 bool is_finished(const Link& link) {
@@ -143,7 +101,7 @@ void destroy_link(Link* link) {
     if (!shared) fi_av_remove(ep->av.get(), &link->address, 1, 0);
   }
   if (link->on_todo) std::erase(ep->todo, link);
-  ep->links[link->index & index_mask].reset();
+  ep->links[link->index & link_place_mask].reset();
 }
 
 void finish_connect(Link& link, cwy_status status) {

@@ -215,8 +215,8 @@ struct cwyc_ep {
   uint64_t nonce = 0;
   uint32_t job = 0;
   size_t medium_max = 0, frame_max = 0, inject_max = 0, copy_frame = 0;
-  uint32_t unit = 0;        // bytes of one credit; 0: a credit is a frame
-  size_t buffer_bytes = 0;  // of a receive buffer
+  bool shared_buffers = false;  // many frames in one; a credit is credit_unit bytes then
+  size_t buffer_bytes = 0;      // of a receive buffer
   uint32_t window[causeway::ofi::lane_count] = {};
   uint32_t in_flight_max = 0, in_flight = 0;
 
@@ -250,7 +250,9 @@ struct cwyc_ep {
   static constexpr uint32_t batch_size = 32;
   fi_cq_data_entry batch[batch_size] = {};
   uint32_t batch_head = 0, batch_tail = 0;
-  uint64_t emptied = 0;       // how often the queue was read to its end
-  uint32_t since_events = 0;  // polls since the event queue was read
+  uint64_t emptied = 0;    // how often the queue was read to its end
+  uint64_t passes = 0;     // of progress
+  uint64_t chores_at = 0;  // the pass that looks at what else may be due; see chores_due()
+  uint64_t events_at = 0;  // the pass that reads the event queue
   causeway::ofi::Counters counters;
 };

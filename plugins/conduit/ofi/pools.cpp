@@ -53,7 +53,7 @@ bool post(cwyc_ep* ep, ReceiveBuffer* buffer) {
   message.iov_count = 1;
   message.addr = FI_ADDR_UNSPEC;
   message.context = &buffer->ticket;
-  if (fi_recvmsg(to, &message, ep->unit != 0 ? FI_MULTI_RECV : 0) != 0) return false;
+  if (fi_recvmsg(to, &message, ep->shared_buffers ? FI_MULTI_RECV : 0) != 0) return false;
   buffer->released = false;
   if (ep->last_posted != nullptr) ep->last_posted->after = buffer;
   ep->last_posted = buffer;
@@ -94,37 +94,19 @@ char* Slabs::take(size_t bytes, void** desc) {
   return place;
 }
 
-Ticket* take_ticket(cwyc_ep* ep) {
-  if (__builtin_expect(ep->free_tickets == nullptr, 0)) {
-    // The pool grows by many at once and never shrinks: later operations find it large enough.
-    constexpr size_t each = (sizeof(Ticket) + line - 1) / line * line;
-    for (uint32_t i = 0; i < tickets_at_once; ++i) {
-      void* desc = nullptr;
-      char* place = ep->slabs->take(each, &desc);
-      if (place == nullptr) break;
-      auto* ticket = new (place) Ticket;
-      ticket->desc = desc;
-      ticket->next = ep->free_tickets;
-      ep->free_tickets = ticket;
-    }
-    if (ep->free_tickets == nullptr) return nullptr;
+bool add_tickets(cwyc_ep* ep) {
+  // The pool grows by many at once and never shrinks: later operations find it large enough.
+  constexpr size_t each = (sizeof(Ticket) + line - 1) / line * line;
+  for (uint32_t i = 0; i < tickets_at_once; ++i) {
+    void* desc = nullptr;
+    char* place = ep->slabs->take(each, &desc);
+    if (place == nullptr) break;
+    auto* ticket = new (place) Ticket;
+    ticket->desc = desc;
+    ticket->next = ep->free_tickets;
+    ep->free_tickets = ticket;
   }
-  Ticket* ticket = ep->free_tickets;
-  ep->free_tickets = ticket->next;
-  ticket->next = ticket->previous = nullptr;
-  ticket->op = nullptr;
-  ticket->bounce = nullptr;
-  ticket->lease = nullptr;
-  ticket->copy_to = nullptr;
-  ticket->read_behind = 0;
-  return ticket;
-}
-
-void give_back_ticket(cwyc_ep* ep, Ticket* ticket) {
-  if (ticket->bounce != nullptr) give_back_bounce(ep, ticket->bounce);
-  if (ticket->lease != nullptr) give_back_lease(ep->domain, ticket->lease);
-  ticket->next = ep->free_tickets;
-  ep->free_tickets = ticket;
+  return ep->free_tickets != nullptr;
 }
 
 Bounce* take_bounce(cwyc_ep* ep) {
@@ -146,11 +128,6 @@ Bounce* take_bounce(cwyc_ep* ep) {
   Bounce* bounce = ep->free_bounces;
   ep->free_bounces = bounce->next;
   return bounce;
-}
-
-void give_back_bounce(cwyc_ep* ep, Bounce* bounce) {
-  bounce->next = ep->free_bounces;
-  ep->free_bounces = bounce;
 }
 
 void want_buffers(cwyc_ep* ep, Link* link, uint32_t n) {
@@ -184,6 +161,7 @@ void post_wanted(cwyc_ep* ep) {
     if (buffer == nullptr) return;
     if (!post(ep, buffer)) {
       ep->idle_buffers.push_back(buffer);
+      chores_due(ep);
       return;
     }
   }
@@ -195,6 +173,7 @@ void repost(cwyc_ep* ep, ReceiveBuffer* buffer) {
   if (buffer->owner == nullptr && ep->posted < ep->wanted && post(ep, buffer)) return;
   buffer->owner = nullptr;
   ep->idle_buffers.push_back(buffer);
+  if (ep->posted < ep->wanted) chores_due(ep);
 }
 
 }  // namespace causeway::ofi

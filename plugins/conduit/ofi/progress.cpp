@@ -5,8 +5,8 @@ namespace causeway::ofi {
 namespace {
 
 // Looking for connection events costs system calls in software providers; with nothing in the
-// making, every so many polls will do.
-constexpr uint32_t events_every = 64;
+// making, every so many passes will do. What else is due is announced: see chores_due().
+constexpr uint32_t chores_every = 64;
 
 // An entry that ended in error. Its ticket says whose it was.
 uint32_t on_error(cwyc_ep* ep, const fi_cq_err_entry& error) {
@@ -39,7 +39,7 @@ uint32_t on_completion(cwyc_ep* ep, const fi_cq_data_entry& entry, uint32_t lane
   uint32_t events = 0;
   ep->expected = buffer->after;
   // One frame per buffer: the buffer is ours again. Many: the provider says when.
-  const bool many = ep->unit != 0;
+  const bool many = ep->shared_buffers;
   ++buffer->held;  // so that a nested progress does not give it back meanwhile
   if (!many || (entry.flags & FI_MULTI_RECV) != 0) buffer->released = true;
   if (!many || (entry.flags & FI_RECV) != 0) {
@@ -64,25 +64,62 @@ void fetch_expected(cwyc_ep* ep) {
   __builtin_prefetch(buffer->data + line, 1);
 }
 
-// Reads what the provider has. False when that is nothing. `more`: it may have more.
-bool refill(cwyc_ep* ep, uint32_t& events, bool& more) {
+// Reads what the provider has into the empty batch. As fi_cq_read answers.
+inline ssize_t read_queue(cwyc_ep* ep) {
   const ssize_t got = fi_cq_read(ep->cq.get(), ep->batch, cwyc_ep::batch_size);
-  if (got == -FI_EAVAIL) {
-    fi_cq_err_entry error{};
-    // A queue that announces an error and does not give it out is asked again by the next pass.
-    if (fi_cq_readerr(ep->cq.get(), &error, 0) <= 0) return false;
-    events += on_error(ep, error);
-    return true;
+  if (got != cwyc_ep::batch_size && got != -FI_EAVAIL) ++ep->emptied;
+  if (got > 0) {
+    ep->batch_head = 0;
+    ep->batch_tail = static_cast<uint32_t>(got);
   }
-  more = got == cwyc_ep::batch_size;
-  if (!more) ++ep->emptied;
-  if (got <= 0) {
-    fetch_expected(ep);
-    return false;
-  }
-  ep->batch_head = 0;
-  ep->batch_tail = static_cast<uint32_t>(got);
+  return got;
+}
+
+// False for a queue that announces an error and does not give it out: the next pass asks again.
+bool take_error(cwyc_ep* ep, uint32_t& events) {
+  fi_cq_err_entry error{};
+  if (fi_cq_readerr(ep->cq.get(), &error, 0) <= 0) return false;
+  events += on_error(ep, error);
   return true;
+}
+
+// Delivers what was put off and what the queue has; `got` is what its last reading answered.
+__attribute__((noinline)) uint32_t drain(cwyc_ep* ep, uint32_t budget, uint32_t lane, ssize_t got) {
+  uint32_t events = 0;
+  if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
+    events += deliver_deferred(ep, budget);
+  while (events < budget) {
+    if (ep->batch_head != ep->batch_tail) {
+      // A copy: handlers may make progress, which reads on.
+      const fi_cq_data_entry entry = ep->batch[ep->batch_head++];
+      events += on_completion(ep, entry, lane);
+      continue;
+    }
+    // An empty queue makes the provider look at the network, which costs system calls in software
+    // providers. After a batch that was not full that is the next pass's, so that who waited for
+    // what came goes on at once.
+    const bool more = got == cwyc_ep::batch_size || (got == -FI_EAVAIL && take_error(ep, events));
+    if (!more) break;
+    got = read_queue(ep);
+  }
+  return events;
+}
+
+// What is not looked at in every pass: connection events, links, reads and buffers that wait.
+__attribute__((noinline)) uint32_t do_chores(cwyc_ep* ep) {
+  uint32_t events = 0;
+  ep->chores_at = ep->passes + chores_every;
+  if (ep->eq != nullptr && (ep->connecting != 0 || ep->passes >= ep->events_at)) {
+    ep->events_at = ep->passes + chores_every;
+    events += connection_events(ep);
+  }
+  if (!ep->todo.empty()) events += push_todo(ep);
+  if (!ep->reads_due.empty()) events += push_reads(ep);
+  if (ep->posted < ep->wanted) post_wanted(ep);
+  const bool again =
+      ep->connecting != 0 || !ep->todo.empty() || !ep->reads_due.empty() || ep->posted < ep->wanted;
+  if (again) chores_due(ep);
+  return events;
 }
 
 }  // namespace
@@ -91,26 +128,16 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Pass pass(ep->domain->gate, std::try_to_lock);
   if (__builtin_expect(pass.refused(), 0)) return 0;
   uint32_t events = 0;
-  if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
-    events += deliver_deferred(ep, budget);
-  // An empty queue makes the provider look at the network, which costs system calls in software
-  // providers. After a batch that was not full that is the next pass's, so that who waited for what
-  // came goes on at once.
-  bool more = true;
-  while (events < budget) {
-    if (ep->batch_head == ep->batch_tail && (!more || !refill(ep, events, more))) break;
-    if (ep->batch_head == ep->batch_tail) continue;
-    // A copy: handlers may make progress, which reads on.
-    const fi_cq_data_entry entry = ep->batch[ep->batch_head++];
-    events += on_completion(ep, entry, lane);
+  // Most passes find nothing: those are one call of the provider's and two comparisons.
+  constexpr ssize_t unread = cwyc_ep::batch_size;
+  const bool left_over = ep->batch_head != ep->batch_tail || !ep->deferred.empty();
+  const ssize_t got = __builtin_expect(left_over, 0) ? unread : read_queue(ep);
+  if (got == -FI_EAGAIN || got == 0) {
+    fetch_expected(ep);
+  } else {
+    events = drain(ep, budget, lane, got);
   }
-  if (ep->eq != nullptr && (ep->connecting != 0 || ++ep->since_events >= events_every)) {
-    ep->since_events = 0;
-    events += connection_events(ep);
-  }
-  if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
-  if (__builtin_expect(!ep->reads_due.empty(), 0)) events += push_reads(ep);
-  if (__builtin_expect(ep->posted < ep->wanted, 0)) post_wanted(ep);
+  if (__builtin_expect(++ep->passes >= ep->chores_at, 0)) events += do_chores(ep);
   return events;
 }
 
@@ -127,7 +154,8 @@ cwy_status arm(cwyc_ep* ep) {
     return CWY_RETRY;
   fid_t queues[] = {&ep->cq->fid, ep->eq != nullptr ? &ep->eq->fid : nullptr};
   if (fi_trywait(ep->domain->fabric.get(), queues, ep->eq != nullptr ? 2 : 1) == 0) return CWY_OK;
-  ep->since_events = events_every;  // it may have been a connection event
+  ep->events_at = 0;  // it may have been a connection event
+  chores_due(ep);
   return CWY_RETRY;
 }
 

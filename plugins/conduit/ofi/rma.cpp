@@ -33,8 +33,8 @@ cwy_status cannot_register(const cwyc_ep* ep, size_t length, int error) {
 
 // Registers or replaces a buffer that the provider would not take as it is; `write`: for a result.
 // OK, RETRY or NOMEM.
-cwy_status prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool copy, bool write,
-                   Local& out) {
+inline cwy_status prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool copy,
+                          bool write, Local& out) {
   out.data = data;
   const bool local_mr = ep->domain->path.local_mr;
   if (lmem != nullptr) out.desc = lmem->desc;
@@ -60,7 +60,7 @@ cwy_status prepare(cwyc_ep* ep, void* data, cwyc_mem* lmem, size_t length, bool 
   return CWY_OK;
 }
 
-cwy_status may_post(const Link& link) {
+inline cwy_status may_post(const Link& link) {
   if (__builtin_expect(link.state != LinkState::up, 0))
     return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
   return link.ep->in_flight < link.ep->in_flight_max ? CWY_OK : CWY_RETRY;
@@ -72,8 +72,9 @@ struct Write {
   uint8_t report;
 };
 
-cwy_status post_write(Link& link, const Local& local, size_t length, uint64_t raddr,
-                      const cwyc_rkey& rkey, const Write& how, cwyc_op* op) {
+[[gnu::always_inline]] inline cwy_status post_write(Link& link, const Local& local, size_t length,
+                                                    uint64_t raddr, const cwyc_rkey& rkey,
+                                                    const Write& how, cwyc_op* op) {
   cwyc_ep* ep = link.ep;
   Ticket* ticket = take_ticket(ep);
   if (ticket == nullptr) {
@@ -113,8 +114,10 @@ cwy_status post_write(Link& link, const Local& local, size_t length, uint64_t ra
 }
 
 // `copy`: the source is free on return, and the core hears of LOCAL only if `report` has it.
-cwy_status post_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                    const cwyc_rkey& rkey, size_t length, bool copy, uint8_t report, cwyc_op* op) {
+[[gnu::always_inline]] inline cwy_status post_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem,
+                                                  uint64_t raddr, const cwyc_rkey& rkey,
+                                                  size_t length, bool copy, uint8_t report,
+                                                  cwyc_op* op) {
   cwyc_ep* ep = conn->ep;
   Link& link = link_of(conn);
   cwy_status status = may_post(link);
@@ -241,7 +244,9 @@ uint32_t push_reads(cwyc_ep* ep) {
 void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status) {
   if (ticket->work == Work::put_behind && status == CWY_OK && ticket->link != nullptr) {
     ticket->work = Work::get;
-    if (!read_behind(ep, ticket)) ep->reads_due.push_back(ticket);
+    if (read_behind(ep, ticket)) return;
+    ep->reads_due.push_back(ticket);
+    chores_due(ep);
     return;
   }
   if (ticket->work == Work::bye && ticket->link != nullptr) {

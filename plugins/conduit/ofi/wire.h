@@ -45,6 +45,9 @@ static_assert(sizeof(FrameHeader) == 24);
 
 inline constexpr uint32_t no_link = UINT32_MAX;
 
+// Bytes that a credit stands for where many frames share a receive buffer; elsewhere it is a frame.
+inline constexpr size_t credit_unit = 1024;
+
 inline constexpr size_t padded(size_t bytes) {
   return (bytes + 7) & ~size_t{7};
 }
