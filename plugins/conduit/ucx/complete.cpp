@@ -22,20 +22,7 @@ void finish_batch(cwyc_op* newest, ucs_status_t status) {
 
 }  // namespace
 
-Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
-  // Replies are as many as the requests that were let in; they are never refused for others' sake.
-  if (__builtin_expect(ep->outstanding >= ep->outstanding_max, 0) && !(flags & CWYC_LANE_REPLY)) {
-    ep->count(retry_count);
-    return nullptr;
-  }
-  return ep->slots.take();
-}
-
-cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer) {
-  if (answer == nullptr) {
-    link.wired = true;
-    return CWY_OK;
-  }
+cwy_status kept(Link& link, Slot* slot, ucs_status_ptr_t answer) {
   cwyc_ep* ep = link.owner;
   if (UCS_PTR_IS_ERR(answer)) {
     ep->slots.give(slot);

@@ -227,11 +227,24 @@ void finish_late(cwyc_ep* ep);
 void finish(Slot* slot, ucs_status_t status);
 // Reports everything pending on the link with PEER_FAILED; late callbacks find nobody waiting.
 void abandon(Link& link);
-// Takes a slot for an operation that counts as outstanding; NULL is RETRY.
-Slot* take_slot(cwyc_ep* ep, uint32_t flags);
+// Takes a slot for an operation that counts as outstanding; NULL is RETRY. Replies are as many as
+// the requests that were let in; they are never refused for others' sake.
+inline Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
+  if (__builtin_expect(ep->outstanding >= ep->outstanding_max, 0) && !(flags & CWYC_LANE_REPLY)) {
+    ep->count(retry_count);
+    return nullptr;
+  }
+  return ep->slots.take();
+}
+// What UCX has kept, or refused.
+cwy_status kept(Link& link, Slot* slot, ucs_status_ptr_t answer);
 // After UCX's answer: an error (slot given back), CWY_OK (complete; slot is the caller's still) or
 // CWY_INPROGRESS (slot is among the link's pending).
-cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer);
+inline cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer) {
+  if (__builtin_expect(answer != nullptr, 0)) return kept(link, slot, answer);
+  link.wired = true;
+  return CWY_OK;
+}
 
 // ---- flush.cpp
 // `op` becomes REMOTE with the next flush. CWY_OK: it is already. `local_done`: UCX needs the

@@ -181,9 +181,31 @@ ucs_status_t fetch(cwyc_ep* ep, Lane lane, const Message& m, void* descriptor) {
   return UCS_INPROGRESS;  // the descriptor is UCX's again
 }
 
+// What round trips are made of: a short message of an incarnation that is known, to be delivered
+// now. Straight from where UCX has it. False: nothing has been done.
+inline bool deliver_short(cwyc_ep* ep, Lane lane, const void* bytes, size_t header_length) {
+  MessageHeader h;
+  if (header_length < sizeof h) return false;
+  std::memcpy(&h, bytes, sizeof h);
+  const uint32_t nargs = info_nargs(h.info);
+  const auto* args = static_cast<const unsigned char*>(bytes) + sizeof h;
+  const bool plain = info_kind(h.info) == MessageKind::am_short && nargs <= CWYC_AM_MAX_ARGS &&
+                     header_length == sizeof h + nargs * sizeof(int32_t) &&
+                     reinterpret_cast<uintptr_t>(args) % alignof(int32_t) == 0 &&
+                     h.rank < ep->newest_epoch.size() &&
+                     ep->newest_epoch[h.rank] == info_epoch(h.info);
+  if (!plain || ep->closing || must_hold(ep, lane)) return false;
+  ++ep->delivered;
+  ep->count(short_received);
+  ep->params.deliver(ep->params.core_ep, {h.rank, info_epoch(h.info)}, h.word, CWYC_AM_SHORT,
+                     reinterpret_cast<const int32_t*>(args), nargs, nullptr, 0);
+  return true;
+}
+
 ucs_status_t arrived(cwyc_ep* ep, Lane lane, const void* header, size_t header_length, void* data,
                      size_t length, const ucp_am_recv_param_t* param) {
   const InCallback in(ep);
+  if (length == 0 && deliver_short(ep, lane, header, header_length)) return UCS_OK;
   Message m;
   const bool good = read_message(ep, header, header_length, length, m);
   if (good && info_kind(m.header.info) == MessageKind::farewell) {
