@@ -21,7 +21,9 @@ run() {
 }
 case $case in
   mixed)
-    command -v mpicc >/dev/null 2>&1 || skip "mpicc is not installed (Debian: libopenmpi-dev)"
+    # openmpi-bin alone brings mpicc, but no header.
+    echo '#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 ||
+      skip "mpicc or its headers are not installed (Debian: libopenmpi-dev)"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     mpicc -std=c99 -O1 -I"$include" -I"$generated" "$source" -o "$work/mixed" -L"$libraries" \
