@@ -22,7 +22,7 @@ run() {
 case $case in
   mixed)
     # openmpi-bin alone brings mpicc, but no header.
-    echo '#include <mpi.h>' | mpicc -E - >/dev/null 2>&1 ||
+    echo '#include <mpi.h>' | mpicc -x c -fsyntax-only - >/dev/null 2>&1 ||
       skip "mpicc or its headers are not installed (Debian: libopenmpi-dev)"
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
