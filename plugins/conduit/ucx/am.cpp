@@ -61,8 +61,8 @@ cwy_status send(Connection& c, Slot* slot, size_t header_length, const void* pay
 
 // Must the source be ours? A reply sent from inside a UCX callback cannot wait for its source: UCX
 // may not be entered again until the callback has returned.
-bool copies(const cwyc_ep* ep, uint32_t flags) {
-  return (flags & CWYC_SRC_VOLATILE) != 0 || ep->depth != 0;
+bool copies(const cwyc_ep* ep, uint32_t flags, const void* payload, size_t length) {
+  return (flags & CWYC_SRC_VOLATILE) != 0 || ep->depth != 0 || ep->read_only.holds(payload, length);
 }
 
 // Payload behind the header in the slot, or in memory of its own. NULL: no memory.
@@ -80,7 +80,7 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
   Connection& c = connection(conn);
   const bool fits = up_to_8(header_length) + length <= slot_bytes;
   const bool host = lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST;
-  if (host && (fits || copies(conn->ep, flags))) {
+  if (host && (fits || copies(conn->ep, flags, payload, length))) {
     void* copy = copy_payload(slot, header_length, payload, length);
     if (copy == nullptr) {
       conn->ep->slots.give(slot);
@@ -122,7 +122,8 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   write_header(ep, slot, MessageKind::am_medium, word, args, nargs);
   const cwy_status status =
       send_payload(conn, slot, header_bytes(nargs), payload, lmem, length, flags, op);
-  if (status < 0) return status;
+  if (status < 0)
+    return refused(*connection(conn).link, status, payload, readable_bytes(lmem, length));
   ep->count(medium_sent);
   ep->count(bytes_sent, length);
   return status;
@@ -149,7 +150,8 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
   if (nargs != 0) std::memcpy(at + sizeof header + sizeof raddr, args, nargs * sizeof *args);
   const cwy_status status = send_payload(conn, slot, header_bytes(nargs) + sizeof raddr, payload,
                                          lmem, length, flags, op, true);
-  if (status < 0) return status;
+  if (status < 0)
+    return refused(*connection(conn).link, status, payload, readable_bytes(lmem, length));
   ep->count(long_sent);
   ep->count(bytes_sent, length);
   return status;

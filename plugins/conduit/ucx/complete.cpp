@@ -22,20 +22,33 @@ void finish_batch(cwyc_op* newest, ucs_status_t status) {
 
 }  // namespace
 
-cwy_status kept(Link& link, Slot* slot, ucs_status_ptr_t answer) {
+cwy_status accepted_later(Link& link, Slot* slot, ucs_status_ptr_t answer) {
   cwyc_ep* ep = link.owner;
   if (UCS_PTR_IS_ERR(answer)) {
+    const bool has_source =
+        slot->op != nullptr && (slot->kind == SlotKind::put || slot->kind == SlotKind::message);
     ep->slots.give(slot);
-    const cwy_status status = to_cwy(UCS_PTR_STATUS(answer));
-    if (status == CWY_ERR_PEER_FAILED) link_failed(link, ucs_status_string(UCS_PTR_STATUS(answer)));
+    link.refusal = UCS_PTR_STATUS(answer);
+    const cwy_status status = to_cwy(link.refusal);
     if (status == CWY_RETRY) ep->count(retry_count);
-    return status;
+    return has_source ? status : refused(link, status, nullptr, 0);
   }
   slot->link = &link;
   slot->pending = true;
   link.pending.add(slot);
   ++ep->outstanding;
   return CWY_INPROGRESS;
+}
+
+cwy_status refused(Link& link, cwy_status status, const void* src, size_t length) {
+  if (status != CWY_ERR_PEER_FAILED || link.failed) return status;
+  ReadOnlyMemory& read_only = link.owner->read_only;
+  if (length != 0 && !read_only.holds(src, length) && read_only.learn(src, length)) {
+    link.owner->count(retry_count);
+    return CWY_RETRY;
+  }
+  link_failed(link, ucs_status_string(link.refusal));
+  return status;
 }
 
 void finish(Slot* slot, ucs_status_t status) {

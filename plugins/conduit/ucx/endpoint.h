@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "domain.h"
+#include "read_only.h"
 #include "slot.h"
 #include "wire.h"
 
@@ -68,18 +69,19 @@ struct Link {
   ucp_ep_h ep = nullptr;
   cwy_peer peer{};
   cwyc_conn* conn = nullptr;  // NULL while parked
-  // With peer-failure mode UCX notices a death; without, the process is watched.
+  // With peer-failure mode UCX notices a death; without, and over RDMA, the process is watched.
   bool notices_failure = false;
   int pidfd = -1;
   uint32_t pid = 0;
-  bool failed = false;    // no use any more
-  bool reported = false;  // to the core
-  bool farewell = false;  // the peer closes in good order
-  bool answered = false;  // it has answered our farewell
-  bool closing = false;   // UCX was told to close `ep`
-  bool wired = false;     // UCX has carried something over it: the peer has answered
-  bool broken = false;    // UCX has given it up by itself
-  std::string address;    // of the peer's worker
+  bool failed = false;            // no use any more
+  bool reported = false;          // to the core
+  bool farewell = false;          // the peer closes in good order
+  bool answered = false;          // it has answered our farewell
+  bool closing = false;           // UCX was told to close `ep`
+  bool wired = false;             // UCX has carried something over it: the peer has answered
+  bool broken = false;            // UCX has given it up by itself
+  ucs_status_t refusal = UCS_OK;  // what UCX last answered to a put or message
+  std::string address;            // of the peer's worker
   // A flush that found nothing under way answers at once, as it does over shared memory; then the
   // next put asks right away, and is complete on return. Else flushes wait for progress, and one
   // serves all puts posted since the last.
@@ -135,6 +137,7 @@ struct cwyc_ep {
   uint32_t outstanding = 0;  // requests and one-sided operations that UCX has
 
   causeway::ucx::SlotPool slots;
+  causeway::ucx::ReadOnlyMemory read_only;
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
   std::vector<causeway::ucx::Link*> dirty;
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
@@ -236,15 +239,18 @@ inline Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
   }
   return ep->slots.take();
 }
-// What UCX has kept, or refused.
-cwy_status kept(Link& link, Slot* slot, ucs_status_ptr_t answer);
 // After UCX's answer: an error (slot given back), CWY_OK (complete; slot is the caller's still) or
 // CWY_INPROGRESS (slot is among the link's pending).
+// PEER_FAILED ends the link, but for puts and messages whose slot has an `op`: their source is the
+// caller's, and the error goes through `refused`.
+cwy_status accepted_later(Link& link, Slot* slot, ucs_status_ptr_t answer);
 inline cwy_status accepted(Link& link, Slot* slot, ucs_status_ptr_t answer) {
-  if (__builtin_expect(answer != nullptr, 0)) return kept(link, slot, answer);
+  if (__builtin_expect(answer != nullptr, 0)) return accepted_later(link, slot, answer);
   link.wired = true;
   return CWY_OK;
 }
+// RETRY where the source may only be read, which is known from then on; else the error itself.
+cwy_status refused(Link& link, cwy_status status, const void* src, size_t length);
 
 // ---- flush.cpp
 // `op` becomes REMOTE with the next flush. CWY_OK: it is already. `local_done`: UCX needs the

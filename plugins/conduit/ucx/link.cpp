@@ -64,12 +64,10 @@ ucs_status_t create(Link& link) {
   return ucp_ep_create(link.owner->worker, &params, &link.ep);
 }
 
-// Whether UCX may use shared memory to this peer, which it does without peer-failure mode only.
-// Both ends decide alike: host, PID namespace and configuration are what they have in common.
-bool by_shared_memory(const cwyc_ep* ep, const cwyc_peer_desc* peer,
-                      const EndpointAddress& address) {
-  return ep->domain->shared_memory && peer->same_host != 0 &&
-         address.pid_namespace == ep->domain->pid_namespace && address.pid_namespace != 0;
+// Does the peer's process id mean something here?
+bool is_visible(const cwyc_ep* ep, const cwyc_peer_desc* peer, const EndpointAddress& address) {
+  return peer->same_host != 0 && address.pid_namespace == ep->domain->pid_namespace &&
+         address.pid_namespace != 0;
 }
 
 void drop(cwyc_ep* ep, const Link* link) {
@@ -101,16 +99,24 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
   link.owner = ep;
   link.peer = peer->peer;
   link.address = address.worker;
-  const bool shared = by_shared_memory(ep, peer, address.header);
+  const bool visible = is_visible(ep, peer, address.header);
+  // UCX may use shared memory, which it does without peer-failure mode only. Both ends decide
+  // alike: host, PID namespace and configuration are what they have in common.
+  const bool shared = visible && ep->domain->shared_memory;
   link.notices_failure = !shared;
-  if (shared && peer->same_process == 0 && !watch_process(link, peer->pid)) {
+  // Over RDMA a death is noticed after the last retransmission only, and UCX 1.13 aborts if by then
+  // its introduction has not been answered.
+  const bool watched = shared || (visible && !ep->domain->over_tcp);
+  if (watched && peer->same_process == 0 && !watch_process(link, peer->pid)) {
     if (errno == ESRCH)
       return report(err, CWY_ERR_PEER_FAILED, "rank %u: process %u is gone", peer->peer.rank,
                     peer->pid);
-    return report(err, CWY_ERR_UNREACHABLE,
-                  "rank %u: process %u cannot be watched (%s), and UCX does not notice over shared "
-                  "memory when it dies; set tls to transports of the network only",
-                  peer->peer.rank, peer->pid, std::strerror(errno));
+    if (shared)
+      return report(
+          err, CWY_ERR_UNREACHABLE,
+          "rank %u: process %u cannot be watched (%s), and UCX does not notice over shared "
+          "memory when it dies; set tls to transports of the network only",
+          peer->peer.rank, peer->pid, std::strerror(errno));
   }
   forget_complaint();
   const ucs_status_t status = create(link);

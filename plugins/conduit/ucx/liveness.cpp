@@ -1,4 +1,4 @@
-// Peers of this host whose transport cannot notice a death: their processes are watched.
+// Peers of this host whose transport notices a death late or never: their processes are watched.
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>

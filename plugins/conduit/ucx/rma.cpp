@@ -113,14 +113,14 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
   if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
-  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0;
+  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0 || conn->ep->read_only.holds(src, length);
   if (copies && (src = copied(slot, src, length)) == nullptr) {
     conn->ep->slots.give(slot);
     return CWY_ERR_NOMEM;
   }
   if (!copies) slot->op = op;
   const cwy_status status = post_put(conn, slot, src, copies ? nullptr : lmem, raddr, rkey, length);
-  if (status < 0) return status;
+  if (status < 0) return refused(*c.link, status, src, readable_bytes(lmem, length));
   if (status == CWY_OK) conn->ep->slots.give(slot);
   return await_remote(*c.link, op, status == CWY_OK || copies, true);
 }

@@ -19,4 +19,9 @@ inline void describe(ucp_request_param_t& param, Slot* slot, const cwyc_mem* lme
   param.memory_type = lmem == nullptr ? UCS_MEMORY_TYPE_HOST : lmem->type;
 }
 
+// Bytes of a source that the processor can read.
+inline size_t readable_bytes(const cwyc_mem* lmem, size_t length) {
+  return lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST ? length : 0;
+}
+
 }  // namespace causeway::ucx

@@ -568,13 +568,22 @@ void constants_as_sources() {
     s.call(clear_area, a);
     s.conn().put(source.data(), s.remote().base() + a.offset, s.remote(), a.length);
     expect_area(s, a);
-    if (s.ops().am_long == nullptr || a.length > s.ep().attr().am_long_max) continue;
+  }
+}
+
+// The same for messages. An endpoint for each, since a conduit may remember what it has met.
+void constants_in_messages() {
+  uint64_t key = 1;
+  for (const size_t length : {6'000, 40'000, 100'000}) {
+    Session s;
+    const Area a{128, std::min<uint64_t>(length, s.ep().attr().am_long_max), ++key};
+    const Constants payload(a.length, a.key);
     s.call(clear_area, a);
     Op& op = s.pool().am("am_long from constants");
     const cwy_status status = s.ep().retry(
         [&] {
           return op.post([&](cwyc_op* raw) {
-            return s.ops().am_long(s.raw(), 1, nullptr, 0, source.data(), nullptr, a.length,
+            return s.ops().am_long(s.raw(), 1, nullptr, 0, payload.data(), nullptr, a.length,
                                    s.remote().base() + a.offset, s.remote().get(), 0, raw);
           });
         },
@@ -621,6 +630,7 @@ const Cases cases{
     {"Rma", "registered_client_memory", kRegister | kPut | kGet, registered_memory},
     {"Rma", "local_registration", kRegister | kPut | kGet, local_registration},
     {"Rma", "constants_as_sources", kPut | kMemory, constants_as_sources},
+    {"Rma", "constants_in_messages", kLong | kMemory, constants_in_messages},
     {"Rma", "outside_is_refused", kPut | kMemory, outside_is_refused},
 };
 
