@@ -59,6 +59,11 @@ std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
 
 }  // namespace
 
+void Card::set_configuration(std::string text) {
+  config_id = hash_text(text, 4);
+  fingerprint = std::move(text);
+}
+
 std::string Card::pack() const {
   std::string out;
   put_field(out, "host", hostname);
@@ -68,7 +73,7 @@ std::string Card::pack() const {
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
   put_field(out, "everything", everything ? "1" : "0");
-  put_field(out, "fingerprint", fingerprint);
+  put_field(out, "config_id", std::to_string(config_id));
   for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
   for (const auto& [name, limits] : am_limits) {
     put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
@@ -97,7 +102,7 @@ Card Card::unpack(const std::string& bytes) {
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "everything") card.everything = value == "1";
-    if (name == "fingerprint") card.fingerprint = value;
+    if (name == "config_id") card.config_id = std::strtoull(value.c_str(), nullptr, 10);
     if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
     if (name.rfind("am.", 0) == 0) {
       char* rest = nullptr;
