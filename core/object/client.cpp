@@ -40,10 +40,10 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   own.everything = runtime().everything();
   own.set_configuration(config_fingerprint(runtime().config()));
   for (auto& cep : ep.conduit_eps()) {
-    own.addresses[cep->conduit->name()] = cep->address();
-    own.am_limits[cep->conduit->name()] = cep->limits;
+    own.addresses.add(cep->conduit->name(), cep->address());
+    own.set_limits(cep->conduit->name(), cep->limits);
   }
-  own.addresses[kCollectiveCard] = collective_card(ep);
+  own.addresses.add(kCollectiveCard, collective_card(ep));
   const auto packed =
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
   std::vector<Card> cards;

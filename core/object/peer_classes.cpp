@@ -16,12 +16,6 @@
 namespace causeway {
 namespace {
 
-std::string names_of(const std::map<std::string, std::string>& addresses) {
-  std::string out;
-  for (const auto& [name, address] : addresses) out += name + ' ';
-  return out;
-}
-
 void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer, PeerClass& out) {
   try {
     const Choice choice = choose(config, set, peer);
@@ -127,7 +121,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
   for (uint32_t r = 0; r < job.size(); ++r) {
     const PeerFacts peer = job.facts_of(r, nullptr);
     const PeerRule* rule = rule_for(config, peer);
-    const Key key{rule, peer.locality, names_of(*peer.addresses)};
+    const Key key{rule, peer.locality, peer.addresses->list()};
     const auto [at, fresh] = known.emplace(key, out.size());
     if (fresh) {
       PeerClass c;
