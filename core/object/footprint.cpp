@@ -41,17 +41,24 @@ uint64_t bytes_of_uncontacted_peer() {
   return cards / (ranks - 1) + sizeof(Peer) + place + known;
 }
 
-std::string footprint_text() {
-  std::string connections;
+std::vector<ConnectionCost> connection_costs() {
+  std::vector<ConnectionCost> out;
   Endpoint& ep = *runtime().clients.front()->endpoint();
-  std::unique_lock lock(ep.connect_mutex());
+  const std::lock_guard lock(ep.connect_mutex());
   for (const auto& cep : ep.conduit_eps()) {
     if (cep->connections == 0) continue;
-    connections +=
-        fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", cep->conduit->name(),
-                    cep->connections, cep->connection_bytes / cep->connections);
+    out.push_back(
+        {cep->conduit->name(), cep->connections, cep->connection_bytes / cep->connections});
   }
-  lock.unlock();
+  return out;
+}
+
+std::string footprint_text() {
+  std::string connections;
+  for (const ConnectionCost& c : connection_costs()) {
+    connections += fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", c.conduit,
+                               c.count, c.bytes);
+  }
   return fmt::format("{} bytes of each rank never contacted; connections: {}",
                      bytes_of_uncontacted_peer(), connections.empty() ? "none" : connections);
 }

@@ -36,3 +36,11 @@ run 8 3
 says 'connections: shm 3 of [1-9][0-9]* bytes$'
 run 8 0 --set conduits.ucx.open=always --set conduits.ofi.open=always --set plugins.on_load_error=ignore
 says 'connections: none$'
+
+# The same figures by the command, as the program of a job.
+"$causeway" run -n 4 --timeout 100 "$causeway" info --peers >"$work/out" 2>&1 || fail "info --peers"
+says '^[1-9][0-9]* bytes of each rank never contacted; connections: shm 3 of [1-9][0-9]* bytes$'
+"$causeway" run -n 4 --timeout 100 "$causeway" info --peers --json >"$work/out" 2>&1 || fail "its JSON"
+says '^{"uncontacted":[1-9][0-9]*,"connections":\[{"conduit":"shm","connections":3,"bytes":[1-9][0-9]*}\]}$'
+! "$causeway" info --peers >"$work/out" 2>&1 || fail "info --peers without a job succeeded"
+says 'causeway run -n 4 causeway info --peers'
