@@ -21,7 +21,7 @@ AmLimits least(const AmLimits& a, const AmLimits& b) {
 
 // What a rank's conduit of that name takes; the rank may not have it.
 AmLimits on_card(uint32_t rank, const std::string& conduit) {
-  const auto& known = runtime().job().card(rank).am_limits;
+  const auto& known = *runtime().job().card(rank).am_limits;
   const auto found = known.find(conduit);
   return found != known.end() ? found->second : AmLimits{SIZE_MAX, SIZE_MAX};
 }
@@ -103,9 +103,8 @@ AmLimits between_others(const Team& team) {
          {Locality::self, Locality::nbrhd, Locality::host, Locality::remote}) {
       if (locality == rt.job().locality(rank) || !layout.any(locality, rank)) continue;
       const PeerFacts facts = rt.job().facts_supposed(rank, locality);
-      std::string conduits;
-      for (const auto& [name, address] : *facts.addresses) conduits += name + ' ';
-      if (!known.emplace(rule_for(rt.config(), facts), locality, conduits).second) continue;
+      if (!known.emplace(rule_for(rt.config(), facts), locality, facts.addresses->list()).second)
+        continue;
       try {
         out = least(out, along(choose(rt.config(), rt.conduits(), facts), rank));
       } catch (const Error&) {
@@ -154,7 +153,7 @@ AmLimits least_limits() {
   static const AmLimits limits = [] {
     AmLimits out{SIZE_MAX, SIZE_MAX};
     for (uint32_t r = 0; r < runtime().size(); ++r) {
-      for (const auto& [conduit, theirs] : runtime().job().card(r).am_limits)
+      for (const auto& [conduit, theirs] : *runtime().job().card(r).am_limits)
         out = least(out, theirs);
     }
     return out;

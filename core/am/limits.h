@@ -17,6 +17,7 @@ struct Peer;
 struct AmLimits {
   size_t medium;
   size_t long_max;
+  bool operator==(const AmLimits&) const = default;
 };
 
 // For one peer; the same before and after it is wired up.

@@ -160,10 +160,10 @@ void adopt_collective_cards() {
   for (uint32_t r = 0; r < job.size(); ++r) {
     if (!job.card(r).present()) continue;
     const auto found = job.card(r).addresses.find(kCollectiveCard);
-    if (found == job.card(r).addresses.end()) {
+    if (!found) {
       throw Error(CWY_ERR_INVALID, "rank {} runs another version of this library", r);
     }
-    Parsed card = parse(found->second);
+    Parsed card = parse(std::string(*found));
     if (card.digest != own) others += fmt::format("{}{}", others.empty() ? "" : ", ", r);
     s.has_arena[r] = !card.right.empty();
     s.domains[r] = card.domain;

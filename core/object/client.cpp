@@ -19,29 +19,37 @@
 namespace causeway {
 namespace {
 
+// Where ranks read different configurations everybody finds that in the cards, and asks for the
+// texts, to say where they part. Who took a dead rank's place asks alone: nobody would answer.
+void trade_configurations(const Card& own, std::vector<Card>& cards) {
+  const auto differs = [&](const Card& card) {
+    return card.present() && card.config_id != own.config_id;
+  };
+  Bootstrap& bootstrap = runtime().bootstrap();
+  cards[bootstrap.rank()].fingerprint = own.fingerprint;
+  if (bootstrap.epoch() > 1 || std::none_of(cards.begin(), cards.end(), differs)) return;
+  const auto texts = bootstrap.exchange(own.fingerprint, runtime().config().timeouts.start_ns);
+  for (size_t r = 0; r < cards.size(); ++r)
+    if (differs(cards[r])) cards[r].fingerprint = texts[r];
+}
+
 // One card per rank: where it runs and how its endpoints are addressed.
 std::vector<Card> trade_cards(Endpoint& ep) {
   Card own = Card::of_this_process(runtime().bootstrap());
   own.segment_max = measure_max_segment();
   own.everything = runtime().everything();
-  own.fingerprint = config_fingerprint(runtime().config());
+  own.set_configuration(config_fingerprint(runtime().config()));
   for (auto& cep : ep.conduit_eps()) {
-    own.addresses[cep->conduit->name()] = cep->address();
-    own.am_limits[cep->conduit->name()] = cep->limits;
+    own.addresses.add(cep->conduit->name(), cep->address());
+    own.set_limits(cep->conduit->name(), cep->limits);
   }
-  own.addresses[kCollectiveCard] = collective_card(ep);
+  own.addresses.add(kCollectiveCard, collective_card(ep));
   const auto packed =
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
   std::vector<Card> cards;
   cards.reserve(packed.size());
-  for (const std::string& bytes : packed) {
-    cards.push_back(Card::unpack(bytes));
-    // A text of kilobytes per rank, kept only where it is another one.
-    Card& card = cards.back();
-    // Another object, for one that is only emptied keeps its memory.
-    if (card.fingerprint == own.fingerprint) std::string().swap(card.fingerprint);
-  }
-  cards[runtime().rank()].fingerprint = own.fingerprint;
+  for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
+  trade_configurations(own, cards);
   return cards;
 }
 

@@ -11,23 +11,19 @@
 namespace causeway {
 namespace {
 
-constexpr uint64_t kAllocation = 16;             // of the allocator, for each
-constexpr uint64_t kMapNode = 32 + kAllocation;  // links and colour beside the pair
+constexpr uint64_t kAllocation = 16;  // of the allocator, for each
 
 uint64_t bytes_of(const std::string& text) {
   // What fits the object itself allocates nothing.
   return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 1 + kAllocation;
 }
 
+// What it shares with this rank's card costs nothing more, and ranks that opened something else are
+// few classes.
 uint64_t bytes_of(const Card& card) {
-  uint64_t sum = sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint);
-  for (const auto& [name, address] : card.addresses) {
-    sum += kMapNode + 2 * sizeof name + bytes_of(name) + bytes_of(address);
-  }
-  for (const auto& [name, limits] : card.am_limits) {
-    sum += kMapNode + sizeof name + sizeof limits + bytes_of(name);
-  }
-  return sum;
+  const uint64_t addresses = card.addresses.heap_bytes();
+  return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) + addresses +
+         (addresses == 0 ? 0 : kAllocation);
 }
 
 }  // namespace
@@ -45,17 +41,24 @@ uint64_t bytes_of_uncontacted_peer() {
   return cards / (ranks - 1) + sizeof(Peer) + place + known;
 }
 
-std::string footprint_text() {
-  std::string connections;
+std::vector<ConnectionCost> connection_costs() {
+  std::vector<ConnectionCost> out;
   Endpoint& ep = *runtime().clients.front()->endpoint();
-  std::unique_lock lock(ep.connect_mutex());
+  const std::lock_guard lock(ep.connect_mutex());
   for (const auto& cep : ep.conduit_eps()) {
     if (cep->connections == 0) continue;
-    connections +=
-        fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", cep->conduit->name(),
-                    cep->connections, cep->connection_bytes / cep->connections);
+    out.push_back(
+        {cep->conduit->name(), cep->connections, cep->connection_bytes / cep->connections});
   }
-  lock.unlock();
+  return out;
+}
+
+std::string footprint_text() {
+  std::string connections;
+  for (const ConnectionCost& c : connection_costs()) {
+    connections += fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", c.conduit,
+                               c.count, c.bytes);
+  }
   return fmt::format("{} bytes of each rank never contacted; connections: {}",
                      bytes_of_uncontacted_peer(), connections.empty() ? "none" : connections);
 }

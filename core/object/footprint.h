@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace causeway {
 
@@ -11,9 +12,17 @@ namespace causeway {
 // allocation. The aim is 2 KB at most.
 uint64_t bytes_of_uncontacted_peer();
 
-// "N bytes of each rank never contacted; connections: shm 3 of M bytes, ...". A connection's bytes
-// are the core's and what the conduit took from the heap to connect, on average; what it maps or
-// registers besides is in its README.
+// What the connections of one conduit took, on average: the core's part, and what the conduit had
+// from the heap to connect. What it maps or registers besides is in its README.
+struct ConnectionCost {
+  std::string conduit;
+  uint64_t count;
+  uint64_t bytes;  // of each
+};
+// Of conduits that have connected.
+std::vector<ConnectionCost> connection_costs();
+
+// "N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".
 std::string footprint_text();
 
 }  // namespace causeway

@@ -59,6 +59,22 @@ std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
 
 }  // namespace
 
+void Card::set_configuration(std::string text) {
+  config_id = hash_text(text, 4);
+  fingerprint = std::move(text);
+}
+
+void Card::set_limits(const std::string& conduit, const AmLimits& limits) {
+  auto all = std::make_shared<Limits>(*am_limits);
+  (*all)[conduit] = limits;
+  am_limits = std::move(all);
+}
+
+void Card::share(const Card& other) {
+  addresses.share(other.addresses);
+  if (*am_limits == *other.am_limits) am_limits = other.am_limits;
+}
+
 std::string Card::pack() const {
   std::string out;
   put_field(out, "host", hostname);
@@ -68,9 +84,10 @@ std::string Card::pack() const {
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
   put_field(out, "everything", everything ? "1" : "0");
-  put_field(out, "fingerprint", fingerprint);
-  for (const auto& [name, address] : addresses) put_field(out, "address." + name, address);
-  for (const auto& [name, limits] : am_limits) {
+  put_field(out, "config_id", std::to_string(config_id));
+  for (size_t i = 0; i < addresses.names().size(); ++i)
+    put_field(out, "address." + addresses.names()[i], std::string(addresses.at(i)));
+  for (const auto& [name, limits] : *am_limits) {
     put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
   }
   return out;
@@ -97,13 +114,14 @@ Card Card::unpack(const std::string& bytes) {
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "everything") card.everything = value == "1";
-    if (name == "fingerprint") card.fingerprint = value;
-    if (name.rfind("address.", 0) == 0) card.addresses[name.substr(8)] = value;
+    if (name == "config_id") card.config_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
     if (name.rfind("am.", 0) == 0) {
       char* rest = nullptr;
-      AmLimits& limits = card.am_limits[name.substr(3)];
+      AmLimits limits{};
       limits.medium = std::strtoull(value.c_str(), &rest, 10);
       limits.long_max = std::strtoull(rest, nullptr, 10);
+      card.set_limits(name.substr(3), limits);
     }
   }
   return card;
@@ -193,6 +211,7 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
   divide(cards, nbrhd_most);
   cards_.reset(new std::atomic<const Card*>[cards.size()]);
   for (uint32_t r = 0; r < cards.size(); ++r) {
+    cards[r].share(r == 0 ? cards[facts_.rank] : *kept_.front());
     kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
     cards_[r].store(kept_.back().get(), std::memory_order_release);
   }
@@ -235,6 +254,7 @@ void JobFacts::replace_card(uint32_t rank, Card card) {
   // Neighborhoods of limited size are made of the first process of each rank.
   const Card& old = this->card(rank);
   if (old.present() && old.host_id == card.host_id) card.sharing_id = old.sharing_id;
+  card.share(this->card(facts_.rank));
   kept_.push_back(std::make_unique<const Card>(std::move(card)));
   cards_[rank].store(kept_.back().get(), std::memory_order_release);
 }
@@ -269,10 +289,9 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
     if (local_ranks_[i] == rank) facts.desc.local_index = i;
   }
   if (conduit != nullptr) {
-    const auto found = card.addresses.find(conduit->name());
-    if (found != card.addresses.end()) {
-      facts.desc.address = found->second.data();
-      facts.desc.address_len = found->second.size();
+    if (const auto found = card.addresses.find(conduit->name())) {
+      facts.desc.address = found->data();
+      facts.desc.address_len = found->size();
     }
   }
   return facts;

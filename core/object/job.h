@@ -30,14 +30,22 @@ struct Card {
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
   bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
-  // The configuration, to find ranks that read another file; empty: the same as this rank's.
-  std::string fingerprint;
-  std::map<std::string, std::string> addresses;  // conduit name -> endpoint address
-  std::map<std::string, AmLimits> am_limits;     // conduit name -> what it takes
+  // Of the configuration, to find ranks that read another one: kilobytes that each rank would keep
+  // of every other are a number here.
+  uint64_t config_id = 0;
+  std::string fingerprint;  // the text; not packed. Known of this rank, and where it differs
+  Addresses addresses;      // of its endpoint in each conduit
+  // Conduit name -> what it takes. One object where ranks agree.
+  using Limits = std::map<std::string, AmLimits>;
+  std::shared_ptr<const Limits> am_limits = std::make_shared<const Limits>();
 
   // False: the rank has no process now (a replacement starts while another rank is dead).
   bool present() const { return !addresses.empty(); }
 
+  void set_configuration(std::string text);
+  void set_limits(const std::string& conduit, const AmLimits& limits);
+  // Keeps what is the same on the other card once.
+  void share(const Card& other);
   std::string pack() const;
   static Card unpack(const std::string& bytes);  // throws Error(CWY_ERR_INVALID)
   static Card of_this_process();

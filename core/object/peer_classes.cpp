@@ -16,12 +16,6 @@
 namespace causeway {
 namespace {
 
-std::string names_of(const std::map<std::string, std::string>& addresses) {
-  std::string out;
-  for (const auto& [name, address] : addresses) out += name + ' ';
-  return out;
-}
-
 void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer, PeerClass& out) {
   try {
     const Choice choice = choose(config, set, peer);
@@ -58,31 +52,31 @@ std::string way(const PeerRule* rule) {
 
 [[noreturn]] void refuse_other_configuration(const Config& config, const JobFacts& job,
                                              uint32_t rank) {
+  const std::string& text = job.card(rank).fingerprint;
   ConfigSources sources;
   sources.identity_label = fmt::format("configuration of rank {}", rank);
-  sources.identity_text = job.card(rank).fingerprint;
+  sources.identity_text = text;
   sources.site_file = "";
   const CheckedConfig theirs = check_config(sources, "");
-  std::string choices;
-  if (theirs.config) {
+  std::string parts, choices;
+  if (!text.empty()) parts = ": " + first_difference(job.card(job.rank()).fingerprint, text);
+  if (!text.empty() && theirs.config) {
     const std::string out = way(rule_for(config, job.facts_of(rank, nullptr)));
     const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));
     choices = fmt::format("; rank {} would reach rank {} {}, and rank {} rank {} {}", job.rank(),
                           rank, out, rank, job.rank(), back);
   }
   throw Error(CWY_ERR_INVALID,
-              "rank {} runs with another configuration than rank {}: {}{}; give every rank the "
+              "rank {} runs with another configuration than rank {}{}{}; give every rank the "
               "same CAUSEWAY_CONFIG and CAUSEWAY_SET",
-              rank, job.rank(),
-              first_difference(job.card(job.rank()).fingerprint, job.card(rank).fingerprint),
-              choices);
+              rank, job.rank(), parts, choices);
 }
 
 void require_one_configuration(const Config& config, const JobFacts& job) {
-  const std::string& own = job.card(job.rank()).fingerprint;
+  const uint64_t own = job.card(job.rank()).config_id;
   for (uint32_t r = 0; r < job.size(); ++r) {
-    const std::string& theirs = job.card(r).fingerprint;
-    if (!theirs.empty() && theirs != own) refuse_other_configuration(config, job, r);
+    const Card& card = job.card(r);
+    if (card.present() && card.config_id != own) refuse_other_configuration(config, job, r);
   }
 }
 
@@ -127,7 +121,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
   for (uint32_t r = 0; r < job.size(); ++r) {
     const PeerFacts peer = job.facts_of(r, nullptr);
     const PeerRule* rule = rule_for(config, peer);
-    const Key key{rule, peer.locality, names_of(*peer.addresses)};
+    const Key key{rule, peer.locality, peer.addresses->list()};
     const auto [at, fresh] = known.emplace(key, out.size());
     if (fresh) {
       PeerClass c;

@@ -112,11 +112,15 @@ bool sleeps_on_descriptor(const ConduitEp& cep) {
 enum class Armed {
   all,
   pending,  // something has come: sleeping would be wrong
-  busy      // another thread is inside a conduit that lets one in at a time: it moves things on
+  busy      // another thread is inside, where one is let in at a time: it moves things on
 };
 
 // Adds armed descriptors to `fds`.
 Armed arm_all(std::vector<pollfd>& fds) {
+  // What the thread inside the gate has still to fetch, this one would find pending over and over
+  // again, and would spin over it, for its polls may not fetch it.
+  std::unique_lock<std::recursive_mutex> gate(g_gate, std::defer_lock);
+  if (is_gated() && !gate.try_lock()) return Armed::busy;
   Armed answer = Armed::all;
   for (const PollEntry& e : entries()) {
     if (!sleeps_on_descriptor(*e.cep)) continue;

@@ -1,6 +1,7 @@
 #include "select/selector.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "config/peer_rules.h"
@@ -17,12 +18,12 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
   cwyc_peer_desc desc = peer.desc;
   if (peer.addresses != nullptr) {
     const auto found = peer.addresses->find(conduit.name());
-    if (found == peer.addresses->end()) {
+    if (!found) {
       return fmt::format("rank {} has not opened it", peer.desc.peer.rank);
     }
     if (!peer.supposed) {
-      desc.address = found->second.data();
-      desc.address_len = found->second.size();
+      desc.address = found->data();
+      desc.address_len = found->size();
     }
   }
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};

@@ -6,11 +6,11 @@
 #include <causeway/conduit.h>
 
 #include <array>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "config/config.h"
+#include "select/addresses.h"
 #include "select/conduit_set.h"
 
 namespace causeway {
@@ -20,8 +20,8 @@ struct PeerFacts {
   cwyc_peer_desc desc{};
   Locality locality = Locality::remote;
   std::string host;
-  // By conduit name, what the peer opened; NULL in a dry run, which supposes everything.
-  const std::map<std::string, std::string>* addresses = nullptr;
+  // What the peer opened; NULL in a dry run, which supposes everything.
+  const Addresses* addresses = nullptr;
   // As another rank sees the peer, from nearer or from farther: conduits are not asked about its
   // addresses, which say how it lies to this rank.
   bool supposed = false;

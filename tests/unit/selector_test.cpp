@@ -219,7 +219,8 @@ TEST_F(SelectorTest, PeersMustHaveIt) {
   add("slow", true);
   rule(std::nullopt, {"fast", "slow"});
   PeerFacts facts = peer(Locality::remote);
-  const std::map<std::string, std::string> addresses{{"slow", "x"}};
+  Addresses addresses;
+  addresses.add("slow", "x");
   facts.addresses = &addresses;
   const Choice choice = choose(config_, set_, facts);
   EXPECT_EQ(choice.general->name(), "slow");

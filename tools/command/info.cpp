@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "info_peers.h"
 #include "loader/loader.h"
 #include "probe_services.h"
 #include "text.h"
@@ -21,6 +22,7 @@ struct Arguments {
   bool failed = false;
   bool plugins = false;
   bool config = false;
+  bool peers = false;
   bool verbose = false;
   bool json = false;
 };
@@ -231,6 +233,7 @@ void print_text(const Arguments& arguments, const Facts& facts, bool everything)
 }
 
 int info(const Arguments& arguments) {
+  if (arguments.peers) return info_peers(arguments.json);
   const Facts facts = gather(arguments);
   const bool everything = !arguments.failed && !arguments.plugins && !arguments.config;
   if (!facts.config_problem.empty()) {
@@ -255,6 +258,9 @@ void add_info(CLI::App& app, int& status) {
                     "try to load everything and list what fails; exit status 1 if anything does");
   command->add_flag("--plugins", arguments->plugins, "list the plugins only");
   command->add_flag("--config", arguments->config, "print the configuration in force, as YAML");
+  command->add_flag("--peers", arguments->peers,
+                    "as the program of a job: the memory that a rank takes which was never "
+                    "contacted, and a connection to each rank");
   command->add_flag("-v,--verbose", arguments->verbose, "also list every plugin's options");
   command->add_flag("--json", arguments->json, "print JSON");
   command->callback([arguments, &status] { status = info(*arguments); });
