@@ -279,11 +279,13 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
-    // Acquire: the thread that purges it has left it.
-    if (c->purging.load(std::memory_order_acquire) != 0) return CWY_RETRY;
-    // A connection that never came up is not disconnected.
     std::erase(peer.connections, c);
-    c->destroy();
+    // A connection that never came up is not disconnected, but one that was purged is: at the end,
+    // since the conduit might wait here for a thread that waits for the connect mutex.
+    if (c->purged)
+      peer.former.push_back(c);
+    else
+      c->destroy();
     connect_failed(peer, runtime().job().facts_of(peer.rank, conduit), *conduit, status, "");
   }
   ConduitEp* cep = c->cep;
@@ -534,24 +536,27 @@ void drop_rights(Peer& peer) {
   }
 }
 
+// The conduit has said that the connect failed, and has forgotten the connection.
+static bool is_dead(const Connection& c) {
+  const cwy_status up = c.connect_op.status.load(std::memory_order_acquire);
+  return up != CWY_OK && up != CWY_INPROGRESS && !c.purged;
+}
+
 void purge_connections(Peer& peer) {
   std::vector<Connection*> purged;
   {
     const std::lock_guard lock(peer.ep->connect_mutex());
     for (Connection* c : peer.connections) {
-      if (c->base != nullptr || c->split != nullptr) continue;
-      c->purging.fetch_add(1, std::memory_order_relaxed);  // read under the mutex
+      if (c->base != nullptr || c->split != nullptr || is_dead(*c)) continue;
+      c->purged = true;
       purged.push_back(c);
     }
   }
   for (Connection* c : purged) {
-    {
-      // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
-      std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
-      if (c->cep->serial) enter.lock();
-      c->cep->conduit->module().purge(&c->conn);
-    }
-    c->purging.fetch_sub(1, std::memory_order_release);
+    // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
+    std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
+    if (c->cep->serial) enter.lock();
+    c->cep->conduit->module().purge(&c->conn);
   }
 }
 
@@ -559,7 +564,7 @@ void destroy_peer(Peer& peer) {
   peer.connections.insert(peer.connections.end(), peer.former.begin(), peer.former.end());
   peer.former.clear();
   for (Connection* c : peer.connections) {
-    if (c->base == nullptr && c->split == nullptr) {
+    if (c->base == nullptr && c->split == nullptr && !is_dead(*c)) {
       const cwyc_module& module = c->cep->conduit->module();
       const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
       if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet

@@ -58,9 +58,9 @@ struct alignas(kEventAlignment) Connection {
   uint64_t route = 0;            // and the bits it adds to each word (am/word.h)
   std::unique_ptr<Split> split;  // a split: what it stands for; its `cep` has no conduit
   ConnectOp connect_op;
-  // Threads that purge it, outside the connect mutex; it is not destroyed meanwhile. Counted up
-  // under that mutex, down with release.
-  std::atomic<uint32_t> purging{0};
+  // It is, or has been: from then on it stays until its peer's end, since a thread may be inside of
+  // `purge`, and is disconnected then. Under the connect mutex.
+  bool purged = false;
   alignas(64) cwyc_conn conn{};
 
   static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }
@@ -103,7 +103,8 @@ struct Peer {
   // Distinct ones, in order of creation; owned: what the rule names, the adapter of atomic domains,
   // and splits. Under the endpoint's connect mutex.
   std::vector<Connection*> connections;
-  // Those to earlier processes of the rank: purged, and kept because a thread may be in one.
+  // Those to earlier processes of the rank, and those that never came up: purged, and kept because
+  // a thread may be in one.
   std::vector<Connection*> former;
 };
 

@@ -9,7 +9,7 @@ namespace {
 // Whether the visibility of a put can be known, and how.
 cwy_status choose_delivery(cwyc_domain& d, cwy_err* err) {
   const Path& path = d.path;
-  const bool complete = path.delivery_complete, read = path.order_read_after_write;
+  const bool complete = path.delivery_complete, read = path.ordered_write != 0;
   switch (d.options.delivery) {
     case Delivery::automatic:
       d.delivery_complete = complete;

@@ -54,8 +54,9 @@ void choose_sizes(cwyc_ep& ep) {
   // A buffer of many frames is given back when the next one may not fit.
   ep.buffer_bytes =
       ep.shared_buffers ? std::max(d.options.multi_receive_bytes, 4 * ep.frame_max) : ep.frame_max;
+  // Some answers must get through while the peer is busy elsewhere and returns no credit.
   const uint64_t least =
-      ep.shared_buffers ? 4 * ((ep.frame_max + credit_unit - 1) / credit_unit) : 2;
+      ep.shared_buffers ? 4 * ((ep.frame_max + credit_unit - 1) / credit_unit) : 8;
   ep.window[request_lane] = ep.window[reply_lane] =
       static_cast<uint32_t>(std::min<uint64_t>(std::max(frames, least), UINT16_MAX));
   ep.in_flight_max = static_cast<uint32_t>(completion_queue / 2);
@@ -231,12 +232,29 @@ void leave_in_order(cwyc_ep* ep) {
   while (busy() && services->now() < end) progress(ep, 64, CWYC_PROGRESS_REPLIES);
 }
 
+// FI_MR_ENDPOINT: an endpoint with registrations bound to it cannot be closed (cxi), and buffers in
+// the provider's hands may not lose theirs. So it gives back all of them first. Bounded: what the
+// provider keeps all the same does not hold up the end.
+void close_registrations(cwyc_ep* ep) {
+  constexpr uint64_t patience_ns = 100'000'000;
+  const uint64_t end = services->now() + patience_ns;
+  for (ReceiveBuffer* buffer : ep->buffers) {
+    if (!buffer->released) fi_cancel(&ep->datagram->fid, &buffer->ticket);
+  }
+  const auto held = [](const ReceiveBuffer* buffer) { return !buffer->released; };
+  while (std::any_of(ep->buffers.begin(), ep->buffers.end(), held) && services->now() < end)
+    progress(ep, 64, CWYC_PROGRESS_REPLIES);
+  ep->domain->leases.clear();
+  ep->domain->kept = {};
+  ep->slabs->unregister();
+}
+
 }  // namespace
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
-    if ((domain->path.info->domain_attr->mr_mode & FI_MR_ENDPOINT) != 0 && !domain->eps.empty())
+    if (domain->path.endpoint_mr && !domain->eps.empty())
       return report(err, CWY_ERR_UNSUPPORTED,
                     "provider %s binds registrations to one endpoint; a second one needs a conduit "
                     "of its own",
@@ -278,6 +296,7 @@ void ep_close(cwyc_ep* ep) {
     ep->links.pop_back();
   }
   ep->wanted = 0;
+  if (domain->path.endpoint_mr) close_registrations(ep);
   ep->datagram.reset();
   ep->passive.reset();
   ep->srx.reset();
@@ -303,10 +322,11 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
   a.ep_address_max = sizeof(Address);
   a.rkey_max = sizeof(RkeyBlob);
-  a.put_small_max = std::max<size_t>(ep->inject_max, 8);
-  a.rma_max = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
+  const uint64_t longest = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
+  a.rma_max = d.delivery_complete ? longest : std::min(longest, d.path.ordered_write);
+  a.put_small_max = std::min<uint64_t>(std::max<size_t>(ep->inject_max, 8), a.rma_max);
   a.am_medium_max = ep->medium_max;
-  if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
+  if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
   a.outstanding_max = 0;
   a.mem_forms = CWY_FORM_HOST_VA;
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;

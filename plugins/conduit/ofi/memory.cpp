@@ -44,7 +44,6 @@ void set_device(fi_mr_attr& attr, int32_t device) {
 
 int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t access,
                     uint32_t kind_class, int32_t device, Fid<fid_mr>& out) {
-  const uint64_t mode = static_cast<uint64_t>(domain->path.info->domain_attr->mr_mode);
   iovec piece{base, length};
   fi_mr_attr attr{};
   attr.mr_iov = &piece;
@@ -58,12 +57,69 @@ int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t acc
   int error = fi_mr_regattr(domain->domain.get(), &attr, 0, &mr);
   if (error != 0) return error;
   out.reset(mr);
-  if ((mode & FI_MR_ENDPOINT) == 0) return 0;
+  if (!domain->path.endpoint_mr) return 0;
   // Such memory belongs to one endpoint; ep_open refuses a second one.
   if (domain->eps.empty()) return -FI_EOPBADSTATE;
   error = fi_mr_bind(mr, &domain->eps.front()->datagram->fid, 0);
   return error != 0 ? error : fi_mr_enable(mr);
 }
+
+namespace {
+
+void unkeep(KeptLeases& kept, Lease& lease) {
+  (lease.older != nullptr ? lease.older->newer : kept.oldest) = lease.newer;
+  (lease.newer != nullptr ? lease.newer->older : kept.newest) = lease.older;
+  lease.older = lease.newer = nullptr;
+  --kept.count;
+  kept.bytes -= lease.length;
+}
+
+// Ends the registration of a lease without users that is not among those kept.
+void end_lease(cwyc_domain* domain, Lease* lease) {
+  const auto [first, last] = domain->leases.equal_range(lease->base);
+  for (auto at = first; at != last; ++at) {
+    if (at->second.get() != lease) continue;
+    domain->leases.erase(at);
+    return;
+  }
+}
+
+// Ends the leases longest unused until no more than so many are kept.
+void evict(cwyc_domain* domain, uint64_t count, uint64_t bytes) {
+  KeptLeases& kept = domain->kept;
+  while (kept.count > count || kept.bytes > bytes) {
+    Lease* const lease = kept.oldest;
+    unkeep(kept, *lease);
+    end_lease(domain, lease);
+  }
+}
+
+// A lease whose last operation has ended stays for the next one.
+void keep(cwyc_domain* domain, Lease* lease) {
+  KeptLeases& kept = domain->kept;
+  lease->older = kept.newest;
+  (kept.newest != nullptr ? kept.newest->newer : kept.oldest) = lease;
+  kept.newest = lease;
+  ++kept.count;
+  kept.bytes += lease->length;
+  const Options& options = domain->options;
+  evict(domain, options.registration_cache_entries, options.registration_cache_bytes);
+}
+
+// Registers a buffer; where there is no room for another registration, in place of what is kept
+// and not used.
+int register_lease(Lease& lease, cwyc_domain* domain, const void* from, uint64_t access) {
+  const auto attempt = [&] {
+    return register_memory(domain, const_cast<void*>(from), lease.length, access, CWY_MEM_HOST, -1,
+                           lease.mr);
+  };
+  const int error = attempt();
+  if (error == 0 || error == -FI_EFAULT || domain->kept.count == 0) return error;
+  evict(domain, 0, 0);
+  return attempt();
+}
+
+}  // namespace
 
 Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool write, int& error) {
   const auto begin = reinterpret_cast<uint64_t>(base);
@@ -74,16 +130,16 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool wri
     --at;
     Lease& lease = *at->second;
     if (begin + length <= lease.base + lease.length && (lease.writable || !write)) {
-      ++lease.users;
+      if (lease.users++ == 0) unkeep(domain->kept, lease);
       return &lease;
     }
   }
   auto lease = std::make_unique<Lease>();
   const auto attempt = [&](const void* from, uint64_t access) {
-    return register_memory(domain, const_cast<void*>(from), length, access, CWY_MEM_HOST, -1,
-                           lease->mr);
+    return register_lease(*lease, domain, from, access);
   };
   lease->base = begin;
+  lease->length = length;
   error = attempt(base, local_access);
   lease->writable = error == 0;
   if (error != 0 && !write) error = attempt(base, source_access);  // constants
@@ -95,21 +151,16 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool wri
     error = attempt(lease->copy.get(), local_access);
   }
   if (error != 0) return nullptr;
-  lease->length = length;
   lease->users = 1;
   const uint64_t key = lease->base;
   return domain->leases.emplace(key, std::move(lease))->second.get();
 }
 
 void give_back_lease(cwyc_domain* domain, Lease* lease) {
+  if (--lease->users != 0) return;
   const bool kept = domain->options.registration_cache == RegistrationCache::keep;
-  if (--lease->users != 0 || (kept && lease->copy == nullptr)) return;
-  const auto [first, last] = domain->leases.equal_range(lease->base);
-  for (auto at = first; at != last; ++at) {
-    if (at->second.get() != lease) continue;
-    domain->leases.erase(at);
-    return;
-  }
+  if (kept && lease->copy == nullptr) return keep(domain, lease);
+  end_lease(domain, lease);
 }
 
 cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {

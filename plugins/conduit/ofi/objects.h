@@ -94,6 +94,8 @@ class Slabs {
   // Zeroed, 64-byte aligned, for the life of this object. NULL when there is no memory.
   char* take(size_t bytes, void** desc);
   size_t bytes() const { return bytes_; }
+  // Ends the registrations; the memory stays. Nothing of it may be in the provider's hands.
+  void unregister();
 
  private:
   struct Slab {
@@ -115,6 +117,14 @@ struct Lease {
   uint64_t base = 0, length = 0;
   uint32_t users = 0;
   bool writable = true;
+  Lease *older = nullptr, *newer = nullptr;  // among those kept without users
+};
+
+// Leases that nobody uses and that are kept, the longest unused first. Bounded: see keep() in
+// memory.cpp.
+struct KeptLeases {
+  Lease *oldest = nullptr, *newest = nullptr;
+  uint64_t count = 0, bytes = 0;
 };
 
 // A frame that the core was told is sent, and that met a full queue of the provider's.
@@ -194,6 +204,7 @@ struct cwyc_domain {
   // Leases by address; several may begin at one address. Those without users are dropped, or
   // kept under `registration_cache: keep`.
   std::multimap<uint64_t, std::unique_ptr<causeway::ofi::Lease>> leases;
+  causeway::ofi::KeptLeases kept;
 };
 
 struct cwyc_mem {
@@ -233,6 +244,7 @@ struct cwyc_ep {
   std::unique_ptr<causeway::ofi::Slabs> slabs;
   causeway::ofi::Ticket* free_tickets = nullptr;
   causeway::ofi::Bounce* free_bounces = nullptr;
+  std::vector<causeway::ofi::ReceiveBuffer*> buffers;       // all there are
   std::vector<causeway::ofi::ReceiveBuffer*> idle_buffers;  // not posted, to be used again
   uint32_t posted = 0, wanted = 0;  // receive buffers posted, and how many should be
   causeway::ofi::ReceiveBuffer* last_posted = nullptr;

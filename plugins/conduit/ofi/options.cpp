@@ -76,6 +76,8 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   r.choice("wait", wait, out.wait);
   r.choice("progress", progress, out.progress);
   r.choice("registration_cache", cache, out.registration_cache);
+  r.number("registration_cache_entries", out.registration_cache_entries);
+  r.size("registration_cache_bytes", out.registration_cache_bytes);
   r.flag("hmem", out.hmem);
   r.flag("allow_faulty", out.allow_faulty);
   r.time("connect_timeout", out.connect_timeout_ns);

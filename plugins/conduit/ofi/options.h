@@ -34,6 +34,7 @@ struct Options {
   Wait wait = Wait::automatic;
   Progress progress = Progress::manual;
   RegistrationCache registration_cache = RegistrationCache::in_flight;
+  uint64_t registration_cache_entries = 0, registration_cache_bytes = 0;  // kept without users
   bool hmem = false;
   bool allow_faulty = false;
   uint64_t connect_timeout_ns = 0;
@@ -78,6 +79,10 @@ struct Options {
   "  registration_cache: {type: enum, choices: [in_flight, keep], default: in_flight,\n"        \
   "    help: 'registrations of unregistered local buffers: only while in use, or kept; keep "   \
   "is for programs that never unmap such memory'}\n"                                            \
+  "  registration_cache_entries: {type: int, default: 1024, min: 1, max: 1048576,\n"            \
+  "    help: 'with keep: most registrations that are kept while not in use'}\n"                 \
+  "  registration_cache_bytes: {type: size, default: 1GiB, min: 4KiB,\n"                        \
+  "    help: 'with keep: most bytes of those'}\n"                                               \
   "  hmem: {type: bool, default: false,\n"                                                      \
   "    help: ask the provider for device memory}\n"                                             \
   "  allow_faulty: {type: bool, default: false,\n"                                              \

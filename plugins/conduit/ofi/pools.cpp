@@ -30,7 +30,9 @@ ReceiveBuffer* make_buffer(cwyc_ep* ep) {
   auto* buffer = new (place) ReceiveBuffer;
   buffer->data = ep->slabs->take(rounded(ep->buffer_bytes, line), &buffer->desc);
   buffer->ticket.work = Work::receive;
-  return buffer->data != nullptr ? buffer : nullptr;
+  if (buffer->data == nullptr) return nullptr;
+  ep->buffers.push_back(buffer);
+  return buffer;
 }
 
 // NULL: no memory.
@@ -68,6 +70,10 @@ Slabs::~Slabs() {
     slab.mr.reset();
     munmap(slab.base, slab.bytes);
   }
+}
+
+void Slabs::unregister() {
+  for (Slab& slab : slabs_) slab.mr.reset();
 }
 
 char* Slabs::take(size_t bytes, void** desc) {

@@ -159,6 +159,14 @@ std::string describe(const fi_info& info) {
   return address.empty() ? name_of(info) : name_of(info) + "/" + address;
 }
 
+// fi_endpoint(3), max_order_raw_size: a read behind a write "smaller than" that sees its data.
+// Whole cache lines, so that the pieces of a longer put begin where it did.
+uint64_t ordered_write(size_t below) {
+  constexpr uint64_t line = 64;
+  if (below == SIZE_MAX) return UINT64_MAX;
+  return below > line ? (below - 1) / line * line : 0;
+}
+
 void fill(Path& out, const Found& found, const fi_info& info, bool msg) {
   out.info.reset(fi_dupinfo(&info));
   fi_info& own = *out.info;
@@ -170,10 +178,12 @@ void fill(Path& out, const Found& found, const fi_info& info, bool msg) {
   out.loopback = is_loopback(own);
   out.host_only = out.provider == "shm";
   out.local_mr = (own.domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+  out.endpoint_mr = (own.domain_attr->mr_mode & FI_MR_ENDPOINT) != 0;
   out.shared_receive = msg && own.domain_attr->max_ep_srx_ctx > 0;
   const uint64_t order = own.tx_attr->msg_order & own.rx_attr->msg_order;
   out.order_send_after_write = (order & FI_ORDER_SAW) != 0;
-  out.order_read_after_write = (order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0;
+  if ((order & (FI_ORDER_RAW | FI_ORDER_RMA_RAW)) != 0)
+    out.ordered_write = ordered_write(own.ep_attr->max_order_raw_size);
 }
 
 // Providers without delivery-complete answer a request for it with nothing.

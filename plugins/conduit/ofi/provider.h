@@ -32,9 +32,10 @@ struct Path {
   bool loopback = false;        // the address reaches this host only
   bool host_only = false;       // the provider does
   bool local_mr = false;        // local buffers need a registration
+  bool endpoint_mr = false;     // registrations belong to one endpoint
   bool shared_receive = false;  // msg: one pool of receive buffers for all connections
   bool order_send_after_write = false;
-  bool order_read_after_write = false;
+  uint64_t ordered_write = 0;  // longest write that a read behind it is kept behind; 0: none
   bool delivery_complete = false;
 };
 

@@ -1,6 +1,7 @@
 // A conduit that breaks one promise on purpose, in front of a good one: it proves that the suite
 // can fail. CAUSEWAY_BROKEN_INNER names the good conduit's file, CAUSEWAY_BROKEN_FAULT the fault.
 // Everything else is passed through: connections, endpoints and memory are the inner conduit's own.
+// Further faults, by what they are about, stand in *_faults.cpp.
 #include <causeway/conduit.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -14,28 +15,63 @@
 #include <cstring>
 #include <deque>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "cases/atomic_model.h"
+#include "../cases/atomic_model.h"
+#include "front.h"
 
 // The inner conduit's own manifest, extracted by the build: same options, same name.
 asm(".section cwy_manifest,\"a\",@progbits\n.incbin \"" BROKEN_MANIFEST "\"\n.previous");
 
-namespace {
-
-using namespace causeway::conformance;  // the numbers of types and operations
+namespace broken {
 
 const cwyc_module* g_inner = nullptr;
 const cwyc_ops* g_ops = nullptr;
 cwyc_module g_module;
 cwyc_ops g_table;
+cwy_services g_services;
+std::atomic<uint64_t> g_count{0};
+
+namespace {
+std::vector<Fault>& all_faults() {
+  static std::vector<Fault> faults;
+  return faults;
+}
+cwyc_deliver_fn g_suite = nullptr, g_instead = nullptr;
+void* g_latest_endpoint = nullptr;
+}  // namespace
+void* g_previous_endpoint = nullptr;
+
+Faults::Faults(std::initializer_list<Fault> faults) {
+  all_faults().insert(all_faults().end(), faults);
+}
+
+void take_deliveries(cwyc_deliver_fn deliver) {
+  g_instead = deliver;
+  g_module.ep_open = [](cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                        cwy_err* err) {
+    cwyc_ep_params ours = *params;
+    g_suite = params->deliver;
+    ours.deliver = g_instead;
+    g_previous_endpoint = std::exchange(g_latest_endpoint, params->core_ep);
+    return g_inner->ep_open(domain, &ours, out, err);
+  };
+}
+void deliver_on(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+                uint32_t nargs, void* payload, size_t length) {
+  g_suite(core_ep, from, word, kind, args, nargs, payload, length);
+}
+
+}  // namespace broken
+
+namespace {
+
+using namespace broken;
+using namespace causeway::conformance;  // the numbers of types and operations
+
 const cwyc_ops* g_tables[] = {&g_table};
 std::string g_fault;
-std::atomic<uint64_t> g_count{0};  // relaxed: which call it is, nothing more
-
-uint64_t tick() {
-  return g_count.fetch_add(1, std::memory_order_relaxed) + 1;
-}
 
 // ---- active messages ------------------------------------------------------------------------
 
@@ -283,6 +319,15 @@ cwy_status silent_reach(cwyc_domain* d, const cwyc_peer_desc* peer, cwy_err*) {
   return g_inner->reach(d, peer, nullptr) == CWY_OK ? CWY_OK : CWY_ERR_UNREACHABLE;
 }
 
+bool apply_listed(const std::string& name) {
+  for (const Fault& fault : all_faults()) {
+    if (name != fault.name) continue;
+    fault.apply();
+    return true;
+  }
+  return name == "none";
+}
+
 bool apply_fault() {
   const std::string& f = g_fault;
   if (f == "drop_am")
@@ -322,7 +367,7 @@ bool apply_fault() {
     g_table.get = get_one_short;
   else if (f == "notify_first")
     g_table.put_notify = notify_first;
-  else if (f == "torn_atomic")
+  else if (f == "torn_atomic" || f == "beside_the_processor")
     g_table.atomic = torn_atomic;
   else if (f == "spurious_cas")
     g_table.atomic = spurious_cas;
@@ -345,7 +390,7 @@ bool apply_fault() {
   else if (f == "silent_reach")
     g_module.reach = silent_reach;
   else
-    return f == "none";
+    return apply_listed(f);
   return true;
 }
 
@@ -368,7 +413,8 @@ extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* services,
   if (library == nullptr) return refuse(err, dlerror());
   const auto init = reinterpret_cast<cwy_conduit_init_fn>(dlsym(library, CWY_CONDUIT_INIT_NAME));
   if (init == nullptr) return refuse(err, "the inner conduit exports no init function");
-  const cwy_status status = init(services, &g_inner, err);
+  g_services = *services;
+  const cwy_status status = init(&g_services, &g_inner, err);
   if (status != CWY_OK) return status;
   g_module = *g_inner;
   g_ops = g_inner->ops[0];

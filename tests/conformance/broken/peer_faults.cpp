@@ -1,0 +1,136 @@
+// Faults in making and ending connections, and in what becomes of peers that die or are replaced.
+#include <signal.h>
+
+#include <cstdio>
+#include <map>
+
+#include "front.h"
+
+namespace broken {
+namespace {
+
+cwy_status refused(cwy_err* err, cwy_status status, const char* text) {
+  if (err != nullptr) std::snprintf(err->text, sizeof err->text, "%s", text);
+  return status;
+}
+
+// ---- connecting
+
+// Waits for something that the peer never does.
+cwy_status never_up(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                    cwy_err* err) {
+  const cwy_status status = g_inner->connect(ep, c, peer, op, err);
+  return status == CWY_OK ? CWY_INPROGRESS : status;
+}
+
+// A table of connections that nothing is taken out of.
+cwy_status table_full(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                      cwy_err* err) {
+  if (tick() > 20) return refused(err, CWY_ERR_NOMEM, "no place for another connection");
+  return g_inner->connect(ep, c, peer, op, err);
+}
+
+cwy_status wrong_refusal(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                         cwy_err* err) {
+  if (kill(static_cast<pid_t>(peer->pid), 0) != 0) return refused(err, CWY_ERR_INVALID, "gone");
+  return g_inner->connect(ep, c, peer, op, err);
+}
+
+std::map<uint32_t, uint32_t> g_newest, g_oldest;  // epochs by rank
+const cwyc_conn* g_first = nullptr;
+unsigned g_connected = 0;
+
+cwy_status connect_noted(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                         cwy_err* err) {
+  const cwy_status status = g_inner->connect(ep, c, peer, op, err);
+  if (status < 0) return status;
+  uint32_t& newest = g_newest[peer->peer.rank];
+  if (newest < peer->peer.epoch) newest = peer->peer.epoch;
+  g_oldest.emplace(peer->peer.rank, peer->peer.epoch);
+  if (g_first == nullptr) g_first = c;
+  ++g_connected;
+  return status;
+}
+void disconnect_noted(cwyc_conn* c) {
+  --g_connected;
+  g_inner->disconnect(c);
+}
+
+// A rank has its connection once and for all.
+cwy_status rank_taken(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                      cwy_err* err) {
+  const auto known = g_newest.find(peer->peer.rank);
+  if (known != g_newest.end() && known->second != peer->peer.epoch)
+    return refused(err, CWY_ERR_UNREACHABLE, "the rank has another epoch");
+  return connect_noted(ep, c, peer, op, err);
+}
+
+void purge_newest_only(cwyc_conn* c) {
+  if (c->peer.epoch >= g_newest[c->peer.rank]) g_inner->purge(c);
+}
+
+// Memory is reached through the first connection alone.
+cwy_status first_connection_only(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
+                                 cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
+  if (c != g_first) return CWY_ERR_INVALID;
+  return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+}
+
+// ---- delivering
+
+// Whoever has the rank is taken for the first one that had it.
+void as_the_first(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+                  uint32_t n, void* payload, size_t length) {
+  const auto known = g_oldest.find(from.rank);
+  if (known != g_oldest.end()) from.epoch = known->second;
+  deliver_on(core_ep, from, word, kind, args, n, payload, length);
+}
+
+void to_its_neighbour(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
+                      const int32_t* args, uint32_t n, void* payload, size_t length) {
+  void* const to = g_previous_endpoint != nullptr ? g_previous_endpoint : core_ep;
+  deliver_on(to, from, word, kind, args, n, payload, length);
+}
+
+void while_connected(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
+                     const int32_t* args, uint32_t n, void* payload, size_t length) {
+  if (g_connected != 0) deliver_on(core_ep, from, word, kind, args, n, payload, length);
+}
+
+// ---- failures
+
+void say_nothing(void*, cwy_peer, cwy_peer_state, const char*) {}
+
+cwy_status alive(cwyc_conn*, cwyc_op*) {
+  return CWY_OK;
+}
+cwy_status dead(cwyc_conn*, cwyc_op*) {
+  return CWY_ERR_PEER_FAILED;
+}
+
+const Faults faults{
+    {"never_up", [] { g_module.connect = never_up; }},
+    {"purge_forgets_connect", [] { g_module.connect = never_up; }},
+    {"table_full", [] { g_module.connect = table_full; }},
+    {"wrong_refusal", [] { g_module.connect = wrong_refusal; }},
+    {"rank_taken", [] { g_module.connect = rank_taken; }},
+    {"purge_newest_only",
+     [] { g_module.connect = connect_noted, g_module.purge = purge_newest_only; }},
+    {"first_connection_only",
+     [] { g_module.connect = connect_noted, g_table.put = first_connection_only; }},
+    {"epochs_ignored", [] { g_module.connect = connect_noted, take_deliveries(as_the_first); }},
+    {"wrong_endpoint", [] { take_deliveries(to_its_neighbour); }},
+    {"deaf_after_disconnect",
+     [] {
+       g_module.connect = connect_noted;
+       g_module.disconnect = disconnect_noted;
+       take_deliveries(while_connected);
+     }},
+    {"silent_death", [] { g_services.peer_state = say_nothing; }},
+    {"silent_while_asleep", [] { g_services.peer_state = say_nothing; }},
+    {"check_says_alive", [] { g_table.check = alive; }},
+    {"check_says_dead", [] { g_table.check = dead; }},
+};
+
+}  // namespace
+}  // namespace broken
