@@ -41,7 +41,7 @@ bool misuse_in_handler(const char* scenario);
 bool misuse_atomic(const char* scenario, bool guilty);
 void keep_a_lock();
 bool misuse_coll(const char* scenario, bool guilty);
-bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one)
+bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one); never: nobody
 bool depart(int argc, char** argv);  // exits of every kind
 
 void register_handlers();

@@ -20,7 +20,7 @@ namespace {
 
 std::string how;
 bool doomed() {
-  return job.rank == 1 % job.size;
+  return how != "never" && job.rank == 1 % job.size;
 }
 
 // As any program does, also where a sanitizer would make an exit status of it.
@@ -110,7 +110,13 @@ bool die(int argc, char** argv) {
     }
     leave(0);
   }
+  if (stage == "sleep") {
+    // All but the last wait for it inside the library, with nothing to do.
+    if (job.rank == job.size - 1) ::pause();
+    leave(0);
+  }
   if (stage == "storm") {
+    if (how == "never") say("all are storming\n");
     if (!doomed()) storm(100000000);
     storm(2000);
     if (!end_now()) return true;

@@ -6,23 +6,25 @@ set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
 foreach(case devices conformance_verbs library_close library_ucx ofi_verbs ofi_rxm ucx_rc
     spec_ofi_verbs spec_ucx_rc two_adapters spec spec_three_ranks dmabuf gaspi gaspi_three_ranks
-    gaspi_one_rank gaspi_four_ranks gaspi_seven_ranks gaspi_death wordfreq death locked_memory
-    reasons)
+    gaspi_one_rank gaspi_four_ranks gaspi_seven_ranks gaspi_death wordfreq death device_lost
+    locked_memory reasons)
   add_test(NAME hosts.rdma.${case}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})
   set_tests_properties(hosts.rdma.${case} PROPERTIES LABELS "hosts;vm" TIMEOUT 30
     FIXTURES_REQUIRED rdma_guest SKIP_RETURN_CODE 77)
 endforeach()
 
-# Whole suites over every network of the guest: minutes each, in a guest of their own.
+# Whole suites over every network of the guest, and more of broken adapters: minutes each, in a guest
+# of their own.
+set(whole completion_queue port_down)
 foreach(network verbs ofi_verbs ofi_rxm ucx_rc)
-  set(whole conformance_${network} spec_all_${network}_seq spec_all_${network}_par)
-  foreach(case ${whole})
-    add_test(NAME hosts.rdma.whole.${case}
-      COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/guest --timeout 2700 --
-              ${CMAKE_CURRENT_LIST_DIR}/rdma/cases ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${case}
-      WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
-    set_tests_properties(hosts.rdma.whole.${case} PROPERTIES LABELS soak TIMEOUT 2800 PROCESSORS 2
-      SKIP_RETURN_CODE 77)
-  endforeach()
+  list(APPEND whole conformance_${network} spec_all_${network}_seq spec_all_${network}_par)
+endforeach()
+foreach(case ${whole})
+  add_test(NAME hosts.rdma.whole.${case}
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/guest --timeout 2700 --
+            ${CMAKE_CURRENT_LIST_DIR}/rdma/cases ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${case}
+    WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(hosts.rdma.whole.${case} PROPERTIES LABELS soak TIMEOUT 2800 PROCESSORS 2
+    SKIP_RETURN_CODE 77)
 endforeach()

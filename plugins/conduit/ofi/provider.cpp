@@ -254,12 +254,15 @@ std::vector<Attempt> attempts(const Options& options) {
 // Where ofi_rxm over verbs closes a connection (an endpoint's end, or the peer's), libfabric 1.17
 // first frees it and then handles what came over it and was not read, which posts a buffer to it
 // again and ends the process (hosts.rdma.library_close). Buffers that all connections share have no
-// such connection. libfabric looks at the variable in the first call that a process makes of it;
-// what the user has set stays.
-void avoid_queues_of_connections(const std::vector<Attempt>& list) {
+// such connection. And where verbs answers a second registration of the same memory, or of a part
+// of it, from its cache, both have one key, and ofi_rxm refuses the second (FI_ENOKEY). libfabric
+// looks at the variables in the first call that a process makes of it; what the user has set stays.
+void avoid_faults_of_layers(const std::vector<Attempt>& list) {
   const bool layered = std::any_of(list.begin(), list.end(),
                                    [](const Attempt& a) { return a.provider == "verbs;ofi_rxm"; });
-  if (layered) setenv("FI_OFI_RXM_USE_SRX", "1", 0);
+  if (!layered) return;
+  setenv("FI_OFI_RXM_USE_SRX", "1", 0);
+  setenv("FI_MR_CACHE_MAX_COUNT", "0", 0);
 }
 
 // Providers that do not keep what they promise, and why; NULL for all others.
@@ -282,7 +285,7 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
         options.provider.c_str(), why);
   const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
   const std::vector<Attempt> list = attempts(options);
-  avoid_queues_of_connections(list);
+  avoid_faults_of_layers(list);
   std::string reasons;
   for (const Attempt& a : list) {
     if (!try_provider(options, a.provider, a.msg, wanted, out, reasons)) continue;
@@ -298,7 +301,7 @@ void for_each_device(const Options& options,
                      const std::function<void(const std::string&, const std::string&)>& fn) {
   std::set<std::string> listed;
   const std::vector<Attempt> list = attempts(options);
-  avoid_queues_of_connections(list);
+  avoid_faults_of_layers(list);
   for (const Attempt& a : list) {
     const Found found = look(options, a.provider, a.msg);
     for (const fi_info* info : found.infos) {

@@ -70,11 +70,13 @@ ibv_send_wr send_of(ibv_sge* pieces, int count) {
 }
 
 // Every so often an unsignaled work request must be signaled all the same, so that the queue's
-// room is seen to come back. False: no ticket now.
+// room is seen to come back; and all must be where unsignaled ones have used up their share of the
+// completion queue, which links hold that have nothing more to send. False: no ticket now.
 bool signal_if_due(Link& link, Ticket*& ticket) {
+  cwyc_ep* ep = link.ep;
   ticket = nullptr;
-  if (link.unsignaled + 1 < link.ep->signal_every) return true;
-  ticket = take_ticket(link.ep);
+  if (link.unsignaled + 1 < ep->signal_every && ep->unsignaled < ep->unsignaled_max) return true;
+  ticket = take_ticket(ep);
   return ticket != nullptr;
 }
 
@@ -88,7 +90,7 @@ cwy_status send_inline(Link& link, Frame& f, const void* payload, size_t carried
   ibv_sge piece = piece_of(frame, f.total, 0);
   ibv_send_wr request = send_of(&piece, 1);
   request.send_flags = IBV_SEND_INLINE;
-  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
   sent(link, f);
   ++link.ep->counters.inlined;
   return CWY_OK;
@@ -104,7 +106,7 @@ cwy_status send_copied(Link& link, Frame& f, const void* payload, size_t carried
   if (carried != 0) std::memcpy(bounce->data + f.head, payload, carried);
   ibv_sge piece = piece_of(bounce->data, f.total, bounce->lkey);
   ibv_send_wr request = send_of(&piece, 1);
-  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
   sent(link, f);
   ++ep->counters.copied;
   return CWY_OK;
@@ -127,7 +129,7 @@ cwy_status send_gathered(Link& link, Frame& f, const void* payload, size_t carri
   ticket->op = op;
   ticket->report = CWYC_DONE_LOCAL;
   ibv_send_wr request = send_of(pieces, 2);
-  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
   sent(link, f);
   return CWY_INPROGRESS;
 }
@@ -159,14 +161,17 @@ void count_message(cwyc_ep* ep, const Frame& f, uint32_t kind, size_t payload) {
   ep->counters.am_bytes += payload;
 }
 
-void attach_pending(Link& link, Ticket* ticket) {
+void attach_pending(Link& link, Ticket* ticket, uint32_t count) {
+  ticket->slots = link.unsignaled + count;
+  ticket->own = count;
+  link.unsignaled = 0;
   ticket->link = &link;
   ticket->previous = nullptr;
   ticket->next = link.pending;
   if (link.pending != nullptr) link.pending->previous = ticket;
   link.pending = ticket;
   ++link.in_flight;
-  ++link.ep->in_flight;
+  link.ep->in_flight += count;
 }
 
 }  // namespace
@@ -189,11 +194,10 @@ bool post(Link& link, ibv_send_wr* first, ibv_send_wr* last, uint32_t count, Tic
   link.used_since_look = true;
   if (ticket == nullptr) {
     link.unsignaled += count;
+    link.ep->unsignaled += count;
     return true;
   }
-  ticket->slots = link.unsignaled + count;
-  link.unsignaled = 0;
-  attach_pending(link, ticket);
+  attach_pending(link, ticket, count);
   return true;
 }
 
@@ -277,7 +281,7 @@ cwy_status write_and_send(Link& link, Frame& f, const void* payload, const cwyc_
   write.opcode = IBV_WR_RDMA_WRITE;
   write.wr.rdma.remote_addr = f.raddr;
   write.wr.rdma.rkey = rkey.rkey;
-  if (!post(link, &write, &send, 2, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &write, &send, 2, ticket)) return why_not(link);
   sent(link, f);
   ++ep->counters.puts;
   ep->counters.put_bytes += length;

@@ -64,7 +64,7 @@ cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32
     request.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
     request.wr.atomic.compare_add = addend(operation, a->operand1);
   }
-  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
   ++ep->counters.atomics;
   return CWY_INPROGRESS;
 }

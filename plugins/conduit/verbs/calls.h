@@ -33,6 +33,8 @@ int make_datagram(cwyc_ep* ep);                       // in state RTS
 void stop_queue_pair(Link& link);
 // Ends a queue pair: its work requests are flushed, and what completed goes to the backlog.
 void end_queue_pair(Link& link);
+// Completions that the datagram queue pair may have at once.
+uint32_t datagram_completions(const cwyc_ep* ep);
 // Depth and inline bytes that the device really gives.
 int probe_queue_pair(cwyc_domain* domain);
 // False: not now; whoever wants an answer asks again.
@@ -75,16 +77,20 @@ cwy_status probe(Link& link, cwyc_op* op);
 // A frame without arguments and payload. False: try again later.
 bool send_control(Link& link, FrameKind kind);
 // Posts `count` chained work requests, the last of which names `ticket` (NULL: unsignaled). The
-// caller made sure of room. False: the device refused, and the link is lost.
+// caller made sure of room. False: the device refused, and the link is lost; `why_not` answers.
 bool post(Link& link, ibv_send_wr* first, ibv_send_wr* last, uint32_t count, Ticket* ticket);
+inline cwy_status why_not(const Link& link) {
+  return link.ep->domain->failed ? CWY_ERR_DEVICE_FAILED : CWY_ERR_PEER_FAILED;
+}
 // OK when `count` more work requests and one signal fit.
 inline cwy_status may_post(Link& link, uint32_t count) {
   if (__builtin_expect(link.state != LinkState::up, 0)) {
-    if (link.ep->domain->failed) return CWY_ERR_DEVICE_FAILED;
-    return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
+    if (link.ep->domain->failed || link.state == LinkState::failed) return why_not(link);
+    return CWY_RETRY;
   }
   const cwyc_ep* ep = link.ep;
-  if (link.used + count <= ep->domain->tx_depth && ep->in_flight < ep->in_flight_max) return CWY_OK;
+  if (link.used + count <= ep->domain->tx_depth && ep->in_flight + count <= ep->in_flight_max)
+    return CWY_OK;
   ++link.ep->counters.retries;
   return CWY_RETRY;
 }

@@ -22,8 +22,8 @@ namespace {
 constexpr uint32_t most_in_flight = 4096;
 constexpr uint32_t most_buffers = 16384;
 constexpr uint32_t control_share = 8;  // as in pools.cpp
-// Beside the receives and the signaled work requests: unsignaled ones that a dying queue pair
-// flushes, and datagrams.
+// Beside the receives and the signaled work requests: datagrams, and unsignaled ones that dying
+// queue pairs flush.
 constexpr uint32_t spare_completions = 1536;
 // Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
 // second piece to fetch and a completion to wait for.
@@ -83,6 +83,10 @@ int open_queues(cwyc_ep& ep) {
                          static_cast<uint64_t>(std::max(d.port.device.max_cqe, 1024))));
   ep.cq.reset(ibv_create_cq(context, entries, nullptr, ep.channel.get(), 0));
   if (ep.cq == nullptr) return errno;
+  // Whatever the device gave: with none left over, everything is signaled.
+  const uint32_t others = ep.buffers_max + ep.in_flight_max + datagram_completions(&ep);
+  const auto given = static_cast<uint32_t>(ep.cq->cqe);
+  ep.unsignaled_max = given - std::min(given, others);
   ibv_srq_init_attr shared{};
   shared.attr.max_wr = ep.buffers_max;
   shared.attr.max_sge = 1;

@@ -99,7 +99,8 @@ void detach_pending(Ticket* ticket) {
   ticket->next = ticket->previous = nullptr;
   ticket->link = nullptr;
   --link->in_flight;
-  --link->ep->in_flight;
+  link->ep->in_flight -= ticket->own;
+  link->ep->unsignaled -= ticket->slots - ticket->own;
 }
 
 void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
@@ -133,6 +134,7 @@ void destroy_link(Link* link) {
   end_queue_pair(*link);
   abandon_pending(*link, CWY_ERR_PEER_FAILED);
   withdraw_buffers(*link);
+  ep->unsignaled -= link->unsignaled;
   if (link->on_todo) std::erase(ep->todo, link);
   ep->links[link->index & index_mask].reset();
 }

@@ -94,8 +94,11 @@ void fail_device(cwyc_domain* domain, const char* what) {
   if (domain->failed) return;
   domain->failed = true;
   domain->failure = "device " + domain->port.name + " failed: " + what;
+  log(CWY_LOG_ERROR, "%s; nobody is reached over it any more", domain->failure.c_str());
   for (cwyc_ep* ep : domain->eps) {
-    for (const auto& link : ep->links) {
+    // The core hears of connects that end so, and may begin another one.
+    for (size_t i = 0; i < ep->links.size(); ++i) {
+      Link* const link = ep->links[i].get();
       if (link == nullptr) continue;
       lose_link(*link, domain->failure.c_str());
       end_queue_pair(*link);
@@ -149,7 +152,7 @@ cwy_status probe(Link& link, cwyc_op* op) {
   ticket->report = op != nullptr ? CWYC_DONE_REMOTE : 0;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
-  if (!post(link, &request, &request, 1, ticket)) return CWY_ERR_PEER_FAILED;
+  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
   ++link.ep->counters.probes;
   return CWY_INPROGRESS;
 }

@@ -55,6 +55,7 @@ struct Ticket {
   uint64_t result = 0;
   uint32_t lkey = 0;   // of the ticket itself, for `result`
   uint32_t slots = 0;  // work requests that this completion retires
+  uint32_t own = 0;    // of these, posted with this ticket
   Work work = Work::send;
   uint8_t report = 0;  // bits still to be reported
 };
@@ -203,7 +204,11 @@ struct cwyc_ep {
   uint32_t job = 0;
   size_t medium_max = 0, frame_max = 0, copy_frame = 0, bounce_bytes = 0;
   uint32_t window = 0;  // granted per lane, where there is room
+  // Every work request may end up in the completion queue, if only flushed: those posted with a
+  // ticket, and those without that no later completion of their link has retired. Each kind has its
+  // share of the queue.
   uint32_t in_flight_max = 0, in_flight = 0;
+  uint32_t unsignaled_max = 0, unsignaled = 0;
   uint32_t signal_every = 0;
   uint32_t buffers_max = 0;  // of the shared receive queue
 

@@ -58,6 +58,10 @@ int to_init(const cwyc_domain& d, ibv_qp* qp) {
                        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+uint32_t datagram_receives(const cwyc_ep* ep) {
+  return std::clamp(ep->params.max_peers, 32u, 512u);
+}
+
 // Signaled work requests of `link` whose completions have been read.
 uint32_t count_read(const Link& link) {
   const cwyc_ep* ep = link.ep;
@@ -150,9 +154,13 @@ int join(Link& link, const Hello& peer) {
   return error;
 }
 
+uint32_t datagram_completions(const cwyc_ep* ep) {
+  return datagram_depth + datagram_receives(ep);
+}
+
 int make_datagram(cwyc_ep* ep) {
   const cwyc_domain& d = *ep->domain;
-  const uint32_t receives = std::clamp(ep->params.max_peers, 32u, 512u);
+  const uint32_t receives = datagram_receives(ep);
   ibv_qp_init_attr attr{};
   attr.send_cq = attr.recv_cq = ep->cq.get();
   attr.cap.max_send_wr = datagram_depth;

@@ -35,7 +35,7 @@ cwy_status transfer(Link& link, const Local& local, size_t length, const Target&
   request.send_flags = target.flags;
   request.wr.rdma.remote_addr = target.address;
   request.wr.rdma.rkey = target.rkey;
-  return post(link, &request, &request, 1, ticket) ? CWY_INPROGRESS : CWY_ERR_PEER_FAILED;
+  return post(link, &request, &request, 1, ticket) ? CWY_INPROGRESS : why_not(link);
 }
 
 // `copy`: the source must be free on return; UNSUPPORTED when it is too long for that.
@@ -204,6 +204,8 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
     give_back_ticket(ep, ticket);
     return;
   }
+  // Of a device that fails, an operation that does is often the first sign.
+  if (__builtin_expect(wc.status != IBV_WC_SUCCESS, 0)) look_at_device(ep->domain);
   Link* link = ticket->link;
   const cwy_status status = status_of(ep, wc.status);
   if (link != nullptr) {
@@ -229,6 +231,7 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
 }
 
 void on_unsignaled_error(cwyc_ep* ep, const ibv_wc& wc) {
+  look_at_device(ep->domain);
   for (const auto& link : ep->links) {
     if (link == nullptr || link->qp == nullptr || link->qp->qp_num != wc.qp_num) continue;
     ++ep->counters.errors;

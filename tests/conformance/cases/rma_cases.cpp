@@ -595,6 +595,33 @@ void constants_in_messages() {
   }
 }
 
+// Catches conduits that cannot have operations with several parts of one buffer at once, after one
+// with all of it: a library below that keeps registrations has the same one for all then.
+void parts_of_a_buffer() {
+  constexpr size_t kParts = 8;
+  Session s({.memory = 1u << 20});
+  const size_t length = std::min<uint64_t>(100'000, s.ep().attr().rma_max);
+  std::vector<uint8_t> buffer(kParts * length);
+  get_cut(s, buffer.data(), 128, buffer.size());
+  for (size_t i = 0; i < kParts; ++i) s.call(fill_area, Area{128 + i * length, length, i + 1});
+  for (size_t i = 0; i < kParts; ++i) {
+    Op& op = s.pool().fetch("get");
+    const cwy_status status = s.ep().retry(
+        [&] {
+          return op.post([&](cwyc_op* raw) {
+            return s.ops().get(s.raw(), buffer.data() + i * length, nullptr,
+                               s.remote().base() + 128 + i * length, s.remote().get(), length, 0,
+                               raw);
+          });
+        },
+        "get");
+    ASSERT_GE(status, 0) << status_name(status) << " at get " << i;
+  }
+  s.ep().until([&] { return s.pool().unfinished() == 0; }, "completion of 8 gets");
+  for (size_t i = 0; i < kParts; ++i)
+    EXPECT_EQ(first_difference(buffer.data() + i * length, length, i + 1), length) << "part " << i;
+}
+
 // Catches addresses outside the registered memory that are accessed all the same.
 void outside_is_refused() {
   Session s;
@@ -631,6 +658,7 @@ const Cases cases{
     {"Rma", "local_registration", kRegister | kPut | kGet, local_registration},
     {"Rma", "constants_as_sources", kPut | kMemory, constants_as_sources},
     {"Rma", "constants_in_messages", kLong | kMemory, constants_in_messages},
+    {"Rma", "parts_of_a_buffer", kGet | kMemory, parts_of_a_buffer},
     {"Rma", "outside_is_refused", kPut | kMemory, outside_is_refused},
 };
 
