@@ -72,6 +72,18 @@ TEST(Explain, DefaultUsesSharedMemory) {
   EXPECT_THAT(explain("-n 4 --set " + kOneHost).text, HasSubstr("no entry of peers: matches it"));
 }
 
+// Would catch: a table that tells of all ranks what holds for the first of them.
+TEST(Explain, RanksByRules) {
+  const Outcome o = explain(
+      "-n 6 --set 'peers=[{match: {locality: self}, use: [self]}, {name: apart, match: {ranks: "
+      "\"2,4-5\"}, use: [other]}, {name: rest, use: [shm]}],conduits.other={plugin: shm}'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 1,3 (nbrhd), by rule rest"));
+  EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 2,4-5 (nbrhd), by rule apart"));
+  EXPECT_THAT(o.text, HasSubstr("not other: could, but rest does not name it"));
+  EXPECT_THAT(o.text, HasSubstr("not shm: could, but apart does not name it"));
+}
+
 // Would catch: an explanation that ignores the file, so that it tells another story than the job.
 TEST(Explain, SameQuestionOtherFile) {
   const Outcome o = explain("-n 2 --config " CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml");
