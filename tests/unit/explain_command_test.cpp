@@ -9,6 +9,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -78,10 +79,10 @@ TEST(Explain, RanksByRules) {
       "-n 6 --set 'peers=[{match: {locality: self}, use: [self]}, {name: apart, match: {ranks: "
       "\"2,4-5\"}, use: [other]}, {name: rest, use: [shm]}],conduits.other={plugin: shm}'");
   EXPECT_EQ(o.status, 0) << o.text;
-  EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 1,3 (nbrhd), by rule rest"));
-  EXPECT_THAT(o.text, HasSubstr("rank 0 to ranks 2,4-5 (nbrhd), by rule apart"));
-  EXPECT_THAT(o.text, HasSubstr("not other: could, but rest does not name it"));
-  EXPECT_THAT(o.text, HasSubstr("not shm: could, but apart does not name it"));
+  EXPECT_THAT(o.text, AllOf(HasSubstr("rank 0 to ranks 1,3 (nbrhd), by rule rest"),
+                            HasSubstr("rank 0 to ranks 2,4-5 (nbrhd), by rule apart"),
+                            HasSubstr("not other: could, but rest does not name it"),
+                            HasSubstr("not shm: could, but apart does not name it")));
 }
 
 // Would catch: an explanation that ignores the file, so that it tells another story than the job.
