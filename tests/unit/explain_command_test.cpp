@@ -9,6 +9,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -70,6 +71,18 @@ TEST(Explain, DefaultUsesSharedMemory) {
   EXPECT_THAT(o.text, HasSubstr("not self: rank 1 is another process"));
   EXPECT_THAT(o.text, HasSubstr("rank 0 to a rank on another host (remote), by rule network"));
   EXPECT_THAT(explain("-n 4 --set " + kOneHost).text, HasSubstr("no entry of peers: matches it"));
+}
+
+// Would catch: a table that tells of all ranks what holds for the first of them.
+TEST(Explain, RanksByRules) {
+  const Outcome o = explain(
+      "-n 6 --set 'peers=[{match: {locality: self}, use: [self]}, {name: apart, match: {ranks: "
+      "\"2,4-5\"}, use: [other]}, {name: rest, use: [shm]}],conduits.other={plugin: shm}'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, AllOf(HasSubstr("rank 0 to ranks 1,3 (nbrhd), by rule rest"),
+                            HasSubstr("rank 0 to ranks 2,4-5 (nbrhd), by rule apart"),
+                            HasSubstr("not other: could, but rest does not name it"),
+                            HasSubstr("not shm: could, but apart does not name it")));
 }
 
 // Would catch: an explanation that ignores the file, so that it tells another story than the job.

@@ -184,17 +184,50 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
   return out;
 }
 
+// The other ranks of this host, by the rule that is for them, as in core/object/peer_classes.
+struct Neighbors {
+  const PeerRule* rule;
+  PeerFacts first;
+  std::vector<std::pair<uint32_t, uint32_t>> ranks;  // from, to
+  std::string who() const {
+    std::string text;
+    for (const auto& [from, to] : ranks) {
+      text += (text.empty() ? "" : ",") +
+              (from == to ? std::to_string(from) : fmt::format("{}-{}", from, to));
+    }
+    const bool one = ranks.size() == 1 && ranks[0].first == ranks[0].second;
+    return fmt::format("rank 0 to rank{} {}", one ? "" : "s", text);
+  }
+};
+
+std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
+                                        const std::string& host) {
+  std::vector<Neighbors> out;
+  const Locality locality = neighbor_locality(world);
+  PeerFacts peer = facts(Locality::nbrhd, 0, host);
+  peer.locality = locality;
+  for (uint32_t r = 1; r < ranks; ++r) {
+    peer.desc.peer.rank = peer.desc.local_index = r;
+    const PeerRule* rule = rule_for(world.config, peer);
+    const auto at =
+        std::find_if(out.begin(), out.end(), [&](const Neighbors& n) { return n.rule == rule; });
+    if (at == out.end()) {
+      out.push_back({rule, peer, {{r, r}}});
+    } else if (at->ranks.back().second + 1 == r) {
+      at->ranks.back().second = r;
+    } else {
+      at->ranks.emplace_back(r, r);
+    }
+  }
+  return out;
+}
+
 std::vector<PeerClass> explain_all(const World& world, uint32_t ranks) {
   const Card here = Card::of_this_process();
-  PeerFacts neighbor = facts(Locality::nbrhd, 1, here.hostname);
-  neighbor.locality = neighbor_locality(world);
   std::vector<PeerClass> out;
   out.push_back(explain_class(world, "rank 0 to itself", facts(Locality::self, 0, here.hostname)));
-  if (ranks > 1) {
-    const std::string who =
-        ranks == 2 ? "rank 0 to rank 1" : fmt::format("rank 0 to ranks 1-{}", ranks - 1);
-    out.push_back(explain_class(world, who, neighbor));
-  }
+  for (const Neighbors& n : neighbor_classes(world, ranks, here.hostname))
+    out.push_back(explain_class(world, n.who(), n.first));
   out.push_back(explain_class(world, "rank 0 to a rank on another host",
                               facts(Locality::remote, ranks, "another-host")));
   return out;

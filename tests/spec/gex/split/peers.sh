@@ -65,3 +65,25 @@ run 2 --config "$work/site.yaml" --set log.level=info --set \
   'peers=[{name: self, match: {locality: self}, use: [self]}, {name: low, match: {ranks: 0}, use: [shm]}, {use: [net]}]' \
   -- "$program" || fail "two ways"
 says "rank 0 reaches rank 1 by net, but rank 1 reaches rank 0 by shm"
+
+# A line per class and not per rank: to itself, to the two whose rule names them, to the other two.
+run 5 --config "$work/other.yaml" --set log.level=info --set conduits.second.plugin=shm --set \
+  'peers=[{name: self, match: {locality: self}, use: [self]}, {name: apart, match: {ranks: "1,3"}, use: [second]}, {name: rest, use: [shm]}]' \
+  -- "$program" || fail "three classes"
+says "rank 0/5: rank 0 (self): self, by rule self"
+says "rank 0/5: 2 ranks, the first of them 1 (nbrhd): second, by rule apart"
+says "rank 0/5: 2 ranks, the first of them 2 (nbrhd): shm, by rule rest"
+[ "$(grep -c 'rank 0/5: .*, by rule ' "$work/err")" = 3 ] || fail "not three lines of rank 0"
+
+# Hosts are told apart by the number of the boot: a rank that finds another one there is on another.
+if [ "$(id -u)" = 0 ] && unshare -m true 2>/dev/null; then
+  echo 01234567-89ab-cdef-0123-456789abcdef >"$work/boot_id"
+  # The launcher says that there is one host, for which no network would be opened.
+  run 3 --set log.level=info --set 'conduits.net={plugin: ofi, open: always, options: {provider: tcp}}' --set \
+    'peers=[{name: self, match: {locality: self}, use: [self]}, {name: near, match: {locality: nbrhd}, use: [shm]}, {name: far, match: {locality: remote}, use: [net]}]' \
+    -- sh -c '[ "$PMIX_RANK" != 2 ] || exec unshare -m sh -c "mount --bind $1 /proc/sys/kernel/random/boot_id && exec $2"
+      exec "$2"' sh "$work/boot_id" "$program" || fail "two boots"
+  says "rank 0/3: rank 1 (nbrhd): shm, by rule near"
+  says "rank 0/3: rank 2 (remote): net, by rule far"
+  says "rank 2/3: 2 ranks, the first of them 0 (remote): net, by rule far"
+fi
