@@ -30,28 +30,27 @@ Link* find_link(const std::vector<std::unique_ptr<Link>>& links, uint32_t name) 
 
 // `ticket` is in the network's hands, on behalf of `link`.
 template <class Link, class Ticket>
-void attach_pending(Link& link, Ticket* ticket) {
+void join_pending(Link& link, Ticket* ticket) {
   ticket->link = &link;
   ticket->previous = nullptr;
   ticket->next = link.pending;
   if (link.pending != nullptr) link.pending->previous = ticket;
   link.pending = ticket;
   ++link.in_flight;
-  ++link.ep->in_flight;
 }
 
-// Nothing for one that is on no list.
+// The link that it was pending on; NULL for one that is on no list.
 template <class Ticket>
-void detach_pending(Ticket* ticket) {
+auto* leave_pending(Ticket* ticket) {
   auto* const link = ticket->link;
-  if (link == nullptr) return;
+  if (link == nullptr) return link;
   if (ticket->previous != nullptr) ticket->previous->next = ticket->next;
   if (ticket->next != nullptr) ticket->next->previous = ticket->previous;
   if (link->pending == ticket) link->pending = ticket->next;
   ticket->next = ticket->previous = nullptr;
   ticket->link = nullptr;
   --link->in_flight;
-  --link->ep->in_flight;
+  return link;
 }
 
 // Tells the core of `bits` as far as it is to be told of them; of all that is left on a failure.

@@ -55,6 +55,13 @@ Link* make_link(cwyc_ep* ep, cwy_peer peer, uint64_t nonce);
 inline Link* find_link(cwyc_ep* ep, uint32_t index) {
   return causeway::find_link(ep->links, index);
 }
+inline void attach_pending(Link& link, Ticket* ticket) {
+  join_pending(link, ticket);
+  ++link.ep->in_flight;
+}
+inline void detach_pending(Ticket* ticket) {
+  if (Link* const link = leave_pending(ticket)) --link->ep->in_flight;
+}
 void destroy_link(Link* link);
 void want_attention(Link* link);
 // True when nothing more can come of it.

@@ -165,12 +165,7 @@ void attach_pending(Link& link, Ticket* ticket, uint32_t count) {
   ticket->slots = link.unsignaled + count;
   ticket->own = count;
   link.unsignaled = 0;
-  ticket->link = &link;
-  ticket->previous = nullptr;
-  ticket->next = link.pending;
-  if (link.pending != nullptr) link.pending->previous = ticket;
-  link.pending = ticket;
-  ++link.in_flight;
+  join_pending(link, ticket);
   link.ep->in_flight += count;
 }
 

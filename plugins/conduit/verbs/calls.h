@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "../common/links.h"
 #include "objects.h"
 
 namespace causeway::verbs {
@@ -42,11 +43,12 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello);
 
 // ---- link.cpp
 Link* make_link(cwyc_ep* ep, cwy_peer peer, const Address& address);
-Link* find_link(cwyc_ep* ep, uint32_t index);
+inline Link* find_link(cwyc_ep* ep, uint32_t index) {
+  return causeway::find_link(ep->links, index);
+}
 void destroy_link(Link* link);
 void want_attention(Link* link);
 void detach_pending(Ticket* ticket);
-void report_op(Ticket* ticket, uint32_t bits, cwy_status status);
 // Everything the core waits for ends with `status`; tickets remain the device's.
 void abandon_pending(Link& link, cwy_status status);
 // The peer does not answer any more, or said good-bye without our leave.

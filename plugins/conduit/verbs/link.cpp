@@ -7,10 +7,6 @@
 namespace causeway::verbs {
 namespace {
 
-// A link's name on the wire: where it stands, and which of the links that stood there it is.
-constexpr uint32_t index_bits = 20;
-constexpr uint32_t index_mask = (1u << index_bits) - 1;
-
 // After an end without a good-bye: time for the launcher, or for the news that the job ends, to
 // come first. Operations fail at once.
 constexpr uint64_t grace_ns = 200'000'000;
@@ -64,7 +60,7 @@ bool push(Link& link, uint32_t& events) {
 Link* make_link(cwyc_ep* ep, cwy_peer peer, const Address& address) {
   uint32_t place = 0;
   while (place < ep->links.size() && ep->links[place] != nullptr) ++place;
-  if (place > index_mask) return nullptr;
+  if (place > link_place_mask) return nullptr;
   if (place == ep->links.size()) {
     ep->links.emplace_back();
     ep->generations.push_back(0);
@@ -73,8 +69,7 @@ Link* make_link(cwyc_ep* ep, cwy_peer peer, const Address& address) {
   link->ep = ep;
   link->peer = peer;
   link->address = address;
-  const uint32_t generation = ++ep->generations[place] & ((1u << (32 - index_bits)) - 1);
-  link->index = place | generation << index_bits;
+  link->index = link_name(place, ++ep->generations[place]);
   // Packets of an earlier queue pair of the same number must not fit in.
   link->psn = static_cast<uint32_t>((ep->nonce >> 16) * (link->index + 1)) & 0xffffff;
   link->deadline = services->now() + ep->domain->options.connect_timeout_ns;
@@ -83,33 +78,11 @@ Link* make_link(cwyc_ep* ep, cwy_peer peer, const Address& address) {
   return ep->links[place].get();
 }
 
-Link* find_link(cwyc_ep* ep, uint32_t index) {
-  const uint32_t place = index & index_mask;
-  if (place >= ep->links.size() || ep->links[place] == nullptr) return nullptr;
-  Link* link = ep->links[place].get();
-  return link->index == index ? link : nullptr;
-}
-
 void detach_pending(Ticket* ticket) {
-  Link* link = ticket->link;
+  Link* const link = leave_pending(ticket);
   if (link == nullptr) return;
-  if (ticket->previous != nullptr) ticket->previous->next = ticket->next;
-  if (ticket->next != nullptr) ticket->next->previous = ticket->previous;
-  if (link->pending == ticket) link->pending = ticket->next;
-  ticket->next = ticket->previous = nullptr;
-  ticket->link = nullptr;
-  --link->in_flight;
   link->ep->in_flight -= ticket->own;
   link->ep->unsignaled -= ticket->slots - ticket->own;
-}
-
-void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
-  cwyc_op* op = ticket->op;
-  if (op == nullptr) return;
-  const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
-  ticket->report = static_cast<uint8_t>(ticket->report & ~what);
-  if (ticket->report == 0) ticket->op = nullptr;
-  if (what != 0) op->fn(op, what, status);
 }
 
 void abandon_pending(Link& link, cwy_status status) {
@@ -136,7 +109,7 @@ void destroy_link(Link* link) {
   withdraw_buffers(*link);
   ep->unsignaled -= link->unsignaled;
   if (link->on_todo) std::erase(ep->todo, link);
-  ep->links[link->index & index_mask].reset();
+  ep->links[link->index & link_place_mask].reset();
 }
 
 void finish_connect(Link& link, cwy_status status) {
