@@ -55,6 +55,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
                         cwy_err* err) {
   static constexpr const char* endpoints[] = {"auto", "msg", "rdm"};
   static constexpr const char* or_never[] = {"auto", "never"};
+  static constexpr const char* multi[] = {"auto", "always", "never"};
   static constexpr const char* delivery[] = {"auto", "complete", "read", "never"};
   static constexpr const char* wait[] = {"auto", "always", "never"};
   static constexpr const char* progress[] = {"manual", "auto"};
@@ -67,7 +68,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   r.number("rx_size", out.rx_size);
   r.size("am_medium", out.am_medium);
   r.number("credits", out.credits);
-  r.choice("multi_receive", or_never, out.multi_receive);
+  r.choice("multi_receive", multi, out.multi_receive);
   r.size("multi_receive_bytes", out.multi_receive_bytes);
   r.size("inject", out.inject);
   r.size("copy_below", out.copy_below);

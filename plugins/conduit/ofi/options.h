@@ -11,7 +11,7 @@
 namespace causeway::ofi {
 
 enum class EndpointKind : uint32_t { automatic, msg, rdm };
-enum class MultiReceive : uint32_t { automatic, never };
+enum class MultiReceive : uint32_t { automatic, always, never };
 enum class Delivery : uint32_t { automatic, complete, read, never };
 enum class Native : uint32_t { automatic, never };
 enum class Wait : uint32_t { automatic, always, never };
@@ -58,8 +58,9 @@ struct Options {
   "    help: largest payload of one active message}\n"                                          \
   "  credits: {type: int, default: 0, min: 0, max: 4096,\n"                                     \
   "    help: messages under way per connection and lane; 0 chooses by the size of the job}\n"   \
-  "  multi_receive: {type: enum, choices: [auto, never], default: auto,\n"                      \
-  "    help: buffers that take several messages, where the provider has them}\n"                \
+  "  multi_receive: {type: enum, choices: [auto, always, never], default: auto,\n"              \
+  "    help: 'buffers that take several messages, where the provider has them; auto: but not "  \
+  "over shm'}\n"                                                                                \
   "  multi_receive_bytes: {type: size, default: 1MiB, min: 64KiB, max: 1GiB,\n"                 \
   "    help: 'bytes of one such buffer, four of the largest messages at least'}\n"              \
   "  inject: {type: size, default: 64KiB, min: 0, max: 1GiB,\n"                                 \

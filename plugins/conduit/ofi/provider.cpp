@@ -123,7 +123,10 @@ Found look(const Options& options, const std::string& provider, bool msg) {
   // (Atomic.concurrent_through_the_conduit of the conformance suite): the core's are used instead.
   const bool broken = provider == "shm";
   const uint64_t atomic = options.atomics == Native::never || broken ? 0 : FI_ATOMIC;
-  const uint64_t multi = options.multi_receive == MultiReceive::never ? 0 : FI_MULTI_RECV;
+  // shm takes longer to fill a buffer of many frames than to take one for each.
+  const bool many = options.multi_receive == MultiReceive::always ||
+                    (options.multi_receive == MultiReceive::automatic && provider != "shm");
+  const uint64_t multi = many ? FI_MULTI_RECV : 0;
   for (const uint64_t set : {hmem | atomic | multi, hmem | atomic, hmem | multi, hmem,
                              atomic | multi, atomic, multi, uint64_t{0}}) {
     if (std::find(extras.begin(), extras.end(), set) == extras.end()) extras.push_back(set);
