@@ -30,22 +30,39 @@ srun_plugins=$(dirname "$(find /usr/lib -name mpi_pmix.so -path '*slurm*' 2>/dev
 [ -n "$srun_plugins" ] && [ "$srun_plugins" != . ] || skip "this Slurm has no PMIx plugin"
 
 work=$(mktemp -d)
-pids=
-shut_down() {
-  # The daemons in the order that lets each tell the other; steps' own processes are theirs.
+# Sets `stubborn` to the daemons that had to be killed.
+stop_daemons() {
+  stubborn=
+  # In the order that lets each tell the other; steps' own processes are theirs.
   for name in slurmd slurmctld munged; do
     pid=$(cat "$work/$name.pid" 2>/dev/null) || continue
     kill -TERM "$pid" 2>/dev/null
-    for attempt in $(seq 1 50); do
-      kill -0 "$pid" 2>/dev/null || break
+    for attempt in $(seq 1 150); do
+      kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.1
     done
+    stubborn="$stubborn $name"
     kill -KILL "$pid" 2>/dev/null
   done
-  for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+}
+shut_down() {
+  stop_daemons
   rm -rf "$work"
 }
 trap shut_down EXIT
+# After a case that passed: every daemon ends when it is told to, and nothing of this cluster is left.
+expect_clean_end() {
+  stop_daemons
+  [ -z "$stubborn" ] || fail "did not end when told to:$stubborn"
+  unset SLURM_CONF  # of what this shell starts from here on
+  for attempt in $(seq 1 50); do
+    left=$(grep -lzs "^SLURM_CONF=$work/" /proc/[0-9]*/environ)
+    [ -n "$left" ] || return 0
+    sleep 0.1
+  done
+  for file in $left; do tr '\0' ' ' <"${file%environ}cmdline"; done
+  fail "processes are left"
+}
 trap 'exit 1' INT TERM HUP
 chmod 755 "$work"
 
@@ -162,4 +179,5 @@ case $case in
     ;;
   *) fail "no case '$case'" ;;
 esac
+expect_clean_end
 echo "passed in $((SECONDS - began)) s"

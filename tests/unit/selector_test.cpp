@@ -248,6 +248,17 @@ TEST_F(SelectorTest, LargestMessageFitsEverySpan) {
   r.sizes[0].use = "small";
   r.use = {"large"};
   EXPECT_EQ(largest(), 1000u);
+  // Of a rail every conduit takes them, whichever is named first.
+  r.sizes.clear();
+  for (const std::vector<std::string>& use :
+       {std::vector<std::string>{"large", "small"}, {"small", "large"}}) {
+    RailSpec rail;
+    rail.name = "both";
+    rail.use = use;
+    config_.rails = {rail};
+    config_.peers[0].use = {"both"};
+    EXPECT_EQ(largest(), 1000u);
+  }
 }
 
 }  // namespace
