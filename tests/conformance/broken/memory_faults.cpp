@@ -42,6 +42,26 @@ cwy_status source_written(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t
   return put(c, src, mem, raddr, rkey, length, flags, op);
 }
 
+cwy_status long_source_written(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                               const void* src, cwyc_mem* mem, size_t length, uint64_t raddr,
+                               cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  auto* const byte = const_cast<volatile char*>(static_cast<const volatile char*>(src));
+  if (length > 4096) *byte = *byte;
+  return g_ops->am_long(c, word, args, n, src, mem, length, raddr, rkey, flags, op);
+}
+
+// The largest buffer so far has one record, which three operations with parts of it use up.
+cwy_status one_record(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr, cwyc_rkey* rkey,
+                      size_t length, uint32_t flags, cwyc_op* op) {
+  static const char* begin = nullptr;
+  static size_t bytes = 0, used = 0;
+  auto* const at = static_cast<const char*>(dst);
+  if (length > bytes) begin = at, bytes = length, used = 0;
+  const bool part = at >= begin && at + length <= begin + bytes && length < bytes;
+  if (part && ++used > 3) return CWY_ERR_NOMEM;
+  return g_ops->get(c, dst, mem, raddr, rkey, length, flags, op);
+}
+
 // Each fiftieth put is accepted and ended by nothing, a purge included.
 cwy_status put_outlives_purge(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
                               cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
@@ -157,6 +177,8 @@ const Faults faults{
     {"outside_accepted", [] { g_table.put = outside_accepted; }},
     {"lmem_refused", [] { g_table.put = lmem_refused; }},
     {"source_written", [] { g_table.put = source_written; }},
+    {"long_source_written", [] { g_table.am_long = long_source_written; }},
+    {"one_record", [] { g_table.get = one_record; }},
     {"put_outlives_purge", [] { g_table.put = put_outlives_purge; }},
     {"get_outlives_purge", [] { g_table.get = get_outlives_purge; }},
     {"get_forgotten", [] { g_table.get = get_forgotten; }},
