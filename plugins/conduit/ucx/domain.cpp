@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "../common/main_interface.h"
 #include "device.h"
@@ -27,8 +28,8 @@ struct ReleaseConfig {
 };
 using Config = std::unique_ptr<ucp_config_t, ReleaseConfig>;
 
-// A value of UCX_NAME as the context will see it.
-std::string value_of(const ucp_config_t* config, const std::string& name) {
+// A value of UCX_NAME as the context will see it; none: the name is not the context's.
+std::optional<std::string> find_value(const ucp_config_t* config, const std::string& name) {
   char* text = nullptr;
   size_t length = 0;
   std::FILE* memory = open_memstream(&text, &length);
@@ -43,6 +44,9 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
   if (at == std::string::npos) return {};
   at = all.find('=', at) + 1;
   return all.substr(at, all.find('\n', at) - at);
+}
+std::string value_of(const ucp_config_t* config, const std::string& name) {
+  return find_value(config, name).value_or("");
 }
 
 cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
@@ -116,7 +120,17 @@ cwy_status narrow_rails(ucp_config_t* config, const Options& options, cwy_err* e
   return modify(config, kRails, "1", err);
 }
 
-cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err) {
+// What the user has set: the context's own settings and TCP's, or another transport's.
+cwy_status apply(ucp_config_t* config, const std::string& name, const std::string& value,
+                 TransportSettings& transports, cwy_err* err) {
+  if (find_value(config, name) || known_to_transports(name) != name)
+    return modify(config, name, value, err);
+  transports.emplace_back(name, value);
+  return CWY_OK;
+}
+
+cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSettings& transports,
+                      cwy_err* err) {
   // Memory from here must be zero. UCX's last resort, the heap, does not promise that; and POSIX
   // objects leave nothing behind when a process is killed.
   cwy_status status = modify(config, "ALLOC_PRIO", "md:posix,md:sysv,thp,md:*,mmap", err);
@@ -126,7 +140,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, cwy_err* err
   if (status == CWY_OK) status = widen_tcp(config, options, err);
   if (status == CWY_OK) status = narrow_rails(config, options, err);
   for (const auto& [name, value] : options.settings)
-    if (status == CWY_OK) status = modify(config, name, value, err);
+    if (status == CWY_OK) status = apply(config, name, value, transports, err);
   return status;
 }
 
@@ -178,6 +192,7 @@ ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
   if (domain.options.wakeup) params.features |= UCP_FEATURE_WAKEUP;
   params.name = "causeway";
   params.estimated_num_eps = services->job->size;
+  const InEnvironment settings(domain.transports);
   return ucp_init(&params, config, &domain.context);
 }
 
@@ -241,7 +256,7 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
       status = choose_device(raw, device, domain->options, err);
     else
       status = narrow_ethernet(raw, domain->options, err);
-    if (status == CWY_OK) status = modify_all(raw, domain->options, err);
+    if (status == CWY_OK) status = modify_all(raw, domain->options, domain->transports, err);
     if (status != CWY_OK) return status;
     const ucs_status_t made = create_context(*domain, raw);
     if (made != UCS_OK)

@@ -7,9 +7,11 @@
 #include <ucp/api/ucp.h>
 
 #include "options.h"
+#include "transport_settings.h"
 
 struct cwyc_domain {
   causeway::ucx::Options options;
+  causeway::ucx::TransportSettings transports;
   ucp_context_h context = nullptr;
   uint64_t rkey_max = 0;
   uint64_t memory_types = 0;  // bit mask of ucs_memory_type_t

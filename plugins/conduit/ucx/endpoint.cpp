@@ -2,6 +2,7 @@
 #include "endpoint.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <new>
 
@@ -12,12 +13,23 @@
 namespace causeway::ucx {
 namespace {
 
+bool has_word(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if (end == text.size() || (text[end] != '_' && !std::isalnum(text[end]))) return true;
+  }
+  return false;
+}
+
 // UCX takes names that it does not know, in case a transport does, and complains when none did.
 // What the conduit sets for transports that are not there is nobody's mistake.
-void tell_unused(const Options& options) {
-  const std::string unused = unused_settings();
-  for (const auto& [name, value] : options.settings) {
-    if (unused.find(known_to_transports(name) + "=" + value) == std::string::npos) continue;
+void tell_unused(const cwyc_domain& domain) {
+  const std::string complaint = unused_settings();
+  for (const auto& [name, value] : domain.options.settings) {
+    const bool unused =
+        complaint.find(known_to_transports(name) + "=" + value) != std::string::npos ||
+        has_word(complaint, "UCX_" + name);
+    if (!unused) continue;
     log(CWY_LOG_WARN,
         "option 'settings': no part of UCX that is in use knows %s=%s; see 'ucx_info -cf'",
         name.c_str(), value.c_str());
@@ -30,9 +42,10 @@ cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
   params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   params.am_alignment = payload_alignment;
   forget_complaint();
+  const InEnvironment settings(ep->domain->transports);
   const ucs_status_t status = ucp_worker_create(ep->domain->context, &params, &ep->worker);
   if (status == UCS_OK) {
-    tell_unused(ep->domain->options);
+    tell_unused(*ep->domain);
     return CWY_OK;
   }
   ep->worker = nullptr;

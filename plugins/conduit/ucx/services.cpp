@@ -5,6 +5,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 namespace causeway::ucx {
 
@@ -21,7 +22,13 @@ void log(cwy_log_level level, const char* format, ...) {
 
 namespace {
 
-thread_local char last_complaint[400], unused[400];
+thread_local char last_complaint[400], unused[1200];
+
+// UCX tells of names that it had no use for in a message for each way that they came.
+void note_unused(const char* text) {
+  const size_t used = std::strlen(unused);
+  std::snprintf(unused + used, sizeof unused - used, "%s; ", text);
+}
 
 // Called by any thread that is inside UCX.
 ucs_log_func_rc_t hear(const char*, unsigned, const char*, ucs_log_level_t level,
@@ -33,8 +40,11 @@ ucs_log_func_rc_t hear(const char*, unsigned, const char*, ucs_log_level_t level
   va_end(copy);
   for (char* c = text; *c != '\0'; ++c)
     if (*c == '\n') *c = ' ';
-  if (level <= UCS_LOG_LEVEL_ERROR) std::memcpy(last_complaint, text, sizeof text);
-  if (std::strncmp(text, "invalid configuration", 21) == 0) std::memcpy(unused, text, sizeof text);
+  // What is wrong with a value is said first, and then that something could not be read.
+  const bool explained = std::strncmp(last_complaint, "Invalid value", 13) == 0;
+  if (level <= UCS_LOG_LEVEL_ERROR && !explained) std::memcpy(last_complaint, text, sizeof text);
+  for (const std::string_view beginning : {"invalid configuration", "unused env variable"})
+    if (std::string_view(text).substr(0, beginning.size()) == beginning) note_unused(text);
   services->log("ucx",
                 level == UCS_LOG_LEVEL_FATAL  ? CWY_LOG_ERROR
                 : level <= UCS_LOG_LEVEL_WARN ? CWY_LOG_INFO
