@@ -19,6 +19,9 @@ Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool wri
 void give_back_lease(cwyc_domain* domain, Lease* lease);
 
 // ---- pools.cpp
+// Receive buffers beside those for the credits of both lanes: per link, for two returns of credit
+// per lane and good-byes; and of a datagram endpoint, for hellos of peers that it never heard of.
+inline constexpr uint32_t control_buffers = 8, hello_buffers = 64;
 bool add_tickets(cwyc_ep* ep);  // false: no memory
 // NULL: no memory.
 inline Ticket* take_ticket(cwyc_ep* ep) {

@@ -35,6 +35,16 @@ uint64_t random_word() {
   return uint64_t{device()} << 32 | device();
 }
 
+// Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
+// that datagrams of all of them come by is theirs together; others grow, or are a link's own.
+uint64_t frames_for_each(const cwyc_ep& ep, uint64_t peers) {
+  const Path& path = ep.domain->path;
+  const uint64_t places = path.info->rx_attr->size;
+  if (path.msg || ep.shared_buffers || places == 0) return UINT64_MAX;
+  const uint64_t share = (places - std::min<uint64_t>(places, hello_buffers)) / peers;
+  return (share - std::min<uint64_t>(share, control_buffers)) / lane_count;
+}
+
 void choose_sizes(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
   const fi_info& info = *d.path.info;
@@ -49,8 +59,9 @@ void choose_sizes(cwyc_ep& ep) {
   const uint64_t peers = std::max(ep.params.max_peers, 2u);
   const uint64_t automatic = d.path.local_mr ? std::clamp<uint64_t>(1024 / peers, 8, 32)
                                              : std::clamp<uint64_t>(4096 / peers, 16, 128);
-  const uint64_t frames = d.options.credits != 0 ? d.options.credits : automatic;
+  const uint64_t wished = d.options.credits != 0 ? d.options.credits : automatic;
   ep.shared_buffers = d.path.multi_receive;
+  const uint64_t frames = std::min(wished, frames_for_each(ep, peers));
   // A buffer of many frames is given back when the next one may not fit.
   ep.buffer_bytes =
       ep.shared_buffers ? std::max(d.options.multi_receive_bytes, 4 * ep.frame_max) : ep.frame_max;
@@ -281,7 +292,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     if (domain->eps.size() == 1 && domain->path.atomics && domain->can_put)
       find_atomics(domain, ep->datagram.get());
     // Hellos of peers that this side never heard of need a place before anything else does.
-    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->shared_buffers ? 2 : 64);
+    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->shared_buffers ? 2 : hello_buffers);
     *out = ep.release();
     return CWY_OK;
   });

@@ -13,9 +13,6 @@
 namespace causeway::ofi {
 namespace {
 
-// Frames beside the credits of both lanes: two returns of credit per lane, good-byes.
-constexpr uint32_t control_buffers = 8;
-
 bool is_sound(const cwyc_ep* ep, const Hello& hello) {
   return hello.magic == wire_magic && hello.version == wire_version && hello.job == ep->job &&
          hello.rank < ep->params.max_peers;
