@@ -62,10 +62,11 @@ void abandon_pending(Link& link) {
   while (link.pending != nullptr) {
     Ticket* ticket = link.pending;
     detach_pending(ticket);
-    std::erase(link.ep->reads_due, ticket);
+    const bool idle = std::erase(link.ep->reads_due, ticket) != 0;
     // The ticket returns to the pool when the provider lets go of it, and not before.
     ticket->copy_to = nullptr;
     report_op(ticket, 0, CWY_ERR_PEER_FAILED);
+    if (idle) give_back_ticket(link.ep, ticket);
   }
 }
 

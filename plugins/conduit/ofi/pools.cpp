@@ -167,7 +167,6 @@ void post_wanted(cwyc_ep* ep) {
     if (buffer == nullptr) return;
     if (!post(ep, buffer)) {
       ep->idle_buffers.push_back(buffer);
-      chores_due(ep);
       return;
     }
   }
@@ -179,7 +178,7 @@ void repost(cwyc_ep* ep, ReceiveBuffer* buffer) {
   if (buffer->owner == nullptr && ep->posted < ep->wanted && post(ep, buffer)) return;
   buffer->owner = nullptr;
   ep->idle_buffers.push_back(buffer);
-  if (ep->posted < ep->wanted) chores_due(ep);
+  if (ep->posted == 0) chores_due(ep);
 }
 
 }  // namespace causeway::ofi

@@ -116,8 +116,9 @@ __attribute__((noinline)) uint32_t do_chores(cwyc_ep* ep) {
   if (!ep->todo.empty()) events += push_todo(ep);
   if (!ep->reads_due.empty()) events += push_reads(ep);
   if (ep->posted < ep->wanted) post_wanted(ep);
-  const bool again =
-      ep->connecting != 0 || !ep->todo.empty() || !ep->reads_due.empty() || ep->posted < ep->wanted;
+  // A queue that is full of receive buffers is no reason: each that comes back is posted again.
+  const bool again = ep->connecting != 0 || !ep->todo.empty() || !ep->reads_due.empty() ||
+                     (ep->posted == 0 && ep->wanted != 0);
   if (again) chores_due(ep);
   return events;
 }

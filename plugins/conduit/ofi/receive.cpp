@@ -111,6 +111,11 @@ uint32_t on_frames(cwyc_ep* ep, ReceiveBuffer* buffer, char* data, size_t length
     return 0;
   }
   if (__builtin_expect(h.kind >= FrameKind::hello && h.kind <= FrameKind::welcome, 0)) {
+    // Connected endpoints introduce themselves with their requests.
+    if (ep->domain->path.msg) {
+      ++ep->counters.dropped;
+      return 0;
+    }
     on_hello(ep, h, data + head_of(h));
     return 1;
   }

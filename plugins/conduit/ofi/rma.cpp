@@ -253,7 +253,10 @@ void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status) {
     ticket->link->bye_sent = true;
     want_attention(ticket->link);
   }
+  Link* const link = ticket->link;
   detach_pending(ticket);
+  // A good-bye may have left before what was posted ahead of it.
+  if (link != nullptr && link->bye_sent && link->pending == nullptr) want_attention(link);
   if (ticket->copy_to != nullptr && status == CWY_OK) {
     const void* from = ticket->bounce != nullptr ? ticket->bounce->data
                                                  : static_cast<const void*>(&ticket->result);

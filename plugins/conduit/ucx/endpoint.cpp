@@ -16,7 +16,9 @@ namespace {
 bool has_word(const std::string& text, const std::string& word) {
   for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
     const size_t end = at + word.size();
-    if (end == text.size() || (text[end] != '_' && !std::isalnum(text[end]))) return true;
+    if (end == text.size() ||
+        (text[end] != '_' && !std::isalnum(static_cast<unsigned char>(text[end]))))
+      return true;
   }
   return false;
 }

@@ -219,7 +219,8 @@ bool close_links(cwyc_ep* ep);
 
 // ---- liveness.cpp
 bool watch_process(Link& link, uint32_t pid);
-void check_processes(cwyc_ep* ep);
+// Now and then. True: some have ended.
+bool check_processes(cwyc_ep* ep);
 
 // ---- complete.cpp: what happens when UCX has done with something
 // The callback of every posted operation; user_data is its slot.

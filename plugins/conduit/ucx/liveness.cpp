@@ -34,16 +34,19 @@ Link::~Link() {
   close(pidfd);
 }
 
-void check_processes(cwyc_ep* ep) {
+bool check_processes(cwyc_ep* ep) {
   const uint64_t now = services->now();
-  if (now < ep->next_watch_ns) return;
+  if (now < ep->next_watch_ns) return false;
   ep->next_watch_ns = now + look_interval_ns;
+  bool found = false;
   for (auto& link : ep->links) {
     if (link->pidfd < 0 || link->failed || !gone(link->pidfd)) continue;
     char why[64];
     std::snprintf(why, sizeof why, "process %u is gone", link->pid);
     link_failed(*link, why);
+    found = true;
   }
+  return found;
 }
 
 }  // namespace causeway::ucx

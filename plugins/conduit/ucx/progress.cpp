@@ -46,7 +46,8 @@ cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 }
 
 cwy_status arm(cwyc_ep* ep) {
-  if (ep->watched != 0) check_processes(ep);
+  // Operations of a process that has ended were reported: nobody is to sleep over that.
+  if (ep->watched != 0 && check_processes(ep)) return CWY_RETRY;
   if (has_work(ep)) return CWY_RETRY;
   const cwy_status status = to_cwy(ucp_worker_arm(ep->worker));
   if (status != CWY_OK) return status;

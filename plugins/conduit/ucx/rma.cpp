@@ -113,7 +113,8 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
   if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
-  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0 || conn->ep->read_only.holds(src, length);
+  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0 ||
+                      (readable_bytes(lmem, length) != 0 && conn->ep->read_only.holds(src, length));
   if (copies && (src = copied(slot, src, length)) == nullptr) {
     conn->ep->slots.give(slot);
     return CWY_ERR_NOMEM;

@@ -127,12 +127,13 @@ cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 // the next one, so that nothing arrives unseen between the two.
 cwy_status arm(cwyc_ep* ep) {
   const Pass pass(ep->domain->gate);
+  // First: what the adapter says may end links, which then are due.
+  look_at_device(ep->domain);
   if (ep->batch_head != ep->batch_tail || !ep->backlog.empty() || !ep->deferred.empty())
     return CWY_RETRY;
   const uint64_t now = ep->todo.empty() ? 0 : services->now();
   const uint64_t due = ep->todo.empty() ? UINT64_MAX : next_due(ep, now);
   if (due == 0) return CWY_RETRY;
-  look_at_device(ep->domain);
   take_events(ep);
   if (ibv_req_notify_cq(ep->cq.get(), 0) != 0) return CWY_RETRY;
   if (refill(ep)) return CWY_RETRY;

@@ -238,6 +238,9 @@ void end_queue_pair(Link& link) {
   while (count_read(link) < link.in_flight && services->now() < end) stash_completions(link.ep);
   forget_unsignaled(link.ep, link.qp->qp_num);
   link.qp.reset();
+  // Nothing of it can come to the completion queue any more.
+  link.ep->unsignaled -= link.unsignaled;
+  link.unsignaled = 0;
 }
 
 }  // namespace causeway::verbs
