@@ -69,6 +69,13 @@ void RankSet::normalize() {
   ranges_ = std::move(merged);
 }
 
+RankSet RankSet::of(const std::vector<uint32_t>& ranks) {
+  RankSet out;
+  for (const uint32_t rank : ranks) out.ranges_.emplace_back(rank, rank);
+  out.normalize();
+  return out;
+}
+
 bool RankSet::contains(uint32_t rank) const {
   return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
     return range.first <= rank && rank <= range.second;

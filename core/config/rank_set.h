@@ -12,6 +12,7 @@ class RankSet {
  public:
   // "" is every rank. Throws Error(CWY_ERR_INVALID) saying what is wrong with `text`.
   static RankSet parse(const std::string& text);
+  static RankSet of(const std::vector<uint32_t>& ranks);
 
   bool contains(uint32_t rank) const;
   bool covers(const RankSet& other) const;

@@ -39,10 +39,12 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   own.segment_max = measure_max_segment();
   own.everything = runtime().everything();
   own.set_configuration(config_fingerprint(runtime().config()));
+  Card::Limits limits;
   for (auto& cep : ep.conduit_eps()) {
     own.addresses.add(cep->conduit->name(), cep->address());
-    own.set_limits(cep->conduit->name(), cep->limits);
+    limits[cep->conduit->name()] = cep->limits;
   }
+  own.am_limits = std::make_shared<const Card::Limits>(std::move(limits));
   own.addresses.add(kCollectiveCard, collective_card(ep));
   const auto packed =
       runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);

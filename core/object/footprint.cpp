@@ -21,9 +21,8 @@ uint64_t bytes_of(const std::string& text) {
 // What it shares with this rank's card costs nothing more, and ranks that opened something else are
 // few classes.
 uint64_t bytes_of(const Card& card) {
-  const uint64_t addresses = card.addresses.heap_bytes();
-  return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) + addresses +
-         (addresses == 0 ? 0 : kAllocation);
+  return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) +
+         bytes_of(card.addresses.packed());
 }
 
 }  // namespace

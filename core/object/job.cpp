@@ -64,12 +64,6 @@ void Card::set_configuration(std::string text) {
   fingerprint = std::move(text);
 }
 
-void Card::set_limits(const std::string& conduit, const AmLimits& limits) {
-  auto all = std::make_shared<Limits>(*am_limits);
-  (*all)[conduit] = limits;
-  am_limits = std::move(all);
-}
-
 void Card::share(const Card& other) {
   addresses.share(other.addresses);
   if (*am_limits == *other.am_limits) am_limits = other.am_limits;
@@ -95,6 +89,7 @@ std::string Card::pack() const {
 
 Card Card::unpack(const std::string& bytes) {
   Card card;
+  Limits am_limits;
   size_t at = 0;
   while (at < bytes.size()) {
     const size_t space = bytes.find(' ', at);
@@ -118,12 +113,12 @@ Card Card::unpack(const std::string& bytes) {
     if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
     if (name.rfind("am.", 0) == 0) {
       char* rest = nullptr;
-      AmLimits limits{};
+      AmLimits& limits = am_limits[name.substr(3)];
       limits.medium = std::strtoull(value.c_str(), &rest, 10);
       limits.long_max = std::strtoull(rest, nullptr, 10);
-      card.set_limits(name.substr(3), limits);
     }
   }
+  card.am_limits = std::make_shared<const Limits>(std::move(am_limits));
   return card;
 }
 

@@ -43,7 +43,6 @@ struct Card {
   bool present() const { return !addresses.empty(); }
 
   void set_configuration(std::string text);
-  void set_limits(const std::string& conduit, const AmLimits& limits);
   // Keeps what is the same on the other card once.
   void share(const Card& other);
   std::string pack() const;

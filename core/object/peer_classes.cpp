@@ -50,26 +50,30 @@ std::string way(const PeerRule* rule) {
   return fmt::format("by rule {} (use: {})", rule->label, fmt::join(rule->use, ", "));
 }
 
-[[noreturn]] void refuse_other_configuration(const Config& config, const JobFacts& job,
-                                             uint32_t rank) {
+// Where another rank's configuration parts from this one's, and which way either would take; ""
+// where its text is not known.
+std::string difference(const Config& config, const JobFacts& job, uint32_t rank) {
   const std::string& text = job.card(rank).fingerprint;
+  if (text.empty()) return {};
+  std::string out = ": " + first_difference(job.card(job.rank()).fingerprint, text);
   ConfigSources sources;
   sources.identity_label = fmt::format("configuration of rank {}", rank);
   sources.identity_text = text;
   sources.site_file = "";
   const CheckedConfig theirs = check_config(sources, "");
-  std::string parts, choices;
-  if (!text.empty()) parts = ": " + first_difference(job.card(job.rank()).fingerprint, text);
-  if (!text.empty() && theirs.config) {
-    const std::string out = way(rule_for(config, job.facts_of(rank, nullptr)));
-    const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));
-    choices = fmt::format("; rank {} would reach rank {} {}, and rank {} rank {} {}", job.rank(),
-                          rank, out, rank, job.rank(), back);
-  }
+  if (!theirs.config) return out;
+  const std::string there = way(rule_for(config, job.facts_of(rank, nullptr)));
+  const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));
+  return out + fmt::format("; rank {} would reach rank {} {}, and rank {} rank {} {}", job.rank(),
+                           rank, there, rank, job.rank(), back);
+}
+
+[[noreturn]] void refuse_other_configuration(const Config& config, const JobFacts& job,
+                                             uint32_t rank) {
   throw Error(CWY_ERR_INVALID,
-              "rank {} runs with another configuration than rank {}{}{}; give every rank the "
-              "same CAUSEWAY_CONFIG and CAUSEWAY_SET",
-              rank, job.rank(), parts, choices);
+              "rank {} runs with another configuration than rank {}{}; give every rank the same "
+              "CAUSEWAY_CONFIG and CAUSEWAY_SET",
+              rank, job.rank(), difference(config, job, rank));
 }
 
 void require_one_configuration(const Config& config, const JobFacts& job) {

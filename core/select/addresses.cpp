@@ -5,9 +5,9 @@
 namespace causeway {
 
 void Addresses::add(const std::string& name, std::string_view address) {
-  auto names = std::make_shared<std::vector<std::string>>(*names_);
-  names->push_back(name);
-  names_ = std::move(names);
+  // Other lists that have them keep what they have.
+  if (names_.use_count() > 1) names_ = std::make_shared<std::vector<std::string>>(*names_);
+  names_->push_back(name);
   const auto length = static_cast<Length>(address.size());
   packed_.append(reinterpret_cast<const char*>(&length), sizeof length);
   packed_ += address;

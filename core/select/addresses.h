@@ -26,15 +26,13 @@ class Addresses {
 
   // Takes over the names of `other` where they are the same, and gives back what is not needed.
   void share(const Addresses& other);
-  // What this object holds of its own, beside itself.
-  size_t heap_bytes() const { return packed_.capacity() < kInside ? 0 : packed_.capacity() + 1; }
+  // What this object holds of its own.
+  const std::string& packed() const { return packed_; }
 
  private:
-  static constexpr size_t kInside = sizeof(std::string) / 2;  // shorter texts allocate nothing
   using Length = uint32_t;
 
-  std::shared_ptr<const std::vector<std::string>> names_ =
-      std::make_shared<const std::vector<std::string>>();
+  std::shared_ptr<std::vector<std::string>> names_ = std::make_shared<std::vector<std::string>>();
   std::string packed_;  // of each name in turn: Length, bytes
 };
 

@@ -110,6 +110,7 @@ TEST(ConfigUnits, RankSets) {
   EXPECT_FALSE(RankSet::parse("0-3,5-7").covers(RankSet::parse("2-6")));
   EXPECT_FALSE(RankSet::parse("0-3").intersects(RankSet::parse("4-")));
   EXPECT_EQ(RankSet::parse("4294967295,5-").str(), "5-");
+  EXPECT_EQ(RankSet::of({4, 1, 2, 7, 3}).str(), "1-4,7");
 }
 
 }  // namespace

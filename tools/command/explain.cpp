@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
+#include "config/rank_set.h"
 #include "diag/error.h"
 #include "explain_memkinds.h"
 #include "object/job.h"
@@ -188,15 +189,10 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
 struct Neighbors {
   const PeerRule* rule;
   PeerFacts first;
-  std::vector<std::pair<uint32_t, uint32_t>> ranks;  // from, to
+  std::vector<uint32_t> ranks;
   std::string who() const {
-    std::string text;
-    for (const auto& [from, to] : ranks) {
-      text += (text.empty() ? "" : ",") +
-              (from == to ? std::to_string(from) : fmt::format("{}-{}", from, to));
-    }
-    const bool one = ranks.size() == 1 && ranks[0].first == ranks[0].second;
-    return fmt::format("rank 0 to rank{} {}", one ? "" : "s", text);
+    return fmt::format("rank 0 to rank{} {}", ranks.size() == 1 ? "" : "s",
+                       RankSet::of(ranks).str());
   }
 };
 
@@ -212,11 +208,9 @@ std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
     const auto at =
         std::find_if(out.begin(), out.end(), [&](const Neighbors& n) { return n.rule == rule; });
     if (at == out.end()) {
-      out.push_back({rule, peer, {{r, r}}});
-    } else if (at->ranks.back().second + 1 == r) {
-      at->ranks.back().second = r;
+      out.push_back({rule, peer, {r}});
     } else {
-      at->ranks.emplace_back(r, r);
+      at->ranks.push_back(r);
     }
   }
   return out;

@@ -4,12 +4,12 @@
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 
 #include "diag/error.h"
 #include "info_peers.h"
 #include "object/footprint.h"
 #include "text.h"
+#include "world.h"
 
 namespace causeway::command {
 namespace {
@@ -53,7 +53,7 @@ void print(bool json) {
 }  // namespace
 
 int info_peers(bool json) {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr && std::getenv("CAUSEWAY_RANKS") == nullptr) {
+  if (!in_a_job()) {
     fmt::print(stderr,
                "causeway info --peers is the program of a job: causeway run -n 4 causeway info "
                "--peers\n");

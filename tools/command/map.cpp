@@ -74,10 +74,6 @@ Map suppose(const Arguments& args) {
 
 // ---- as a job ----
 
-bool in_a_job() {
-  return std::getenv("PMIX_NAMESPACE") != nullptr || std::getenv("CAUSEWAY_RANKS") != nullptr;
-}
-
 // Number of the host of each rank, in order of the lowest rank.
 std::vector<uint32_t> host_numbers(const JobFacts& job, Map& map) {
   std::map<uint64_t, uint32_t> known;

@@ -1,5 +1,7 @@
 #include "world.h"
 
+#include <cstdlib>
+
 #include "am/deliver.h"
 #include "config/set_text.h"
 #include "diag/error.h"
@@ -37,6 +39,10 @@ World open_world(const WorldArguments& args) {
     world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
   }
   return world;
+}
+
+bool in_a_job() {
+  return std::getenv("PMIX_NAMESPACE") != nullptr || std::getenv("CAUSEWAY_RANKS") != nullptr;
 }
 
 PeerFacts facts(Locality locality, uint32_t rank, const std::string& host) {

@@ -1,5 +1,5 @@
-// What `explain` and `map` ask: the configuration, this host's plugins with their conduits open,
-// and peers that are only supposed.
+// What `explain`, `map` and `info` ask: the configuration, this host's plugins with their conduits
+// open, and peers that are only supposed.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -32,6 +32,9 @@ struct World {
 };
 // Throws Error.
 World open_world(const WorldArguments& args);
+
+// Started as a program of a job, not by itself.
+bool in_a_job();
 
 PeerFacts facts(Locality locality, uint32_t rank, const std::string& host);
 
