@@ -38,10 +38,18 @@ Frame make_frame(const Link& link, FrameKind kind, uint64_t word, const int32_t*
   return f;
 }
 
-// Writes header, arguments and address; takes along what is owed to the peer.
-void lay_out(const Link& link, Frame& f, char* to) {
+// A frame takes along what is owed to the peer, and it is owed no more once the frame is under way.
+inline void take_credit_along(const Link& link, FrameHeader& h) {
   for (uint32_t lane = 0; lane < lane_count; ++lane)
-    f.header.credit[lane] = static_cast<uint16_t>(std::min<uint32_t>(link.owed[lane], UINT16_MAX));
+    h.credit[lane] = static_cast<uint16_t>(std::min<uint32_t>(link.owed[lane], UINT16_MAX));
+}
+inline void credit_told(Link& link, const FrameHeader& h) {
+  for (uint32_t lane = 0; lane < lane_count; ++lane) link.owed[lane] -= h.credit[lane];
+}
+
+// Writes header, arguments and address.
+void lay_out(const Link& link, Frame& f, char* to) {
+  take_credit_along(link, f.header);
   std::memcpy(to, &f.header, sizeof f.header);
   const size_t args = f.header.nargs * sizeof(int32_t);
   if (args != 0) std::memcpy(to + sizeof f.header, f.args, args);
@@ -53,7 +61,7 @@ void lay_out(const Link& link, Frame& f, char* to) {
 // The frame is on its way.
 void sent(Link& link, const Frame& f) {
   link.credit[f.lane] -= f.cost;
-  for (uint32_t lane = 0; lane < lane_count; ++lane) link.owed[lane] -= f.header.credit[lane];
+  credit_told(link, f.header);
 }
 
 int send_from(Link& link, Ticket* ticket, const char* data, size_t length, void* desc) {
@@ -150,10 +158,10 @@ cwy_status send_frame(Link& link, Frame& f, const void* payload, cwyc_mem* lmem,
 }
 
 // CWY_OK when `link` may send a frame of this cost.
-cwy_status may_send(Link& link, const Frame& f) {
+inline cwy_status may_send(Link& link, uint32_t lane, uint32_t cost) {
   if (__builtin_expect(link.state != LinkState::up, 0))
     return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
-  if (link.credit[f.lane] >= f.cost) return CWY_OK;
+  if (__builtin_expect(link.credit[lane] >= cost, 1)) return CWY_OK;
   ++link.ep->counters.retries;
   return CWY_RETRY;
 }
@@ -178,11 +186,7 @@ inline cwy_status inject_short(Link& link, uint64_t word, const int32_t* args, u
                                uint32_t flags) {
   cwyc_ep* ep = link.ep;
   const uint32_t lane = (flags & CWYC_LANE_REPLY) != 0 ? reply_lane : request_lane;
-  if (__builtin_expect(link.state != LinkState::up || link.credit[lane] == 0, 0)) {
-    if (link.state == LinkState::failed) return CWY_ERR_PEER_FAILED;
-    ++ep->counters.retries;
-    return CWY_RETRY;
-  }
+  if (const cwy_status may = may_send(link, lane, 1); may != CWY_OK) return may;
   const size_t used = address_offset(nargs);
   const size_t total = ep->shared_buffers ? aligned(used) : used;
   ShortFrame frame;
@@ -190,8 +194,7 @@ inline cwy_status inject_short(Link& link, uint64_t word, const int32_t* args, u
   std::memset(reinterpret_cast<char*>(&frame) + total - 16, 0, 16);
   frame.header.word = word;
   frame.header.link = link.remote;
-  for (uint32_t i = 0; i < lane_count; ++i)
-    frame.header.credit[i] = static_cast<uint16_t>(std::min<uint32_t>(link.owed[i], UINT16_MAX));
+  take_credit_along(link, frame.header);
   frame.header.length = 0;
   frame.header.kind = FrameKind::am_short;
   frame.header.nargs = static_cast<uint8_t>(nargs);
@@ -201,7 +204,7 @@ inline cwy_status inject_short(Link& link, uint64_t word, const int32_t* args, u
   const ssize_t error = fi_inject(link.endpoint, &frame, total, link.address);
   if (__builtin_expect(error != 0, 0)) return refused(link, static_cast<int>(error));
   --link.credit[lane];
-  for (uint32_t i = 0; i < lane_count; ++i) link.owed[i] -= frame.header.credit[i];
+  credit_told(link, frame.header);
   ++ep->counters.injected;
   ++ep->counters.messages[lane][CWYC_AM_SHORT];
   return CWY_OK;
@@ -263,7 +266,7 @@ bool send_control(cwyc_ep* ep, Link& link, FrameKind kind, const void* payload, 
     return refused(link, error) != CWY_RETRY;
   }
   attach_pending(link, ticket);
-  for (uint32_t lane = 0; lane < lane_count; ++lane) link.owed[lane] -= f.header.credit[lane];
+  credit_told(link, f.header);
   return true;
 }
 
@@ -276,7 +279,7 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   if (__builtin_expect(ep->inject_max >= sizeof(ShortFrame), 1))
     return inject_short(link, word, args, nargs, flags);
   Frame f = make_frame(link, FrameKind::am_short, word, args, nargs, 0, 0, flags);
-  cwy_status status = may_send(link, f);
+  cwy_status status = may_send(link, f.lane, f.cost);
   if (status == CWY_OK) status = send_frame(link, f, nullptr, nullptr, 0, true, nullptr);
   if (status == CWY_OK) count(ep, f, CWYC_AM_SHORT, 0);
   return status;
@@ -290,7 +293,7 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   Link& link = link_of(conn);
   Frame f = make_frame(link, FrameKind::am_medium, word, args, nargs, static_cast<uint32_t>(length),
                        length, flags);
-  cwy_status status = may_send(link, f);
+  cwy_status status = may_send(link, f.lane, f.cost);
   const bool copy = (flags & CWYC_SRC_VOLATILE) != 0;
   if (status == CWY_OK) status = send_frame(link, f, payload, lmem, length, copy, op);
   if (status >= 0) count(conn->ep, f, CWYC_AM_MEDIUM, length);
@@ -357,7 +360,7 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
   Frame f = make_frame(link, carried ? FrameKind::am_long_inline : FrameKind::am_long, word, args,
                        nargs, static_cast<uint32_t>(length), carried ? length : 0, flags);
   f.raddr = raddr;
-  cwy_status status = may_send(link, f);
+  cwy_status status = may_send(link, f.lane, f.cost);
   if (status != CWY_OK) return status;
   if (carried) {
     status = send_frame(link, f, payload, nullptr, length, true, nullptr);
@@ -389,7 +392,7 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   // The payload's place is that of a frame with a payload, whatever length is committed.
   const Frame f = make_frame(link, FrameKind::am_medium, 0, nullptr, nargs, 0,
                              std::max<size_t>(room, 1), flags);
-  const cwy_status status = may_send(link, f);
+  const cwy_status status = may_send(link, f.lane, f.cost);
   if (status != CWY_OK) return status;
   if (ep->in_flight >= ep->in_flight_max) return CWY_RETRY;
   Bounce* bounce = take_bounce(ep);

@@ -249,14 +249,12 @@ void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status) {
     chores_due(ep);
     return;
   }
-  if (ticket->work == Work::bye && ticket->link != nullptr) {
-    ticket->link->bye_sent = true;
-    want_attention(ticket->link);
+  if (Link* const link = ticket->link) {
+    if (ticket->work == Work::bye) link->bye_sent = true;
+    detach_pending(ticket);
+    // Not with the good-bye, which may leave before what was posted ahead of it.
+    if (link->bye_sent && link->pending == nullptr) want_attention(link);
   }
-  Link* const link = ticket->link;
-  detach_pending(ticket);
-  // A good-bye may have left before what was posted ahead of it.
-  if (link != nullptr && link->bye_sent && link->pending == nullptr) want_attention(link);
   if (ticket->copy_to != nullptr && status == CWY_OK) {
     const void* from = ticket->bounce != nullptr ? ticket->bounce->data
                                                  : static_cast<const void*>(&ticket->result);

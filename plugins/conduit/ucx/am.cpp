@@ -79,8 +79,7 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
                         bool is_long = false) {
   Connection& c = connection(conn);
   const bool fits = up_to_8(header_length) + length <= slot_bytes;
-  const bool host = lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST;
-  if (host && (fits || copies(conn->ep, flags, payload, length))) {
+  if (is_host(lmem) && (fits || copies(conn->ep, flags, payload, length))) {
     void* copy = copy_payload(slot, header_length, payload, length);
     if (copy == nullptr) {
       conn->ep->slots.give(slot);

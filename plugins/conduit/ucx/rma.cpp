@@ -34,7 +34,7 @@ cwy_status post_put(cwyc_conn* conn, Slot* slot, const void* src, const cwyc_mem
 // Where UCX has mapped the memory, its own operations are a copy by this processor too, inside of
 // three calls (post, flush, request). The copy is made here, and it is complete on return.
 bool copies_here(const cwyc_rkey& rkey, const cwyc_mem* lmem) {
-  return rkey.mapped && (lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST);
+  return rkey.mapped && is_host(lmem);
 }
 
 void* mapped_at(const cwyc_rkey& rkey, uint64_t raddr) {
@@ -113,8 +113,8 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
   if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
-  const bool copies = (flags & CWYC_SRC_VOLATILE) != 0 ||
-                      (readable_bytes(lmem, length) != 0 && conn->ep->read_only.holds(src, length));
+  const bool copies =
+      (flags & CWYC_SRC_VOLATILE) != 0 || (is_host(lmem) && conn->ep->read_only.holds(src, length));
   if (copies && (src = copied(slot, src, length)) == nullptr) {
     conn->ep->slots.give(slot);
     return CWY_ERR_NOMEM;

@@ -19,9 +19,13 @@ inline void describe(ucp_request_param_t& param, Slot* slot, const cwyc_mem* lme
   param.memory_type = lmem == nullptr ? UCS_MEMORY_TYPE_HOST : lmem->type;
 }
 
-// Bytes of a source that the processor can read.
+// Can the processor read the local buffer?
+inline bool is_host(const cwyc_mem* lmem) {
+  return lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST;
+}
+// Bytes of a source that it can read.
 inline size_t readable_bytes(const cwyc_mem* lmem, size_t length) {
-  return lmem == nullptr || lmem->type == UCS_MEMORY_TYPE_HOST ? length : 0;
+  return is_host(lmem) ? length : 0;
 }
 
 }  // namespace causeway::ucx

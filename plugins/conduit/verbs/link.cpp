@@ -107,7 +107,6 @@ void destroy_link(Link* link) {
   end_queue_pair(*link);
   abandon_pending(*link, CWY_ERR_PEER_FAILED);
   withdraw_buffers(*link);
-  ep->unsignaled -= link->unsignaled;
   if (link->on_todo) std::erase(ep->todo, link);
   ep->links[link->index & link_place_mask].reset();
 }
