@@ -42,6 +42,8 @@
 #include <utility>
 #include <vector>
 
+#include "behind.h"
+
 namespace {
 
 [[noreturn]] void refuse(const char* call, const char* what) {
@@ -91,13 +93,9 @@ const Demands& demands() {
   return d;
 }
 
-// libfabric's own definition of that name; the conduit has loaded the library.
 template <typename Fn>
 Fn* real(const char* name) {
-  static void* const library = dlopen("libfabric.so.1", RTLD_NOW | RTLD_NOLOAD);
-  void* const found = library != nullptr ? dlsym(library, name) : nullptr;
-  if (found == nullptr) std::abort();
-  return reinterpret_cast<Fn*>(found);
+  return behind<Fn>("libfabric.so.1", name);
 }
 // Layered providers call these too, for the provider below them.
 bool from_libfabric(const void* caller) {
@@ -423,11 +421,14 @@ ssize_t cq_readerr(fid_cq* cq, fi_cq_err_entry* entry, uint64_t flags) {
 // A provider's own description, as it gave it out.
 struct Own {
   fi_info* info;
-  explicit Own(const fi_info* given) : info(real<decltype(fi_dupinfo)>("fi_dupinfo")(given)) {
+  explicit Own(const fi_info* given) {
+    static auto* const copy = real<decltype(fi_dupinfo)>("fi_dupinfo");
+    info = copy(given);
     if (info != nullptr) info->domain_attr->mr_mode = g_behind_modes;
   }
   ~Own() {
-    if (info != nullptr) real<decltype(fi_freeinfo)>("fi_freeinfo")(info);
+    static auto* const free_info = real<decltype(fi_freeinfo)>("fi_freeinfo");
+    if (info != nullptr) free_info(info);
   }
   Own(const Own&) = delete;
   Own& operator=(const Own&) = delete;

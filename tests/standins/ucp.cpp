@@ -18,15 +18,13 @@
 #include <map>
 #include <mutex>
 
+#include "behind.h"
+
 namespace {
 
-// UCX's own definition of that name; the conduit has loaded the library.
 template <typename Fn>
 Fn* real(const char* name) {
-  static void* const library = dlopen("libucp.so.0", RTLD_NOW | RTLD_NOLOAD);
-  void* const found = library != nullptr ? dlsym(library, name) : nullptr;
-  if (found == nullptr) std::abort();
-  return reinterpret_cast<Fn*>(found);
+  return behind<Fn>("libucp.so.0", name);
 }
 
 [[noreturn]] void refuse(const char* call, const char* what) {
