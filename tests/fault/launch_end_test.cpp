@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
                             134,
                             "was killed by signal 6 (Aborted)"},
                       Death{"AtWork",
-                            {"deaf", "init", "exchange", "@2:kill=9", "sleep=30"},
+                            {"deaf", "init", "exchange", "together", "@2:kill=9", "sleep=30"},
                             137,
                             "was killed by signal 9 (Killed)"},
                       Death{"WhileOthersLeave",
@@ -72,18 +72,18 @@ INSTANTIATE_TEST_SUITE_P(
                             1,
                             "exited early (status 0, without gasnet_exit)"},
                       Death{"EarlyAtWork",
-                            {"init", "exchange", "@2:exit=0", "sleep=30"},
+                            {"init", "exchange", "together", "@2:exit=0", "sleep=30"},
                             1,
                             "exited early (status 0, without gasnet_exit)"},
                       Death{"ByAbort",
-                            {"init", "exchange", "@2:abort=7", "sleep=30"},
+                            {"init", "exchange", "together", "@2:abort=7", "sleep=30"},
                             7,
                             "ended the job with status 7: the test says so"}),
     [](const auto& chosen) { return std::string(chosen.param.stage); });
 
 // Would catch: a death that is announced without its cause, or only by a signal.
 TEST(Death, SurvivorsHearWhoDiedAndHow) {
-  Command command(job(3, {"deaf", "init", "exchange", "@1:kill=11", "sleep=30"}));
+  Command command(job(3, {"deaf", "init", "exchange", "together", "@1:kill=11", "sleep=30"}));
   const Result result = command.run();
   for (const char* who : {"rank 0", "rank 2"})
     EXPECT_NE(result.out.find(std::string(who) +
@@ -95,7 +95,7 @@ TEST(Death, SurvivorsHearWhoDiedAndHow) {
 
 // Would catch: survivors that are killed without the warning that GASNet promises them.
 TEST(Death, SurvivorsGetSigquitFirst) {
-  Command command(job(3, {"catch", "init", "exchange", "@1:kill=9", "sleep=30"}));
+  Command command(job(3, {"catch", "init", "exchange", "together", "@1:kill=9", "sleep=30"}));
   const Result result = command.run();
   EXPECT_EQ(count(result.out, "got signal 3"), 2u) << result.out;
   EXPECT_EQ(result.status, 137);
@@ -112,7 +112,7 @@ TEST(Exit, CollectiveStatusIsTheJobsAndQuiet) {
 
 // Would catch: one rank's gasnet_exit(3) that leaves the others running.
 TEST(Exit, OneRanksStatusEndsTheOthers) {
-  Command command(job(4, {"init", "exchange", "@2:finalize", "@2:exit=3", "sleep=30"}));
+  Command command(job(4, {"init", "exchange", "together", "@2:finalize", "@2:exit=3", "sleep=30"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.err, "causeway run: rank 2 left with status 3; ending ranks 0,1,3\n");
@@ -122,11 +122,13 @@ TEST(Exit, OneRanksStatusEndsTheOthers) {
 // Would catch: a goodbye that nobody can ask about once its rank is gone, one that loses its code,
 // and a silent end taken for a goodbye.
 TEST(Exit, TheOthersCanAskHowARankLeft) {
-  Command left(job(3, {"init", "exchange", "@2:leave=7", "@2:exit=0", "goodbye=2", "finalize"}));
+  Command left(
+      job(3, {"init", "exchange", "together", "@2:leave=7", "@2:exit=0", "goodbye=2", "finalize"}));
   const Result with_code = left.run();
   EXPECT_EQ(count(with_code.out, "rank 2 left with 7"), 2u) << with_code.out;
   EXPECT_EQ(with_code.status, 0) << with_code.err;
-  Command alone(job(3, {"init", "exchange", "@2:finalize", "@2:exit=0", "goodbye=2", "finalize"}));
+  Command alone(job(
+      3, {"init", "exchange", "together", "@2:finalize", "@2:exit=0", "goodbye=2", "finalize"}));
   EXPECT_EQ(count(alone.run().out, "rank 2 left alone"), 2u);
 }
 
@@ -151,7 +153,7 @@ TEST(Exit, RanksMayLeaveOneByOne) {
 
 // Would catch: ranks that stay for ever after one of them has left the job with status 0.
 TEST(Exit, OneRanksZeroEndsTheOthersAfterTheGrace) {
-  Command command(job(4, {"init", "exchange", "@2:finalize", "@2:exit=0", "sleep=30"}));
+  Command command(job(4, {"init", "exchange", "together", "@2:finalize", "@2:exit=0", "sleep=30"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("rank 2 left with gasnet_exit(0) 5."), std::string::npos) << result.err;
@@ -162,7 +164,7 @@ TEST(Exit, OneRanksZeroEndsTheOthersAfterTheGrace) {
 
 // Would catch: a program whose ranks all return from main, a little apart, called a failure.
 TEST(Exit, RanksThatReturnTogetherAreNoFailure) {
-  Command command(job(4, {"init", "exchange", "@2:exit=0", "sleep=0.4", "exit=0"}));
+  Command command(job(4, {"init", "exchange", "together", "@2:exit=0", "sleep=0.4", "exit=0"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err, "");

@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -116,6 +118,25 @@ void exchange() {
   say(fmt::format("rank {} of {} has all cards", rank(), g_boot->size()));
 }
 
+// Until every rank has come here. An exchange alone is not enough for what dies after it: the first
+// to leave it may be gone before the others have read their cards, and for them it has failed.
+void together() {
+  const auto mark = [](uint32_t who) {
+    return fmt::format("{}/together.{}", g_boot->session_dir(), who);
+  };
+  std::ofstream(mark(rank())).put('\n');
+  const auto begin = Clock::now();
+  for (uint32_t who = 0; who < g_boot->size(); ++who) {
+    while (!std::filesystem::exists(mark(who))) {
+      if (seconds_since(begin) > g_timeout_s) {
+        say(fmt::format("rank {}: rank {} did not come", rank(), who));
+        std::_Exit(10);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
 void print_lines(int count) {
   for (int i = 0; i < count; ++i)
     std::printf("line %d of rank %u %s end\n", i, rank(),
@@ -163,6 +184,7 @@ void perform(const std::string& word, const std::string& value) {
   const auto number = [&value] { return std::atof(value.c_str()); };
   if (word == "init") return init();
   if (word == "exchange") return exchange();
+  if (word == "together") return together();
   if (word == "fence") return g_boot->fence(timeout_ns());
   if (word == "place") return take_place();
   if (word == "meet") return meet_replacement();

@@ -112,8 +112,9 @@ TEST(CommandLine, ConfigurationPathIsAbsolute) {
 
 // Would catch: the configured grace times ignored by the launcher.
 TEST(CommandLine, GraceTimesComeFromTheConfiguration) {
-  Command command(job(2, {"deaf", "init", "exchange", "@1:finalize", "@1:exit=0", "sleep=30"},
-                      {"--set", "timeouts.exit=300ms", "--set", "timeouts.kill=300ms"}));
+  Command command(
+      job(2, {"deaf", "init", "exchange", "together", "@1:finalize", "@1:exit=0", "sleep=30"},
+          {"--set", "timeouts.exit=300ms", "--set", "timeouts.kill=300ms"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
   EXPECT_GT(result.seconds, 0.55);
