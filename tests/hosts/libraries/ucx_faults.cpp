@@ -3,12 +3,10 @@
 //   ucx_faults close|arm TRANSPORTS [known]
 //
 // Two processes with a worker each, whose addresses they exchange over a socket.
-//   close: one makes an endpoint to the other one, which does nothing, and closes it by force with
-//   a
-//          message under way.
-//   arm:   one sends a message; when it has come, the other one arms its worker without having
-//   looked,
-//          and waits for its descriptor.
+//   close: one closes its endpoint by force with a message under way to the other one, which does
+//          nothing.
+//   arm:   one sends a message; when it has come, the other one arms its worker unread, and waits
+//          for its descriptor.
 // Status: 0 all is well, 1 the fault is there, 2 UCX cannot be used, 77 TRANSPORTS are not here.
 // With `known` the fault is expected, and its absence is status 1.
 #include <poll.h>
@@ -59,7 +57,8 @@ void listen(Side& s) {
   if (recv(s.socket, &word, 1, MSG_WAITALL) != 1) give_up(2, "the other process has ended");
 }
 
-// As the conduit opens it. Then makes an endpoint to the other side's worker.
+// As the conduit opens it. Then makes an endpoint to the other side's worker; until both have one,
+// neither may be gone.
 void open(Side& s, const std::string& transports) {
   ucp_config_t* config = nullptr;
   require(ucp_config_read(nullptr, nullptr, &config), "ucp_config_read");
@@ -100,6 +99,8 @@ void open(Side& s, const std::string& transports) {
   ep.address = reinterpret_cast<const ucp_address_t*>(address.data());
   ep.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   require(ucp_ep_create(s.worker, &ep, &s.peer), "ucp_ep_create");
+  say(s);
+  listen(s);
 }
 
 template <class Done>
