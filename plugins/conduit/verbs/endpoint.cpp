@@ -59,8 +59,10 @@ void choose_sizes(cwyc_ep& ep) {
     buffers = std::clamp<uint64_t>(4 * peers * (2 * ep.window + control_share), 512, most_buffers);
   const auto in_queue = static_cast<uint64_t>(std::max(limits.max_cqe, 1024));
   ep.in_flight_max = static_cast<uint32_t>(std::min<uint64_t>(most_in_flight, in_queue / 4));
-  buffers = std::min(buffers,
-                     in_queue - in_queue / 4 - std::min<uint64_t>(spare_completions, in_queue / 4));
+  // In a short queue the datagrams come before the receive buffers: they cannot be done without.
+  const uint64_t spare = std::max<uint64_t>(std::min<uint64_t>(spare_completions, in_queue / 4),
+                                            datagram_completions(&ep));
+  buffers = std::min(buffers, in_queue - in_queue / 4 - spare);
   ep.buffers_max =
       static_cast<uint32_t>(std::min(buffers, static_cast<uint64_t>(limits.max_srq_wr)));
   ep.signal_every = std::max(d.tx_depth / 4, 1u);
