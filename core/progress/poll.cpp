@@ -20,6 +20,7 @@
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"
+#include "progress/blind_nap.h"
 #include "progress/hints.h"
 #include "progress/thread_state.h"
 #include "rma/emulation.h"
@@ -227,7 +228,7 @@ std::string polled_conduits() {
   return out;
 }
 
-void nap(uint64_t max_ns, uint32_t before) {
+void nap(uint64_t max_ns, uint64_t waited_ns) {
   // Devices wake nobody, and are done before a sleep would be over.
   if (device_copies.load(std::memory_order_relaxed) != 0) {
     ::sched_yield();
@@ -241,8 +242,7 @@ void nap(uint64_t max_ns, uint32_t before) {
   thread.in_poll = outer;
   if (armed == Armed::pending) return;
   if (armed == Armed::busy || has_mute_conduit()) {
-    constexpr uint64_t kFirstNap = 20000;
-    max_ns = std::min(max_ns, kFirstNap * (uint64_t{before} + 1));
+    max_ns = blind_nap_ns(max_ns, waited_ns);
   }
   ConduitEp* sleeper = napper();
   if (fds.empty() && sleeper != nullptr) {

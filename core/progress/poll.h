@@ -40,7 +40,7 @@ void set_poll_hook(uint32_t (*hook)());
 std::string polled_conduits();
 
 // Sleeps until something may have arrived, at most `max_ns`. Where a conduit cannot wake anybody the
-// sleep is short at first: `before` counts the naps in a row before this one.
-void nap(uint64_t max_ns, uint32_t before = UINT32_MAX);
+// sleep is a small part of `waited_ns`, how long there has been nothing to do.
+void nap(uint64_t max_ns, uint64_t waited_ns = UINT64_MAX);
 
 }  // namespace causeway

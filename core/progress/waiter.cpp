@@ -17,11 +17,14 @@ namespace {
 // So many polls in vain follow each other at once: what is nearly here shall not wait for the
 // processor's pause, which is as long as several polls.
 constexpr uint32_t kHotSpins = 64;
+// Pauses before the first yield among ranks that share processors.
+constexpr uint32_t kCrowdedSpins = 4;
 // So often is a team looked at between two polls of everything by who waits for its collective.
 constexpr uint32_t kTeamLooks = 8;
 // A poll in vain takes a microsecond or two, system calls included. One that took this long has
 // moved bytes: software providers receive a peer's puts, and push on large ones of this process,
-// inside of polls that report nothing before the end. Who naps then makes the other side wait.
+// inside of polls that report nothing before the end. Who naps then makes the other side wait, and
+// who yields after each of them a little.
 constexpr uint64_t kBusyPollNs = 5000;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
@@ -32,6 +35,9 @@ struct Patience {
   uint32_t spins;
   uint64_t yield_ns;
   uint64_t nap_ns;
+
+  // Is nobody known to wait for this processor?
+  bool spins_long() const { return spins > kCrowdedSpins; }
 };
 
 std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
@@ -44,7 +50,7 @@ const Patience& patience() {
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
     const bool crowded = job.local_count > job.cpu_count;
-    p.spins = crowded ? 4 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
+    p.spins = crowded ? kCrowdedSpins : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
     p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
     return p;
@@ -62,7 +68,7 @@ Waiter::Waiter() = default;
 
 bool Waiter::step_for(TeamRuns& team) {
   // Among ranks that share processors everybody else gets a turn at once.
-  const bool often = patience().spins > 4 && arrives_by_memory(team);
+  const bool often = patience().spins_long() && arrives_by_memory(team);
   const uint32_t looks = often ? kTeamLooks : 1;
   for (uint32_t i = 0; i < looks; ++i) {
     if (step_team(team) == 0) continue;
@@ -74,8 +80,8 @@ bool Waiter::step_for(TeamRuns& team) {
 }
 
 void Waiter::forget_idleness() {
-  idle_ = naps_ = 0;
-  yields_end_ = rested_ = 0;
+  idle_ = 0;
+  since_ = rested_ = 0;
 }
 
 void Waiter::step() {
@@ -97,26 +103,25 @@ void Waiter::rest() {
 #endif
     return;
   }
-  if (mode != WaitMode::block) {
-    const uint64_t now = now_ns();
-    if (yields_end_ == 0) yields_end_ = now + p.yield_ns;
-    if (rested_ != 0 && now - rested_ > kBusyPollNs) {
-      yields_end_ = now + p.yield_ns;
-      naps_ = 0;
-    }
-    if (mode == WaitMode::spin || now < yields_end_) {
-      ::sched_yield();
-      rested_ = now_ns();
-      return;
-    }
+  const uint64_t now = now_ns();
+  const bool moved_bytes = rested_ != 0 && now - rested_ > kBusyPollNs;
+  if (since_ == 0 || moved_bytes) since_ = now;
+  if (moved_bytes && p.spins_long()) {
+    idle_ = p.spins;  // kHotSpins more polls before the next yield
+    rested_ = 0;
+    return;
+  }
+  if (mode == WaitMode::spin || (mode != WaitMode::block && now - since_ < p.yield_ns)) {
+    ::sched_yield();
+    rested_ = now_ns();
+    return;
   }
   sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.
   const bool collectives = active_runs.load(std::memory_order_relaxed) != 0;
   if (collectives) announce_nap();
-  if (!collectives || poll_once() == 0) nap(p.nap_ns, naps_);
-  ++naps_;
+  if (!collectives || poll_once() == 0) nap(p.nap_ns, now - since_);
   if (collectives) end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
   rested_ = now_ns();

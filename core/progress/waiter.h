@@ -30,10 +30,9 @@ class Waiter {
   void rest();
   void forget_idleness();
 
-  uint32_t idle_ = 0;        // polls in a row without an event
-  uint32_t naps_ = 0;        // of them that followed a nap
-  uint64_t yields_end_ = 0;  // when yielding ends; 0: it has not begun
-  uint64_t rested_ = 0;      // when the last yield or nap was over; 0: none since the last event
+  uint32_t idle_ = 0;    // polls in a row without an event
+  uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew
+  uint64_t rested_ = 0;  // when the last yield or nap was over; 0: none since the last event
 };
 
 }  // namespace causeway
