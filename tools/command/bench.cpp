@@ -96,6 +96,10 @@ void add_bench(CLI::App& app, int& status) {
                   "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
       ->check(check_network)
       ->type_name("CONDUIT[/TRANSPORT]");
+  sub->add_option("--launches", request.launches,
+                  "With --network: launches whose middle one is reported (5; 1 with --quick)")
+      ->needs("--network")
+      ->check(CLI::Range(1u, 1000u));
   sub->add_option("--collectives", request.collectives,
                   "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
                   "installed and beside the bounds of the memory: over shm, or over tcp")

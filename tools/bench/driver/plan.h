@@ -17,6 +17,7 @@ struct Request {
   std::vector<std::string> sets;
   unsigned ranks = 2;   // of the job that measures the pair
   std::string network;  // "ofi/tcp" and the like: that network instead of everything else
+  std::optional<unsigned> launches;  // of the network's programs; nullopt: some, or one for `quick`
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
   std::string memkind;    // "cuda", "hip" or "ze": that kind's memory, instead of everything else

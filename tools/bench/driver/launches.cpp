@@ -1,0 +1,44 @@
+#include "launches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace causeway::bench {
+namespace {
+
+double ratio_of(const Measured& row) {
+  return row.raw ? row.ours / *row.raw : row.ours;
+}
+
+// Of one figure.
+Measured middle(std::vector<Measured> rows) {
+  std::sort(rows.begin(), rows.end(),
+            [](const Measured& a, const Measured& b) { return ratio_of(a) < ratio_of(b); });
+  Measured out = rows[rows.size() / 2];
+  if (rows.size() == 1) return out;
+  out.note += fmt::format("{}{:.2f} to {:.2f} in {} launches", out.note.empty() ? "" : "; ",
+                          ratio_of(rows.front()), ratio_of(rows.back()), rows.size());
+  return out;
+}
+
+}  // namespace
+
+std::vector<Measured> middle_launches(const std::vector<Measured>& rows) {
+  std::vector<std::vector<Measured>> figures;
+  for (const Measured& row : rows) {
+    const auto same = std::find_if(figures.begin(), figures.end(), [&](const auto& figure) {
+      return figure.front().name == row.name;
+    });
+    if (same == figures.end()) {
+      figures.push_back({row});
+    } else {
+      same->push_back(row);
+    }
+  }
+  std::vector<Measured> out;
+  for (auto& figure : figures) out.push_back(middle(std::move(figure)));
+  return out;
+}
+
+}  // namespace causeway::bench
