@@ -205,6 +205,7 @@ smp 3 "$work/c-smp-seq" leave 0 && fail "a rank that leaves is not missed"
 
 # Debuggers: the process says that it waits, and does.
 frozen() {
+  : >"$work/err" # the background process may open it late, and the one before it waited too
   "$@" >"$work/out" 2>"$work/err" &
   pid=$! looks=0
   until grep -q 'waits for a debugger; set gasnet_frozen' "$work/err"; do
