@@ -75,7 +75,6 @@ Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
 Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front_fd,
          const sigset_t& caller_mask)
     : options_(options),
-      session_(session),
       layout_(layout_of(options, session.job_id())),
       front_(std::move(front_fd)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),

@@ -90,7 +90,6 @@ class Job final : public Keeper, private WorkforceEvents {
   std::string name_of(const Member& member) const;
 
   const LaunchOptions& options_;
-  const SessionDir& session_;
   JobLayout layout_;
   UniqueFd front_, epoll_, child_signals_, sink_wake_;
   MutedStderr muted_;

@@ -178,10 +178,10 @@ Lease* Leases::find(uint64_t base, uint64_t length, bool write) {
 ibv_mr* Leases::make(Lease& lease, bool write) {
   void* at = reinterpret_cast<void*>(lease.base);
   lease.writable = true;
-  ibv_mr* mr = ibv_reg_mr(pd_, at, lease.length, IBV_ACCESS_LOCAL_WRITE);
+  ibv_mr* mr = ibv_reg_mr(pd_, at, lease.length, local_access);
   if (mr == nullptr && errno == ENOMEM && !idle_.empty()) {
     while (!idle_.empty()) drop_idle(idle_.front());
-    mr = ibv_reg_mr(pd_, at, lease.length, IBV_ACCESS_LOCAL_WRITE);
+    mr = ibv_reg_mr(pd_, at, lease.length, local_access);
   }
   if (mr != nullptr || write) return mr;
   lease.writable = false;  // constants

@@ -16,6 +16,10 @@
 
 namespace causeway::verbs {
 
+// What registrations of local buffers allow. An int: the macro ibv_reg_mr compares what it is given
+// with another enumeration.
+inline constexpr int local_access = IBV_ACCESS_LOCAL_WRITE;
+
 struct Lease {
   ibv_mr* mr = nullptr;
   uint64_t base = 0, length = 0;  // whole pages

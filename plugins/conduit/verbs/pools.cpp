@@ -67,7 +67,7 @@ char* Slabs::take(size_t bytes, uint32_t* lkey) {
     void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) return nullptr;
     Slab slab{static_cast<char*>(base), size, nullptr};
-    slab.mr.reset(ibv_reg_mr(domain_->pd.get(), base, size, IBV_ACCESS_LOCAL_WRITE));
+    slab.mr.reset(ibv_reg_mr(domain_->pd.get(), base, size, local_access));
     if (slab.mr == nullptr) {
       munmap(base, size);
       return nullptr;

@@ -154,7 +154,8 @@ VerbsPair::VerbsPair(const NetworkPairParams& params)
   require(cq_ != nullptr, "ibv_create_cq");
   mr_ = ibv_reg_mr(pd_, memory_, 2 * bytes_,
                    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
-  receive_mr_ = ibv_reg_mr(pd_, receive_, sizeof receive_, IBV_ACCESS_LOCAL_WRITE);
+  const int local = IBV_ACCESS_LOCAL_WRITE;  // the macro compares it with another enumeration
+  receive_mr_ = ibv_reg_mr(pd_, receive_, sizeof receive_, local);
   require(mr_ != nullptr && receive_mr_ != nullptr, "ibv_reg_mr");
   make_queue_pair();
   for (uint32_t i = 0; i < kReceives; ++i) post_receive(i);
