@@ -118,6 +118,18 @@ TEST(Exit, DifferentCodes) {
   EXPECT_LT(result.seconds, kSoon);
 }
 
+// Would catch: an exit that waits for ever for a lock of the C library.
+TEST(Exit, EndsWhatItCannotFlush) {
+  const Result result = run({.words = {"depart", "stuck"},
+                             .ranks = 1,
+                             .flags = {"--set", "timeouts.exit=1s"},
+                             .limit_s = 40.0});
+  EXPECT_EQ(result.status, 7) << result.err;
+  EXPECT_NE(result.err.find("rank 0/1: gasnet_exit has not ended after 12 s"), std::string::npos)
+      << result.err;
+  EXPECT_LT(result.seconds, 12 + kSoon);
+}
+
 TEST(Exit, FromAHandler) {
   const Result result = depart("from_handler");
   EXPECT_EQ(result.status, 7) << result.err;

@@ -198,6 +198,15 @@ bool depart(int argc, char** argv) {
     std::printf("buffered by %u\n", job.rank);
     leave(0);
   }
+  if (scenario == "stuck") {
+    // As where the handler that leaves has interrupted a thread inside of stdio.
+    std::thread([] {
+      ::flockfile(stdout);
+      ::sleep(60);
+    }).detach();
+    ::usleep(200000);
+    gasnet_exit(7);
+  }
   if (scenario == "one_while_others_compute") {
     if (last) gasnet_exit(5);
     compute(60);
