@@ -3,7 +3,6 @@
 // progress thread the configuration has.
 #include <fmt/format.h>
 #include <sched.h>
-#include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
@@ -34,7 +33,6 @@ class Bench {
  public:
   Bench(const std::string& name, const std::string& transport, bool quick,
         std::vector<std::string> only);
-  ~Bench() { munmap(memory_, 2 * kHalf); }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
   void measure();
