@@ -1,6 +1,7 @@
 // Bootstrap: how ranks find each other. Nothing else in the core knows how they were started.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <future>
@@ -101,7 +102,10 @@ class Bootstrap {
 
   // Orderly goodbye: after it, the launcher does not take this rank's exit for a failure. With a
   // code this rank has ended the job (gasnet_exit); goodbye_of() tells the others.
+  // Throws after kFinalizeWithin.
   virtual void finalize(std::optional<int> code) = 0;
+  // Longer than PMIx's own wait for the answer to a goodbye, two seconds.
+  static constexpr std::chrono::seconds kFinalizeWithin{10};
 
   // What `rank`, which cannot be reached any more, said when it left. nullopt: nothing that has
   // arrived yet. The answer may take a second or two; abandoning the future is allowed. To be asked

@@ -31,8 +31,6 @@ constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500
 
 constexpr const char* kFirstCard = "causeway.card.0";
 constexpr const char* kGoodbye = "causeway.goodbye";
-// Longer than the library's own wait for the answer to a goodbye, two seconds.
-constexpr std::chrono::seconds kLeaveWithin(10);
 constexpr uint64_t kAskRemote = 1'000'000'000;
 
 // Up to so many ranks, every rank gets every card itself: one fence instead of two.
@@ -639,7 +637,7 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   const std::string said = "c" + (code ? std::to_string(*code) : std::string());
   // The library waits without end where the program has closed its socket, or the server is
   // stopped.
-  const auto failure = within(kLeaveWithin, [said, handler = event_handler_] {
+  const auto failure = within(kFinalizeWithin, [said, handler = event_handler_] {
     std::string problem;
     try {
       publish(kGoodbye, said);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,9 +36,6 @@ std::atomic<int> g_remote_code{1};
 // Set in a delivery, taken by the next poll. Relaxed: `attention` orders it.
 std::atomic<bool> g_asked{false};
 constexpr int kSendTries = 64;
-// The goodbye is given up after 10 s by itself (PmixBootstrap::finalize); what is before it takes
-// milliseconds, or is stuck.
-constexpr unsigned kGoodbyeSeconds = 10;
 
 void on_sigquit(int) {
   exit_job(g_remote_code.load(std::memory_order_relaxed));
@@ -177,9 +175,12 @@ void exit_job(int code) {
   if (leaks_memory() && code == 0) code = 1;
   t_leaving = Leaving::with_code;
   g_remote_code.store(code, std::memory_order_relaxed);
-  constexpr uint64_t kSecond = 1'000'000'000;
-  const uint64_t spare = g_runtime != nullptr ? runtime().config().timeouts.exit_ns : kSecond;
-  limit_exit(code, kGoodbyeSeconds + static_cast<unsigned>(spare / kSecond) + 1);
+  // What is beside the goodbye takes milliseconds, or is stuck.
+  constexpr std::chrono::seconds kSecond(1);
+  const std::chrono::nanoseconds spare =
+      g_runtime != nullptr ? std::chrono::nanoseconds(runtime().config().timeouts.exit_ns)
+                           : kSecond;
+  limit_exit(code, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
   ::fflush(nullptr);
   if (g_runtime != nullptr) {
     print_report_at_exit();

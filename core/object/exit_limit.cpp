@@ -25,15 +25,20 @@ void on_limit(int) {
 
 void limit_exit(int code, unsigned seconds) {
   g_code.store(code, std::memory_order_relaxed);
-  const bool known = g_runtime != nullptr;
-  // Integers alone: nothing is allocated.
-  g_length = fmt::format_to_n(
-                 g_line, sizeof g_line,
-                 "causeway: rank {}/{}: gasnet_exit has not ended after {} s (was it called in a "
-                 "handler, or does a thread keep stdout locked?): ended without a goodbye\n",
-                 known ? runtime().rank() : 0, known ? runtime().size() : 1, seconds)
-                 .size;
-  if (g_length > sizeof g_line) g_length = sizeof g_line;
+  // Integers alone: nothing is allocated. Both together are far shorter than the line.
+  char* const end = g_line + sizeof g_line;
+  char* at =
+      g_runtime != nullptr
+          ? fmt::format_to_n(g_line, sizeof g_line, "causeway: rank {}/{}: ", runtime().rank(),
+                             runtime().size())
+                .out
+          : fmt::format_to_n(g_line, sizeof g_line, "causeway: process {}: ", ::getpid()).out;
+  at = fmt::format_to_n(at, static_cast<size_t>(end - at),
+                        "gasnet_exit has not ended after {} s (was it called in a handler, or does "
+                        "a thread keep stdout locked?): ended without a goodbye\n",
+                        seconds)
+           .out;
+  g_length = static_cast<size_t>(at - g_line);
   struct sigaction action {};
   action.sa_handler = on_limit;
   ::sigaction(SIGALRM, &action, nullptr);
