@@ -79,6 +79,7 @@ struct Link {
   bool answered = false;          // it has answered our farewell
   bool closing = false;           // UCX was told to close `ep`
   bool wired = false;             // UCX has carried something over it: the peer has answered
+  bool introducing = false;       // looked after until then: counted in owner->introducing
   bool broken = false;            // UCX has given it up by itself
   ucs_status_t refusal = UCS_OK;  // what UCX last answered to a put or message
   std::string address;            // of the peer's worker
@@ -143,6 +144,7 @@ struct cwyc_ep {
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
   causeway::ucx::MessageHeader seen{};  // the answer to farewells
   uint32_t watched = 0;                 // links whose process is watched
+  uint32_t introducing = 0;             // of these, the ones that are until the peer has answered
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 
@@ -216,9 +218,15 @@ void link_failed(Link& link, const char* why);
 // Ends every link of an endpoint that is being closed, in good order where that is possible. False:
 // UCX would abort the process if its worker were destroyed.
 bool close_links(cwyc_ep* ep);
+// Before UCX is entered while `introducing` is not 0, and not from a callback: closes links whose
+// peer has ended without an answer, of which UCX may make an abort of this process (README).
+void close_unanswered(cwyc_ep* ep);
 
 // ---- liveness.cpp
 bool watch_process(Link& link, uint32_t pid);
+void watch_no_more(Link& link);
+bool has_ended(const Link& link);
+void process_is_gone(Link& link);  // says so to the core
 // Now and then. True: some have ended.
 bool check_processes(cwyc_ep* ep);
 

@@ -105,9 +105,9 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
   const bool shared = visible && ep->domain->shared_memory;
   link.notices_failure = !shared;
   // Over RDMA a death is noticed after the last retransmission only, and UCX 1.13 aborts if by then
-  // its introduction has not been answered.
-  const bool watched = shared || (visible && !ep->domain->over_tcp);
-  if (watched && peer->same_process == 0 && !watch_process(link, peer->pid)) {
+  // its introduction has not been answered. Over TCP it aborts if it has the introduction sent to a
+  // peer that has just gone: watched until there was an answer.
+  if (visible && peer->same_process == 0 && !watch_process(link, peer->pid)) {
     if (errno == ESRCH)
       return report(err, CWY_ERR_PEER_FAILED, "rank %u: process %u is gone", peer->peer.rank,
                     peer->pid);
@@ -118,6 +118,8 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
           "memory when it dies; set tls to transports of the network only",
           peer->peer.rank, peer->pid, std::strerror(errno));
   }
+  link.introducing = link.pidfd >= 0 && link.notices_failure && ep->domain->over_tcp;
+  ep->introducing += link.introducing ? 1 : 0;
   forget_complaint();
   const ucs_status_t status = create(link);
   if (status != UCS_OK)
@@ -163,6 +165,7 @@ void progress_until(cwyc_ep* ep, uint64_t limit_ns, Done&& done) {
   const uint64_t end = services->now() + limit_ns;
   if (!ep->late.empty()) finish_late(ep);
   while (!done()) {
+    if (ep->introducing != 0) close_unanswered(ep);
     if (ucp_worker_progress(ep->worker) != 0) continue;
     if (services->now() > end) return;
     ::sched_yield();
@@ -193,6 +196,20 @@ void link_failed(Link& link, const char* why) {
   link.owner->params.core_ep != nullptr
       ? services->peer_state(link.owner->params.core_ep, link.peer, CWY_PEER_FAILED, why)
       : void();
+}
+
+void close_unanswered(cwyc_ep* ep) {
+  for (auto& link : ep->links) {
+    if (!link->introducing) continue;
+    const auto over = [&link] {
+      return link->wired || link->broken || link->closing || link->ep == nullptr;
+    };
+    if (!over() && has_ended(*link)) {
+      process_is_gone(*link);
+      begin_close(*link, true);
+    }
+    if (over()) watch_no_more(*link);
+  }
 }
 
 cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {

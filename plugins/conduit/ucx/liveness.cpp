@@ -13,11 +13,6 @@ namespace {
 
 constexpr uint64_t look_interval_ns = 50'000'000;
 
-bool gone(int pidfd) {
-  pollfd p{pidfd, POLLIN, 0};
-  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
-}
-
 }  // namespace
 
 bool watch_process(Link& link, uint32_t pid) {
@@ -28,10 +23,28 @@ bool watch_process(Link& link, uint32_t pid) {
   return true;
 }
 
+void watch_no_more(Link& link) {
+  if (link.introducing) --link.owner->introducing;
+  link.introducing = false;
+  if (link.pidfd < 0) return;
+  --link.owner->watched;
+  close(link.pidfd);
+  link.pidfd = -1;
+}
+
 Link::~Link() {
-  if (pidfd < 0) return;
-  --owner->watched;
-  close(pidfd);
+  watch_no_more(*this);
+}
+
+bool has_ended(const Link& link) {
+  pollfd p{link.pidfd, POLLIN, 0};
+  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
+}
+
+void process_is_gone(Link& link) {
+  char why[64];
+  std::snprintf(why, sizeof why, "process %u is gone", link.pid);
+  link_failed(link, why);
 }
 
 bool check_processes(cwyc_ep* ep) {
@@ -40,10 +53,8 @@ bool check_processes(cwyc_ep* ep) {
   ep->next_watch_ns = now + look_interval_ns;
   bool found = false;
   for (auto& link : ep->links) {
-    if (link->pidfd < 0 || link->failed || !gone(link->pidfd)) continue;
-    char why[64];
-    std::snprintf(why, sizeof why, "process %u is gone", link->pid);
-    link_failed(*link, why);
+    if (link->pidfd < 0 || link->failed || !has_ended(*link)) continue;
+    process_is_gone(*link);
     found = true;
   }
   return found;

@@ -14,6 +14,13 @@ bool has_work(const cwyc_ep* ep) {
   return !ep->dirty.empty() || !ep->held[0].empty() || !ep->held[1].empty() || !ep->late.empty();
 }
 
+// Has a peer ended that never answered?
+bool has_unanswered(const cwyc_ep* ep) {
+  return std::any_of(ep->links.begin(), ep->links.end(), [](const auto& link) {
+    return link->introducing && !link->wired && has_ended(*link);
+  });
+}
+
 }  // namespace
 
 uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
@@ -32,6 +39,7 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   // Relaxed: a hint; the taking orders.
   if (__builtin_expect(ep->closed_keys.load(std::memory_order_relaxed) != nullptr, 0))
     destroy_closed_keys(ep);
+  if (__builtin_expect(ep->introducing != 0, 0)) close_unanswered(ep);
   uint32_t found = ucp_worker_progress(ep->worker);
   found = std::max(found, ep->delivered + ep->completed);
   ep->delivered = delivered;
@@ -48,6 +56,8 @@ cwy_status wait_fd(cwyc_ep* ep, int* fd) {
 cwy_status arm(cwyc_ep* ep) {
   // Operations of a process that has ended were reported: nobody is to sleep over that.
   if (ep->watched != 0 && check_processes(ep)) return CWY_RETRY;
+  // The next progress closes them; until then UCX may not be entered.
+  if (ep->introducing != 0 && has_unanswered(ep)) return CWY_RETRY;
   if (has_work(ep)) return CWY_RETRY;
   const cwy_status status = to_cwy(ucp_worker_arm(ep->worker));
   if (status != CWY_OK) return status;

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "front.h"
@@ -34,6 +35,18 @@ cwy_status wrong_refusal(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, 
                          cwy_err* err) {
   if (kill(static_cast<pid_t>(peer->pid), 0) != 0) return refused(err, CWY_ERR_INVALID, "gone");
   return g_inner->connect(ep, c, peer, op, err);
+}
+
+// What UCX 1.13 makes of a peer that ends before it was introduced.
+pid_t g_peer_process = 0;
+cwy_status peer_noted(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                      cwy_err* err) {
+  g_peer_process = static_cast<pid_t>(peer->pid);
+  return g_inner->connect(ep, c, peer, op, err);
+}
+uint32_t abort_beside_the_dead(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  if (g_peer_process != 0 && kill(g_peer_process, 0) != 0) std::abort();
+  return g_inner->progress(ep, budget, lane);
 }
 
 std::map<uint32_t, uint32_t> g_newest, g_oldest;  // epochs by rank
@@ -113,6 +126,8 @@ const Faults faults{
     {"purge_forgets_connect", [] { g_module.connect = never_up; }},
     {"table_full", [] { g_module.connect = table_full; }},
     {"wrong_refusal", [] { g_module.connect = wrong_refusal; }},
+    {"abort_beside_the_dead",
+     [] { g_module.connect = peer_noted, g_module.progress = abort_beside_the_dead; }},
     {"rank_taken", [] { g_module.connect = rank_taken; }},
     {"purge_newest_only",
      [] { g_module.connect = connect_noted, g_module.purge = purge_newest_only; }},

@@ -5,9 +5,11 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "../harness/cases.h"
@@ -87,6 +89,25 @@ void killed_before_connect() {
   EXPECT_TRUE(sent == CWY_OK || sent == CWY_RETRY || sent == CWY_ERR_PEER_FAILED)
       << status_name(sent);
   attempt.purge();
+}
+
+// Catches a death that is met with the first step after the first posts: what the conduit still had
+// to say to the peer then, its network's own introduction among it, finds nobody.
+void killed_before_our_first_turn() {
+  for (uint32_t round = 0; round < 12; ++round) {
+    Session s({.memory = 0});
+    const int32_t arg = 1;
+    cwy_status last = CWY_OK;
+    for (uint64_t n = 0; n < 20 && last >= 0; ++n) last = s.ops().am_short(s.raw(), n, &arg, 1, 0);
+    EXPECT_TRUE(last >= 0 || last == CWY_RETRY) << "a living peer: " << status_name(last);
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the peer has turns meanwhile
+    s.partner().kill();
+    for (int i = 0; i < 100; ++i) s.ep().step();
+    s.conn().purge();
+    EXPECT_EQ(s.pool().unfinished(), 0u) << s.pool().describe_unfinished();
+    last = s.ops().am_short(s.raw(), 1, &arg, 1, 0);
+    EXPECT_EQ(last, CWY_ERR_PEER_FAILED) << "after purge: " << status_name(last);
+  }
 }
 
 // Catches a purge that forgets the connect that is under way, or that waits for the peer, which
@@ -325,6 +346,7 @@ void memory_through_a_later_endpoint() {
 
 const Cases cases{
     {"Failure", "killed_before_connect", kShort | kProcess, killed_before_connect},
+    {"Failure", "killed_before_our_first_turn", kShort | kProcess, killed_before_our_first_turn},
     {"Failure", "killed_in_the_middle_of_puts", kPut | kMemory | kProcess,
      killed_in_the_middle_of_puts},
     {"Failure", "killed_while_we_wait", kPeerFailure | kProcess, killed_while_we_wait},

@@ -1,18 +1,22 @@
-// What the conduit ucx works around over RDMA, of UCX alone: whose fault something is.
+// What the conduit ucx works around, of UCX alone: whose fault something is.
 //
-//   ucx_faults close|arm TRANSPORTS [known]
+//   ucx_faults close|arm|introduce TRANSPORTS [known]
 //
 // Two processes with a worker each, whose addresses they exchange over a socket.
 //   close: one closes its endpoint by force with a message under way to the other one, which does
 //          nothing.
 //   arm:   one sends a message; when it has come, the other one arms its worker unread, and waits
 //          for its descriptor.
+//   introduce: one has messages for the other one, which ends before this one's next progress: its
+//          TCP refuses what UCX sends of its own then.
 // Status: 0 all is well, 1 the fault is there, 2 UCX cannot be used, 77 TRANSPORTS are not here.
 // With `known` the fault is expected, and its absence is status 1.
+#include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
 #include <ucp/api/ucp.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +25,22 @@
 
 #include "answer.h"
 #include "two_processes.h"
+
+namespace {
+bool g_peer_has_ended = false;
+// UCX's answers to the peer's own introduction; they are taken even when nobody reads them.
+constexpr size_t kAnswer = 9;
+}  // namespace
+
+// In front of the C library's, which UCX's TCP calls.
+extern "C" [[gnu::visibility("default")]] ssize_t send(int fd, const void* data, size_t length,
+                                                       int flags) {
+  static const auto real =
+      reinterpret_cast<ssize_t (*)(int, const void*, size_t, int)>(dlsym(RTLD_NEXT, "send"));
+  if (!g_peer_has_ended || length <= kAnswer) return real(fd, data, length, flags);
+  errno = EPIPE;
+  return -1;
+}
 
 namespace {
 
@@ -95,7 +115,9 @@ void open(Side& s, const std::string& transports) {
   if (recv(s.socket, address.data(), theirs, MSG_WAITALL) != static_cast<ssize_t>(theirs))
     give_up(2, "the other process has ended");
   ucp_ep_params_t ep{};
-  ep.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+  ep.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                  UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  ep.err_handler.cb = [](void*, ucp_ep_h, ucs_status_t) {};
   ep.address = reinterpret_cast<const ucp_address_t*>(address.data());
   ep.err_mode = UCP_ERR_HANDLING_MODE_PEER;
   require(ucp_ep_create(s.worker, &ep, &s.peer), "ucp_ep_create");
@@ -183,6 +205,25 @@ void arm_unread(Side& s) {
   _exit(0);
 }
 
+// ---- introduce ----------------------------------------------------------------------------------
+
+void send_to_the_lost(Side& s) {
+  for (int i = 0; i < 10; ++i) send(s);
+  usleep(20'000);  // the other one answers, and this one does not look
+  g_peer_has_ended = true;
+  for (int i = 0; i < 10'000; ++i) ucp_worker_progress(s.worker);
+  _exit(0);
+}
+
+void progress_only(Side& s) {
+  char word = 0;
+  while (recv(s.socket, &word, 1, MSG_DONTWAIT) != 0) {
+    ucp_worker_progress(s.worker);
+    sched_yield();
+  }
+  _exit(0);
+}
+
 // ---------------------------------------------------------------------------------------------------
 
 using Role = void (*)(Side&);
@@ -206,18 +247,34 @@ int run(const std::string& transports, Role first, Role second) {
   return worst;
 }
 
+// Which of two crossing connections stays is up to the port numbers; the fault needs one of the
+// two.
+int run_introductions(const std::string& transports) {
+  int status = 0;
+  for (int round = 0; round < kRounds && status == 0; ++round)
+    status = run(transports, send_to_the_lost, progress_only);
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 2 ? argv[1] : "";
-  if (what != "close" && what != "arm")
-    give_up(2, "usage: ucx_faults close|arm TRANSPORTS [known]");
+  const std::string what = argc > 2 ? argv[1] : "", transports = argc > 2 ? argv[2] : "";
   const bool known = argc > 3 && std::strcmp(argv[3], "known") == 0;
-  const bool closes = what == "close";
-  const int status =
-      closes ? run(argv[2], close_at_once, do_nothing) : run(argv[2], send_messages, arm_unread);
+  int status = 0;
+  const char* therefore = "";
+  if (what == "close") {
+    status = run(transports, close_at_once, do_nothing);
+    therefore = "waits for the introductions before it closes by force";
+  } else if (what == "arm") {
+    status = run(transports, send_messages, arm_unread);
+    therefore = "looks once more after arming";
+  } else if (what == "introduce") {
+    status = run_introductions(transports);
+    therefore = "looks whether the peer still lives before UCX may introduce itself";
+  } else {
+    give_up(2, "usage: ucx_faults close|arm|introduce TRANSPORTS [known]");
+  }
   if (status == 0) std::printf("%s: %s is well\n", argv[2], argv[1]);
-  return libraries::judge(argv[2], status, known,
-                          closes ? "waits for the introductions before it closes by force"
-                                 : "looks once more after arming");
+  return libraries::judge(transports, status, known, therefore);
 }
