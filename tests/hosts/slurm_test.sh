@@ -37,7 +37,7 @@ stop_daemons() {
   for name in slurmd slurmctld munged; do
     pid=$(cat "$work/$name.pid" 2>/dev/null) || continue
     kill -TERM "$pid" 2>/dev/null
-    for attempt in $(seq 1 150); do
+    for attempt in $(seq 1 600); do
       kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.1
     done
@@ -50,12 +50,23 @@ shut_down() {
   rm -rf "$work"
 }
 trap shut_down EXIT
+# A step's own process reports its end to the controller after srun has returned; one that finds the
+# controller gone asks for it again and again.
+await_quiet() {
+  for attempt in $(seq 1 300); do
+    [ -n "$(timeout 5 squeue --noheader 2>&1)" ] || return 0
+    sleep 0.2
+  done
+  timeout 5 squeue
+  fail "jobs are left"
+}
 # After a case that passed: every daemon ends when it is told to, and nothing of this cluster is left.
 expect_clean_end() {
+  await_quiet
   stop_daemons
   [ -z "$stubborn" ] || fail "did not end when told to:$stubborn"
   unset SLURM_CONF  # of what this shell starts from here on
-  for attempt in $(seq 1 50); do
+  for attempt in $(seq 1 300); do
     left=$(grep -lzs "^SLURM_CONF=$work/" /proc/[0-9]*/environ)
     [ -n "$left" ] || return 0
     sleep 0.1
@@ -66,11 +77,14 @@ expect_clean_end() {
 trap 'exit 1' INT TERM HUP
 chmod 755 "$work"
 
-# A port that nobody has now; a neighbor that takes it meanwhile makes the daemon say so, and the
-# next attempt takes others.
+# A port that nobody has now, of those that the kernel gives to no connection: one of these has no
+# listener by which it could be told. A neighbor that takes it meanwhile ends the daemon, and the next
+# attempt takes others.
 free_port() {
+  read -r given _ </proc/sys/net/ipv4/ip_local_port_range
+  [ "$given" -gt 12000 ] || given=32768
   for attempt in $(seq 1 50); do
-    port=$((20000 + (RANDOM * 32768 + RANDOM) % 30000))
+    port=$((10000 + (RANDOM * 32768 + RANDOM) % (given - 10000)))
     (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || {
       echo $port
       return
@@ -118,21 +132,29 @@ MailProg=/bin/true
 NodeName=$node NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
 PartitionName=test Nodes=ALL Default=YES MaxTime=10 State=UP
 END
+  # A directory of a cluster that was killed, under the common name, would end every step.
+  echo "PMIxCliTmpDirBase=$work/pmix" >"$work/mpi.conf"
   export SLURM_CONF="$work/slurm.conf"
-  mkdir -p "$work/state" "$work/spool"
+  mkdir -p "$work/state" "$work/spool" "$work/pmix"
 }
 
+has_ended() {
+  pid=$(cat "$work/$1.pid" 2>/dev/null) && ! kill -0 "$pid" 2>/dev/null
+}
 start_slurm() {
   for attempt in 1 2 3; do
     write_config
     slurmctld -c >"$work/why" 2>&1 && slurmd >>"$work/why" 2>&1 || continue
-    for second in $(seq 1 60); do
-      state=$(timeout 5 scontrol show node "$node" 2>/dev/null | sed -n 's/.*State=\([A-Z]*\).*/\1/p')
+    # In seconds: where no controller listens, each question takes five.
+    until=$((SECONDS + 60))
+    while [ "$SECONDS" -lt "$until" ] && ! has_ended slurmctld && ! has_ended slurmd; do
+      state=$(timeout 5 scontrol show node "$node" 2>/dev/null | sed -n 's/.*State=\([^ ]*\).*/\1/p')
       [ "$state" != IDLE ] || return 0
       sleep 0.5
     done
     for name in slurmd slurmctld; do
       kill -KILL "$(cat "$work/$name.pid" 2>/dev/null)" 2>/dev/null
+      rm -f "$work/$name.pid"
     done
   done
   skip "Slurm does not come up here: $(cat "$work/why" "$work"/slurm*.log | grep -i 'error\|fatal' | tail -2)"
