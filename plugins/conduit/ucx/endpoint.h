@@ -218,6 +218,10 @@ void link_failed(Link& link, const char* why);
 // Ends every link of an endpoint that is being closed, in good order where that is possible. False:
 // UCX would abort the process if its worker were destroyed.
 bool close_links(cwyc_ep* ep);
+// Is the peer of this link looked after, with a connection of which UCX waits for an answer?
+inline bool awaits_answer(const Link& link) {
+  return link.introducing && !link.wired && !link.broken && !link.closing && link.ep != nullptr;
+}
 // Before UCX is entered while `introducing` is not 0, and not from a callback: closes links whose
 // peer has ended without an answer, of which UCX may make an abort of this process (README).
 void close_unanswered(cwyc_ep* ep);

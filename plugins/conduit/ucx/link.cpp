@@ -200,15 +200,11 @@ void link_failed(Link& link, const char* why) {
 
 void close_unanswered(cwyc_ep* ep) {
   for (auto& link : ep->links) {
-    if (!link->introducing) continue;
-    const auto over = [&link] {
-      return link->wired || link->broken || link->closing || link->ep == nullptr;
-    };
-    if (!over() && has_ended(*link)) {
+    if (awaits_answer(*link) && has_ended(*link)) {
       process_is_gone(*link);
       begin_close(*link, true);
     }
-    if (over()) watch_no_more(*link);
+    if (link->introducing && !awaits_answer(*link)) watch_no_more(*link);
   }
 }
 

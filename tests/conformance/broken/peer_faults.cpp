@@ -37,21 +37,10 @@ cwy_status wrong_refusal(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, 
   return g_inner->connect(ep, c, peer, op, err);
 }
 
-// What UCX 1.13 makes of a peer that ends before it was introduced.
-pid_t g_peer_process = 0;
-cwy_status peer_noted(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
-                      cwy_err* err) {
-  g_peer_process = static_cast<pid_t>(peer->pid);
-  return g_inner->connect(ep, c, peer, op, err);
-}
-uint32_t abort_beside_the_dead(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
-  if (g_peer_process != 0 && kill(g_peer_process, 0) != 0) std::abort();
-  return g_inner->progress(ep, budget, lane);
-}
-
 std::map<uint32_t, uint32_t> g_newest, g_oldest;  // epochs by rank
 const cwyc_conn* g_first = nullptr;
 unsigned g_connected = 0;
+pid_t g_newest_process = 0;
 
 cwy_status connect_noted(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
                          cwy_err* err) {
@@ -62,6 +51,7 @@ cwy_status connect_noted(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, 
   g_oldest.emplace(peer->peer.rank, peer->peer.epoch);
   if (g_first == nullptr) g_first = c;
   ++g_connected;
+  g_newest_process = static_cast<pid_t>(peer->pid);
   return status;
 }
 void disconnect_noted(cwyc_conn* c) {
@@ -87,6 +77,12 @@ cwy_status first_connection_only(cwyc_conn* c, const void* src, cwyc_mem* mem, u
                                  cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   if (c != g_first) return CWY_ERR_INVALID;
   return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
+}
+
+// What UCX 1.13 makes of a peer that ends before it was introduced.
+uint32_t abort_beside_the_dead(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  if (g_newest_process != 0 && kill(g_newest_process, 0) != 0) std::abort();
+  return g_inner->progress(ep, budget, lane);
 }
 
 // ---- delivering
@@ -127,7 +123,7 @@ const Faults faults{
     {"table_full", [] { g_module.connect = table_full; }},
     {"wrong_refusal", [] { g_module.connect = wrong_refusal; }},
     {"abort_beside_the_dead",
-     [] { g_module.connect = peer_noted, g_module.progress = abort_beside_the_dead; }},
+     [] { g_module.connect = connect_noted, g_module.progress = abort_beside_the_dead; }},
     {"rank_taken", [] { g_module.connect = rank_taken; }},
     {"purge_newest_only",
      [] { g_module.connect = connect_noted, g_module.purge = purge_newest_only; }},
