@@ -37,7 +37,7 @@ stop_daemons() {
   for name in slurmd slurmctld munged; do
     pid=$(cat "$work/$name.pid" 2>/dev/null) || continue
     kill -TERM "$pid" 2>/dev/null
-    for attempt in $(seq 1 600); do
+    for attempt in $(seq 1 150); do
       kill -0 "$pid" 2>/dev/null || continue 2
       sleep 0.1
     done
@@ -53,7 +53,8 @@ trap shut_down EXIT
 # A step's own process reports its end to the controller after srun has returned; one that finds the
 # controller gone asks for it again and again.
 await_quiet() {
-  for attempt in $(seq 1 300); do
+  until=$((SECONDS + 60))
+  while [ "$SECONDS" -lt "$until" ]; do
     [ -n "$(timeout 5 squeue --noheader 2>&1)" ] || return 0
     sleep 0.2
   done
@@ -66,7 +67,7 @@ expect_clean_end() {
   stop_daemons
   [ -z "$stubborn" ] || fail "did not end when told to:$stubborn"
   unset SLURM_CONF  # of what this shell starts from here on
-  for attempt in $(seq 1 300); do
+  for attempt in $(seq 1 50); do
     left=$(grep -lzs "^SLURM_CONF=$work/" /proc/[0-9]*/environ)
     [ -n "$left" ] || return 0
     sleep 0.1
