@@ -32,8 +32,7 @@ for folder in $inner; do
   [ -s "$folder/README.md" ] || grep -qF "\`${folder#*/}/\`" "$room/README.md" ||
     complain "$folder has no README.md, and $room/README.md does not name it"
 done
-for file in $(echo "$files" | grep -E '\.(c|h|cpp|hpp)$'); do
-  lines=$(wc -l <"$file")
-  [ "$lines" -le 700 ] || complain "$file has $lines lines, more than 700"
-done
+long=$(echo "$files" | grep -E '\.(c|h|cpp|hpp)$' | xargs wc -l |
+  awk '$2 != "total" && $1 > 700 { print $2 " has " $1 " lines, more than 700" }')
+[ -z "$long" ] || complain "$long"
 exit $status

@@ -12,8 +12,11 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
-set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g -DNDEBUG")
+# Level 1 has functions and lines, which backtraces and profiles need, and no variables: a quarter of
+# the time to compile less.
+set(CAUSEWAY_DEBUG_INFO "" CACHE STRING "Level of debugging information in RelWithDebInfo builds: 1, 2, 3")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g${CAUSEWAY_DEBUG_INFO} -DNDEBUG")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g${CAUSEWAY_DEBUG_INFO} -DNDEBUG")
 
 # __FILE__ says where in the tree, not where on the builder's disk.
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-Wall;-Wextra;-Werror;-Wshadow;-Wundef;-Wpointer-arith>"

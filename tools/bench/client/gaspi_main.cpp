@@ -1,10 +1,10 @@
 // causeway-bench-gaspi: GASPI between two ranks of one host beside plain loops on memory that both
 // have mapped, in turn, on the same cores. With whatever progress thread the configuration has.
-#include <CLI/CLI.hpp>
 #include <cstring>
 
 #include "../raw/line.h"
 #include "../raw/notify.h"
+#include "arguments.h"
 #include "gaspi_pair.h"
 #include "measure.h"
 #include "start.h"
@@ -124,10 +124,10 @@ void Bench::collective(const char* name, Body&& body) {
 int run(int argc, char** argv) {
   bool quick = false;
   std::vector<std::string> only;
-  CLI::App app{"A measuring program of `causeway bench`; start it through that"};
-  app.add_option("--only", only, "Figures by name")->delimiter(',');
-  app.add_flag("--quick", quick, "Few and short repetitions");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  Arguments app("A measuring program of `causeway bench`; start it through that");
+  app.option("--only", only, "Figures by name");
+  app.flag("--quick", quick, "Few and short repetitions");
+  if (const auto status = app.parse(argc, argv)) return *status;
   Bench(quick, std::move(only)).measure();
   return 0;
 }

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <stdexcept>
 
 #include "../raw/network_pair.h"
+#include "arguments.h"
 #include "gaspi_pair.h"
 #include "measure.h"
 
@@ -164,12 +164,12 @@ int run(int argc, char** argv) {
   bool quick = false;
   std::string name, transport;
   std::vector<std::string> only;
-  CLI::App app{"A measuring program of `causeway bench --network`; start it through that"};
-  app.add_option("--name", name, "Network, as the table calls it");
-  app.add_option("--transport", transport, "Of the raw loops, in the words of their library");
-  app.add_option("--only", only, "Figures by name")->delimiter(',');
-  app.add_flag("--quick", quick, "Few and short repetitions");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  Arguments app("A measuring program of `causeway bench --network`; start it through that");
+  app.option("--name", name, "Network, as the table calls it");
+  app.option("--transport", transport, "Of the raw loops, in the words of their library");
+  app.option("--only", only, "Figures by name");
+  app.flag("--quick", quick, "Few and short repetitions");
+  if (const auto status = app.parse(argc, argv)) return *status;
   try {
     Bench(name, transport, quick, std::move(only)).measure();
   } catch (const std::exception& e) {

@@ -2,9 +2,9 @@
 // turns the records it prints into a table; see README.md for the records.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "arguments.h"
 #include "session.h"
 
 namespace causeway::bench {
@@ -27,19 +27,19 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  CLI::App app{"The measuring program of `causeway bench`; start it through that command"};
-  app.add_option("--launch", wish.launch, "Figures to measure")
-      ->check(CLI::IsMember(
-          {"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"}));
-  app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
-  app.add_option("--count-what", wish.count_what, "Loop that callgrind counts");
-  app.add_option("--count", wish.count, "Its turns");
-  app.add_option("--operation", wish.operation, "Collective that is tuned");
-  app.add_option("--sizes", wish.sizes, "Its sizes in bytes")->delimiter(',');
-  app.add_option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
-  app.add_option("--cores", wish.cores, "Use so many cores only; 0: all");
-  app.add_flag("--quick", wish.quick, "Few and short repetitions");
-  return parse_arguments(app, argc, argv);
+  Arguments app("The measuring program of `causeway bench`; start it through that command");
+  app.one_of("--launch", wish.launch,
+             {"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"},
+             "Figures to measure");
+  app.option("--only", wish.only, "Figures by name");
+  app.option("--count-what", wish.count_what, "Loop that callgrind counts");
+  app.option("--count", wish.count, "Its turns");
+  app.option("--operation", wish.operation, "Collective that is tuned");
+  app.option("--sizes", wish.sizes, "Its sizes in bytes");
+  app.option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
+  app.option("--cores", wish.cores, "Use so many cores only; 0: all");
+  app.flag("--quick", wish.quick, "Few and short repetitions");
+  return app.parse(argc, argv);
 }
 
 void print_job_facts(const Job& job) {

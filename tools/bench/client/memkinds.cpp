@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <gasnet_mk.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstring>
 #include <stdexcept>
 
 #include "../raw/device_access.h"
+#include "arguments.h"
 #include "measure.h"
 #include "session.h"
 
@@ -24,12 +24,12 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  CLI::App app{"The measuring program of `causeway bench --memkinds`; start it through that"};
-  app.add_flag("--probe", wish.probe, "Print the device, or why there is none, and end");
-  app.add_flag("--staged", wish.staged, "The figures of transfers through host buffers");
-  app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
-  app.add_flag("--quick", wish.quick, "Few repetitions");
-  return parse_arguments(app, argc, argv);
+  Arguments app("The measuring program of `causeway bench --memkinds`; start it through that");
+  app.flag("--probe", wish.probe, "Print the device, or why there is none, and end");
+  app.flag("--staged", wish.staged, "The figures of transfers through host buffers");
+  app.option("--only", wish.only, "Figures by name");
+  app.flag("--quick", wish.quick, "Few repetitions");
+  return app.parse(argc, argv);
 }
 
 class Memkinds {

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <gasnetex.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -17,6 +16,7 @@
 
 #include "../raw/access.h"
 #include "../raw/ring.h"
+#include "arguments.h"
 #include "measure.h"
 #include "start.h"
 
@@ -192,12 +192,12 @@ void measure_threads(const Job& job) {
 
 int main(int argc, char** argv) {
   using namespace causeway::bench;
-  CLI::App app{"A measuring program of `causeway bench`; start it through that command"};
+  Arguments app("A measuring program of `causeway bench`; start it through that command");
   std::string what = "calls";
   bool quick = false;
-  app.add_option("--what", what, "Figures to measure")->check(CLI::IsMember({"calls", "threads"}));
-  app.add_flag("--quick", quick, "Few and short repetitions");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  app.one_of("--what", what, {"calls", "threads"}, "Figures to measure");
+  app.flag("--quick", quick, "Few and short repetitions");
+  if (const auto status = app.parse(argc, argv)) return *status;
   Job job = start(&argc, &argv);
   job.quick = quick;
   if (job.size < 2) {

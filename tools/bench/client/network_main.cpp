@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +11,7 @@
 
 #include "../raw/network_pair.h"
 #include "../raw/socket_pair.h"
+#include "arguments.h"
 #include "measure.h"
 #include "session.h"
 
@@ -28,13 +28,13 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  CLI::App app{"A measuring program of `causeway bench --network`; start it through that"};
-  app.add_option("--name", wish.name, "Network, as the table calls it");
-  app.add_option("--transport", wish.transport, "Of the raw loops, in the words of their library");
-  app.add_option("--only", wish.only, "Figures by name")->delimiter(',');
-  app.add_flag("--quick", wish.quick, "Few and short repetitions");
-  app.add_flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
-  return parse_arguments(app, argc, argv);
+  Arguments app("A measuring program of `causeway bench --network`; start it through that");
+  app.option("--name", wish.name, "Network, as the table calls it");
+  app.option("--transport", wish.transport, "Of the raw loops, in the words of their library");
+  app.option("--only", wish.only, "Figures by name");
+  app.flag("--quick", wish.quick, "Few and short repetitions");
+  app.flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
+  return app.parse(argc, argv);
 }
 
 class Network {

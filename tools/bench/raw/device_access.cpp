@@ -44,6 +44,7 @@ class Cuda final : public Access {
     copy_ = lib_.symbol<int(unsigned long long, unsigned long long, size_t)>("cuMemcpy");
     synchronize_ = lib_.symbol<int(void*)>("cuStreamSynchronize");
     pin_ = lib_.symbol<int(void*, size_t, unsigned)>("cuMemHostRegister_v2");
+    unpin_ = lib_.symbol<int(void*)>("cuMemHostUnregister");
     for (int i = 0; i < count_ && i < kMost; ++i) {
       require(lib_.symbol<int(void**, int)>("cuDevicePrimaryCtxRetain")(&contexts_[i], i),
               "cuDevicePrimaryCtxRetain");
@@ -71,11 +72,19 @@ class Cuda final : public Access {
     const Current current(*this, device);
     return pin_(memory, bytes, 1) == 0;
   }
-  void copy(int device, void* dst, const void* src, size_t bytes) override {
+  void unpin(int device, void* memory) override {
+    const Current current(*this, device);
+    require(unpin_(memory), "cuMemHostUnregister");
+  }
+  void copy_plainly(int device, void* dst, const void* src, size_t bytes) override {
     const Current current(*this, device);
     require(copy_(reinterpret_cast<unsigned long long>(dst),
                   reinterpret_cast<unsigned long long>(src), bytes),
             "cuMemcpy");
+  }
+  void copy(int device, void* dst, const void* src, size_t bytes) override {
+    const Current current(*this, device);
+    copy_plainly(device, dst, src, bytes);
     // Within the device, and from memory that is not page-locked, the call returns before the bytes
     // are there (driver API, "API synchronization behavior").
     require(synchronize_(nullptr), "cuStreamSynchronize");
@@ -104,6 +113,7 @@ class Cuda final : public Access {
   int (*copy_)(unsigned long long, unsigned long long, size_t);
   int (*synchronize_)(void*);
   int (*pin_)(void*, size_t, unsigned);
+  int (*unpin_)(void*);
 };
 
 class Hip final : public Access {
@@ -115,6 +125,8 @@ class Hip final : public Access {
     copy_ = lib_.symbol<int(void*, const void*, size_t, int)>("hipMemcpy");
     synchronize_ = lib_.symbol<int(void*)>("hipStreamSynchronize");
     pin_ = lib_.symbol<int(void*, size_t, unsigned)>("hipHostRegister");
+    unpin_ = lib_.symbol<int(void*)>("hipHostUnregister");
+    last_error_ = lib_.symbol<int()>("hipGetLastError");
     require(lib_.symbol<int(int*)>("hipGetDeviceCount")(&count_), "hipGetDeviceCount");
     if (count_ == 0) throw std::runtime_error("no device");
   }
@@ -140,6 +152,11 @@ class Hip final : public Access {
     require(set_(device), "hipSetDevice");
     return pin_(memory, bytes, 1) == 0;
   }
+  void unpin(int device, void* memory) override {
+    require(set_(device), "hipSetDevice");
+    require(unpin_(memory), "hipHostUnregister");
+  }
+  int last_error() override { return last_error_(); }
   void copy(int device, void* dst, const void* src, size_t bytes) override {
     constexpr int kDefault = 4;  // by the addresses
     require(set_(device), "hipSetDevice");
@@ -163,6 +180,8 @@ class Hip final : public Access {
   int (*copy_)(void*, const void*, size_t, int);
   int (*synchronize_)(void*);
   int (*pin_)(void*, size_t, unsigned);
+  int (*unpin_)(void*);
+  int (*last_error_)();
 };
 
 // Structures of Level Zero as far as they are used, with their types' numbers.
@@ -233,6 +252,7 @@ class Ze final : public Access {
   }
   void free(int, void* memory) override { require(free_(context_, memory), "zeMemFree"); }
   bool pin(int, void*, size_t) override { return false; }
+  void unpin(int, void*) override {}
   void copy(int device, void* dst, const void* src, size_t bytes) override {
     require(copy_(lists_[device], dst, src, bytes, nullptr, 0, nullptr),
             "zeCommandListAppendMemoryCopy");

@@ -20,8 +20,15 @@ class Access {
   virtual void free(int device, void* memory) = 0;
   // Page-locks host memory, where the driver does that for memory of the caller's.
   virtual bool pin(int device, void* memory, size_t bytes) = 0;
+  virtual void unpin(int device, void* memory) = 0;
   // Complete on return.
   virtual void copy(int device, void* dst, const void* src, size_t bytes) = 0;
+  // By the driver's plain call and nothing else: complete on return where the driver says so.
+  virtual void copy_plainly(int device, void* dst, const void* src, size_t bytes) {
+    copy(device, dst, src, bytes);
+  }
+  // The thread's last error, where the driver keeps one; 0: none.
+  virtual int last_error() { return 0; }
   virtual const char* name() const = 0;
 };
 
