@@ -103,7 +103,7 @@ CollectiveRule build_collective_rule(const Node& node, size_t index) {
   rule.locality = text_of(node, "locality", "any");
   rule.type = text_of(node, "type", "any");
   rule.memory = text_of(node, "memory", "any");
-  rule.use = texts_of(*node.find("use"));
+  if (const Node* use = node.find("use")) rule.use = texts_of(*use);
   rule.require = text_of(node, "require") == "true";
   return rule;
 }

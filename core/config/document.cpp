@@ -14,8 +14,10 @@
 namespace causeway {
 namespace {
 
-// Aliases can double a document per line; a configuration is far smaller than this.
+// Aliases can double a document per line, in nodes and in bytes, and the copy that an anchor keeps
+// is one more; a configuration is far smaller than this.
 constexpr size_t kMostNodes = 20000;
+constexpr size_t kMostBytes = 2 << 20;
 
 // Thrown and caught in this file: the position is in the Problem already reported.
 struct Abandoned {};
@@ -65,38 +67,39 @@ class TreeBuilder : public YAML::EventHandler {
         !open_.empty() && open_.back().node.kind == Node::Kind::map && !open_.back().has_key;
     node.text = written_null(lines_, mark, as_key);
     node.written_null = !node.text.empty();
-    leaf(std::move(node), anchor);
+    leaf(std::move(node), mark, anchor);
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) abandon(mark, "this alias stands inside the value it names");
-    Node copy = found->second;
-    count(copy, mark);
-    leaf(std::move(copy), YAML::NullAnchor);
+    count(found->second, mark);
+    leaf(Node(found->second), mark, YAML::NullAnchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     check_tag(mark, tag);
     Node node = make(Node::Kind::scalar, mark);
+    count_bytes(value.size(), mark);
     node.text = value;
-    leaf(std::move(node), anchor);
+    leaf(std::move(node), mark, anchor);
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
     check_tag(mark, tag);
-    open_.push_back({make(Node::Kind::list, mark), anchor});
+    open_.push_back({make(Node::Kind::list, mark), mark, anchor});
   }
   void OnSequenceEnd() override { close(); }
   void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
     check_tag(mark, tag);
-    open_.push_back({make(Node::Kind::map, mark), anchor});
+    open_.push_back({make(Node::Kind::map, mark), mark, anchor});
   }
   void OnMapEnd() override { close(); }
 
  private:
   struct Open {
     Node node;
+    YAML::Mark mark;
     YAML::anchor_t anchor = YAML::NullAnchor;
     std::string key{};
     Origin key_where{};
@@ -119,10 +122,20 @@ class TreeBuilder : public YAML::EventHandler {
     throw Abandoned{};
   }
 
+  // Of a copy, before it is made.
   void count(const Node& node, const YAML::Mark& mark) {
     if (++nodes_ > kMostNodes) abandon(mark, "aliases make this document too large");
+    count_bytes(node.text.size(), mark);
     for (const Node& item : node.items) count(item, mark);
-    for (const Entry& entry : node.entries) count(entry.value, mark);
+    for (const Entry& entry : node.entries) {
+      count_bytes(entry.key.size(), mark);
+      count(entry.value, mark);
+    }
+  }
+
+  void count_bytes(size_t bytes, const YAML::Mark& mark) {
+    bytes_ += bytes;
+    if (bytes_ > kMostBytes) abandon(mark, "aliases make this document too large");
   }
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
@@ -134,11 +147,14 @@ class TreeBuilder : public YAML::EventHandler {
   void close() {
     Open done = std::move(open_.back());
     open_.pop_back();
-    leaf(std::move(done.node), done.anchor);
+    leaf(std::move(done.node), done.mark, done.anchor);
   }
 
-  void leaf(Node node, YAML::anchor_t anchor) {
-    if (anchor != YAML::NullAnchor) anchors_[anchor] = node;
+  void leaf(Node node, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) {
+      count(node, mark);
+      anchors_[anchor] = node;
+    }
     if (open_.empty()) {
       root_ = std::move(node);
     } else if (Open& parent = open_.back(); parent.node.kind == Node::Kind::list) {
@@ -178,7 +194,7 @@ class TreeBuilder : public YAML::EventHandler {
   Node root_;
   std::vector<Open> open_;
   std::map<YAML::anchor_t, Node> anchors_;
-  size_t nodes_ = 0;
+  size_t nodes_ = 0, bytes_ = 0;
   int documents_ = 0;
 };
 

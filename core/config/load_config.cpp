@@ -1,12 +1,6 @@
 #include "config/load_config.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <set>
 #include <utility>
 
@@ -24,51 +18,13 @@
 #include "config/validate.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "diag/regular_file.h"
 
 namespace causeway {
 namespace {
 
 constexpr size_t kMostProblems = 20;
 constexpr size_t kLargestFile = 256 * 1024;
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// Everything of a regular file, or what is wrong. A pipe or terminal could block the start of a
-// job for ever, so only regular files and the empty device are read.
-std::optional<std::string> read_file(const std::string& path, Problems& problems) {
-  const Origin where{path, 0, 0};
-  const auto refuse = [&](const std::string& why) {
-    problems.add(where, "cannot read the configuration file: " + why);
-    return std::nullopt;
-  };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) return refuse(std::strerror(errno));
-  struct stat about {};
-  if (::fstat(file.get(), &about) != 0) return refuse(std::strerror(errno));
-  if (!S_ISREG(about.st_mode) && path != "/dev/null") return refuse("not a regular file");
-  std::string text;
-  char buffer[16384];
-  while (text.size() <= kLargestFile) {
-    const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return refuse(std::strerror(errno));
-    if (got == 0) return text;
-    text.append(buffer, static_cast<size_t>(got));
-  }
-  return refuse(fmt::format("larger than {} bytes", kLargestFile));
-}
 
 class Loading {
  public:
@@ -80,9 +36,11 @@ class Loading {
   }
   void add_file(const std::string& path) {
     order_.push_back(path);
-    if (const std::optional<std::string> text = read_file(path, out_.problems)) {
+    std::string why;
+    if (const std::optional<std::string> text = read_regular_file(path, kLargestFile, why)) {
       add(parse_document(*text, path, out_.problems));
     } else {
+      out_.problems.add({path, 0, 0}, "cannot read the configuration file: " + why);
       complete_ = false;
     }
   }
@@ -99,7 +57,11 @@ class Loading {
     if (complete_) check_references(schema_, root_, removals_, out_.problems);
     check_reachable(rules, comparable, out_.problems);
     out_.problems.sort(order_);
-    if (out_.problems.empty()) out_.config = build_config(root_, std::move(rules));
+    if (out_.problems.empty()) {
+      out_.config = build_config(root_, std::move(rules));
+    } else if (complete_) {
+      out_.rest = build_config(root_, std::move(rules));
+    }
   }
 
  private:

@@ -16,6 +16,8 @@ inline constexpr const char* kBuiltInSource = "built-in default";
 
 struct CheckedConfig {
   std::optional<Config> config;  // absent when there are problems
+  // There are problems, but all sources could be read: what holds without that which is wrong.
+  std::optional<Config> rest;
   Problems problems;
   std::vector<Problem> warnings;  // keys without effect in this version
 };

@@ -57,6 +57,7 @@ struct ConduitPlugin {
   std::vector<cwyc_ops> ops;         // full-size copies; a missing member is NULL here: select/
                                      // fills it per connection class with an emulation
   const cwyc_module* own = nullptr;  // as the plugin wrote it, for conduits in front of it
+  bool lacks_direct = false;         // rkey_direct is a stub: nothing can be mapped
 };
 struct MemkindPlugin {
   Manifest manifest;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "diag/error.h"
+#include "loader/check_options.h"
 #include "loader/loader.h"
 #include "loader/one_line.h"
 #include "loader/option_value.h"
@@ -20,13 +21,18 @@ class Options {
 
 namespace {
 
-std::string origin_of(const std::string& key, const std::map<std::string, Origin>& origins) {
+Origin origin_of(const std::string& key, const std::map<std::string, Origin>& origins) {
   const auto found = origins.find(key);
-  return found == origins.end() ? std::string("options") : found->second.str();
+  return found == origins.end() ? Origin{"options", 0, 0} : found->second;
 }
 
-[[noreturn]] void reject_unknown(const Manifest& manifest, const std::string& key,
-                                 const std::string& origin) {
+const OptionSchema* find_schema(const Manifest& manifest, const std::string& key) {
+  const auto found = std::find_if(manifest.options.begin(), manifest.options.end(),
+                                  [&](const OptionSchema& s) { return s.key == key; });
+  return found == manifest.options.end() ? nullptr : &*found;
+}
+
+std::string unknown_line(const Manifest& manifest, const std::string& key) {
   std::vector<std::string> keys;
   for (const OptionSchema& schema : manifest.options) keys.push_back(schema.key);
   std::string hint;
@@ -35,8 +41,8 @@ std::string origin_of(const std::string& key, const std::map<std::string, Origin
   } else if (keys.empty()) {
     hint = "; it has none";
   }
-  throw Error(CWY_ERR_INVALID, "{}: {} '{}' has no option '{}'{}", origin, kind_word(manifest.kind),
-              manifest.name, one_line(key, 80), hint);
+  return fmt::format("{} '{}' has no option '{}'{}", kind_word(manifest.kind), manifest.name,
+                     one_line(key, 80), hint);
 }
 
 // The entry of a key that has one of the given types; NULL otherwise.
@@ -93,19 +99,31 @@ std::shared_ptr<const Options> make_options(const Manifest& manifest,
   for (const OptionSchema& schema : manifest.options) {
     options->entries[schema.key] = {schema.type, parse_option_value(schema, schema.default_text)};
   }
+  Problems problems;
+  check_options(manifest, values, origins, problems);
+  if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
   for (const auto& [key, text] : values) {
-    const auto schema =
-        std::find_if(manifest.options.begin(), manifest.options.end(),
-                     [&name = key](const OptionSchema& s) { return s.key == name; });
-    if (schema == manifest.options.end()) reject_unknown(manifest, key, origin_of(key, origins));
-    try {
-      options->entries[key].value = parse_option_value(*schema, text);
-    } catch (const Error& error) {
-      throw Error(CWY_ERR_INVALID, "{}: option '{}' of {} '{}': {}", origin_of(key, origins), key,
-                  kind_word(manifest.kind), manifest.name, error.text());
-    }
+    options->entries[key].value = parse_option_value(*find_schema(manifest, key), text);
   }
   return options;
+}
+
+void check_options(const Manifest& manifest, const std::map<std::string, std::string>& values,
+                   const std::map<std::string, Origin>& origins, Problems& problems) {
+  for (const auto& [key, text] : values) {
+    const Origin where = origin_of(key, origins);
+    const OptionSchema* schema = find_schema(manifest, key);
+    if (schema == nullptr) {
+      problems.add(where, unknown_line(manifest, key));
+      continue;
+    }
+    try {
+      parse_option_value(*schema, text);
+    } catch (const Error& error) {
+      problems.add(where, fmt::format("option '{}' of {} '{}': {}", key, kind_word(manifest.kind),
+                                      manifest.name, error.text()));
+    }
+  }
 }
 
 const cwy_options* as_c(const Options* options) {

@@ -158,6 +158,7 @@ ConduitPlugin make_conduit_plugin(const Manifest& manifest, const void* module) 
   for (uint32_t i = 0; i < plugin.module.ops_count; ++i) {
     plugin.ops.push_back(copy_ops(plugin.module.ops[i], i));
   }
+  plugin.lacks_direct = plugin.module.rkey_direct == nullptr;
   fill_missing(plugin.module, who(manifest));
   return plugin;
 }

@@ -1,1 +1,2 @@
-add_dependencies(unit_config_command_test causeway conduit_self conduit_shm)
+add_dependencies(unit_config_command_test causeway conduit_self conduit_shm collective_base
+  collective_hier)

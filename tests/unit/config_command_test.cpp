@@ -58,26 +58,57 @@ TEST(CheckConfig, GoodFile) {
             "{\"ok\":true,\"problems\":[],\"warnings\":[]}\n");
 }
 
-// Would catch: a file that names a plugin or an option which nothing on this machine has, and is
-// called good without a word.
+// Would catch: a file that names a plugin which this machine does not have, and is called good
+// without a word, or bad although a start would do without.
 TEST(CheckConfig, PluginsOfThisMachine) {
   Directory files;
   const std::string file =
       files.write("far.yaml",
                   "conduits:\n"
                   "  far: {plugin: nothere}\n"
-                  "  shm: {options: {rign_bytes: 4}}\n"
-                  "plugins: {memkinds: [host, odd]}\n"
+                  "  idle: {plugin: shm, options: {rign_bytes: 4}}\n"
+                  "plugins: {memkinds: [host, odd], path: [/no/such/place]}\n"
                   "peers: [{match: {locality: host}, use: [far, shm, self]}]\n");
   const Outcome outcome = run("--no-site " + file, kErrors);
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_THAT(outcome.text, HasSubstr(file + ":2:"));
-  EXPECT_THAT(outcome.text,
-              HasSubstr("no plugin 'nothere' on this machine: no conduit_nothere.so"));
-  EXPECT_THAT(outcome.text, HasSubstr("rign_bytes"));
+  EXPECT_THAT(outcome.text, HasSubstr(file + ":2:3: there is no plugin 'nothere' on this machine: "
+                                             "no conduit_nothere.so"));
+  EXPECT_THAT(outcome.text, HasSubstr(file + ":3:45: conduit idle, which no rule uses: "));
+  EXPECT_THAT(outcome.text, HasSubstr(file + ":4:28: there is no plugin 'odd'"));
   EXPECT_THAT(outcome.text, HasSubstr("no memkind_odd.so"));
+  EXPECT_THAT(outcome.text, HasSubstr(file + ":4:41: the plugin directory '/no/such/place'"));
   EXPECT_EQ(run("--no-site --strict " + file, kErrors).status, 1);
   EXPECT_THAT(run("--no-site --json " + file, kOutput).text, StartsWith("{\"ok\":true,"));
+}
+
+// Would catch: a problem of which a job dies, and which the check does not find, or only after
+// another was mended, or without its place.
+TEST(CheckConfig, EverythingAStartWouldFind) {
+  Directory files;
+  const std::string file =
+      files.write("bad.yaml",
+                  "nonsense: 1\n"
+                  "conduits:\n"
+                  "  shm: {options: {ring_bytes: 1GiB, rign: 4}}\n"
+                  "  far: {plugin: nothere}\n"
+                  "  odd: {plugin: shm, options: {ring_bytes: 5000}}\n"
+                  "plugins: {on_load_error: fail, collectives: [base, missing]}\n"
+                  "collectives: {rules: [{use: [base/nosuch, neither]}]}\n"
+                  "peers: [{match: {locality: host}, use: [shm, far, odd, self]}]\n");
+  const Outcome outcome = run("--no-site " + file, kErrors);
+  EXPECT_EQ(outcome.status, 1);
+  for (const char* line :
+       {":1:1: unknown key 'nonsense'",
+        ":3:31: option 'ring_bytes' of conduit 'shm': '1GiB' is above the maximum, 256MiB",
+        ":3:43: conduit 'shm' has no option 'rign'", ":4:3: there is no plugin 'nothere'",
+        ":5:3: conduit odd", ":6:52: there is no plugin 'missing'",
+        ":7:23: rule collectives.rules[0] names the algorithm 'base/nosuch'",
+        ":7:23: rule collectives.rules[0] names the algorithm 'neither'"})
+    EXPECT_THAT(outcome.text, HasSubstr(file + line));
+  // One mistake alone, as a start refuses it.
+  for (const char* set : {"conduits.shm.options.ring_bytes=1GiB",
+                          "plugins.on_load_error=fail,plugins.collectives=[x]"})
+    EXPECT_EQ(run(std::string("--no-site /dev/null --set ") + set, kOutput).status, 1) << set;
 }
 
 TEST(CheckConfig, BadFile) {
@@ -92,7 +123,9 @@ TEST(CheckConfig, BadFile) {
   EXPECT_THAT(json, HasSubstr("unknown key 'q\\\"'"));
 }
 
+// Would catch: a --set that takes the file for one more setting.
 TEST(CheckConfig, Sets) {
+  EXPECT_EQ(run("--set report=true --set=checks=full /dev/null", kOutput).status, 0);
   EXPECT_EQ(run("/dev/null --set report=true,checks=full --set log.level=info", kOutput).status, 0);
   const Outcome bad = run("/dev/null --set checks=all", kErrors);
   EXPECT_EQ(bad.status, 1);

@@ -211,6 +211,20 @@ TEST(ConfigErrors, AliasesDoNotExplode) {
   EXPECT_THAT(problems_of(text), ElementsAre(HasSubstr("aliases make this document too large")));
 }
 
+// The same for few nodes of much text, which aliases repeat, or the copies that nested anchors
+// keep.
+TEST(ConfigErrors, BytesOfAliases) {
+  std::string text = "log: {level: &a '" + std::string(20000, 'x') + "'}\npeers: [";
+  for (int i = 0; i < 10000; ++i) text += "*a,";
+  EXPECT_THAT(problems_of(text + "]\n"),
+              ElementsAre(HasSubstr("aliases make this document too large")));
+  std::string nested;
+  for (int i = 0; i < 100; ++i) nested += "&a" + std::to_string(i) + " [";
+  nested += std::string(100000, 'x') + std::string(100, ']');
+  EXPECT_THAT(problems_of("peers: " + nested + "\n"),
+              ElementsAre(HasSubstr("aliases make this document too large")));
+}
+
 // Nesting without end must exhaust neither the stack nor the patience.
 TEST(ConfigErrors, DeepNesting) {
   std::string indented = "a:\n";

@@ -141,6 +141,26 @@ TEST(Explain, Json) {
   EXPECT_THAT(o.text, HasSubstr(R"({"operation":"put","size":"any","conduit":"shm")"));
 }
 
+// Would catch: neighborhoods that are told otherwise than a job decides them: of ranks that share a
+// host and no memory, by the conduit's `native:`, by rules that lead past it, in portions.
+TEST(Explain, Neighborhoods) {
+  EXPECT_THAT(explain("-n 4").text, HasSubstr("\nneighborhoods: 0-3\n"));
+  EXPECT_THAT(explain("-n 4 --set direct_map=never").text, HasSubstr("\nneighborhoods: 0-3\n"));
+  EXPECT_THAT(explain("-n 4 --set 'conduits.shm.native=[]'").text,
+              HasSubstr("\nneighborhoods: each rank its own\n"));
+  EXPECT_THAT(explain("-n 5 --set neighborhood.ranks=2").text,
+              HasSubstr("\nneighborhoods: 0-1 | 2-3 | 4\n"));
+  // Ranks that are reached through a second conduit of the kind, which segments do not come from.
+  const std::string apart =
+      "-n 6 --set 'peers=[{match: {locality: self}, use: [self]}, {match: {ranks: \"2,4-5\"}, use: "
+      "[other]}, {use: [shm]}],conduits.other={plugin: shm}'";
+  EXPECT_THAT(explain(apart).text, HasSubstr("\nneighborhoods: 0-1,3 | 2 | 4 | 5\n"));
+  EXPECT_THAT(explain(apart + " --json").text,
+              HasSubstr(R"("peer":"rank 0 to ranks 1,3","locality":"nbrhd","neighbors":"1,3")"));
+  EXPECT_THAT(run("map", "-n 4 --hosts a --json --set 'conduits.shm.native=[]'").text,
+              HasSubstr(R"("neighborhoods":4)"));
+}
+
 // Would catch: sizes and rails that are told as if they were not there, or at other borders.
 TEST(Explain, SizesAndRails) {
   const std::string split = "--config " CAUSEWAY_SOURCE_DIR "/tests/unit/split.yaml ";
@@ -165,7 +185,8 @@ TEST(Map, HostsByRules) {
           "use: [shm]}, {name: gate, match: {host: login*}, use: [far]}, {use: "
           "[near]}],conduits.far.plugin=null,conduits.near.plugin=null' --json");
   EXPECT_EQ(o.status, 0) << o.text;
-  EXPECT_THAT(o.text, HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"]})"));
+  EXPECT_THAT(o.text,
+              HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"],"neighborhoods":1})"));
   EXPECT_THAT(o.text, HasSubstr(R"("from":"node1","to":"login1","ways":["unreachable:)"));
   EXPECT_THAT(o.text, HasSubstr("by gate ("));
   const Outcome people = run("map", "-n 2 --hosts a,b --set " + kOneHost);

@@ -1,6 +1,8 @@
 // Host files and placement, the handshake of relays, the readers of what other hosts send.
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <thread>
@@ -48,6 +50,30 @@ TEST(HostFile, NonsenseIsRefusedWithItsLine) {
   EXPECT_NE(refusal("a slots=99999\n").find(":1: more than"), std::string::npos);
   EXPECT_NE(refusal("# nobody\n").find("no host"), std::string::npos);
   EXPECT_THROW(read_host_file("/no/such/file"), Error);
+}
+
+// Would catch: a reader that waits for a pipe's writer, or that reads a device to the end of
+// memory.
+TEST(HostFile, OnlyRegularFilesOfBoundedSizeAreRead) {
+  const auto why = [](const std::string& path) {
+    try {
+      read_host_file(path);
+    } catch (const Error& e) {
+      return e.text();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(why("/dev/zero"), "cannot read the host file '/dev/zero': not a regular file");
+  const std::string fifo = ::testing::TempDir() + "several_hosts_test.fifo";
+  ::unlink(fifo.c_str());
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_NE(why(fifo).find("not a regular file"), std::string::npos);
+  ::unlink(fifo.c_str());
+  const std::string huge = write_file("a\n");
+  ASSERT_EQ(::truncate(huge.c_str(), off_t{1} << 32), 0);
+  EXPECT_NE(why(huge).find("larger than"), std::string::npos);
+  ASSERT_EQ(::truncate(huge.c_str(), 4 << 20), 0);
+  EXPECT_LT(why(huge).size(), 300u);
 }
 
 // Would catch: ranks beyond the slots, spares that all fall on one host.

@@ -2,20 +2,28 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <iterator>
+#include <filesystem>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "collective/table.h"
 #include "commands.h"
 #include "config/load_config.h"
 #include "config/peer_rules.h"
 #include "config/set_text.h"
 #include "diag/error.h"
+#include "loader/check_options.h"
 #include "loader/search.h"
+#include "memkind/kind_options.h"
 #include "probe_services.h"
+#include "select/prepare.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -81,62 +89,189 @@ void print_summary(const Config& config) {
   print_columns(rows);
 }
 
-// What this machine's plugins say of the configuration, by their manifests only. No more than a
-// warning: the file may be meant for another machine.
+// What a start on this machine would say of the configuration, by the same code: it loads plugins,
+// configures conduits, opens those that the user speaks of, and reads the rules. What a start would
+// do without, or would not look at, is no more than a warning: the file may be meant for another
+// machine.
 class PluginLook {
  public:
-  PluginLook(const Config& config, std::vector<Problem>& warnings)
-      : loader_(config, probe_services(1)), warnings_(warnings) {
-    for (const ConduitSpec& conduit : config.conduits) look_at(conduit);
-    const Config usual = built_in();
-    for (const std::string& name : added(config.memkind_plugins, usual.memkind_plugins))
-      find(PluginKind::memkind, name, {"plugins.memkinds", 0, 0});
-    for (const std::string& name : added(config.collective_plugins, usual.collective_plugins))
-      find(PluginKind::collective, name, {"plugins.collectives", 0, 0});
+  PluginLook(const Config& config, CheckedConfig& findings)
+      : config_(quiet(config)),
+        fatal_(config.on_load_error == LoadErrorPolicy::fail),
+        findings_(findings),
+        loader_(config_, probe_services(1)) {
+    look_at_path();
+    look_at_conduits();
+    look_at_memkinds();
+    look_at_collectives();
   }
 
  private:
+  // Loading complains here, with the place, instead of in the log.
+  static Config quiet(Config config) {
+    config.on_load_error = LoadErrorPolicy::ignore;
+    return config;
+  }
   static Config built_in() {
     ConfigSources nothing;
     nothing.site_file = "";
     return *check_config(nothing).config;
   }
-  // The built-in default names what not every installation has.
-  static std::vector<std::string> added(const std::vector<std::string>& names,
-                                        const std::vector<std::string>& usual) {
-    std::vector<std::string> out;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(out), [&](const std::string& name) {
-      return std::find(usual.begin(), usual.end(), name) == usual.end();
-    });
-    return out;
-  }
 
-  void look_at(const ConduitSpec& conduit) {
-    const std::string file = find(PluginKind::conduit, conduit.plugin, conduit.where);
-    if (file.empty()) return;
-    try {
-      make_options(read_manifest(file), conduit.options, conduit.option_origins);
-    } catch (const Error& e) {
-      warnings_.push_back({conduit.where, fmt::format("conduit {}: {}", conduit.name, e.text())});
+  void find_fault(bool fatal, const Origin& where, std::string text) {
+    if (fatal) {
+      findings_.problems.add(where, std::move(text));
+    } else {
+      findings_.warnings.push_back({where, std::move(text)});
     }
   }
 
-  // "" when there is none.
-  std::string find(PluginKind kind, const std::string& name, const Origin& where) {
-    const std::vector<std::string> files = files_named(loader_.search_path(), kind, name);
-    if (!files.empty()) return files.front();
-    warnings_.push_back(
-        {where, fmt::format("there is no plugin '{}' on this machine: no {} in {}", name,
-                            plugin_file_name(kind, name), joined(loader_.search_path(), ", "))});
-    return "";
+  Origin origin_of(const std::string& path) const {
+    const auto found = config_.origins.find(path);
+    return found == config_.origins.end() ? Origin{path, 0, 0} : found->second;
   }
 
+  void look_at_path() {
+    for (size_t i = 0; i < config_.plugin_path.size(); ++i) {
+      std::error_code failure;
+      const std::filesystem::directory_iterator tried(config_.plugin_path[i], failure);
+      if (failure)
+        find_fault(false, origin_of(fmt::format("plugins.path[{}]", i)),
+                   fmt::format("the plugin directory '{}' cannot be searched: {}",
+                               config_.plugin_path[i], failure.message()));
+    }
+  }
+
+  void look_at_conduits() {
+    std::vector<ConduitFailure> failures;
+    std::vector<PreparedConduit> prepared =
+        prepare_conduits(config_, loader_, WhichConduits::used, failures, findings_.problems);
+    for (PreparedConduit& one : prepared) try_to_open(one);
+    for (const ConduitSpec& conduit : config_.conduits) {
+      const bool used = conduit.open_always || config_.uses_conduit(conduit.name);
+      const bool fatal = fatal_ && used && conduit.where.source != kBuiltInSource;
+      if (!is_there(PluginKind::conduit, conduit.plugin, conduit.where, fatal)) continue;
+      if (!used) {
+        look_at_unused(conduit);
+        continue;
+      }
+      for (const ConduitFailure& failure : failures) {
+        if (failure.name == conduit.name)
+          find_fault(fatal, conduit.where,
+                     fmt::format("conduit {}: {}", conduit.name, failure.reason));
+      }
+    }
+  }
+
+  // Some plugins see only then what is wrong with their options. It may also be this machine.
+  void try_to_open(PreparedConduit& prepared) {
+    const Origin& where = prepared.spec->where;
+    if (where.source == kBuiltInSource) return;
+    try {
+      const Conduit opened(0, *prepared.spec, std::move(prepared.configured));
+    } catch (const Error& e) {
+      find_fault(fatal_, where, e.text());
+    }
+  }
+
+  void look_at_unused(const ConduitSpec& conduit) {
+    Problems wrong;
+    check_manifest(PluginKind::conduit, conduit.plugin, conduit.options, conduit.option_origins,
+                   conduit.where, wrong);
+    for (const Problem& problem : wrong.list())
+      find_fault(false, problem.where,
+                 fmt::format("conduit {}, which no rule uses: {}", conduit.name, problem.message));
+  }
+
+  // Kinds are loaded when a client asks for their memory.
+  void look_at_memkinds() {
+    const std::vector<std::string> usual = built_in().memkind_plugins;
+    for (size_t i = 0; i < config_.memkind_plugins.size(); ++i) {
+      const std::string& name = config_.memkind_plugins[i];
+      const Origin where = origin_of(fmt::format("plugins.memkinds[{}]", i));
+      if (!is_there(PluginKind::memkind, name, where, false, usual)) continue;
+      const KindOptions written = kind_options(config_, name);
+      check_manifest(PluginKind::memkind, name, written.values, written.origins, where,
+                     findings_.problems);
+    }
+  }
+
+  void look_at_collectives() {
+    const std::vector<std::string> usual = built_in().collective_plugins;
+    for (size_t i = 0; i < config_.collective_plugins.size(); ++i) {
+      const Origin where = origin_of(fmt::format("plugins.collectives[{}]", i));
+      const std::string& name = config_.collective_plugins[i];
+      if (!is_there(PluginKind::collective, name, where, fatal_, usual)) continue;
+      if (loader_.collective(name) == nullptr)
+        find_fault(fatal_, where, fmt::format("collective plugin {}: {}", name, why_not(name)));
+    }
+    try {
+      const CollectiveTable rules(config_, loader_);
+    } catch (const Error& e) {
+      add_lines(e.text());
+    }
+  }
+
+  std::string why_not(const std::string& collective) const {
+    for (const LoadFailure& failure : loader_.failures()) {
+      if (failure.path.find(plugin_file_name(PluginKind::collective, collective)) !=
+          std::string::npos)
+        return failure.reason;
+    }
+    return "it cannot be loaded";
+  }
+
+  // Lines that begin with the place of a rule.
+  void add_lines(const std::string& text) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      Origin where{"collectives.rules", 0, 0};
+      for (const CollectiveRule& rule : config_.collective_rules) {
+        const std::string place = rule.where.str() + ": ";
+        if (line.rfind(place, 0) != 0) continue;
+        where = rule.where;
+        line.erase(0, place.size());
+        break;
+      }
+      findings_.problems.add(where, line);
+    }
+  }
+
+  void check_manifest(PluginKind kind, const std::string& name,
+                      const std::map<std::string, std::string>& values,
+                      const std::map<std::string, Origin>& origins, const Origin& where,
+                      Problems& problems) {
+    const std::vector<std::string> files = files_named(loader_.search_path(), kind, name);
+    try {
+      check_options(read_manifest(files.front()), values, origins, problems);
+    } catch (const Error& e) {
+      find_fault(false, where, e.text());
+    }
+  }
+
+  // What the built-in default names is not in every installation.
+  bool is_there(PluginKind kind, const std::string& name, const Origin& where, bool fatal,
+                const std::vector<std::string>& usual = {}) {
+    if (!files_named(loader_.search_path(), kind, name).empty()) return true;
+    if (fatal || std::find(usual.begin(), usual.end(), name) == usual.end())
+      find_fault(fatal, where,
+                 fmt::format("there is no plugin '{}' on this machine: no {} in {}", name,
+                             plugin_file_name(kind, name), joined(loader_.search_path(), ", ")));
+    return false;
+  }
+
+  const Config config_;
+  const bool fatal_;
+  CheckedConfig& findings_;
   Loader loader_;
-  std::vector<Problem>& warnings_;
 };
 
 int report(const Arguments& arguments, CheckedConfig checked) {
-  if (checked.config) PluginLook(*checked.config, checked.warnings);
+  // All in one run: what is wrong in the text does not hide what is wrong with the rest.
+  if (const auto& readable = checked.config ? checked.config : checked.rest) {
+    PluginLook(Config(*readable), checked);
+    checked.problems.sort({kBuiltInSource, arguments.file});
+  }
   const bool ok = checked.problems.empty() && (checked.warnings.empty() || !arguments.strict);
   if (arguments.json) {
     fmt::print("{{\"ok\":{},\"problems\":{},\"warnings\":{}}}\n", ok,
@@ -171,8 +306,7 @@ void add_check_config(CLI::App& app, int& status) {
       ->type_name("FILE");
   command->add_option("--set", arguments->sets, "Also apply path.to.key=value (repeatable)")
       ->type_name("PATH=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);
   command->add_flag("--no-site", arguments->no_site,
                     "Leave out the site file <prefix>/etc/causeway.yaml");
   command->add_flag("--print", arguments->print, "Print the whole merged configuration as YAML");

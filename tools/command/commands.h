@@ -2,7 +2,9 @@
 // application. A subcommand's callback returns its exit status through `status`.
 #pragma once
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class App;
+}
 
 namespace causeway::command {
 

@@ -4,6 +4,7 @@
 #include <gasnet_fwd.h>
 #include <hwloc.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <set>
@@ -37,6 +38,7 @@ struct Line {
 };
 struct PeerClass {
   std::string who;
+  std::vector<uint32_t> ranks;
   Locality locality = Locality::self;
   std::string rule;         // label and where it is written
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
@@ -185,6 +187,8 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
   return out;
 }
 
+using Neighborhoods = std::vector<std::vector<uint32_t>>;
+
 // The other ranks of this host, by the rule that is for them, as in core/object/peer_classes.
 struct Neighbors {
   const PeerRule* rule;
@@ -220,8 +224,11 @@ std::vector<PeerClass> explain_all(const World& world, uint32_t ranks) {
   const Card here = Card::of_this_process();
   std::vector<PeerClass> out;
   out.push_back(explain_class(world, "rank 0 to itself", facts(Locality::self, 0, here.hostname)));
-  for (const Neighbors& n : neighbor_classes(world, ranks, here.hostname))
+  out.back().ranks = {0};
+  for (const Neighbors& n : neighbor_classes(world, ranks, here.hostname)) {
     out.push_back(explain_class(world, n.who(), n.first));
+    out.back().ranks = n.ranks;
+  }
   out.push_back(explain_class(world, "rank 0 to a rank on another host",
                               facts(Locality::remote, ranks, "another-host")));
   return out;
@@ -415,9 +422,22 @@ bool all_reached(const std::vector<PeerClass>& classes) {
   });
 }
 
-void print_people(const World& world, const Arguments& args,
+// As a program is told by gex_System_QueryNbrhdInfo(), for people.
+std::string neighborhoods_text(const Neighborhoods& all) {
+  constexpr size_t most = 8;
+  const bool alone =
+      std::all_of(all.begin(), all.end(), [](const auto& ranks) { return ranks.size() == 1; });
+  if (alone && all.size() > 1) return "each rank its own";
+  std::string out;
+  for (size_t i = 0; i < all.size() && i < most; ++i)
+    out += (i == 0 ? "" : " | ") + RankSet::of(all[i]).str();
+  return all.size() > most ? fmt::format("{} and {} more", out, all.size() - most) : out;
+}
+
+void print_people(const World& world, const Arguments& args, const Neighborhoods& all,
                   const std::vector<PeerClass>& classes) {
   fmt::print("a job of {} rank(s) on this host ({})\n", args.world.ranks, machine_text());
+  fmt::print("neighborhoods: {}\n", neighborhoods_text(all));
   for (const PeerClass& c : classes) {
     fmt::print("\n{} ({})", bold(c.who), locality_word(c.locality));
     if (!c.unreachable.empty()) {
@@ -434,7 +454,16 @@ void print_people(const World& world, const Arguments& args,
   if (args.memkinds) print_memkinds(memkinds_of(world, classes));
 }
 
-void print_json(const std::vector<PeerClass>& classes) {
+// Those of the class that rank 0 has in its neighborhood: "1-3".
+std::string neighbors_text(const PeerClass& c, const Neighborhoods& all) {
+  std::vector<uint32_t> out;
+  for (const uint32_t rank : all.front()) {
+    if (std::find(c.ranks.begin(), c.ranks.end(), rank) != c.ranks.end()) out.push_back(rank);
+  }
+  return RankSet::of(out).str();
+}
+
+void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all) {
   std::vector<std::string> parts;
   for (const PeerClass& c : classes) {
     std::vector<std::string> lines, others;
@@ -448,10 +477,10 @@ void print_json(const std::vector<PeerClass>& classes) {
                                    json_text(r.reason)));
     }
     parts.push_back(fmt::format(
-        R"({{"peer":{},"locality":{},"rule":{},"unreachable":{},"operations":{},"not_used":{}}})",
-        json_text(c.who), json_text(locality_word(c.locality)), json_text(c.rule),
-        c.unreachable.empty() ? "null" : json_text(c.unreachable), json_array(lines),
-        json_array(others)));
+        R"({{"peer":{},"locality":{},"neighbors":{},"rule":{},"unreachable":{},"operations":{},"not_used":{}}})",
+        json_text(c.who), json_text(locality_word(c.locality)), json_text(neighbors_text(c, all)),
+        json_text(c.rule), c.unreachable.empty() ? "null" : json_text(c.unreachable),
+        json_array(lines), json_array(others)));
   }
   fmt::print("{}\n", json_array(parts));
 }
@@ -460,14 +489,16 @@ int explain(const Arguments& args) {
   try {
     const World world = open_world(args.world);
     const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
+    const Neighborhoods all =
+        neighborhoods(world, 0, args.world.ranks, Card::of_this_process().hostname);
     if (args.json && args.collectives) {
       fmt::print("{}\n", collectives_json(world, args.world.ranks));
     } else if (args.json && args.memkinds) {
       fmt::print("{}\n", memkinds_json(memkinds_of(world, classes)));
     } else if (args.json) {
-      print_json(classes);
+      print_json(classes, all);
     } else {
-      print_people(world, args, classes);
+      print_people(world, args, all, classes);
     }
     return all_reached(classes) ? kOk : kFailed;
   } catch (const Error& e) {

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 #include <pmix_version.h>
 
+#include <CLI/CLI.hpp>
 #include <set>
 
 #include "commands.h"

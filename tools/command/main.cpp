@@ -1,6 +1,7 @@
 // causeway: the command beside the library.
 #include <fmt/core.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -8,10 +9,12 @@
 #include <iostream>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
 #include "config/config.h"
+#include "run_options.h"
 
 namespace {
 
@@ -43,8 +46,12 @@ int main(int argc, char** argv) {
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   if (names_no_subcommand(app, argc, argv)) return kUsage;
+  std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "run") take_program(*app.get_subcommand("run"), words);
+  app.name(argv[0]);
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& e) {
     status = app.exit(e) == 0 ? kOk : kUsage;
   }

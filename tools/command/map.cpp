@@ -3,6 +3,7 @@
 // every rank chooses.
 #include <gasnetex.h>
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -32,11 +33,13 @@ using Cell = std::set<std::string>;
 struct Map {
   std::vector<std::string> hosts;
   std::vector<uint32_t> ranks;           // by host
+  std::vector<size_t> neighborhoods;     // by host
   std::vector<std::vector<Cell>> cells;  // from, to
 
   void add_host(const std::string& name) {
     hosts.push_back(name);
     ranks.push_back(0);
+    neighborhoods.push_back(0);
     for (auto& row : cells) row.resize(hosts.size());
     cells.resize(hosts.size(), std::vector<Cell>(hosts.size()));
   }
@@ -60,6 +63,8 @@ Map suppose(const Arguments& args) {
   const uint32_t each = args.world.ranks;
   for (size_t from = 0; from < args.hosts.size(); ++from) {
     map.ranks[from] = each;
+    map.neighborhoods[from] =
+        neighborhoods(world, static_cast<uint32_t>(from * each), each, args.hosts[from]).size();
     for (size_t to = 0; to < args.hosts.size(); ++to) {
       for (uint32_t i = 0; i < each; ++i) {
         if (from == to && each == 1) continue;  // nobody but the rank itself
@@ -84,6 +89,7 @@ std::vector<uint32_t> host_numbers(const JobFacts& job, Map& map) {
     if (fresh) map.add_host(card.hostname);
     out.push_back(at->second);
     ++map.ranks[at->second];
+    if (job.nbrhd_of(r) == r) ++map.neighborhoods[at->second];
   }
   return out;
 }
@@ -138,10 +144,11 @@ std::string letters(size_t n) {
 void print_people(const Map& map) {
   std::map<std::string, std::string> names;
   std::vector<std::string> ways;
-  std::vector<std::vector<std::string>> rows{{"", "ranks"}};
+  std::vector<std::vector<std::string>> rows{{"", "ranks", "neighborhoods"}};
   for (size_t h = 0; h < map.hosts.size(); ++h) rows[0].push_back(map.hosts[h]);
   for (size_t from = 0; from < map.hosts.size(); ++from) {
-    std::vector<std::string> row{map.hosts[from], std::to_string(map.ranks[from])};
+    std::vector<std::string> row{map.hosts[from], std::to_string(map.ranks[from]),
+                                 std::to_string(map.neighborhoods[from])};
     for (const Cell& cell : map.cells[from]) {
       std::string text;
       for (const std::string& way : cell) {
@@ -167,8 +174,10 @@ void print_json(const Map& map) {
     for (size_t to = 0; to < map.hosts.size(); ++to) {
       std::vector<std::string> ways;
       for (const std::string& way : map.cells[from][to]) ways.push_back(json_text(way));
-      out.push_back(fmt::format(R"({{"from":{},"to":{},"ways":{}}})", json_text(map.hosts[from]),
-                                json_text(map.hosts[to]), json_array(ways)));
+      const std::string inside =
+          from == to ? fmt::format(R"(,"neighborhoods":{})", map.neighborhoods[from]) : "";
+      out.push_back(fmt::format(R"({{"from":{},"to":{},"ways":{}{}}})", json_text(map.hosts[from]),
+                                json_text(map.hosts[to]), json_array(ways), inside));
     }
   }
   fmt::print("{}\n", json_array(out));

@@ -2,6 +2,7 @@
 // happened: sums per operation, or every record.
 #include <plugins/conduit/trace/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>

@@ -1,11 +1,15 @@
 #include "world.h"
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "am/deliver.h"
 #include "config/set_text.h"
 #include "diag/error.h"
 #include "probe_services.h"
+#include "select/mapping.h"
 
 namespace causeway::command {
 
@@ -38,6 +42,13 @@ World open_world(const WorldArguments& args) {
   for (auto& conduit : world.conduits.conduits) {
     world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
   }
+  find_mapping_conduits(world.endpoints);
+  for (auto& ep : world.endpoints) {
+    // A job opens only what a rule names, and maps nothing else.
+    const ConduitSpec& spec = ep->conduit->spec();
+    if (!spec.open_always && !world.config.uses_conduit(spec.name)) ep->maps_neighbors = false;
+  }
+  world.maps = mapping_words(world.config, world.endpoints);
   return world;
 }
 
@@ -58,18 +69,29 @@ PeerFacts facts(Locality locality, uint32_t rank, const std::string& host) {
 }
 
 Locality neighbor_locality(const World& world) {
-  const PeerFacts neighbor = facts(Locality::nbrhd, 1, "");
-  for (const auto& ep : world.endpoints) {
-    const Conduit& conduit = *ep->conduit;
-    // A job opens only what a rule names, and maps nothing else.
-    if (!conduit.spec().open_always && !world.config.uses_conduit(conduit.name())) continue;
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    if ((ep->attr.caps & CWYC_CAP_DIRECT) != 0 &&
-        conduit.module().reach(conduit.domain(), &neighbor.desc, &err) == CWY_OK) {
-      return Locality::nbrhd;
-    }
+  const bool maps = std::any_of(world.endpoints.begin(), world.endpoints.end(),
+                                [](const auto& ep) { return ep->maps_neighbors; });
+  return maps ? Locality::nbrhd : Locality::host;
+}
+
+std::vector<std::vector<uint32_t>> neighborhoods(const World& world, uint32_t first, uint32_t ranks,
+                                                 const std::string& host) {
+  const uint32_t most =
+      world.config.neighborhood_ranks == 0 ? ranks : world.config.neighborhood_ranks;
+  std::map<const PeerRule*, bool> mapped;  // by what serves a rank
+  std::map<uint32_t, size_t> known;        // portion -> neighborhood
+  std::vector<std::vector<uint32_t>> out;
+  for (uint32_t r = first; r < first + ranks; ++r) {
+    const PeerFacts peer = facts(Locality::nbrhd, r, host);
+    const auto [at, fresh] = mapped.emplace(rule_for(world.config, peer), false);
+    if (fresh)
+      at->second = maps_segments(world.config, world.conduits, peer, world.maps, world.maps);
+    const size_t next = out.size();
+    const size_t where = at->second ? known.emplace((r - first) / most, next).first->second : next;
+    if (where == next) out.emplace_back();
+    out[where].push_back(r);
   }
-  return Locality::host;
+  return out;
 }
 
 }  // namespace causeway::command

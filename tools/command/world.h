@@ -2,8 +2,6 @@
 // open, and peers that are only supposed.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +10,10 @@
 #include "loader/loader.h"
 #include "select/conduit_set.h"
 #include "select/selector.h"
+
+namespace CLI {
+class App;
+}
 
 namespace causeway::command {
 
@@ -27,6 +29,7 @@ struct World {
   std::unique_ptr<Loader> loader;
   ConduitSet conduits;  // those too that no rule names
   std::vector<std::unique_ptr<ConduitEp>> endpoints;
+  std::string maps;  // what a rank would say on its card: mapping_words()
 
   const ConduitEp& endpoint(const Conduit* conduit) const;
 };
@@ -40,5 +43,10 @@ PeerFacts facts(Locality locality, uint32_t rank, const std::string& host);
 
 // What a rank of one host is to another: nbrhd where some conduit maps its memory, else host.
 Locality neighbor_locality(const World& world);
+
+// The neighborhoods of so many ranks of one host, from rank `first` on, by their lowest ranks: as
+// core/object/neighborhoods decides where all have opened what this process has.
+std::vector<std::vector<uint32_t>> neighborhoods(const World& world, uint32_t first, uint32_t ranks,
+                                                 const std::string& host);
 
 }  // namespace causeway::command

@@ -1,0 +1,20 @@
+// Checking the options of a plugin: the one place that says which values it does not take.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "config/problem.h"
+#include "loader/loader.h"
+
+namespace causeway {
+
+// Adds everything that is wrong with `values`, where it was written. make_options() refuses the
+// same.
+void check_options(const Manifest& manifest, const std::map<std::string, std::string>& values,
+                   const std::map<std::string, Origin>& origins, Problems& problems);
+
+// Of the problems of one start, so many are said.
+inline constexpr size_t kMostProblemsSaid = 20;
+
+}  // namespace causeway

@@ -1,0 +1,19 @@
+// What the configuration says of a memory kind's options.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "config/config.h"
+
+namespace causeway {
+
+struct KindOptions {
+  std::map<std::string, std::string> values;
+  std::map<std::string, Origin> origins;
+};
+
+// Of `memkinds.<name>.options`.
+KindOptions kind_options(const Config& config, const std::string& name);
+
+}  // namespace causeway

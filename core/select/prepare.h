@@ -1,0 +1,27 @@
+// The first half of opening conduits: everything that can be wrong with what a user wrote. A start
+// and `causeway check-config` do the same.
+#pragma once
+
+#include <vector>
+
+#include "config/config.h"
+#include "config/problem.h"
+#include "loader/loader.h"
+#include "select/conduit_set.h"
+#include "select/wrapping.h"
+
+namespace causeway {
+
+struct PreparedConduit {
+  const ConduitSpec* spec;
+  ConfiguredConduit configured;
+};
+
+// Loads the plugins of the conduits that `which` means, in the file's order, and configures them.
+// What cannot be had here goes to `failures`; what is wrong goes to `problems`, all of it.
+std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
+                                              WhichConduits which,
+                                              std::vector<ConduitFailure>& failures,
+                                              Problems& problems);
+
+}  // namespace causeway

@@ -1,0 +1,150 @@
+// The command line of `causeway run`: every option in every form, and the program behind it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run_options.h"
+
+namespace causeway::command {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+using Words = std::vector<std::string>;
+
+// One command line, parsed as main() does it.
+class Line {
+ public:
+  explicit Line(Words words) {
+    run_ = app_.add_subcommand("run", "");
+    app_.add_subcommand("info", "");
+    app_.require_subcommand(1);
+    add_run_options(*run_, options_);
+    words.insert(words.begin(), "run");
+    take_program(*run_, words);
+    std::reverse(words.begin(), words.end());
+    try {
+      app_.parse(std::move(words));
+    } catch (const CLI::ParseError& e) {
+      error_ = e.what();
+    }
+  }
+  const RunOptions& options() const { return options_; }
+  const std::string& error() const { return error_; }
+  Words values_of(const std::string& option) const { return run_->get_option(option)->results(); }
+  const CLI::App& run() const { return *run_; }
+
+ private:
+  CLI::App app_;
+  RunOptions options_;
+  CLI::App* run_ = nullptr;
+  std::string error_;
+};
+
+Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// A value for every option; "": it takes none.
+const std::map<std::string, std::string>& values() {
+  static const std::map<std::string, std::string> table{
+      {"--ranks", "4"},          {"--host-file", "/dev/null"},
+      {"--hosts", "a,b"},        {"--per-host", "2"},
+      {"--agent", "ssh -p 22"},  {"--address", "127.0.0.1"},
+      {"--relay", "/bin/true"},  {"--directory", "/tmp"},
+      {"--spares", "1"},         {"--first-host-program", "./other"},
+      {"--config", "/dev/null"}, {"--on-failure", "continue"},
+      {"--timeout", "1.5"},      {"--set", "shm.native=[put,get]"},
+      {"--stdin", "none"},       {"--tag-output", ""}};
+  return table;
+}
+
+// Every way to write `option` with `value`.
+std::vector<Words> forms(const CLI::Option& option, const std::string& value) {
+  std::vector<Words> all;
+  for (const std::string& name : option.get_lnames()) {
+    if (value.empty()) {
+      all.push_back({"--" + name});
+    } else {
+      all.push_back({"--" + name, value});
+      all.push_back({"--" + name + "=" + value});
+    }
+  }
+  for (const std::string& name : option.get_snames()) {
+    all.push_back({"-" + name, value});
+    all.push_back({"-" + name + value});
+  }
+  return all;
+}
+
+// Programs whose words look like the launcher's own, or like lists.
+const std::vector<Words> kPrograms{{"prog"},
+                                   {"prog", "arg"},
+                                   {"info", "--set", "a=b", "-n", "7"},
+                                   {"./prog", "[a,b]", "[]", "", "{x}", "--", "-n7", "--help"}};
+
+// Would catch: an option that takes the program for one more value of its own, a "--" that is
+// eaten or passed on, and a program's argument that is split or taken for the launcher's.
+TEST(RunCommand, EveryOptionInEveryForm) {
+  const Line none({"prog"});
+  size_t seen = 0;
+  for (const CLI::Option* option : none.run().get_options()) {
+    if (option->get_positional() || option->get_lnames().front() == "help") continue;
+    const std::string name = "--" + option->get_lnames().front();
+    ASSERT_EQ(values().count(name), 1u) << "this test has no value for " << name;
+    ++seen;
+    const std::string& value = values().at(name);
+    for (const Words& form : forms(*option, value)) {
+      for (const Words& dash : {Words{}, Words{"--"}}) {
+        for (const Words& program : kPrograms) {
+          const Words words = form + dash + program;
+          SCOPED_TRACE(::testing::PrintToString(words));
+          const Line line(words);
+          ASSERT_EQ(line.error(), "");
+          EXPECT_THAT(line.options().command, ElementsAreArray(program));
+          EXPECT_THAT(line.values_of(name), ElementsAre(value.empty() ? "true" : value));
+        }
+      }
+    }
+  }
+  EXPECT_EQ(seen, values().size());
+}
+
+// Would catch: an option that ends the list of another, or has its values.
+TEST(RunCommand, OptionsFollowEachOther) {
+  const Line line({"-n4", "--set", "a=1", "--tag-output", "--set=b=[1,2]", "--timeout", "2",
+                   "--set", "c=-3", "prog", "arg"});
+  EXPECT_EQ(line.error(), "");
+  EXPECT_EQ(line.options().ranks, 4u);
+  EXPECT_TRUE(line.options().tag_output);
+  EXPECT_THAT(line.options().sets, ElementsAre("a=1", "b=[1,2]", "c=-3"));
+  EXPECT_THAT(line.options().command, ElementsAre("prog", "arg"));
+}
+
+// Would catch: a program that is only there because a value was taken for it, and an option without
+// its value that has the program instead.
+TEST(RunCommand, WhatIsMissingIsSaid) {
+  for (const Words& words : std::vector<Words>{{"-n", "4"},
+                                               {"-n", "4", "--"},
+                                               {"--set", "a=b"},
+                                               {"--set"},
+                                               {"--set=", "prog"},
+                                               {"--set", "--", "prog"},
+                                               {"--typo", "prog"},
+                                               {"--typo=1", "--", "prog"},
+                                               {"-x", "prog"},
+                                               {"-n", "prog"},
+                                               {}}) {
+    EXPECT_NE(Line(words).error(), "") << ::testing::PrintToString(words);
+  }
+  EXPECT_THAT(Line({"-n", "4"}).options().command, IsEmpty());
+}
+
+}  // namespace
+}  // namespace causeway::command

@@ -1,0 +1,222 @@
+#include "run_options.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "config/config.h"
+#include "config/set_text.h"
+#include "diag/error.h"
+#include "launch/host_file.h"
+
+namespace causeway::command {
+namespace {
+
+constexpr uint32_t kMostRanks = 4096;
+
+std::string joined_sets(const std::vector<std::string>& sets) {
+  const char* outer = std::getenv("CAUSEWAY_SET");
+  std::string text = outer == nullptr ? "" : outer;
+  for (const std::string& set : sets) {
+    if (!text.empty()) text += ',';
+    text += escape_set(set);
+  }
+  return text;
+}
+
+// The ranks' configuration is checked here, so that a mistake is reported once and before anything
+// has started; the launcher's own times come from it.
+void apply_config(const RunOptions& run, LaunchOptions& launch) {
+  ConfigSources sources = ConfigSources::from_environment();
+  if (!run.config.empty()) sources.file = std::filesystem::absolute(run.config).string();
+  sources.sets.insert(sources.sets.end(), run.sets.begin(), run.sets.end());
+  const Timeouts timeouts = load_config(sources).timeouts;
+  launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
+  launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
+  launch.start_s = static_cast<double>(timeouts.start_ns) * 1e-9;
+  launch.peer_s = static_cast<double>(timeouts.peer_ns) * 1e-9;
+  if (!run.config.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", *sources.file);
+  if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
+}
+
+std::string own_program() {
+  std::error_code failed;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", failed);
+  return failed ? "causeway" : path.string();
+}
+
+// Who runs where, from the host file, the list of hosts, or this host alone.
+void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
+  using causeway::launch::parse_host_list, causeway::launch::place;
+  using causeway::launch::Placement, causeway::launch::read_host_file, causeway::launch::spread;
+  launch.ranks = run.ranks;
+  launch.spares = run.spares;
+  if (run.host_file.empty() && run.hosts.empty()) {
+    if (run.ranks == 0) throw CLI::RequiredError("--ranks");
+    for (const auto& [value, option] : {std::pair{&run.agent, "--agent"},
+                                        {&run.address, "--address"},
+                                        {&run.relay, "--relay"},
+                                        {&run.directory, "--directory"}}) {
+      if (!value->empty())
+        throw Error(CWY_ERR_INVALID, "{} is for several hosts: give --host-file or --hosts",
+                    option);
+    }
+    if (run.per_host != 0)
+      throw Error(CWY_ERR_INVALID, "--per-host is for several hosts: give --host-file or --hosts");
+    return;
+  }
+  Placement how;
+  if (run.ranks != 0) how.ranks = run.ranks;
+  if (run.per_host != 0) how.per_host = run.per_host;
+  how.spares = run.spares;
+  const bool even = run.host_file.empty() && run.ranks != 0 && run.per_host == 0;
+  if (even) {
+    launch.hosts.places = spread(parse_host_list(run.hosts), run.ranks, run.spares);
+  } else {
+    const bool file = !run.host_file.empty();
+    launch.hosts.places = place(file ? read_host_file(run.host_file) : parse_host_list(run.hosts),
+                                how, file ? "the host file '" + run.host_file + "'" : "--hosts");
+  }
+  launch.ranks = static_cast<uint32_t>(launch.hosts.places.size()) - run.spares;
+  if (launch.ranks == 0) throw Error(CWY_ERR_INVALID, "the hosts have no slot for a rank");
+  launch.hosts.agent = run.agent;
+  launch.hosts.address = run.address;
+  launch.hosts.program = run.relay.empty() ? own_program() : run.relay;
+  launch.hosts.directory =
+      run.directory.empty() ? std::filesystem::current_path().string() : run.directory;
+}
+
+std::string check_stdin(const std::string& text) {
+  const bool digits =
+      !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
+  return text == "none" || digits ? "" : "'" + text + "' is neither a rank nor 'none'";
+}
+
+std::string check_seconds(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  const bool number = end != text.c_str() && *end == '\0' && std::isfinite(seconds) && seconds > 0;
+  return number ? "" : "'" + text + "' is not a positive number of seconds";
+}
+
+std::string check_set(const std::string& text) {
+  const size_t equals = text.find('=');
+  return equals != std::string::npos && equals > 0 ? ""
+                                                   : "'" + text + "' is not of the form path=value";
+}
+
+void add_host_options(CLI::App& run, RunOptions& options) {
+  const char* group = "Several hosts";
+  auto* file = run.add_option("--host-file", options.host_file,
+                              "Hosts, one a line: NAME [slots=N]; or one line per rank")
+                   ->group(group)
+                   ->check(CLI::ExistingFile);
+  run.add_option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
+      ->group(group)
+      ->excludes(file);
+  run.add_option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
+      ->group(group)
+      ->check(CLI::Range(1u, kMostRanks));
+  run.add_option("--agent", options.agent,
+                 "Command that starts something on a host: %h in it is the host's name, which "
+                 "otherwise follows it; then comes what is to be started. Default: ssh")
+      ->group(group);
+  run.add_option("--address", options.address,
+                 "Numeric address of this machine for the other hosts; default: all it has")
+      ->group(group);
+  run.add_option("--relay", options.relay,
+                 "Path of `causeway` on the hosts; default: that of this one")
+      ->group(group);
+  run.add_option("--directory", options.directory, "Where the ranks start; default: here")
+      ->group(group);
+  run.add_option("--first-host-program", options.first_host_program,
+                 "Program on the first host, with the same arguments")
+      ->group(group);
+}
+
+// Where in `words` the program begins, or the "--" before it.
+size_t first_of_program(const CLI::App& run, const std::vector<std::string>& words) {
+  size_t at = 1;
+  for (; at < words.size(); ++at) {
+    const std::string& word = words[at];
+    if (word == "--") break;
+    if (word.size() < 2 || word[0] != '-') break;
+    const bool is_long = word[1] == '-';
+    const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const CLI::Option* option = run.get_option_no_throw(name);
+    // An option that is none is left to be complained of.
+    if (option != nullptr && option->get_items_expected_max() > 0 && word == name) ++at;
+  }
+  return std::min(at, words.size());
+}
+
+}  // namespace
+
+void take_program(CLI::App& run, std::vector<std::string>& words) {
+  const auto first = words.begin() + static_cast<std::ptrdiff_t>(first_of_program(run, words));
+  const bool marked = first != words.end() && *first == "--";
+  run.get_option("program")->add_result(std::vector(first + (marked ? 1 : 0), words.end()));
+  words.erase(first, words.end());
+}
+
+void add_run_options(CLI::App& run, RunOptions& options) {
+  run.add_option("-n,--ranks", options.ranks,
+                 "Number of ranks; default with --host-file: one per slot")
+      ->check(CLI::Range(1u, kMostRanks));
+  add_host_options(run, options);
+  run.add_option("--on-failure", options.on_failure,
+                 "What a failed rank is to the job: abort (default), or continue without it")
+      ->check(CLI::IsMember({"abort", "continue"}));
+  run.add_option("--spares", options.spares,
+                 "Further processes, which wait to take the place of a failed rank")
+      ->check(CLI::Range(0u, kMostRanks));
+  run.add_option("--config", options.config, "Configuration file of the ranks")
+      ->check(CLI::ExistingFile);
+  run.add_option("--set", options.sets, "Override one configuration value: path=value")
+      ->check(check_set)
+      ->allow_extra_args(false);
+  run.add_flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
+  run.add_option("--timeout", options.timeout_s, "End the job after this many seconds")
+      ->check(check_seconds);
+  run.add_option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
+      ->check(check_stdin)
+      ->capture_default_str();
+  run.add_option("program", options.command, "Program and its arguments")
+      ->required()
+      ->allow_extra_args(false)
+      ->option_text("[--] PROG ARGS...");
+  run.footer(
+      "Status: the first abnormal death's 128+signal, else the first non-zero status;\n"
+      "124 after --timeout, 126 or 127 when the program cannot be started.");
+}
+
+LaunchOptions to_launch(const RunOptions& run) {
+  LaunchOptions launch;
+  apply_hosts(run, launch);
+  launch.survives = run.on_failure == "continue" || (run.on_failure.empty() && run.spares > 0);
+  if (run.spares > 0 && !launch.survives)
+    throw Error(CWY_ERR_INVALID, "--spares needs --on-failure=continue");
+  if (launch.ranks + run.spares > kMostRanks)
+    throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
+                kMostRanks);
+  launch.first_host_program = run.first_host_program;
+  launch.command = run.command;
+  launch.tag_output = run.tag_output;
+  if (run.timeout_s > 0.0) launch.timeout_s = run.timeout_s;
+  if (run.stdin_rank == "none") {
+    launch.stdin_rank.reset();
+  } else {
+    launch.stdin_rank = static_cast<uint32_t>(std::stoul(run.stdin_rank));
+    if (*launch.stdin_rank >= launch.ranks)
+      throw CLI::ValidationError("--stdin " + run.stdin_rank,
+                                 fmt::format("the job has ranks 0 to {} only", launch.ranks - 1));
+  }
+  apply_config(run, launch);
+  return launch;
+}
+
+}  // namespace causeway::command

@@ -1,0 +1,44 @@
+// RunOptions: what the command line of `causeway run` says.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launch/launch.h"
+
+namespace causeway::command {
+
+struct RunOptions {
+  uint32_t ranks = 0;  // not given
+  std::string host_file;
+  std::string hosts;
+  uint32_t per_host = 0;  // not given
+  std::string agent;
+  std::string address;
+  std::string relay;
+  std::string directory;
+  std::string first_host_program;
+  std::string on_failure;
+  uint32_t spares = 0;
+  std::string config;
+  std::vector<std::string> sets;
+  bool tag_output = false;
+  double timeout_s = 0.0;
+  std::string stdin_rank = "0";
+  std::vector<std::string> command;
+};
+
+void add_run_options(CLI::App& run, RunOptions& options);
+
+// Moves the program and its arguments from `words`, which begin with the subcommand's name, to its
+// option "program". To be called before the rest is parsed: CLI11 takes a word such as [a,b] apart,
+// and lets an option that may be repeated have what follows its value.
+void take_program(CLI::App& run, std::vector<std::string>& words);
+
+// Checks what only the whole shows, and reads the files that are named. Throws Error or CLI::Error.
+LaunchOptions to_launch(const RunOptions& run);
+
+}  // namespace causeway::command
