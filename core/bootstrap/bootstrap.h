@@ -50,10 +50,15 @@ class Bootstrap {
   // per rank and epoch. Set before exchange().
   virtual void on_death(std::function<void(uint32_t rank, const std::string& how)> callback) = 0;
 
-  // Called from the thread of on_death() when the launcher says that some rank has left with status
-  // 0 a while ago and this one has not. Our launcher does, once. Set before exchange().
+  // Called from the thread of on_death() when the launcher says that a rank has left alone: its
+  // main has returned. Our launcher does, a moment later, where others stay. Set before exchange().
   // NOLINTNEXTLINE(performance-unnecessary-value-param): those who override it keep it.
-  virtual void on_leave(std::function<void()> /*callback*/) {}
+  virtual void on_departure(std::function<void(uint32_t rank)> /*callback*/) {}
+
+  // Called from the thread of on_death() when every rank has come to its end (begin_leave), or has
+  // ended. Set before exchange().
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those who override it keep it.
+  virtual void on_all_leave(std::function<void()> /*callback*/) {}
 
   // ---- Jobs that outlive a failure: `causeway run --on-failure=continue [--spares N]` ----
 
@@ -99,6 +104,11 @@ class Bootstrap {
   struct Goodbye {
     std::optional<int> code;
   };
+
+  // This rank has come to its end and will say goodbye with the same code. Our launcher counts from
+  // here how long the others may stay. False: nobody is there to be told, or that has been done.
+  // Where the launcher is not ours, on_all_leave() may never come. Returns at once.
+  virtual bool begin_leave(std::optional<int> /*code*/) { return false; }
 
   // Orderly goodbye: after it, the launcher does not take this rank's exit for a failure. With a
   // code this rank has ended the job (gasnet_exit); goodbye_of() tells the others.

@@ -28,10 +28,17 @@ void JobState::replaced(uint32_t rank, uint32_t epoch) {
   start_messenger();
 }
 
-void JobState::left() {
+void JobState::departed(uint32_t rank) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  undelivered_.push_back({News::Kind::leave, 0, 0, ""});
+  undelivered_.push_back({News::Kind::departure, rank, 0, ""});
+  start_messenger();
+}
+
+void JobState::all_leave() {
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return;
+  undelivered_.push_back({News::Kind::all_leave, 0, 0, ""});
   start_messenger();
 }
 
@@ -62,9 +69,14 @@ void JobState::set_replacement_callback(Replacement callback) {
   replacement_callback_ = std::move(callback);
 }
 
-void JobState::set_leave_callback(Leave callback) {
+void JobState::set_departure_callback(Departure callback) {
   const std::lock_guard lock(mutex_);
-  leave_callback_ = std::move(callback);
+  departure_callback_ = std::move(callback);
+}
+
+void JobState::set_all_leave_callback(AllLeave callback) {
+  const std::lock_guard lock(mutex_);
+  all_leave_callback_ = std::move(callback);
 }
 
 void JobState::stop() {
@@ -74,7 +86,8 @@ void JobState::stop() {
     stopping_ = true;
     callback_ = nullptr;
     replacement_callback_ = nullptr;
-    leave_callback_ = nullptr;
+    departure_callback_ = nullptr;
+    all_leave_callback_ = nullptr;
     messenger = std::move(messenger_);
   }
   changed_.notify_all();
@@ -96,11 +109,13 @@ void JobState::deliver() {
     undelivered_.pop_front();
     const Callback callback = callback_;
     const Replacement replacement = replacement_callback_;
-    const Leave leave = leave_callback_;
+    const Departure departure = departure_callback_;
+    const AllLeave all_leave = all_leave_callback_;
     lock.unlock();
     if (news.kind == News::Kind::death) callback(news.rank, news.how);
     if (news.kind == News::Kind::replacement && replacement) replacement(news.rank, news.epoch);
-    if (news.kind == News::Kind::leave && leave) leave();
+    if (news.kind == News::Kind::departure && departure) departure(news.rank);
+    if (news.kind == News::Kind::all_leave && all_leave) all_leave();
     lock.lock();
   }
 }

@@ -20,7 +20,8 @@ class JobState {
  public:
   using Callback = std::function<void(uint32_t rank, const std::string& how)>;
   using Replacement = std::function<void(uint32_t rank, uint32_t epoch)>;
-  using Leave = std::function<void()>;
+  using Departure = std::function<void(uint32_t rank)>;
+  using AllLeave = std::function<void()>;
 
   explicit JobState(uint32_t size) : size_(size) {}
   ~JobState() { stop(); }
@@ -30,13 +31,16 @@ class JobState {
   void died(uint32_t rank, const std::string& how);
   // A new process has the rank: it is alive again.
   void replaced(uint32_t rank, uint32_t epoch);
-  // Somebody left in good order a while ago.
-  void left();
+  // A rank has left alone, in good order.
+  void departed(uint32_t rank);
+  // Every rank has come to its end.
+  void all_leave();
   // The new process is this one.
   void placed(uint32_t rank, uint32_t epoch);
   void set_callback(Callback callback);
   void set_replacement_callback(Replacement callback);
-  void set_leave_callback(Leave callback);
+  void set_departure_callback(Departure callback);
+  void set_all_leave_callback(AllLeave callback);
   // No callback runs when this returns, or ever after. Not from within a callback.
   void stop();
 
@@ -64,7 +68,7 @@ class JobState {
  private:
   // What a callback is to be told.
   struct News {
-    enum class Kind : uint8_t { death, replacement, leave } kind;
+    enum class Kind : uint8_t { death, replacement, departure, all_leave } kind;
     uint32_t rank;
     uint32_t epoch;   // replacement
     std::string how;  // death
@@ -82,7 +86,8 @@ class JobState {
   std::deque<News> undelivered_;
   Callback callback_;
   Replacement replacement_callback_;
-  Leave leave_callback_;
+  Departure departure_callback_;
+  AllLeave all_leave_callback_;
   std::optional<std::pair<uint32_t, uint32_t>> place_;
   bool stopping_ = false;
   std::thread messenger_;

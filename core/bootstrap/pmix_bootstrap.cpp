@@ -116,6 +116,18 @@ void note_replacement(Listener& who, JobState& state, const Event& event) {
   }
 }
 
+void note_departed(const Listener& who, JobState& state, const Event& event) {
+  const char* at = event.text.c_str();
+  while (*at != '\0') {
+    char* end = nullptr;
+    const unsigned long rank = std::strtoul(at, &end, 10);
+    if (end == at) return;
+    if (rank < who.ranks.size() && who.ranks[rank] != who.self.rank)
+      state.departed(static_cast<uint32_t>(rank));
+    at = *end == ',' ? end + 1 : end;
+  }
+}
+
 void note_death(Listener& who, JobState& state, const Event& event, pmix_status_t code) {
   const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace) &&
                       event.affected->rank < who.processes;
@@ -140,8 +152,10 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
     if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
       if (code == launch::kReplacedEvent) {
         note_replacement(who, *state, event);
-      } else if (code == launch::kLeftEvent) {
-        state->left();
+      } else if (code == launch::kAllLeaveEvent) {
+        state->all_leave();
+      } else if (code == launch::kDepartedEvent) {
+        note_departed(who, *state, event);
       } else {
         note_death(who, *state, event, code);
       }
@@ -349,10 +363,10 @@ void PmixBootstrap::listen_for_deaths() {
             : size_;
     who.own_launcher = own_launcher_;
   }
-  pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,       PMIX_ERR_PROC_ABORTED_BY_SIG,
-                           PMIX_ERR_PROC_TERM_WO_SYNC,  PMIX_ERR_PROC_REQUESTED_ABORT,
-                           PMIX_ERR_PROC_KILLED_BY_CMD, PMIX_ERR_LOST_CONNECTION,
-                           launch::kReplacedEvent,      launch::kLeftEvent};
+  pmix_status_t codes[] = {
+      PMIX_ERR_PROC_ABORTED,         PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
+      PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_KILLED_BY_CMD,  PMIX_ERR_LOST_CONNECTION,
+      launch::kReplacedEvent,        launch::kAllLeaveEvent,       launch::kDepartedEvent};
   const pmix_status_t id =
       PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
   event_handler_ = id >= 0 ? static_cast<size_t>(id) : 0;
@@ -607,8 +621,12 @@ void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> c
   state_->set_callback(std::move(callback));
 }
 
-void PmixBootstrap::on_leave(std::function<void()> callback) {
-  state_->set_leave_callback(std::move(callback));
+void PmixBootstrap::on_departure(std::function<void(uint32_t)> callback) {
+  state_->set_departure_callback(std::move(callback));
+}
+
+void PmixBootstrap::on_all_leave(std::function<void()> callback) {
+  state_->set_all_leave_callback(std::move(callback));
 }
 
 void PmixBootstrap::abort(int status, const std::string& line) {
@@ -631,6 +649,7 @@ std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_
 
 void PmixBootstrap::finalize(std::optional<int> code) {
   if (!joined_) return;
+  if (own_launcher_) begin_leave(code);
   joined_ = false;
   state_->stop();
   // PMIx does not carry empty objects, so a byte goes ahead.

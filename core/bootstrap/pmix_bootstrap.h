@@ -37,7 +37,8 @@ class PmixBootstrap final : public Bootstrap {
   void fence(uint64_t timeout_ns) override;
   void started() override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
-  void on_leave(std::function<void()> callback) override;
+  void on_departure(std::function<void(uint32_t)> callback) override;
+  void on_all_leave(std::function<void()> callback) override;
   bool survives_failures() const override { return survives_; }
   bool spare() const override { return spare_; }
   std::optional<Place> wait_for_place(uint64_t timeout_ns) override;
@@ -45,6 +46,7 @@ class PmixBootstrap final : public Bootstrap {
   void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
   std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
   void abort(int status, const std::string& line) override;
+  bool begin_leave(std::optional<int> code) override;
   void finalize(std::optional<int> code) override;
   std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank) override;
 
@@ -57,6 +59,8 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
+  void tell_launcher_of_leave(std::optional<int> code);
+  void meet_those_who_leave();
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;
   static void publish(const std::string& key, std::string content);
@@ -72,6 +76,7 @@ class PmixBootstrap final : public Bootstrap {
   std::string job_id_, session_dir_;
   bool own_launcher_ = false;
   bool joined_ = false;
+  bool leaving_ = false;
   bool survives_ = false;
   bool spare_ = false;
   bool spares_in_job_ = false;

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "diag/error.h"
+#include "launch/limits.h"
 
 namespace causeway::launch {
 namespace {
@@ -53,7 +54,7 @@ struct Pipe {
 Pipe make_pipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", std::strerror(errno));
+    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
   return {UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
@@ -106,7 +107,7 @@ AgentProcess spawn_agent(const std::vector<std::string>& words, const sigset_t& 
   Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
   const pid_t launcher = ::getpid();
   const pid_t pid = ::fork();
-  if (pid < 0) throw Error(CWY_ERR_NOMEM, "cannot start an agent: {}", std::strerror(errno));
+  if (pid < 0) throw Error(CWY_ERR_NOMEM, "cannot start an agent: {}", shortage(errno));
   if (pid == 0) become_agent(words, in, out, err, launcher, signal_mask);
   ::setpgid(pid, pid);  // as in the child: whoever comes first
   return {pid, std::move(in.write_end), std::move(out.read_end), std::move(err.read_end)};

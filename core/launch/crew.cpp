@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "diag/error.h"
 #include "launch/events.h"
@@ -19,15 +20,10 @@
 
 namespace causeway::launch {
 
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-  }
-}
-
 namespace {
+
+// The keeper's own: standard streams, epoll sets, signals, sinks, a relay's connection.
+constexpr size_t kOwnDescriptors = 32;
 
 // The PMIx server library keeps more than a quarter MiB on the stack of its caller, and its threads
 // get what the caller's limit was when the program started. To be called where no rank is forked
@@ -81,11 +77,17 @@ Crew::Crew(Plan plan, WorkforceEvents& events, int epoll)
 
 bool Crew::spawn() {
   ::getrlimit(RLIMIT_NOFILE, &plan_.spawn.descriptor_limit);
-  raise_descriptor_limit();  // four descriptors a rank, and PMIx's socket
   const std::vector<uint32_t> mine = plan_.layout.on_host(plan_.host);
+  raise_descriptor_limit();
+  demand_descriptors(mine.size(), kOwnDescriptors);
+  low_.reserve();
   processes_.resize(mine.size());
   for (size_t i = 0; i < mine.size(); ++i) {
-    if (spawn_rank(processes_[i], mine[i], plan_.spawn)) return true;
+    try {
+      if (spawn_rank(processes_[i], mine[i], plan_.spawn)) return true;
+    } catch (const Error& e) {
+      throw Error(e.status(), "process {} of {} on this host: {}", i + 1, mine.size(), e.text());
+    }
   }
   return false;
 }
@@ -116,6 +118,7 @@ void Crew::start(Output& output) {
 void Crew::start_server() {
   for (RankProcess& process : processes_) watch(process.control.get(), kControl | process.process);
   raise_stack_limit();
+  low_.release();
   server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
   watch(server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {
@@ -159,9 +162,13 @@ void Crew::on_children() {
   std::vector<std::pair<uint32_t, int>> ended;
   int wait_status = 0;
   pid_t pid;
-  while ((pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0) {
+  while ((pid = ::waitpid(-1, &wait_status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
     for (RankProcess& process : processes_) {
       if (process.pid != pid || !process.running) continue;
+      if (WIFSTOPPED(wait_status) || WIFCONTINUED(wait_status)) {
+        events_.on_stopped(process.process, WIFSTOPPED(wait_status));
+        continue;
+      }
       on_control(process);
       // Its group may have members left; the process itself is reaped, so its id is free.
       process.running = false;
@@ -184,6 +191,14 @@ void Crew::announce(const Announcement& what) {
 
 void Crew::retag(uint32_t process, const std::string& tag) {
   if (output_ != nullptr) output_->retag(tag_of(plan_.layout, process), tag);
+}
+
+// Only the kernel could end them now.
+void Crew::give_up(double) {
+  for (RankProcess& process : processes_) {
+    if (!std::exchange(process.running, false)) continue;
+    events_.on_ended(process.process, SIGKILL);
+  }
 }
 
 bool Crew::quiet() const {

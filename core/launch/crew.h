@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launch/layout.h"
+#include "launch/limits.h"
 #include "launch/pmix_server.h"
 #include "launch/rank_process.h"
 #include "launch/workforce.h"
@@ -45,6 +46,7 @@ class Crew final : public Workforce {
   void signal(uint32_t process, int signal) override;
   void announce(const Announcement& what) override;
   void retag(uint32_t process, const std::string& tag) override;
+  void give_up(double since) override;
   bool quiet() const override;
 
   // For a relay, which takes the output elsewhere.
@@ -62,12 +64,10 @@ class Crew final : public Workforce {
   WorkforceEvents& events_;
   const int epoll_;
   std::vector<RankProcess> processes_;
+  LowDescriptors low_;
   std::unique_ptr<PmixServer> server_;
   Output* output_ = nullptr;
 };
-
-// To the most that this process may have.
-void raise_descriptor_limit();
 
 // What stands in brackets before a process's lines.
 std::string tag_of(const JobLayout& layout, uint32_t process);

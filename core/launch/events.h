@@ -8,13 +8,20 @@ namespace causeway::launch {
 // A spare has taken the place of a failed rank. The affected process is the spare; the rank and its
 // new epoch are uint32. The code lies in the range that PMIx leaves to others.
 inline constexpr pmix_status_t kReplacedEvent = PMIX_EXTERNAL_ERR_BASE - 167;
-// The affected process has left with gasnet_exit(0) a while ago, and others are still here.
-inline constexpr pmix_status_t kLeftEvent = PMIX_EXTERNAL_ERR_BASE - 168;
+// Every rank of the job has come to its end: who waits for the others before it goes may go.
+inline constexpr pmix_status_t kAllLeaveEvent = PMIX_EXTERNAL_ERR_BASE - 168;
+// Ranks have left alone, a moment ago, while others stay: "1,3,4" is the event's text.
+inline constexpr pmix_status_t kDepartedEvent = PMIX_EXTERNAL_ERR_BASE - 171;
 inline constexpr const char* kRankKey = "causeway.rank";
 inline constexpr const char* kEpochKey = "causeway.epoch";
 
 // What a rank tells the launcher of a job that outlives failures when its start is complete.
 inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 169;
+
+// What a rank tells the launcher when it has come to its end. With a code, a uint32, it is
+// gasnet_exit; without one it ends alone, and asks nobody to follow.
+inline constexpr pmix_status_t kLeavingEvent = PMIX_EXTERNAL_ERR_BASE - 170;
+inline constexpr const char* kCodeKey = "causeway.code";
 
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";

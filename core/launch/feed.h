@@ -22,6 +22,7 @@ class Feed {
   // Moves what fits. Bytes that have left the feed, also those that nobody reads any more.
   size_t pump();
   bool open() const { return static_cast<bool>(pipe_); }
+  bool empty() const { return waiting_.empty(); }
   // The reader has closed its end: what comes is dropped.
   bool broken() const { return broken_; }
 

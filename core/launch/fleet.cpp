@@ -18,6 +18,7 @@
 #include "launch/addresses.h"
 #include "launch/clock.h"
 #include "launch/crew.h"
+#include "launch/limits.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
 #include "launch/verdict.h"
@@ -30,6 +31,8 @@ namespace {
 // the oldest makes room.
 constexpr double kGuestPatience = 10.0;
 constexpr size_t kMostGuests = 256;
+constexpr size_t kOwnDescriptors = 32;
+constexpr size_t kHostDescriptors = 4;  // an agent's three pipes and the connection
 // From the order to end to the end of the agents, beyond the processes' own time.
 constexpr double kDismissPatience = 3.0;
 // What a question for another process's data may take when the asker does not say.
@@ -72,9 +75,9 @@ bool Fleet::spawn() {
     // Less than a pipe holds. An agent that has ended is noticed as such.
     [[maybe_unused]] const ssize_t n = ::write(host.agent.in.get(), line.data(), line.size());
   }
-  // Four descriptors a process, two of which are open on the other side of a pipe of our own. After
-  // the agents, which keep the caller's limit.
+  // After the agents, which keep the caller's limit.
   raise_descriptor_limit();
+  demand_descriptors(layout_.processes(), kOwnDescriptors + kHostDescriptors * hosts_.size());
   return false;
 }
 
@@ -96,7 +99,7 @@ void Fleet::make_outputs(Output& output) {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
       int fds[2];
       if (::pipe2(fds, O_CLOEXEC) != 0)
-        throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", std::strerror(errno));
+        throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
       output.add(tag_of(layout_, process), stream, UniqueFd(fds[0]));
       feeds_.emplace_back(UniqueFd(fds[1]), epoll_, kFeed | feeds_.size());
     }
@@ -107,7 +110,7 @@ void Fleet::start_stdin() {
   if (!options_.stdin_rank) return;
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", std::strerror(errno));
+    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
   stdin_ = UniqueFd(fds[0]);
   feed_stdin(UniqueFd(fds[1]));
 }
@@ -191,8 +194,11 @@ void Fleet::join(uint32_t host, UniqueFd socket) {
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, listener_.get(), nullptr);
   listener_.reset();
   guests_.clear();
-  for (uint32_t i = 0; i < hosts_.size(); ++i)
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
     hosts_[i].channel.send(Word::start, order_for(i).pack());
+    // A relay says nothing before it has the order, and the last host may have taken its time.
+    hosts_[i].channel.expect_news(now_s());
+  }
   watch_stdin(true);
 }
 
@@ -232,6 +238,7 @@ uint32_t Fleet::checked_process(uint32_t host, uint32_t process) const {
 
 void Fleet::take(uint32_t host, const Frame& frame) {
   Unpacker in(frame.body);
+  if (frame.word != Word::beat) hosts_[host].told_at = now_s();
   switch (frame.word) {
     case Word::started: {
       const uint32_t process = checked_process(host, in.number<uint32_t>());
@@ -246,6 +253,10 @@ void Fleet::take(uint32_t host, const Frame& frame) {
       const int wait_status = in.number<int32_t>();
       forget(process);
       return events_.on_ended(process, wait_status);
+    }
+    case Word::stopped: {
+      const uint32_t process = checked_process(host, in.number<uint32_t>());
+      return events_.on_stopped(process, in.number<uint32_t>() != 0);
     }
     case Word::report:
       return take_report(in);
@@ -266,11 +277,22 @@ void Fleet::take(uint32_t host, const Frame& frame) {
     case Word::remark:
       return events_.on_remark(fmt::format("host {}: {}", layout_.hosts[host], in.text()));
     case Word::done:
-      hosts_[host].state = State::done;
-      return hosts_[host].channel.send(Word::dismiss);
+      return take_done(host);
     default:
       return;  // beat, and what a later version may say
   }
+}
+
+// The relay takes its leave: its processes have ended, and what they wrote has come.
+void Fleet::take_done(uint32_t host) {
+  if (hosts_[host].state != State::joined) return;
+  for (const uint32_t process : layout_.on_host(host)) {
+    if (!ended_[process])
+      throw Error(CWY_ERR_INVALID, "it has nothing left, but process {} has not ended", process);
+  }
+  hosts_[host].state = State::done;
+  end_output(host);
+  hosts_[host].channel.send(Word::dismiss);
 }
 
 void Fleet::take_report(Unpacker& in) {
@@ -411,13 +433,8 @@ void Fleet::lose(uint32_t host, const std::string& how) {
   if (lost.state == State::lost || lost.state == State::done) return;
   lost.state = State::lost;
   lost.channel.close();
-  for (const uint32_t process : layout_.on_host(host)) {
-    forget(process);
-    for (const uint32_t index : {2 * process, 2 * process + 1}) {
-      feeds_[index].end();
-      feeds_[index].pump();
-    }
-  }
+  for (const uint32_t process : layout_.on_host(host)) forget(process);
+  end_output(host);
   if (options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host) {
     watch_stdin(false);
     stdin_.reset();
@@ -426,6 +443,16 @@ void Fleet::lose(uint32_t host, const std::string& how) {
   start_failed_ = true;
   events_.on_start_failure(fmt::format("host {} is lost: {}", layout_.hosts[host], how));
   events_.on_host_lost(host, how);
+  abandon_start();
+}
+
+void Fleet::end_output(uint32_t host) {
+  for (const uint32_t process : layout_.on_host(host)) {
+    for (const uint32_t index : {2 * process, 2 * process + 1}) {
+      feeds_[index].end();
+      feeds_[index].pump();
+    }
+  }
 }
 
 void Fleet::on_children() {
@@ -501,9 +528,8 @@ void Fleet::on_timers(double now) {
   }
 }
 
-// The job is ended before it has begun.
+// Before all hosts are there: no host is waited for.
 void Fleet::abandon_start() {
-  if (start_failed_) return;
   start_failed_ = true;
   for (uint32_t host = 0; host < hosts_.size(); ++host) lose(host, "the job does not start");
 }
@@ -532,6 +558,26 @@ void Fleet::announce(const Announcement& what) {
 
 void Fleet::retag(uint32_t process, const std::string& tag) {
   if (output_ != nullptr) output_->retag(tag_of(layout_, process), tag);
+}
+
+bool Fleet::waits_for_our_reader(uint32_t host) const {
+  const std::vector<uint32_t> processes = layout_.on_host(host);
+  return std::all_of(processes.begin(), processes.end(), [&](uint32_t p) { return ended_[p]; }) &&
+         std::any_of(processes.begin(), processes.end(), [&](uint32_t p) {
+           return !feeds_[2 * p].empty() || !feeds_[2 * p + 1].empty();
+         });
+}
+
+void Fleet::give_up(double since) {
+  for (uint32_t host = 0; host < hosts_.size(); ++host) {
+    if (hosts_[host].state != State::joined || hosts_[host].told_at > since) continue;
+    if (waits_for_our_reader(host)) continue;
+    events_.on_remark(
+        fmt::format("host {} does not say that its processes have ended after they "
+                    "were killed; some may be left there",
+                    layout_.hosts[host]));
+    lose(host, "it does not end");
+  }
 }
 
 bool Fleet::quiet() const {

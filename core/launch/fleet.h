@@ -39,6 +39,7 @@ class Fleet final : public Workforce {
   void signal(uint32_t process, int signal) override;
   void announce(const Announcement& what) override;
   void retag(uint32_t process, const std::string& tag) override;
+  void give_up(double since) override;
   bool quiet() const override;
   void dismiss() override;
 
@@ -49,6 +50,7 @@ class Fleet final : public Workforce {
     bool agent_runs = false;
     State state = State::invited;
     Channel channel;
+    double told_at = 0.0;  // more than a sign of life
   };
   // A fence that not every host has joined yet.
   struct Gathering {
@@ -86,6 +88,9 @@ class Fleet final : public Workforce {
   void watch_stdin(bool wanted);
   void abandon_start();
   void lose(uint32_t host, const std::string& how);
+  void take_done(uint32_t host);
+  void end_output(uint32_t host);
+  bool waits_for_our_reader(uint32_t host) const;
   uint32_t checked_process(uint32_t host, uint32_t process) const;
   std::string names_of(State state) const;
 

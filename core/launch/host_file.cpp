@@ -1,15 +1,18 @@
 #include "launch/host_file.h"
 
 #include <algorithm>
-#include <fstream>
+#include <optional>
 #include <sstream>
+#include <unordered_set>
 
 #include "diag/error.h"
+#include "diag/regular_file.h"
 
 namespace causeway::launch {
 namespace {
 
 constexpr uint32_t kMostSlots = 65536;
+constexpr size_t kLargestFile = 4 << 20;
 
 // A name goes into the agent's command line: it must not be taken for an option there.
 bool is_name(const std::string& word) {
@@ -17,6 +20,11 @@ bool is_name(const std::string& word) {
          word.find_first_not_of(
              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
              ".-_@:") == std::string::npos;
+}
+
+// Of a word that may be anything.
+std::string shown(const std::string& word) {
+  return word.size() <= 60 ? word : word.substr(0, 60) + "...";
 }
 
 std::optional<uint32_t> number_in(const std::string& text) {
@@ -27,8 +35,9 @@ std::optional<uint32_t> number_in(const std::string& text) {
 
 std::vector<std::string> each_once(const std::vector<std::string>& slots) {
   std::vector<std::string> hosts;
+  std::unordered_set<std::string> seen;
   for (const std::string& host : slots) {
-    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+    if (seen.insert(host).second) hosts.push_back(host);
   }
   return hosts;
 }
@@ -45,8 +54,10 @@ void add_spares(std::vector<std::string>& places, const std::vector<std::string>
 }  // namespace
 
 std::vector<std::string> read_host_file(const std::string& path) {
-  std::ifstream in(path);
-  if (!in) throw Error(CWY_ERR_INVALID, "cannot read the host file '{}'", path);
+  std::string why;
+  const std::optional<std::string> text = read_regular_file(path, kLargestFile, why);
+  if (!text) throw Error(CWY_ERR_INVALID, "cannot read the host file '{}': {}", path, why);
+  std::istringstream in(*text);
   std::vector<std::string> slots;
   size_t number = 0;
   for (std::string line; std::getline(in, line);) {
@@ -55,13 +66,14 @@ std::vector<std::string> read_host_file(const std::string& path) {
     std::string host, word;
     if (!(words >> host)) continue;
     if (!is_name(host))
-      throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not a host's name", path, number, host);
+      throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not a host's name", path, number, shown(host));
     uint32_t count = 1;
     while (words >> word) {
       const std::optional<uint32_t> given =
           word.rfind("slots=", 0) == 0 ? number_in(word.substr(6)) : std::nullopt;
       if (!given)
-        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N", path, number, word);
+        throw Error(CWY_ERR_INVALID, "{}:{}: '{}' is not of the form slots=N", path, number,
+                    shown(word));
       count = *given;
     }
     if (slots.size() + count > kMostSlots)

@@ -1,6 +1,7 @@
 #include "launch/job.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -32,14 +33,16 @@ constexpr const char* kBeforeStart = " before all ranks had started";
 constexpr double kFenceDelay = 0.005;
 // Ranks that leave together with a status, as in a collective exit, are given this long.
 constexpr double kTogether = 0.25;
-// Who leaves tells those it has spoken with. The others, if still here after so long, are told by
-// the launcher: they may wait for somebody who is gone.
-constexpr double kSlowToLeave = 1.0;
 // A rank that returned from main without saying goodbye may be one of a program that ends. Or its
 // goodbye is still on its way: the client library waits two seconds for the answer to it, and the
 // server, one thread for all ranks, may need longer on crowded cores.
 double early_exit_grace(size_t processes) {
   return 1.0 + 0.02 * static_cast<double>(processes);
+}
+
+// From SIGKILL to the end of a process, which the kernel and a relay may need.
+double death_patience(size_t processes) {
+  return 3.0 + 0.01 * static_cast<double>(processes);
 }
 
 JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
@@ -81,11 +84,13 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       sink_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       time_limit_(options.timeout_s ? now_s() + *options.timeout_s : kNever),
       kill_at_(kNever),
+      give_up_at_(kNever),
       blame_at_(kNever),
       leave_at_(kNever),
-      tell_leave_at_(kNever),
+      tell_departed_at_(kNever),
       early_at_(kNever),
-      decide_at_(kNever) {
+      decide_at_(kNever),
+      stopped_at_(kNever) {
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
   if (layout_.hosts.empty()) {
@@ -134,6 +139,8 @@ int Job::supervise() {
   if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
   if (!front_gone_) output_->finish();
+  // Its writers end when all is written, which nobody would see to any more; keep() ends them.
+  if (front_gone_) static_cast<void>(output_.release());
   output_.reset();  // writes to the real stderr
   return verdict_.status();
 }
@@ -173,6 +180,7 @@ void Job::on_front() {
     return;
   }
   if (signal == SIGTSTP || signal == SIGCONT) {
+    suspended_ = signal == SIGTSTP;
     for (const Member& member : members_) workforce_->signal(member.process, signal);
     return;
   }
@@ -206,6 +214,8 @@ void Job::on_report(PmixReport& report) {
       return check_early_exits(now_s());
     case PmixReport::Kind::started:
       return note_started(member);
+    case PmixReport::Kind::leaving:
+      return note_leaving(member, report.status);
     case PmixReport::Kind::finalized:
       member.finalized = true;
       return;
@@ -270,10 +280,14 @@ void Job::on_ended(uint32_t process, int wait_status) {
   if (!member.running) return;
   member.running = false;
   member.wait_status = wait_status;
-  member.ended_at = now_s();
+  if (member.rank) tell_if_all_leave();
   if (ending_) return;
   // A spare that has not been called owes nobody anything.
   if (member.rank) judge(member);
+}
+
+void Job::on_stopped(uint32_t process, bool stopped) {
+  members_[process].stopped = stopped;
 }
 
 // What one rank's end means for the job.
@@ -283,13 +297,9 @@ void Job::judge(Member& member) {
   const int status = signalled ? 0 : WEXITSTATUS(member.wait_status);
   if (!signalled && status == 0) {
     note_started(member);  // its word may have been lost with it
-    if (!member.finalized) return check_early_exits(now_s());
-    return judge_goodbye(member, 0);
+    return check_early_exits(now_s());
   }
-  if (!signalled && member.finalized) {
-    verdict_.saw_status(status);
-    return judge_goodbye(member, status);
-  }
+  if (!signalled && member.said_goodbye()) return note_status(member, status);
   const std::string line = fmt::format("rank {} {}", name_of(member), how);
   if (signalled) {
     verdict_.saw_signal(WTERMSIG(member.wait_status));
@@ -307,20 +317,56 @@ void Job::judge(Member& member) {
   }
 }
 
-// Where failures are survived, so is the leave of a rank: the others end when they want to.
-void Job::judge_goodbye(Member& member, int status) {
-  if (layout_.survives) return;
-  // Counted from the last that left: many ranks on few cores leave one by one.
-  if (status == 0 && left_status_ == 0) {
-    leave_at_ = now_s() + options_.exit_grace_s;
+// A rank has come to its end: with gasnet_exit(code), or alone, when its main returned 0. It still
+// answers those who are not as far. Its code counts from here on, also where a rank that it has
+// told of it ends before it does.
+void Job::note_leaving(Member& member, int code) {
+  member.leaving = true;
+  member.left_at = now_s();
+  if (code > 0 && !ending_) verdict_.saw_status(code);
+  // Counted from the last that left: many ranks on few cores leave one by one. Where failures are
+  // survived, so is the leave of a rank: the others end when they want to.
+  if (code == 0 && left_status_ == 0 && !layout_.survives) {
+    leave_at_ = member.left_at + options_.exit_grace_s;
     left_last_ = member.process;
-    if (!leave_told_) tell_leave_at_ = now_s() + kSlowToLeave;
   }
-  if (status != 0 && left_status_ == 0) {
-    left_status_ = status;
-    left_last_ = member.process;
-    leave_at_ = now_s() + kTogether;
+  if (code == PmixReport::kAlone && !layout_.survives) {
+    untold_.push_back(*member.rank);
+    tell_departed_at_ = std::min(tell_departed_at_, member.left_at + kTogether);
   }
+  tell_if_all_leave();
+}
+
+// Others may stand still for want of it, and hear of it in no other way: over shared memory, or
+// where they never had a connection. Not at once, and many in one word: mostly all leave.
+void Job::tell_of_departed() {
+  tell_departed_at_ = kNever;
+  Announcement departed{};
+  departed.kind = Announcement::Kind::departed;
+  departed.how = fmt::format("{}", fmt::join(std::exchange(untold_, {}), ","));
+  if (!all_leave_told_) workforce_->announce(departed);
+}
+
+// Nobody needs anybody any more: who waits for the others may go.
+void Job::tell_if_all_leave() {
+  if (all_leave_told_ || !any_rank_running()) return;
+  if (std::any_of(members_.begin(), members_.end(), [](const Member& member) {
+        return member.rank && member.running && !member.leaving;
+      }))
+    return;
+  all_leave_told_ = true;
+  Announcement all_leave{};
+  all_leave.kind = Announcement::Kind::all_leave;
+  workforce_->announce(all_leave);
+}
+
+// A rank that had said goodbye has ended with a status.
+void Job::note_status(Member& member, int status) {
+  verdict_.saw_status(status);
+  if (layout_.survives || left_status_ != 0) return;
+  left_status_ = status;
+  left_last_ = member.process;
+  leave_at_ = now_s() + kTogether;
 }
 
 void Job::note_started(Member& member) {
@@ -413,7 +459,6 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
     member.running = false;
     member.accounted = true;
     member.wait_status = SIGKILL;
-    member.ended_at = now_s();
     lost.push_back(&member);
     if (member.rank) ranks.push_back(*member.rank);
   }
@@ -455,17 +500,27 @@ std::string Job::early_exit_line() {
 double Job::next_deadline() const {
   const double fence = fences_.empty() ? kNever : fences_.front().due;
   const double first = std::min({output_->deadline(), fence, workforce_->deadline()});
-  if (ending_) return std::min(kill_at_, first);
-  return std::min(
-      {first, time_limit_, blame_at_, leave_at_, tell_leave_at_, early_at_, decide_at_});
+  if (ending_) return std::min({kill_at_, give_up_at_, first});
+  return std::min({first, time_limit_, blame_at_, leave_at_, tell_departed_at_, early_at_,
+                   decide_at_, stopped_at_});
 }
 
 void Job::on_timers(double now) {
   if (output_->deadline() <= now) output_->woken();
   workforce_->on_timers(now);
   if (!fences_.empty()) answer_fences(now);
+  // In any state: ranks may have ended and hosts not.
+  if (!ending_ && time_limit_ <= now) {
+    verdict_.set_final(124);
+    begin_end(fmt::format("the time limit of {:g} s has passed", *options_.timeout_s));
+  }
   if (ending_) {
     if (kill_at_ <= now) kill_all();
+    if (give_up_at_ <= now) {
+      const double patience = death_patience(members_.size());
+      give_up_at_ = now + patience;
+      workforce_->give_up(now - patience);
+    }
     return;
   }
   if (!undecided_.empty() && (decide_at_ <= now || !any_rank_running())) decide();
@@ -485,32 +540,45 @@ void Job::on_timers(double now) {
   end_leftovers(now);
 }
 
-// Ranks that go on although others have ended, or beyond the job's time.
+// Where failures are survived ranks end when they want to; a stopped one cannot, and with all
+// others gone there is nobody left who would let it go on or end it.
+void Job::look_for_stopped(double now) {
+  const bool alone = layout_.survives && !suspended_ && running_ranks().size() < layout_.ranks &&
+                     std::all_of(members_.begin(), members_.end(), [](const Member& m) {
+                       return !m.rank || !m.running || m.stopped;
+                     });
+  if (!alone) stopped_at_ = kNever;
+  if (alone && stopped_at_ == kNever) stopped_at_ = now + options_.exit_grace_s;
+}
+
+// Ranks that go on although others have ended.
 void Job::end_leftovers(double now) {
+  look_for_stopped(now);
   if (blame_at_ <= now) return begin_end(blame_);
-  if (time_limit_ <= now) {
-    verdict_.set_final(124);
-    return begin_end(fmt::format("the time limit of {:g} s has passed", *options_.timeout_s));
-  }
-  if (tell_leave_at_ <= now) {
-    tell_leave_at_ = kNever;
-    leave_told_ = true;
-    announce(Announcement::Kind::leave, members_[left_last_], "");
-  }
+  if (tell_departed_at_ <= now) tell_of_departed();
   if (leave_at_ <= now) {
-    const std::string others = rank_list(running_ranks());
+    leave_at_ = kNever;
+    const std::string others = rank_list(staying_ranks());
+    // All have come to their end: they are out in a moment, or kill themselves (exit_limit).
+    if (others.empty()) return;
     if (left_status_ != 0 && early_member() != nullptr)
       return begin_end(fmt::format("{}; ending ranks {}", early_exit_line(), others));
     if (left_status_ != 0)
       return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_last_,
                                    left_status_, others));
     return begin_end(fmt::format("rank {} left with gasnet_exit(0) {:.1f} s ago; ending ranks {}",
-                                 left_last_, now - members_[left_last_].ended_at, others));
+                                 left_last_, now - members_[left_last_].left_at, others));
+  }
+  if (stopped_at_ <= now) {
+    verdict_.saw_status(1);
+    return begin_end(fmt::format("only ranks that are stopped are left; ending ranks {}",
+                                 rank_list(running_ranks())));
   }
   if (early_at_ <= now) {
     early_at_ = kNever;
     Member* early = early_member();
-    if (early == nullptr) return;  // the goodbye came after the end
+    // The goodbye came after the end; or nobody goes on.
+    if (early == nullptr || staying_ranks().empty()) return;
     verdict_.saw_status(1);
     const std::string line = early_exit_line();
     if (layout_.survives) {
@@ -519,7 +587,7 @@ void Job::end_leftovers(double now) {
     }
     announce_death(*early, "exited early");
     begin_end(
-        fmt::format("{} while ranks {} go on; ending the job", line, rank_list(running_ranks())));
+        fmt::format("{} while ranks {} go on; ending the job", line, rank_list(staying_ranks())));
   }
 }
 
@@ -545,7 +613,8 @@ void Job::begin_end(const std::string& line, const Member* spared) {
   for (const Member& member : members_) {
     // A spare that waits has nothing to put in order, and would write a core file.
     if (!member.rank) workforce_->signal(member.process, SIGKILL);
-    if (&member != spared) workforce_->signal(member.process, SIGQUIT);
+    // Nor has who is on its way out, and waits for the others.
+    if (&member != spared && !member.leaving) workforce_->signal(member.process, SIGQUIT);
     // A stopped rank hears nothing until it goes on.
     workforce_->signal(member.process, SIGCONT);
   }
@@ -553,11 +622,12 @@ void Job::begin_end(const std::string& line, const Member* spared) {
 
 void Job::end_spares() {
   ending_ = true;
-  for (const Member& member : members_) workforce_->signal(member.process, SIGKILL);
+  kill_all();
 }
 
 void Job::kill_all() {
   kill_at_ = kNever;
+  give_up_at_ = now_s() + death_patience(members_.size());
   for (const Member& member : members_) workforce_->signal(member.process, SIGKILL);
 }
 
@@ -578,6 +648,16 @@ std::vector<uint32_t> Job::running_ranks() const {
   }
   std::sort(running.begin(), running.end());
   return running;
+}
+
+std::vector<uint32_t> Job::staying_ranks() const {
+  std::vector<uint32_t> staying;
+  for (const Member& member : members_) {
+    const bool goes = member.leaving && !member.stopped;
+    if (member.rank && member.running && !goes) staying.push_back(*member.rank);
+  }
+  std::sort(staying.begin(), staying.end());
+  return staying;
 }
 
 std::string Job::name_of(const Member& member) const {

@@ -39,12 +39,15 @@ class Job final : public Keeper, private WorkforceEvents {
     uint32_t epoch = 1;
     pid_t pid = -1;
     bool running = false;
-    bool started = false;  // waits for nobody to start; told where failures are survived
-    bool finalized = false;
+    bool started = false;    // waits for nobody to start; told where failures are survived
+    bool leaving = false;    // it has come to its end, and said so
+    bool finalized = false;  // it has said goodbye, and its process ends
+    bool stopped = false;
+    double left_at = 0.0;
     int wait_status = 0;
-    double ended_at = 0.0;
+    bool said_goodbye() const { return leaving || finalized; }
     bool left_early() const {
-      return rank && pid > 0 && !running && !finalized && !accounted && wait_status == 0;
+      return rank && pid > 0 && !running && !said_goodbye() && !accounted && wait_status == 0;
     }
     bool accounted = false;  // its death has been judged: its host was lost, or the job goes on
   };
@@ -52,6 +55,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void on_started(uint32_t process, pid_t pid) override;
   void on_exec_failure(uint32_t process, int failure) override;
   void on_ended(uint32_t process, int wait_status) override;
+  void on_stopped(uint32_t process, bool stopped) override;
   void on_report(PmixReport& report) override;
   void on_host_lost(uint32_t host, const std::string& how) override;
   void on_start_failure(const std::string& line) override;
@@ -61,7 +65,10 @@ class Job final : public Keeper, private WorkforceEvents {
   void dispatch(uint64_t tag, uint32_t events);
   void on_front();
   void judge(Member& member);
-  void judge_goodbye(Member& member, int status);
+  void note_leaving(Member& member, int code);
+  void tell_if_all_leave();
+  void tell_of_departed();
+  void note_status(Member& member, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
   void go_on_or_end(Member& member, const std::string& how, const std::string& line);
   void decide();
@@ -81,12 +88,15 @@ class Job final : public Keeper, private WorkforceEvents {
   Member* early_member();
   std::string early_exit_line();
   void end_leftovers(double now);
+  void look_for_stopped(double now);
   void begin_end(const std::string& line, const Member* spared = nullptr);
   void end_spares();
   void kill_all();
   bool any_running() const;
   bool any_rank_running() const;
   std::vector<uint32_t> running_ranks() const;
+  // Those of them that have not come to their end, or are stopped on the way.
+  std::vector<uint32_t> staying_ranks() const;
   std::string name_of(const Member& member) const;
 
   const LaunchOptions& options_;
@@ -113,15 +123,19 @@ class Job final : public Keeper, private WorkforceEvents {
 
   bool ending_ = false;
   bool front_gone_ = false;
+  bool suspended_ = false;  // by the user, the launcher with it
   bool any_connected_ = false;
   bool all_met_ = false;  // every rank has started
   std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
-  double time_limit_, kill_at_, blame_at_, leave_at_, tell_leave_at_, early_at_, decide_at_;
+  double time_limit_, kill_at_, give_up_at_, blame_at_, leave_at_, tell_departed_at_, early_at_;
+  double decide_at_;
+  double stopped_at_;       // when those that are left, all stopped, are ended
   std::string blame_;       // what is said when blame_at_ comes
   uint32_t left_last_ = 0;  // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
-  bool leave_told_ = false;
+  bool all_leave_told_ = false;
+  std::vector<uint32_t> untold_;  // ranks that have left alone, and of which nobody has been told
 };
 
 }  // namespace causeway::launch

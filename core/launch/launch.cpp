@@ -13,7 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -21,14 +23,17 @@
 #include <iostream>
 #include <memory>
 #include <set>
+#include <system_error>
 
 #include "diag/error.h"
 #include "launch/clock.h"
 #include "launch/job.h"
+#include "launch/limits.h"
 #include "launch/process_tree.h"
 #include "launch/relay.h"
 #include "launch/relay_start.h"
 #include "launch/session_dir.h"
+#include "launch/workforce.h"
 
 namespace causeway {
 namespace {
@@ -37,6 +42,11 @@ using launch::UniqueFd;
 
 // Beyond the keeper's own grace: then it is stuck (its output's reader does not read) or stopped.
 constexpr double kKeeperPatience = 2.0;
+// Beyond a job's time limit: SIGQUIT, SIGKILL, hosts that do not answer, and the farewell to the
+// others have bounds of their own, which together are less than this.
+double over_time(const LaunchOptions& options) {
+  return 2 * options.kill_grace_s + 10.0 + 0.02 * (options.ranks + options.spares);
+}
 constexpr int kLookForKeeperMs = 20;
 
 void say(const std::string& line, const char* who = "run") {
@@ -113,6 +123,9 @@ class Front {
         session_(std::move(session)),
         earlier_children_(earlier_children()) {}
 
+  // The keeper ends the job at its time limit; it is killed when it has not ended by then.
+  void set_last_moment(double at) { last_moment_ = at; }
+
   // Runs in the front once the keeper has been forked: for what only the keeper should have.
   void after_fork(std::function<void()> action) { after_fork_ = std::move(action); }
 
@@ -121,10 +134,11 @@ class Front {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", std::strerror(errno));
+      throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", launch::shortage(errno));
     UniqueFd mine(ends[0]), keepers(ends[1]);
     const pid_t keeper = ::fork();
-    if (keeper < 0) throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", std::strerror(errno));
+    if (keeper < 0)
+      throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", launch::shortage(errno));
     if (keeper == 0) {
       mine.reset();
       return keep(std::move(keepers));
@@ -157,6 +171,11 @@ class Front {
       // them, and sweeping removes what the server library would have removed.
       session_.sweep();
       ::_exit(status);
+    } catch (const std::system_error& e) {
+      if (::getpid() != self) ::_exit(1);
+      // That is how a thread says that it could not be had.
+      const bool thread = e.code() == std::errc::resource_unavailable_try_again;
+      say(thread ? "cannot start a thread: " + launch::shortage(EAGAIN) : e.what(), who_);
     } catch (const std::exception& e) {
       if (::getpid() != self) ::_exit(1);
       say(e.what(), who_);
@@ -170,25 +189,27 @@ class Front {
     // Not pidfd_open(): glibc 2.36 declares it without C linkage.
     UniqueFd keeper_fd(static_cast<int>(::syscall(SYS_pidfd_open, keeper, 0)));
     int stop_signal = 0;
-    double give_up = -1.0;
+    double give_up = last_moment_;
+    bool overdue = false;
     for (;;) {
       pollfd fds[2] = {{signals_.fd(), POLLIN, 0}, {keeper_fd.get(), POLLIN, 0}};
-      const double left = give_up < 0 ? -1.0 : give_up - launch::now_s();
-      int ms = give_up < 0 ? -1 : left <= 0 ? 0 : static_cast<int>(left * 1e3) + 1;
+      const double left = give_up - launch::now_s();
+      int ms = std::isinf(give_up) ? -1 : static_cast<int>(std::clamp(left, 0.0, 1e5) * 1e3) + 1;
       // Without pidfds (kernels before 5.3, valgrind) the keeper's end has to be looked for.
       if (!keeper_fd) ms = kLookForKeeperMs;
       ::poll(fds, 2, ms);
       if (fds[1].revents != 0 || (!keeper_fd && has_ended(keeper))) break;
-      if (give_up >= 0 && launch::now_s() > give_up) {
+      if (launch::now_s() > give_up) {
         ::kill(keeper, SIGKILL);
-        give_up = -1.0;
+        give_up = launch::kNever;
+        overdue = stop_signal == 0;
       }
       signalfd_siginfo info{};
       if (::read(signals_.fd(), &info, sizeof info) != sizeof info) continue;
       pass_on(static_cast<int>(info.ssi_signo), to_keeper);
       if (info.ssi_signo == SIGTSTP) continue;
       if (stop_signal == 0) stop_signal = static_cast<int>(info.ssi_signo);
-      give_up = launch::now_s() + kill_grace_s_ + kKeeperPatience;
+      give_up = std::min(give_up, launch::now_s() + kill_grace_s_ + kKeeperPatience);
     }
     int wait_status = 0;
     while (::waitpid(keeper, &wait_status, 0) < 0 && errno == EINTR) {
@@ -197,6 +218,10 @@ class Front {
     launch::kill_descendants(earlier_children_, 2.0);
     session_.sweep();
     if (stop_signal != 0) return 128 + stop_signal;
+    if (overdue) {
+      say("the time limit has passed and the keeper process did not end; the job is ended", who_);
+      return 124;
+    }
     say(fmt::format("the keeper process was killed by signal {}; the job is ended",
                     WTERMSIG(wait_status)),
         who_);
@@ -224,6 +249,7 @@ class Front {
 
   const char* who_;
   double kill_grace_s_;
+  double last_moment_ = launch::kNever;
   MakeKeeper make_keeper_;
   std::function<void()> after_fork_;
   SignalBlock signals_;
@@ -253,12 +279,16 @@ constexpr size_t kThreadsAllowed = 2;
 constexpr size_t kThreadsAllowed = 1;
 #endif
 
-Front front_of_job(const LaunchOptions& options) {
-  return Front("run", options.kill_grace_s, launch::SessionDir(),
-               [&options](const launch::SessionDir& session, UniqueFd front,
-                          const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
-                 return std::make_unique<launch::Job>(options, session, std::move(front), mask);
-               });
+// As for Front::run().
+bool run_front(const LaunchOptions& options, int& status) {
+  Front front("run", options.kill_grace_s, launch::SessionDir(),
+              [&options](const launch::SessionDir& session, UniqueFd to_front,
+                         const sigset_t& mask) -> std::unique_ptr<launch::Keeper> {
+                return std::make_unique<launch::Job>(options, session, std::move(to_front), mask);
+              });
+  if (options.timeout_s)
+    front.set_last_moment(launch::now_s() + *options.timeout_s + over_time(options));
+  return front.run(status);
 }
 
 }  // namespace
@@ -268,7 +298,7 @@ int launch_job(const LaunchOptions& options) {
   look_at_directory();
   flush_everything();
   int status = 1;
-  front_of_job(options).run(status);
+  run_front(options, status);
   return status;
 }
 
@@ -310,7 +340,7 @@ bool launch_forked(const LaunchOptions& options) {
   // What is buffered now would be written by every rank again.
   flush_everything();
   int status = 1;
-  if (front_of_job(options).run(status)) return true;
+  if (run_front(options, status)) return true;
   ::_exit(status);
 }
 

@@ -103,6 +103,15 @@ double time_limit_in(const pmix_info_t* info, size_t count) {
   return 0.0;
 }
 
+// The code of a rank that leaves.
+int code_in(const pmix_info_t* info, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (PMIX_CHECK_KEY(&info[i], kCodeKey) && info[i].value.type == PMIX_UINT32)
+      return static_cast<int>(info[i].value.data.uint32 & 0xff);
+  }
+  return PmixReport::kAlone;
+}
+
 }  // namespace
 
 struct PmixUpcalls {
@@ -197,8 +206,9 @@ struct PmixUpcalls {
     return PMIX_OPERATION_SUCCEEDED;
   }
   static pmix_status_t notify(pmix_status_t code, const pmix_proc_t* source, pmix_data_range_t,
-                              pmix_info_t*, size_t, pmix_op_cbfunc_t, void*) {
+                              pmix_info_t* info, size_t count, pmix_op_cbfunc_t, void*) {
     if (code == kStartedEvent) queue(PmixReport::Kind::started, source);
+    if (code == kLeavingEvent) queue(PmixReport::Kind::leaving, source, code_in(info, count));
     return PMIX_OPERATION_SUCCEEDED;
   }
 };
@@ -331,9 +341,9 @@ void PmixServer::announce(const Announcement& what) {
   const pmix_proc_t proc = make_proc(job_id_, what.process);
   InfoList info(3);
   info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
-  pmix_status_t event = kLeftEvent;
+  pmix_status_t event = kAllLeaveEvent;
   // The library keeps an event from the process that it names as its source, and the new process
-  // has to hear of its place.
+  // has to hear of its place, as every one of the end.
   pmix_proc_t source = proc;
   switch (what.kind) {
     case Announcement::Kind::death:
@@ -346,7 +356,13 @@ void PmixServer::announce(const Announcement& what) {
       info.add_u32(kRankKey, what.rank);
       info.add_u32(kEpochKey, what.epoch);
       break;
-    case Announcement::Kind::leave:
+    case Announcement::Kind::departed:
+      event = kDepartedEvent;
+      source = make_proc(job_id_, PMIX_RANK_UNDEF);
+      info.add_text(PMIX_EVENT_TEXT_MESSAGE, what.how.c_str());
+      break;
+    case Announcement::Kind::all_leave:
+      source = make_proc(job_id_, PMIX_RANK_UNDEF);
       break;
   }
   PMIx_Notify_event(event, &source, PMIX_RANGE_LOCAL, info.data(), info.size(), nullptr, nullptr);

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "diag/error.h"
+#include "launch/limits.h"
 
 namespace causeway::launch {
 namespace {
@@ -19,7 +20,7 @@ struct Pipe {
 };
 
 [[noreturn]] void throw_errno(const char* what) {
-  throw Error(CWY_ERR_NOMEM, "cannot {} for a rank: {}", what, std::strerror(errno));
+  throw Error(CWY_ERR_NOMEM, "cannot {}: {}", what, shortage(errno));
 }
 
 Pipe make_pipe() {
@@ -145,6 +146,7 @@ bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
     ends.in = std::move(in.read_end);
   } else {
     ends.in = UniqueFd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    if (!ends.in) throw_errno("open /dev/null");
   }
   const pid_t launcher = ::getpid();
   const pid_t pid = ::fork();

@@ -144,6 +144,10 @@ void Relay::on_ended(uint32_t process, int wait_status) {
   link_.send(Word::ended, Packer().number(process).number(wait_status).bytes());
 }
 
+void Relay::on_stopped(uint32_t process, bool stopped) {
+  link_.send(Word::stopped, Packer().number(process).number(uint32_t{stopped}).bytes());
+}
+
 void Relay::on_remark(const std::string& line) {
   link_.send(Word::remark, Packer().text(line).bytes());
 }

@@ -40,6 +40,7 @@ class Relay final : public Keeper, private WorkforceEvents {
   void on_started(uint32_t process, pid_t pid) override;
   void on_exec_failure(uint32_t process, int failure) override;
   void on_ended(uint32_t process, int wait_status) override;
+  void on_stopped(uint32_t process, bool stopped) override;
   void on_report(PmixReport& report) override;
   void on_host_lost(uint32_t, const std::string&) override {}
   void on_start_failure(const std::string&) override {}

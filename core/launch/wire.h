@@ -35,7 +35,8 @@ enum class Word : uint32_t {
   stdin_taken,
   stdin_closed,
   remark,
-  done,  // no process is left here, and nothing is left to be read
+  done,     // no process is left here, and nothing is left to be read
+  stopped,  // process, 1; or 0: it goes on
   // both ways
   modex_ask,  // question, process, limit
   modex_data,
@@ -120,6 +121,8 @@ class Channel {
   void close();
   const std::string& why() const { return why_; }
 
+  // Silence counts from now on.
+  void expect_news(double now) { heard_at_ = now; }
   double heard_at() const { return heard_at_; }
   double sent_at() const { return sent_at_; }
 

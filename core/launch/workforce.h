@@ -19,13 +19,14 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What a process, or PMIx for it, asks or tells.
 struct PmixReport {
-  enum class Kind { connected, started, finalized, aborted, fence, modex, modex_data };
+  enum class Kind { connected, started, leaving, finalized, aborted, fence, modex, modex_data };
   explicit PmixReport(Kind what) : kind(what) {}
 
   Kind kind;
   uint32_t process = 0;  // all but fence; modex: whose data is wanted
-  int status = 0;        // aborted
+  int status = 0;        // aborted; leaving: with gasnet_exit, or kAlone
   std::string line;      // aborted
+  static constexpr int kAlone = -1;
 
   // fence: who takes part (empty: everybody), what this side has collected, and the answer, to be
   // given once. Without `data` the answer is what this side has collected.
@@ -43,11 +44,11 @@ struct PmixReport {
 
 // What the processes of a job are told.
 struct Announcement {
-  enum class Kind : uint8_t { death, replacement, leave } kind;
+  enum class Kind : uint8_t { death, replacement, departed, all_leave } kind;
   uint32_t rank = 0;     // of the job
-  uint32_t process = 0;  // that died or left, or that takes the place
+  uint32_t process = 0;  // that died, or that takes the place
   uint32_t epoch = 0;    // replacement
-  std::string how;       // death
+  std::string how;       // death; departed: the ranks of the job, "1,3,4"
 };
 
 class WorkforceEvents {
@@ -56,6 +57,8 @@ class WorkforceEvents {
   virtual void on_started(uint32_t process, pid_t pid) = 0;
   virtual void on_exec_failure(uint32_t process, int failure) = 0;
   virtual void on_ended(uint32_t process, int wait_status) = 0;
+  // By a signal; it runs no more until one lets it go on.
+  virtual void on_stopped(uint32_t process, bool stopped) = 0;
   virtual void on_report(PmixReport& report) = 0;
   // Every process of that host ends with it.
   virtual void on_host_lost(uint32_t host, const std::string& how) = 0;
@@ -84,6 +87,8 @@ class Workforce {
   // A replacement's output is tagged with its rank from now on.
   virtual void retag(uint32_t process, const std::string& tag) = 0;
 
+  // All have been killed: those of whom nothing has been heard since then are waited for no more.
+  virtual void give_up(double since) = 0;
   // Nothing more will be reported or written by the processes.
   virtual bool quiet() const = 0;
   // The job is over: takes leave of what is not this process's child. Bounded.

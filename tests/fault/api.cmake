@@ -31,7 +31,9 @@ foreach(part atomic checks coll misuse negotiate death exit start)
     API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1")
   add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par)
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
-    TEST_FILTER -Hosts.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
+    TEST_FILTER -Hosts.*:Soak.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()
+gtest_discover_tests(api_exit_test TEST_PREFIX fault.api.exit. TEST_LIST api_soak
+  TEST_FILTER Soak.* PROPERTIES LABELS soak TIMEOUT 3600)
 gtest_discover_tests(api_start_test TEST_PREFIX hosts.api. TEST_LIST api_hosts_tests
   TEST_FILTER Hosts.* PROPERTIES LABELS hosts TIMEOUT 120)

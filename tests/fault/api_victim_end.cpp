@@ -193,6 +193,41 @@ bool depart(int argc, char** argv) {
     barrier();
     return true;
   }
+  if (scenario == "last_words") {
+    // As every program ends: a barrier, what is still to be written, the exit.
+    for (int i = 0; i < 5; ++i) barrier();
+    const std::string name = std::string(argv[1]) + "/" + std::to_string(job.rank);
+    std::FILE* const file = std::fopen(name.c_str(), "w");
+    if (file == nullptr || std::fclose(file) != 0) gasnet_exit(95);
+    std::printf("last words of %u\n", job.rank);
+    gasnet_exit(0);
+  }
+  if (scenario == "return_early") {
+    barrier();
+    if (job.rank != 0) return true;
+    ::usleep(1'500'000);  // all the others are gone: with timeouts.exit=0.5s
+    say("rank 0 goes on\n");
+    return true;
+  }
+  if (scenario == "exit_early") {
+    if (last) std::exit(5);
+    barrier();
+  }
+  if (scenario == "all_seven") {
+    ::signal(SIGQUIT, caught_and_leave);
+    barrier();
+    gasnet_exit(7);
+  }
+  if (scenario == "zero_then_twelve") {
+    ::signal(SIGQUIT, caught_and_leave);
+    barrier();
+    if (job.rank == 0) gasnet_exit(0);
+    if (last) {
+      ::usleep(100'000);
+      gasnet_exit(12);
+    }
+    compute(60);
+  }
   if (scenario == "unflushed") {
     // Output in stdio buffers is part of "flush all I/O".
     std::printf("buffered by %u\n", job.rank);

@@ -112,7 +112,7 @@ TEST(Exit, CollectiveStatusIsTheJobsAndQuiet) {
 
 // Would catch: one rank's gasnet_exit(3) that leaves the others running.
 TEST(Exit, OneRanksStatusEndsTheOthers) {
-  Command command(job(4, {"init", "exchange", "together", "@2:finalize", "@2:exit=3", "sleep=30"}));
+  Command command(job(4, {"init", "exchange", "together", "@2:leave=3", "@2:exit=3", "sleep=30"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.err, "causeway run: rank 2 left with status 3; ending ranks 0,1,3\n");
@@ -126,7 +126,7 @@ TEST(Exit, TheOthersCanAskHowARankLeft) {
       job(3, {"init", "exchange", "together", "@2:leave=7", "@2:exit=0", "goodbye=2", "finalize"}));
   const Result with_code = left.run();
   EXPECT_EQ(count(with_code.out, "rank 2 left with 7"), 2u) << with_code.out;
-  EXPECT_EQ(with_code.status, 0) << with_code.err;
+  EXPECT_EQ(with_code.status, 7) << with_code.err;
   Command alone(job(
       3, {"init", "exchange", "together", "@2:finalize", "@2:exit=0", "goodbye=2", "finalize"}));
   EXPECT_EQ(count(alone.run().out, "rank 2 left alone"), 2u);
@@ -145,7 +145,7 @@ TEST(Exit, WithoutDescriptorsIsNoHang) {
 // Would catch: the time for the others counted from the first that left, which ends well-behaved
 // jobs whose many ranks leave one by one on few cores.
 TEST(Exit, RanksMayLeaveOneByOne) {
-  Command command(job(4, {"init", "exchange", "@1:sleep=3.5", "@2:sleep=7", "finalize", "exit=0"}));
+  Command command(job(4, {"init", "exchange", "@1:sleep=3.5", "@2:sleep=7", "leave=0", "exit=0"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
   EXPECT_EQ(result.err, "");
@@ -153,13 +153,24 @@ TEST(Exit, RanksMayLeaveOneByOne) {
 
 // Would catch: ranks that stay for ever after one of them has left the job with status 0.
 TEST(Exit, OneRanksZeroEndsTheOthersAfterTheGrace) {
-  Command command(job(4, {"init", "exchange", "together", "@2:finalize", "@2:exit=0", "sleep=30"}));
+  Command command(job(4, {"init", "exchange", "together", "@2:leave=0", "@2:exit=0", "sleep=30"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
   EXPECT_NE(result.err.find("rank 2 left with gasnet_exit(0) 5."), std::string::npos) << result.err;
   EXPECT_NE(result.err.find("ending ranks 0,1,3"), std::string::npos) << result.err;
   EXPECT_GT(result.seconds, 4.9);
   EXPECT_LT(result.seconds, 5.0 + kEndsPromptly);
+}
+
+// Would catch: ranks that are ended because one of them, which has asked for nothing, is done.
+TEST(Exit, OneThatLeavesAloneIsNotFollowed) {
+  Command command(
+      job(3, {"init", "exchange", "@2:finalize", "@2:exit=0", "sleep=2.5", "say=done", "finalize"},
+          {"--set", "timeouts.exit=1s"}));
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(count(result.out, "done"), 2u);
 }
 
 // Would catch: a program whose ranks all return from main, a little apart, called a failure.

@@ -157,16 +157,22 @@ std::vector<pid_t> Command::marked() const {
   return found;
 }
 
+std::vector<std::pair<pid_t, std::string>> Command::processes() const {
+  std::vector<std::pair<pid_t, std::string>> found;
+  for (const pid_t pid : marked()) {
+    std::string name;
+    pid_t parent = 0;
+    if (alive(pid, name, parent)) found.emplace_back(pid, name);
+  }
+  return found;
+}
+
 std::vector<std::string> Command::left_processes() const {
   std::vector<std::string> left;
   // When the front is killed, the keeper needs a moment.
   for (const double limit = now() + kEndsPromptly; now() < limit; nap()) {
     left.clear();
-    for (const pid_t pid : marked()) {
-      std::string name;
-      pid_t parent = 0;
-      if (alive(pid, name, parent)) left.push_back(std::to_string(pid) + " " + name);
-    }
+    for (const auto& [pid, name] : processes()) left.push_back(std::to_string(pid) + " " + name);
     if (left.empty()) break;
   }
   return left;

@@ -38,6 +38,8 @@ class Command {
   void start();
   pid_t pid() const { return pid_; }
   pid_t keeper() const;  // 0 when there is none
+  // Those that live now, with their names.
+  std::vector<std::pair<pid_t, std::string>> processes() const;
   // Limits are those of an ordinary build.
   // Until the captured stdout contains `text` `times` times. False after `limit_s`.
   bool wait_for_output(const std::string& text, size_t times, double limit_s = 15.0);

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "launch_harness.h"
@@ -136,6 +139,79 @@ TEST(Signals, StopAndContinueReachTheRanks) {
   ::kill(command.pid(), SIGCONT);
   EXPECT_TRUE(command.wait_for_output("late", 1, 5.0));
   EXPECT_EQ(command.wait().status, 0);
+}
+
+struct Ending {
+  const char* name;
+  Words words;  // of all ranks but 1, which is stopped
+  std::vector<std::string> flags;
+  int signal;  // to the launcher
+  int status;
+};
+void PrintTo(const Ending& ending, std::ostream* out) {
+  *out << ending.name;
+}
+
+class WithAStoppedRank : public ::testing::TestWithParam<Ending> {};
+
+// Would catch: a rank that is stopped and hears nothing, so that whoever waits for its end waits
+// for ever, however the job ends.
+TEST_P(WithAStoppedRank, TheJobEnds) {
+  const Ending& ending = GetParam();
+  Words words{"init", "exchange", "together", "say=ready", "@1:kill=19", "@1:sleep=30"};
+  for (const std::string& word : ending.words) words.push_back("!1:" + word);
+  Command command(job(3, words, ending.flags));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 3));
+  if (ending.signal != 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // that it is stopped by then
+    ::kill(command.pid(), ending.signal);
+  }
+  const Result result = command.wait(20.0);
+  EXPECT_EQ(result.status, ending.status) << result.out << result.err;
+  EXPECT_LT(result.seconds, 10.0 * kSlowdown) << result.err;
+  expect_clean(command);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    However, WithAStoppedRank,
+    ::testing::Values(Ending{"TimeLimit", {"sleep=30"}, {"--timeout", "3"}, 0, 124},
+                      Ending{"Abort", {"sleep=0.2", "abort=7"}, {}, 0, 7},
+                      Ending{"Death", {"sleep=0.2", "kill=9"}, {}, 0, 137},
+                      Ending{"Exit", {"leave=0", "exit=0"}, {"--set", "timeouts.exit=200ms"}, 0, 0},
+                      Ending{"Signal", {"deaf", "sleep=30"}, {}, SIGTERM, 143},
+                      // Failures are survived, but nobody is left who could let it go on.
+                      Ending{"OthersHaveLeft",
+                             {"finalize", "exit=0"},
+                             {"--on-failure=continue", "--set", "timeouts.exit=200ms"},
+                             0,
+                             1},
+                      Ending{"OthersHaveLeftOfARelay",
+                             {"finalize", "exit=0"},
+                             {"--hosts", "localhost", "--on-failure=continue", "--set",
+                              "timeouts.exit=200ms"},
+                             0,
+                             1}),
+    [](const auto& chosen) { return std::string(chosen.param.name); });
+
+// Would catch: ranks that are ended because they were stopped for a while and go on.
+TEST(Stopped, WhoGoesOnInTimeIsLeftAlone) {
+  Command command(job(2,
+                      {"init", "exchange", "together", "@0:finalize", "@0:exit=0", "pid",
+                       "sleep=0.5", "say=late", "finalize"},
+                      {"--on-failure=continue"}));
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("rank 1 pid ", 1));
+  std::ifstream out(command.directory() + "/out");
+  const std::string text{std::istreambuf_iterator<char>(out), {}};
+  const pid_t rank = std::atoi(text.c_str() + text.find("rank 1 pid ") + 11);
+  ASSERT_GT(rank, 0);
+  ::kill(rank, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  ::kill(rank, SIGCONT);
+  const Result result = command.wait();
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(count(result.out, "late"), 1u) << result.out;
 }
 
 // Would catch: an impatient user who has to wait for the grace time.

@@ -113,7 +113,7 @@ TEST(CommandLine, ConfigurationPathIsAbsolute) {
 // Would catch: the configured grace times ignored by the launcher.
 TEST(CommandLine, GraceTimesComeFromTheConfiguration) {
   Command command(
-      job(2, {"deaf", "init", "exchange", "together", "@1:finalize", "@1:exit=0", "sleep=30"},
+      job(2, {"deaf", "init", "exchange", "together", "@1:leave=0", "@1:exit=0", "sleep=30"},
           {"--set", "timeouts.exit=300ms", "--set", "timeouts.kill=300ms"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 0);
@@ -161,6 +161,46 @@ TEST(Limits, SmallStackForGood) {
   EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
   EXPECT_NE(result.err.find("the limit on stacks (ulimit -s) is 128 KiB"), std::string::npos)
       << result.err;
+}
+
+// The command with a limit of the shell's, on its own.
+Result limited(const std::string& limit, int ranks, const std::string& program) {
+  const std::string script =
+      limit + "; exec " + run_command() + " run -n " + std::to_string(ranks) + " -- " + program;
+  return Command({"sh", "-c", script}).run();
+}
+
+// Would catch: ranks that cannot have their descriptors and are not said to, and a launcher that
+// makes do with the soft limit, or gives its own to the ranks.
+TEST(Limits, Descriptors) {
+  const Result hard = limited("ulimit -n 150", 64, "true");
+  EXPECT_EQ(hard.status, 1);
+  EXPECT_EQ(hard.err.rfind("causeway run: 64 processes need ", 0), 0u) << hard.err;
+  EXPECT_NE(hard.err.find("the limit on open files (ulimit -Hn) is 150"), std::string::npos);
+  EXPECT_EQ(count(hard.err, "\n"), 1u) << hard.err;
+  const Result soft = limited("ulimit -S -n 50", 40, "sh -c 'ulimit -n'");
+  EXPECT_EQ(soft.status, 0) << soft.err;
+  EXPECT_EQ(count(soft.out, "50\n"), 40u) << soft.out;
+}
+
+// Would catch: a refused fork that is not said to be one, or not why.
+TEST(Limits, Processes) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be a user without other processes";
+  const std::string other = "setpriv --reuid 54321 --regid 54321 --clear-groups ";
+  if (std::system(
+          (other + "prlimit --nproc=20 test -x " + run_command() + " 2> /dev/null").c_str()) != 0)
+    GTEST_SKIP() << "there is no setpriv or prlimit, or another user cannot execute "
+                 << run_command();
+  const std::string script = "cd /tmp; TMPDIR=/tmp exec " + other + "prlimit --nproc=20 " +
+                             run_command() + " run -n 64 -- true";
+  Command command({"sh", "-c", script});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(result.err.rfind("causeway run: process ", 0), 0u) << result.err;
+  EXPECT_NE(result.err.find(" of 64 on this host: cannot start a process: "), std::string::npos);
+  EXPECT_NE(result.err.find("(ulimit -u) is 20"), std::string::npos) << result.err;
+  EXPECT_EQ(count(result.err, "\n"), 1u) << result.err;
+  expect_clean(command);
 }
 
 // Would catch: lines of the PMIx library's own, one per rank, where the directory was removed.
@@ -282,6 +322,23 @@ TEST(Many, TwoHundredAndFiftySixRanks) {
   EXPECT_EQ(result.status, 0) << result.err;
   EXPECT_EQ(count(result.out, "of 256 has all cards"), 256u);
   expect_clean(command);
+}
+
+void start_many(int ranks, double limit_s) {
+  Command command({run_command(), "run", "-n", std::to_string(ranks), "--", "echo", "here"});
+  const Result result = command.run(limit_s);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(count(result.out, "here\n"), static_cast<size_t>(ranks));
+  expect_clean(command);
+}
+
+// Would catch: a PMIx library that is left without descriptors that select() takes.
+TEST(Many, FourHundredPrograms) {
+  start_many(400, 90.0);
+}
+TEST(Soak, ThousandAndFourThousandPrograms) {
+  start_many(1024, 300.0);
+  start_many(4096, 1200.0);
 }
 
 }  // namespace

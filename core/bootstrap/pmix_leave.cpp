@@ -1,0 +1,55 @@
+// A rank that has come to its end tells so, and hears when all have.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bootstrap/pmix_bootstrap.h"
+#include "launch/events.h"
+
+namespace causeway {
+
+// Not waited for: the goodbye follows on the same connection.
+void PmixBootstrap::tell_launcher_of_leave(std::optional<int> code) {
+  // PMIx may read it until it answers.
+  struct Telling {
+    pmix_info_t code;
+    uint32_t value;
+  };
+  auto telling = std::make_unique<Telling>();
+  telling->value = static_cast<uint32_t>(code.value_or(0)) & 0xff;
+  PMIX_INFO_LOAD(&telling->code, launch::kCodeKey, &telling->value, PMIX_UINT32);
+  const auto told = [](pmix_status_t, void* context) { delete static_cast<Telling*>(context); };
+  const pmix_status_t status =
+      PMIx_Notify_event(launch::kLeavingEvent, &self_, PMIX_RANGE_GLOBAL,
+                        code ? &telling->code : nullptr, code ? 1 : 0, told, telling.get());
+  if (status == PMIX_SUCCESS) static_cast<void>(telling.release());  // the callback owns it now
+}
+
+// Another launcher has no word for it but a fence, in which every rank meets that leaves. One that
+// has left before, or that ends with an error, lets it fail: then there is no word.
+void PmixBootstrap::meet_those_who_leave() {
+  const std::vector<pmix_proc_t> everybody = members();
+  auto state = std::make_unique<std::shared_ptr<JobState>>(state_);
+  const auto met = [](pmix_status_t status, void* context) {
+    const std::unique_ptr<std::shared_ptr<JobState>> mine(
+        static_cast<std::shared_ptr<JobState>*>(context));
+    if (status == PMIX_SUCCESS) (*mine)->all_leave();
+  };
+  if (PMIx_Fence_nb(everybody.data(), everybody.size(), nullptr, 0, met, state.get()) ==
+      PMIX_SUCCESS)
+    static_cast<void>(state.release());  // the callback owns it now
+}
+
+bool PmixBootstrap::begin_leave(std::optional<int> code) {
+  if (!joined_ || leaving_) return false;
+  leaving_ = true;
+  if (own_launcher_) {
+    tell_launcher_of_leave(code);
+  } else if (code.value_or(0) == 0) {
+    meet_those_who_leave();  // who ends with an error meets nobody
+  }
+  return true;
+}
+
+}  // namespace causeway

@@ -1,0 +1,35 @@
+// Limits: what this process may have of the machine, and which limit it met.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "launch/unique_fd.h"
+
+namespace causeway::launch {
+
+// The limit on open files, to the most that this process may have.
+void raise_descriptor_limit();
+
+// Throws Error when the limit does not admit `processes` of a job beside `others`. A process has
+// four: its output, its errors, its start, and its connection to the PMIx server; or, where it is
+// on another host, both ends of two pipes.
+void demand_descriptors(size_t processes, size_t others);
+
+// "Too many open files; the limit on open files (ulimit -n) is 1024", for an errno.
+std::string shortage(int failure);
+
+// Low descriptors that are kept free for the PMIx server library: its listening thread waits with
+// select(), which ends the process for a descriptor of FD_SETSIZE or more. To be held while the
+// ranks get theirs, and let go before the library starts.
+class LowDescriptors {
+ public:
+  void reserve();
+  void release() { held_.clear(); }
+
+ private:
+  std::vector<UniqueFd> held_;
+};
+
+}  // namespace causeway::launch

@@ -1,0 +1,97 @@
+// An agent for jobs on several hosts that brings one of them a relay which misbehaves:
+//   launch_relay HOST BAD_HOST MODE CAUSEWAY relay
+// On any other host than BAD_HOST it becomes the relay itself. MODE:
+//   die     joins the launcher and ends before the job starts
+//   never   does not join
+//   late    becomes the relay, after two seconds
+//   done    says that nothing is left, while its processes should run
+//   beats   gives signs of life, and nothing else
+//   ended   says that its processes have ended, but never that it is done
+//   streams says so and that it is done, but ends no stream
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <string>
+
+#include "diag/error.h"
+#include "launch/addresses.h"
+#include "launch/handshake.h"
+#include "launch/start_order.h"
+#include "launch/wire.h"
+
+namespace {
+
+using namespace causeway::launch;
+
+UniqueFd join() {
+  std::string line;
+  std::getline(std::cin, line);
+  const Invitation invitation = Invitation::unpack(line);
+  for (const std::string& address : invitation.addresses) {
+    try {
+      UniqueFd socket = causeway::launch::connect_to(address, invitation.port, 5.0);
+      introduce(socket.get(), invitation, 5.0);
+      return socket;
+    } catch (const causeway::Error&) {
+      continue;
+    }
+  }
+  throw causeway::Error(CWY_ERR_UNREACHABLE, "launch_relay: the launcher is not there");
+}
+
+void on_start(Channel& link, const std::string& mode, const StartOrder& order) {
+  for (const uint32_t process : order.layout.on_host(order.host)) {
+    if (mode == "beats") continue;
+    link.send(Word::started, Packer().number(process).number(int32_t{1}).bytes());
+    if (mode != "done") link.send(Word::ended, Packer().number(process).number(int32_t{0}).bytes());
+  }
+  if (mode == "done" || mode == "streams") link.send(Word::done);
+}
+
+// Until the launcher has had enough.
+void misbehave(UniqueFd socket, const std::string& mode) {
+  const UniqueFd epoll(::epoll_create1(EPOLL_CLOEXEC));
+  Channel link(std::move(socket), epoll.get(), 0);
+  while (link) {
+    epoll_event event{};
+    ::epoll_wait(epoll.get(), &event, 1, 100);
+    for (const Frame& frame : link.pump()) {
+      if (frame.word == Word::start) on_start(link, mode, StartOrder::unpack(frame.body));
+      if (frame.word == Word::dismiss && mode == "streams") return;
+    }
+    link.send(Word::beat);
+  }
+}
+
+int act(const std::string& mode, char** relay) {
+  if (mode == "never") ::pause();
+  if (mode == "late") {
+    ::sleep(2);
+    ::execv(relay[0], relay);
+    return 127;
+  }
+  UniqueFd socket = join();
+  if (mode != "die") misbehave(std::move(socket), mode);
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 6) return 2;
+  char** relay = argv + 4;
+  if (std::string(argv[1]) != argv[2]) {
+    ::execv(relay[0], relay);
+    return 127;
+  }
+  try {
+    return act(argv[3], relay);
+  } catch (const causeway::Error& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
