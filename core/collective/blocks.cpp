@@ -89,6 +89,11 @@ bool meet(Run& run, unsigned which) {
   return true;
 }
 
+// The member's own block; source and place may be the same or overlap.
+void copy_own(const BlockTransfer& t) {
+  if (t.own != nullptr && t.own != t.own_place) std::memmove(t.own_place, t.own, t.bytes);
+}
+
 // Sends what is left of the outgoing blocks. False: the network pushes back.
 bool send_blocks(Run& run) {
   for (; run.cursor < run.what.outgoing.size(); ++run.cursor, run.sent = 0) {
@@ -117,6 +122,7 @@ void enter(Run& run, Run::Stage stage) {
 // As far as messages in and out allow.
 void advance(Run& run) {
   if (run.stage == Run::entering && (!run.what.enter_together || meet(run, 0))) {
+    copy_own(run.what);
     enter(run, Run::moving);
   }
   if (run.stage == Run::moving && send_blocks(run) &&

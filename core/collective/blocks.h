@@ -24,11 +24,14 @@ struct BlockTransfer {
     const void* data;
   };
   size_t bytes = 0;                // of a block
+  const void* own = nullptr;       // the block that this member keeps for itself; NULL: none
+  char* own_place = nullptr;       // where that goes
   std::vector<Outgoing> outgoing;  // to others than this member
   char* destination = nullptr;     // where incoming blocks go
   bool by_sender = false;          // rank r's block goes r blocks behind `destination`
   uint32_t incoming = 0;           // blocks that others send to this member
-  // All members have entered before any block is sent; all have finished before any is told so.
+  // All members have entered before any block, a member's own too, is read or written; all have
+  // finished before any is told so.
   bool enter_together = false, leave_together = false;
 };
 

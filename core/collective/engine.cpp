@@ -57,6 +57,7 @@ void take_post(uint32_t team_id, uint32_t rank, uint32_t sender, const int32_t* 
   const uint64_t seq = join_halves(args[4], args[5]), offset = join_halves(args[7], args[8]);
   const auto which = static_cast<uint32_t>(args[6]);
   const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
+  if (box == nullptr) return;  // late
   const std::lock_guard lock(box->mutex);
   if (box->team == nullptr) {
     const char* bytes = static_cast<const char*>(payload);
@@ -127,6 +128,17 @@ uint32_t step_runs() {
   return events;
 }
 
+CollectiveWait collective_that_needs(uint32_t job_rank) {
+  CollectiveWait wait;
+  size_t index = 0;
+  while (wait.call == nullptr) {
+    const std::shared_ptr<TeamRuns> team = next_busy(index);
+    if (team == nullptr) break;
+    wait = team->waits_for(job_rank);
+  }
+  return wait;
+}
+
 bool arrives_by_memory(const TeamRuns& team) {
   return team.info().nbrhd_size > 1;
 }
@@ -160,6 +172,7 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
     return;
   }
   const std::shared_ptr<Mailbox> box = mailbox(team_id, rank);
+  if (box == nullptr) return;  // late
   uint64_t own_offset;
   {
     const std::lock_guard lock(box->mutex);

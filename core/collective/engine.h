@@ -52,6 +52,17 @@ gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void*
                              const Reduction& reduction);
 gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction);
 
+// A collective under way that ends nowhere before every member has begun it, and what it has come
+// to.
+struct CollectiveWait {
+  const char* call = nullptr;  // NULL: none
+  const TeamRuns* team = nullptr;
+  uint64_t moves = 0;
+  bool operator==(const CollectiveWait&) const = default;
+};
+// One that has that rank of the job among its members.
+CollectiveWait collective_that_needs(uint32_t job_rank);
+
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.
 inline PollHint active_runs;
 uint32_t step_runs();

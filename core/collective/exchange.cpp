@@ -1,6 +1,7 @@
 #include "collective/exchange.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -43,6 +44,10 @@ uint64_t read_u64(const std::string& in, size_t& at) {
   return value;
 }
 
+// The rank of the job that an exchange waits for. Relaxed: looked at now and then.
+constexpr uint32_t kNobody = UINT32_MAX;
+std::atomic<uint32_t> g_awaited{kNobody};
+
 void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const std::string& text) {
   Peer& peer = team.member(to);
   while (connect_peer(peer) == CWY_RETRY) poll_once();
@@ -68,11 +73,13 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
 std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase) {
   const Key key{team.id(), team.rank(), sequence, phase, from};
   Waiter waiter;
+  g_awaited.store(team.member(from).rank, std::memory_order_relaxed);
   for (;;) {
     {
       const std::lock_guard lock(g_mutex);
       const auto found = g_incoming.find(key);
       if (found != g_incoming.end() && found->second.complete()) {
+        g_awaited.store(kNobody, std::memory_order_relaxed);
         std::string text = std::move(found->second.bytes);
         g_incoming.erase(found);
         return text;
@@ -133,6 +140,10 @@ void on_exchange_piece(Peer&, const int32_t* args, unsigned, void* payload, size
   }
   std::memcpy(in.bytes.data() + at, payload, length);
   in.received += length;
+}
+
+bool exchange_waits_for(uint32_t job_rank) {
+  return g_awaited.load(std::memory_order_relaxed) == job_rank;
 }
 
 }  // namespace causeway

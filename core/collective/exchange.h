@@ -19,4 +19,7 @@ std::vector<std::string> exchange(Team& team, const std::string& own);
 void on_exchange_piece(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                        size_t length);
 
+// Does an exchange of this process stand still until it hears from that rank of the job?
+bool exchange_waits_for(uint32_t job_rank);
+
 }  // namespace causeway

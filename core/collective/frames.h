@@ -6,8 +6,9 @@
 // seq % kFrames == f. `ended` says that all runs up to it have ended here; the owner alone
 // advances it, with release, after it has reset the frame. Others write signals and scratch of a
 // run only after they have read, with acquire, an `ended` that gives the run a frame. A run does
-// not end before every signal that is ever raised for it has been (collective-api/README.md), so
-// nobody writes into a frame that has been given on.
+// not end before every signal that is ever raised for it has been, nor before who reads its scratch
+// where it lies has said that it did (collective-api/README.md), so nobody writes into a frame that
+// has been given on, or reads there.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,14 @@
 // Mailbox: where messages for one member of one team arrive, also before that member has made its
 // side of the team.
+//
+// A mailbox comes into being with the member's side of the team or with the first message for it,
+// whichever is first, and lasts until the team's number is released here (team_ids.h). Messages may
+// come later than that: nobody awaits the posts that it does not look at, and the way on which the
+// members learn that all have ended the team may be faster than a post's. Invariant: a mailbox
+// exists only under a number that is in use. Making one and looking at the number are one step
+// under the mutex of the mailboxes, and who releases a number sweeps under it afterwards. So a late
+// message finds no mailbox and makes none, and since a number is used once, no later team finds its
+// words.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +33,15 @@ struct EarlySignal {
 
 struct Mailbox {
   TeamMutex mutex;           // guards the members below; taken after the mutex of TeamRuns
-  TeamRuns* team = nullptr;  // NULL: not made yet here
+  TeamRuns* team = nullptr;  // NULL: not made yet here, or ended
   std::vector<EarlySignal> early;
 };
 
-// The mailbox of that member, made if need be. Any thread.
+// The mailbox of that member, made if need be; NULL when the team has ended here. Any thread.
 std::shared_ptr<Mailbox> mailbox(uint32_t team_id, uint32_t rank);
-// The same if that member's is in use, else NULL: for answers, which may come after the team has
-// ended here.
+// The same if there is one already, else NULL: for answers.
 std::shared_ptr<Mailbox> known_mailbox(uint32_t team_id, uint32_t rank);
-void forget_mailbox(uint32_t team_id, uint32_t rank);
+// Ends the mailboxes under the number unless it is in use.
+void sweep_mailboxes(uint32_t team_id);
 
 }  // namespace causeway

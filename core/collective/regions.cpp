@@ -16,9 +16,18 @@
 namespace causeway {
 namespace {
 
-// token: address at the owner, length, what memory it is, run it is valid for.
+// token: address at the owner, length, what memory it is, run it is valid for. Of memory in a
+// segment the third word names that segment too (RemoteSegment): others may know an earlier one.
 // process: what the kernel can copy to and from, and nobody maps.
 enum class Memory : uint64_t { none, segment, arena, process };
+constexpr unsigned kMemoryBits = 2;
+
+Memory memory_of(const cwyl_region& region) {
+  return static_cast<Memory>(region.token[2] & ((1u << kMemoryBits) - 1));
+}
+bool is_known(const cwyl_region& region, const Peer& peer) {
+  return peer.segment.is(region.token[2] >> kMemoryBits);
+}
 
 bool within(uint64_t addr, uint64_t length, uint64_t base, uint64_t size) {
   return addr >= base && length <= size && addr - base <= size - length;
@@ -70,7 +79,7 @@ cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t leng
   const Segment* segment = runs.team().ep()->segment();
   if (segment != nullptr &&
       within(at, length, reinterpret_cast<uint64_t>(segment->addr()), segment->size())) {
-    out->token[2] = static_cast<uint64_t>(Memory::segment);
+    out->token[2] = segment->number() << kMemoryBits | static_cast<uint64_t>(Memory::segment);
     return CWY_OK;
   }
   char* const arena = own_arena();
@@ -91,14 +100,11 @@ void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_regi
   if (rank >= runs.info().size || !valid(region, seq, offset, 0)) return nullptr;
   Peer& peer = runs.team().member(rank);
   const uint64_t at = region.token[0] + offset;
-  switch (static_cast<Memory>(region.token[2])) {
+  switch (memory_of(region)) {
     case Memory::segment: {
       if (rank == runs.info().rank) return reinterpret_cast<void*>(at);
       if (!shares_arena(peer.rank)) return nullptr;  // includes: direct access is not wanted
-      // Acquire: the members behind the size are valid once it is not zero.
-      if (peer.segment.size.load(std::memory_order_acquire) == 0 || !peer.segment.direct) {
-        return nullptr;
-      }
+      if (!is_known(region, peer) || !peer.segment.direct) return nullptr;
       return reinterpret_cast<void*>(at + static_cast<uint64_t>(peer.segment.delta));
     }
     case Memory::arena: {
@@ -122,13 +128,10 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
     return CWY_OK;
   }
   Peer& peer = runs.team().member(rank);
-  if (static_cast<Memory>(region.token[2]) == Memory::process) {
+  if (memory_of(region) == Memory::process) {
     return cross_copy(runs, peer, region.token[0] + offset, local, length, done, is_put);
   }
-  if (static_cast<Memory>(region.token[2]) != Memory::segment ||
-      peer.segment.size.load(std::memory_order_acquire) == 0) {
-    return CWY_ERR_UNSUPPORTED;
-  }
+  if (memory_of(region) != Memory::segment || !is_known(region, peer)) return CWY_ERR_UNSUPPORTED;
   if (length == 0) {  // asked for the answer alone
     std::atomic_ref<uint32_t>(*done).store(1, std::memory_order_relaxed);
     return CWY_OK;
@@ -161,9 +164,9 @@ cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const 
     return CWY_ERR_INVALID;
   }
   Peer& peer = runs.team().member(rank);
-  if (length != 0 && static_cast<Memory>(region.token[2]) == Memory::segment &&
+  if (length != 0 && memory_of(region) == Memory::segment &&
       direct_region(runs, seq, rank, region, offset) == nullptr) {
-    if (peer.segment.size.load(std::memory_order_acquire) == 0) return CWY_ERR_UNSUPPORTED;
+    if (!is_known(region, peer)) return CWY_ERR_UNSUPPORTED;
     return runs.put_far(rank, seq, region.token[0] + offset, src, length, signal, done);
   }
   // Copied here and now: the signal follows the data. A signal that is refused has the caller copy

@@ -100,11 +100,20 @@ CollectiveTable::CollectiveTable(const Config& config, Loader& loader)
     return std::tuple(a.plugin, std::string_view(a.algorithm->name)) <
            std::tuple(b.plugin, std::string_view(b.algorithm->name));
   });
-  for (const CollectiveRule& rule : rules_) require_known(rule);
+  std::string wrong;
+  for (const CollectiveRule& rule : rules_) {
+    try {
+      require_known(rule);
+    } catch (const Error& e) {
+      wrong += (wrong.empty() ? "" : "\n") + e.text();
+    }
+  }
+  if (!wrong.empty()) throw Error(CWY_ERR_INVALID, "{}", wrong);
 }
 
 // A rule that can never hold is a misspelling more often than a wish for the future.
 void CollectiveTable::require_known(const CollectiveRule& rule) const {
+  std::string wrong;
   for (const std::string& pattern : rule.use) {
     const auto known = [&](const Candidate& c) {
       return names(pattern, c) &&
@@ -119,13 +128,14 @@ void CollectiveTable::require_known(const CollectiveRule& rule) const {
       }
     }
     const auto nearest = did_you_mean(pattern, words);
-    throw Error(CWY_ERR_INVALID,
-                "{}: rule {} names the algorithm '{}', which no loaded collective plugin has for "
-                "{}{}; `causeway explain --collectives` lists them",
-                rule.where.str(), rule.label, pattern,
-                rule.operation == "any" ? "any operation" : rule.operation,
-                nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
+    wrong += fmt::format(
+        "{}{}: rule {} names the algorithm '{}', which no loaded collective plugin has for "
+        "{}{}; `causeway explain --collectives` lists them",
+        wrong.empty() ? "" : "\n", rule.where.str(), rule.label, pattern,
+        rule.operation == "any" ? "any operation" : rule.operation,
+        nearest ? fmt::format("; did you mean '{}'?", *nearest) : "");
   }
+  if (!wrong.empty()) throw Error(CWY_ERR_INVALID, "{}", wrong);
 }
 
 const CollectiveTable::Candidate* CollectiveTable::by_rule(const CollectiveRule& rule,

@@ -127,7 +127,6 @@ TeamRuns::~TeamRuns() {
     const std::lock_guard lock(mailbox_->mutex);
     mailbox_->team = nullptr;
   }
-  forget_mailbox(team_->id(), info_.rank);
   for (auto& run : spare_) pool_.give(run->state);
   if (block_memory_ == nullptr) arena_release(block_offset_, block_bytes(scratch_));
 }
@@ -277,7 +276,6 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
   const bool first_in_line = runs_.empty() || runs_.back()->started;
   if (first_in_line && run->seq <= ended + kFrames && advance(*run)) {
     finish(*run);
-    if (run->stage != nullptr) run->stage->finish();
     recycle(std::move(run));
     return GEX_EVENT_INVALID;
   }
@@ -339,6 +337,21 @@ bool TeamRuns::advance(Run& run) {
   return run.over && run.transfers.empty();
 }
 
+CollectiveWait TeamRuns::waits_for(uint32_t job_rank) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  const auto& members = team_->members();
+  if (!lock.owns_lock() ||
+      std::none_of(members.begin(), members.end(),
+                   [job_rank](const Peer* member) { return member->rank == job_rank; }))
+    return {};
+  for (const auto& run : runs_) {
+    const uint32_t operation = run->args.operation;
+    if (operation == CWYL_BARRIER || operation == CWYL_REDUCE_ALL)
+      return {call_name(operation), this, moves_ + run->seq};
+  }
+  return {};
+}
+
 uint32_t TeamRuns::step() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
@@ -353,7 +366,6 @@ uint32_t TeamRuns::step() {
       continue;
     }
     finish(run);
-    if (run.stage != nullptr) run.stage->finish();
     Op* const op = run.op;
     std::unique_ptr<Run> over = std::move(runs_[i]);
     runs_.erase(runs_.begin() + static_cast<ptrdiff_t>(i));
@@ -395,10 +407,15 @@ void TeamRuns::finish(Run& run) {
   }
 }
 
+// Every run ends here, whichever look found it over: its result goes where the client wants it
+// before the client hears of the end.
 void TeamRuns::recycle(std::unique_ptr<Run> run) {
+  if (run->stage != nullptr) {
+    run->stage->finish();
+    run->stage.reset();
+  }
   for (const BufferPool::Buffer& b : run->memory) pool_.give(b);
   run->memory.clear();
-  run->stage.reset();
   constexpr size_t kSpare = 8;
   if (spare_.size() < kSpare) {
     spare_.push_back(std::move(run));

@@ -96,6 +96,9 @@ class TeamRuns {
   gex_Event_t begin(const cwyl_args& args, const Reduction& reduction);
   // One step of every run. 0 when nothing moved or another thread is at it.
   uint32_t step();
+  // A run that needs every member, where that rank of the job is one. None when another thread is
+  // at it.
+  CollectiveWait waits_for(uint32_t job_rank);
   bool idle() const { return active_.load(std::memory_order_relaxed) == 0; }
 
   // A signal that came as a message; with the mailbox' mutex held.

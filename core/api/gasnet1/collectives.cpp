@@ -2,8 +2,6 @@
 #include <gasnet.h>
 #include <gasnet_coll.h>
 
-#include <cstring>
-
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
@@ -41,9 +39,11 @@ const char* block(const void* base, uint32_t index, size_t nbytes) {
   return static_cast<const char*>(base) + index * nbytes;
 }
 
-// The caller's own block; source and destination may be the same or overlap.
-void copy_own(void* dst, const void* src, size_t nbytes) {
-  if (dst != src && nbytes != 0) std::memmove(dst, src, nbytes);
+// The caller's own block, which is data as the others' are: not touched here.
+void keep_own(BlockTransfer& t, void* dst, const void* src) {
+  if (t.bytes == 0) return;
+  t.own = src;
+  t.own_place = static_cast<char*>(dst);
 }
 
 template <typename DataFor>
@@ -65,7 +65,7 @@ gex_Event_t broadcast(const char* call, gex_TM_t tm, void* dst, gasnet_image_t r
   }
   if (team.rank() == root) {
     send_to_others(t, team, [&](uint32_t) { return src; });
-    copy_own(dst, src, nbytes);
+    keep_own(t, dst, src);
   } else {
     t.incoming = 1;
   }
@@ -80,7 +80,7 @@ gex_Event_t gather(const char* call, gex_TM_t tm, gasnet_image_t root, void* dst
   if (team.rank() == root) {
     t.by_sender = true;
     t.incoming = team.size() - 1;
-    copy_own(t.destination + team.rank() * nbytes, src, nbytes);
+    keep_own(t, t.destination + team.rank() * nbytes, src);
   } else {
     t.outgoing.push_back({root, src});
   }
@@ -94,7 +94,7 @@ gex_Event_t gather_all(const char* call, gex_TM_t tm, void* dst, const void* src
   t.by_sender = true;
   t.incoming = team.size() - 1;
   send_to_others(t, team, [&](uint32_t) { return src; });
-  copy_own(t.destination + team.rank() * nbytes, src, nbytes);
+  keep_own(t, t.destination + team.rank() * nbytes, src);
   return start_blocks(team, std::move(t));
 }
 
@@ -105,7 +105,7 @@ gex_Event_t scatter(const char* call, gex_TM_t tm, void* dst, gasnet_image_t roo
   BlockTransfer t = described(dst, nbytes, flags);
   if (team.rank() == root) {
     send_to_others(t, team, [&](uint32_t to) { return block(src, to, nbytes); });
-    copy_own(dst, block(src, root, nbytes), nbytes);
+    keep_own(t, dst, block(src, root, nbytes));
   } else {
     t.incoming = 1;
   }
@@ -119,7 +119,7 @@ gex_Event_t exchange_blocks(const char* call, gex_TM_t tm, void* dst, const void
   t.by_sender = true;
   t.incoming = team.size() - 1;
   send_to_others(t, team, [&](uint32_t to) { return block(src, to, nbytes); });
-  copy_own(t.destination + team.rank() * nbytes, block(src, team.rank(), nbytes), nbytes);
+  keep_own(t, t.destination + team.rank() * nbytes, block(src, team.rank(), nbytes));
   return start_blocks(team, std::move(t));
 }
 

@@ -69,7 +69,7 @@ CAUSEWAY_API int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n) {
     const RemoteSegment& segment = client.team()->member(rank).segment;
     const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.direct;
     table[rank].host = host(job.card(rank).host_id);
-    table[rank].supernode = supernode(job.nbrhd_key(rank));
+    table[rank].supernode = supernode(job.nbrhd_of(rank));
     table[rank].offset = mapped ? static_cast<uintptr_t>(segment.delta) : 0;
   }
   return GASNET_OK;

@@ -15,6 +15,14 @@
 // the receiver has nothing to offer, or the sender cannot put there, the channel works as the
 // others do; the receiver sees by the first signal which of the two it is.
 //
+// Why scratch and frames may be used again. Nobody reads the scratch of another member: a slot is
+// filled by a put, and every piece that is sent has a receive whose owner awaits its signal before
+// it is complete. A slot is filled again only with a credit for the piece that lay there, and a
+// buffer is only put into while its owner awaits the signals of these puts. Credits and the offer
+// are awaited too: the credits that owes_credit() has a receiver raise are as many as has_credit()
+// demands for the sender's last piece, and who sends on the straight channel begins with the offer.
+// A member ends when all its actions are complete, so nothing is raised or written there later.
+//
 // Slots, piece size and channels follow from team size, scratch and element size alone: sender and
 // receiver agree on them without a word.
 #pragma once

@@ -1,5 +1,10 @@
 // Flat algorithms: every member shows what it has to all others at once, in a post or, when that is
 // too long for one, in their scratch. One step, as long as the team is small and the data short.
+//
+// A member may end before the others have looked: a post stays on the board until its readers have
+// ended the run (the core sees to that), and a put lies in the reader's own scratch. Each puts into
+// a slot that no other run's data can be in, for its owner awaits a signal from everybody that
+// raises one there. Nobody reads another's scratch.
 #include "hier.h"
 
 namespace hier {

@@ -8,7 +8,7 @@ CWY_MANIFEST(
     "causeway_manifest: 1\n"
     "kind: collective\n"
     "name: hier\n"
-    "version: 1.2.0\n"
+    "version: 1.3.0\n"
     "api: \"1.0\"\n"
     "min_core_minor: 1\n"
     "summary: collectives through shared memory, within a neighborhood and between several\n"
@@ -49,9 +49,11 @@ uint64_t shared_from(const cwyl_shape* s) {
 int32_t score_shared_broadcast(const cwyl_shape* s) {
   return together(s, kSharedTeam) ? (s->bytes >= shared_from(s) ? 40 : 5) : -1;
 }
-// Without direct access a piece of the scratch must hold an element of every member, four times.
+// Without direct access a piece of the scratch must hold an element of every member, four times,
+// and one put must take it. How much that is depends on the conduits and is no fact of the shape:
+// what every put takes is. Longer elements are `base`'s, which cuts them.
 int32_t score_shared_reduce(const cwyl_shape* s) {
-  if (!together(s, kSharedTeam)) return -1;
+  if (!together(s, kSharedTeam) || s->element_bytes > kPutAlways) return -1;
   const uint64_t told = uint64_t{s->team_size} * 80 + 128, room = s->scratch_bytes / 4;
   if (room <= told || (room - told) / (4 * s->team_size) / 64 * 64 < s->element_bytes) return -1;
   return s->bytes >= shared_from(s) ? 40 : 5;

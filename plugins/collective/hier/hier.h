@@ -77,9 +77,12 @@ void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, Op
   }
 }
 
+// What every put_signal takes, whatever the conduits (put_max of cwyl_team_info).
+constexpr uint64_t kPutAlways = 512;
+
 // flat.cpp: everybody shows everybody; one step, for what is short.
 constexpr uint32_t kFlatTeam = 16;
-constexpr uint64_t kFlatBytes = 512;  // what every put_signal takes; posts take less
+constexpr uint64_t kFlatBytes = kPutAlways;  // posts take less
 struct Flat {
   uint32_t posted, next;
 };
@@ -104,10 +107,13 @@ cwy_status shared_reduce(const Run& run, SharedReduce* state);
 // shared_broadcast.cpp: every member copies out of the root's memory.
 struct SharedBroadcast {
   uint32_t phase, next;
-  uint32_t staged;  // the root: somebody reads its scratch; a member: it needs pieces
-  uint32_t needy;   // the root: members that do; a member: it reads the root's scratch
-  uint32_t exposed, asked, arrived;  // a member, for bytes of the root's that are not mapped here
-  uint64_t piece;                    // of those that go through the root's scratch
+  uint32_t staged;          // the root: somebody reads its scratch; a member: it needs pieces
+  uint32_t needy;           // the root: members that do
+  uint32_t reads;           // a member: it takes them out of the root's scratch
+  uint32_t exposed;         // the root's source is a region
+  uint32_t asked, arrived;  // a member, for bytes of the root's that are not mapped here
+  uint32_t laid;            // all lay in the root's scratch before it told anybody
+  uint64_t piece;           // of those that go through a scratch
   uint64_t done;
   cwyl_region region, scratch;  // the root's source and scratch
 };

@@ -1,12 +1,26 @@
 // Broadcast through shared memory: the root says where its source is, and every member copies it
 // from there, all at the same time. Members that cannot reach it ask for pieces: the root copies
-// those into its scratch, where they read them; if even that is out of reach, into theirs.
+// those into its scratch, where they read them; if even that is out of reach, into theirs. When
+// the source is no region, nobody reaches it, and what is no longer than two pieces lies in the
+// root's scratch before it tells anybody: one exchange less. Of more, members copy a piece while
+// the root copies the next.
+//
+// Why the root's source and every frame may be used again when a run has ended:
+// - The source, and what lies in the scratch from the start, is read before an answer, and the
+//   root waits for all answers.
+// - A slot of the root's scratch is written again only after all its readers have raised kTaken
+//   for the piece before it. The root ends only after all of them have said so of the last piece
+//   too: what comes next in this frame is another run's.
+// - A slot of a member's scratch is filled by a put whose signal that member awaits, and it says
+//   kTaken of every piece whose slot is filled again. The root awaits all of these.
+// So every signal is awaited where it is raised: kWhere and every kPiece by the members, kAnswers
+// and every kTaken by the root.
 #include "hier.h"
 
 namespace hier {
 namespace {
 
-enum Phase : uint32_t { kBegin, kAnswer, kCopy, kTake, kGather, kServe, kEnd };
+enum Phase : uint32_t { kBegin, kTell, kAnswer, kCopy, kTake, kGather, kServe, kEnd };
 // Signals. The root: kAnswers from every member, kTaken for pieces. Members: kWhere, kPiece.
 // One kPiece per slot (puts may overtake each other), one kTaken per member (the slowest counts).
 enum : uint32_t { kWhere = 0, kAnswers = 1, kPiece = 2, kTaken = 8 };
@@ -17,6 +31,7 @@ enum Answer : uint8_t { kDone = 1, kReadsScratch = 2, kNeedsPieces = 3 };
 struct Places {
   cwyl_region source, scratch;
   uint64_t exposed;  // the source is a region
+  uint64_t laid;     // all bytes lie in the scratch already, as pieces
 };
 
 // A member's answer lies at its rank in the root's scratch; pieces behind them, in two turns.
@@ -43,6 +58,15 @@ uint64_t length_of(const Run& run, uint64_t piece) {
 bool is_needy(const Run& run, const uint8_t* answers, uint32_t rank) {
   return rank != run.args->root && answers[rank] != kDone;
 }
+bool is_reader(const Run& run, const uint8_t* answers, uint32_t rank) {
+  return rank != run.args->root && answers[rank] == kReadsScratch;
+}
+
+// How often a needy member has raised kTaken when the slot of `piece` is free: for each piece up to
+// the one that lay there before.
+uint64_t taken_before(uint64_t piece) {
+  return piece < 2 ? 0 : piece - 1;
+}
 
 // One piece to those who asked, once all of them have emptied its slot.
 cwy_status serve_piece(const Run& run, SharedBroadcast* state, uint8_t* scratch,
@@ -51,14 +75,15 @@ cwy_status serve_piece(const Run& run, SharedBroadcast* state, uint8_t* scratch,
   const uint8_t* const from = src + piece * piece_bytes(run);
   if (state->next == 0) {
     for (uint32_t r = 0; piece >= 2 && r < run.info->size; ++r) {
-      if (is_needy(run, scratch, r) && run.signal(kTaken + r) < piece - 1) return CWY_INPROGRESS;
+      if (!is_needy(run, scratch, r)) continue;
+      if (run.signal(kTaken + r) < taken_before(piece)) return CWY_INPROGRESS;
     }
     if (state->staged) run.s->copy(run.team, run.seq, scratch + at, from, n);
   }
   for (; state->next < run.info->size; ++state->next) {
     const uint32_t to = state->next;
     if (!is_needy(run, scratch, to)) continue;
-    const bool reads = scratch[to] == kReadsScratch;
+    const bool reads = is_reader(run, scratch, to);
     const cwy_status status = run.s->put_signal(run.team, run.seq, to, reads ? nullptr : from,
                                                 reads ? 0 : n, reads ? 0 : at, kPiece + piece % 2);
     if (status == CWY_RETRY) return CWY_INPROGRESS;
@@ -68,23 +93,45 @@ cwy_status serve_piece(const Run& run, SharedBroadcast* state, uint8_t* scratch,
   return CWY_OK;
 }
 
+// Has every reader said of the last piece too that it has it?
+bool is_read(const Run& run, const uint8_t* scratch) {
+  for (uint32_t r = 0; r < run.info->size; ++r) {
+    if (!is_reader(run, scratch, r)) continue;
+    if (run.signal(kTaken + r) < taken_before(piece_count(run) - 1) + 1) return false;
+  }
+  return true;
+}
+
+// What the root can show: its source, or else its scratch, with all in it that is not long.
+void show(const Run& run, SharedBroadcast* state, uint8_t* scratch, uint64_t room) {
+  auto* const src = static_cast<uint8_t*>(const_cast<void*>(run.args->src));
+  state->exposed = run.s->expose(run.team, run.seq, src, run.bytes(), &state->region) == CWY_OK;
+  const bool shows_scratch =
+      run.s->expose(run.team, run.seq, scratch, room, &state->scratch) == CWY_OK;
+  // A region that could not be exposed opens nothing: members ask for pieces.
+  if (!shows_scratch) state->scratch = cwyl_region{};
+  if (state->exposed) return;
+  state->region = cwyl_region{};
+  const uint64_t count = piece_count(run);
+  if (!shows_scratch || run.info->size == 1 || count > 2) return;
+  for (uint64_t piece = 0; piece < count; ++piece) {
+    run.s->copy(run.team, run.seq, scratch + piece_offset(run, piece),
+                src + piece * piece_bytes(run), length_of(run, piece));
+  }
+  state->laid = 1;
+}
+
 cwy_status as_root(const Run& run, SharedBroadcast* state) {
   const uint32_t size = run.info->size;
   const auto* src = static_cast<const uint8_t*>(run.args->src);
   uint64_t room;
   uint8_t* const scratch = run.scratch(&room);
   if (state->phase == kBegin) {
-    // A region that could not be exposed opens nothing: members ask for pieces.
-    Places places{};
-    places.exposed = 1;
-    if (run.s->expose(run.team, run.seq, const_cast<uint8_t*>(src), run.bytes(), &places.source) !=
-        CWY_OK) {
-      places.source = cwyl_region{};
-      places.exposed = 0;
-    }
-    if (run.s->expose(run.team, run.seq, scratch, room, &places.scratch) != CWY_OK) {
-      places.scratch = cwyl_region{};
-    }
+    show(run, state, scratch, room);
+    state->phase = kTell;
+  }
+  if (state->phase == kTell) {
+    const Places places{state->region, state->scratch, state->exposed, state->laid};
     const cwy_status status =
         tell_others(run, &state->next, &places, sizeof places, answers_bytes(size), kWhere);
     if (status != CWY_OK) return status;
@@ -94,9 +141,8 @@ cwy_status as_root(const Run& run, SharedBroadcast* state) {
   if (state->phase == kGather) {
     if (run.signal(kAnswers) + 1 < size) return CWY_INPROGRESS;
     for (uint32_t r = 0; r < size; ++r) {
-      if (r == run.args->root || scratch[r] == kDone) continue;
-      ++state->needy;
-      state->staged |= scratch[r] == kReadsScratch;
+      state->needy += is_needy(run, scratch, r);
+      state->staged |= is_reader(run, scratch, r);
     }
     state->next = 0;
     state->phase = kServe;
@@ -106,7 +152,7 @@ cwy_status as_root(const Run& run, SharedBroadcast* state) {
     const cwy_status status = serve_piece(run, state, scratch, src);
     if (status != CWY_OK) return status;
   }
-  return CWY_OK;
+  return is_read(run, scratch) ? CWY_OK : CWY_INPROGRESS;
 }
 
 cwy_status answer(const Run& run, uint8_t word) {
@@ -134,8 +180,74 @@ cwy_status fetch(const Run& run, SharedBroadcast* state, uint8_t* dst, uint64_t*
   return arrived == 1 ? CWY_OK : CWY_ERR_INVALID;
 }
 
+// The next piece, out of the root's scratch or of this member's own.
+void take(const Run& run, SharedBroadcast* state, const uint8_t* scratch) {
+  const uint64_t at = piece_offset(run, state->piece);
+  const void* const from =
+      state->reads ? run.s->direct(run.team, run.seq, run.args->root, &state->scratch, at)
+                   : scratch + at;
+  run.s->copy(run.team, run.seq,
+              static_cast<uint8_t*>(run.args->dst) + state->piece * piece_bytes(run), from,
+              length_of(run, state->piece));
+}
+
+// Does this member read the root's scratch?
+bool reads_scratch(const Run& run, const SharedBroadcast* state) {
+  return run.s->direct(run.team, run.seq, run.args->root, &state->scratch, 0) != nullptr;
+}
+
+// Out of the root's source, where that can be reached. OK: as far as can be without pieces.
+cwy_status copy_source(const Run& run, SharedBroadcast* state) {
+  auto* const dst = static_cast<uint8_t*>(run.args->dst);
+  // In turns, so that polls come in between.
+  constexpr uint64_t kAtOnce = 1 << 20;
+  const uint64_t left = run.bytes() - state->done;
+  uint64_t n = left < kAtOnce ? left : kAtOnce;
+  const void* from = run.s->direct(run.team, run.seq, run.args->root, &state->region, state->done);
+  if (from != nullptr) {
+    run.s->copy(run.team, run.seq, dst + state->done, from, n);
+  } else {
+    const cwy_status status = fetch(run, state, dst, &n);
+    if (status == CWY_ERR_UNSUPPORTED && state->done == 0) {
+      state->staged = 1;
+      state->reads = reads_scratch(run, state);
+      return CWY_OK;
+    }
+    if (status != CWY_OK) return status;
+  }
+  state->done += n;
+  return state->done < run.bytes() ? CWY_INPROGRESS : CWY_OK;
+}
+
+// Out of the root's scratch, where everything lies. If that cannot be reached, pieces must come.
+void copy_laid(const Run& run, SharedBroadcast* state, const uint8_t* scratch) {
+  state->staged = !reads_scratch(run, state);
+  if (state->staged) return;
+  state->reads = 1;
+  for (; state->piece < piece_count(run); ++state->piece) take(run, state, scratch);
+}
+
+// Pieces one by one; each is acknowledged if its slot is filled again, and the last one if it was
+// read where the root's next run in this frame would write.
+cwy_status take_pieces(const Run& run, SharedBroadcast* state, const uint8_t* scratch) {
+  const uint64_t count = piece_count(run);
+  for (; state->piece < count; ++state->piece, state->next = 0) {
+    if (state->next == 0) {
+      if (run.signal(kPiece + state->piece % 2) < state->piece / 2 + 1) return CWY_INPROGRESS;
+      take(run, state, scratch);
+      state->next = 1;
+    }
+    if (state->piece + 2 < count || (state->reads && state->piece + 1 == count)) {
+      const cwy_status status = run.s->put_signal(run.team, run.seq, run.args->root, nullptr, 0, 0,
+                                                  kTaken + run.info->rank);
+      if (status == CWY_RETRY) return CWY_INPROGRESS;
+      if (status != CWY_OK) return status;
+    }
+  }
+  return CWY_OK;
+}
+
 cwy_status as_member(const Run& run, SharedBroadcast* state) {
-  auto* dst = static_cast<uint8_t*>(run.args->dst);
   uint64_t room;
   uint8_t* const scratch = run.scratch(&room);
   if (state->phase == kBegin) {
@@ -144,65 +256,28 @@ cwy_status as_member(const Run& run, SharedBroadcast* state) {
     state->region = told->source;
     state->scratch = told->scratch;
     state->exposed = told->exposed != 0;
+    state->laid = told->laid;
     state->phase = kCopy;
   }
   if (state->phase == kCopy) {
-    // In turns, so that polls come in between.
-    constexpr uint64_t kAtOnce = 1 << 20;
-    const uint64_t left = run.bytes() - state->done;
-    uint64_t n = left < kAtOnce ? left : kAtOnce;
-    const void* from =
-        run.s->direct(run.team, run.seq, run.args->root, &state->region, state->done);
-    if (from != nullptr) {
-      run.s->copy(run.team, run.seq, dst + state->done, from, n);
+    if (state->laid != 0) {
+      copy_laid(run, state, scratch);
     } else {
-      const cwy_status status = fetch(run, state, dst, &n);
-      if (status == CWY_ERR_UNSUPPORTED && state->done == 0) {
-        state->staged = 1;
-      } else if (status != CWY_OK) {
-        return status;
-      }
-    }
-    if (!state->staged) {
-      state->done += n;
-      if (state->done < run.bytes()) return CWY_INPROGRESS;
+      const cwy_status status = copy_source(run, state);
+      if (status != CWY_OK) return status;
     }
     state->phase = kAnswer;
   }
   if (state->phase == kAnswer) {
-    const bool reads =
-        run.s->direct(run.team, run.seq, run.args->root, &state->scratch, 0) != nullptr;
-    state->needy = reads;
     const cwy_status status = answer(run, !state->staged ? kDone
-                                          : reads        ? kReadsScratch
+                                          : state->reads ? kReadsScratch
                                                          : kNeedsPieces);
     if (status == CWY_RETRY) return CWY_INPROGRESS;
     if (status != CWY_OK) return status;
     if (!state->staged) return CWY_OK;
     state->phase = kTake;
   }
-  const uint64_t count = piece_count(run);
-  while (state->piece < count) {
-    if (state->next == 0) {
-      const uint64_t at = piece_offset(run, state->piece);
-      if (run.signal(kPiece + state->piece % 2) < state->piece / 2 + 1) return CWY_INPROGRESS;
-      const void* from = state->needy
-                             ? run.s->direct(run.team, run.seq, run.args->root, &state->scratch, at)
-                             : scratch + at;
-      run.s->copy(run.team, run.seq, dst + state->piece * piece_bytes(run), from,
-                  length_of(run, state->piece));
-      state->next = 1;
-    }
-    if (state->piece + 2 < count) {  // the slot will be needed again
-      const cwy_status status = run.s->put_signal(run.team, run.seq, run.args->root, nullptr, 0, 0,
-                                                  kTaken + run.info->rank);
-      if (status == CWY_RETRY) return CWY_INPROGRESS;
-      if (status != CWY_OK) return status;
-    }
-    state->next = 0;
-    ++state->piece;
-  }
-  return CWY_OK;
+  return take_pieces(run, state, scratch);
 }
 
 }  // namespace

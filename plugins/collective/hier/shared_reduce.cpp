@@ -8,6 +8,14 @@
 // to pieces, and all members see both alike: an owner says that its buffers are no region, then
 // everything goes in pieces; or a member says in the end that it could not reach somebody's, then
 // its stretch does, which nobody has touched.
+//
+// Why buffers and frames may be used again when a run has ended: others read sources and write
+// results only before they say that they are done, which all await. Nobody reads another's scratch.
+// Pieces use its slots in two turns. A member puts operands of a piece only when it has the results
+// of the piece before from all, and a member gives these only when it has taken what it got two
+// pieces before; results follow operands that all have put. So no slot is filled while it is read,
+// and no signal of a piece can be taken for one two pieces earlier. Every signal is awaited: where
+// there are no posts, both words of all others; of each piece, operands and results of all.
 #include "hier.h"
 
 namespace hier {

@@ -23,8 +23,14 @@ namespace {
 enum Phase : uint32_t { kUp, kUpDomains, kAcross, kDownDomains, kDown, kEnd };
 
 // The run's signals: those of each phase are its own. Up and down of one stage share scratch: a
-// leader goes down only after all that went up has been taken. The stages have scratch of their
-// own: a domain's leader may be late where other leaders are not.
+// leader goes down only after all that went up has been taken (what a member passes on it has taken
+// out of its slots before, so when the leader has it all, they are free). The stages have scratch
+// of their own: a domain's leader may be late where other leaders are not.
+//
+// Each phase is a run of `base`'s schedules on a share of signals and scratch, which may be used
+// again when it has ended (schedule.h), or is made of posts, which lie on the board until their
+// readers have ended. A run ends after its last phase, and none of another member's can be under
+// way in this member's scratch then.
 constexpr uint32_t kLocalSignals = 32, kAcrossSignals = 32;
 static_assert(kLocalSignals + kAcrossSignals <= 64);
 // What posts are for: on the way up and on the way down, of each stage.

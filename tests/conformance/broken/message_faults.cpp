@@ -146,6 +146,17 @@ void read_only(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args 
   munmap(page, 4096);
 }
 
+// Payloads that begin where the arguments before them end.
+void behind_the_arguments(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args args,
+                          uint32_t n, void* payload, size_t length) {
+  if (kind != CWYC_AM_MEDIUM || length == 0)
+    return deliver_on(core_ep, from, word, kind, args, n, payload, length);
+  std::vector<uint64_t> frame(length / 8 + CWYC_AM_MAX_ARGS);
+  char* const place = reinterpret_cast<char*>(frame.data()) + n * sizeof *args;
+  std::memcpy(place, payload, length);
+  deliver_on(core_ep, from, word, kind, args, n, place, length);
+}
+
 // The second half of a message has not come yet when it is delivered.
 void half_a_message(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args args,
                     uint32_t n, void* payload, size_t length) {
@@ -175,6 +186,7 @@ const Faults faults{
     {"long_before_data", [] { use_later(), g_table.am_long = long_before_data; }},
     {"commit_reservation", [] { g_table.am_commit = commit_reservation; }},
     {"read_only_payload", [] { take_deliveries(read_only); }},
+    {"behind_the_arguments", [] { take_deliveries(behind_the_arguments); }},
     {"half_a_message", [] { take_deliveries(half_a_message); }},
     {"no_budget", [] { g_module.progress = no_budget; }},
 };

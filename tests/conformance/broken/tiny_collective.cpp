@@ -1,6 +1,6 @@
 // Three textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
 // CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score,
-// retry_is_error, late_signal.
+// retry_is_error, late_signal, early_root.
 #include <causeway/collective.h>
 
 #include <cstdlib>
@@ -26,6 +26,7 @@ struct State {
   uint32_t round;
   uint32_t sent;
   uint64_t offset;
+  uint32_t told;
 };
 
 bool retry(cwy_status& status) {
@@ -54,6 +55,26 @@ cwy_status barrier_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq s
   return CWY_OK;
 }
 
+// early_root: the root says where its source is too, and members copy from there what they reach,
+// but it does not hear of them before it ends. Where the region lies in the scratch, and its
+// signal.
+constexpr uint64_t kPlaceAt = 4096;
+constexpr uint32_t kPlace = 2;
+
+cwy_status tell_place(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
+                      const cwyl_args* a, State* st) {
+  const cwyl_team_info* info = s->info(team);
+  cwyl_region place{};
+  if (s->expose(team, seq, const_cast<void*>(a->src), a->count, &place) != CWY_OK) place = {};
+  for (; st->told < info->size; ++st->told) {
+    if (st->told == info->rank) continue;
+    const cwy_status status =
+        s->put_signal(team, seq, st->told, &place, sizeof place, kPlaceAt, kPlace);
+    if (status != CWY_OK) return status == CWY_RETRY ? CWY_INPROGRESS : status;
+  }
+  return CWY_OK;
+}
+
 // The root writes to every member in turn, in pieces of the scratch's size; credits come back on
 // signal 1.
 cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
@@ -65,7 +86,10 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
   if (room > info->put_max) room = info->put_max;
   const uint64_t bytes = a->element_bytes * a->count;
   const uint32_t root = g_fault == "root_zero" ? 0 : a->root;
+  const bool early = g_fault == "early_root" && bytes != 0;
   if (info->rank == root) {
+    const cwy_status told = early ? tell_place(team, s, seq, a, st) : CWY_OK;
+    if (told != CWY_OK) return told;
     for (; st->offset < bytes; st->offset += room, ++st->round) {
       if (st->round != 0 && s->signal(team, seq, 1) < uint64_t{st->round} * (info->size - 1)) {
         return CWY_INPROGRESS;
@@ -83,11 +107,19 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
     s->copy(team, seq, a->dst, a->src, bytes);
     return CWY_OK;
   }
+  const void* place = nullptr;
+  if (early) {
+    if (s->signal(team, seq, kPlace) == 0) return CWY_INPROGRESS;
+    cwyl_region region;
+    std::memcpy(&region, scratch + kPlaceAt, sizeof region);
+    place = s->direct(team, seq, root, &region, 0);
+  }
   while (st->offset < bytes) {
     if (st->sent == 0) {
       if (s->signal(team, seq, 0) <= st->round) return CWY_INPROGRESS;
       const uint64_t n = bytes - st->offset < room ? bytes - st->offset : room;
-      s->copy(team, seq, static_cast<char*>(a->dst) + st->offset, scratch, n);
+      const char* from = place != nullptr ? static_cast<const char*>(place) + st->offset : scratch;
+      s->copy(team, seq, static_cast<char*>(a->dst) + st->offset, from, n);
       st->sent = 1;
     }
     // No credit for the last piece: nobody would wait for it any more.

@@ -15,6 +15,7 @@ void load_kind(const Settings& settings, PluginKind kind);
 
 const std::vector<Case>& memkind_cases();
 const std::vector<Case>& collective_cases();
+void one_run_after_another();  // of the collective cases
 MemkindPlugin& memkind_plugin();
 CollectivePlugin& collective_plugin();
 const Settings& kind_settings();

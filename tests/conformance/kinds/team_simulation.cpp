@@ -4,113 +4,196 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
 namespace causeway::conformance {
+namespace {
+
+// The last word of a region's token, which names its run.
+uint64_t mark(cwyl_seq seq) {
+  return 0x7265'6769'0000'0000u ^ seq;
+}
+
+// Numbers `of` by their first appearance: indices by rank, how many there are, the largest group.
+template <class Key>
+std::vector<uint32_t> number(const std::vector<Key>& of, uint32_t* count, uint32_t* most) {
+  std::map<Key, uint32_t> found;
+  std::vector<uint32_t> index, sizes(of.size());
+  for (const Key& key : of) {
+    const auto next = static_cast<uint32_t>(found.size());
+    index.push_back(found.emplace(key, next).first->second);
+    *most = std::max(*most, ++sizes[index.back()]);
+  }
+  *count = static_cast<uint32_t>(found.size());
+  return index;
+}
+
+}  // namespace
 
 TeamSimulation& TeamSimulation::of(cwyl_team* team) {
   return *static_cast<TeamSimulation*>(team->simulation);
 }
 
-TeamSimulation::TeamSimulation(uint32_t size, Layout layout, bool domains, bool ordered,
-                               Random& random)
-    : members_(size), nbrhd_of_(size), random_(random), ordered_(ordered) {
-  for (uint32_t r = 0; r < size; ++r) {
-    nbrhd_of_[r] = layout == Layout::one ? 0 : layout == Layout::alternating ? r % 2 : r;
+TeamSimulation::TeamSimulation(const TeamSetup& setup, Random& random)
+    : members_(setup.size),
+      random_(random),
+      setup_(setup),
+      boards_(random.below(4) != 0) {  // now and then a neighborhood is too large for them
+  std::vector<uint32_t> nbrhds;
+  std::vector<std::pair<uint32_t, uint32_t>> domains;
+  for (uint32_t r = 0; r < setup.size; ++r) {
+    nbrhds.push_back(setup.layout == Layout::one ? 0 : setup.layout == Layout::alone ? r : r % 2);
+    domains.emplace_back(nbrhds.back(), setup.domains ? r / 2 % 2 : 0);
   }
-  const uint32_t count = *std::max_element(nbrhd_of_.begin(), nbrhd_of_.end()) + 1;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> found;
-  std::vector<uint32_t> sizes(size);
-  uint32_t largest = 0;
-  for (uint32_t r = 0; r < size; ++r) {
-    const auto next = static_cast<uint32_t>(found.size());
-    const std::pair domain{nbrhd_of_[r], domains ? r / 2 % 2 : 0};
-    domain_of_.push_back(found.emplace(domain, next).first->second);
-    largest = std::max(largest, ++sizes[domain_of_.back()]);
-  }
-  const bool boards = random.below(4) != 0;  // now and then a neighborhood is too large for them
-  for (uint32_t r = 0; r < size; ++r) {
-    Member& m = members_[r];
-    for (uint32_t other = 0; other < size; ++other) {
-      if (nbrhd_of_[other] == nbrhd_of_[r]) m.nbrhd_ranks.push_back(other);
-    }
-    m.team = {this, r};
-    m.info = {};
-    m.info.head = CWY_HEAD(cwyl_team_info);
-    m.info.size = size;
-    m.info.rank = r;
-    m.info.nbrhd_count = count;
-    m.info.nbrhd_index = nbrhd_of_[r];
-    m.info.nbrhd_of = nbrhd_of_.data();
-    m.info.nbrhd_size = static_cast<uint32_t>(m.nbrhd_ranks.size());
-    m.info.nbrhd_rank = static_cast<uint32_t>(
-        std::find(m.nbrhd_ranks.begin(), m.nbrhd_ranks.end(), r) - m.nbrhd_ranks.begin());
-    m.info.nbrhd_ranks = m.nbrhd_ranks.data();
-    m.info.host_count = count;
-    m.info.memkind_classes = 1u << CWY_MEM_HOST;
-    m.info.scratch_bytes = 4 * kScratch;
-    m.info.signals = 64;
-    m.info.put_max = kPutMax;
-    m.info.host_of = nbrhd_of_.data();
-    m.info.posts = boards ? kPosts : 0;
-    m.info.post_max = kPostMax;
-    m.info.domain_of = domain_of_.data();
-    m.info.domain_count = static_cast<uint32_t>(found.size());
-    m.info.domain_most = largest;
-    m.info.region_put_max = kRegionPutMax;
-  }
-  const uint64_t kind = random.below(4);
-  const auto possible = [&] { return kind < 2 || (kind == 2 && random.below(4) != 0); };
-  for (uint32_t r = 0; r < size; ++r) exposes_.push_back(possible());
-  for (uint32_t r = 0; r < size * size; ++r) reaches_.push_back(possible());
+  nbrhd_of_ = number(nbrhds, &nbrhds_, &nbrhd_most_);
+  domain_of_ = number(domains, &domains_, &domain_most_);
+  for (uint32_t r = 0; r < setup.size; ++r) describe(r);
+  decide_access();
   fill_services();
+  fill_transfers();
 }
 
-TeamSimulation::Run& TeamSimulation::run(uint32_t rank, cwyl_seq seq) {
-  Run& r = members_[rank].runs[seq];
-  if (r.scratch.empty()) {
-    r.scratch.assign(kScratch, 0xcc);
-    r.signals.assign(64, 0);
+void TeamSimulation::describe(uint32_t r) {
+  Member& m = members_[r];
+  for (uint32_t other = 0; other < setup_.size; ++other) {
+    if (are_neighbors(other, r)) m.nbrhd_ranks.push_back(other);
   }
-  return r;
+  for (auto& frame : m.frames) frame.assign(setup_.scratch, 0xcc);
+  m.team = {this, r};
+  m.info = {};
+  m.info.head = CWY_HEAD(cwyl_team_info);
+  m.info.size = setup_.size;
+  m.info.rank = r;
+  m.info.nbrhd_count = nbrhds_;
+  m.info.nbrhd_index = nbrhd_of_[r];
+  m.info.nbrhd_of = nbrhd_of_.data();
+  m.info.nbrhd_size = static_cast<uint32_t>(m.nbrhd_ranks.size());
+  m.info.nbrhd_rank = static_cast<uint32_t>(
+      std::find(m.nbrhd_ranks.begin(), m.nbrhd_ranks.end(), r) - m.nbrhd_ranks.begin());
+  m.info.nbrhd_ranks = m.nbrhd_ranks.data();
+  m.info.host_count = nbrhds_;
+  m.info.memkind_classes = 1u << CWY_MEM_HOST;
+  m.info.scratch_bytes = setup_.scratch;
+  m.info.signals = kSignals;
+  m.info.put_max = kPutMax;
+  m.info.host_of = nbrhd_of_.data();
+  m.info.posts = boards_ ? kPosts : 0;
+  m.info.post_max = kPostMax;
+  m.info.domain_of = domain_of_.data();
+  m.info.domain_count = domains_;
+  m.info.domain_most = domain_most_;
+  m.info.region_put_max = kRegionPutMax;
 }
 
-void TeamSimulation::land(const Flight& f) {
-  if (f.done != nullptr) {
-    if (f.length != 0) {
-      if (f.region_from != nullptr) {
-        std::memcpy(f.region_to, f.region_from, f.length);
-      } else {
-        std::memcpy(f.region_to, f.data.data(), f.length);
-      }
+cwyl_shape TeamSimulation::shape(uint32_t operation, uint64_t bytes, uint64_t element_bytes) const {
+  cwyl_shape s{};
+  s.head = CWY_HEAD(cwyl_shape);
+  s.operation = operation;
+  s.flags = setup_.ordered ? uint32_t{CWYL_NEED_ORDER} : 0;
+  s.team_size = setup_.size;
+  s.nbrhd_count = nbrhds_;
+  s.memkind_classes = 1u << CWY_MEM_HOST;
+  s.bytes = bytes;
+  s.scratch_bytes = setup_.scratch;
+  s.element_bytes = element_bytes;
+  s.host_count = nbrhds_;
+  s.nbrhd_most = nbrhd_most_;
+  s.domain_count = domains_;
+  s.domain_most = domain_most_;
+  return s;
+}
+
+void TeamSimulation::decide_access() {
+  const Access a = setup_.access;
+  const auto decide = [&](bool here) { return a == Access::mixed ? random_.below(4) != 0 : here; };
+  const bool buffers = a == Access::all || a == Access::transfers;
+  for (uint32_t r = 0; r < setup_.size; ++r) {
+    exposes_.push_back(decide(buffers));
+    exposes_scratch_.push_back(decide(a != Access::none));
+    for (uint32_t whose = 0; whose < setup_.size; ++whose) {
+      const bool near = are_neighbors(r, whose);
+      maps_.push_back(near && decide(a == Access::all));
+      maps_scratch_.push_back(near && decide(a != Access::none));
+      transfers_.push_back(decide(buffers));
     }
-    *f.done = 1;
-    if (!f.signals) return;
   }
-  Run& r = run(f.to, f.seq);
-  if (r.ended) {
+}
+
+bool TeamSimulation::may_begin(uint32_t rank, cwyl_seq seq) const {
+  return seq <= members_[rank].ended + kFrames;
+}
+
+bool TeamSimulation::is_own_scratch(uint32_t rank, const void* addr) const {
+  return std::any_of(std::begin(members_[rank].frames), std::end(members_[rank].frames),
+                     [&](const auto& frame) {
+                       const auto at = reinterpret_cast<uintptr_t>(addr);
+                       return at - reinterpret_cast<uintptr_t>(frame.data()) < frame.size();
+                     });
+}
+
+bool TeamSimulation::land(const Flight& f) {
+  const bool ended = f.seq <= members_[f.to].ended || run(f.to, f.seq).ended;
+  if (f.done != nullptr) {
+    if (ended) {
+      breach_ = fmt::format("{} bytes are moved to or from memory of rank {}, whose run has ended",
+                            f.length, f.to);
+      return true;
+    }
+    std::memcpy(f.region_to, f.region_from != nullptr ? f.region_from : f.data.data(), f.length);
+    *f.done = 1;
+    if (!f.signals) return true;
+  }
+  if (ended) {
     breach_ =
         fmt::format("signal {} was raised at rank {} after its run had ended", f.signal, f.to);
-    return;
+    return true;
   }
-  if (!f.data.empty() && !f.signals)
-    std::memcpy(r.scratch.data() + f.offset, f.data.data(), f.data.size());
-  ++r.signals[f.signal];
+  if (!may_begin(f.to, f.seq)) return false;
+  if (!f.data.empty() && !f.signals) {
+    std::memcpy(scratch(f.to, f.seq) + f.offset, f.data.data(), f.data.size());
+  }
+  ++run(f.to, f.seq).signals[f.signal];
+  return true;
 }
 
 void TeamSimulation::deliver(bool all) {
-  size_t n = all ? flights_.size() : random_.below(flights_.size() + 1);
+  // Those that find no frame stay: every one is tried often enough to have found it if it is there.
+  size_t n = all ? flights_.size() * 8 : random_.below(flights_.size() + 1);
   while (n-- != 0 && !flights_.empty()) {
     const size_t which = random_.below(flights_.size());  // no order is promised
-    const Flight flight = std::move(flights_[which]);
+    Flight flight = std::move(flights_[which]);
     flights_.erase(flights_.begin() + static_cast<ptrdiff_t>(which));
-    land(flight);
+    if (land(flight)) {
+      ++moves_;
+    } else {
+      flights_.push_back(std::move(flight));
+    }
   }
 }
 
 void TeamSimulation::ended(uint32_t rank, cwyl_seq seq) {
+  Member& m = members_[rank];
   run(rank, seq).ended = true;
+  ++moves_;
+  // Another run of this member's may write there from now on.
+  std::memset(scratch(rank, seq), static_cast<int>(0x40 + seq % 64), setup_.scratch);
+  for (auto next = m.runs.find(m.ended + 1); next != m.runs.end() && next->second.ended;
+       next = m.runs.find(m.ended + 1)) {
+    ++m.ended;
+  }
+}
+
+void TeamSimulation::combine_all(cwyl_seq seq, const void* left, const void* right, void* out,
+                                 uint64_t count) {
+  const auto width = widths_.find(seq);
+  if (width != widths_.end()) count *= width->second;
+  for (uint64_t at = 0; at < count * sizeof(Affine); at += sizeof(Affine)) {
+    Affine l, r;
+    std::memcpy(&l, static_cast<const uint8_t*>(left) + at, sizeof l);
+    std::memcpy(&r, static_cast<const uint8_t*>(right) + at, sizeof r);
+    const Affine result = combine(l, r);
+    std::memcpy(static_cast<uint8_t*>(out) + at, &result, sizeof result);
+  }
 }
 
 void TeamSimulation::fill_services() {
@@ -120,12 +203,15 @@ void TeamSimulation::fill_services() {
   s.put_signal = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const void* src, uint64_t length,
                     uint64_t offset, uint32_t signal) -> cwy_status {
     TeamSimulation& sim = of(t);
-    if (rank >= sim.members_.size() || signal >= 64 || offset > kScratch ||
-        length > kScratch - offset || length > kPutMax) {
+    const uint64_t room = sim.setup_.scratch;
+    if (rank >= sim.size() || signal >= kSignals || offset > room || length > room - offset ||
+        length > kPutMax) {
       sim.breach_ = fmt::format("put_signal to rank {}, {} bytes at {}, signal {}", rank, length,
                                 offset, signal);
       return CWY_ERR_INVALID;
     }
+    // To others it is a message, which waits at its receiver.
+    if (sim.are_neighbors(rank, t->rank) && !sim.may_begin(rank, seq)) return CWY_RETRY;
     if (sim.random_.below(4) == 0) return CWY_RETRY;
     const auto* bytes = static_cast<const uint8_t*>(src);
     Flight flight;
@@ -138,109 +224,20 @@ void TeamSimulation::fill_services() {
     return CWY_OK;
   };
   s.signal = [](cwyl_team* t, cwyl_seq seq, uint32_t signal) -> uint64_t {
-    return signal < 64 ? of(t).run(t->rank, seq).signals[signal] : 0;
+    return signal < kSignals ? of(t).run(t->rank, seq).signals[signal] : 0;
   };
   s.scratch = [](cwyl_team* t, cwyl_seq seq, uint64_t* length) -> void* {
-    *length = kScratch;
-    return of(t).run(t->rank, seq).scratch.data();
+    *length = of(t).setup_.scratch;
+    return of(t).scratch(t->rank, seq);
   };
-  s.expose = [](cwyl_team* t, cwyl_seq, void* addr, uint64_t length,
-                cwyl_region* out) -> cwy_status {
-    if (!of(t).exposes_[t->rank]) return CWY_ERR_UNSUPPORTED;
-    *out = {{reinterpret_cast<uint64_t>(addr), length, t->rank, 0x7265676eu}};
-    return CWY_OK;
-  };
-  s.direct = [](cwyl_team* t, cwyl_seq, uint32_t rank, const cwyl_region* region,
-                uint64_t offset) -> void* {
-    TeamSimulation& sim = of(t);
-    if (rank >= sim.nbrhd_of_.size() || sim.nbrhd_of_[rank] != sim.nbrhd_of_[t->rank]) {
-      return nullptr;
-    }
-    if (region->token[3] != 0x7265676eu) return nullptr;
-    if (rank != t->rank && !sim.reaches_[t->rank * sim.members_.size() + rank]) return nullptr;
-    return reinterpret_cast<uint8_t*>(region->token[0]) + offset;
-  };
-  static const auto checked = [](TeamSimulation& sim, uint32_t rank, const cwyl_region* r,
-                                 uint64_t offset, uint64_t length) {
-    const bool good = r->token[3] == 0x7265676eu && r->token[2] == rank && offset <= r->token[1] &&
-                      length <= r->token[1] - offset;
-    if (!good) sim.breach_ = fmt::format("region access to rank {} outside of it", rank);
-    return good;
-  };
-  s.put_region = [](cwyl_team* t, cwyl_seq, uint32_t rank, const cwyl_region* region,
-                    uint64_t offset, const void* src, uint64_t length,
-                    uint32_t* done) -> cwy_status {
-    TeamSimulation& sim = of(t);
-    if (!checked(sim, rank, region, offset, length)) return CWY_ERR_INVALID;
-    if (sim.random_.below(4) == 0) return CWY_RETRY;
-    const auto* bytes = static_cast<const uint8_t*>(src);
-    Flight flight{};
-    flight.data.assign(bytes, bytes + length);
-    flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
-    flight.length = length;
-    flight.done = done;
-    sim.flights_.push_back(std::move(flight));
-    return CWY_OK;
-  };
-  // The source is read when it lands: who changes it before it is free puts what it changed to.
-  s.put_region_signal = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
-                           uint64_t offset, const void* src, uint64_t length, uint32_t signal,
-                           uint32_t* done) -> cwy_status {
-    TeamSimulation& sim = of(t);
-    if (!checked(sim, rank, region, offset, length)) return CWY_ERR_INVALID;
-    if (signal >= 64 || length > kRegionPutMax) {
-      sim.breach_ =
-          fmt::format("put_region_signal to rank {}, {} bytes, signal {}", rank, length, signal);
-      return CWY_ERR_INVALID;
-    }
-    if (sim.random_.below(4) == 0) return CWY_RETRY;
-    Flight flight{};
-    flight.to = rank;
-    flight.seq = seq;
-    flight.signal = signal;
-    flight.signals = true;
-    flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
-    flight.region_from = static_cast<const uint8_t*>(src);
-    flight.length = length;
-    flight.done = done;
-    sim.flights_.push_back(std::move(flight));
-    return CWY_OK;
-  };
-  s.get_region = [](cwyl_team* t, cwyl_seq, uint32_t rank, const cwyl_region* region,
-                    uint64_t offset, void* dst, uint64_t length, uint32_t* done) -> cwy_status {
-    TeamSimulation& sim = of(t);
-    if (!checked(sim, rank, region, offset, length)) return CWY_ERR_INVALID;
-    if (sim.random_.below(4) == 0) return CWY_RETRY;
-    Flight flight{};
-    flight.region_to = static_cast<uint8_t*>(dst);
-    flight.region_from = reinterpret_cast<const uint8_t*>(region->token[0]) + offset;
-    flight.length = length;
-    flight.done = done;
-    sim.flights_.push_back(std::move(flight));
-    return CWY_OK;
-  };
-  s.reduce = [](cwyl_team* t, cwyl_seq, const void* left, void* inout, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-      Affine l, r;
-      std::memcpy(&l, static_cast<const uint8_t*>(left) + i * sizeof l, sizeof l);
-      std::memcpy(&r, static_cast<uint8_t*>(inout) + i * sizeof r, sizeof r);
-      const Affine result = of(t).combine(l, r);
-      std::memcpy(static_cast<uint8_t*>(inout) + i * sizeof r, &result, sizeof result);
-    }
+  s.reduce = [](cwyl_team* t, cwyl_seq seq, const void* left, void* inout, uint64_t count) {
+    of(t).combine_all(seq, left, inout, inout, count);
   };
   s.copy = [](cwyl_team*, cwyl_seq, void* dst, const void* src, uint64_t length) {
     if (length != 0) std::memmove(dst, src, length);
   };
-  s.reduce_into = [](cwyl_team* t, cwyl_seq, const void* left, const void* right, void* out,
-                     uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-      Affine l, r;
-      std::memcpy(&l, static_cast<const uint8_t*>(left) + i * sizeof l, sizeof l);
-      std::memcpy(&r, static_cast<const uint8_t*>(right) + i * sizeof r, sizeof r);
-      const Affine result = of(t).combine(l, r);
-      std::memcpy(static_cast<uint8_t*>(out) + i * sizeof r, &result, sizeof result);
-    }
-  };
+  s.reduce_into = [](cwyl_team* t, cwyl_seq seq, const void* left, const void* right, void* out,
+                     uint64_t count) { of(t).combine_all(seq, left, right, out, count); };
   s.post = [](cwyl_team* t, cwyl_seq seq, uint32_t which, const void* src,
               uint64_t length) -> cwy_status {
     TeamSimulation& sim = of(t);
@@ -255,12 +252,13 @@ void TeamSimulation::fill_services() {
     const auto* bytes = static_cast<const uint8_t*>(src);
     if (length != 0) r.posts[which].assign(bytes, bytes + length);
     r.posted[which] = true;
+    ++sim.moves_;
     return CWY_OK;
   };
   s.posted = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
                 uint64_t length) -> cwy_status {
     TeamSimulation& sim = of(t);
-    if (rank >= sim.members_.size() || sim.nbrhd_of_[rank] != sim.nbrhd_of_[t->rank] ||
+    if (rank >= sim.size() || !sim.are_neighbors(rank, t->rank) ||
         which >= sim.members_[t->rank].info.posts) {
       sim.breach_ = fmt::format("rank {} looks for post {} of rank {}, which is no neighbor's",
                                 t->rank, which, rank);
@@ -278,9 +276,113 @@ void TeamSimulation::fill_services() {
   };
   s.memory = [](cwyl_team* t, cwyl_seq seq, uint64_t length) -> void* {
     auto& memory = of(t).run(t->rank, seq).memory;
-    memory.push_back(std::make_unique<uint8_t[]>(length + 64));
+    memory.push_back(std::make_unique_for_overwrite<uint8_t[]>(length + 64));
     const auto at = reinterpret_cast<uintptr_t>(memory.back().get());
     return reinterpret_cast<void*>((at + 63) / 64 * 64);
+  };
+}
+
+cwy_status TeamSimulation::ask(uint32_t from, cwyl_seq seq, uint32_t rank,
+                               const cwyl_region& region, uint64_t offset, uint64_t length) {
+  const bool good = rank < size() && region.token[3] == mark(seq) && region.token[2] == rank &&
+                    offset <= region.token[1] && length <= region.token[1] - offset;
+  if (!good) {
+    breach_ = fmt::format("region access to rank {} outside of it", rank);
+    return CWY_ERR_INVALID;
+  }
+  if (run(rank, seq).ended) {
+    breach_ = fmt::format("rank {} asks for memory of rank {}, whose run has ended", from, rank);
+    return CWY_ERR_INVALID;
+  }
+  return transfers_[pair(from, rank)] ? CWY_OK : CWY_ERR_UNSUPPORTED;
+}
+
+void TeamSimulation::fill_transfers() {
+  cwyl_team_services& s = services_;
+  s.expose = [](cwyl_team* t, cwyl_seq seq, void* addr, uint64_t length,
+                cwyl_region* out) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    const bool own = sim.is_own_scratch(t->rank, addr);
+    if (!(own ? sim.exposes_scratch_ : sim.exposes_)[t->rank]) return CWY_ERR_UNSUPPORTED;
+    *out = {{reinterpret_cast<uint64_t>(addr), length, t->rank, mark(seq)}};
+    return CWY_OK;
+  };
+  s.direct = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                uint64_t offset) -> void* {
+    TeamSimulation& sim = of(t);
+    if (rank >= sim.size() || region->token[3] != mark(seq) || offset > region->token[1]) {
+      return nullptr;
+    }
+    auto* const at = reinterpret_cast<uint8_t*>(region->token[0]);
+    const auto& mapped = sim.is_own_scratch(rank, at) ? sim.maps_scratch_ : sim.maps_;
+    if (rank != t->rank && !mapped[sim.pair(t->rank, rank)]) return nullptr;
+    if (sim.run(rank, seq).ended) {
+      sim.breach_ =
+          fmt::format("rank {} asks for memory of rank {}, whose run has ended", t->rank, rank);
+    }
+    return at + offset;
+  };
+  // What of these has no bytes tells whether there could be some, and is complete at once.
+  s.put_region = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                    uint64_t offset, const void* src, uint64_t length,
+                    uint32_t* done) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    const cwy_status answer = sim.ask(t->rank, seq, rank, *region, offset, length);
+    if (answer != CWY_OK) return answer;
+    if (length == 0) return *done = 1, CWY_OK;
+    if (sim.random_.below(4) == 0) return CWY_RETRY;
+    const auto* bytes = static_cast<const uint8_t*>(src);
+    Flight flight{};
+    flight.to = rank;
+    flight.seq = seq;
+    flight.data.assign(bytes, bytes + length);
+    flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
+    flight.length = length;
+    flight.done = done;
+    sim.flights_.push_back(std::move(flight));
+    return CWY_OK;
+  };
+  // The source is read when it lands: who changes it before it is free puts what it changed to.
+  s.put_region_signal = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                           uint64_t offset, const void* src, uint64_t length, uint32_t signal,
+                           uint32_t* done) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    const cwy_status answer = sim.ask(t->rank, seq, rank, *region, offset, length);
+    if (answer != CWY_OK) return answer;
+    if (signal >= kSignals || length > kRegionPutMax) {
+      sim.breach_ =
+          fmt::format("put_region_signal to rank {}, {} bytes, signal {}", rank, length, signal);
+      return CWY_ERR_INVALID;
+    }
+    if (sim.random_.below(4) == 0) return CWY_RETRY;
+    Flight flight{};
+    flight.to = rank;
+    flight.seq = seq;
+    flight.signal = signal;
+    flight.signals = true;
+    flight.region_to = reinterpret_cast<uint8_t*>(region->token[0]) + offset;
+    flight.region_from = static_cast<const uint8_t*>(src);
+    flight.length = length;
+    flight.done = done;
+    sim.flights_.push_back(std::move(flight));
+    return CWY_OK;
+  };
+  s.get_region = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                    uint64_t offset, void* dst, uint64_t length, uint32_t* done) -> cwy_status {
+    TeamSimulation& sim = of(t);
+    const cwy_status answer = sim.ask(t->rank, seq, rank, *region, offset, length);
+    if (answer != CWY_OK) return answer;
+    if (length == 0) return *done = 1, CWY_OK;
+    if (sim.random_.below(4) == 0) return CWY_RETRY;
+    Flight flight{};
+    flight.to = rank;
+    flight.seq = seq;
+    flight.region_to = static_cast<uint8_t*>(dst);
+    flight.region_from = reinterpret_cast<const uint8_t*>(region->token[0]) + offset;
+    flight.length = length;
+    flight.done = done;
+    sim.flights_.push_back(std::move(flight));
+    return CWY_OK;
   };
 }
 

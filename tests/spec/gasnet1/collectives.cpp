@@ -1,8 +1,11 @@
 // The older collectives: every member gets what it is to get, whatever the sizes, flags and roots.
 #include <gasnet_coll.h>
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "gasnet1.h"
@@ -177,6 +180,153 @@ SPEC_CASE(collectives, all_sync, 2) {
     CHECK_EQ(got, 'b');
   }
   gasnet_barrier(1, 0);
+}
+
+// ---- what the flags promise ----
+
+namespace {
+
+// Buffers that every rank reaches: sources, then destinations, of blocks for all ranks.
+constexpr size_t kBlock = 600;
+constexpr size_t kPlaces = 16384;
+static_assert(kPlaces >= kBlock * 7);
+std::byte* sources(gex_Rank_t rank) {
+  return spec::segment_of(rank, spec::kScratchOffset);
+}
+std::byte* destinations(gex_Rank_t rank) {
+  return spec::segment_of(rank, spec::kScratchOffset + kPlaces);
+}
+
+// One operation with root 0, with the blocks of own_blocks() as sources.
+enum class What { broadcast, gather, gather_all, scatter, exchange };
+constexpr What kWhat[] = {What::broadcast, What::gather, What::gather_all, What::scatter,
+                          What::exchange};
+
+gasnet_coll_handle_t start_with(What what, int flags) {
+  std::byte *const dst = destinations(job().rank), *const src = sources(job().rank);
+  switch (what) {
+    case What::broadcast:
+      return gasnet_coll_broadcast_nb(GASNET_TEAM_ALL, dst, 0, src, kBlock, flags);
+    case What::gather:
+      return gasnet_coll_gather_nb(GASNET_TEAM_ALL, 0, dst, src, kBlock, flags);
+    case What::gather_all:
+      return gasnet_coll_gather_all_nb(GASNET_TEAM_ALL, dst, src, kBlock, flags);
+    case What::scatter:
+      return gasnet_coll_scatter_nb(GASNET_TEAM_ALL, dst, 0, src, kBlock, flags);
+    case What::exchange:
+      return gasnet_coll_exchange_nb(GASNET_TEAM_ALL, dst, src, kBlock, flags);
+  }
+  return GASNET_COLL_INVALID_HANDLE;
+}
+
+// What block `place` of that rank's destination holds in the end; 0: what it held before.
+uint64_t wanted(What what, gex_Rank_t rank, gex_Rank_t place) {
+  switch (what) {
+    case What::broadcast:
+      return place == 0 ? seed(0) : 0;
+    case What::gather:
+      return rank == 0 ? seed(place) : 0;
+    case What::gather_all:
+      return seed(place);
+    case What::scatter:
+      return place == 0 ? seed(0, rank) : 0;
+    case What::exchange:
+      return seed(place, rank);
+  }
+  return 0;
+}
+
+constexpr std::byte kUntouched{0x5A};
+
+Bytes destinations_of(gex_Rank_t rank) {
+  Bytes out(total(kBlock));
+  gex_RMA_GetBlocking(job().tm, out.data(), rank, destinations(rank), out.size(), 0);
+  return out;
+}
+bool is_untouched(gex_Rank_t rank) {
+  const Bytes found = destinations_of(rank);
+  return std::all_of(found.begin(), found.end(), [](char c) { return std::byte(c) == kUntouched; });
+}
+bool is_complete(What what, gex_Rank_t rank) {
+  const Bytes found = destinations_of(rank);
+  for (gex_Rank_t place = 0; place < job().size; ++place) {
+    const char* const at = &found[place * kBlock];
+    const uint64_t want = wanted(what, rank, place);
+    const bool good =
+        want != 0 ? spec::first_difference(at, kBlock, want) == kBlock
+                  : std::all_of(at, at + kBlock, [](char c) { return std::byte(c) == kUntouched; });
+    if (!good) return false;
+  }
+  return true;
+}
+
+// The source of that rank gets what it is to hold.
+void write_sources(gex_Rank_t rank) {
+  Bytes blocks(total(kBlock));
+  for (gex_Rank_t to = 0; to < job().size; ++to)
+    spec::fill(&blocks[to * kBlock], kBlock, seed(rank, to));
+  gex_RMA_PutBlocking(job().tm, rank, sources(rank), blocks.data(), blocks.size(), 0);
+}
+
+// The last rank comes when all others have been in the operation for a while; until the moment that
+// `in` names, sources hold what nobody may read.
+void late_rank(What what, int in, int out) {
+  GASNET_BLOCKUNTIL(entered.load(std::memory_order_acquire) == job().size - 1);
+  for (int i = 0; i < 20; ++i) gasnet_AMPoll();
+  // Not even a block that a rank keeps for itself.
+  for (gex_Rank_t r = 0; in == GASNET_COLL_IN_ALLSYNC && r + 1 < job().size; ++r) {
+    CHECK(is_untouched(r));
+    write_sources(r);
+  }
+  if (in != GASNET_COLL_IN_NOSYNC) {
+    CHECK(is_untouched(job().rank));
+    write_sources(job().rank);
+  }
+  const gasnet_coll_handle_t handle = start_with(what, in | out | GASNET_COLL_LOCAL);
+  // Others that do not wait for this rank's data have the time to say that they are through.
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  gasnet_coll_wait_sync(handle);
+}
+
+void other_rank(What what, int in, int out) {
+  if (in == GASNET_COLL_IN_MYSYNC) write_sources(job().rank);
+  const gasnet_coll_handle_t handle = start_with(what, in | out | GASNET_COLL_LOCAL);
+  gasnet_AMRequestShort0(job().size - 1, entered_handler);
+  gasnet_coll_wait_sync(handle);
+}
+
+void in_and_out(What what, int in, int out) {
+  entered.store(0);
+  std::fill_n(destinations(job().rank), total(kBlock), kUntouched);
+  std::fill_n(sources(job().rank), total(kBlock), std::byte{0xBD});
+  if (in == GASNET_COLL_IN_NOSYNC) write_sources(job().rank);
+  gasnet_barrier(1, 0);
+  if (job().rank + 1 == job().size) {
+    late_rank(what, in, out);
+  } else {
+    other_rank(what, in, out);
+  }
+  for (gex_Rank_t r = 0; out == GASNET_COLL_OUT_ALLSYNC && r < job().size; ++r)
+    CHECK(is_complete(what, r));
+  if (out == GASNET_COLL_OUT_MYSYNC) CHECK(is_complete(what, job().rank));
+  gasnet_barrier(1, 0);
+  CHECK(is_complete(what, job().rank));
+  gasnet_barrier(1, 0);
+}
+
+}  // namespace
+
+// Every pair of flags with every operation. IN_ALLSYNC: no rank's data, its own block included, is
+// read or written before all have entered; IN_MYSYNC: not before that rank has. OUT_ALLSYNC: who is
+// through finds everybody's data in place; OUT_MYSYNC: its own. Would catch data that moves too
+// early (a block that its owner copies at the call, a source that is sent at once) and calls that
+// end too early.
+SPEC_CASE(collectives, in_and_out, 2) {
+  for (const What what : kWhat)
+    for (const int in : {GASNET_COLL_IN_NOSYNC, GASNET_COLL_IN_MYSYNC, GASNET_COLL_IN_ALLSYNC})
+      for (const int out :
+           {GASNET_COLL_OUT_NOSYNC, GASNET_COLL_OUT_MYSYNC, GASNET_COLL_OUT_ALLSYNC})
+        in_and_out(what, in, out);
 }
 
 SPEC_CASE(collectives, barriers) {
