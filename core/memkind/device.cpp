@@ -14,6 +14,7 @@
 #include "event/op.h"
 #include "loader/signal_keeper.h"
 #include "memkind/bounce.h"
+#include "memkind/kind_options.h"
 #include "memkind/pins.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -53,18 +54,8 @@ MemkindPlugin& plugin_named(const std::string& name) {
 }
 
 std::shared_ptr<const Options> options_of(const MemkindPlugin& plugin) {
-  const std::string prefix = "memkinds." + plugin.manifest.name + ".options.";
-  const Config& config = runtime().config();
-  std::map<std::string, std::string> values;
-  std::map<std::string, Origin> origins;
-  for (auto at = config.values.lower_bound(prefix);
-       at != config.values.end() && at->first.compare(0, prefix.size(), prefix) == 0; ++at) {
-    const std::string key = at->first.substr(prefix.size());
-    values[key] = at->second;
-    const auto origin = config.origins.find(at->first);
-    if (origin != config.origins.end()) origins[key] = origin->second;
-  }
-  return make_options(plugin.manifest, values, origins);
+  const KindOptions written = kind_options(runtime().config(), plugin.manifest.name);
+  return make_options(plugin.manifest, written.values, written.origins);
 }
 
 std::shared_ptr<Device> opened_locked(const MemkindPlugin& plugin, int32_t ordinal,
@@ -146,14 +137,18 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, Ki
       attr_(attr),
       native_(std::move(native)),
       name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
-  for (auto& pool : bounces_) pool = std::make_unique<BouncePool>(*this, BouncePool::For::here);
-  for (auto& pool : berths_) pool = std::make_unique<BouncePool>(*this, BouncePool::For::peers);
+  for (auto& pool : bounces_) pool = std::make_shared<BouncePool>(*this, BouncePool::For::here);
+  for (auto& pool : berths_) pool = std::make_shared<BouncePool>(*this, BouncePool::For::peers);
 }
 
 Device::~Device() {
+  // Only copies for a peer that was lost can be left. Acquire: what they wrote is there.
+  while (pending.load(std::memory_order_acquire) != 0) {
+    if (progress() == 0) ::sched_yield();
+  }
   unpin_all(*this);
-  for (auto& pool : bounces_) pool.reset();
-  for (auto& pool : berths_) pool.reset();
+  for (auto& pool : bounces_) pool->retire();
+  for (auto& pool : berths_) pool->retire();
   module().destroy(kind_);
 }
 

@@ -1,5 +1,10 @@
 // Device: one device of a memory kind, opened for the process. Every gex_MK_t of the same device
 // and native handles shares one, and so does memory that other processes of the host export.
+//
+// Ownership: kinds and opened memory of other processes own the device, and nothing else keeps the
+// driver busy. A copy needs no share of it: both its sides belong to somebody who waits for it. A
+// transfer that may outlive the kind (memkind/bounce.h) owns the buffers that it has, and asks each
+// time whether the device is still there where it may come to copy late (memkind/landing.h).
 #pragma once
 
 #include <causeway/memkind.h>
@@ -47,10 +52,10 @@ class Device : public std::enable_shared_from_this<Device> {
   // "cuda:0"
   const std::string& name() const { return name_; }
   // Host buffers that copies go through: [0] to a peer, [1] from one.
-  BouncePool& bounces(bool get) { return *bounces_[get]; }
+  const std::shared_ptr<BouncePool>& bounces(bool get) const { return bounces_[get]; }
   // Host buffers that peers reach, when this process copies for them (memkind/landing.h): [0] of
   // their puts, [1] of their gets.
-  BouncePool& berths(bool get) { return *berths_[get]; }
+  const std::shared_ptr<BouncePool>& berths(bool get) const { return berths_[get]; }
   // Can one copy of this device's move bytes between its memory and that of `other`?
   bool copies_with(const Device& other) const {
     return &other == this || (other.plugin_ == plugin_ && (attr_.caps & CWYM_CAP_PEER_COPY) != 0);
@@ -77,7 +82,7 @@ class Device : public std::enable_shared_from_this<Device> {
   cwym_kind* kind_;
   cwym_attr attr_;
   std::string native_, name_;
-  std::unique_ptr<BouncePool> bounces_[2], berths_[2];
+  std::shared_ptr<BouncePool> bounces_[2], berths_[2];
 };
 
 // A pending copy that counts in Device::pending. `fn` as cwym_op's; runs inside progress of any

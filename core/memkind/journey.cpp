@@ -4,7 +4,9 @@
 
 #include <cstring>
 #include <deque>
+#include <map>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "memkind/bounce.h"
@@ -76,7 +78,7 @@ bool Journey::withdraw() {
     // Conduits have reported everything, so what is left goes over messages, whose answer may come
     // late or never: the buffer stays with it.
     if (lost_ && hop->wired && hop->bounced) {
-      pool_->replace();
+      pool_->replace(hop->memory);
       hop->bounced = false;
     }
   }
@@ -107,12 +109,15 @@ uint32_t Journey::news() {
 
 namespace {
 
-// Journeys with buffers, and those that wait for some, oldest first. Never held while a client's
-// operation is completed. Not destroyed at exit: journeys that wait for answers of lost peers may
-// be left, which know other objects.
+// Journeys with buffers, and those that wait for some, oldest first: a queue for each pool (that
+// is, device and direction) and peer, since none of these waits for another one. Empty queues go.
+// Never held while a client's operation is completed. Not destroyed at exit: journeys that wait for
+// answers of lost peers may be left, which know other objects.
+using Journeys = std::vector<std::unique_ptr<Journey>>;
+using Queue = std::deque<std::unique_ptr<Journey>>;
 std::mutex g_mutex;
-auto& g_active = *new std::vector<std::unique_ptr<Journey>>;
-auto& g_waiting = *new std::deque<std::unique_ptr<Journey>>;
+auto& g_active = *new Journeys;
+auto& g_waiting = *new std::map<std::pair<const BouncePool*, uint32_t>, Queue>;
 
 struct Report {
   cwyc_op* op;
@@ -137,23 +142,33 @@ bool step(Journey& j, std::vector<Report>& reports, uint32_t& moved) {
   return finished;
 }
 
-// Under g_mutex: one pass over everything.
-uint32_t pass(std::vector<Report>& reports) {
+// Those that have buffers now, or end, become active. Even a finished or broken one: the next pass
+// reports it.
+void admit(Queue& queue, uint32_t& moved) {
+  while (!queue.empty() && (queue.front()->broken() || queue.front()->advance(moved))) {
+    g_active.push_back(std::move(queue.front()));
+    queue.pop_front();
+    ++moved;
+  }
+}
+
+// Under g_mutex: one pass over everything. What has ended goes to `ended`, to be deleted without
+// the lock: it may be the last owner of host buffers, which conduits know.
+uint32_t pass(std::vector<Report>& reports, Journeys& ended) {
   uint32_t moved = push_landings();
   for (size_t i = 0; i < g_active.size();) {
     if (!step(*g_active[i], reports, moved)) {
       ++i;
       continue;
     }
-    g_active[i] = std::move(g_active.back());
+    ended.push_back(std::move(g_active[i]));
+    std::swap(g_active[i], g_active.back());
     g_active.pop_back();
     emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
   }
-  while (!g_waiting.empty() && (g_waiting.front()->broken() || g_waiting.front()->advance(moved))) {
-    // Even a finished or broken one: the next pass reports it.
-    g_active.push_back(std::move(g_waiting.front()));
-    g_waiting.pop_front();
-    ++moved;
+  for (auto at = g_waiting.begin(); at != g_waiting.end();) {
+    admit(at->second, moved);
+    at = at->second.empty() ? g_waiting.erase(at) : std::next(at);
   }
   return moved;
 }
@@ -167,10 +182,11 @@ void tell(const std::vector<Report>& reports) {
 cwy_status launch(std::unique_ptr<Journey> journey) {
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
   std::vector<Report> reports;
+  Journeys ended;
   {
     const std::lock_guard lock(g_mutex);
-    g_waiting.push_back(std::move(journey));
-    pass(reports);
+    g_waiting[{journey->pool(), journey->rank()}].push_back(std::move(journey));
+    pass(reports, ended);
   }
   tell(reports);
   return CWY_INPROGRESS;
@@ -179,10 +195,11 @@ cwy_status launch(std::unique_ptr<Journey> journey) {
 uint32_t push_journeys() {
   uint32_t events = 0;
   std::vector<Report> reports;
+  Journeys ended;
   {
     const std::unique_lock lock(g_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return 0;
-    events = pass(reports);
+    events = pass(reports, ended);
   }
   tell(reports);
   return events + static_cast<uint32_t>(reports.size());
@@ -201,7 +218,9 @@ void forget_journeys(uint32_t rank) {
     {
       const std::lock_guard lock(g_mutex);
       for (const auto& j : g_active) end(*j);
-      for (const auto& j : g_waiting) end(*j);
+      for (const auto& [which, queue] : g_waiting) {
+        for (const auto& j : queue) end(*j);
+      }
       copying |= copies_for(rank);
     }
     if (copying && progress_devices() == 0) ::sched_yield();

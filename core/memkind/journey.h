@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "memkind/device.h"
 #include "object/peer.h"
@@ -84,8 +85,8 @@ struct Hop {
 class Journey {
  public:
   // `pool`: whose buffers its pieces have, or NULL.
-  Journey(const Ends& ends, BouncePool* pool, cwyc_op* client)
-      : ends_(ends), pool_(pool), client_(client) {}
+  Journey(const Ends& ends, std::shared_ptr<BouncePool> pool, cwyc_op* client)
+      : ends_(ends), pool_(std::move(pool)), client_(client) {}
   virtual ~Journey() = default;
   Journey(const Journey&) = delete;
   Journey& operator=(const Journey&) = delete;
@@ -118,6 +119,7 @@ class Journey {
     return ends_.put && !told_local_ ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
   }
   uint32_t rank() const { return ends_.connection().peer->rank; }
+  const BouncePool* pool() const { return pool_.get(); }
 
  protected:
   // The pieces; NULL behind the last one.
@@ -129,7 +131,7 @@ class Journey {
   void count_read(Hop& hop);
 
   Ends ends_;
-  BouncePool* pool_;
+  const std::shared_ptr<BouncePool> pool_;  // outlives the local end (memkind/bounce.h)
   // By the thread that moves journeys, and by reports of hops.
   std::atomic<cwy_status> broken_{CWY_OK};
 
@@ -139,7 +141,8 @@ class Journey {
   bool told_local_ = false, lost_ = false;
 };
 
-// Hands a journey to the polls, behind those that wait for buffers. Returns CWY_INPROGRESS.
+// Hands a journey to the polls, behind those that wait for the same buffers on behalf of the same
+// peer. Returns CWY_INPROGRESS.
 cwy_status launch(std::unique_ptr<Journey> journey);
 // Moves every journey forward; from polls only.
 uint32_t push_journeys();

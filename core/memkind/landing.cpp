@@ -32,7 +32,9 @@ const char* call_name(bool put) {
 // still not all of a long transfer, so that others have their turn.
 constexpr uint64_t kStraight = 32 << 20;
 
-// What one peer asked for.
+// What one peer asked for. It outlives the client's segment and kind where the peer knows that all
+// has arrived and this side does not know that yet: nothing is left to copy then, and the berths
+// are in a pool that the visit owns a share of.
 //
 // Who may touch what: everything belongs to the thread that moves journeys, but for the `step` of a
 // berth: while it is `theirs` the handler of the peer's message advances it, and while a copy is
@@ -48,8 +50,9 @@ class Visit {
         raddr_(raddr),
         length_(length),
         known_arena_(known_arena),
-        device_(device),
+        device_(device.weak_from_this()),
         there_(there),
+        pool_(there == nullptr ? device.berths(!put) : nullptr),
         piece_(there != nullptr ? kStraight : std::min<uint64_t>(piece, device.policy().chunk)),
         berths_(device.policy().depth) {}
 
@@ -97,6 +100,7 @@ class Visit {
     get_taken
   };
   bool push(Berth& berth, uint32_t& moved);
+  std::shared_ptr<Device> device();
   bool take_buffer(Berth& berth);
   void give_buffer(const Berth& berth);
   bool copy(Berth& berth, Step copying, Step before);
@@ -111,8 +115,9 @@ class Visit {
   const uint32_t cookie_;
   const uint64_t raddr_, length_;
   const uint32_t known_arena_;
-  Device& device_;
+  const std::weak_ptr<Device> device_;
   char* const there_;
+  const std::shared_ptr<BouncePool> pool_;  // NULL: no berths
   const uint64_t piece_;
   uint64_t next_ = 0, done_ = 0;
   std::atomic<bool> peer_is_gone_{false};
@@ -120,10 +125,28 @@ class Visit {
   std::vector<Berth> berths_;
 };
 
+// To copy with. NULL: the segment was destroyed before the transfer was complete, which only the
+// loss of the peer excuses.
+std::shared_ptr<Device> Visit::device() {
+  std::shared_ptr<Device> alive = device_.lock();
+  if (alive != nullptr) return alive;
+  if (!runtime().survives_failures()) {
+    fatal(call_name(put_),
+          "rank {} uses [{:#x}, {:#x}), whose segment and memory kind were destroyed", peer_.rank,
+          raddr_, raddr_ + length_);
+  }
+  lose_peer();
+  return nullptr;
+}
+
 bool Visit::take_buffer(Berth& berth) {
   if (next_ == length_) return false;
-  if (there_ != nullptr && next_ == 0) pin_for_copy(device_, there_, length_);
-  berth.buffer = there_ != nullptr ? there_ + next_ : device_.berths(!put_).take();
+  if (there_ != nullptr && next_ == 0) {
+    const std::shared_ptr<Device> alive = device();
+    if (alive == nullptr) return false;
+    pin_for_copy(*alive, there_, length_);
+  }
+  berth.buffer = there_ != nullptr ? there_ + next_ : pool_->take(peer_.rank);
   if (berth.buffer == nullptr) return false;
   berth.at = next_;
   berth.bytes = std::min(piece_, length_ - next_);
@@ -134,33 +157,35 @@ bool Visit::take_buffer(Berth& berth) {
 }
 
 void Visit::give_buffer(const Berth& berth) {
-  if (there_ == nullptr) device_.berths(!put_).give(berth.buffer);
+  if (there_ == nullptr) pool_->give(berth.buffer);
 }
 
 bool Visit::copy(Berth& berth, Step copying, Step before) {
+  const std::shared_ptr<Device> alive = device();
+  if (alive == nullptr) return false;
   auto* const place = reinterpret_cast<char*>(raddr_ + berth.at);
   berth.step.store(copying, std::memory_order_relaxed);
   const cwy_status status =
-      berth.move(&device_, put_ ? place : berth.buffer, put_ ? berth.buffer : place);
+      berth.move(alive.get(), put_ ? place : berth.buffer, put_ ? berth.buffer : place);
   if (status != CWY_RETRY) return status == CWY_OK;
   berth.step.store(before, std::memory_order_relaxed);
   return false;
 }
 
 bool Visit::grant(const Berth& berth) {
-  const BouncePool& pool = device_.berths(!put_);
+  const BouncePool::Arena arena = pool_->arena(berth.buffer);
   const auto addr = reinterpret_cast<uint64_t>(berth.buffer);
   const int32_t args[] = {static_cast<int32_t>(StageWord::grant),
                           static_cast<int32_t>(cookie_),
                           static_cast<int32_t>(number),
                           static_cast<int32_t>(&berth - berths_.data()),
-                          static_cast<int32_t>(pool.number()),
+                          static_cast<int32_t>(arena.number),
                           low_half(addr),
                           high_half(addr),
                           low_half(berth.at),
                           high_half(berth.at),
                           static_cast<int32_t>(berth.bytes)};
-  return send(args, 10, known_arena_ == pool.number() ? std::string() : pool.memory().pack());
+  return send(args, 10, known_arena_ == arena.number ? std::string() : arena.memory->pack());
 }
 
 bool Visit::landed(const Berth& berth) {
@@ -239,14 +264,15 @@ void Visit::advance(uint32_t& moved) {
 }
 
 // What handlers note for polls, and what they look up. Never held while something is sent.
+// Not destroyed at exit: what is left knows other objects.
 std::mutex g_mutex;
-std::vector<std::unique_ptr<Visit>> g_asked;
+auto& g_asked = *new std::vector<std::unique_ptr<Visit>>;
 std::map<uint32_t, Visit*> g_visits;
 std::map<uint32_t, LandingClient*> g_clients;
 uint32_t g_numbers = 0;
 
 // Of the thread that moves journeys.
-std::vector<std::unique_ptr<Visit>> g_served;
+auto& g_served = *new std::vector<std::unique_ptr<Visit>>;
 
 // A visit that its owner is to end. Under g_mutex.
 struct Refusal {
@@ -257,7 +283,7 @@ struct Refusal {
 std::vector<Refusal> g_refusals;
 
 void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
-  if (nargs != 11) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
+  if (nargs != 13) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
   const bool put = args[1] != 0;
   const uint64_t raddr = join_halves(args[3], args[4]);
   const uint64_t length = join_halves(args[5], args[6]);
@@ -267,13 +293,13 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
     fatal(call_name(put), "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's",
           from.rank, raddr, raddr + length);
   }
-  const uint64_t laddr = join_halves(args[9], args[10]);
-  const bool straight = laddr != 0 && runtime().direct_allowed() &&
+  const uint64_t laddr = join_halves(args[9], args[10]), segment = join_halves(args[11], args[12]);
+  const bool straight = segment != 0 && runtime().direct_allowed() &&
                         device->policy().staging != KindPolicy::Staging::always;
-  auto visit =
-      std::make_unique<Visit>(from, put, static_cast<uint32_t>(args[2]), raddr, length,
-                              static_cast<uint32_t>(args[7]), static_cast<uint32_t>(args[8]),
-                              *device, straight ? mapped_here(from.rank, laddr, length) : nullptr);
+  auto visit = std::make_unique<Visit>(
+      from, put, static_cast<uint32_t>(args[2]), raddr, length, static_cast<uint32_t>(args[7]),
+      static_cast<uint32_t>(args[8]), *device,
+      straight ? mapped_here(from.rank, segment, laddr, length) : nullptr);
   const std::lock_guard lock(g_mutex);
   visit->number = ++g_numbers;
   g_visits[visit->number] = visit.get();

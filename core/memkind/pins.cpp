@@ -19,7 +19,8 @@ constexpr size_t kLeast = 64 << 10;
 struct Pin {
   Device* device;
   uint64_t base, size;
-  bool held;  // false: it was refused, and is not tried again
+  bool held;     // false: it was refused, and is not tried again
+  bool counted;  // among the bytes that the configuration allows
 };
 std::mutex g_mutex;
 // Not destroyed at exit: devices may go later.
@@ -54,8 +55,24 @@ bool is_known(const Device& device, uint64_t base, uint64_t size) {
 
 uint64_t held_by(const Device& device) {
   uint64_t bytes = 0;
-  for (const Pin& pin : g_pins) bytes += pin.device == &device && pin.held ? pin.size : 0;
+  for (const Pin& pin : g_pins)
+    bytes += pin.device == &device && pin.held && pin.counted ? pin.size : 0;
   return bytes;
+}
+
+// Under g_mutex.
+bool try_pin(Device& device, uint64_t base, uint64_t size) {
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const bool pinned =
+      device.module().pin_host(device.kind(), reinterpret_cast<void*>(base), size, &err) == CWY_OK;
+  log_debug("{}: {} bytes at {:#x} are {}page-locked{}", device.name(), size, base,
+            pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", err.text));
+  return pinned;
+}
+
+void note(const Pin& pin) {
+  g_pins.push_back(pin);
+  g_count.store(g_pins.size(), std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -71,17 +88,20 @@ void pin_for_copy(Device& device, const void* host, size_t length) {
   const uint64_t held = held_by(device);
   bool pinned = false;
   if (size <= most && held <= most - size) {
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    pinned = device.module().pin_host(device.kind(), reinterpret_cast<void*>(base), size, &err) ==
-             CWY_OK;
-    log_debug("{}: the segment of {} bytes at {:#x} is {}page-locked{}", device.name(), size, base,
-              pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", err.text));
+    pinned = try_pin(device, base, size);
   } else {
     log_info("{}: copies of the segment of {} bytes at {:#x} are slower: memkinds.{}.pin allows {}",
              device.name(), size, base, device.plugin_name(), most);
   }
-  g_pins.push_back({&device, base, size, pinned});
-  g_count.store(g_pins.size(), std::memory_order_relaxed);
+  note({&device, base, size, pinned, true});
+}
+
+void pin_buffers(Device& device, const void* memory, size_t size) {
+  const auto base = reinterpret_cast<uint64_t>(memory);
+  const std::lock_guard lock(g_mutex);
+  if (!is_known(device, base, size)) {
+    note({&device, base, size, try_pin(device, base, size), false});
+  }
 }
 
 void unpin_range(uint64_t base, uint64_t size) {

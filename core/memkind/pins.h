@@ -15,6 +15,9 @@ class Device;
 // what cannot be page-locked are slower, and right. Any thread, any context.
 void pin_for_copy(Device& device, const void* host, size_t length);
 
+// The same of buffers of the library's, mapped here, which take nothing of those bytes. Any thread.
+void pin_buffers(Device& device, const void* memory, size_t size);
+
 // The memory goes: before it is unmapped. Cheap in a process that pins nothing.
 void unpin_range(uint64_t base, uint64_t size);
 // The device goes.

@@ -11,7 +11,7 @@ namespace causeway {
 // Chunks of a transfer go through a buffer each: out of their source, then into their destination,
 // several at once, so that both hops of a transfer overlap.
 Pipeline::Pipeline(const Ends& ends, Device& device, cwyc_op* op)
-    : Journey(ends, &device.bounces(!ends.put), op),
+    : Journey(ends, device.bounces(!ends.put), op),
       chunk_(std::min<uint64_t>(device.policy().chunk, ends.connection().cep->attr.rma_max)),
       parts_(device.policy().depth) {}
 
@@ -40,7 +40,7 @@ cwy_status Pipeline::hop(Hop& part, bool is_first) {
 bool Pipeline::take_buffer(Hop& part) {
   if (part.memory != nullptr) return true;
   if (next_ == ends_.length) return false;
-  part.memory = pool_->take();
+  part.memory = pool_->take(rank());
   if (part.memory == nullptr) return false;
   part.bounced = true;
   part.at = next_;

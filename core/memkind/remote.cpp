@@ -7,6 +7,7 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "memkind/device.h"
+#include "memkind/pins.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
 #include "object/runtime.h"
@@ -122,25 +123,15 @@ FarArena::FarArena(uint32_t number, const std::string& packed, const Peer& peer)
 }
 
 FarArena::~FarArena() {
-  for (const Pin& pin : pins_) {
-    if (pin.held) pin.device->module().unpin_host(pin.device->kind(), here(known_->facts.base));
-  }
-  known_->close();
+  known_->close();  // page locks go with the mapping
 }
 
 char* FarArena::here(uint64_t addr) const {
   return known_->direct ? reinterpret_cast<char*>(addr) + known_->delta : nullptr;
 }
 
-void FarArena::pin(Device& device) {
-  for (const Pin& pin : pins_) {
-    if (pin.device.get() == &device) return;
-  }
-  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  // Copies of memory that is not page-locked are slower, and right.
-  const cwy_status status =
-      device.module().pin_host(device.kind(), here(known_->facts.base), known_->facts.size, &err);
-  pins_.push_back({device.shared_from_this(), status == CWY_OK});
+void FarArena::pin(Device& device) const {
+  pin_buffers(device, here(known_->facts.base), known_->facts.size);
 }
 
 cwyc_rkey* FarArena::right(const Connection& c) {

@@ -41,8 +41,8 @@ class FarArena {
   uint32_t number() const { return number_; }
   // Where the owner's address is mapped here, or NULL.
   char* here(uint64_t addr) const;
-  // Page-locks what is mapped here for copies of the device, once.
-  void pin(Device& device);
+  // Page-locks what is mapped here for copies of the device.
+  void pin(Device& device) const;
   // The right of connections in the conduit of `c`; NULL where it has none.
   cwyc_rkey* right(const Connection& c);
 
@@ -50,11 +50,6 @@ class FarArena {
   const uint32_t number_;
   const uint32_t rank_;
   std::unique_ptr<Publication> known_;
-  struct Pin {
-    std::shared_ptr<Device> device;
-    bool held;
-  };
-  std::vector<Pin> pins_;
 };
 
 class RemoteDevice {
@@ -72,7 +67,8 @@ class RemoteDevice {
   // when there is no such way. `*delta` is what to add to the owner's addresses.
   Device* mapped(intptr_t* delta);
   // The owner's buffers for puts or gets: what is known of them (0: nothing), and the arena with
-  // that number, which `packed` describes unless it is known.
+  // that number, which `packed` describes unless it is known. An owner grants from several, by the
+  // buffers that it made one after the other.
   uint32_t known_arena(bool put) const;
   FarArena& arena(bool put, uint32_t number, const std::string& packed, const Peer& peer);
   // Why mapped() answers NULL; for the error that says that staging is forbidden.
@@ -91,7 +87,7 @@ class RemoteDevice {
   std::shared_ptr<Device> device_;
   cwym_import* import_ = nullptr;
   void* address_ = nullptr;
-  // In order; only the last of each is granted from. Kept, for transfers may be in them.
+  // In order. Kept, for transfers may be in them.
   std::vector<std::unique_ptr<FarArena>> arenas_[2];
 };
 

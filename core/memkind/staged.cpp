@@ -24,7 +24,7 @@ constexpr uint32_t kHostParts = 8;
 }  // namespace
 
 StagedTransfer::StagedTransfer(const Ends& ends, cwyc_op* op)
-    : Journey(ends, ends.local_device != nullptr ? &ends.local_device->bounces(!ends.put) : nullptr,
+    : Journey(ends, ends.local_device != nullptr ? ends.local_device->bounces(!ends.put) : nullptr,
               op),
       number_(enter_landings(*this)),
       parts_(ends.local_device != nullptr ? ends.local_device->policy().depth : kHostParts) {
@@ -60,8 +60,9 @@ bool StagedTransfer::ask() {
   if (ends_.local_device != nullptr) {
     piece = std::min<uint64_t>(piece, ends_.local_device->policy().chunk);
   }
-  const auto laddr =
-      ends_.local_device == nullptr ? reinterpret_cast<uint64_t>(ends_.local) : uint64_t{0};
+  const auto laddr = reinterpret_cast<uint64_t>(ends_.local);
+  uint64_t base = 0, size = 0, segment = 0;  // its number (RemoteSegment); 0: for nobody to map
+  if (ends_.local_device == nullptr) find_segment(laddr, ends_.length, &base, &size, &segment);
   const int32_t args[] = {static_cast<int32_t>(StageWord::ask),
                           ends_.put ? 1 : 0,
                           static_cast<int32_t>(number_),
@@ -72,29 +73,31 @@ bool StagedTransfer::ask() {
                           static_cast<int32_t>(piece),
                           static_cast<int32_t>(ends_.remote->known_arena(ends_.put)),
                           low_half(laddr),
-                          high_half(laddr)};
-  asked_ = try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 11, nullptr, 0,
+                          high_half(laddr),
+                          low_half(segment),
+                          high_half(segment)};
+  asked_ = try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 13, nullptr, 0,
                              false) == CWY_OK;
   return asked_;
 }
 
-// False when that process is no more, whose memory cannot be opened.
-bool StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
+// NULL when that process is no more, whose memory cannot be opened.
+FarArena* StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
+  if (arena_ != nullptr && arena_->number() == grant.arena) return arena_;
   try {
     FarArena& arena = ends_.remote->arena(ends_.put, grant.arena, grant.packed, peer);
     if (arena.here(grant.addr) == nullptr) arena.right(ends_.connection());
-    arena_ = &arena;
-    return true;
+    return arena_ = &arena;
   } catch (const Error& e) {
     if (!runtime().survives_failures()) {
       if (e.status() != CWY_ERR_PEER_FAILED) or_fatal("staged transfer", [&e] { throw e; });
       // The next polls find out how it went, and this transfer waits until then.
       runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), e.text());
-      return false;
+      return nullptr;
     }
     log_warn("staged transfer: {}", e.text());
     broken_.store(e.status(), std::memory_order_release);
-    return false;
+    return nullptr;
   }
 }
 
@@ -105,13 +108,14 @@ bool StagedTransfer::take(Part& part) {
   if (granted_.empty()) return false;
   Grant& grant = granted_.front();
   Peer& peer = *ends_.connection().peer;
-  if (arena_ == nullptr && !open_arena(grant, peer)) return false;
-  part.memory = arena_->here(grant.addr);
+  part.arena = open_arena(grant, peer);
+  if (part.arena == nullptr) return false;
+  part.memory = part.arena->here(grant.addr);
   part.mapped = part.memory != nullptr;
   part.bounced = false;
-  if (part.mapped && ends_.local_device != nullptr) arena_->pin(*ends_.local_device);
+  if (part.mapped && ends_.local_device != nullptr) part.arena->pin(*ends_.local_device);
   if (!part.mapped && ends_.local_device != nullptr) {
-    part.memory = pool_->take();
+    part.memory = pool_->take(rank());
     if (part.memory == nullptr) return false;
     part.bounced = true;
   }
@@ -128,7 +132,7 @@ cwy_status StagedTransfer::wire(Part& part) {
   const Connection& c = ends_.connection();
   cwyc_mem* const lmem = part.bounced ? pool_->registration(part.memory, c.cep->conduit)
                                       : local_registration(ends_.conn, part.memory, part.bytes);
-  cwyc_rkey* const right = arena_->right(c);
+  cwyc_rkey* const right = part.arena->right(c);
   const uint64_t berth = part.grant.addr;
   const bool reached = right != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
   return part.send(ends_.put, broken_, [&](cwyc_op* op) {

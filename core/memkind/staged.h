@@ -38,10 +38,11 @@ class StagedTransfer final : public Journey, public LandingClient {
   // so is the client's memory when it is the host's.
   struct Part : Hop {
     Grant grant;
-    bool mapped = false;  // `memory` is the berth
+    FarArena* arena = nullptr;  // which the berth is in
+    bool mapped = false;        // `memory` is the berth
   };
   bool ask();
-  bool open_arena(const Grant& grant, const Peer& peer);
+  FarArena* open_arena(const Grant& grant, const Peer& peer);
   bool take(Part& part);
   bool copies(const Part& part) const { return part.mapped || ends_.local_device != nullptr; }
   bool hop(Part& part, bool is_first);
@@ -55,7 +56,7 @@ class StagedTransfer final : public Journey, public LandingClient {
   std::deque<Grant> granted_;
   uint32_t visit_ = 0;  // the owner's number of it; 0: nothing was granted yet
   std::atomic<uint64_t> landed_{0};
-  FarArena* arena_ = nullptr;
+  FarArena* arena_ = nullptr;  // of the last grant
   uint64_t given_back_ = 0;
   std::vector<Part> parts_;
 };

@@ -138,10 +138,12 @@ ENTRY cuMemFree_v2(CUdeviceptr pointer) {
 }
 ENTRY cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
   standin::Block block;
-  if (!standin::find(pointer, &block)) return 1;
+  const bool of_device = standin::find(pointer, &block);
+  // Page-locked host memory is known too, ordinary memory is not.
+  if (!of_device && !standin::find_pinned(pointer, &block.base, &block.length)) return 1;
   switch (attribute) {
     case 2:
-      *static_cast<unsigned*>(data) = 2;  // device memory
+      *static_cast<unsigned*>(data) = of_device ? 2 : 1;
       return 0;
     case 9:
       *static_cast<int*>(data) = block.device;
@@ -157,10 +159,9 @@ ENTRY cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
   }
 }
 ENTRY cuPointerSetAttribute(const void* data, int attribute, CUdeviceptr pointer) {
-  standin::Block block;
   if (current_device() < 0) return 201;
-  const bool known = attribute == 6 && standin::find(pointer, &block);  // synchronous copies
-  return known && *static_cast<const unsigned*>(data) == 1 ? 0 : 1;
+  if (attribute != 6 || *static_cast<const unsigned*>(data) != 1) return 1;  // SYNC_MEMOPS
+  return standin::make_synchronous(pointer) ? 0 : 1;
 }
 ENTRY cuStreamCreate(void** stream, unsigned) {
   if (current_device() < 0) return 201;
@@ -180,17 +181,19 @@ ENTRY cuStreamSynchronize(void* stream) {
 ENTRY cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, void* stream) {
   if (current_device() < 0) return 201;
   return code(standin::copy(static_cast<standin::Queue*>(stream), reinterpret_cast<void*>(dst),
-                            reinterpret_cast<const void*>(src), bytes));
+                            reinterpret_cast<const void*>(src), bytes, Ranges::keep_all));
 }
 // In the default queue. Within the device the host is not waited for ("API synchronization
-// behavior"): who needs the bytes waits for the queue.
+// behavior"), but for memory with SYNC_MEMOPS: who needs the bytes waits for the queue.
 ENTRY cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
   if (current_device() < 0) return 201;
   const Outcome o = standin::copy(default_queue(), reinterpret_cast<void*>(dst),
-                                  reinterpret_cast<const void*>(src), bytes);
-  standin::Block block;
-  const bool within = standin::find(dst, &block) && standin::find(src, &block);
-  if (o == Outcome::ok && !within) standin::drain(default_queue());
+                                  reinterpret_cast<const void*>(src), bytes, Ranges::keep_all);
+  standin::Block to, from;
+  const bool within = standin::find(dst, &to) && standin::find(src, &from);
+  if (o == Outcome::ok && (!within || to.synchronous || from.synchronous)) {
+    standin::drain(default_queue());
+  }
   return code(o);
 }
 ENTRY cuEventCreate(void** event, unsigned) {
@@ -212,7 +215,7 @@ ENTRY cuEventQuery(void* event) {
 }
 ENTRY cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
   return code(standin::export_handle(reinterpret_cast<void*>(pointer),
-                                     reinterpret_cast<standin::Handle*>(handle), false));
+                                     reinterpret_cast<standin::Handle*>(handle), Finds::driver));
 }
 ENTRY cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned flags) {
   if (current_device() < 0) return 201;
@@ -220,7 +223,7 @@ ENTRY cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigne
   standin::Handle h;
   std::memcpy(&h, &handle, sizeof h);
   void* out = nullptr;
-  const Outcome o = standin::import_handle(h, &out, false);
+  const Outcome o = standin::import_handle(h, &out, Finds::driver);
   if (o == Outcome::ok) *pointer = reinterpret_cast<CUdeviceptr>(out);
   return code(o);
 }
@@ -241,7 +244,7 @@ ENTRY cuMemGetHandleForAddressRange(void* handle, CUdeviceptr pointer, size_t by
   if (type != 1 || pointer % 4096 != 0 || bytes % 4096 != 0) return 1;
   uint64_t offset = 0;
   return code(standin::export_descriptor(reinterpret_cast<void*>(pointer),
-                                         static_cast<int*>(handle), &offset));
+                                         static_cast<int*>(handle), &offset, Descriptor::callers));
 }
 ENTRY cuFlushGPUDirectRDMAWrites(int, int) {
   return current_device() < 0 ? 201 : 0;

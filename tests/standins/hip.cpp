@@ -14,6 +14,12 @@ struct hipIpcMemHandle_t {
 };
 
 thread_local int t_device = 0;
+// The answer of the thread's last call that did not succeed.
+thread_local int t_error = 0;
+int noted(int answer) {
+  if (answer != 0) t_error = answer;
+  return answer;
+}
 
 int version() {
   return standin::setting("VERSION", 50221151);
@@ -35,25 +41,25 @@ ENTRY hipRuntimeGetVersion(int* out) {
   return 0;
 }
 ENTRY hipGetDeviceCount(int* count) {
-  if (standin::fails("init")) return 100;
+  if (standin::fails("init")) return noted(100);
   standin::start();
   const Outcome o = standin::usable();
-  if (o != Outcome::ok) return code(o);
+  if (o != Outcome::ok) return noted(code(o));
   *count = standin::device_count();
-  return *count == 0 ? 100 : 0;
+  return noted(*count == 0 ? 100 : 0);
 }
 ENTRY hipDeviceGetName(char* name, int length, int device) {
-  if (!valid(device)) return 101;
+  if (!valid(device)) return noted(101);
   std::snprintf(name, static_cast<size_t>(length), "Simulated HIP device %d", device);
   return 0;
 }
 ENTRY hipDeviceTotalMem(size_t* bytes, int device) {
-  if (!valid(device)) return 101;
+  if (!valid(device)) return noted(101);
   *bytes = standin::memory_bytes();
   return 0;
 }
 ENTRY hipDeviceGetPCIBusId(char* text, int length, int device) {
-  if (!valid(device)) return 101;
+  if (!valid(device)) return noted(101);
   std::snprintf(text, static_cast<size_t>(length), "0000:%02x:00.0", 0x80 + device);
   return 0;
 }
@@ -62,27 +68,28 @@ ENTRY hipGetDevice(int* device) {
   return 0;
 }
 ENTRY hipSetDevice(int device) {
-  if (!valid(device)) return 101;
+  if (!valid(device)) return noted(101);
   t_device = device;
   return 0;
 }
 ENTRY hipMalloc(void** pointer, size_t bytes) {
-  return code(standin::allocate(t_device, bytes, pointer));
+  return noted(code(standin::allocate(t_device, bytes, pointer)));
 }
 ENTRY hipFree(void* pointer) {
-  return pointer == nullptr ? 0 : code(standin::release(pointer));
+  return pointer == nullptr ? 0 : noted(code(standin::release(pointer)));
 }
 ENTRY hipMemcpyAsync(void* dst, const void* src, size_t bytes, int kind, void* stream) {
-  if (kind != 4) return 1;
-  return code(standin::copy(static_cast<standin::Queue*>(stream), dst, src, bytes));
+  if (kind != 4) return noted(1);
+  return noted(code(
+      standin::copy(static_cast<standin::Queue*>(stream), dst, src, bytes, Ranges::keep_begun)));
 }
 ENTRY hipMemcpy(void* dst, const void* src, size_t bytes, int kind) {
-  if (kind != 4) return 1;
-  return code(standin::copy_now(dst, src, bytes));
+  if (kind != 4) return noted(1);
+  return noted(code(standin::copy_now(dst, src, bytes, Ranges::keep_begun)));
 }
 ENTRY hipPointerGetAttribute(void* data, int attribute, void* pointer) {
   standin::Block block;
-  if (!standin::find(reinterpret_cast<uint64_t>(pointer), &block)) return 1;
+  if (!standin::find(reinterpret_cast<uint64_t>(pointer), &block)) return noted(1);
   switch (attribute) {
     case 2:
       *static_cast<int*>(data) = version() >= 60000000 ? 2 : 1;
@@ -93,12 +100,32 @@ ENTRY hipPointerGetAttribute(void* data, int attribute, void* pointer) {
     case 11:
       *static_cast<void**>(data) = reinterpret_cast<void*>(block.base);
       return 0;
-    case 12:
-      *static_cast<size_t*>(data) = block.length;
+    case 12:  // of 32 bits with some runtimes, and of 64 with others
+      *static_cast<uint32_t*>(data) = static_cast<uint32_t>(block.length);
       return 0;
     default:
-      return 1;
+      return noted(1);
   }
+}
+// Also of page-locked host memory.
+ENTRY hipMemGetAddressRange(void** base, size_t* bytes, void* pointer) {
+  standin::Block block;
+  const auto at = reinterpret_cast<uint64_t>(pointer);
+  if (!standin::find(at, &block) && !standin::find_pinned(at, &block.base, &block.length)) {
+    return noted(500);
+  }
+  *base = reinterpret_cast<void*>(block.base);
+  *bytes = block.length;
+  return 0;
+}
+// An error stays until it is asked for, whatever succeeds meanwhile.
+ENTRY hipPeekAtLastError() {
+  return t_error;
+}
+ENTRY hipGetLastError() {
+  const int error = t_error;
+  t_error = 0;
+  return error;
 }
 ENTRY hipStreamCreateWithFlags(void** stream, unsigned) {
   *stream = standin::make_queue();
@@ -126,23 +153,24 @@ ENTRY hipEventRecord(void* event, void* stream) {
   return standin::record(event, stream);
 }
 ENTRY hipEventQuery(void* event) {
-  return standin::query(event);
+  return noted(standin::query(event));  // "not ready" too
 }
 ENTRY hipIpcGetMemHandle(hipIpcMemHandle_t* handle, void* pointer) {
-  return code(standin::export_handle(pointer, reinterpret_cast<standin::Handle*>(handle), false));
+  return noted(code(
+      standin::export_handle(pointer, reinterpret_cast<standin::Handle*>(handle), Finds::driver)));
 }
 ENTRY hipIpcOpenMemHandle(void** pointer, hipIpcMemHandle_t handle, unsigned flags) {
-  if (flags != (version() >= 60000000 ? 1 : 0)) return 1;
+  if (flags != (version() >= 60000000 ? 1 : 0)) return noted(1);
   standin::Handle h;
   std::memcpy(&h, &handle, sizeof h);
-  return code(standin::import_handle(h, pointer, false));
+  return noted(code(standin::import_handle(h, pointer, Finds::driver)));
 }
 ENTRY hipIpcCloseMemHandle(void* pointer) {
-  return code(standin::close_import(pointer));
+  return noted(code(standin::close_import(pointer)));
 }
 ENTRY hipHostRegister(void* addr, size_t bytes, unsigned) {
-  return standin::lock(addr, bytes);
+  return noted(standin::lock(addr, bytes));
 }
 ENTRY hipHostUnregister(void* addr) {
-  return standin::unlock(addr);
+  return noted(standin::unlock(addr));
 }

@@ -28,6 +28,8 @@ struct Memory {
   int device;
   unsigned imports;  // 0: allocated here
   uint64_t inode;
+  bool synchronous = false;
+  unsigned handles = 0;  // to be given back
 };
 
 struct Copy {
@@ -100,14 +102,27 @@ char* bytes_at(const void* addr, size_t length) {
   return found->second.alias + offset;
 }
 
-// Is the range page-locked host memory, in one piece? Copies that leave a piece fail with the
-// drivers.
+// The page-locked range that holds the address; the end of the list where there is none.
+std::map<uint64_t, size_t>::iterator pinned_around(uint64_t at) {
+  auto next = g_pinned.upper_bound(at);
+  if (next == g_pinned.begin()) return g_pinned.end();
+  --next;
+  return at - next->first < next->second ? next : g_pinned.end();
+}
+
+// Is the range page-locked host memory, in one piece?
 bool page_locked(const void* addr, size_t length) {
   const auto at = reinterpret_cast<uint64_t>(addr);
-  auto next = g_pinned.upper_bound(at);
-  if (next == g_pinned.begin()) return false;
-  const auto& [base, size] = *--next;
-  return at - base < size && length <= size - (at - base);
+  const auto range = pinned_around(at);
+  return range != g_pinned.end() && length <= range->second - (at - range->first);
+}
+
+bool may_copy(const void* host, size_t length, Ranges ranges) {
+  const auto at = reinterpret_cast<uint64_t>(host);
+  if (ranges == Ranges::any || holding(at) != g_memory.end()) return true;
+  if (pinned_around(at) != g_pinned.end()) return page_locked(host, length);
+  const auto next = g_pinned.lower_bound(at);
+  return ranges == Ranges::keep_begun || next == g_pinned.end() || next->first >= at + length;
 }
 
 // Bytes per nanosecond of a copy.
@@ -135,11 +150,20 @@ void tally(const void* dst, const void* src, size_t length) {
   }
 }
 
+// A program that breaks a driver's rule where no answer would show it.
+[[noreturn]] void rule_broken(const char* rule) {
+  std::fprintf(stderr, "stand-in: %s\n", rule);
+  std::abort();
+}
+
+// With the process where Level Zero's newer handles have it.
 struct HandleFacts {
   int32_t fd;
-  int32_t pid;
   int32_t device;
   uint32_t magic;
+  uint32_t unused;
+  int32_t pid;  // 0: not named
+  uint32_t unused_too;
   uint64_t length;
 };
 constexpr uint32_t kMagic = 0x57a4d114;
@@ -182,6 +206,11 @@ uint64_t memory_bytes() {
 bool fails(const char* what) {
   const char* text = text_setting("FAIL");
   return text != nullptr && std::strcmp(text, what) == 0;
+}
+
+bool opaque_handles() {
+  const char* text = text_setting("IPC");
+  return text != nullptr && std::strcmp(text, "opaque") == 0;
 }
 
 void start() {
@@ -227,6 +256,12 @@ Outcome release(void* addr) {
   const std::lock_guard lock(g_mutex);
   const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
   if (at == g_memory.end() || at->second.imports != 0) return Outcome::invalid;
+  if (at->second.handles != 0) rule_broken("memory is released whose handles were not given back");
+  struct stat there {};
+  if (::fstat(at->second.fd, &there) != 0 ||
+      static_cast<uint64_t>(there.st_ino) != at->second.inode) {
+    rule_broken("a descriptor that is the driver's was closed");
+  }
   g_used[at->second.device] -= at->second.length;
   unmap(at);
   return Outcome::ok;
@@ -236,23 +271,32 @@ bool find(uint64_t addr, Block* out) {
   const std::lock_guard lock(g_mutex);
   const auto at = holding(addr);
   if (at == g_memory.end()) return false;
-  *out = {at->first, at->second.length, at->second.device, at->second.imports != 0};
+  *out = {at->first, at->second.length, at->second.device, at->second.imports != 0,
+          at->second.synchronous};
   return true;
 }
 
-Outcome export_handle(void* addr, Handle* out, bool by_descriptor) {
+bool make_synchronous(uint64_t addr) {
+  const std::lock_guard lock(g_mutex);
+  const auto at = holding(addr);
+  if (at == g_memory.end()) return false;
+  return at->second.synchronous = true;
+}
+
+Outcome export_handle(void* addr, Handle* out, Finds finds) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
   const std::lock_guard lock(g_mutex);
   const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
   if (at == g_memory.end() || at->second.imports != 0) return Outcome::invalid;
   std::memset(out, 0, sizeof *out);
-  const HandleFacts facts{at->second.fd, by_descriptor ? 0 : ::getpid(), at->second.device, kMagic,
-                          at->second.length};
+  const HandleFacts facts{
+      at->second.fd,    at->second.device, kMagic, 0, finds == Finds::driver ? ::getpid() : 0, 0,
+      at->second.length};
   std::memcpy(out->bytes, &facts, sizeof facts);
   return Outcome::ok;
 }
 
-Outcome import_handle(const Handle& handle, void** out, bool by_descriptor) {
+Outcome import_handle(const Handle& handle, void** out, Finds finds) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
   if (fails("ipc")) return Outcome::unsupported;
   const std::lock_guard lock(g_mutex);
@@ -260,7 +304,7 @@ Outcome import_handle(const Handle& handle, void** out, bool by_descriptor) {
   std::memcpy(&facts, handle.bytes, sizeof facts);
   if (facts.magic != kMagic) return Outcome::invalid;
   int fd = -1;
-  if (by_descriptor) {
+  if (finds == Finds::program) {
     fd = ::fcntl(facts.fd, F_DUPFD_CLOEXEC, 0);
   } else {
     // CUDA and HIP refuse a handle of the process' own.
@@ -297,12 +341,29 @@ Outcome close_import(void* addr) {
   return Outcome::ok;
 }
 
-Outcome export_descriptor(void* addr, int* fd, uint64_t* offset) {
+void count_handle(void* addr) {
+  const std::lock_guard lock(g_mutex);
+  const auto at = g_memory.find(reinterpret_cast<uint64_t>(addr));
+  if (at != g_memory.end()) ++at->second.handles;
+}
+Outcome give_back(const Handle& handle) {
+  const std::lock_guard lock(g_mutex);
+  HandleFacts facts{};
+  std::memcpy(&facts, handle.bytes, sizeof facts);
+  for (auto& [base, memory] : g_memory) {
+    if (memory.fd != facts.fd || memory.handles == 0) continue;
+    --memory.handles;
+    return Outcome::ok;
+  }
+  rule_broken("a handle is given back whose memory is released already");
+}
+
+Outcome export_descriptor(void* addr, int* fd, uint64_t* offset, Descriptor whose) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
   const std::lock_guard lock(g_mutex);
   const auto at = holding(reinterpret_cast<uint64_t>(addr));
   if (at == g_memory.end()) return Outcome::invalid;
-  *fd = ::fcntl(at->second.fd, F_DUPFD_CLOEXEC, 0);
+  *fd = whose == Descriptor::drivers ? at->second.fd : ::fcntl(at->second.fd, F_DUPFD_CLOEXEC, 0);
   *offset = reinterpret_cast<uint64_t>(addr) - at->first;
   return *fd >= 0 ? Outcome::ok : Outcome::invalid;
 }
@@ -315,14 +376,14 @@ void destroy_queue(Queue* queue) {
   perform(*queue, true);
   delete queue;
 }
-Outcome copy_now(void* dst, const void* src, size_t length) {
+Outcome copy_now(void* dst, const void* src, size_t length, Ranges ranges) {
   Queue queue;
-  const Outcome o = copy(&queue, dst, src, length);
+  const Outcome o = copy(&queue, dst, src, length, ranges);
   drain(&queue);
   return o;
 }
 
-Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
+Outcome copy(Queue* queue, void* dst, const void* src, size_t length, Ranges ranges) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
   const char* const failure = text_setting("FAIL");
   if (failure != nullptr && std::strncmp(failure, "lost:", 5) == 0 &&
@@ -334,6 +395,7 @@ Outcome copy(Queue* queue, void* dst, const void* src, size_t length) {
   char* const to = bytes_at(dst, length);
   const char* const from = bytes_at(src, length);
   if (to == nullptr || from == nullptr) return Outcome::invalid;
+  if (!may_copy(dst, length, ranges) || !may_copy(src, length, ranges)) return Outcome::invalid;
   const auto latency = static_cast<uint64_t>(std::max(setting("LATENCY", 5000), 0));
   queue->free_at = std::max(queue->free_at, now()) + latency +
                    static_cast<uint64_t>(static_cast<double>(length) / speed_of(dst, src, length));
@@ -375,8 +437,22 @@ void drain(Queue* queue) {
 
 Outcome pin(void* addr, size_t length) {
   const std::lock_guard lock(g_mutex);
-  const bool fresh = g_pinned.emplace(reinterpret_cast<uint64_t>(addr), length).second;
-  return fresh ? Outcome::ok : Outcome::invalid;
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  const auto next = g_pinned.lower_bound(at);
+  if (pinned_around(at) != g_pinned.end() ||
+      (next != g_pinned.end() && next->first < at + length)) {
+    return Outcome::invalid;
+  }
+  g_pinned.emplace(at, length);
+  return Outcome::ok;
+}
+bool find_pinned(uint64_t addr, uint64_t* base, size_t* length) {
+  const std::lock_guard lock(g_mutex);
+  const auto range = pinned_around(addr);
+  if (range == g_pinned.end()) return false;
+  *base = range->first;
+  *length = range->second;
+  return true;
 }
 Outcome unpin(void* addr) {
   const std::lock_guard lock(g_mutex);

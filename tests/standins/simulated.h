@@ -13,6 +13,7 @@
 //   BANDWIDTH     bytes per nanosecond (16), also fractions
 //   PAGEABLE      the part of it that copies of host memory have that is not page-locked (1)
 //   VERSION       the driver's version, as it numbers them
+//   IPC           "opaque": handles of Level Zero's newer form, which names the process
 //   FAIL          what fails: "init", "alloc", "ipc", "no-uva", or "lost:N": from the Nth copy on
 //                 every call says that the device is lost
 #pragma once
@@ -30,6 +31,7 @@ int device_count();
 uint64_t memory_bytes();
 int setting(const char* name, int otherwise);
 bool fails(const char* what);
+bool opaque_handles();
 
 // Marks the driver as started in this process.
 void start();
@@ -46,27 +48,41 @@ struct Block {
   size_t length = 0;
   int device = 0;
   bool imported = false;
+  bool synchronous = false;  // see make_synchronous()
 };
 bool find(uint64_t addr, Block* out);
+// Synchronous operations on the memory that holds the address are so for the host too, from now on.
+bool make_synchronous(uint64_t addr);
 
 // 64 bytes that another process turns into its own mapping of the memory.
 struct Handle {
   char bytes[64];
 };
-// `by_descriptor`: only the number of the descriptor is in the handle, as Level Zero has it.
-Outcome export_handle(void* addr, Handle* out, bool by_descriptor);
-Outcome import_handle(const Handle& handle, void** out, bool by_descriptor);
+// The descriptor that a handle holds is found by the driver, by the process that is named in it, or
+// the program, which puts one of its own into the handle (Level Zero's older form).
+enum class Finds { driver, program };
+Outcome export_handle(void* addr, Handle* out, Finds finds);
+Outcome import_handle(const Handle& handle, void** out, Finds finds);
 Outcome close_import(void* addr);
-// A descriptor of the memory, the caller's to close, and where `addr` lies in it.
-Outcome export_descriptor(void* addr, int* fd, uint64_t* offset);
+// A descriptor of the memory, and where `addr` lies in it. The caller's to close, or the one that
+// the driver itself has.
+enum class Descriptor { callers, drivers };
+Outcome export_descriptor(void* addr, int* fd, uint64_t* offset, Descriptor whose);
+// Handles of the memory that are to be given back before it is released (Level Zero). Who breaks
+// that rule ends.
+void count_handle(void* addr);
+Outcome give_back(const Handle& handle);
 
 // ---- copies, in order within a queue ----
 struct Queue;
 Queue* make_queue();
 void destroy_queue(Queue* queue);
-Outcome copy(Queue* queue, void* dst, const void* src, size_t length);
+// A driver demands of the host memory of a copy, where some is page-locked (README): nothing, that
+// a copy stays in a page-locked range in which it begins, or that it also reaches into none.
+enum class Ranges { any, keep_begun, keep_all };
+Outcome copy(Queue* queue, void* dst, const void* src, size_t length, Ranges ranges = Ranges::any);
 // Complete on return, and beside every queue: waits as long as the device takes.
-Outcome copy_now(void* dst, const void* src, size_t length);
+Outcome copy_now(void* dst, const void* src, size_t length, Ranges ranges = Ranges::any);
 // The place behind what is in the queue now.
 uint64_t mark(Queue* queue);
 Outcome reached(Queue* queue, uint64_t place);
@@ -81,8 +97,11 @@ struct Tally {
 };
 
 // ---- page-locked host memory ----
+// Outcome::invalid where a part of it is page-locked already.
 Outcome pin(void* addr, size_t length);
 Outcome unpin(void* addr);
+// The range that holds the address.
+bool find_pinned(uint64_t addr, uint64_t* base, size_t* length);
 
 }  // namespace standin
 

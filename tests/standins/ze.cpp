@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "simulated.h"
 
@@ -23,7 +25,18 @@ int device_of(const void* handle) {
 void* const kDriver = reinterpret_cast<void*>(uintptr_t{0x1000});
 uintptr_t g_contexts = 0;
 
+// Memory whose maker knows when it goes: it asked for memory that can be exported. Handles of other
+// memory end with it.
+std::mutex g_mutex;
+std::set<void*> g_exportable;
+
 constexpr uint32_t kInvalid = 0x78000004;
+constexpr uint32_t kLinks = 2;  // the last group of engines
+
+// The driver or the program fetches the descriptor of an IPC handle.
+standin::Finds finds() {
+  return standin::opaque_handles() ? standin::Finds::driver : standin::Finds::program;
+}
 
 uint32_t code(Outcome outcome) {
   switch (outcome) {
@@ -139,12 +152,12 @@ ENTRY zeDeviceGetMemoryProperties(void* device, uint32_t* count, Memory* out) {
 }
 ENTRY zeDeviceGetCommandQueueGroupProperties(void* device, uint32_t* count, Group* out) {
   if (device_of(device) < 0) return kInvalid;
-  for (uint32_t i = 0; out != nullptr && i < *count && i < 2; ++i) {
+  for (uint32_t i = 0; out != nullptr && i < *count && i <= kLinks; ++i) {
     if (out[i].stype != 6) return kInvalid;
     out[i].flags = i == 0 ? 3 : 2;  // computes and copies; copies
-    out[i].queues = 1;
+    out[i].queues = i == kLinks ? 8 : 1;
   }
-  *count = 2;
+  *count = kLinks + 1;
   return 0;
 }
 ENTRY zeContextCreate(void* driver, const Header* desc, void** context) {
@@ -158,9 +171,16 @@ ENTRY zeContextDestroy(void* context) {
 ENTRY zeMemAllocDevice(void*, const AllocDesc* desc, size_t bytes, size_t, void* device,
                        void** pointer) {
   if (device_of(device) < 0 || desc->stype != 0x15 || desc->ordinal != 0) return kInvalid;
-  return code(standin::allocate(device_of(device), bytes, pointer));
+  const Outcome o = standin::allocate(device_of(device), bytes, pointer);
+  const std::lock_guard lock(g_mutex);
+  if (o == Outcome::ok && desc->next != nullptr) g_exportable.insert(*pointer);
+  return code(o);
 }
 ENTRY zeMemFree(void*, void* pointer) {
+  {
+    const std::lock_guard lock(g_mutex);
+    g_exportable.erase(pointer);
+  }
   return code(standin::release(pointer));
 }
 ENTRY zeMemGetAllocProperties(void*, const void* pointer, Allocation* out, void** device) {
@@ -173,7 +193,8 @@ ENTRY zeMemGetAllocProperties(void*, const void* pointer, Allocation* out, void*
   auto* const exported = static_cast<ExportFd*>(out->next);
   if (exported != nullptr && exported->stype == 0x1a) {
     uint64_t offset = 0;
-    return code(standin::export_descriptor(const_cast<void*>(pointer), &exported->fd, &offset));
+    return code(standin::export_descriptor(const_cast<void*>(pointer), &exported->fd, &offset,
+                                           standin::Descriptor::drivers));
   }
   return 0;
 }
@@ -185,20 +206,32 @@ ENTRY zeMemGetAddressRange(void*, const void* pointer, void** base, size_t* byte
   return 0;
 }
 ENTRY zeMemGetIpcHandle(void*, const void* pointer, IpcHandle* handle) {
-  return code(standin::export_handle(const_cast<void*>(pointer),
-                                     reinterpret_cast<standin::Handle*>(handle), true));
+  const Outcome o = standin::export_handle(const_cast<void*>(pointer),
+                                           reinterpret_cast<standin::Handle*>(handle), finds());
+  const std::lock_guard lock(g_mutex);
+  if (o == Outcome::ok && g_exportable.count(const_cast<void*>(pointer)) != 0) {
+    standin::count_handle(const_cast<void*>(pointer));
+  }
+  return code(o);
+}
+ENTRY zeMemPutIpcHandle(void*, IpcHandle handle) {
+  standin::Handle h;
+  std::memcpy(&h, &handle, sizeof h);
+  return code(standin::give_back(h));
 }
 ENTRY zeMemOpenIpcHandle(void*, void* device, IpcHandle handle, uint32_t, void** pointer) {
   if (device_of(device) < 0) return kInvalid;
   standin::Handle h;
   std::memcpy(&h, &handle, sizeof h);
-  return code(standin::import_handle(h, pointer, true));
+  return code(standin::import_handle(h, pointer, finds()));
 }
 ENTRY zeMemCloseIpcHandle(void*, const void* pointer) {
   return code(standin::close_import(const_cast<void*>(pointer)));
 }
 ENTRY zeCommandListCreateImmediate(void*, void* device, const QueueDesc* desc, void** list) {
-  if (device_of(device) < 0 || desc->stype != 0xe || desc->ordinal > 1) return kInvalid;
+  // The engines of links are for copies between devices.
+  if (desc->ordinal == kLinks) return 0x78000003;
+  if (device_of(device) < 0 || desc->stype != 0xe || desc->ordinal > kLinks) return kInvalid;
   *list = new List{standin::make_queue(), desc->mode == 1};
   return 0;
 }

@@ -140,7 +140,7 @@ cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t for
   } else if (form != CWY_FORM_DEVICE_VA) {
     return report(err, CWY_ERR_UNSUPPORTED, "form %u is not one of device memory", form);
   }
-  if (status == CWY_OK && form != CWY_FORM_IPC) kind->meet_network(at);
+  if (status == CWY_OK) kind->meet_segment(at);
   if (status == CWY_OK) *out = ref;
   return kind->noted(status);
 }

@@ -44,8 +44,9 @@ struct cwym_kind {
   virtual cwy_status push() { return CWY_OK; }
   virtual cwy_status pop() { return CWY_OK; }
   virtual cwy_status flush() { return CWY_OK; }
-  // The memory that holds `addr` is going to be registered by a network.
-  virtual void meet_network(uint64_t) {}
+  // The memory that holds `addr` is a segment's: copies of the kind's and networks reach it, which
+  // the program's own work on the device is not ordered with.
+  virtual void meet_segment(uint64_t) {}
 
   // Something that a copy records and that can be asked whether it has happened.
   virtual void* make_event(cwy_status* status) = 0;

@@ -5,6 +5,9 @@
 //   alloc ... export_range  the calls below; each returns the driver's int, 0 for success
 //   kAlloc ... kExportRange their names, for messages
 //   kAlreadyLocked, kNotLocked  what lock() and unlock() of host memory answer
+//   kRefused              what copy() answers where it may not (below)
+//   locked_bytes(p)       from there to the end of the page-locked range that holds it; SIZE_MAX
+//                         where the driver does not say
 //   status_of(int), fail(err, name, int)
 //
 // SPDX-License-Identifier: BSD-3-Clause
@@ -12,6 +15,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -113,6 +118,10 @@ class StreamDevice : public cwym_kind {
     const typename V::Current current(where_);
     int result = current.result();
     if (result == 0) result = V::copy(dst, src, length, streams_[direction]);
+    if (result == V::kRefused && direction != within) {
+      result =
+          copy_in_pieces(direction, static_cast<char*>(dst), static_cast<const char*>(src), length);
+    }
     if (result == 0) result = V::record(event, streams_[direction]);
     return V::status_of(result);
   }
@@ -123,6 +132,27 @@ class StreamDevice : public cwym_kind {
 
  protected:
   virtual bool exports_dmabufs() const = 0;
+
+  // Drivers refuse a copy whose host memory lies partly in a page-locked range, and do nothing: the
+  // range's end is the piece's. Where memory begins that is page-locked, by this kind or by the
+  // program, nobody says, so a piece of ordinary memory that is refused is halved. The stream keeps
+  // the pieces in order, and one event stands for all.
+  int copy_in_pieces(Direction direction, char* dst, const char* src, uint64_t length) {
+    while (length != 0) {
+      uint64_t piece =
+          std::min<uint64_t>(length, V::locked_bytes(direction == to_device ? src : dst));
+      int result = V::copy(dst, src, piece, streams_[direction]);
+      while (result == V::kRefused && piece > 1) {
+        piece = (piece + 1) / 2;
+        result = V::copy(dst, src, piece, streams_[direction]);
+      }
+      if (result != 0) return result;
+      dst += piece;
+      src += piece;
+      length -= piece;
+    }
+    return 0;
+  }
 
   cwy_status open_streams(cwy_err* err) {
     const typename V::Current current(where_);

@@ -205,7 +205,7 @@ struct Calls {
                               *kOpenIpc = "cuIpcOpenMemHandle", *kLock = "cuMemHostRegister",
                               *kExportRange = "cuMemGetHandleForAddressRange";
   static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
-                          kNotLocked = kHostMemoryNotRegistered;
+                          kNotLocked = kHostMemoryNotRegistered, kRefused = kInvalidValue;
   static cwy_status status_of(Result result) { return cuda::status_of(result); }
   static cwy_status fail(cwy_err* err, const char* call, Result result) {
     return cuda::fail(err, call, result);
@@ -240,6 +240,16 @@ struct Calls {
     return api().cuMemHostRegister(p, bytes, kHostRegisterPortable);
   }
   static Result unlock(void* p) { return api().cuMemHostUnregister(p); }
+  static size_t locked_bytes(const void* p) {
+    Pointer base = 0;
+    size_t length = 0;
+    if (api().cuPointerGetAttribute(&base, kPointerRangeStart, address(p)) != kSuccess ||
+        api().cuPointerGetAttribute(&length, kPointerRangeSize, address(p)) != kSuccess ||
+        address(p) - base >= length) {
+      return SIZE_MAX;
+    }
+    return length - (address(p) - base);
+  }
   static Result make_stream(Stream* out) { return api().cuStreamCreate(out, kStreamNonBlocking); }
   static void wait_stream(Stream stream) { api().cuStreamSynchronize(stream); }
   static void free_stream(Stream stream) { api().cuStreamDestroy(stream); }
@@ -279,10 +289,11 @@ class CudaDevice final : public StreamDevice<Calls> {
     if (exports_dmabufs()) attr.export_forms |= CWY_FORM_DMABUF;
   }
 
-  // So that the driver orders its synchronous copies with what a network reads and writes there
-  // (GPUDirect RDMA, "Synchronization and Memory Ordering"). A driver that refuses leaves that to
-  // the program, as without this kind.
-  void meet_network(uint64_t addr) override {
+  // So that the program's synchronous copies are complete when they return, also within the device
+  // ("API synchronization behavior"): neither networks (GPUDirect RDMA, "Synchronization and Memory
+  // Ordering") nor the kind's streams, which are non-blocking, nor those of a peer that opened the
+  // memory wait for them. A driver that refuses leaves that to the program, as without this kind.
+  void meet_segment(uint64_t addr) override {
     const Current current(where_);
     const unsigned on = 1;
     api().cuPointerSetAttribute(&on, kPointerSyncMemops, addr);

@@ -37,9 +37,7 @@ enum : Result {
 };
 enum : int {  // hipPointer_attribute
   kPointerMemoryType = 2,
-  kPointerDeviceOrdinal = 9,
-  kPointerRangeStart = 11,
-  kPointerRangeSize = 12
+  kPointerDeviceOrdinal = 9
 };
 // hipMemoryTypeDevice and hipIpcMemLazyEnablePeerAccess; renumbered by version 6.
 inline constexpr int kMemoryTypeDevice5 = 1, kMemoryTypeDevice6 = 2;
@@ -53,6 +51,8 @@ inline constexpr int kLeastVersion = 50000000;
 
 struct Api {
   const char* (*hipGetErrorString)(Result error);
+  Result (*hipGetLastError)();
+  Result (*hipPeekAtLastError)();
   Result (*hipRuntimeGetVersion)(int* version);
   Result (*hipGetDeviceCount)(int* count);
   Result (*hipDeviceGetName)(char* name, int length, int device);
@@ -64,6 +64,7 @@ struct Api {
   Result (*hipFree)(void* pointer);
   Result (*hipMemcpyAsync)(void* dst, const void* src, size_t bytes, int kind, Stream stream);
   Result (*hipPointerGetAttribute)(void* data, int attribute, void* pointer);
+  Result (*hipMemGetAddressRange)(void** base, size_t* bytes, void* pointer);
   Result (*hipStreamCreateWithFlags)(Stream* stream, unsigned flags);
   Result (*hipStreamDestroy)(Stream stream);
   Result (*hipStreamSynchronize)(Stream stream);

@@ -59,10 +59,30 @@ const char* library_name() {
   return "libamdhip64.so";
 }
 
+// What a call of the kind answers is not left behind as the thread's last error, where the program
+// looks for its own ("Error handling": of any call of the thread, and "not ready" is one). An error
+// that the program has not looked at yet stays, unless the kind's calls have another one.
+class LastError {
+ public:
+  explicit LastError(const Api& api)
+      : api_(api), was_clean_(api.hipPeekAtLastError() == kSuccess) {}
+  ~LastError() {
+    if (was_clean_ && api_.hipPeekAtLastError() != kSuccess) api_.hipGetLastError();
+  }
+  LastError(const LastError&) = delete;
+  LastError& operator=(const LastError&) = delete;
+
+ private:
+  const Api& api_;
+  const bool was_clean_;
+};
+
 class HipDriver final : public Driver {
  public:
   HipDriver() : library_(library_name()) {
     library_.need(api.hipGetErrorString, "hipGetErrorString");
+    library_.need(api.hipGetLastError, "hipGetLastError");
+    library_.need(api.hipPeekAtLastError, "hipPeekAtLastError");
     library_.need(api.hipRuntimeGetVersion, "hipRuntimeGetVersion");
     library_.need(api.hipGetDeviceCount, "hipGetDeviceCount");
     library_.need(api.hipDeviceGetName, "hipDeviceGetName");
@@ -74,6 +94,7 @@ class HipDriver final : public Driver {
     library_.need(api.hipFree, "hipFree");
     library_.need(api.hipMemcpyAsync, "hipMemcpyAsync");
     library_.need(api.hipPointerGetAttribute, "hipPointerGetAttribute");
+    library_.need(api.hipMemGetAddressRange, "hipMemGetAddressRange");
     library_.need(api.hipStreamCreateWithFlags, "hipStreamCreateWithFlags");
     library_.need(api.hipStreamDestroy, "hipStreamDestroy");
     library_.need(api.hipStreamSynchronize, "hipStreamSynchronize");
@@ -103,6 +124,7 @@ class HipDriver final : public Driver {
 
   std::string start() override {
     if (!library_.problem().empty()) return library_.problem();
+    const LastError kept(api);
     int count = 0;
     const Result result = api.hipGetDeviceCount(&count);
     if (result != kSuccess) return "hipGetDeviceCount: " + text(result);
@@ -113,6 +135,7 @@ class HipDriver final : public Driver {
   }
 
   cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
+    const LastError kept(api);
     int count = 0;
     const Result result = api.hipGetDeviceCount(&count);
     if (result != kSuccess) return fail(err, "hipGetDeviceCount", result);
@@ -128,16 +151,17 @@ class HipDriver final : public Driver {
   cwy_status open(int32_t device, const void* native, uint64_t native_length, cwym_kind** out,
                   cwy_err* err) override;
 
+  // The range's size is asked for by a call of its own: the attribute's has been of 32 and of 64
+  // bits.
   bool find(uint64_t addr, Allocation* out) override {
+    const LastError kept(api);
     auto* const pointer = reinterpret_cast<void*>(addr);
     int type = -1, device = 0;
     void* base = nullptr;
     size_t length = 0;
     const int wanted = version_ >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5;
     if (api.hipPointerGetAttribute(&type, kPointerMemoryType, pointer) != kSuccess ||
-        type != wanted ||
-        api.hipPointerGetAttribute(&base, kPointerRangeStart, pointer) != kSuccess ||
-        api.hipPointerGetAttribute(&length, kPointerRangeSize, pointer) != kSuccess ||
+        type != wanted || api.hipMemGetAddressRange(&base, &length, pointer) != kSuccess ||
         api.hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess) {
       return false;
     }
@@ -170,7 +194,7 @@ cwy_status fail(cwy_err* err, const char* call, Result result) {
 // The device is the calling thread's current one as long as the object lives.
 class Current {
  public:
-  explicit Current(int device) {
+  explicit Current(int device) : kept_(api()) {
     if (api().hipGetDevice(&before_) != kSuccess) before_ = -1;
     if (before_ == device) {
       before_ = -1;
@@ -186,6 +210,7 @@ class Current {
   Result result() const { return result_; }
 
  private:
+  const LastError kept_;  // first: goes last
   int before_ = -1;
   Result result_ = kSuccess;
 };
@@ -201,7 +226,7 @@ struct Calls {
                               *kLock = "hipHostRegister",
                               *kExportRange = "hipMemGetHandleForAddressRange";
   static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
-                          kNotLocked = kHostMemoryNotRegistered;
+                          kNotLocked = kHostMemoryNotRegistered, kRefused = kInvalidValue;
   static cwy_status status_of(Result result) { return hip::status_of(result); }
   static cwy_status fail(cwy_err* err, const char* call, Result result) {
     return hip::fail(err, call, result);
@@ -224,6 +249,15 @@ struct Calls {
     return api().hipHostRegister(p, bytes, kHostRegisterPortable);
   }
   static Result unlock(void* p) { return api().hipHostUnregister(p); }
+  static size_t locked_bytes(const void* p) {
+    void* base = nullptr;
+    size_t length = 0;
+    if (api().hipMemGetAddressRange(&base, &length, const_cast<void*>(p)) != kSuccess) {
+      return SIZE_MAX;
+    }
+    const auto within = static_cast<size_t>(static_cast<const char*>(p) - static_cast<char*>(base));
+    return within < length ? length - within : SIZE_MAX;
+  }
   static Result make_stream(Stream* out) {
     return api().hipStreamCreateWithFlags(out, kStreamNonBlocking);
   }
@@ -232,7 +266,10 @@ struct Calls {
   static Result make_event(Event* out) {
     return api().hipEventCreateWithFlags(out, kEventDisableTiming);
   }
-  static void free_event(Event event) { api().hipEventDestroy(event); }
+  static void free_event(Event event) {
+    const LastError kept(api());
+    api().hipEventDestroy(event);
+  }
   static Result record(Event event, Stream stream) { return api().hipEventRecord(event, stream); }
   static Result query(Event event) { return api().hipEventQuery(event); }
   static Result copy(void* dst, const void* src, size_t bytes, Stream stream) {
@@ -250,6 +287,7 @@ class HipDevice final : public StreamDevice<Calls> {
   ~HipDevice() override { close_streams(); }
 
   void describe(cwym_attr& attr) override {
+    const LastError kept(api());
     attr.alignment = 256;
     size_t bytes = 0;
     if (api().hipDeviceTotalMem(&bytes, ordinal()) == kSuccess) attr.total_bytes = bytes;
@@ -266,6 +304,7 @@ class HipDevice final : public StreamDevice<Calls> {
   }
 
   cwy_status push() override {
+    const LastError kept(api());
     int before = 0;
     Result result = api().hipGetDevice(&before);
     if (result == kSuccess) result = api().hipSetDevice(ordinal());
@@ -274,6 +313,7 @@ class HipDevice final : public StreamDevice<Calls> {
   }
   cwy_status pop() override {
     if (tls_before.empty()) return CWY_ERR_INVALID;
+    const LastError kept(api());
     const int before = tls_before.back();
     tls_before.pop_back();
     return status_of(api().hipSetDevice(before));
@@ -285,6 +325,7 @@ class HipDevice final : public StreamDevice<Calls> {
 
 cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
                            cwy_err* err) {
+  const LastError kept(api);
   int count = 0;
   const Result counted = api.hipGetDeviceCount(&count);
   if (counted != kSuccess) return fail(err, "hipGetDeviceCount", counted);

@@ -100,9 +100,13 @@ struct PciProperties : Head {
   int32_t generation, lanes;
   int64_t bandwidth;
 };
-struct IpcHandle {  // ze_ipc_mem_handle_t, passed by value; begins with a descriptor's number
+struct IpcHandle {  // ze_ipc_mem_handle_t, passed by value
   char bytes[64];
 };
+// Drivers have two forms of it, both with a descriptor of the exporting process' in front. The
+// newer one has that process' number here, and the importing driver fetches the descriptor by
+// itself; the older one, which has a byte and zeros here, leaves that to the program.
+inline constexpr size_t kIpcProcess = 16;
 
 inline constexpr uint32_t kMemoryTypeDevice = 2, kModeAsynchronous = 2, kPoolHostVisible = 1,
                           kScopeHost = 4, kGroupCopy = 2, kGroupCompute = 1, kDmaBuf = 2;
@@ -124,6 +128,7 @@ struct Api {
                                     Handle* device);
   Result (*zeMemGetAddressRange)(Handle context, const void* pointer, void** base, size_t* bytes);
   Result (*zeMemGetIpcHandle)(Handle context, const void* pointer, IpcHandle* handle);
+  Result (*zeMemPutIpcHandle)(Handle context, IpcHandle handle);
   Result (*zeMemOpenIpcHandle)(Handle context, Handle device, IpcHandle handle, uint32_t flags,
                                void** pointer);
   Result (*zeMemCloseIpcHandle)(Handle context, const void* pointer);

@@ -4,11 +4,14 @@
 //
 // Copies go through immediate command lists of the kind's own, one per direction, on a copy engine
 // where there is one; each signals an event that the host asks.
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <map>
+#include <mutex>
 
 #include "../common/gpu.h"
 #include "../common/library.h"
@@ -97,6 +100,7 @@ class ZeDriver final : public Driver {
     library_.need(api.zeEventQueryStatus, "zeEventQueryStatus");
     library_.need(api.zeEventHostReset, "zeEventHostReset");
     library_.need(api.zeEventHostSynchronize, "zeEventHostSynchronize");
+    library_.want(api.zeMemPutIpcHandle, "zeMemPutIpcHandle");
     library_.want(api.zeDevicePciGetPropertiesExt, "zeDevicePciGetPropertiesExt");
   }
 
@@ -274,14 +278,34 @@ class ZeDevice final : public cwym_kind {
       desc.next = nullptr;
       result = api().zeMemAllocDevice(context_, &desc, length, kAlignment, device_, out);
     }
-    return result == kSuccess ? CWY_OK : fail(err, "zeMemAllocDevice", result);
+    if (result != kSuccess) return fail(err, "zeMemAllocDevice", result);
+    const std::lock_guard lock(own_mutex_);
+    own_[reinterpret_cast<uint64_t>(*out)];
+    return CWY_OK;
   }
-  cwy_status release(void* addr) override { return status_of(api().zeMemFree(context_, addr)); }
+  // A handle goes back before its memory (zeMemPutIpcHandle). Those of the client's memory are left
+  // to the driver, which ends them with the memory: nobody says when that is, and a handle that is
+  // given back later may take the descriptor of another one with it, whose number is the same.
+  cwy_status release(void* addr) override {
+    {
+      const std::lock_guard lock(own_mutex_);
+      for (const IpcHandle& handle : own_[reinterpret_cast<uint64_t>(addr)]) {
+        if (api().zeMemPutIpcHandle != nullptr) api().zeMemPutIpcHandle(context_, handle);
+      }
+      own_.erase(reinterpret_cast<uint64_t>(addr));
+    }
+    return status_of(api().zeMemFree(context_, addr));
+  }
 
   cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
     IpcHandle handle{};
     const Result result = api().zeMemGetIpcHandle(context_, reinterpret_cast<void*>(base), &handle);
     if (result != kSuccess) return fail(err, "zeMemGetIpcHandle", result);
+    {
+      const std::lock_guard lock(own_mutex_);
+      const auto own = own_.find(base);
+      if (own != own_.end()) own->second.push_back(handle);
+    }
     std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
     out->ipc_len = sizeof handle.bytes;
     return CWY_OK;
@@ -301,13 +325,17 @@ class ZeDevice final : public cwym_kind {
     if (result == kSuccess) result = api().zeMemGetAddressRange(context_, pointer, &base, &bytes);
     if (result != kSuccess) return fail(err, "zeMemGetAllocProperties", result);
     if (exported.fd < 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver gives no dma-buf");
-    out->fd = exported.fd;
+    // The descriptor stays the driver's (zeMemGetAllocProperties gives the same one again).
+    out->fd = ::fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
+    if (out->fd < 0) {
+      return report(err, CWY_ERR_NOMEM, "a descriptor cannot be had: %s", std::strerror(errno));
+    }
     out->offset = addr - reinterpret_cast<uint64_t>(base);
     return CWY_OK;
   }
 
-  // A handle begins with the number of a descriptor of the process that made it: the descriptor is
-  // fetched from there.
+  // A handle that says whose it is goes to the driver as it is. Of an older one the descriptor is
+  // fetched here, whose number is replaced: such drivers have no other way.
   cwy_status open_ipc(const cwy_memref& ref, void** base, cwy_err* err) override {
     IpcHandle handle{};
     if (ref.ipc_len != sizeof handle.bytes) {
@@ -316,8 +344,11 @@ class ZeDevice final : public cwym_kind {
     }
     std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
     int fd = -1;
+    uint32_t process_named = 0;
     std::memcpy(&fd, handle.bytes, sizeof fd);
-    if (ref.pid != static_cast<uint32_t>(::getpid())) {
+    std::memcpy(&process_named, handle.bytes + kIpcProcess, sizeof process_named);
+    const bool fetches = ref.pid != static_cast<uint32_t>(::getpid()) && process_named != ref.pid;
+    if (fetches) {
       const auto process = static_cast<int>(::syscall(SYS_pidfd_open, ref.pid, 0));
       const int theirs = fd;
       fd = process < 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_getfd, process, theirs, 0));
@@ -330,7 +361,7 @@ class ZeDevice final : public cwym_kind {
       std::memcpy(handle.bytes, &fd, sizeof fd);
     }
     const Result result = api().zeMemOpenIpcHandle(context_, device_, handle, 0, base);
-    if (ref.pid != static_cast<uint32_t>(::getpid())) ::close(fd);  // the driver keeps its own
+    if (fetches) ::close(fd);  // the driver keeps its own
     return result == kSuccess ? CWY_OK : fail(err, "zeMemOpenIpcHandle", result);
   }
   void close_ipc(void* base) override { api().zeMemCloseIpcHandle(context_, base); }
@@ -381,7 +412,8 @@ class ZeDevice final : public cwym_kind {
  private:
   static constexpr uint32_t kPool = 64;
 
-  // The group whose engines only copy; the first one that computes, where there is none.
+  // The first group whose engines only copy: later ones are those of links between devices, slow to
+  // and from the host. Where there is none, the first one that computes.
   uint32_t copy_group() const {
     uint32_t count = 0;
     if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, nullptr) != kSuccess) {
@@ -392,13 +424,13 @@ class ZeDevice final : public cwym_kind {
     if (api().zeDeviceGetCommandQueueGroupProperties(device_, &count, groups.data()) != kSuccess) {
       return 0;
     }
-    uint32_t any = 0;
-    for (uint32_t i = count; i-- > 0;) {
+    uint32_t any = count;
+    for (uint32_t i = 0; i < count; ++i) {
       if (!(groups[i].flags & (kGroupCopy | kGroupCompute)) || groups[i].queues == 0) continue;
-      any = i;
       if (!(groups[i].flags & kGroupCompute)) return i;
+      if (any == count) any = i;
     }
-    return any;
+    return any == count ? 0 : any;
   }
 
   Handle driver_, device_;
@@ -406,6 +438,8 @@ class ZeDevice final : public cwym_kind {
   Handle context_ = nullptr;
   bool own_context_ = false;
   Handle lists_[kDirections] = {};
+  std::mutex own_mutex_;
+  std::map<uint64_t, std::vector<IpcHandle>> own_;  // what alloc() gave, with its handles
   std::vector<Handle> pools_;
   uint32_t used_ = 0;  // events made so far
 };

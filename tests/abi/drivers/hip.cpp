@@ -27,9 +27,7 @@ static_assert(same(kSuccess, hipSuccess) && same(kInvalidValue, hipErrorInvalidV
               same(kLaunchFailure, hipErrorLaunchFailure) &&
               same(kNotSupported, hipErrorNotSupported) && same(kUnknown, hipErrorUnknown));
 static_assert(same(kPointerMemoryType, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE) &&
-              same(kPointerDeviceOrdinal, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL) &&
-              same(kPointerRangeStart, HIP_POINTER_ATTRIBUTE_RANGE_START_ADDR) &&
-              same(kPointerRangeSize, HIP_POINTER_ATTRIBUTE_RANGE_SIZE));
+              same(kPointerDeviceOrdinal, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL));
 static_assert(hipMemoryTypeDevice ==
               (HIP_VERSION >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5));
 static_assert(same(kStreamNonBlocking, hipStreamNonBlocking) &&
@@ -41,6 +39,8 @@ static_assert(hipIpcMemLazyEnablePeerAccess ==
 static_assert(sizeof(IpcHandle) == sizeof(hipIpcMemHandle_t));
 
 DRIVER_FACT_CALL(hipGetErrorString);
+DRIVER_FACT_CALL(hipGetLastError);
+DRIVER_FACT_CALL(hipPeekAtLastError);
 DRIVER_FACT_CALL(hipRuntimeGetVersion);
 DRIVER_FACT_CALL(hipGetDeviceCount);
 DRIVER_FACT_CALL(hipDeviceGetName);
@@ -51,6 +51,7 @@ DRIVER_FACT_CALL(hipSetDevice);
 DRIVER_FACT_CALL(hipFree);
 DRIVER_FACT_CALL(hipMemcpyAsync);
 DRIVER_FACT_CALL(hipPointerGetAttribute);
+DRIVER_FACT_CALL(hipMemGetAddressRange);
 DRIVER_FACT_CALL(hipStreamCreateWithFlags);
 DRIVER_FACT_CALL(hipStreamDestroy);
 DRIVER_FACT_CALL(hipStreamSynchronize);

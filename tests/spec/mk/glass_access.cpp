@@ -20,6 +20,7 @@ class Glass final : public Access {
   void* alloc(int, size_t bytes) override { return glass_map(bytes); }
   void free(int, void* memory) override { glass_unmap(memory); }
   bool pin(int, void*, size_t) override { return true; }
+  void unpin(int, void*) override {}
   void copy(int, void* dst, const void* src, size_t bytes) override {
     std::memcpy(dst, src, bytes);
   }

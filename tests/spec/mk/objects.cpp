@@ -193,3 +193,24 @@ SPEC_CASE(mk_objects, several_kinds) {
   for (size_t i = 1; i < kinds.size(); ++i) CHECK(kinds[i] != kinds[0]);
   for (const gex_MK_t kind : kinds) gex_MK_Destroy(kind, 0);
 }
+
+// Catches a size that loses its upper half on the way from the driver. Where the device has less,
+// there is nothing to see.
+SPEC_CASE(mk_objects, large) {
+  constexpr uintptr_t kLarge = (uintptr_t{5} << 30) + 4096;
+  gex_MK_t kind = GEX_MK_INVALID;
+  const gex_MK_Create_args_t args = good();
+  CHECK_EQ(gex_MK_Create(&kind, job().client, &args, 0), GASNET_OK);
+  gex_System_SetVerboseErrors(0);
+  gex_Segment_t own = GEX_SEGMENT_INVALID;
+  const int answer = gex_Segment_Create(&own, job().client, nullptr, kLarge, kind, 0);
+  gex_System_SetVerboseErrors(1);
+  if (answer == GASNET_OK) {
+    // As if it were the client's: all of it is the device's, from its first byte to its last.
+    CHECK_EQ(segment(gex_Segment_QueryAddr(own), kLarge, kind), GASNET_OK);
+    gex_Segment_Destroy(own, 0);
+  } else {
+    CHECK_EQ(answer, GASNET_ERR_RESOURCE);
+  }
+  gex_MK_Destroy(kind, 0);
+}

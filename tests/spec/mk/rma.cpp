@@ -1,5 +1,7 @@
 // Puts and gets between host memory and device memory, in every combination of places, to every
 // rank, the own one included.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -150,6 +152,45 @@ SPEC_CASE(mk_rma, both_directions) {
   CHECK_PLACE(2, slot(job().behind()), n, job().behind());
 }
 
+// What the program's own plain copy wrote is there for a transfer that begins when it has returned.
+// Catches transfers that take no notice of what the driver does in its own time.
+SPEC_CASE(mk_rma, after_plain_copy) {
+  const mk::Devices& d = mk::devices();
+  constexpr size_t kSome = 100000, kSource = 256 << 10;
+  const gex_Rank_t peer = job().peer();
+  std::vector<std::byte> in(kSome);
+  for (unsigned place = 1; place < kPlaces; ++place) {
+    mk::fill(place, 0, kSome, 1);
+    mk::fill(place, kSource, kSome, place + job().rank);
+    mk::access().copy_plainly(d.device[place - 1], at(job().rank, place),
+                              at(job().rank, place, kSource), kSome);
+    CHECK_EQ(gex_RMA_PutBlocking(pair(place, 0), peer, at(peer, 0, kHalf), at(job().rank, place),
+                                 kSome, 0),
+             0);
+    spec::barrier();
+    CHECK_PLACE(0, kHalf, kSome, place + job().behind());
+    mk::fill(place, 0, kSome, 1);
+    mk::access().copy_plainly(d.device[place - 1], at(job().rank, place),
+                              at(job().rank, place, kSource), kSome);
+    spec::barrier();
+    CHECK_EQ(gex_RMA_GetBlocking(pair(0, place), in.data(), peer, at(peer, place), kSome, 0), 0);
+    CHECK_PATTERN(in.data(), kSome, place + peer);
+    spec::barrier();
+  }
+}
+
+// A driver that keeps an error for each thread has none of the library's to tell the program.
+SPEC_CASE(mk_rma, no_error_left) {
+  mk::devices();
+  mk::access().last_error();
+  std::vector<std::byte> host(200000);
+  const gex_Rank_t peer = job().peer();
+  CHECK_EQ(gex_RMA_PutBlocking(pair(0, 1), peer, at(peer, 1), host.data(), host.size(), 0), 0);
+  CHECK_EQ(gex_RMA_GetBlocking(pair(1, 0), at(job().rank, 1), peer, at(peer, 0), 4096, 0), 0);
+  CHECK_EQ(mk::access().last_error(), 0);
+  spec::barrier();
+}
+
 // Sizes that the compiler knows: the client's inline half must not touch device memory.
 SPEC_CASE(mk_rma, known_sizes) {
   mk::devices();
@@ -234,4 +275,40 @@ SPEC_CASE(mk_rma, team_of_devices) {
   CHECK_PLACE(1, kHalf, kSome, 5 + job().behind());
   spec::barrier();
   gex_TM_Destroy(team, nullptr, GEX_FLAG_GLOBALLY_QUIESCED);
+}
+
+// Host memory at addresses where a published segment was before, which its peers still have mapped:
+// what is in no segment now is named by the library alone. Would catch an owner that copies for a
+// peer to or from the memory of the segment that is gone.
+SPEC_CASE(mk_rma, where_a_segment_was) {
+  mk::devices();
+  static gex_EP_t ep = GEX_EP_INVALID;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  CHECK_EQ(gex_EP_Create(&ep, job().client, GEX_EP_CAPABILITY_RMA, 0), GASNET_OK);
+  CHECK_EQ(gex_Segment_Create(&segment, job().client, nullptr, mk::kBytes, GEX_MK_HOST, 0),
+           GASNET_OK);
+  CHECK_EQ(gex_EP_BindSegment(ep, segment, 0), GASNET_OK);
+  gex_EP_t eps[] = {ep};
+  CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, eps, 1, 0), GASNET_OK);
+  void* const there = gex_Segment_QueryAddr(segment);
+  spec::barrier();
+  gex_Segment_Destroy(segment, 0);
+  spec::barrier();
+  void* const again = mmap(there, mk::kBytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  CHECK(again == there);  // nothing else was mapped meanwhile
+  auto* const memory = static_cast<std::byte*>(again);
+  const gex_Rank_t peer = job().peer();
+  const size_t n = slot_bytes();
+  mk::fill(1, 0, n, 300 + job().rank);
+  spec::fill(memory + n, n, 400 + job().rank);
+  spec::barrier();
+  CHECK_EQ(gex_RMA_GetBlocking(pair(0, 1), memory, peer, at(peer, 1), n, 0), 0);
+  CHECK_PATTERN(memory, n, 300 + peer);
+  CHECK_EQ(gex_RMA_PutBlocking(pair(0, 1), peer, at(peer, 1, slot(job().rank)), memory + n, n, 0),
+           0);
+  spec::barrier();
+  CHECK_PLACE(1, slot(job().behind()), n, 400 + job().behind());
+  spec::barrier();
+  munmap(again, mk::kBytes);
 }
