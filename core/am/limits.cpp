@@ -64,7 +64,7 @@ class Layout {
     for (const Peer* peer : team.members()) {
       if (!ranks_.insert(peer->rank).second) continue;
       ++hosts_[job.card(peer->rank).host_id];
-      ++nbrhds_[job.nbrhd_key(peer->rank)];
+      ++nbrhds_[job.locality_key(peer->rank)];
     }
   }
   const std::set<uint32_t>& ranks() const { return ranks_; }
@@ -72,7 +72,8 @@ class Layout {
   // Is a process of the team this far from that rank?
   bool any(Locality locality, uint32_t rank) const {
     const JobFacts& job = runtime().job();
-    const size_t host = hosts_.at(job.card(rank).host_id), nbrhd = nbrhds_.at(job.nbrhd_key(rank));
+    const size_t host = hosts_.at(job.card(rank).host_id);
+    const size_t nbrhd = nbrhds_.at(job.locality_key(rank));
     switch (locality) {
       case Locality::self:
         return true;

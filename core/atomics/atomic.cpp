@@ -77,9 +77,7 @@ void require_true_assertions(const Resolved& r) {
     fatal(r.call.name, "GEX_FLAG_AD_MY_RANK was passed for rank {}, but this is rank {}", r.rank,
           r.domain.team().rank());
   }
-  const Locality locality = runtime().job().locality(r.peer.rank);
-  if ((r.call.flags & GEX_FLAG_AD_MY_NBRHD) && locality != Locality::self &&
-      locality != Locality::nbrhd) {
+  if ((r.call.flags & GEX_FLAG_AD_MY_NBRHD) && !runtime().job().in_nbrhd(r.peer.rank)) {
     fatal(r.call.name, "GEX_FLAG_AD_MY_NBRHD was passed, but rank {} is in another neighborhood",
           r.rank);
   }
@@ -130,7 +128,7 @@ cwyc_atomic request_for(const Resolved& r, cwyc_conn* conn) {
   a.operand2 = r.call.operand2;
   a.result = r.result;
   if (r.result != nullptr) {
-    a.result_mem = local_registration(r.domain.team(), conn, r.result, dt_size(r.call.dt));
+    a.result_mem = local_registration(*r.peer.ep, conn, r.result, dt_size(r.call.dt));
   }
   a.dt = r.call.dt;
   a.opcode = r.call.opcode;

@@ -9,6 +9,7 @@
 #include "object/fatal.h"
 #include "progress/through_peers.h"
 #include "rma/emulation.h"
+#include "rma/unanswered.h"
 
 namespace causeway {
 namespace {
@@ -38,8 +39,10 @@ cwy_status emulated_atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey*, ui
                           high_half(a->operand2),
                           low_half(cookie),
                           high_half(cookie)};
-  const cwy_status status = try_send_internal(*Connection::of(conn).peer, Internal::atomic_ask,
-                                              args, 10, nullptr, 0, false);
+  Peer& peer = *Connection::of(conn).peer;
+  const cwy_status status =
+      try_send_internal(peer, Internal::atomic_ask, args, 10, nullptr, 0, false);
+  if (status == CWY_OK) note_question(peer.rank);
   return status == CWY_OK ? CWY_INPROGRESS : status;
 }
 
@@ -84,7 +87,8 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   reply_internal(from, Internal::atomic_done, answer, 4, nullptr, 0);
 }
 
-void on_atomic_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+void on_atomic_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+  note_answer(from.rank);
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
   const uint64_t old = join_halves(args[2], args[3]);
   const Pending pending = pending_of(op);

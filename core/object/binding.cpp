@@ -62,7 +62,10 @@ void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>&
   const std::vector<std::string> words = causeway::exchange(team, own_word(own));
   require_all_well(team, words);
   for (uint32_t r = 0; r < team.size(); ++r) learn(*team.client(), team.member(r).rank, words[r]);
-  team.client()->publish_windows();
+  {
+    const std::lock_guard lock(team.client()->publications().mutex());
+    team.client()->publish_windows();
+  }
   // Nobody leaves before everybody has mapped everybody: a segment may be destroyed right after.
   causeway::exchange(team, "");
 }

@@ -9,12 +9,14 @@
 #include "config/identity.h"
 #include "diag/error.h"
 #include "diag/log.h"
+#include "object/neighborhoods.h"
 #include "object/peer_classes.h"
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team_create.h"
 #include "object/team_ids.h"
 #include "progress/poll.h"
+#include "select/mapping.h"
 
 namespace causeway {
 namespace {
@@ -38,6 +40,8 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   Card own = Card::of_this_process(runtime().bootstrap());
   own.segment_max = measure_max_segment();
   own.everything = runtime().everything();
+  // Memory that the program has by itself cannot be mapped.
+  if (!own.everything) own.maps = mapping_words(runtime().config(), ep.conduit_eps());
   own.set_configuration(config_fingerprint(runtime().config()));
   Card::Limits limits;
   for (auto& cep : ep.conduit_eps()) {
@@ -55,32 +59,11 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   return cards;
 }
 
-// Finds the conduits that map other processes' memory: asked about a process beside this one, so
-// that a conduit which only reaches its own process does not count.
-bool find_mapping_conduits(Endpoint& ep) {
-  bool any = false;
-  for (auto& cep : ep.conduit_eps()) {
-    cwyc_peer_desc other{};
-    other.head = CWY_HEAD(cwyc_peer_desc);
-    other.same_host = 1;
-    cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    const Conduit& conduit = *cep->conduit;
-    cep->maps_neighbors = (cep->attr.caps & CWYC_CAP_DIRECT) != 0 &&
-                          conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK;
-    any |= cep->maps_neighbors;
-  }
-  return any;
-}
-
 // What the program's identity promised to its code must hold whatever the configuration says: code
 // built for smp reaches into every rank's segment with loads and stores.
-void keep_promises(Endpoint& ep) {
+void keep_promises() {
   if (identity() == nullptr || !identity()->shared_memory || runtime().size() == 1) return;
-  bool in_reach = false;
-  for (const auto& cep : ep.conduit_eps()) {
-    in_reach |= cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0;
-  }
-  const size_t together = in_reach ? runtime().job().nbrhd().size() : 1;
+  const size_t together = runtime().job().nbrhd().size();
   if (together == runtime().size()) return;
   throw Error(CWY_ERR_UNREACHABLE,
               "this program was built for conduit {}, where all ranks share memory, but only {} of "
@@ -93,7 +76,12 @@ void keep_promises(Endpoint& ep) {
 void tell_absence() {
   const Identity* program = identity();
   if (program == nullptr || program->preferred.empty() || runtime().rank() != 0) return;
-  if (runtime().job().nbrhd().size() == runtime().size()) return;
+  bool network = false;
+  for (uint32_t r = 0; r < runtime().size(); ++r) {
+    const Locality locality = runtime().job().locality(r);
+    network |= locality != Locality::self && locality != Locality::nbrhd;
+  }
+  if (!network) return;
   if (runtime().conduits().find(program->preferred) != nullptr) return;
   const char* quiet = std::getenv("GASNET_QUIET");
   if (quiet != nullptr && std::strchr("yY1", quiet[0]) != nullptr && quiet[0] != '\0') return;
@@ -130,10 +118,12 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   uint32_t team_id = team_ids::kFirst;
   if (id == 0) {
     runtime().set_base_endpoint(ep_.get());
-    const bool can_map = find_mapping_conduits(*ep_);  // before the cards are written
-    runtime().job().set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    JobFacts& job = runtime().job();
+    const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
+    job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
     settle_peers(*ep_);
-    keep_promises(*ep_);
+    job.set_neighborhoods(find_neighborhoods());
+    keep_promises();
     adopt_collective_cards();
     ep_->init_peers();
     tell_absence();
@@ -176,10 +166,15 @@ void Client::publish_windows() {
 }
 
 void Client::bind(Endpoint& ep, Segment* segment) {
-  ep.set_segment(segment);
+  {
+    // Windows look at what is bound, and its end may follow this call.
+    const std::lock_guard lock(publications_.mutex());
+    ep.set_segment(segment);
+  }
   ep.refit_connections();
   publications_.forget(ep.index(), runtime().rank());
   if (segment != nullptr) publications_.learn(ep.index(), runtime().rank(), segment->pack());
+  const std::lock_guard lock(publications_.mutex());
   publish_windows();
 }
 

@@ -50,7 +50,8 @@ class Client {
   // Runs `fn` for what every endpoint of the client holds of (index, rank), where it holds it.
   template <typename Fn>
   void for_each_peer(uint16_t index, uint32_t rank, Fn&& fn);
-  // Recomputes and publishes the windows of every endpoint's teams and TM-pairs.
+  // Recomputes and publishes the windows of every endpoint's teams and TM-pairs. Under the mutex of
+  // publications().
   void publish_windows();
   // The endpoint has `segment` from now on (NULL: none): this process reaches it at once, others
   // after publication. Throws Error.

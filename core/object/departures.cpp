@@ -38,10 +38,7 @@ Departures::Finding Departures::look(Bootstrap& bootstrap, uint64_t launcher_ns)
   // Found out: the next one is looked into from the start.
   give_up_ = 0;
   answer_ = {};
-  if (finding.kind == Finding::Kind::nothing) {
-    suspects_.erase(suspects_.begin());
-    if (!suspects_.empty()) finding.kind = Finding::Kind::waiting;
-  }
+  if (finding.kind == Finding::Kind::left) suspects_.erase(suspects_.begin());
   return finding;
 }
 
@@ -58,13 +55,11 @@ Departures::Finding Departures::judge(Bootstrap& bootstrap, uint64_t launcher_ns
   }
   if (answer_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     if (now < give_up_ + kGoodbyeHas) return {Finding::Kind::waiting};
-    return {Finding::Kind::failed, 0, who};  // nobody answers at all
+    return {Finding::Kind::failed, std::nullopt, who};  // nobody answers at all
   }
   const std::optional<Bootstrap::Goodbye> goodbye = answer_.get();  // invalid from here on
-  // Without a code it left alone, and is not missed.
-  if (goodbye && !goodbye->code) return {Finding::Kind::nothing};
-  if (goodbye) return {Finding::Kind::left, *goodbye->code};
-  if (now >= give_up_) return {Finding::Kind::failed, 0, who};
+  if (goodbye) return {Finding::Kind::left, goodbye->code, who};
+  if (now >= give_up_) return {Finding::Kind::failed, std::nullopt, who};
   ask_again_ = now + kBetweenQuestions;
   return {Finding::Kind::waiting};
 }

@@ -27,10 +27,10 @@ class Departures {
     enum class Kind {
       nothing,  // nobody is suspected
       waiting,  // ask again soon
-      left,     // `code` is what the rank left with: this rank is to leave too
+      left,     // `who` left in good order, with `code`, or alone
       failed    // `who` has failed as far as anybody knows
     } kind;
-    int code = 0;
+    std::optional<int> code = std::nullopt;
     Suspect who{};
   };
 
@@ -39,9 +39,9 @@ class Departures {
 
   bool any();
 
-  // Never blocks. One rank is looked into at a time: the first that is known to have left or failed
-  // decides for all. Where the launcher is ours it has `launcher_ns` to end the job before silence
-  // counts. From any thread; calls are serialised.
+  // Never blocks. One rank is looked into at a time: the first that is known to have failed decides
+  // for all; who has left is not suspected any more. Where the launcher is ours it has
+  // `launcher_ns` to end the job before silence counts. From any thread; calls are serialised.
   Finding look(Bootstrap& bootstrap, uint64_t launcher_ns);
 
  private:

@@ -136,7 +136,10 @@ Team* Endpoint::pair(uint16_t remote_index) {
   members.reserve(peers_.size());
   for (Peer& peer : peers(remote_index)) members.push_back(&peer);
   auto* team = new Team(client_, this, std::move(members), runtime().rank(), 0, 0, true);
-  team->publish_window();
+  {
+    const std::lock_guard known(client_->publications().mutex());
+    team->publish_window();
+  }
   // Release: whoever finds the pair without the lock finds it complete.
   slot.store(team, std::memory_order_release);
   return team;

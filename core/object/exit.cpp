@@ -4,18 +4,24 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <thread>
 
 #include "am/internal.h"
+#include "bootstrap/quiet_thread.h"
 #include "checks/call_arguments.h"
 #include "diag/log.h"
 #include "object/client.h"
+#include "object/departed.h"
 #include "object/exit_limit.h"
 #include "object/fatal.h"
 #include "object/leak_check.h"
+#include "object/linger.h"
 #include "object/report.h"
 #include "object/runtime.h"
 #include "object/stops.h"
@@ -30,22 +36,40 @@ std::atomic<bool> g_exiting{false};
 // How this thread ends the process, if it does: what it still calls may fail.
 enum class Leaving : uint8_t { no, with_code, after_error };
 thread_local Leaving t_leaving = Leaving::no;
-// What a remote gasnet_exit asked for, or the own one; used by the default SIGQUIT action. Relaxed:
-// written and read by one process in an order its own raise() gives.
-std::atomic<int> g_remote_code{1};
-// Set in a delivery, taken by the next poll. Relaxed: `attention` orders it.
+// What SIGQUIT's default action leaves with. Relaxed: written and read by one process in an order
+// its own raise() gives.
+std::atomic<int> g_quit_code{1};
+// The first code other than 0 that a remote gasnet_exit had; 0: none had. The job's status is that
+// one, whatever this rank leaves with then, in a handler of SIGQUIT for one. Relaxed: a number.
+std::atomic<int> g_told_code{0};
+// Set by the thread that waits for the others' patience to end, taken by the next poll. Relaxed:
+// `attention` orders it.
 std::atomic<bool> g_asked{false};
+// Whose exit() is this rank's end: a process that it has forked leaves nothing.
+pid_t g_pid = 0;
+// Ranks that leave together with a code need so long to come to it, and hear of each other before.
+constexpr uint64_t kTogetherNs = 200'000'000;
+// The longest that a rank stays for others that go on.
+constexpr uint64_t kLongestLinger = 5'000'000'000;
 constexpr int kSendTries = 64;
 
 void on_sigquit(int) {
-  exit_job(g_remote_code.load(std::memory_order_relaxed));
+  end_lingering();
+  exit_job(g_quit_code.load(std::memory_order_relaxed));
+}
+
+bool catches_exit() {
+  const char* wish = std::getenv("GASNET_CATCH_EXIT");
+  return wish == nullptr || std::strchr("nN0", wish[0]) == nullptr || wish[0] == '\0';
 }
 
 // The news travels along the hypercube edges from every rank that learns it: log2(n) messages
 // each, on the reply lane so that full request queues do not stop it. A peer that is not reached
 // in a few tries is left to the launcher.
+// Our launcher tells of a 0 itself, to those that stay.
 void tell_others(int code) {
   if (runtime().clients.empty()) return;
+  if (code == 0 && runtime().bootstrap().own_launcher()) return;
   Endpoint& ep = *runtime().clients.front()->endpoint();
   const uint32_t n = runtime().size();
   const int32_t args[] = {code};
@@ -62,30 +86,68 @@ void tell_others(int code) {
   }
 }
 
-// GASNET_CATCH_EXIT=0: a rank that ends by exit() is not missed. It says goodbye, and nobody else
-// is told anything.
-void leave_alone() {
-  if (g_runtime == nullptr || g_exiting.exchange(true, std::memory_order_acq_rel)) return;
+void say_goodbye(std::optional<int> said) {
   try {
-    runtime().bootstrap().finalize(std::nullopt);
+    if (g_runtime != nullptr) runtime().bootstrap().finalize(said);
   } catch (const std::exception& e) {
     log_debug("leaving without an orderly goodbye: {}", e.what());
   }
 }
 
-[[noreturn]] void say_goodbye(int code) {
-  try {
-    if (g_runtime != nullptr) runtime().bootstrap().finalize(code);
-  } catch (const std::exception& e) {
-    log_debug("leaving without an orderly goodbye: {}", e.what());
+uint64_t exit_patience() {
+  return std::min(runtime().config().timeouts.exit_ns, kLongestLinger);
+}
+
+// All but the end of the process. `said`: nothing where it leaves alone.
+void leave(int status, std::optional<int> said) {
+  t_leaving = Leaving::with_code;
+  g_quit_code.store(status, std::memory_order_relaxed);
+  // What is beside the goodbye takes milliseconds, or is stuck.
+  constexpr std::chrono::seconds kSecond(1);
+  const std::chrono::nanoseconds spare =
+      g_runtime != nullptr ? std::chrono::nanoseconds(runtime().config().timeouts.exit_ns)
+                           : kSecond;
+  limit_exit(status, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
+  ::fflush(nullptr);
+  if (g_runtime != nullptr) {
+    print_report_at_exit();
+    const bool met = runtime().bootstrap().begin_leave(said);
+    if (said) tell_others(*said);
+    if (met && runtime().size() > 1) linger(said.value_or(0) == 0 ? exit_patience() : kTogetherNs);
+    ::fflush(nullptr);
   }
-  ::_exit(code);
+  say_goodbye(said);
+}
+
+// The program calls exit(), or its main returns. With a status it is gasnet_exit; with 0, or where
+// exit() is not to be caught, this rank leaves alone: it says goodbye, and nobody else is told
+// anything. Ranks of a program that survives failures take leave by its own call, or are missed.
+void leave_at_exit(int status, void*) {
+  if (g_runtime == nullptr || ::getpid() != g_pid || runtime().survives_failures()) return;
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) return;
+  status &= 0xff;
+  leave(status, status != 0 && catches_exit() ? std::optional(status) : std::nullopt);
+  unlimit_exit();
+}
+
+// Behind the program's own handlers of exit() and its objects: what comes now is libraries'.
+void limit_libraries(int status, void*) {
+  if (g_runtime != nullptr && ::getpid() == g_pid && exiting())
+    limit_exit(status & 0xff, static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
+}
+// When this library is loaded: before the program's objects are made.
+__attribute__((constructor)) void wait_for_exit() {
+  ::on_exit(limit_libraries, nullptr);
 }
 
 // For a thread that cannot go on while the process ends. Another thread ends it, and what trouble
 // this one met no longer counts; or this very thread does, and met it in its last messages.
 [[noreturn]] void end_with_exit() {
-  if (t_leaving == Leaving::with_code) say_goodbye(g_remote_code.load(std::memory_order_relaxed));
+  if (t_leaving == Leaving::with_code) {
+    const int code = g_quit_code.load(std::memory_order_relaxed);
+    say_goodbye(code);
+    ::_exit(code);
+  }
   if (t_leaving == Leaving::after_error) ::_exit(1);
   for (;;) ::pause();
 }
@@ -104,11 +166,6 @@ void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
   }
 }
 
-bool catches_exit() {
-  const char* wish = std::getenv("GASNET_CATCH_EXIT");
-  return wish == nullptr || std::strchr("nN0", wish[0]) == nullptr || wish[0] == '\0';
-}
-
 }  // namespace
 
 bool exiting() {
@@ -116,7 +173,8 @@ bool exiting() {
 }
 
 void install_exit_signals() {
-  if (!catches_exit()) std::atexit(leave_alone);
+  g_pid = ::getpid();
+  ::on_exit(leave_at_exit, nullptr);
   struct sigaction old {};
   ::sigaction(SIGQUIT, nullptr, &old);
   if (old.sa_handler == SIG_DFL && may_catch(SIGQUIT)) {
@@ -132,24 +190,38 @@ void install_exit_signals() {
   }
 }
 
-// Inside a delivery, which holds the conduit's lane: the poll around it acts (Runtime::attend).
+// Inside a delivery, which holds the conduit's lane: a poll acts later (Runtime::attend).
 void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
-  ask_to_leave(args[0]);
+  told_of_exit(args[0]);
 }
 
-void ask_to_leave(int code) {
+void told_of_exit(int code) {
   if (exiting()) return;
-  take_exit_code(code);
-  g_asked.store(true, std::memory_order_relaxed);
-  runtime().attention.store(true, std::memory_order_release);
+  code &= 0xff;
+  int none = 0;
+  if (code != 0) g_told_code.compare_exchange_strong(none, code, std::memory_order_relaxed);
+  // To stay for a while after a 0 is no fault, and our launcher says when it is over.
+  if (code == 0 && runtime().bootstrap().own_launcher()) return;
+  const int told = g_told_code.load(std::memory_order_relaxed);
+  take_exit_code(told != 0 ? told : code);
+  static std::atomic<bool> waiting[2];  // for a 0, and for another code. Relaxed: flags alone
+  if (waiting[code != 0].exchange(true, std::memory_order_relaxed)) return;
+  const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
+  // Not a look at the clock in every poll, which this rank may go on with for as long as that.
+  quiet_thread([ns] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+    if (exiting()) return;
+    g_asked.store(true, std::memory_order_relaxed);
+    runtime().attention.store(true, std::memory_order_release);
+  }).detach();
 }
 
-void on_leave_told() {
-  if (catches_exit()) ask_to_leave(0);
+void on_all_leave() {
+  end_lingering();
 }
 
 void take_exit_code(int code) {
-  g_remote_code.store(code, std::memory_order_relaxed);
+  g_quit_code.store(code, std::memory_order_relaxed);
 }
 
 bool asked_to_leave() {
@@ -157,10 +229,11 @@ bool asked_to_leave() {
 }
 
 void leave_as_asked() {
+  end_lingering();  // the job ends: who leaves now waits for nobody
   struct sigaction action {};
   ::sigaction(SIGQUIT, nullptr, &action);
   // Our own action without the signal: nothing is restricted then, as it would be in a handler.
-  if (action.sa_handler == on_sigquit) exit_job(g_remote_code.load(std::memory_order_relaxed));
+  if (action.sa_handler == on_sigquit) exit_job(g_quit_code.load(std::memory_order_relaxed));
   // The client's handler, in a thread of the client's; it calls gasnet_exit (GASNet-1 2.1.5).
   if (thread_state().internal) {
     ::kill(::getpid(), SIGQUIT);
@@ -171,23 +244,12 @@ void leave_as_asked() {
 
 void exit_job(int code) {
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
+  const int told = g_told_code.load(std::memory_order_relaxed);
+  code = told != 0 ? told : code & 0xff;
   // Takes a while: before anybody is told, who would then wait for this process to be gone.
   if (leaks_memory() && code == 0) code = 1;
-  t_leaving = Leaving::with_code;
-  g_remote_code.store(code, std::memory_order_relaxed);
-  // What is beside the goodbye takes milliseconds, or is stuck.
-  constexpr std::chrono::seconds kSecond(1);
-  const std::chrono::nanoseconds spare =
-      g_runtime != nullptr ? std::chrono::nanoseconds(runtime().config().timeouts.exit_ns)
-                           : kSecond;
-  limit_exit(code, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
-  ::fflush(nullptr);
-  if (g_runtime != nullptr) {
-    print_report_at_exit();
-    tell_others(code);
-    ::fflush(nullptr);
-  }
-  say_goodbye(code);
+  leave(code, code);
+  ::_exit(code);
 }
 
 void fatal_text(const char* call, const std::string& text) {
@@ -201,15 +263,25 @@ void fatal_text(const char* call, const std::string& text) {
   ::_exit(1);
 }
 
-void fatal_peer_lost(const char* call, const std::string& text) {
+namespace {
+
+// `more` is asked when the line is written: what has become of the peer.
+template <typename More>
+[[noreturn]] void say_peer_lost(const char* call, const std::string& text, More&& more) {
   // Longer than a goodbye takes to be found, and than our launcher takes to say who died.
   constexpr uint64_t kGoodbyeMs = 15'000, kLauncherMs = 1000;
   if (g_runtime != nullptr)
     wait_for_verdict(runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs,
                      runtime().bootstrap().own_launcher() ? kLauncherMs : 0);
-  write_client_error(fmt::format("{}: {}", call, text));
+  write_client_error(fmt::format("{}: {}{}", call, text, more()));
   ::fflush(nullptr);
   ::_exit(1);
+}
+
+}  // namespace
+
+void fatal_peer_lost(const char* call, const std::string& text) {
+  say_peer_lost(call, text, [] { return ""; });
 }
 
 void fatal_unreached(const char* call, const std::string& text) {
@@ -220,7 +292,9 @@ void fatal_unreached(const char* call, const std::string& text) {
 
 void end_without(uint32_t rank, const std::string& text) {
   if (g_runtime != nullptr && !runtime().survives_failures()) runtime().note_loss(rank, 1, text);
-  fatal_peer_lost("communication", text);
+  // Known by the time the line is written, if at all.
+  const auto words = [rank] { return departed_words(rank); };
+  say_peer_lost("communication", text, words);
 }
 
 }  // namespace causeway

@@ -17,13 +17,14 @@ void install_exit_signals();
 // Core handler of Internal::exit: args[0] is the code.
 void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
-// This process leaves with `code` at its next poll, or when it waits. Any thread.
-void ask_to_leave(int code);
-// The launcher says that others left with status 0 and this process is still here. A job whose
-// ranks may end by exit() (GASNET_CATCH_EXIT=0) goes on without those.
-void on_leave_told();
+// Another rank has called gasnet_exit. With a code this process leaves too, with that one: as it
+// comes to its own exit, or a moment later at its next poll, by SIGQUIT. With 0 it goes on until it
+// comes to its own end; who is still there after `timeouts.exit` gets SIGQUIT. Any thread.
+void told_of_exit(int code);
+// Every rank has come to its end. Any thread.
+void on_all_leave();
 
-// Has a remote gasnet_exit arrived since the last question?
+// Is it time to leave as others have, for the first time since the last question?
 bool asked_to_leave();
 // What leave_as_asked() and SIGQUIT's default action leave with from now on.
 void take_exit_code(int code);

@@ -16,6 +16,10 @@ std::atomic<int> g_code{1};
 char g_line[200];
 size_t g_length = 0;
 
+void on_abort(int) {
+  ::_exit(g_code.load(std::memory_order_relaxed));
+}
+
 void on_limit(int) {
   static_cast<void>(!::write(STDERR_FILENO, g_line, g_length));
   ::_exit(g_code.load(std::memory_order_relaxed));
@@ -42,11 +46,18 @@ void limit_exit(int code, unsigned seconds) {
   struct sigaction action {};
   action.sa_handler = on_limit;
   ::sigaction(SIGALRM, &action, nullptr);
+  action.sa_handler = on_abort;
+  ::sigaction(SIGABRT, &action, nullptr);
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
   ::pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   ::alarm(seconds);
+}
+
+void unlimit_exit() {
+  ::alarm(0);
+  ::signal(SIGABRT, SIG_DFL);
 }
 
 }  // namespace causeway

@@ -8,6 +8,11 @@ namespace causeway {
 // what that interrupted may hold a lock of the C library which the goodbye needs. Calls nothing but
 // what POSIX allows in a handler; takes SIGALRM and the alarm away from the program, which is
 // leaving. Any thread.
+//
+// SIGABRT ends it with `code` too: a library's own farewell may abort (UCX 1.13's does where a peer
+// goes while they introduce themselves), and what the process had to say it has said.
 void limit_exit(int code, unsigned seconds);
+// The program goes on: its own handlers of exit() have as long as they like, and may abort.
+void unlimit_exit();
 
 }  // namespace causeway

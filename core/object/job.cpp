@@ -40,7 +40,7 @@ void put_field(std::string& out, const std::string& name, const std::string& val
 }
 
 // neighborhood.ranks: ranks that could share memory do so with the others of their portion only,
-// in the order of ranks. What tells neighborhoods apart is sharing_id, so that is what changes.
+// in the order of ranks. Neighbors have one sharing_id, so that is what changes.
 void divide(std::vector<Card>& cards, uint32_t most) {
   if (most == 0) return;
   std::map<uint64_t, uint32_t> seen;  // sharing_id as sent -> ranks so far
@@ -78,6 +78,7 @@ std::string Card::pack() const {
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
   put_field(out, "everything", everything ? "1" : "0");
+  put_field(out, "maps", maps);
   put_field(out, "config_id", std::to_string(config_id));
   for (size_t i = 0; i < addresses.names().size(); ++i)
     put_field(out, "address." + addresses.names()[i], std::string(addresses.at(i)));
@@ -109,6 +110,7 @@ Card Card::unpack(const std::string& bytes) {
       card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
     if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "everything") card.everything = value == "1";
+    if (name == "maps") card.maps = value;
     if (name == "config_id") card.config_id = std::strtoull(value.c_str(), nullptr, 10);
     if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
     if (name.rfind("am.", 0) == 0) {
@@ -202,7 +204,7 @@ void JobFacts::publish_local_ranks() {
   }
 }
 
-void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most) {
+void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most) {
   divide(cards, nbrhd_most);
   cards_.reset(new std::atomic<const Card*>[cards.size()]);
   for (uint32_t r = 0; r < cards.size(); ++r) {
@@ -210,11 +212,10 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
     kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
     cards_[r].store(kept_.back().get(), std::memory_order_release);
   }
-  can_map_ = nbrhd_can_map;
+  can_map_ = can_map;
   const Card& own = card(facts_.rank);
   local_ranks_.clear();
-  std::vector<uint32_t> nbrhd;
-  std::map<uint64_t, uint32_t> hosts, nbrhds;  // id -> index, by lowest rank
+  std::map<uint64_t, uint32_t> hosts;  // id -> index, by lowest rank
   for (uint32_t r = 0; r < facts_.size; ++r) {
     const Card& card = this->card(r);
     if (card.present() && card.everything != own.everything) {
@@ -225,28 +226,34 @@ void JobFacts::set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t n
                   own.everything ? "with" : "without");
     }
     hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
-    // Where nothing can be mapped every rank is a neighborhood of its own.
-    nbrhds.emplace(nbrhd_can_map ? card.sharing_id : r, static_cast<uint32_t>(nbrhds.size()));
     if (card.host_id == own.host_id) {
       if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
       local_ranks_.push_back(r);
-    }
-    if (locality(r) == Locality::self || locality(r) == Locality::nbrhd) {
-      if (r == facts_.rank) nbrhd_index_ = static_cast<uint32_t>(nbrhd.size());
-      nbrhd.push_back(r);
     }
   }
   facts_.host_count = static_cast<uint32_t>(hosts.size());
   facts_.host_index = hosts.at(own.host_id);
   publish_local_ranks();
-  nbrhd_set_size_ = static_cast<uint32_t>(nbrhds.size());
-  nbrhd_set_rank_ = nbrhds.at(nbrhd_can_map ? own.sharing_id : facts_.rank);
-  nbrhd_ = rank_list(nbrhd);
   host_ = rank_list(local_ranks_);
 }
 
+void JobFacts::set_neighborhoods(std::vector<uint32_t> nbrhd_of) {
+  nbrhd_of_ = std::move(nbrhd_of);
+  nbrhd_set_size_ = 0;
+  std::vector<uint32_t> members;
+  for (uint32_t r = 0; r < facts_.size; ++r) {
+    // Numbered by their lowest ranks.
+    if (r == nbrhd_of_[facts_.rank]) nbrhd_set_rank_ = nbrhd_set_size_;
+    if (r == nbrhd_of_[r]) ++nbrhd_set_size_;
+    if (!in_nbrhd(r)) continue;
+    if (r == facts_.rank) nbrhd_index_ = static_cast<uint32_t>(members.size());
+    members.push_back(r);
+  }
+  nbrhd_ = rank_list(members);
+}
+
 void JobFacts::replace_card(uint32_t rank, Card card) {
-  // Neighborhoods of limited size are made of the first process of each rank.
+  // Portions of neighborhood.ranks are made of the first process of each rank.
   const Card& old = this->card(rank);
   if (old.present() && old.host_id == card.host_id) card.sharing_id = old.sharing_id;
   card.share(this->card(facts_.rank));

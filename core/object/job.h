@@ -25,11 +25,12 @@ using RankInfo = cwy_rank_info;
 struct Card {
   std::string hostname;
   uint64_t host_id = 0;     // the operating system instance
-  uint64_t sharing_id = 0;  // equal for ranks that can map each other's memory
+  uint64_t sharing_id = 0;  // equal for ranks that the system lets map each other's memory
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
   bool everything = false;   // built with GASNET_SEGMENT_EVERYTHING
+  std::string maps;          // mapping_words(), select/mapping.h
   // Of the configuration, to find ranks that read another one: kilobytes that each rank would keep
   // of every other are a number here.
   uint64_t config_id = 0;
@@ -63,22 +64,26 @@ class JobFacts {
   // What can be said before the cards are exchanged, so that plugins can be initialised.
   void set_own_card(const Card& card);
   // All cards, by rank.
-  // A neighborhood has `nbrhd_most` ranks at most, 0 for any number.
-  void set_cards(std::vector<Card> cards, bool nbrhd_can_map, uint32_t nbrhd_most);
+  // `can_map`: some conduit maps memory here. `nbrhd_most`: of neighbors; 0 for any number.
+  void set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most);
+  // By rank: the lowest rank of its neighborhood. After the cards; nbrhd() and what follows it is
+  // known from then on.
+  void set_neighborhoods(std::vector<uint32_t> nbrhd_of);
 
   // The rank has a new process. Called by one thread at a time. What was said of neighborhoods and
-  // hosts (nbrhd() and what follows it) stays as it was at the start.
+  // hosts (nbrhd_of(), nbrhd() and what follows it) stays as it was at the start.
   void replace_card(uint32_t rank, Card card);
 
   // Before set_cards() there are none.
   bool has_cards() const { return cards_ != nullptr; }
   // Acquire: a card that has been replaced is complete. What it refers to stays.
   const Card& card(uint32_t rank) const { return *cards_[rank].load(std::memory_order_acquire); }
+  // Rules of peers: go by it: `nbrhd` is a rank that could be mapped, if what serves it does so.
   Locality locality(uint32_t rank) const;
   PeerFacts facts_of(uint32_t rank, const Conduit* conduit) const;
 
-  // Equal for ranks of one neighborhood.
-  uint64_t nbrhd_key(uint32_t rank) const { return can_map_ ? card(rank).sharing_id : rank; }
+  // Equal for ranks that are `nbrhd` to each other.
+  uint64_t locality_key(uint32_t rank) const { return can_map_ ? card(rank).sharing_id : rank; }
   // What a peer sees of this rank when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
@@ -88,6 +93,9 @@ class JobFacts {
   uint64_t segment_max() const { return card(facts_.rank).segment_max; }
   uint64_t least_segment_max() const;
 
+  // Neighborhoods: ranks that map each other's segments. By its lowest rank; constant.
+  uint32_t nbrhd_of(uint32_t rank) const { return nbrhd_of_[rank]; }
+  bool in_nbrhd(uint32_t rank) const { return nbrhd_of_[rank] == nbrhd_of_[facts_.rank]; }
   const std::vector<RankInfo>& nbrhd() const { return nbrhd_; }
   const std::vector<RankInfo>& host() const { return host_; }
   uint32_t nbrhd_index() const { return nbrhd_index_; }
@@ -104,6 +112,7 @@ class JobFacts {
   // By rank; release when stored. Every card that ever was is kept, because others may read it.
   std::unique_ptr<std::atomic<const Card*>[]> cards_;
   std::vector<std::unique_ptr<const Card>> kept_;
+  std::vector<uint32_t> nbrhd_of_;
   std::vector<RankInfo> nbrhd_, host_;
   uint32_t nbrhd_index_ = 0, host_index_ = 0, nbrhd_set_size_ = 1, nbrhd_set_rank_ = 0;
   bool can_map_ = false;

@@ -42,10 +42,10 @@ void remove_mapping(const Publication& of) {
   std::erase_if(g_mappings, [&](const Mapping& m) { return m.of == &of; });
 }
 
-char* mapped_here(uint32_t rank, uint64_t theirs, uint64_t length) {
+char* mapped_here(uint32_t rank, uint64_t number, uint64_t theirs, uint64_t length) {
   Mapping m;
   const auto fits = [&](const Mapping& at) {
-    return at.rank == rank && holds(at.theirs, at.size, theirs, length);
+    return at.rank == rank && at.number == number && holds(at.theirs, at.size, theirs, length);
   };
   return find(fits, m) ? reinterpret_cast<char*>(m.base + (theirs - m.theirs)) : nullptr;
 }

@@ -11,6 +11,7 @@ struct Publication;
 struct Mapping {
   const Publication* of = nullptr;
   uint32_t rank = 0;                        // whose memory it is
+  uint64_t number = 0;                      // and which segment of its owner's (RemoteSegment)
   uint64_t base = 0, size = 0, theirs = 0;  // here; `theirs`: its owner's address
 };
 
@@ -19,8 +20,8 @@ void add_mapping(const Mapping& mapping);
 void remove_mapping(const Publication& of);
 
 // Any thread, any context; under a lock, so for transfers that cost more than that.
-// Where all of the range of the rank's addresses lies here, or NULL.
-char* mapped_here(uint32_t rank, uint64_t theirs, uint64_t length);
+// Where all of the range of the rank's addresses, in its segment `number`, lies here, or NULL.
+char* mapped_here(uint32_t rank, uint64_t number, uint64_t theirs, uint64_t length);
 // The mapping that holds all of a range of addresses here.
 bool find_mapping(uint64_t here, uint64_t length, uint64_t* base, uint64_t* size);
 

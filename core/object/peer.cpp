@@ -299,10 +299,24 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   return CWY_OK;
 }
 
-void open_right(Peer& peer, Connection& c) {
+// The right to what was published last. Its owner may have destroyed that since (RemoteSegment),
+// and a connection may come up just then, for a message: what cannot be opened any more is no
+// fault, and memory that is named all the same is for its owner to judge, over messages.
+cwyc_rkey* right_if_open(const Peer& peer, ConduitEp& cep) {
+  try {
+    return peer.segment.publication->right(cep, peer.rank);
+  } catch (const Error& e) {
+    log_info("{}; using active messages", e.text());
+    return nullptr;
+  }
+}
+
+// `may_be_gone`: the publication may be an old one.
+void open_right(Peer& peer, Connection& c, bool may_be_gone) {
   if (c.split != nullptr) return;  // its members have their own
   if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
-  cwyc_rkey* rkey = peer.segment.publication->right(*c.cep, peer.rank);
+  cwyc_rkey* rkey = may_be_gone ? right_if_open(peer, *c.cep)
+                                : peer.segment.publication->right(*c.cep, peer.rank);
   // Transfers with device memory choose their way themselves.
   const bool reached =
       rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
@@ -474,7 +488,7 @@ cwy_status connect_peer(Peer& peer) {
     made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
   }
   if (peer.segment.size.load(std::memory_order_acquire) != 0) {
-    for (Connection* c : peer.connections) open_right(peer, *c);
+    for (Connection* c : peer.connections) open_right(peer, *c, true);
   }
   log_debug("rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
             choice.summary(), choice.rule->label);
@@ -501,7 +515,7 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   const cwy_status status = connection_for(peer, conduit, out);
   if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0) {
-    open_right(peer, **out);
+    open_right(peer, **out, true);
   }
   return status;
 }
@@ -523,7 +537,7 @@ void open_rights(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   for (Connection* c : peer.connections) {
     refit(*c);
-    open_right(peer, *c);
+    open_right(peer, *c, false);
   }
 }
 

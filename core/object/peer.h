@@ -76,14 +76,28 @@ class RemoteDevice;
 
 // What is known of the segment bound to the remote endpoint. Written before `size` is stored
 // with release; valid when size (acquire) is non-zero.
+//
+// It is what was published last: its owner may have destroyed the segment since, and bound or put
+// other memory at the same addresses, of which nobody was told. A client may not name such memory
+// (specification of gex_EP_PublishBoundSegment), but the library does, on its own account: in
+// collectives and in staged transfers. Invariant: an address that the library names to another rank
+// travels with the number of the owner's segment that it lies in now, and what is known here (the
+// distance, the rights) is used for it under that number only.
 struct RemoteSegment {
   std::atomic<uint64_t> size{0};
+  uint64_t number = 0;   // Segment::number()
   uint64_t base = 0;     // owner's address
   bool direct = false;   // mapped here at base + delta
   bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;
   Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
   RemoteDevice* device = nullptr;      // it is device memory (memkind/remote.h)
+
+  // Is the owner's segment of that number the one that is known here?
+  bool is(uint64_t owners) const {
+    // Acquire: the members behind the size are valid once it is not zero.
+    return size.load(std::memory_order_acquire) != 0 && number == owners;
+  }
 };
 
 struct Peer {

@@ -22,6 +22,7 @@ bool may_inline(Peer& base) {
 }
 
 void give(Peer& peer, Publication& p) {
+  peer.segment.number = p.facts.number;
   peer.segment.base = p.facts.base;
   peer.segment.direct = p.direct;
   peer.segment.delta = p.delta;
@@ -85,8 +86,8 @@ void map_directly(const Peer& base, Publication& p) {
     if (c->cep->serial && !inside.try_lock()) continue;
     if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
       p.direct = true;
-      add_mapping({&p, base.rank, p.facts.base + static_cast<uint64_t>(p.delta), p.facts.size,
-                   p.facts.base});
+      add_mapping({&p, base.rank, p.facts.number, p.facts.base + static_cast<uint64_t>(p.delta),
+                   p.facts.size, p.facts.base});
       return;
     }
   }

@@ -46,6 +46,13 @@ struct Publication {
 // `direct` and `delta`. `base` is connected (base_peer()).
 void map_directly(const Peer& base, Publication& p);
 
+// Its mutex orders three things: what is known changes, and peers' copies of it with it (give and take
+// in the source); what is bound here changes (Client::bind); windows are written from those copies
+// (Team::publish_window). Who changes writes all windows afterwards, and a team's or a TM-pair's first
+// window, which any thread may write at any time, is written after the team is among those
+// (Endpoint::add_team). So whichever comes last has seen the change, and no window holds a distance
+// of memory that is let go: the rights are closed after the windows were written without it. Nothing
+// is waited for with the mutex held but the connect mutex.
 class Publications {
  public:
   explicit Publications(Client* client) : client_(client) {}
@@ -64,7 +71,7 @@ class Publications {
   // Memory of all that is known, for the report.
   uint64_t bytes();
 
-  // Held while tables of peers come into being, so that none misses a publication.
+  // Held, too, while tables of peers come into being, so that none misses a publication.
   std::mutex& mutex() { return mutex_; }
 
  private:

@@ -13,6 +13,7 @@
 #include "diag/log.h"
 #include "loader/instance.h"
 #include "object/client.h"
+#include "object/departed.h"
 #include "object/exit.h"
 #include "object/fatal.h"
 #include "object/suspects.h"
@@ -135,9 +136,8 @@ void Runtime::listen() {
     told_epochs_[rank] = epoch;
     note({rank, epoch, ""});
   });
-  bootstrap_->on_leave([this] {
-    if (!survives_failures()) on_leave_told();  // survivors end when they want to
-  });
+  bootstrap_->on_departure(note_departed);
+  bootstrap_->on_all_leave(on_all_leave);
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) {
     note_death(rank, told_epochs_.emplace(rank, 1).first->second, how);
   });
@@ -222,6 +222,7 @@ void Runtime::attend() {
   if (news.empty()) {
     if (asked_to_leave()) leave_as_asked();
     look_into_losses();
+    look_at_departed();
   } else if (survives_failures()) {
     go_on_after(news);
   } else {
@@ -269,8 +270,13 @@ void Runtime::look_into_losses() {
       attention.store(true, std::memory_order_relaxed);
       return;
     case Departures::Finding::Kind::left:
-      take_exit_code(finding.code);
-      return leave_as_asked();
+      // The next poll looks at who else is suspected.
+      attention.store(true, std::memory_order_relaxed);
+      note_departed(finding.who.rank);
+      if (!finding.code) return;  // alone, and is not missed
+      told_of_exit(*finding.code);
+      if ((*finding.code & 0xff) != 0) leave_as_asked();
+      return;
     case Departures::Finding::Kind::failed:
       log_error("rank {} cannot be reached any more ({}); ending this rank", finding.who.rank,
                 finding.who.how);
@@ -283,9 +289,10 @@ void Runtime::end_if_stranded() {
     const std::lock_guard lock(news_mutex_);
     if (stranded_until_ == 0) return;
     attention.store(true, std::memory_order_relaxed);
-    if (now_ns() < stranded_until_) return;
+    // Who has left in good order is all that the launcher would not speak of.
+    if (now_ns() < stranded_until_ && departed_words().empty()) return;
   }
-  fatal_peer_lost("communication", stranded_);  // written once
+  fatal_peer_lost("communication", stranded_ + departed_words());  // written once
 }
 
 }  // namespace causeway

@@ -19,6 +19,7 @@
 #include "memkind/remote.h"
 #include "object/client.h"
 #include "object/runtime.h"
+#include "select/mapping.h"
 
 __attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
                                                                          uintptr_t) = nullptr;
@@ -45,39 +46,14 @@ size_t memory_available() {
   return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES)) * kPage;
 }
 
-// Does any rule send something through this conduit?
-bool is_used(const Conduit& conduit) {
-  return runtime().config().uses_conduit(conduit.name());
-}
-
-// Asked about a process beside this one, as if it had no address yet.
-bool reaches_others(const Conduit& conduit) {
-  cwyc_peer_desc other{};
-  other.head = CWY_HEAD(cwyc_peer_desc);
-  other.same_host = 1;
-  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  return conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK;
-}
-
-// Memory that neighbors can map beats any other, then memory of a conduit that serves other
-// processes, since that may reach its own memory in a way it cannot reach any other; a conduit that
-// no rule names has no say.
-Conduit* preferred_allocator(Endpoint& ep) {
-  Conduit* first = nullptr;
-  Conduit* outward = nullptr;
-  for (auto& cep : ep.conduit_eps()) {
-    if (!(cep->attr.caps & CWYC_CAP_MEM_ALLOC) || !is_used(*cep->conduit)) continue;
-    if (cep->maps_neighbors) return cep->conduit;
-    if (outward == nullptr && reaches_others(*cep->conduit)) outward = cep->conduit;
-    if (first == nullptr) first = cep->conduit;
-  }
-  return outward != nullptr ? outward : first;
-}
-
 // Every segment of the process, by address. Handlers look here only for memory that is not in
 // their endpoint's own segment.
 std::shared_mutex g_segments_mutex;
-std::multimap<uint64_t, uint64_t> g_segments;  // base -> end
+struct Listed {
+  uint64_t end;
+  uint64_t number;  // Segment::number()
+};
+std::multimap<uint64_t, Listed> g_segments;  // by base
 // Counts the changes of both, under the mutex. Release; who still sees the number that an earlier
 // look was made at knows that the look still holds (acquire).
 std::atomic<uint64_t> g_segments_version{1};
@@ -89,7 +65,18 @@ struct LastFound {
 };
 thread_local constinit LastFound t_last_found __attribute__((tls_model("initial-exec"))) = {};
 
-std::atomic<uint64_t> g_serial{0};  // relaxed: only has to count
+// The kind learns of a segment by being asked to describe it, whatever way transfers will go.
+void tell_kind(const Device& device, void* addr, size_t size) {
+  if (!(device.attr().export_forms & CWY_FORM_DEVICE_VA)) return;
+  cwy_memref ref{};
+  ref.head = CWY_HEAD(cwy_memref);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  const cwy_status status =
+      device.module().export_mem(device.kind(), addr, size, CWY_FORM_DEVICE_VA, &ref, &err);
+  if (status != CWY_OK) log_info("{} does not describe a segment: {}", device.name(), err.text);
+}
+
+std::atomic<uint64_t> g_numbers{0};  // relaxed: only has to count
 
 }  // namespace
 
@@ -103,8 +90,9 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
   }
   const std::shared_lock lock(g_segments_mutex);
   uint64_t covered = addr;
-  for (const auto& [base, limit] : g_segments) {
+  for (const auto& [base, listed] : g_segments) {
     if (base > covered) break;
+    const uint64_t limit = listed.end;
     // Relaxed: it changes under the mutex.
     if (base <= addr && end <= limit)
       last = {g_segments_version.load(std::memory_order_relaxed), base, limit};
@@ -114,13 +102,15 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
   return covered > addr && covered >= end;
 }
 
-bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size) {
+bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size,
+                  uint64_t* number) {
   const std::shared_lock lock(g_segments_mutex);
   for (auto at = g_segments.begin(); at != g_segments.end() && at->first <= addr; ++at) {
-    const bool everything = at->second - at->first == UINT64_MAX;
-    if (everything || addr >= at->second || length > at->second - addr) continue;
+    const uint64_t end = at->second.end, bytes = end - at->first;
+    if (bytes == UINT64_MAX || addr >= end || length > end - addr) continue;
     *base = at->first;
-    *size = at->second - at->first;
+    *size = bytes;
+    if (number != nullptr) *number = at->second.number;
     return true;
   }
   return false;
@@ -146,12 +136,12 @@ Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
       addr_(addr),
       size_(size),
       flags_(flags),
-      serial_(g_serial.fetch_add(1, std::memory_order_relaxed)) {}
+      number_(g_numbers.fetch_add(1, std::memory_order_relaxed) + 1) {}
 
 void Segment::enlist() {
   const std::lock_guard lock(g_segments_mutex);
   const auto base = reinterpret_cast<uint64_t>(addr_);
-  g_segments.emplace(base, base + size_);
+  g_segments.emplace(base, Listed{base + size_, number_});
   g_segments_version.fetch_add(1, std::memory_order_release);
   enlisted_ = true;
 }
@@ -168,7 +158,7 @@ void Segment::map_here() {
 std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void* wish) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
   std::unique_ptr<Segment> segment(new Segment(client, wish, rounded, 0));
-  Conduit* allocator = preferred_allocator(*client->endpoint());
+  Conduit* allocator = segment_allocator(runtime().config(), client->endpoint()->conduit_eps());
   if (allocator == nullptr) {
     segment->map_here();
     return segment;
@@ -258,6 +248,7 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
   segment->kind_allocated_ = allocates;
   kind.add_segment();
   add_device_range(reinterpret_cast<uint64_t>(addr), rounded, &device);
+  tell_kind(device, addr, rounded);
   segment->register_device();
   segment->enlist();
   return segment.release();
@@ -322,7 +313,7 @@ Segment::~Segment() {
     const std::lock_guard lock(g_segments_mutex);
     const auto base = reinterpret_cast<uint64_t>(addr_);
     for (auto [at, end] = g_segments.equal_range(base); at != end; ++at) {
-      if (at->second != base + size_) continue;
+      if (at->second.number != number_) continue;
       g_segments.erase(at);
       g_segments_version.fetch_add(1, std::memory_order_release);
       break;
@@ -347,7 +338,7 @@ cwyc_mem* Segment::registration(const Conduit* conduit) const {
 }
 
 std::string Segment::pack() const {
-  std::string out = fmt::format("{} {} {} ", serial_, reinterpret_cast<uint64_t>(addr_), size_);
+  std::string out = fmt::format("{} {} {} ", number_, reinterpret_cast<uint64_t>(addr_), size_);
   if (device_ != nullptr) {
     DeviceFacts facts;
     facts.plugin = device_->plugin_name();

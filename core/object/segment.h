@@ -46,6 +46,8 @@ class Segment {
   Client* client() const { return client_; }
   void* addr() const { return addr_; }
   size_t size() const { return size_; }
+  // No other segment of this process has it, or had; not 0. See RemoteSegment.
+  uint64_t number() const { return number_; }
   gex_Flags_t flags() const { return flags_; }
   // NULL: host memory.
   Device* device() const { return device_; }
@@ -85,7 +87,7 @@ class Segment {
   void* addr_;
   size_t size_;
   gex_Flags_t flags_;
-  uint64_t serial_;
+  uint64_t number_;
   bool enlisted_ = false;     // in the process' list
   bool mapped_here_ = false;  // by mmap of ours
   MemKind* kind_ = nullptr;   // of device memory
@@ -96,7 +98,7 @@ class Segment {
 
 // A pack() as a peer reads it.
 struct PackedSegment {
-  uint64_t number = 0;  // tells segments apart that lie at one address one after the other
+  uint64_t number = 0;  // Segment::number()
   uint64_t base = 0;
   uint64_t size = 0;
   std::string rights;
@@ -111,7 +113,9 @@ struct PackedSegment {
 bool in_any_segment(uint64_t addr, uint64_t length);
 
 // A segment that holds all of the range, but for one of everything. Any thread, any context.
-bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size);
+// `number`: Segment::number(), for who asks.
+bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size,
+                  uint64_t* number = nullptr);
 
 // gasnet_getMaxLocalSegmentSize: configured or derived from memory free on this host, shared
 // among its ranks. Measured once, when this rank writes its card, so that what a client was told

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "collective/engine.h"
+#include "collective/mailbox.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"
 #include "object/segment.h"
@@ -49,7 +50,11 @@ Team::Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t ra
 
 Team::~Team() {
   ep_->remove_team(this);
-  if (!is_pair_) team_ids::release(id_);
+  collectives_.reset();
+  if (!is_pair_) {
+    team_ids::release(id_);
+    sweep_mailboxes(id_);
+  }
   ::operator delete (head_, std::align_val_t{alignof(cwy_team_head)});
 }
 

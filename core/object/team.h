@@ -42,7 +42,8 @@ class Team {
   Peer& member(uint32_t rank) const { return *members_[rank]; }
   const std::vector<Peer*>& members() const { return members_; }
 
-  // Publishes which members' memory is mapped here, and where.
+  // Publishes which members' memory is mapped here, and where. Under the mutex of the client's
+  // Publications, which says why.
   void publish_window();
   bool has_window() const { return any_mapped_.load(std::memory_order_relaxed); }
 

@@ -136,6 +136,7 @@ Team* build(Client* client, Endpoint* ep, const Plan& plan, uint32_t own_rank, u
   auto* team = new Team(client, ep, std::move(members), own_rank, id, plan.flags, false);
   team->set_scratch(std::move(scratches), plan.scratch_size);
   team->set_memory_classes(plan.memory | 1u << CWY_MEM_HOST);
+  const std::lock_guard lock(client->publications().mutex());
   team->publish_window();
   return team;
 }

@@ -24,6 +24,7 @@ std::mutex g_mutex;
 std::map<uint32_t, Use> g_uses;
 std::map<std::pair<uint32_t, uint64_t>, Deposit> g_deposits;  // by number and tag
 uint32_t g_next = kFirst + 1;
+uint32_t g_least = kFirst + 1;  // above all numbers that were released
 
 }  // namespace
 
@@ -39,6 +40,7 @@ void raise(uint32_t id) {
 
 bool claim(uint32_t id, uint64_t tag) {
   const std::lock_guard lock(g_mutex);
+  if (id < g_least && g_uses.find(id) == g_uses.end()) return false;
   const auto [use, fresh] = g_uses.try_emplace(id);
   if (!fresh && use->second.tag != tag) return false;
   use->second.tag = tag;
@@ -50,7 +52,15 @@ bool claim(uint32_t id, uint64_t tag) {
 void release(uint32_t id) {
   const std::lock_guard lock(g_mutex);
   const auto use = g_uses.find(id);
-  if (use != g_uses.end() && --use->second.members == 0) g_uses.erase(use);
+  if (use == g_uses.end() || --use->second.members != 0) return;
+  g_uses.erase(use);
+  g_least = std::max(g_least, id + 1);
+}
+
+bool in_use(uint32_t id) {
+  if (id <= kFirst) return true;
+  const std::lock_guard lock(g_mutex);
+  return g_uses.find(id) != g_uses.end();
 }
 
 void deposit(uint32_t id, uint64_t tag, std::vector<gex_TM_t> members, uint32_t readers) {

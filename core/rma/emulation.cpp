@@ -21,6 +21,7 @@
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "progress/through_peers.h"
+#include "rma/unanswered.h"
 #include "select/stripe.h"
 
 namespace causeway {
@@ -99,10 +100,11 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
                           static_cast<int32_t>(n), kToAnywhere};
   const bool anywhere = t.anywhere;
   hand_over(op);  // everything that was read of the operation has been read
-  return put ? try_send_internal(peer, Internal::put_data, args, anywhere ? 8 : 4, payload, n,
-                                 false)
-             : try_send_internal(peer, Internal::get_ask, args, anywhere ? 8 : 7, nullptr, 0,
-                                 false);
+  const cwy_status status =
+      put ? try_send_internal(peer, Internal::put_data, args, anywhere ? 8 : 4, payload, n, false)
+          : try_send_internal(peer, Internal::get_ask, args, anywhere ? 8 : 7, nullptr, 0, false);
+  if (status == CWY_OK) note_question(peer.rank);
+  return status;
 }
 
 // Sends pieces until all are out (CWY_OK), the connection pushes back (CWY_RETRY), or it fails.
@@ -282,7 +284,8 @@ void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload,
   reply_internal(from, Internal::put_done, answer, 3, nullptr, 0);
 }
 
-void on_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+void on_put_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+  note_answer(from.rank);
   moved(take_over(join_halves(args[0], args[1])), static_cast<uint32_t>(args[2]));
 }
 
@@ -304,7 +307,8 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   reply_internal(from, Internal::get_data, answer, 4, reinterpret_cast<void*>(addr), length);
 }
 
-void on_get_data(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
+void on_get_data(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  note_answer(from.rank);
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
   copy_bytes("gex_RMA_Get*()", transfer_of(op).local + join_halves(args[2], args[3]), payload,
              length);

@@ -26,8 +26,8 @@ void* remote_offset(const Peer& peer, const void* addr) {
   return reinterpret_cast<void*>(peer.segment.base + reinterpret_cast<uintptr_t>(addr));
 }
 
-cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length) {
-  return is_stub(conn) || Connection::of(conn).peer->ep != team.ep()
+cwyc_mem* local_registration(const Endpoint& ep, cwyc_conn* conn, const void* addr, size_t length) {
+  return is_stub(conn) || Connection::of(conn).peer->ep != &ep
              ? nullptr
              : local_registration(conn, addr, length);
 }

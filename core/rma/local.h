@@ -28,8 +28,9 @@ inline void* remote_address(const Peer& peer, void* addr, gex_Flags_t flags) {
   return remote_offset(peer, addr);
 }
 
-// The local registration that covers [addr, addr+length) in the connection's conduit, or NULL.
-cwyc_mem* local_registration(const Team& team, cwyc_conn* conn, const void* addr, size_t length);
+// The local registration that covers [addr, addr+length) in the connection's conduit, or NULL: of
+// what is bound to `ep`, the endpoint that the operation began at.
+cwyc_mem* local_registration(const Endpoint& ep, cwyc_conn* conn, const void* addr, size_t length);
 // The same for a connection that is no stub.
 inline cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
   const Connection& c = Connection::of(conn);

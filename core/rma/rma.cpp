@@ -22,10 +22,10 @@ namespace {
 // What every put and get passes through is inlined into each of its entries: beside a conduit whose
 // put is a store, the calls and the arguments' way through memory are what counts.
 
-// What the conduit is asked to do, after the arguments are resolved.
+// What the conduit is asked to do, after the arguments are resolved. Names no team: the operation
+// may outlive it (object/README.md).
 struct Resolved {
   const char* call;
-  Team& team;
   Peer& peer;
   void* local;
   uint64_t raddr;
@@ -91,7 +91,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
     flags |= CWYC_SRC_VOLATILE;
   }
   if (elsewhere && (call.flags & GEX_FLAG_PEER_SEG_UNKNOWN)) flags |= kAnywhere;
-  return {call.name, team, peer, local, raddr, call.length, flags, call.operation, elsewhere};
+  return {call.name, peer, local, raddr, call.length, flags, call.operation, elsewhere};
 }
 
 cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
@@ -103,7 +103,7 @@ cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
 [[gnu::always_inline]] inline cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey,
                                                 cwyc_op* op) {
   // What another endpoint than the connection's has bound counts as memory nobody registered.
-  cwyc_mem* lmem = Connection::of(conn).peer->ep != r.team.ep()
+  cwyc_mem* lmem = Connection::of(conn).peer->ep != r.peer.ep
                        ? nullptr
                        : local_registration(conn, r.local, r.length);
   return r.operation == Operation::put
@@ -217,11 +217,11 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 
 }  // namespace
 
-cwy_status rma_post_once(const char* call, Operation operation, Team& team, Peer& peer, void* local,
+cwy_status rma_post_once(const char* call, Operation operation, Peer& peer, void* local,
                          uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op) {
   // Pieces beyond the bound segment (GEX_FLAG_PEER_SEG_SOME) are for the owner to judge.
   const bool elsewhere = !in_bound_segment(peer, raddr, length);
-  return post_once({call, team, peer, local, raddr, length, flags, operation, elsewhere}, op);
+  return post_once({call, peer, local, raddr, length, flags, operation, elsewhere}, op);
 }
 
 int rma_blocking(const RmaCall& call) {

@@ -7,7 +7,6 @@
 
 namespace causeway {
 
-class Team;
 struct Peer;
 
 enum class Operation { put, get };
@@ -35,7 +34,7 @@ gex_Event_t rma_nb_volatile(const RmaCall& call);
 
 // One attempt at one contiguous piece, for rooms that pipeline several: CWY_OK, CWY_INPROGRESS,
 // CWY_RETRY or a failure, as a conduit would answer. `call` is for diagnostics.
-cwy_status rma_post_once(const char* call, Operation operation, Team& team, Peer& peer, void* local,
+cwy_status rma_post_once(const char* call, Operation operation, Peer& peer, void* local,
                          uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op);
 
 }  // namespace causeway

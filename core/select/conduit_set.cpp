@@ -8,10 +8,11 @@
 #include "config/load_config.h"
 #include "diag/error.h"
 #include "diag/log.h"
-#include "loader/search.h"
+#include "loader/check_options.h"
 #include "loader/signal_keeper.h"
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
+#include "select/prepare.h"
 #include "select/told_ops.h"
 
 namespace causeway {
@@ -119,50 +120,20 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
-// `segment.huge_pages`, `segment.numa` and `timeouts.peer` hold for every conduit that has such an
-// option, unless its own options say otherwise.
-static void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& config) {
-  const auto inherit = [&](const char* option, const std::string& value, const char* key) {
-    const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
-                                   [&](const OptionSchema& o) { return o.key == option; });
-    if (!known || !spec.options.emplace(option, value).second) return;
-    const auto origin = config.origins.find(key);
-    if (origin != config.origins.end()) spec.option_origins[option] = origin->second;
-  };
-  if (config.huge_pages != "never") inherit("huge_pages", config.huge_pages, "segment.huge_pages");
-  if (config.numa == "interleave") inherit("numa", config.numa, "segment.numa");
-  inherit("peer_timeout", fmt::format("{}ns", config.timeouts.peer_ns), "timeouts.peer");
-}
-
 ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which) {
   ConduitSet set;
-  ConduitConfigurer configurer(config, loader, [&](ConduitSpec& spec, const Manifest& manifest) {
-    inherit_options(spec, manifest, config);
-  });
-  for (const ConduitSpec& spec : config.conduits) {
-    if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
-      set.failures.push_back({spec.name,
-                              "no rule of peers: names it for a rank of this job, so it was not "
-                              "opened"});
-      continue;
-    }
-    // What nobody asked for may be missing: an installation without that network is whole.
+  Problems problems;
+  std::vector<PreparedConduit> prepared =
+      prepare_conduits(config, loader, which, set.failures, problems);
+  // A wrong option is the user's mistake and ends the program; a device that cannot be opened is a
+  // property of this machine and obeys on_load_error.
+  if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
+  for (PreparedConduit& one : prepared) {
+    const ConduitSpec& spec = *one.spec;
     const bool asked_for = spec.where.source != kBuiltInSource;
-    if (!asked_for && files_named(loader.search_path(), PluginKind::conduit, spec.plugin).empty()) {
-      set.failures.push_back({spec.name, fmt::format("plugin '{}' is not installed", spec.plugin)});
-      continue;
-    }
-    const ConduitPlugin* plugin = loader.conduit(spec.plugin);
-    if (plugin == nullptr) {
-      set.failures.push_back({spec.name, why_not_loaded(loader, spec.plugin)});
-      continue;
-    }
-    // A wrong option is the user's mistake and ends the program; a device that cannot be opened
-    // is a property of this machine and obeys on_load_error.
-    ConfiguredConduit configured = configurer.configure(spec, *plugin);
     try {
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
-                                                       spec, std::move(configured)));
+                                                       spec, std::move(one.configured)));
     } catch (const Error& e) {
       if (!asked_for) log_info("{}", e.text());
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
@@ -206,6 +177,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   }
   // 0 is no limit; the paths that compare lengths with it need not know.
   if (out->attr.rma_max == 0) out->attr.rma_max = UINT64_MAX;
+  if (conduit.plugin().lacks_direct) out->attr.caps &= ~uint64_t{CWYC_CAP_DIRECT};
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   for (const cwyc_ops& native : conduit.plugin().ops) {

@@ -8,12 +8,12 @@
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/segment.h"
+#include "progress/thread_buffer.h"
 #include "progress/through_peers.h"
 #include "rma/emulation.h"
 #include "vis/copy.h"
 #include "vis/peer_completion.h"
 #include "vis/run_list.h"
-#include "vis/thread_buffer.h"
 #include "vis/transfer.h"
 
 namespace causeway {

@@ -17,9 +17,9 @@
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "progress/poll.h"
+#include "progress/thread_buffer.h"
 #include "rma/local.h"
 #include "vis/run_list.h"
-#include "vis/thread_buffer.h"
 
 namespace causeway {
 namespace {
@@ -103,7 +103,6 @@ class VisTransfer {
   size_t pack_get(char* buffer, size_t room, size_t most, Slot& slot);
 
   const char* const call_;
-  Team& team_;
   Peer& peer_;
   const bool put_;
   const bool immediate_;
@@ -165,7 +164,6 @@ Side owned(const Side& side, std::vector<Level>& levels) {
 
 VisTransfer::VisTransfer(const TransferPlan& plan, cwyc_op* op)
     : call_(plan.call),
-      team_(plan.team),
       peer_(plan.peer),
       put_(plan.operation == Operation::put),
       immediate_(plan.immediate),
@@ -373,7 +371,7 @@ cwy_status VisTransfer::post_piece(Slot& slot) {
   const size_t n = walk_.piece();
   if (put_) await_local(slot);
   const cwy_status status =
-      rma_post_once(call_, put_ ? Operation::put : Operation::get, team_, peer_, walk_.local.addr(),
+      rma_post_once(call_, put_ ? Operation::put : Operation::get, peer_, walk_.local.addr(),
                     reinterpret_cast<uint64_t>(walk_.remote.addr()), n, post_flags(), &slot.op);
   if (status == CWY_OK || status == CWY_INPROGRESS) walk_.advance(n);
   return status;
@@ -414,7 +412,7 @@ cwy_status VisTransfer::post_vector(cwyc_conn* conn, Slot& slot) {
     }
     walk_.advance(n);
   }
-  cwyc_mem* const lmem = local_registration(team_, conn, low, static_cast<size_t>(high - low));
+  cwyc_mem* const lmem = local_registration(*peer_.ep, conn, low, static_cast<size_t>(high - low));
   cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
   cwy_status status = CWY_OK;
   if (put_) {

@@ -16,7 +16,6 @@
 
 namespace causeway {
 
-class Team;
 struct Peer;
 
 // Which memory of the peer the remote runs may name (GEX_FLAG_PEER_SEG_*). Conduits know the bound
@@ -30,7 +29,6 @@ enum class Reach {
 struct TransferPlan {
   const char* call;  // for diagnostics
   Operation operation;
-  Team& team;
   Peer& peer;
   Side local, remote;  // biased; levels and lists are the caller's
   Reach reach;

@@ -217,10 +217,9 @@ void require_device_side(const VisCall& call, const Peer& peer, const Side& remo
 // Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
 template <typename Form>
 cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
-  Team& team = *Team::of(call.tm);
   if (__builtin_expect(runtime().checks(), 0)) {
     require_rank(call.name, call.tm, call.rank);
-    require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_VIS, "VIS");
+    require_capability(call.name, *Team::of(call.tm)->ep(), GEX_EP_CAPABILITY_VIS, "VIS");
   }
   Peer& peer = peer_of(call);
   Side dst = ready.dst(), src = ready.src();
@@ -240,7 +239,7 @@ cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
   const PeerCompletion completion =
       peer_completion_armed() ? take_peer_completion() : PeerCompletion{};
   const cwy_status status =
-      start_transfer({call.name, call.operation, team, peer, put ? src : dst, put ? dst : src,
+      start_transfer({call.name, call.operation, peer, put ? src : dst, put ? dst : src,
                       reach_of(call, peer, put ? dst : src), (call.flags & GEX_FLAG_IMMEDIATE) != 0,
                       device && is_in_reach(peer), completion},
                      op);

@@ -92,9 +92,13 @@ TEST(Departures, WhoLeftAloneIsNotMissed) {
   Departures departures;
   departures.suspect(3, "the process is gone");
   double seconds = 0;
-  EXPECT_EQ(settle(departures, bootstrap, seconds).kind, Kind::nothing);
+  const Departures::Finding alone = settle(departures, bootstrap, seconds);
+  EXPECT_EQ(alone.kind, Kind::left);
+  EXPECT_FALSE(alone.code);
+  EXPECT_EQ(departures.look(bootstrap, kLauncherNs).kind, Kind::nothing);
   departures.suspect(3, "the process is gone");
   departures.suspect(5, "no answer");
+  EXPECT_EQ(settle(departures, bootstrap, seconds).kind, Kind::left);
   const Departures::Finding finding = settle(departures, bootstrap, seconds);
   EXPECT_EQ(finding.kind, Kind::failed);
   EXPECT_EQ(finding.who.rank, 5u);

@@ -1,11 +1,16 @@
-// Numbers of teams: two creations never hold one number in one process, members of one team share
-// it, and proposals rise above everything that was in use.
+// Numbers of teams: no number names two teams of one process, members of one team share it,
+// proposals rise above everything that was in use, and mailboxes last as long as their number is in
+// use.
+#define GASNET_PAR 1
 #include "object/team_ids.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
+
+#include "collective/mailbox.h"
 
 namespace {
 
@@ -47,8 +52,8 @@ TEST(TeamIds, GroupsMayClaimInAnyOrder) {
   team_ids::release(base + 1);
 }
 
-// Each caller reads once, also after the builder destroyed the team and its number was used again.
-// Would catch a slow caller that waits for ever, and one that is given another team.
+// Each caller reads once, also after the builder destroyed the team. Would catch a slow caller that
+// waits for ever, and one that is given another team.
 TEST(TeamIds, DepositsWaitForEveryReader) {
   const auto handle = [](uintptr_t n) { return reinterpret_cast<gex_TM_t>(n * 64); };
   const uint32_t id = team_ids::next();
@@ -57,14 +62,53 @@ TEST(TeamIds, DepositsWaitForEveryReader) {
   team_ids::deposit(id, 4, {handle(1), handle(2)}, 3);
   EXPECT_EQ(team_ids::take(id, 4).size(), 2u);
   team_ids::release(id);
-  ASSERT_TRUE(team_ids::claim(id, 5));
   team_ids::deposit(id, 5, {handle(3)}, 1);
   EXPECT_EQ(team_ids::take(id, 4).size(), 2u);
   EXPECT_EQ(team_ids::take(id, 5).front(), handle(3));
   EXPECT_EQ(team_ids::take(id, 4).front(), handle(1));
   EXPECT_TRUE(team_ids::take(id, 4).empty());
   EXPECT_TRUE(team_ids::take(id, 5).empty());
+}
+
+// Two creations propose one number; one team is made and ended before the other creation claims.
+// Would catch a number that serves twice, whose second team gets messages for the first.
+TEST(TeamIds, NumbersServeOnce) {
+  const uint32_t id = team_ids::next();
+  ASSERT_TRUE(team_ids::claim(id, 8));
+  ASSERT_TRUE(team_ids::claim(id + 1, 9));
+  EXPECT_TRUE(team_ids::in_use(id));
   team_ids::release(id);
+  EXPECT_FALSE(team_ids::in_use(id));
+  EXPECT_FALSE(team_ids::claim(id, 10));
+  EXPECT_TRUE(team_ids::claim(id + 1, 9));  // a second member of what is in use
+  team_ids::release(id + 1);
+  team_ids::release(id + 1);
+  EXPECT_FALSE(team_ids::claim(id + 1, 9));
+  EXPECT_TRUE(team_ids::claim(team_ids::next(), 11));  // the creation's next try
+}
+
+// Would catch a message that comes after its team's end and leaves a mailbox for good, which a
+// later team would take for its own, and an early message that is dropped.
+TEST(TeamIds, LateMessagesFindNoMailbox) {
+  EXPECT_NE(mailbox(team_ids::kFirst, 3), nullptr);
+  const uint32_t id = team_ids::next();
+  EXPECT_EQ(mailbox(id, 0), nullptr);
+  ASSERT_TRUE(team_ids::claim(id, 12));
+  ASSERT_TRUE(team_ids::claim(id, 12));  // two local members
+  const std::shared_ptr<Mailbox> early = mailbox(id, 0);
+  ASSERT_NE(early, nullptr);
+  EXPECT_EQ(mailbox(id, 0), early);
+  EXPECT_EQ(known_mailbox(id, 1), nullptr);
+  team_ids::release(id);
+  sweep_mailboxes(id);
+  EXPECT_EQ(mailbox(id, 0), early);  // the other member is there still
+  EXPECT_NE(mailbox(id, 1), nullptr);
+  team_ids::release(id);
+  sweep_mailboxes(id);
+  for (const uint32_t rank : {0u, 1u}) {
+    EXPECT_EQ(known_mailbox(id, rank), nullptr);
+    EXPECT_EQ(mailbox(id, rank), nullptr);
+  }
 }
 
 TEST(TeamIds, TheLastLocalMemberEndsAll) {

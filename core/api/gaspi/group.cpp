@@ -89,7 +89,8 @@ gaspi_return_t Groups::remove(unsigned group) {
     g = found->second;
     groups_.erase(found);
   }
-  if (g->joining) post(world_, g->ranks.front(), Letter::leave, {g->key});
+  // Others may commit the same ranks again: what this rank has proposed must not be taken for that.
+  if (g->joining) take_back(*g);
   if (!g->committed) return GASPI_SUCCESS;
   const std::lock_guard lock(letters_mutex_);
   const StepKey first{g->uid, 0, 0};
@@ -122,27 +123,34 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
   const std::lock_guard lock(letters_mutex_);
   switch (letter) {
     case Letter::join:
-      joins_[header.a][from].push_back(header.b);
+      note_join(header.a, from, header.b);
       break;
     case Letter::leave:
       withdraw_join(header.a, from, header.b);
       break;
     case Letter::commit:
-      commits_[{header.a, header.c}] = header.b;
+      if (const auto asked = commits_.find({header.a, header.c}); asked != commits_.end())
+        asked->second = header.b;
       break;
     default:
       steps_[{header.a, header.b, from}] = std::move(text);
   }
 }
 
-// The mutex is held.
+// This and the next: the mutex is held.
+void Groups::note_join(uint64_t key, uint32_t rank, uint64_t proposed) {
+  if (withdrawn_.erase({key, rank, proposed}) == 0) joins_[key][rank].push_back(proposed);
+}
+
 void Groups::withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed) {
-  const auto joined = joins_.find(key);
-  if (joined == joins_.end()) return;
-  const auto of_rank = joined->second.find(rank);
-  if (of_rank == joined->second.end()) return;
-  std::erase(of_rank->second, proposed);
-  if (of_rank->second.empty()) joined->second.erase(of_rank);
+  size_t erased = 0;
+  if (const auto joined = joins_.find(key); joined != joins_.end()) {
+    if (const auto of_rank = joined->second.find(rank); of_rank != joined->second.end()) {
+      erased = std::erase(of_rank->second, proposed);
+      if (of_rank->second.empty()) joined->second.erase(of_rank);
+    }
+  }
+  if (erased == 0) withdrawn_.insert({key, rank, proposed});
 }
 
 // The first proposals of all members, taken together, are a group; its number is the largest, which
@@ -167,6 +175,7 @@ void Groups::answer_joins(const Group& g) {
 void Groups::forget(uint32_t rank) {
   const std::lock_guard lock(letters_mutex_);
   for (auto& [key, joined] : joins_) joined.erase(rank);
+  std::erase_if(withdrawn_, [rank](const auto& taken) { return std::get<1>(taken) == rank; });
 }
 
 void Groups::send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
@@ -190,11 +199,19 @@ bool Groups::take_step(const Group& group, Kind kind, uint32_t step, uint32_t fr
 
 gaspi_return_t Groups::commit(Group& g) {
   const gaspi_return_t result = try_commit(g);
-  if (result == GASPI_ERROR && std::exchange(g.joining, false)) {
-    // The next attempt begins anew, perhaps with another process in the place of a lost one.
-    post(world_, g.ranks.front(), Letter::leave, {g.key, g.proposed});
-  }
+  // The next attempt begins anew, perhaps with another process in the place of a lost one.
+  if (result == GASPI_ERROR && g.joining) take_back(g);
   return result;
+}
+
+// The commit under way is given up.
+void Groups::take_back(Group& g) {
+  g.joining = false;
+  {
+    const std::lock_guard lock(letters_mutex_);
+    commits_.erase({g.key, g.proposed});
+  }
+  post(world_, g.ranks.front(), Letter::leave, {g.key, g.proposed});
 }
 
 gaspi_return_t Groups::try_commit(Group& g) {
@@ -213,13 +230,14 @@ gaspi_return_t Groups::try_commit(Group& g) {
     {
       const std::lock_guard lock(letters_mutex_);
       g.proposed = ++generations_[g.key];
+      commits_[{g.key, g.proposed}] = 0;
     }
     post(world_, g.ranks.front(), Letter::join, {g.key, g.proposed});
   }
   const std::lock_guard lock(letters_mutex_);
   if (g.index == 0) answer_joins(g);
   const auto answer = commits_.find({g.key, g.proposed});
-  if (answer == commits_.end()) return unless_lost(g);
+  if (answer->second == 0) return unless_lost(g);
   // Another group of the same members may have proposed more by now.
   uint64_t& last = generations_[g.key];
   last = std::max(last, answer->second);

@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -104,6 +105,8 @@ class Groups {
   bool take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
                  std::string* text = nullptr);
   gaspi_return_t try_commit(Group& group);
+  void take_back(Group& group);
+  void note_join(uint64_t key, uint32_t rank, uint64_t proposed);
   void withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed);
   void answer_joins(const Group& group);
   void note_members(Group& group) const;
@@ -119,8 +122,11 @@ class Groups {
   // key -> rank -> the least generations that it proposed, in its order: groups of the same members
   // may be committed side by side, and then pair off as they come.
   std::map<uint64_t, std::map<uint32_t, std::deque<uint64_t>>> joins_;
-  // (key, what this rank proposed) -> generation. An attempt that failed has its own, so that an
-  // answer to it is not taken for one to the next.
+  // (key, rank, proposal) taken back and not among joins_: it is still on its way, since letters
+  // overtake each other, or it was answered before.
+  std::set<std::tuple<uint64_t, uint32_t, uint64_t>> withdrawn_;
+  // (key, what this rank proposed) -> generation; 0, which is none, until the answer comes. An
+  // attempt that was given up has no entry: an answer to it is dropped.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> commits_;
   std::map<uint64_t, uint64_t> generations_;  // key -> the last one used or proposed here
   std::map<StepKey, std::string> steps_;

@@ -19,7 +19,7 @@ enum class Letter : uint8_t {
   registered,        // a: segment id, b: serial, c: 1 when it was taken
   drop_segment,      // a: segment id, b: serial
   join,              // a: the group's key, b: least generation
-  leave,             // a: the group's key
+  leave,             // a: the group's key, b: which join it takes back (its b)
   commit,            // a: the group's key, b: generation, c: which join it answers (its b)
   step,              // a: the group's uid, b: which collective and which step; text: data
   passive_ready,     // a: number of the send, b: bytes

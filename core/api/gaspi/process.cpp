@@ -10,6 +10,7 @@
 #include "api/gaspi/world.h"
 #include "bootstrap/quiet_thread.h"
 #include "object/runtime.h"
+#include "progress/clock.h"
 #include "progress/thread_state.h"
 
 namespace causeway::gaspi {
@@ -40,14 +41,34 @@ void answer(World& w, uint32_t to, Letter letter) {
   post(w, to, Letter::answer, {static_cast<uint64_t>(letter)});
 }
 
+// Where pids mean the same to both: the process of the rank; else 0.
+pid_t reachable_process(World& w, uint32_t rank) {
+  const Card& card = runtime().job().card(rank);
+  const bool near = card.sharing_id == runtime().job().card(w.rank).sharing_id;
+  return near && rank != w.rank ? static_cast<pid_t>(card.pid) : 0;
+}
+
+// A process that is stopped reads no letter and takes no signal before it goes on.
+void let_go_on(World& w, uint32_t rank) {
+  if (const pid_t pid = reachable_process(w, rank); pid > 0) ::kill(pid, SIGCONT);
+}
+
+// The rank may be stopped at any time before it has read the letter.
+constexpr uint64_t kLookAgainNs = 50'000'000;
+
 gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
   const std::pair key{rank, Letter::kill};
   {
     const std::lock_guard lock(w.process_mutex);
     if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, Letter::kill, {});
   }
+  uint64_t look_again = 0;
   const gaspi_return_t result = wait_for(deadline, [&] {
     if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
+    if (const uint64_t now = now_ns(); now >= look_again) {
+      let_go_on(w, rank);
+      look_again = now + kLookAgainNs;
+    }
     // It may have been replaced already.
     const std::lock_guard lock(w.process_mutex);
     const auto found = w.asked.find(key);
@@ -67,9 +88,9 @@ gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
 // thread that waits for the end of the poll. Nothing here waits for a lock.
 gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
-  const Card& card = runtime().job().card(rank);
-  if (card.pid != 0 && card.sharing_id == runtime().job().card(w.rank).sharing_id) {
-    const bool told = ::kill(static_cast<pid_t>(card.pid), SIGINT) == 0 || errno == ESRCH;
+  if (const pid_t pid = reachable_process(w, rank); pid > 0) {
+    const bool told = ::kill(pid, SIGINT) == 0 || errno == ESRCH;
+    let_go_on(w, rank);
     return told ? GASPI_SUCCESS : GASPI_ERROR;
   }
   w.kill_is_open.store(true, std::memory_order_relaxed);

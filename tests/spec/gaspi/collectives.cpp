@@ -312,6 +312,33 @@ SPEC_CASE(collectives, equal_groups_side_by_side) {
   }
 }
 
+// Catches: a group that was deleted while its commit waited, and whose proposal stays: the next
+// group of the same members is taken for it, and somebody is never answered. By a member that
+// gathers the proposals and by members that send them; once, and again before anybody else has
+// come.
+SPEC_CASE(collectives, deleted_while_it_is_committed, 2) {
+  const auto make = [] {
+    gaspi_group_t g = 0;
+    CHECK_OK(gaspi_group_create(&g));
+    for (gaspi_rank_t r = 0; r < job().size; ++r) CHECK_OK(gaspi_group_add(g, r));
+    return g;
+  };
+  for (gaspi_rank_t hasty = 0; hasty < job().size; ++hasty) {
+    for (gaspi_rank_t times = 0; times < 1 + hasty % 2 && hasty == job().rank; ++times) {
+      const gaspi_group_t given_up = make();
+      CHECK_EQ(gaspi_group_commit(given_up, 10), GASPI_TIMEOUT);
+      CHECK_OK(gaspi_group_delete(given_up));
+    }
+    CHECK_OK(gaspi_barrier(GASPI_GROUP_ALL, kLong));
+    const gaspi_group_t g = make();
+    CHECK_OK(gaspi_group_commit(g, 10000));
+    int own = hasty + job().rank, most = -1;
+    CHECK_OK(gaspi_allreduce(&own, &most, 1, GASPI_OP_MAX, GASPI_TYPE_INT, g, 10000));
+    CHECK_EQ(most, hasty + static_cast<int>(job().size) - 1);
+    CHECK_OK(gaspi_group_delete(g));
+  }
+}
+
 // Catches: segments of a group that others see, or that its members do not.
 SPEC_CASE(collectives, segment_of_a_group, 3) {
   if (job().rank == 0) return;

@@ -8,6 +8,7 @@
 //                                       that it has started (noticed.sh)
 //   spec_gaspi_failure at usec          the same after so many microseconds of work, wherever it is
 //   spec_gaspi_failure stopped          rank 1 is stopped while rank 0 waits for it
+//   spec_gaspi_failure stopped_killed   rank 0 ends rank 1, which is stopped, with gaspi_proc_kill
 //   spec_gaspi_failure starting         rank 1 dies in its start (start_points.sh)
 //   spec_gaspi_failure interrupted      rank 0 ends all others with gaspi_proc_kill (listing 9)
 //   spec_gaspi_failure busy usec        the same so many microseconds later, with the others in the
@@ -257,6 +258,40 @@ void stop_one() {
   REQUIRE(in_portions([](gaspi_timeout_t t) { return gaspi_proc_term(t); }) == GASPI_SUCCESS);
 }
 
+// The end of a rank reaches it also when it is stopped, and the others go on without it.
+void kill_stopped_one() {
+  start();
+  gaspi_pointer_t base = nullptr;
+  gaspi_segment_ptr(0, &base);
+  static_cast<int*>(base)[0] = ::getpid();
+  REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  if (me == 0) {
+    REQUIRE(gaspi_read(0, 64, kVictim, 0, 0, 4, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    REQUIRE(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+  }
+  REQUIRE(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_SUCCESS);
+  // Messages of the barrier may be on their way in a rank that has left it: it stops when the
+  // others have left it too.
+  constexpr gaspi_notification_id_t kPassed = 201;
+  if (me != kVictim) {
+    REQUIRE(gaspi_notify(0, kVictim, kPassed + me, 1, 0, GASPI_BLOCK) == GASPI_SUCCESS);
+    REQUIRE(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
+  } else {
+    REQUIRE(take_note(0, kPassed) == 1);
+    REQUIRE(take_note(0, kPassed + kThird) == 1);
+    ::raise(SIGSTOP);
+    for (;;) ::pause();
+  }
+  if (me == 0) {
+    const int pid = static_cast<int*>(base)[16];
+    const double end = seconds_now() + kPatience;
+    while (!process_is_stopped(pid) && seconds_now() < end) ::usleep(1000);
+    REQUIRE(process_is_stopped(pid));
+    EXPECT(gaspi_proc_kill(kVictim, 30000) == GASPI_SUCCESS);
+  }
+  go_on(static_cast<char*>(base));
+}
+
 // Started, while rank 1 died right behind its own start: nobody waits for it, here or at the end.
 void lose_at_start() {
   REQUIRE(gaspi_proc_init(GASPI_BLOCK) == GASPI_SUCCESS);
@@ -326,7 +361,8 @@ void interrupt_from_inside() {
 
 // Catches: survivors that hang, die too, take the wrong rank for dead, lose their memory, or cannot
 // go on; calls that wait for a stopped rank beyond their time, or for it instead of for others; a
-// kill that is not carried out; a wait in a handler for what its own thread holds.
+// kill that is not carried out, also where the rank is stopped; a wait in a handler for what its
+// own thread holds.
 SPEC_CASE(failure, of_a_process) {
   start();
   gaspi_pointer_t base = nullptr;
@@ -347,6 +383,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "stopped") {
     stop_one();
+  } else if (what == "stopped_killed") {
+    kill_stopped_one();
   } else if (what == "starting") {
     lose_at_start();
   } else if (what == "interrupted") {

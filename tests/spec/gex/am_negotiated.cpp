@@ -17,7 +17,10 @@ void check_arrival(void* buffer, size_t bytes, gex_AM_Arg_t seed, gex_AM_Arg_t l
                    gex_AM_Arg_t offset) {
   bool good = std::cmp_equal(bytes, length) &&
               spec::first_difference(buffer, bytes, static_cast<uint32_t>(seed)) == bytes;
-  if (offset >= 0) good = good && buffer == spec::my_segment(static_cast<size_t>(offset));
+  if (offset >= 0)
+    good = good && buffer == spec::my_segment(static_cast<size_t>(offset));
+  else if (bytes > 0)
+    good = good && reinterpret_cast<uintptr_t>(buffer) % alignof(std::max_align_t) == 0;
   if (!good) wrong.fetch_add(1, std::memory_order_relaxed);
 }
 void on_message(gex_Token_t, void* buffer, size_t bytes, gex_AM_Arg_t seed, gex_AM_Arg_t length,

@@ -1,4 +1,8 @@
 // Broadcast: every size and root, in place and not, in segments and outside, several at once.
+#include <unistd.h>
+
+#include <utility>
+
 #include "coll_testing.h"
 
 using coll::Guarded;
@@ -116,5 +120,38 @@ SPEC_CASE(coll_broadcast, root_runs_ahead) {
     uint64_t value = job().rank == 0 ? i * 3 + 1 : 0;
     wait(gex_Coll_BroadcastNB(job().tm, 0, &value, &value, sizeof value, 0));
     if (!CHECK_EQ(value, i * 3 + 1)) break;
+  }
+}
+
+// Memory in no segment, one rank that comes late and then computes, and a root that meanwhile goes
+// on with operations that it can end alone and one in which the others show it theirs. Catches a
+// root whose memory is used again while the late rank still has to read it.
+SPEC_CASE(coll_broadcast, late_reader, 3) {
+  constexpr size_t kBytes = 8192;
+  const gex_Rank_t late = job().size - 1;
+  const bool is_late = job().rank == late;
+  std::vector<uint8_t> data(kBytes);
+  for (uint64_t round = 0; round < 4; ++round) {
+    spec::fill(data.data(), kBytes, job().rank == 0 ? round + 17 : 99);
+    uint64_t small[3] = {}, mine[8], all[8];
+    for (uint64_t& m : mine) m = job().rank + round;
+    spec::barrier();
+    if (is_late) usleep(10000);  // what the root says first has come
+    gex_Event_t events[5] = {
+        gex_Coll_BroadcastNB(job().tm, 0, data.data(), data.data(), kBytes, 0)};
+    if (is_late) usleep(30000);  // calls nothing
+    if (!is_late) wait(std::exchange(events[0], GEX_EVENT_INVALID));
+    for (uint64_t i = 0; i < 3; ++i) {
+      if (job().rank == 0) small[i] = 100 * round + i;
+      events[1 + i] = gex_Coll_BroadcastNB(job().tm, 0, &small[i], &small[i], 8, 0);
+      if (!is_late) wait(std::exchange(events[1 + i], GEX_EVENT_INVALID));
+    }
+    events[4] = gex_Coll_ReduceToAllNB(job().tm, all, mine, GEX_DT_U64, 8, 8, GEX_OP_ADD, nullptr,
+                                       nullptr, 0);
+    gex_Event_WaitAll(events, 5, 0);
+    CHECK_PATTERN(data.data(), kBytes, round + 17);
+    for (uint64_t i = 0; i < 3; ++i) CHECK_EQ(small[i], 100 * round + i);
+    for (const uint64_t sum : all)
+      CHECK_EQ(sum, job().size * (job().size - 1) / 2 + job().size * round);
   }
 }

@@ -290,6 +290,33 @@ SPEC_CASE(coll_reduce, elements_beyond_any_piece) {
   }
 }
 
+// Elements around the borders of what one message and one piece take, which differ between
+// configurations. Catches an algorithm that fits none of them into a piece and divides by that.
+SPEC_CASE(coll_reduce, elements_longer_than_a_put) {
+  for (const size_t length : {64ul, 75ul, 190ul, 375ul, 560ul, 1000ul, 2500ul}) {  // in maps
+    size_t element = length;
+    const auto combine = [](const void* left, void* right, size_t count, const void* maps) {
+      coll::compose_all(left, right, count * *static_cast<const size_t*>(maps), nullptr);
+    };
+    for (const size_t count : {1ul, 3ul}) {
+      const size_t n = count * length;
+      std::vector<Affine> src(n), all(n), one(n);
+      for (size_t i = 0; i < n; ++i) src[i] = affine_of(job().rank, i);
+      wait(gex_Coll_ReduceToAllNB(job().tm, all.data(), src.data(), GEX_DT_USER,
+                                  length * sizeof(Affine), count, GEX_OP_USER_NC, combine, &element,
+                                  0));
+      wait(gex_Coll_ReduceToOneNB(job().tm, 0, one.data(), src.data(), GEX_DT_USER,
+                                  length * sizeof(Affine), count, GEX_OP_USER_NC, combine, &element,
+                                  0));
+      bool good = true;
+      for (size_t i = 0; i < n; ++i) {
+        good = good && all[i] == composed(i) && (job().rank != 0 || one[i] == composed(i));
+      }
+      CHECK(good);
+    }
+  }
+}
+
 // Elements of odd lengths do not fill pieces evenly.
 SPEC_CASE(coll_reduce, elements_of_odd_length) {
   using Odd = std::array<uint8_t, 13>;

@@ -113,6 +113,9 @@ SPEC_CASE(everything, queries) {
     CHECK(local == nullptr);
     CHECK_EQ(size, UINTPTR_MAX);
   }
+  gex_Rank_t neighbors = 0;  // nobody's memory is mapped
+  gex_System_QueryNbrhdInfo(nullptr, &neighbors, nullptr);
+  CHECK_EQ(neighbors, 1u);
   CHECK(std::strstr(GASNET_CONFIG_STRING, "SEGMENT=EVERYTHING") != nullptr);
 }
 

@@ -45,6 +45,21 @@ SPEC_CASE(segments, queries_before_attach, 1, Phase::unattached) {
   spec::barrier();
 }
 
+// A runtime takes a neighborhood for what it may load from and store to.
+SPEC_CASE(segments, neighbors_are_mapped) {
+  gex_RankInfo_t* info = nullptr;
+  gex_Rank_t count = 0;
+  gex_System_QueryNbrhdInfo(&info, &count, nullptr);
+  for (gex_Rank_t i = 0; i < count; ++i) {
+    Bound bound;
+    gex_Event_Wait(gex_EP_QueryBoundSegmentNB(job().tm, info[i].gex_jobrank, &bound.owner,
+                                              &bound.local, &bound.size, 0));
+    CHECK(bound.size != 0);
+    CHECK(bound.local != nullptr);
+  }
+  spec::barrier();
+}
+
 SPEC_CASE(segments, queries_agree) {
   for (gex_Rank_t rank = 0; rank < job().size; ++rank) {
     Bound old_way, new_way;

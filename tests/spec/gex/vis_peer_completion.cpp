@@ -15,7 +15,7 @@ struct Notice {
   uint64_t seed;
 };
 
-std::atomic<unsigned> good{0}, bad{0}, empty{0}, full{0};
+std::atomic<unsigned> good{0}, bad{0}, empty{0}, full{0}, aligned{0};
 
 void on_put(gex_Token_t token, void* payload, size_t bytes) {
   Notice notice;
@@ -49,6 +49,15 @@ void on_full(gex_Token_t, void* payload, size_t bytes) {
   (whole ? full : bad).fetch_add(1, std::memory_order_release);
 }
 spec::Handler full_handler(&on_full, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, "vis largest payload");
+
+// What a handler loads into a vector register must be aligned for it, or the process dies.
+void on_aligned(gex_Token_t, void* payload, size_t bytes) {
+  const bool fits = reinterpret_cast<uintptr_t>(payload) % alignof(std::max_align_t) == 0;
+  const bool whole = bytes >= 1 && spec::first_difference(payload, bytes, bytes) == bytes;
+  (fits && whole ? aligned : bad).fetch_add(1, std::memory_order_release);
+}
+spec::Handler aligned_handler(&on_aligned, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY,
+                              "vis aligned payload");
 
 void await(std::atomic<unsigned>& count, unsigned expected) {
   GASNET_BLOCKUNTIL(count.load(std::memory_order_acquire) + bad.load(std::memory_order_acquire) >=
@@ -129,6 +138,27 @@ SPEC_CASE(vis_peer_completion, payloads) {
   }
   await(empty, 2);
   await(full, 2);
+}
+
+// A payload that travels in one message with the data, behind it and so anywhere, is aligned for
+// any type where the handler finds it, as every medium's is (GASNet-1, 2.3.3.2).
+SPEC_CASE(vis_peer_completion, payload_is_aligned) {
+  constexpr unsigned kMost = 40;
+  char data[2 * kMost], note[kMost];
+  unsigned armed = 0;
+  for (const gex_Rank_t rank : {job().rank, job().peer()}) {
+    for (size_t bytes = 1; bytes <= kMost; ++bytes) {
+      std::byte* const to = vis::arena(rank);
+      const gex_Memvec_t dst[] = {{to, bytes}, {to + kMost + 1, bytes}},
+                         src[] = {{data, 2 * bytes}};
+      spec::fill(data, 2 * bytes, 5);
+      spec::fill(note, bytes, bytes);
+      gex_VIS_SetPeerCompletionHandler(aligned_handler, note, bytes, 0);
+      CHECK_EQ(gex_VIS_VectorPutBlocking(job().tm, rank, 2, dst, 1, src, 0), 0);
+      ++armed;
+    }
+  }
+  await(aligned, armed);
 }
 
 // Only the next put has the handler; a later arming replaces an earlier one; 0 disarms; a put of

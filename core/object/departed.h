@@ -1,0 +1,22 @@
+// Ranks that have left in good order while this one goes on: with gasnet_exit(0), or by the return
+// of their main. They are not missed, except by what needs them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace causeway {
+
+// Known from now on. Any thread.
+void note_departed(uint32_t rank);
+
+// "; rank 3 has left the job", for who cannot reach it; "" where it has not.
+std::string departed_words(uint32_t rank);
+// The same of all that have left.
+std::string departed_words();
+
+// Ends this process where a collective of all members has stood still for `timeouts.exit` while one
+// of them has left. From polls, a few times in a second.
+void look_at_departed();
+
+}  // namespace causeway

@@ -1,0 +1,16 @@
+// What a rank does between its last word and its end: it goes on answering those that are not as
+// far, so that nobody misses what it has sent or still owes.
+#pragma once
+
+#include <cstdint>
+
+namespace causeway {
+
+// Polls until every rank has come to its end (end_lingering), at most for so long. In a handler, or
+// in a poll that a signal interrupted, only replies are looked at. One thread, once.
+void linger(uint64_t patience_ns);
+
+// Nobody needs this rank any more, or nobody may wait for it. Any thread, a signal handler too.
+void end_lingering();
+
+}  // namespace causeway

@@ -1,0 +1,18 @@
+// Questions of emulated puts, gets and atomics that have no answer yet, by rank of the job: who has
+// left gives none, and nothing fails that waits for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace causeway {
+
+// A piece of an operation has been sent, and has been answered. Any thread. Two relaxed additions
+// beside the two messages that each piece costs.
+void note_question(uint32_t rank);
+void note_answer(uint32_t rank);
+
+// Where that rank owes answers: how many it has given.
+std::optional<uint32_t> answers_while_owing(uint32_t rank);
+
+}  // namespace causeway
