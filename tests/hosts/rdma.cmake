@@ -5,8 +5,7 @@ add_test(NAME hosts.rdma.guest COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/run_guest
 set_tests_properties(hosts.rdma.guest PROPERTIES LABELS "hosts;vm" TIMEOUT 1000
   FIXTURES_SETUP rdma_guest PROCESSORS 2)
 foreach(case devices conformance_verbs library_close library_ucx ofi_verbs ofi_rxm ucx_rc
-    spec_ofi_verbs spec_ucx_rc two_adapters spec spec_three_ranks dmabuf gaspi gaspi_three_ranks
-    gaspi_one_rank gaspi_four_ranks gaspi_seven_ranks gaspi_death wordfreq death device_lost
+    spec_ofi_verbs spec_ucx_rc two_adapters spec dmabuf gaspi gaspi_death wordfreq death device_lost
     locked_memory reasons)
   add_test(NAME hosts.rdma.${case}
     COMMAND ${CMAKE_CURRENT_LIST_DIR}/rdma/report_case ${rdma_log} ${case})
@@ -14,9 +13,10 @@ foreach(case devices conformance_verbs library_close library_ucx ofi_verbs ofi_r
     FIXTURES_REQUIRED rdma_guest SKIP_RETURN_CODE 77)
 endforeach()
 
-# Whole suites over every network of the guest, and more of broken adapters: minutes each, in a guest
-# of their own.
-set(whole completion_queue port_down)
+# Whole suites over every network of the guest, more of broken adapters, and other numbers of ranks:
+# minutes each, in a guest of their own.
+set(whole completion_queue port_down spec_three_ranks gaspi_one_rank gaspi_three_ranks gaspi_four_ranks
+  gaspi_seven_ranks)
 foreach(network verbs ofi_verbs ofi_rxm ucx_rc)
   list(APPEND whole conformance_${network} spec_all_${network}_seq spec_all_${network}_par)
 endforeach()

@@ -1,0 +1,39 @@
+// The configurations that seeds are dealt over, and what a seed adds to one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace storm {
+
+struct Configuration {
+  std::string name;
+  std::vector<std::string> flags;  // of `causeway run`
+  uint32_t least = 2, most = 5;    // ranks
+  std::string needs;               // a conduit that may not have been built
+};
+
+// All; the first five are those of a quick run.
+const std::vector<Configuration>& configurations();
+inline constexpr size_t kQuick = 5;
+const Configuration* find_configuration(std::string_view name);
+
+struct Job {
+  const Configuration* configuration = nullptr;
+  uint64_t seed = 0;
+  uint32_t ranks = 0;
+  uint32_t ops = 0;
+  uint32_t steps = 0;
+  double limit_s = 60;
+
+  // What the seed adds: algorithms that are forced in turn, ways that are closed, faults of chaos.
+  std::vector<std::string> flags() const;
+  std::vector<std::pair<std::string, std::string>> environment() const;
+  std::string again() const;  // how to run it once more
+};
+uint32_t ranks_of(const Configuration& configuration, uint64_t seed);
+
+}  // namespace storm
