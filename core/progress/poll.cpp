@@ -62,12 +62,25 @@ uint32_t nothing_to_do() {
 }
 std::atomic<uint32_t (*)()> g_hook{nothing_to_do};
 
-// The conduit whose nap wakes the earliest: one that sleeps until something arrives.
-ConduitEp* napper() {
+// Conduits that sleep until something arrives.
+struct Nappers {
+  ConduitEp* next = nullptr;  // NULL: there is none
+  uint32_t count = 0;
+};
+
+// A thread sleeps in each of them in turn: a conduit that holds something back, which only progress
+// brings forward, ends its own naps and nobody else's.
+Nappers nappers() {
+  thread_local constinit uint32_t turn = 0;
+  Nappers out;
+  for (const PollEntry& e : entries()) out.count += (e.cep->caps & CWYC_CAP_NAP) != 0 ? 1 : 0;
+  if (out.count == 0) return out;
+  uint32_t skipped = turn++ % out.count;
   for (const PollEntry& e : entries()) {
-    if (e.cep->caps & CWYC_CAP_NAP) return e.cep;
+    if ((e.cep->caps & CWYC_CAP_NAP) == 0) continue;
+    if (skipped-- == 0) out.next = e.cep;
   }
-  return nullptr;
+  return out;
 }
 
 // A conduit that neither has a descriptor nor ends naps: what arrives by it is found by looking.
@@ -241,17 +254,16 @@ void nap(uint64_t max_ns, uint64_t waited_ns) {
   const Armed armed = arm_all(fds);
   thread.in_poll = outer;
   if (armed == Armed::pending) return;
-  if (armed == Armed::busy || has_mute_conduit()) {
-    max_ns = blind_nap_ns(max_ns, waited_ns);
-  }
-  ConduitEp* sleeper = napper();
-  if (fds.empty() && sleeper != nullptr) {
-    sleeper->conduit->module().nap(sleeper->ep, max_ns);
+  if (armed == Armed::busy || has_mute_conduit()) max_ns = blind_nap_ns(max_ns, waited_ns);
+  // Several cannot be waited for together: look at the others often.
+  constexpr uint64_t kMixedNap = 200000;
+  const Nappers sleepers = nappers();
+  const bool alone = sleepers.count + (fds.empty() ? 0 : 1) <= 1;
+  const uint64_t bounded = alone ? max_ns : std::min(max_ns, kMixedNap);
+  if (fds.empty() && sleepers.next != nullptr) {
+    sleepers.next->conduit->module().nap(sleepers.next->ep, bounded);
     return;
   }
-  // Both sorts at once cannot be waited for together: look at the other one often.
-  constexpr uint64_t kMixedNap = 200000;
-  const uint64_t bounded = sleeper != nullptr ? std::min(max_ns, kMixedNap) : max_ns;
   const timespec limit{static_cast<time_t>(bounded / 1000000000ull),
                        static_cast<long>(bounded % 1000000000ull)};
   ::ppoll(fds.data(), fds.size(), &limit, nullptr);
