@@ -435,6 +435,8 @@ gaspi_return_t gaspi_statistic_counter_get_long(gaspi_statistic_counter_t counte
 #ifdef __cplusplus
 } /* extern "C" */
 
+/* Programs include this header inside of extern "C". */
+extern "C++" {
 inline gaspi_return_t gaspi_state_vec_get(gaspi_state_vector_t state_vector) {
   return gaspi_state_vec_get_array(state_vector);
 }
@@ -463,6 +465,7 @@ inline gaspi_return_t gaspi_segment_ptr(gaspi_segment_id_t segment_id, T** point
   if (result == GASPI_SUCCESS) *pointer = static_cast<T*>(base);
   return result;
 }
+} /* extern "C++" */
 
 #else /* C: macros of the procedures' names, because C has no overloads. They may be undefined. */
 

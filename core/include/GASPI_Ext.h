@@ -59,12 +59,14 @@ void gaspi_printf_to(gaspi_rank_t rank, const char* format, ...);
 #ifdef __cplusplus
 } /* extern "C" */
 
+extern "C++" {
 inline gaspi_return_t gaspi_initialized(gaspi_int* initialized) {
   gaspi_number_t value = 0;
   const gaspi_return_t result = gaspi_initialized(&value);
   *initialized = static_cast<gaspi_int>(value);
   return result;
 }
+} /* extern "C++" */
 #endif
 
 #endif /* GASPI_EXT_H */

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "checks/flags.h"
 #include "collective/engine.h"
 #include "collective/exchange.h"
 #include "diag/error.h"
@@ -33,8 +34,10 @@ constexpr gex_Flags_t kQueries =
 constexpr gex_Flags_t kModes = GEX_FLAG_TM_GLOBAL_SCRATCH | GEX_FLAG_TM_LOCAL_SCRATCH |
                                GEX_FLAG_TM_SYMMETRIC_SCRATCH | GEX_FLAG_TM_NO_SCRATCH;
 
-void require_flags(const char* call, gex_Flags_t flags, gex_Flags_t known) {
-  if (flags & ~known) fatal(call, "flags {:#x} contain unknown bits {:#x}", flags, flags & ~known);
+gex_Flags_t own_flags(const char* call, gex_Flags_t flags, gex_Flags_t known) {
+  const gex_Flags_t own = flags_of_call(call, flags, known);
+  if (own & ~known) fatal(call, "flags {:#x} contain unknown bits {:#x}", flags, own & ~known);
+  return own;
 }
 
 void require_one_mode(const char* call, gex_Flags_t flags, gex_Flags_t modes, const char* names) {
@@ -413,7 +416,7 @@ uint32_t settle_team_id(Team& parent, uint32_t highest, uint32_t groups, const u
 size_t split_team(gex_TM_t* new_tm, Team& parent, int color, int key, void* scratch,
                   size_t scratch_size, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Split()";
-  require_flags(kCall, flags, kQueries | GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET);
+  flags = own_flags(kCall, flags, kQueries | GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET);
   if (flags & kQueries) return scratch_query(kCall, flags, new_tm != nullptr);
   SplitWord own{};
   own.next_id = team_ids::next();
@@ -434,7 +437,8 @@ size_t split_team(gex_TM_t* new_tm, Team& parent, int color, int key, void* scra
 size_t duplicate_team(gex_TM_t* new_tm, Team& original, gex_Addr_t scratch, size_t scratch_size,
                       gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Dup()";
-  require_flags(kCall, flags,
+  flags =
+      own_flags(kCall, flags,
                 kQueries | (kModes & ~GEX_FLAG_TM_GLOBAL_SCRATCH) | GEX_FLAG_SCRATCH_SEG_OFFSET);
   if (flags & kQueries) return scratch_query(kCall, flags, true);
   require_one_mode(kCall, flags, kModes,
@@ -454,8 +458,8 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
                     const gex_EP_Location_t* args, size_t numargs, const gex_Addr_t* scratch_addrs,
                     size_t scratch_size, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Create()";
-  require_flags(kCall, flags,
-                kQueries | kModes | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK);
+  flags = own_flags(kCall, flags,
+                    kQueries | kModes | GEX_FLAG_SCRATCH_SEG_OFFSET | GEX_FLAG_RANK_IS_JOBRANK);
   if (flags & kQueries) return scratch_query(kCall, flags, numargs != 0);
   CreateWord own{};
   own.numargs = numargs;
@@ -544,7 +548,7 @@ void end_together(Team& team, uint32_t locals) {
 
 int destroy_team(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Destroy()";
-  require_flags(kCall, flags, GEX_FLAG_GLOBALLY_QUIESCED | GEX_FLAG_SCRATCH_SEG_OFFSET);
+  flags = own_flags(kCall, flags, GEX_FLAG_GLOBALLY_QUIESCED | GEX_FLAG_SCRATCH_SEG_OFFSET);
   if (&team == team.client()->team()) fatal(kCall, "the primordial team cannot be destroyed");
   int written = 0;
   if (scratch != nullptr && team.scratch_size() != 0) {

@@ -85,7 +85,7 @@ const std::map<std::string, Definition>& definitions() {
       {"create.no_operation", {GEX_DT_I64, 0, 0}},
       {"create.user_operation", {GEX_DT_I64, GEX_OP_USER, 0}},
       {"create.float_bits", {GEX_DT_FLT, GEX_OP_FAND | GEX_OP_ADD, 0}},
-      {"create.unknown_flag", {GEX_DT_I64, GEX_OP_GET, 1u << 20}},
+      {"create.unknown_flag", {GEX_DT_I64, GEX_OP_GET, 1u << 30}},
       {"create.two_hints",
        {GEX_DT_I64, GEX_OP_GET, GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_REMOTE}},
       {"create.other_type", {GEX_DT_U64, Definition().ops, 0}},

@@ -84,10 +84,6 @@ const Call kFatal[] = {
     CALL(gex_AM_MaxReplyMedium, GEX_TM_INVALID, 0, nullptr, 0, 0),
     CALL(gex_Token_MaxReplyLong, nullptr, nullptr, 0, 0),
     CALL(gex_Token_MaxReplyMedium, nullptr, nullptr, 0, 0),
-    CALL(gex_AM_LUBRequestLong),
-    CALL(gex_AM_LUBReplyLong),
-    CALL(gex_AM_LUBRequestMedium),
-    CALL(gex_AM_LUBReplyMedium),
     CALL(gex_Token_Info, nullptr, nullptr, GEX_TI_ALL),
     CALL(gex_AM_RequestShort, GEX_TM_INVALID, 0, 200, 0),
     CALL(gex_AM_RequestMedium, GEX_TM_INVALID, 0, 200, nullptr, 0, GEX_EVENT_NOW, 0),
@@ -137,7 +133,6 @@ const Call kFatal[] = {
     {"gex_System_QueryJobRank()", [] { static_cast<void>(gasnet_mynode()); }},
     {"gex_System_QueryJobSize()", [] { static_cast<void>(gasnet_nodes()); }},
     {"gasnet_AMRequestShort()", [] { gasnet_AMRequestShort0(0, 200); }},
-    {"gex_AM_LUBRequestMedium()", [] { static_cast<void>(gasnet_AMMaxMedium()); }},
     {"gex_NBI_Wait()", [] { gasnet_wait_syncnbi_all(); }},
 };
 

@@ -424,7 +424,7 @@ void create(const std::vector<gex_EP_Location_t>& wanted, size_t count, gex_Flag
 const Calls& teams() {
   static const Calls calls = {
       {"negative_color", [] { split(-1, nullptr, 0, GEX_FLAG_TM_NO_SCRATCH); }},
-      {"unknown_flags", [] { split(0, nullptr, 0, GEX_FLAG_IMMEDIATE); }},
+      {"unknown_flags", [] { split(0, nullptr, 0, 1u << 30); }},
       {"scratch_outside", [] { split(0, local, 4096, 0); }},
       {"no_scratch_size", [] { split(0, peer_segment(job.rank), 0, 0); }},
       {"dup_without_mode",

@@ -8,6 +8,7 @@
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
 #include "collective/named_barrier.h"
+#include "diag/log.h"
 #include "object/fatal.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
@@ -51,13 +52,25 @@ void require_notified(const char* call) {
   if (!g_barrier.notified) fatal(call, "called without gasnet_barrier_notify() before it");
 }
 
-int conclude(int id, int flags) {
+// Does the end that is waited for fit what all have notified? 3.5.2 wants the flags of one's own
+// notify again. Clients of the field notify anonymously and wait with a name, or the other way:
+// that is accepted where the names that were given agree.
+bool fits(int id, int flags) {
+  if (g_barrier.outcome.kind == BarrierName::mismatch) return false;
+  if (flags & GASNET_BARRIERFLAG_MISMATCH) return false;
+  const bool anonymous = flags & GASNET_BARRIERFLAG_ANONYMOUS;
+  return anonymous || g_barrier.outcome.kind == BarrierName::none || id == g_barrier.outcome.id;
+}
+
+int conclude(const char* call, int id, int flags) {
   g_barrier.outcome = finish_named_barrier();
   g_barrier.notified = false;
-  const bool own_mismatch = flags != g_barrier.flags || (flags == 0 && id != g_barrier.id);
-  return own_mismatch || g_barrier.outcome.kind == BarrierName::mismatch
-             ? GASNET_ERR_BARRIER_MISMATCH
-             : GASNET_OK;
+  if (!fits(id, flags)) return GASNET_ERR_BARRIER_MISMATCH;
+  if (g_checks && flags != g_barrier.flags) {
+    log_warn("{}: flags {:#x} are not those of gasnet_barrier_notify(), {:#x}; taken to match",
+             call, flags, g_barrier.flags);
+  }
+  return GASNET_OK;
 }
 
 int wait(const char* call, int id, int flags) {
@@ -65,7 +78,7 @@ int wait(const char* call, int id, int flags) {
   require_notified(call);
   Waiter waiter;
   while (!named_barrier_done()) waiter.step();
-  return conclude(id, flags);
+  return conclude(call, id, flags);
 }
 
 }  // namespace
@@ -82,10 +95,11 @@ CAUSEWAY_API int gasnet_barrier_wait(int id, int flags) {
 }
 
 CAUSEWAY_API int gasnet_barrier_try(int id, int flags) {
-  note_call("gasnet_barrier_try()", "id, flags", id, flags);
-  require_notified("gasnet_barrier_try()");
+  constexpr const char* kCall = "gasnet_barrier_try()";
+  note_call(kCall, "id, flags", id, flags);
+  require_notified(kCall);
   poll_once();
-  return named_barrier_done() ? conclude(id, flags) : GASNET_ERR_NOT_READY;
+  return named_barrier_done() ? conclude(kCall, id, flags) : GASNET_ERR_NOT_READY;
 }
 
 CAUSEWAY_API int gasnet_barrier(int id, int flags) {

@@ -22,7 +22,7 @@ GETTER_OF(segment_max, gaspi_number_t, w.config.segment_max)
 GETTER_OF(queue_size_max, gaspi_number_t, w.config.queue_size_max)
 GETTER_OF(queue_max, gaspi_number_t, kQueueIds)
 GETTER_OF(transfer_size_max, gaspi_size_t, w.config.transfer_size_max)
-GETTER_OF(transfer_size_min, gaspi_size_t, 1)
+GETTER_OF(transfer_size_min, gaspi_size_t, 0)  // nothing may be written, too
 GETTER_OF(notification_num, gaspi_number_t, w.config.notification_num)
 GETTER_OF(passive_transfer_size_max, gaspi_size_t, w.config.passive_transfer_size_max)
 GETTER_OF(passive_transfer_size_min, gaspi_size_t, 1)
@@ -81,9 +81,9 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_print_error_v1(gaspi_return_t error_code,
   if (error_message == nullptr) {
     return refuse(GASPI_ERR_NULLPTR, "gaspi_print_error()", "error_message is NULL");
   }
-  const char* const text = error_text(error_code);
-  *error_message = const_cast<char*>(text != nullptr ? text : "unknown error");
-  return text != nullptr ? GASPI_SUCCESS : GASPI_ERROR;
+  // Programs print whatever a call has returned, and assert that it can be printed.
+  *error_message = cwy_gaspi_error_str_v1(error_code);
+  return GASPI_SUCCESS;
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_error_message_v1(gaspi_return_t error_code,
                                                        gaspi_string_t* error_message) {

@@ -68,6 +68,13 @@ size_t answer(const Family& family, gex_Token_t token, const gex_Event_t* lc_opt
   return payload_limit(limits_of(*token->from), family.medium, flags);
 }
 
+// The LUB queries. Asked before the job is known, as task runtimes do, they answer with what every
+// conduit takes (causeway/conduit.h, am_medium_max): later answers are no smaller.
+AmLimits promised_limits() {
+  constexpr size_t kEveryConduit = 512;
+  return g_runtime != nullptr ? least_limits() : AmLimits{kEveryConduit, kEveryConduit};
+}
+
 }  // namespace
 }  // namespace causeway
 
@@ -110,18 +117,14 @@ CAUSEWAY_API size_t gex_Token_MaxReplyMedium(gex_Token_t token, const gex_Event_
   return answer({"gex_Token_MaxReplyMedium()", true, true}, token, lc_opt, flags, numargs);
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestLong(void) {
-  require_started("gex_AM_LUBRequestLong()");
-  return least_limits().long_max;
+  return promised_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyLong(void) {
-  require_started("gex_AM_LUBReplyLong()");
-  return least_limits().long_max;
+  return promised_limits().long_max;
 }
 CAUSEWAY_API size_t gex_AM_LUBRequestMedium(void) {
-  require_started("gex_AM_LUBRequestMedium()");
-  return least_limits().medium;
+  return promised_limits().medium;
 }
 CAUSEWAY_API size_t gex_AM_LUBReplyMedium(void) {
-  require_started("gex_AM_LUBReplyMedium()");
-  return least_limits().medium;
+  return promised_limits().medium;
 }

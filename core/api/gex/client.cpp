@@ -4,12 +4,15 @@
 #include <gasnet_tools.h>
 #include <gasnetex.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
+#include "checks/flags.h"
 #include "checks/handles.h"
 #include "collective/exchange.h"
 #include "config/gasnet_environment.h"
@@ -26,13 +29,11 @@
 namespace causeway {
 namespace {
 
-bool well_named(const char* name) {
-  if (name == nullptr || name[0] < 'A' || name[0] > 'Z') return false;
-  for (const char* c = name + 1; *c != '\0'; ++c) {
-    const bool ok = (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_';
-    if (!ok) return false;
-  }
-  return name[1] != '\0';
+// What gex_Client_Init asks of a name: [A-Z][A-Z0-9_]+. Real clients have others ("upcxx").
+bool well_named(std::string_view name) {
+  const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto fits = [&](char c) { return upper(c) || (c >= '0' && c <= '9') || c == '_'; };
+  return name.size() > 1 && upper(name[0]) && std::all_of(name.begin(), name.end(), fits);
 }
 
 int refuse(int code, const std::string& text) {
@@ -82,12 +83,12 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
     return refuse(GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
   }
-  if (!well_named(clientName)) {
-    return refuse(GASNET_ERR_BAD_ARG, fmt::format("clientName '{}' does not match [A-Z][A-Z0-9_]+",
-                                                  clientName ? clientName : "NULL"));
+  if (clientName == nullptr || clientName[0] == '\0') {
+    return refuse(GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
   }
-  if (flags & ~GEX_FLAG_USES_GASNET1 & ~GEX_FLAG_DEFER_THREADS) {
-    return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
+  constexpr gex_Flags_t kOwn = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
+  if (flags & ~kFlagBits) {
+    return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags & ~kFlagBits));
   }
   if (*direct_layout != sizeof(cwy_team_head)) {
     return refuse(GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
@@ -95,6 +96,11 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   const auto mode = static_cast<ThreadMode>(thread_mode);
   try {
     start_runtime(mode);
+    if (g_checks && !well_named(clientName)) {
+      log_warn("gex_Client_Init(): clientName '{}' is taken, but does not match [A-Z][A-Z0-9_]+",
+               clientName);
+    }
+    flags = flags_of_call("gex_Client_Init()", flags, kOwn);
     // Clients start one after the other; ranks agree on their order.
     const std::lock_guard lock(runtime().clients_mutex);
     std::vector<Client*>& clients = runtime().clients;

@@ -5,6 +5,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/flags.h"
 #include "checks/handles.h"
 #include "diag/refusal.h"
 #include "object/client.h"
@@ -32,6 +33,7 @@ CAUSEWAY_API int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
         GASNET_ERR_BAD_ARG,
         fmt::format("capabilities {:#x} are not one or more of GEX_EP_CAPABILITY_*", capabilities));
   }
+  flags = flags_of_call("gex_EP_Create()", flags, GEX_FLAG_HINT_ACCEL_ALL);
   if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
     return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
   }

@@ -12,15 +12,12 @@
 #include <string>
 #include <thread>
 
+#include "small_client.h"
+
+using spec::me;
+using spec::require;
+
 namespace {
-
-gex_Rank_t me = 0;
-
-void require(bool good, const char* what) {
-  if (good) return;
-  std::fprintf(stderr, "rank %u: %s\n", me, what);
-  gasnet_exit(1);
-}
 
 std::atomic<unsigned> handled{0};
 void on_request(gex_Token_t) {

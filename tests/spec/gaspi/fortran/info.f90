@@ -42,7 +42,7 @@ contains
     call check(s == c%transfer_size_max, 'transfer_size_max')
     s = -1
     call check_ok(gaspi_transfer_size_min(s), 'gaspi_transfer_size_min')
-    call check(s == 1, 'transfer_size_min')
+    call check(s == 0, 'transfer_size_min')
     s = -1
     call check_ok(gaspi_passive_transfer_size_max(s), 'gaspi_passive_transfer_size_max')
     call check(s == c%passive_transfer_size_max, 'passive_transfer_size_max')
@@ -120,7 +120,7 @@ contains
     call check_ok(gaspi_error_message(GASPI_TIMEOUT, address), 'gaspi_error_message of an address')
     call c_f_pointer(gaspi_error_str(GASPI_ERR_INV_QUEUE), from, [5])
     call check(all(from == few), 'the text of gaspi_error_str')
-    call check_is(gaspi_print_error(99_gaspi_return_t, text), GASPI_ERROR, 'an unknown code')
+    call check_ok(gaspi_print_error(99_gaspi_return_t, text), 'an unknown code')
   end subroutine texts
 
   ! Catches: texts in each other's place, a counter or argument of another kind.
