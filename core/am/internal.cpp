@@ -10,6 +10,7 @@
 #include "collective/exchange.h"
 #include "collective/named_barrier.h"
 #include "diag/error.h"
+#include "memkind/imports.h"
 #include "memkind/landing.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
@@ -30,12 +31,12 @@ void on_interface(Peer& from, const int32_t* args, unsigned nargs, void* payload
 }
 
 constexpr std::array<InternalHandler, static_cast<size_t>(Internal::count)> kHandlers = {
-    on_put_data,          on_put_done,    on_get_ask,    on_get_data,
-    on_atomic_ask,        on_atomic_done, on_long_piece, on_exchange_piece,
-    on_collective_signal, on_remote_exit, on_vis_put,    on_vis_put_done,
-    on_vis_get,           on_vis_got,     on_vis_notify, on_named_barrier,
-    on_memset_ask,        on_memset_done, on_block,      on_interface,
-    on_device_stage,
+    on_put_data,          on_put_done,      on_get_ask,    on_get_data,
+    on_atomic_ask,        on_atomic_done,   on_long_piece, on_exchange_piece,
+    on_collective_signal, on_remote_exit,   on_vis_put,    on_vis_put_done,
+    on_vis_get,           on_vis_got,       on_vis_notify, on_named_barrier,
+    on_memset_ask,        on_memset_done,   on_block,      on_interface,
+    on_device_stage,      on_device_import,
 };
 
 cwy_status send_once(Peer& to, uint64_t word, const int32_t* args, unsigned nargs,

@@ -35,7 +35,8 @@ enum class Internal : uint8_t {
   memset_done,
   block,      // a piece of a GASNet-1 collective
   interface,  // of a programming interface's own protocol
-  device_stage,  // a staged transfer of device memory
+  device_stage,   // a staged transfer of device memory
+  device_import,  // who has device memory of another process open
   count
 };
 

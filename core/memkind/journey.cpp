@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "memkind/bounce.h"
+#include "memkind/imports.h"
 #include "memkind/landing.h"
 #include "object/runtime.h"
 #include "rma/emulation.h"
@@ -207,6 +208,7 @@ uint32_t push_journeys() {
 
 void forget_journeys(uint32_t rank) {
   forget_landings(rank);
+  forget_imports(rank);
   // The peer's memory that is mapped here goes with the peer, so copies are waited for.
   for (bool copying = true; copying;) {
     copying = false;

@@ -15,6 +15,7 @@
 namespace causeway {
 
 class BouncePool;
+class Import;
 class RemoteDevice;
 
 // Both ends of a transfer, as far as this process knows them.
@@ -29,8 +30,10 @@ struct Ends {
   char* there = nullptr;           // the remote end in this process' reach
   Device* there_device = nullptr;  //   and whose it is
   RemoteDevice* remote = nullptr;  // the remote end is device memory of another process
-  cwyc_rkey* right = nullptr;      // the connection's to the remote end; NULL: it has none
-  bool inside = false;             // the remote range lies in what the right is for
+  std::shared_ptr<Import> import =
+      nullptr;                 // it is mapped here, until the transfer has ended at least
+  cwyc_rkey* right = nullptr;  // the connection's to the remote end; NULL: it has none
+  bool inside = false;         // the remote range lies in what the right is for
 
   const Connection& connection() const { return Connection::of(conn); }
 };

@@ -53,6 +53,11 @@ std::string RemoteDevice::name() const {
   return fmt::format("{}:{} of rank {}", facts_.plugin, facts_.attr.device, rank_);
 }
 
+RemoteDevice::RemoteDevice(DeviceFacts facts, uint32_t rank, uint64_t segment, bool same_host)
+    : facts_(std::move(facts)), rank_(rank), segment_(segment), same_host_(same_host) {
+  enter_imports(*this);
+}
+
 void RemoteDevice::open() {
   const KindPolicy policy = kind_policy(runtime().config(), facts_.plugin);
   if (!same_host_) {
@@ -65,35 +70,40 @@ void RemoteDevice::open() {
     obstacle_ = "its owner cannot export it to other processes";
   } else {
     try {
-      device_ = find_device(facts_.plugin, facts_.attr);
-      if (device_ == nullptr) {
+      std::shared_ptr<Device> device = find_device(facts_.plugin, facts_.attr);
+      if (device == nullptr) {
         obstacle_ = "this process does not see that device";
-        return;
-      }
-      cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-      const cwy_status status =
-          device_->module().import_mem(device_->kind(), &facts_.ipc, &import_, &address_, &err);
-      if (status != CWY_OK) {
-        obstacle_ = err.text[0] ? err.text : status_name(status);
-        device_.reset();
+      } else {
+        import_ = std::make_shared<Import>(rank_, segment_, std::move(device), facts_.ipc);
       }
     } catch (const Error& e) {
       obstacle_ = e.text();
-      device_.reset();
     }
   }
-  if (device_ == nullptr) log_info("{} is not mapped here: {}", name(), obstacle_);
+  if (import_ == nullptr) log_info("{} is not mapped here: {}", name(), obstacle_);
 }
 
-Device* RemoteDevice::mapped(intptr_t* delta) {
-  const std::lock_guard lock(mutex_);
-  if (!tried_) {
-    tried_ = true;
-    open();
+std::shared_ptr<Import> RemoteDevice::mapped() {
+  std::shared_ptr<Import> import;
+  bool opened = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!tried_) {
+      tried_ = true;
+      open();
+      opened = import_ != nullptr;
+    }
+    import = import_;
   }
-  if (device_ == nullptr) return nullptr;
-  *delta = reinterpret_cast<intptr_t>(address_) - static_cast<intptr_t>(facts_.ipc.addr);
-  return device_.get();
+  if (opened) import->tell_owner();
+  return import;
+}
+
+std::shared_ptr<Import> RemoteDevice::let_go() {
+  const std::lock_guard lock(mutex_);
+  tried_ = true;
+  obstacle_ = "its owner has destroyed the segment";
+  return std::move(import_);
 }
 
 std::string RemoteDevice::obstacle() const {
@@ -140,12 +150,12 @@ cwyc_rkey* FarArena::right(const Connection& c) {
 }
 
 RemoteDevice::~RemoteDevice() {
+  leave_imports(*this);
   if (import_ == nullptr) return;
   // Acquire: the copies' reports came before. Only those to a process that was lost are left here.
-  while (copies.load(std::memory_order_acquire) != 0) {
-    if (device_->progress() == 0) ::sched_yield();
+  while (import_->copies.load(std::memory_order_acquire) != 0) {
+    if (import_->device().progress() == 0) ::sched_yield();
   }
-  device_->module().import_close(device_->kind(), import_);
 }
 
 }  // namespace causeway

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "memkind/imports.h"
 #include "object/peer.h"
 
 namespace causeway {
@@ -54,8 +55,8 @@ class FarArena {
 
 class RemoteDevice {
  public:
-  RemoteDevice(DeviceFacts facts, uint32_t rank, bool same_host)
-      : facts_(std::move(facts)), rank_(rank), same_host_(same_host) {}
+  // `segment`: the number that the memory's segment has at its owner, `rank`.
+  RemoteDevice(DeviceFacts facts, uint32_t rank, uint64_t segment, bool same_host);
   ~RemoteDevice();
   RemoteDevice(const RemoteDevice&) = delete;
   RemoteDevice& operator=(const RemoteDevice&) = delete;
@@ -63,9 +64,12 @@ class RemoteDevice {
   const DeviceFacts& facts() const { return facts_; }
   // "cuda:0 of rank 3"
   std::string name() const;
-  // The device through which this process reaches the memory, opened at the first call, or NULL
-  // when there is no such way. `*delta` is what to add to the owner's addresses.
-  Device* mapped(intptr_t* delta);
+  // The memory as this process reaches it, opened at the first call, or NULL when there is no such
+  // way. Who uses it later keeps the share.
+  std::shared_ptr<Import> mapped();
+  bool is(uint32_t rank, uint64_t segment) const { return rank == rank_ && segment == segment_; }
+  // The owner wants the memory back: it is mapped no more. From a handler; the answer is what was.
+  std::shared_ptr<Import> let_go();
   // The owner's buffers for puts or gets: what is known of them (0: nothing), and the arena with
   // that number, which `packed` describes unless it is known. An owner grants from several, by the
   // buffers that it made one after the other.
@@ -73,20 +77,17 @@ class RemoteDevice {
   FarArena& arena(bool put, uint32_t number, const std::string& packed, const Peer& peer);
   // Why mapped() answers NULL; for the error that says that staging is forbidden.
   std::string obstacle() const;
-  // Copies under way in memory that is mapped here, which is not let go before they have ended.
-  std::atomic<uint32_t> copies{0};
 
  private:
   void open();
   DeviceFacts facts_;
   uint32_t rank_;
+  uint64_t segment_;
   bool same_host_;
   mutable std::mutex mutex_;
   bool tried_ = false;
   std::string obstacle_;
-  std::shared_ptr<Device> device_;
-  cwym_import* import_ = nullptr;
-  void* address_ = nullptr;
+  std::shared_ptr<Import> import_;
   // In order. Kept, for transfers may be in them.
   std::vector<std::unique_ptr<FarArena>> arenas_[2];
 };

@@ -7,6 +7,7 @@
 #include "am/emulated_long.h"
 #include "diag/error.h"
 #include "memkind/device.h"
+#include "memkind/imports.h"
 #include "memkind/journey.h"
 #include "memkind/pins.h"
 #include "memkind/pipeline.h"
@@ -59,10 +60,11 @@ void find_there(Ends& e, const RemoteSegment& host) {
     return;
   }
   if (!e.inside) return;  // for its owner to judge
-  intptr_t delta = 0;
   if (e.remote != nullptr) {
-    e.there_device = e.remote->mapped(&delta);
-    if (e.there_device != nullptr) e.there = reinterpret_cast<char*>(e.raddr) + delta;
+    e.import = e.remote->mapped();
+    if (e.import == nullptr) return;
+    e.there_device = &e.import->device();
+    e.there = reinterpret_cast<char*>(e.raddr) + e.import->delta();
   } else if (host.direct && !always_staged(e)) {
     e.there = reinterpret_cast<char*>(e.raddr) + host.delta;
   }
@@ -74,13 +76,13 @@ void find_there(Ends& e, const RemoteSegment& host) {
 struct DirectCopy : PendingCopy {
   cwyc_op* client = nullptr;
   uint32_t what = 0;
-  RemoteDevice* remote = nullptr;  // it counts the copy
+  std::shared_ptr<Import> import;  // it counts the copy
 
   static std::unique_ptr<DirectCopy> begin(const Ends& e, cwyc_op* op);
   // The copy has ended, or was not begun.
   void leave() const {
     emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
-    if (remote != nullptr) remote->copies.fetch_sub(1, std::memory_order_release);
+    if (import != nullptr) import->copies.fetch_sub(1, std::memory_order_release);
   }
 };
 
@@ -88,11 +90,11 @@ std::unique_ptr<DirectCopy> DirectCopy::begin(const Ends& e, cwyc_op* op) {
   auto copy = std::make_unique<DirectCopy>();
   copy->client = op;
   copy->what = e.put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
-  copy->remote = e.remote;
+  copy->import = e.import;
   if (e.local_device == nullptr) pin_for_copy(*e.there_device, e.local, e.length);
   if (e.there_device == nullptr) pin_for_copy(*e.local_device, e.there, e.length);
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
-  if (e.remote != nullptr) e.remote->copies.fetch_add(1, std::memory_order_relaxed);
+  if (e.import != nullptr) e.import->copies.fetch_add(1, std::memory_order_relaxed);
   return copy;
 }
 
@@ -264,8 +266,7 @@ bool is_in_reach(const Peer& peer) {
   const Device* local = segment != nullptr ? segment->device() : nullptr;
   if (local != nullptr && local->policy().staging == Staging::always) return false;
   if (peer.rank == runtime().rank()) return true;
-  intptr_t delta = 0;
-  if (peer.segment.device != nullptr) return peer.segment.device->mapped(&delta) != nullptr;
+  if (peer.segment.device != nullptr) return peer.segment.device->mapped() != nullptr;
   return peer.segment.direct;
 }
 
@@ -323,7 +324,7 @@ cwy_status device_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint
 }
 
 uint32_t push_device_transfers() {
-  return progress_devices() + push_journeys();
+  return progress_devices() + push_journeys() + push_imports();
 }
 
 }  // namespace causeway

@@ -150,8 +150,8 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
     forget_locked(key);
   }
   if (const std::string device = fresh->facts.right(kDeviceEntry); !device.empty()) {
-    fresh->device =
-        std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, on_this_host(rank));
+    fresh->device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank,
+                                                   fresh->facts.number, on_this_host(rank));
   } else {
     try {
       map_directly(base, *fresh);

@@ -13,6 +13,7 @@
 #include "diag/error.h"
 #include "diag/log.h"
 #include "memkind/device.h"
+#include "memkind/imports.h"
 #include "memkind/memkind.h"
 #include "memkind/pins.h"
 #include "memkind/places.h"
@@ -308,6 +309,10 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
   }
 }
 
+void Segment::recall(const char* call) const {
+  if (device_ != nullptr) recall_imports(number_, call);
+}
+
 Segment::~Segment() {
   if (enlisted_) {
     const std::lock_guard lock(g_segments_mutex);
@@ -350,6 +355,7 @@ std::string Segment::pack() const {
       cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
       facts.has_ipc = device_->module().export_mem(device_->kind(), addr_, size_, CWY_FORM_IPC,
                                                    &facts.ipc, &err) == CWY_OK;
+      if (facts.has_ipc) note_export(number_);
       if (!facts.has_ipc) log_info("{} does not export a segment: {}", device_->name(), err.text);
     }
     append_right(out, kDeviceEntry, facts.pack());

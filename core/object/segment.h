@@ -42,6 +42,9 @@ class Segment {
   // The same for peers that are told of it: mapped into neighbors where a conduit can.
   static Segment* scratch_for_peers(Client* client, size_t size);
   ~Segment();
+  // Before it goes: peers that have its memory open let go of it. Polls meanwhile; not with a lock
+  // that a handler may want. `call` is for diagnostics.
+  void recall(const char* call) const;
 
   Client* client() const { return client_; }
   void* addr() const { return addr_; }

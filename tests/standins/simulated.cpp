@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -262,6 +263,9 @@ Outcome release(void* addr) {
       static_cast<uint64_t>(there.st_ino) != at->second.inode) {
     rule_broken("a descriptor that is the driver's was closed");
   }
+  if (::flock(at->second.fd, LOCK_EX | LOCK_NB) != 0) {
+    rule_broken("memory is released that another process has open");
+  }
   g_used[at->second.device] -= at->second.length;
   unmap(at);
   return Outcome::ok;
@@ -296,6 +300,17 @@ Outcome export_handle(void* addr, Handle* out, Finds finds) {
   return Outcome::ok;
 }
 
+// A description of its own of a file that the process has open, with a lock that says so to the
+// owner until it is closed, or its process ends.
+static int open_anew(pid_t process, int fd) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%d/fd/%d", process, fd);
+  const int own = ::open(path, O_RDWR | O_CLOEXEC);
+  if (own >= 0 && ::flock(own, LOCK_SH | LOCK_NB) == 0) return own;
+  if (own >= 0) ::close(own);
+  return -1;
+}
+
 Outcome import_handle(const Handle& handle, void** out, Finds finds) {
   if (const Outcome o = usable(); o != Outcome::ok) return o;
   if (fails("ipc")) return Outcome::unsupported;
@@ -303,16 +318,9 @@ Outcome import_handle(const Handle& handle, void** out, Finds finds) {
   HandleFacts facts{};
   std::memcpy(&facts, handle.bytes, sizeof facts);
   if (facts.magic != kMagic) return Outcome::invalid;
-  int fd = -1;
-  if (finds == Finds::program) {
-    fd = ::fcntl(facts.fd, F_DUPFD_CLOEXEC, 0);
-  } else {
-    // CUDA and HIP refuse a handle of the process' own.
-    if (facts.pid == ::getpid()) return Outcome::invalid;
-    char path[64];
-    std::snprintf(path, sizeof path, "/proc/%d/fd/%d", facts.pid, facts.fd);
-    fd = ::open(path, O_RDWR | O_CLOEXEC);
-  }
+  // CUDA and HIP refuse a handle of the process' own.
+  if (finds == Finds::driver && facts.pid == ::getpid()) return Outcome::invalid;
+  const int fd = open_anew(finds == Finds::program ? ::getpid() : facts.pid, facts.fd);
   if (fd < 0) return Outcome::invalid;
   struct stat there {};
   if (::fstat(fd, &there) != 0 || static_cast<uint64_t>(there.st_size) < pages(facts.length)) {

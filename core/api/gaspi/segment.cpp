@@ -45,7 +45,8 @@ std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& t
     r->notes.facts = PackedSegment::unpack(text.substr(begin + length));
   if (const std::string device = r->data.facts.right(kDeviceEntry); !device.empty()) {
     const bool same_host = runtime().job().locality(rank) != Locality::remote;
-    r->data.device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank, same_host);
+    r->data.device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank,
+                                                    r->data.facts.number, same_host);
   }
   return r;
 }
@@ -164,10 +165,24 @@ gaspi_return_t Segments::publish(std::unique_ptr<LocalSegment> s) {
 }
 
 gaspi_return_t Segments::remove(unsigned id) {
+  LocalSegment* const s = take_out(id);
+  if (s == nullptr) return GASPI_ERR_INV_SEG;
+  // Without the mutex: it polls. Not at the end, when others may poll no more.
+  if (!world_.ended.load(std::memory_order_relaxed)) s->data->recall("gaspi_segment_delete()");
+  s->data.reset();
+  s->notes.reset();
+  s->kind.reset();
+  const std::lock_guard lock(mutex_);
+  retired_local_.emplace_back(s);
+  return GASPI_SUCCESS;
+}
+
+// Nobody finds it any more, and everybody is told; its memory is still there.
+LocalSegment* Segments::take_out(unsigned id) {
   const std::lock_guard lock(mutex_);
   // acq_rel: what others did with the segment comes before its end.
   LocalSegment* const s = world_.segments[id].exchange(nullptr, std::memory_order_acq_rel);
-  if (s == nullptr) return GASPI_ERR_INV_SEG;
+  if (s == nullptr) return nullptr;
   count_.fetch_sub(1, std::memory_order_relaxed);
   replace(id, world_.rank, nullptr);
   for (uint32_t r = 0; r < world_.size; ++r) {
@@ -176,11 +191,7 @@ gaspi_return_t Segments::remove(unsigned id) {
       post(world_, r, Letter::drop_segment, {id, s->serial});
   }
   world_.passive->forget_memory(s->base, s->size);
-  s->data.reset();
-  s->notes.reset();
-  s->kind.reset();
-  retired_local_.emplace_back(s);
-  return GASPI_SUCCESS;
+  return s;
 }
 
 // ---- what others know ----

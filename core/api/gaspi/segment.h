@@ -111,6 +111,7 @@ class Segments {
   };
   gaspi_return_t publish(std::unique_ptr<LocalSegment> segment);
   bool take(const Asked& asked);
+  LocalSegment* take_out(unsigned id);
   void replace(unsigned id, uint32_t rank, FarSegment* fresh);
   void lay_ghosts(uint32_t rank);
   void tell_self(LocalSegment& segment);

@@ -185,6 +185,7 @@ CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) 
       if (ep.segment() == s) s->client()->bind(ep, nullptr);
     });
   });
+  s->recall(kCall);
   delete s;
 }
 

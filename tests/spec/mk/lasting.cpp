@@ -11,20 +11,27 @@ namespace {
 
 // A device's segment with all that belongs to it, bound to `ep` and published.
 struct Passing {
+  enum class Memory { librarys, clients };
   gex_MK_t kind = GEX_MK_INVALID;
   gex_Segment_t segment = GEX_SEGMENT_INVALID;
+  void* memory = nullptr;  // the client's
 
-  Passing(gex_EP_t ep, size_t bytes) {
+  Passing(gex_EP_t ep, size_t bytes, Memory whose = Memory::librarys) {
     const gex_MK_Create_args_t args = mk::access().args(0);
     CHECK_EQ(gex_MK_Create(&kind, job().client, &args, 0), GASNET_OK);
-    CHECK_EQ(gex_Segment_Create(&segment, job().client, nullptr, bytes, kind, 0), GASNET_OK);
+    if (whose == Memory::clients) memory = mk::access().alloc(0, bytes);
+    CHECK_EQ(gex_Segment_Create(&segment, job().client, memory, bytes, kind, 0), GASNET_OK);
     CHECK_EQ(gex_EP_BindSegment(ep, segment, 0), GASNET_OK);
     CHECK_EQ(gex_EP_PublishBoundSegment(job().tm, &ep, 1, 0), GASNET_OK);
   }
   void* base() const { return gex_Segment_QueryAddr(segment); }
   void destroy() const {
     gex_Segment_Destroy(segment, 0);
+    free_memory();
     gex_MK_Destroy(kind, 0);
+  }
+  void free_memory() const {
+    if (memory != nullptr) mk::access().free(0, memory);
   }
 };
 
@@ -101,5 +108,75 @@ SPEC_CASE(mk_lasting, source_after_local_completion, 2) {
   }
   spec::barrier();
   if (job().rank == 1) CHECK_PATTERN(target, kBytes, 100);
+  spec::barrier();
+}
+
+namespace {
+
+constexpr size_t kSmall = 64 << 10;
+
+// A put into the segment of `to` and a get from it: where handles are opened, one is open now.
+void use(gex_TM_t pair, gex_Rank_t to, uint64_t seed) {
+  void* there = nullptr;
+  CHECK_EQ(gex_Segment_QueryBound(pair, to, &there, nullptr, nullptr), 0);
+  std::vector<std::byte> out(kSmall), in(kSmall);
+  spec::fill(out.data(), kSmall, seed);
+  CHECK_EQ(gex_RMA_PutBlocking(pair, to, there, out.data(), kSmall, 0), 0);
+  CHECK_EQ(gex_RMA_GetBlocking(pair, in.data(), to, there, kSmall, 0), 0);
+  CHECK_PATTERN(in.data(), kSmall, seed);
+}
+
+}  // namespace
+
+// Memory that peers have open is freed, by the library or by the client, as soon as the segment is
+// destroyed: by one rank while the others wait, and then by these at once. Would catch a mapping
+// that is open by then, which the stand-ins end the process for, a peer that lets go of more than
+// it was asked for, and owners that wait for each other.
+SPEC_CASE(mk_lasting, mapped_by_peers, 2) {
+  const gex_EP_t ep = make_endpoint();
+  const gex_TM_t pair = gex_TM_Pair(job().ep, gex_EP_QueryIndex(ep));
+  for (unsigned round = 0; round < 4; ++round) {
+    const auto whose = round % 2 == 0 ? Passing::Memory::librarys : Passing::Memory::clients;
+    const Passing mine(ep, kSmall, whose);
+    const gex_Rank_t first = round / 2 % job().size;
+    // One after the other, since all write the same bytes.
+    for (gex_Rank_t r = 0; r < job().size; ++r) {
+      for (gex_Rank_t to = 0; r == job().rank && to < job().size; ++to) use(pair, to, 10 * r + to);
+      spec::barrier();
+    }
+    if (job().rank == first) mine.destroy();
+    spec::barrier();
+    const gex_Rank_t next = (job().rank + 1) % job().size;
+    if (job().rank != first && next != first) use(pair, next, 1000 + job().rank);
+    spec::barrier();
+    if (job().rank != first) mine.destroy();
+    spec::barrier();
+  }
+}
+
+// A peer that makes no call has the memory open. Would catch an owner that waits for it for ever,
+// and a peer that does not let go when it calls again.
+SPEC_CASE(mk_lasting, mapped_by_a_silent_peer, 2) {
+  const gex_EP_t ep = make_endpoint();
+  const gex_TM_t pair = gex_TM_Pair(job().ep, gex_EP_QueryIndex(ep));
+  const Passing mine(ep, kSmall, Passing::Memory::clients);
+  mk::clear_flags();
+  if (job().rank == 1) {
+    use(pair, 0, 7);
+    mk::flag(0).store(1);
+    CHECK(mk::silent_until(1));
+  } else if (job().rank == 0) {
+    CHECK(mk::polling_until(0));
+    const double begin = spec::seconds_now();
+    gex_Segment_Destroy(mine.segment, 0);
+    CHECK(spec::seconds_now() - begin < 20);
+    mk::flag(1).store(1);
+  }
+  spec::barrier();
+  poll_often();
+  spec::barrier();
+  if (job().rank != 0) gex_Segment_Destroy(mine.segment, 0);
+  mine.free_memory();
+  gex_MK_Destroy(mine.kind, 0);
   spec::barrier();
 }

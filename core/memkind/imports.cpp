@@ -1,0 +1,209 @@
+#include "memkind/imports.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "am/internal.h"
+#include "diag/error.h"
+#include "diag/log.h"
+#include "memkind/device.h"
+#include "memkind/remote.h"
+#include "object/departed.h"
+#include "object/endpoint.h"
+#include "object/runtime.h"
+#include "progress/clock.h"
+#include "progress/poll.h"
+#include "progress/thread_state.h"
+#include "progress/waiter.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+// A peer that makes no call answers nobody. The owner goes on after this long: what a program does
+// between two calls is not the library's to bound, and a destroyed segment may be one that nobody
+// will use again.
+constexpr uint64_t kPatienceNs = 2'000'000'000;
+// What a peer said before the client's own news of it may lie behind that in another queue.
+constexpr int kLooks = 32;
+
+enum class Word : int32_t { opened, closed, let_go };
+
+struct Message {
+  uint32_t rank;
+  uint32_t epoch;  // of the process that it is for
+  Word word;
+  uint64_t segment;
+};
+
+// Of everything below. Never held while something is sent, a driver is called or a share is given
+// up. Not destroyed at exit, as what uses it.
+std::mutex g_mutex;
+auto& g_unsent = *new std::vector<Message>;
+auto& g_known = *new std::vector<RemoteDevice*>;
+// Segments whose handle was given away and not asked back.
+auto& g_exported = *new std::set<uint64_t>;
+// By segment and rank: mappings opened less those closed. Words may change places, so it may be
+// negative for a moment.
+using Openers = std::map<uint32_t, int>;
+auto& g_openers = *new std::map<uint64_t, Openers>;
+
+Peer& peer_of(uint32_t rank) {
+  return runtime().base_endpoint().peer(rank);
+}
+
+Message message_to(uint32_t rank, Word word, uint64_t segment) {
+  return {rank, peer_of(rank).epoch.load(std::memory_order_acquire), word, segment};
+}
+
+void say_later(const Message& m) {
+  g_unsent.push_back(m);
+  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+}
+
+// True when it is done with: sent, or for a process that is no more.
+bool send(const Message& m) {
+  Peer& to = peer_of(m.rank);
+  if (to.epoch.load(std::memory_order_acquire) != m.epoch) return true;
+  const int32_t args[] = {static_cast<int32_t>(m.word), low_half(m.segment), high_half(m.segment)};
+  return try_send_internal(to, Internal::device_import, args, 3, nullptr, 0, false) != CWY_RETRY;
+}
+
+// Under g_mutex. The memory is, or will soon be, somebody else's.
+void on_opened(uint32_t from, uint64_t segment) {
+  ++g_openers[segment][from];
+  if (g_openers[segment][from] == 0) g_openers[segment].erase(from);
+  if (g_openers[segment].empty()) g_openers.erase(segment);
+  if (!g_exported.contains(segment)) say_later(message_to(from, Word::let_go, segment));
+}
+
+void on_closed(uint32_t from, uint64_t segment) {
+  Openers& openers = g_openers[segment];
+  if (--openers[from] == 0) openers.erase(from);
+  if (openers.empty()) g_openers.erase(segment);
+}
+
+// From a handler. The shares are given up without the mutex: the last one closes the mapping.
+void let_go(uint32_t rank, uint64_t segment) {
+  std::vector<std::shared_ptr<Import>> shares;
+  const std::lock_guard lock(g_mutex);
+  for (RemoteDevice* known : g_known) {
+    if (known->is(rank, segment)) shares.push_back(known->let_go());
+  }
+}
+
+// Those who still have it open and can answer.
+std::vector<uint32_t> openers_of(uint64_t segment) {
+  std::vector<uint32_t> ranks;
+  {
+    const std::lock_guard lock(g_mutex);
+    const auto found = g_openers.find(segment);
+    if (found == g_openers.end()) return ranks;
+    for (const auto& [rank, count] : found->second) ranks.push_back(rank);
+  }
+  std::erase_if(ranks, [](uint32_t rank) { return !departed_words(rank).empty(); });
+  return ranks;
+}
+
+}  // namespace
+
+Import::Import(uint32_t rank, uint64_t segment, std::shared_ptr<Device> device,
+               const cwy_memref& handle)
+    : rank_(rank), segment_(segment), device_(std::move(device)) {
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  void* address = nullptr;
+  const cwy_status status =
+      device_->module().import_mem(device_->kind(), &handle, &import_, &address, &err);
+  if (status != CWY_OK) throw Error(status, "{}", err.text[0] ? err.text : status_name(status));
+  delta_ = reinterpret_cast<intptr_t>(address) - static_cast<intptr_t>(handle.addr);
+}
+
+Import::~Import() {
+  device_->module().import_close(device_->kind(), import_);
+  const std::lock_guard lock(g_mutex);
+  say_later(message_to(rank_, Word::closed, segment_));
+}
+
+// At once where that is allowed: before the client can tell the owner that the memory may go.
+void Import::tell_owner() const {
+  const Message m = message_to(rank_, Word::opened, segment_);
+  const ThreadState& thread = thread_state();
+  if (thread.context == Context::client && !thread.in_poll && send(m)) return;
+  const std::lock_guard lock(g_mutex);
+  say_later(m);
+}
+
+void enter_imports(RemoteDevice& known) {
+  const std::lock_guard lock(g_mutex);
+  g_known.push_back(&known);
+}
+
+void leave_imports(RemoteDevice& known) {
+  const std::lock_guard lock(g_mutex);
+  std::erase(g_known, &known);
+}
+
+void note_export(uint64_t segment) {
+  const std::lock_guard lock(g_mutex);
+  g_exported.insert(segment);
+}
+
+void recall_imports(uint64_t segment, const char* call) {
+  {
+    const std::lock_guard lock(g_mutex);
+    if (g_exported.erase(segment) == 0) return;
+  }
+  for (int i = 0; i < kLooks; ++i) poll_once();
+  std::vector<uint32_t> openers = openers_of(segment);
+  {
+    const std::lock_guard lock(g_mutex);
+    for (const uint32_t rank : openers) say_later(message_to(rank, Word::let_go, segment));
+  }
+  const uint64_t limit = now_ns() + kPatienceNs;
+  Waiter waiter;
+  while (!openers.empty() && now_ns() < limit) {
+    waiter.step();
+    openers = openers_of(segment);
+  }
+  for (const uint32_t rank : openers) {
+    log_warn(
+        "{}: rank {} has the device memory open, and has made no call of the library for {} s that "
+        "would close it; going on without it",
+        call, rank, kPatienceNs / 1'000'000'000);
+  }
+  const std::lock_guard lock(g_mutex);
+  for (const uint32_t rank : openers) g_openers[segment].erase(rank);
+}
+
+void forget_imports(uint32_t rank) {
+  const std::lock_guard lock(g_mutex);
+  for (auto& [segment, openers] : g_openers) openers.erase(rank);
+}
+
+void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) {
+  if (nargs != 3) return;
+  const uint64_t segment = join_halves(args[1], args[2]);
+  if (static_cast<Word>(args[0]) == Word::let_go) return let_go(from.rank, segment);
+  const std::lock_guard lock(g_mutex);
+  if (static_cast<Word>(args[0]) == Word::opened) on_opened(from.rank, segment);
+  if (static_cast<Word>(args[0]) == Word::closed) on_closed(from.rank, segment);
+}
+
+uint32_t push_imports() {
+  std::vector<Message> unsent;
+  {
+    const std::lock_guard lock(g_mutex);
+    if (g_unsent.empty()) return 0;
+    unsent.swap(g_unsent);
+  }
+  const auto sent = static_cast<uint32_t>(std::erase_if(unsent, send));
+  emulations_waiting.fetch_sub(sent, std::memory_order_relaxed);
+  const std::lock_guard lock(g_mutex);
+  g_unsent.insert(g_unsent.begin(), unsent.begin(), unsent.end());
+  return sent;
+}
+
+}  // namespace causeway

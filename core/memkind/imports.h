@@ -1,0 +1,69 @@
+// Imports: a device's memory that another process owns and this one has opened, and the owner's
+// account of who has. A driver says nothing of a mapping whose memory was freed by its owner, so
+// the owner asks for it back first (README, "Before memory is freed").
+#pragma once
+
+#include <causeway/memkind.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "object/peer.h"
+
+namespace causeway {
+
+class Device;
+class RemoteDevice;
+
+// ---- where the memory is mapped ----
+
+// One opened handle. Shared by what is known of the segment and by transfers under way; closed with
+// the last share. The owner hears of the beginning and of the end.
+class Import {
+ public:
+  // `segment`: the number that the memory's segment has at its owner, `rank`. Throws Error.
+  Import(uint32_t rank, uint64_t segment, std::shared_ptr<Device> device, const cwy_memref& handle);
+  // Any context: tells the owner in a later poll.
+  ~Import();
+  // That it is open: once, before anybody uses it, and without a lock that a handler may want.
+  void tell_owner() const;
+  Import(const Import&) = delete;
+  Import& operator=(const Import&) = delete;
+
+  Device& device() const { return *device_; }
+  // What to add to the owner's addresses.
+  intptr_t delta() const { return delta_; }
+  // Copies under way in it. Release by their reports.
+  std::atomic<uint32_t> copies{0};
+
+ private:
+  const uint32_t rank_;
+  const uint64_t segment_;
+  std::shared_ptr<Device> device_;
+  cwym_import* import_ = nullptr;
+  intptr_t delta_ = 0;
+};
+
+// What is known of a segment can be asked to let its import go from now on, until it leaves.
+void enter_imports(RemoteDevice& known);
+void leave_imports(RemoteDevice& known);
+
+// ---- where it lies ----
+
+// A handle of the segment's memory is about to be given away.
+void note_export(uint64_t segment);
+// Its memory is about to be freed, by the library or by the client: returns when no other process
+// has it open, or when those that have are gone or do not answer in time. Polls meanwhile. Not with
+// a lock that a handler may want.
+void recall_imports(uint64_t segment, const char* call);
+// In a process that survives its peers: the rank's process is lost, and its mappings with it.
+void forget_imports(uint32_t rank);
+
+void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void* payload,
+                      size_t length);
+// Says what has to be said to other processes; from polls only. Returns how much went out.
+uint32_t push_imports();
+
+}  // namespace causeway
