@@ -232,7 +232,7 @@ cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, ui
                             void* dest, ThreadState& thread) {
   Completion completion(call.name, thread, sd.lc_opt);
   const uint32_t flags =
-      lane(sd.kind) | (conduit_flags(sd.flags) & (CWYC_SRC_VOLATILE | kAnywhere)) |
+      lane(sd.kind) | (conduit_flags(sd.flags) & (CWYC_SRC_VOLATILE | kAnywhere | kUnbound)) |
       (conduit_flags(call.flags) & CWYC_IMMEDIATE) | completion.flags(call.flags);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {
@@ -253,7 +253,7 @@ cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, ui
 
 cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, uint64_t word,
                             void* dest) {
-  const uint32_t flags = lane(sd.kind) | (conduit_flags(sd.flags) & kAnywhere) |
+  const uint32_t flags = lane(sd.kind) | (conduit_flags(sd.flags) & (kAnywhere | kUnbound)) |
                          (conduit_flags(call.flags) & CWYC_IMMEDIATE);
   const cwy_status status = post(sd, call.flags, [&] {
     if (!is_medium(sd.kind)) {

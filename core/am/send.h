@@ -66,8 +66,9 @@ inline uint32_t conduit_flags(gex_Flags_t flags) {
   uint32_t out = 0;
   if (flags & GEX_FLAG_IMMEDIATE) out |= CWYC_IMMEDIATE;
   if (flags & GEX_FLAG_LC_COPY_YES) out |= CWYC_SRC_VOLATILE;
-  if (flags & GEX_FLAG_PEER_SEG_UNKNOWN)
-    out |= kAnywhere;  // for emulated longs; conduits ignore it
+  // For longs; conduits ignore these.
+  if (flags & GEX_FLAG_PEER_SEG_UNKNOWN) out |= kUnbound | kAnywhere;
+  if (flags & GEX_FLAG_PEER_SEG_SOME) out |= kUnbound;
   return out;
 }
 

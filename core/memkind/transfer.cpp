@@ -237,7 +237,7 @@ cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t 
          length, flags};
   require_local(e);
   const Connection& c = e.connection();
-  e.inside = in_bound_segment(*c.peer, raddr, length);
+  e.inside = in_known_segment(*c.peer, raddr, length, flags);
   if (e.inside) e.remote = c.peer->segment.device;
   e.right = c.rkey.load(std::memory_order_acquire);
   find_there(e, c.peer->segment);

@@ -78,15 +78,17 @@ class RemoteDevice;
 // with release; valid when size (acquire) is non-zero.
 //
 // It is what was published last: its owner may have destroyed the segment since, and bound or put
-// other memory at the same addresses, of which nobody was told. A client may not name such memory
-// (specification of gex_EP_PublishBoundSegment), but the library does, on its own account: in
-// collectives and in staged transfers. Invariant: an address that the library names to another rank
+// other memory at the same addresses, of which nobody was told. A client may name such memory with
+// GEX_FLAG_PEER_SEG_SOME and GEX_FLAG_PEER_SEG_UNKNOWN: then only a segment that lasts is used
+// (rma/local.h). The library names some, too, on its own account: in collectives and in staged
+// transfers. Invariant: an address that the library names to another rank
 // travels with the number of the owner's segment that it lies in now, and what is known here (the
 // distance, the rights) is used for it under that number only.
 struct RemoteSegment {
   std::atomic<uint64_t> size{0};
   uint64_t number = 0;   // Segment::number()
   uint64_t base = 0;     // owner's address
+  bool lasting = false;  // its owner never destroys it: what is known here stays true
   bool direct = false;   // mapped here at base + delta
   bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;

@@ -24,6 +24,7 @@ bool may_inline(Peer& base) {
 void give(Peer& peer, Publication& p) {
   peer.segment.number = p.facts.number;
   peer.segment.base = p.facts.base;
+  peer.segment.lasting = p.facts.lasting;
   peer.segment.direct = p.direct;
   peer.segment.delta = p.delta;
   peer.segment.inlined = p.inlined;

@@ -202,6 +202,7 @@ Segment* Segment::describe(Client* client, void* addr, size_t size, gex_Flags_t 
 
 Segment* Segment::everything(Client* client) {
   std::unique_ptr<Segment> segment(new Segment(client, nullptr, UINT64_MAX, 0));
+  segment->set_lasting();
   segment->register_everywhere(nullptr, Conduits::mapping);
   segment->enlist();
   return segment.release();
@@ -343,7 +344,8 @@ cwyc_mem* Segment::registration(const Conduit* conduit) const {
 }
 
 std::string Segment::pack() const {
-  std::string out = fmt::format("{} {} {} ", number_, reinterpret_cast<uint64_t>(addr_), size_);
+  std::string out =
+      fmt::format("{} {} {} {:d} ", number_, reinterpret_cast<uint64_t>(addr_), size_, lasting_);
   if (device_ != nullptr) {
     DeviceFacts facts;
     facts.plugin = device_->plugin_name();
@@ -380,6 +382,7 @@ PackedSegment PackedSegment::unpack(const std::string& packed) {
   out.number = std::strtoull(packed.c_str(), &end, 10);
   out.base = std::strtoull(end, &end, 10);
   out.size = std::strtoull(end, &end, 10);
+  out.lasting = std::strtoull(end, &end, 10) != 0;
   if (*end != ' ' || out.size == 0) throw Error(CWY_ERR_INVALID, "a published segment is garbled");
   out.rights = packed.substr(static_cast<size_t>(end + 1 - packed.c_str()));
   return out;

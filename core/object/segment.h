@@ -33,6 +33,8 @@ class Segment {
   // Conduits that map or attach memory learn of it; others could only pin it.
   static Segment* everything(Client* client);
   bool is_everything() const { return size_ == UINT64_MAX; }
+  // It is attached: the client may not destroy it (specification of gex_Segment_Destroy()).
+  void set_lasting() { lasting_ = true; }
   // Memory of a device: the kind allocates it (`addr` NULL) or the client did. Throws
   // Error(CWY_ERR_INVALID) when it is not memory of that device.
   static Segment* on_device(Client* client, MemKind& kind, void* addr, size_t size,
@@ -58,7 +60,7 @@ class Segment {
   // The registration in a conduit, or NULL.
   cwyc_mem* registration(const Conduit* conduit) const;
   // What peers need to reach the segment: a number that no other segment of this process had,
-  // base, size, and per conduit the packed right.
+  // base, size, whether it lasts, and per conduit the packed right.
   std::string pack() const;
   bool contains(uint64_t addr, uint64_t length) const {
     const auto base = reinterpret_cast<uint64_t>(addr_);
@@ -91,6 +93,7 @@ class Segment {
   size_t size_;
   gex_Flags_t flags_;
   uint64_t number_;
+  bool lasting_ = false;      // told to peers
   bool enlisted_ = false;     // in the process' list
   bool mapped_here_ = false;  // by mmap of ours
   MemKind* kind_ = nullptr;   // of device memory
@@ -104,6 +107,7 @@ struct PackedSegment {
   uint64_t number = 0;  // Segment::number()
   uint64_t base = 0;
   uint64_t size = 0;
+  bool lasting = false;  // Segment::set_lasting()
   std::string rights;
   static PackedSegment unpack(const std::string& packed);
   bool operator==(const PackedSegment&) const = default;

@@ -54,7 +54,7 @@ cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsign
   Connection& c = Connection::of(conn);
   // Memory beyond the bound segment (GEX_FLAG_PEER_SEG_*) is for its owner to judge.
   if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0 &&
-      in_bound_segment(*c.peer, raddr, length)) {
+      in_known_segment(*c.peer, raddr, length, flags)) {
     const cwy_status status =
         conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
                            length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);

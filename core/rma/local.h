@@ -6,6 +6,7 @@
 #include "object/endpoint.h"
 #include "object/peer.h"
 #include "object/segment.h"
+#include "rma/emulation.h"
 
 namespace causeway {
 
@@ -47,7 +48,14 @@ inline cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t le
 inline bool may_be_elsewhere(gex_Flags_t flags) {
   return (flags & (GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME)) != 0;
 }
+// Does the range lie in the segment that the peer's endpoint has bound, as far as is known here?
 bool in_bound_segment(const Peer& peer, uint64_t addr, size_t length);
+// The same for an operation with these flags of the conduits' and kAnywhere, kUnbound: nobody is
+// told when a segment is destroyed, so what an address means that was named without one is known
+// here for a segment that lasts only.
+inline bool in_known_segment(const Peer& peer, uint64_t addr, size_t length, uint32_t flags) {
+  return in_bound_segment(peer, addr, length) && (!(flags & kUnbound) || peer.segment.lasting);
+}
 
 // With `checks: full`: ends the job unless the range lies in the peer's bound segment.
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length);

@@ -78,7 +78,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
   void* remote = remote_address(peer, call.remote, call.flags);
   const auto raddr = reinterpret_cast<uint64_t>(remote);
   const bool elsewhere = __builtin_expect(may_be_elsewhere(call.flags), 0) &&
-                         !in_bound_segment(peer, raddr, call.length);
+                         !in_known_segment(peer, raddr, call.length, kUnbound);
   if (__builtin_expect(peer.ep_index != 0 && !elsewhere, 0)) require_published(call, peer);
   if (__builtin_expect(runtime().checks(), 0)) {
     if (!call.own) require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_RMA, "RMA");
@@ -90,7 +90,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
   if ((call.flags & GEX_FLAG_LC_COPY_YES) && call.operation == Operation::put) {
     flags |= CWYC_SRC_VOLATILE;
   }
-  if (elsewhere && (call.flags & GEX_FLAG_PEER_SEG_UNKNOWN)) flags |= kAnywhere;
+  if (elsewhere) flags |= call.flags & GEX_FLAG_PEER_SEG_UNKNOWN ? kUnbound | kAnywhere : kUnbound;
   return {call.name, peer, local, raddr, call.length, flags, call.operation, elsewhere};
 }
 
@@ -220,7 +220,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 cwy_status rma_post_once(const char* call, Operation operation, Peer& peer, void* local,
                          uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op) {
   // Pieces beyond the bound segment (GEX_FLAG_PEER_SEG_SOME) are for the owner to judge.
-  const bool elsewhere = !in_bound_segment(peer, raddr, length);
+  const bool elsewhere = !in_known_segment(peer, raddr, length, flags);
   return post_once({call, peer, local, raddr, length, flags, operation, elsewhere}, op);
 }
 

@@ -181,7 +181,8 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
 Reach reach_of(const VisCall& call, const Peer& peer, const Side& remote) {
   if (__builtin_expect(!may_be_elsewhere(call.flags), 1)) return Reach::bound;
   for (Cursor at(remote); at.left() != 0; at.advance(at.left())) {
-    if (in_bound_segment(peer, reinterpret_cast<uint64_t>(at.addr()), at.left())) continue;
+    const auto addr = reinterpret_cast<uint64_t>(at.addr());
+    if (in_known_segment(peer, addr, at.left(), kUnbound)) continue;
     return call.flags & GEX_FLAG_PEER_SEG_UNKNOWN ? Reach::anywhere : Reach::segments;
   }
   return Reach::bound;

@@ -80,6 +80,7 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
       if (own_fault) throw Error(CWY_ERR_INVALID, "{}", wrong);
       segment.reset(allocate(team, a.segsize, wish));
       if (segment == nullptr) return {};
+      segment->set_lasting();
       team.client()->bind(*team.ep(), segment.get());
       return {team.ep()};
     });

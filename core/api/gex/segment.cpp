@@ -132,6 +132,7 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
         }
         require_size(size);
         segment.reset(Segment::allocate(team.client(), size));
+        segment->set_lasting();
         team.client()->bind(ep, segment.get());
         return {&ep};
       });
