@@ -60,7 +60,7 @@ struct CollectiveWait {
   uint64_t moves = 0;
   bool operator==(const CollectiveWait&) const = default;
 };
-// One that has that rank of the job among its members.
+// A collective that has that rank of the job among its members.
 CollectiveWait collective_that_needs(uint32_t job_rank);
 
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.

@@ -14,7 +14,7 @@ namespace causeway {
 std::vector<PeerRule> build_rules(const Node& root, std::vector<bool>& comparable,
                                   Problems& problems);
 
-// What is wrong has been dropped from `root`.
+// `root` has no mistakes any more: they have been dropped.
 Config build_config(const Node& root, std::vector<PeerRule> rules);
 
 }  // namespace causeway

@@ -122,7 +122,7 @@ class TreeBuilder : public YAML::EventHandler {
     throw Abandoned{};
   }
 
-  // Of a copy, before it is made.
+  // Counts a copy before it is made.
   void count(const Node& node, const YAML::Mark& mark) {
     if (++nodes_ > kMostNodes) abandon(mark, "aliases make this document too large");
     count_bytes(node.text.size(), mark);

@@ -18,8 +18,8 @@ inline constexpr const char* kEpochKey = "causeway.epoch";
 // What a rank tells the launcher of a job that outlives failures when its start is complete.
 inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 169;
 
-// What a rank tells the launcher when it has come to its end. With a code, a uint32, it is
-// gasnet_exit; without one it ends alone, and asks nobody to follow.
+// A rank tells the launcher that it has come to its end. With a code, a uint32, it is gasnet_exit;
+// without a code the rank ends alone, and asks nobody to follow.
 inline constexpr pmix_status_t kLeavingEvent = PMIX_EXTERNAL_ERR_BASE - 170;
 inline constexpr const char* kCodeKey = "causeway.code";
 

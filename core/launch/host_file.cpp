@@ -22,7 +22,7 @@ bool is_name(const std::string& word) {
              ".-_@:") == std::string::npos;
 }
 
-// Of a word that may be anything.
+// Cuts a word that may be anything, for a message.
 std::string shown(const std::string& word) {
   return word.size() <= 60 ? word : word.substr(0, 60) + "...";
 }

@@ -14,7 +14,7 @@ namespace causeway {
 void check_options(const Manifest& manifest, const std::map<std::string, std::string>& values,
                    const std::map<std::string, Origin>& origins, Problems& problems);
 
-// Of the problems of one start, so many are said.
+// The most problems of a start that are said.
 inline constexpr size_t kMostProblemsSaid = 20;
 
 }  // namespace causeway

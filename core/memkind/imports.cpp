@@ -27,7 +27,7 @@ namespace {
 // between two calls is not the library's to bound, and a destroyed segment may be one that nobody
 // will use again.
 constexpr uint64_t kPatienceNs = 2'000'000'000;
-// What a peer said before the client's own news of it may lie behind that in another queue.
+// Polls before the first look: a peer's word may lie in another queue than the client's later news.
 constexpr int kLooks = 32;
 
 enum class Word : int32_t { opened, closed, let_go };
@@ -39,8 +39,8 @@ struct Message {
   uint64_t segment;
 };
 
-// Of everything below. Never held while something is sent, a driver is called or a share is given
-// up. Not destroyed at exit, as what uses it.
+// Guards everything below. Never held while something is sent, a driver is called or a share is
+// given up. The lists are not destroyed at exit: polls look to the very end.
 std::mutex g_mutex;
 auto& g_unsent = *new std::vector<Message>;
 auto& g_known = *new std::vector<RemoteDevice*>;

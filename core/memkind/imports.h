@@ -19,7 +19,7 @@ class RemoteDevice;
 
 // ---- where the memory is mapped ----
 
-// One opened handle. Shared by what is known of the segment and by transfers under way; closed with
+// An opened handle. Shared by what is known of the segment and by transfers under way; closed with
 // the last share. The owner hears of the beginning and of the end.
 class Import {
  public:
@@ -33,7 +33,7 @@ class Import {
   Import& operator=(const Import&) = delete;
 
   Device& device() const { return *device_; }
-  // What to add to the owner's addresses.
+  // The number to add to the owner's addresses.
   intptr_t delta() const { return delta_; }
   // Copies under way in it. Release by their reports.
   std::atomic<uint32_t> copies{0};
@@ -46,7 +46,7 @@ class Import {
   intptr_t delta_ = 0;
 };
 
-// What is known of a segment can be asked to let its import go from now on, until it leaves.
+// From now on, until it leaves, `known` can be asked to let its import go.
 void enter_imports(RemoteDevice& known);
 void leave_imports(RemoteDevice& known);
 

@@ -1,4 +1,4 @@
-// What the configuration says of a memory kind's options.
+// The options of a memory kind, as the configuration has them.
 #pragma once
 
 #include <map>

@@ -32,11 +32,11 @@ const char* call_name(bool put) {
 // still not all of a long transfer, so that others have their turn.
 constexpr uint64_t kStraight = 32 << 20;
 
-// What one peer asked for. It outlives the client's segment and kind where the peer knows that all
-// has arrived and this side does not know that yet: nothing is left to copy then, and the berths
-// are in a pool that the visit owns a share of.
+// A transfer that a peer asked for. It outlives the client's segment and kind where the peer knows
+// that all has arrived and this side does not know that yet: nothing is left to copy then, and the
+// berths are in a pool that the visit owns a share of.
 //
-// Who may touch what: everything belongs to the thread that moves journeys, but for the `step` of a
+// Access: everything belongs to the thread that moves journeys, but for the `step` of a
 // berth: while it is `theirs` the handler of the peer's message advances it, and while a copy is
 // under way the copy's report does; each once, with release.
 class Visit {

@@ -102,7 +102,7 @@ uint64_t exit_patience() {
 void leave(int status, std::optional<int> said) {
   t_leaving = Leaving::with_code;
   g_quit_code.store(status, std::memory_order_relaxed);
-  // What is beside the goodbye takes milliseconds, or is stuck.
+  // All but the goodbye takes milliseconds, or is stuck.
   constexpr std::chrono::seconds kSecond(1);
   const std::chrono::nanoseconds spare =
       g_runtime != nullptr ? std::chrono::nanoseconds(runtime().config().timeouts.exit_ns)

@@ -1,5 +1,5 @@
-// What a rank does between its last word and its end: it goes on answering those that are not as
-// far, so that nobody misses what it has sent or still owes.
+// Between its last word and its end a rank goes on answering those that are not as far, so that
+// nobody misses what it has sent or still owes.
 #pragma once
 
 #include <cstdint>

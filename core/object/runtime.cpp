@@ -289,7 +289,7 @@ void Runtime::end_if_stranded() {
     const std::lock_guard lock(news_mutex_);
     if (stranded_until_ == 0) return;
     attention.store(true, std::memory_order_relaxed);
-    // Who has left in good order is all that the launcher would not speak of.
+    // The launcher speaks of everybody but those who have left in good order.
     if (now_ns() < stranded_until_ && departed_words().empty()) return;
   }
   fatal_peer_lost("communication", stranded_ + departed_words());  // written once

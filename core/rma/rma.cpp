@@ -22,7 +22,7 @@ namespace {
 // What every put and get passes through is inlined into each of its entries: beside a conduit whose
 // put is a store, the calls and the arguments' way through memory are what counts.
 
-// What the conduit is asked to do, after the arguments are resolved. Names no team: the operation
+// A request to the conduit, after the arguments are resolved. Names no team: the operation
 // may outlive it (object/README.md).
 struct Resolved {
   const char* call;

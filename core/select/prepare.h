@@ -18,7 +18,7 @@ struct PreparedConduit {
 };
 
 // Loads the plugins of the conduits that `which` means, in the file's order, and configures them.
-// What cannot be had here goes to `failures`; what is wrong goes to `problems`, all of it.
+// Conduits that cannot be had here go to `failures`; all mistakes go to `problems`.
 std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
                                               WhichConduits which,
                                               std::vector<ConduitFailure>& failures,

@@ -83,7 +83,7 @@ void messages_those_that_leave(const std::vector<std::string>& flags) {
     EXPECT_LT(result.seconds, kSoon);
   }
 }
-// What they have to take part in ends with the others' patience.
+// A call that needs them ends with the others' patience.
 // Would catch: a wait for those that left without an end, or one that is a failure.
 void waits_for_those_that_leave(const std::vector<std::string>& waits,
                                 std::vector<std::string> flags) {

@@ -107,7 +107,7 @@ int starts(int usual) {
   return given != nullptr ? std::atoi(given) : usual;
 }
 
-// One start; a signal, chosen by the seed, to one of the launcher's processes at some moment.
+// A start, and a signal, chosen by the seed, to one of the launcher's processes at some moment.
 void signal_somebody(uint64_t seed) {
   SCOPED_TRACE("CAUSEWAY_TEST_SEED=" + std::to_string(seed) + " CAUSEWAY_TEST_STARTS=1");
   std::mt19937_64 random(seed);

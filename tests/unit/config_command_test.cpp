@@ -105,7 +105,7 @@ TEST(CheckConfig, EverythingAStartWouldFind) {
         ":7:23: rule collectives.rules[0] names the algorithm 'base/nosuch'",
         ":7:23: rule collectives.rules[0] names the algorithm 'neither'"})
     EXPECT_THAT(outcome.text, HasSubstr(file + line));
-  // One mistake alone, as a start refuses it.
+  // A mistake alone, as a start refuses it.
   for (const char* set : {"conduits.shm.options.ring_bytes=1GiB",
                           "plugins.on_load_error=fail,plugins.collectives=[x]"})
     EXPECT_EQ(run(std::string("--no-site /dev/null --set ") + set, kOutput).status, 1) << set;

@@ -17,7 +17,7 @@ using ::testing::ElementsAreArray;
 using ::testing::IsEmpty;
 using Words = std::vector<std::string>;
 
-// One command line, parsed as main() does it.
+// A command line, parsed as main() does it.
 class Line {
  public:
   explicit Line(Words words) {

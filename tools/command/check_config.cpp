@@ -89,7 +89,7 @@ void print_summary(const Config& config) {
   print_columns(rows);
 }
 
-// What a start on this machine would say of the configuration, by the same code: it loads plugins,
+// Says of the configuration what a start on this machine would, by the same code: it loads plugins,
 // configures conduits, opens those that the user speaks of, and reads the rules. What a start would
 // do without, or would not look at, is no more than a warning: the file may be meant for another
 // machine.
@@ -249,7 +249,7 @@ class PluginLook {
     }
   }
 
-  // What the built-in default names is not in every installation.
+  // Plugins that the built-in default names are not in every installation.
   bool is_there(PluginKind kind, const std::string& name, const Origin& where, bool fatal,
                 const std::vector<std::string>& usual = {}) {
     if (!files_named(loader_.search_path(), kind, name).empty()) return true;

@@ -49,7 +49,7 @@ std::string own_program() {
   return failed ? "causeway" : path.string();
 }
 
-// Who runs where, from the host file, the list of hosts, or this host alone.
+// Ranks and their hosts, from the host file, the list of hosts, or this host alone.
 void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   using causeway::launch::parse_host_list, causeway::launch::place;
   using causeway::launch::Placement, causeway::launch::read_host_file, causeway::launch::spread;

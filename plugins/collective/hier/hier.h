@@ -77,7 +77,7 @@ void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, Op
   }
 }
 
-// What every put_signal takes, whatever the conduits (put_max of cwyl_team_info).
+// Bytes that every put_signal takes, whatever the conduits (put_max of cwyl_team_info).
 constexpr uint64_t kPutAlways = 512;
 
 // flat.cpp: everybody shows everybody; one step, for what is short.

@@ -102,7 +102,7 @@ bool is_read(const Run& run, const uint8_t* scratch) {
   return true;
 }
 
-// What the root can show: its source, or else its scratch, with all in it that is not long.
+// The root shows its source, or else its scratch, with all in it that is not long.
 void show(const Run& run, SharedBroadcast* state, uint8_t* scratch, uint64_t room) {
   auto* const src = static_cast<uint8_t*>(const_cast<void*>(run.args->src));
   state->exposed = run.s->expose(run.team, run.seq, src, run.bytes(), &state->region) == CWY_OK;

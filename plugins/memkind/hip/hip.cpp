@@ -59,7 +59,7 @@ const char* library_name() {
   return "libamdhip64.so";
 }
 
-// What a call of the kind answers is not left behind as the thread's last error, where the program
+// A call of the kind leaves no answer behind as the thread's last error, where the program
 // looks for its own ("Error handling": of any call of the thread, and "not ready" is one). An error
 // that the program has not looked at yet stays, unless the kind's calls have another one.
 class LastError {

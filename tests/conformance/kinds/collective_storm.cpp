@@ -20,7 +20,7 @@ constexpr uint32_t kRuns = 10;  // more than twice as many as there are frames
 // Turns in which nothing moves: more than a member stands still; and turns at all.
 constexpr uint32_t kPatience = 20'000, kMostTurns = 5'000'000;
 
-// What the runs of one storm are: every second one is of the candidate that is tried, the others of
+// The runs of one storm: every second one is of the candidate that is tried, the others of
 // any that the plugin has, mostly short, for those end on a root without the others.
 class Storm {
  public:

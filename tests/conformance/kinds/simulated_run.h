@@ -14,7 +14,7 @@ namespace causeway::conformance {
 
 std::string title(const cwyl_candidate& candidate);
 
-// What is asked of a run.
+// The call that a run makes.
 struct Call {
   uint64_t count;      // elements
   uint64_t width = 1;  // affine maps in each

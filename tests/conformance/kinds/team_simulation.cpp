@@ -322,7 +322,7 @@ void TeamSimulation::fill_transfers() {
     }
     return at + offset;
   };
-  // What of these has no bytes tells whether there could be some, and is complete at once.
+  // A call without bytes tells whether there could be some, and is complete at once.
   s.put_region = [](cwyl_team* t, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                     uint64_t offset, const void* src, uint64_t length,
                     uint32_t* done) -> cwy_status {

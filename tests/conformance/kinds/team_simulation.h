@@ -29,7 +29,7 @@ namespace causeway::conformance {
 // How the members lie on neighborhoods.
 enum class Layout { one, alternating, alone };
 
-// What members reach of each other's memory, beside signals with data.
+// The part of each other's memory that members reach, beside signals with data.
 enum class Access {
   all,        // everything; within a neighborhood by loads and stores
   scratch,    // neighbors' scratch: buffers lie in no segment, and the kernel copies nothing
@@ -40,7 +40,7 @@ enum class Access {
 constexpr Access kAccesses[] = {Access::all, Access::scratch, Access::transfers, Access::none,
                                 Access::mixed};
 
-// Who shares what in a team.
+// The sharing of memory in a team.
 struct Sharing {
   Layout layout;
   bool domains;
@@ -71,7 +71,7 @@ class TeamSimulation {
   bool has_much_scratch() const { return setup_.scratch >= kMuchScratch; }
   // Counts what has landed, what was posted and the members' ends of runs.
   uint64_t moves() const { return moves_; }
-  // What a score is asked about for a call on this team.
+  // The shape that a score is asked about for a call on this team.
   cwyl_shape shape(uint32_t operation, uint64_t bytes, uint64_t element_bytes) const;
   static constexpr uint64_t kFrames = 4;
   // The least that a configuration may say, and enough for calls of hundreds of KiB.

@@ -197,7 +197,7 @@ std::byte* destinations(gex_Rank_t rank) {
   return spec::segment_of(rank, spec::kScratchOffset + kPlaces);
 }
 
-// One operation with root 0, with the blocks of own_blocks() as sources.
+// An operation with root 0, with the blocks of own_blocks() as sources.
 enum class What { broadcast, gather, gather_all, scatter, exchange };
 constexpr What kWhat[] = {What::broadcast, What::gather, What::gather_all, What::scatter,
                           What::exchange};
@@ -219,7 +219,7 @@ gasnet_coll_handle_t start_with(What what, int flags) {
   return GASNET_COLL_INVALID_HANDLE;
 }
 
-// What block `place` of that rank's destination holds in the end; 0: what it held before.
+// The content of block `place` of that rank's destination in the end; 0: as it was before.
 uint64_t wanted(What what, gex_Rank_t rank, gex_Rank_t place) {
   switch (what) {
     case What::broadcast:

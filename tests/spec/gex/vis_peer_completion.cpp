@@ -50,7 +50,7 @@ void on_full(gex_Token_t, void* payload, size_t bytes) {
 }
 spec::Handler full_handler(&on_full, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REPLY, "vis largest payload");
 
-// What a handler loads into a vector register must be aligned for it, or the process dies.
+// Data that a handler loads into a vector register must be aligned for it, or the process dies.
 void on_aligned(gex_Token_t, void* payload, size_t bytes) {
   const bool fits = reinterpret_cast<uintptr_t>(payload) % alignof(std::max_align_t) == 0;
   const bool whole = bytes >= 1 && spec::first_difference(payload, bytes, bytes) == bytes;

@@ -139,7 +139,7 @@ SPEC_CASE(mk_lasting, mapped_by_peers, 2) {
     const auto whose = round % 2 == 0 ? Passing::Memory::librarys : Passing::Memory::clients;
     const Passing mine(ep, kSmall, whose);
     const gex_Rank_t first = round / 2 % job().size;
-    // One after the other, since all write the same bytes.
+    // The ranks take turns, since all write the same bytes.
     for (gex_Rank_t r = 0; r < job().size; ++r) {
       for (gex_Rank_t to = 0; r == job().rank && to < job().size; ++to) use(pair, to, 10 * r + to);
       spec::barrier();

@@ -152,7 +152,7 @@ SPEC_CASE(mk_rma, both_directions) {
   CHECK_PLACE(2, slot(job().behind()), n, job().behind());
 }
 
-// What the program's own plain copy wrote is there for a transfer that begins when it has returned.
+// The bytes of the program's own plain copy are there for a transfer that begins when it returns.
 // Catches transfers that take no notice of what the driver does in its own time.
 SPEC_CASE(mk_rma, after_plain_copy) {
   const mk::Devices& d = mk::devices();
