@@ -2,11 +2,14 @@
 //   mk_misuse <what>
 // prints "answer <code>" where a call answers, behind the line that says why (one stream, so in
 // order); ends the job where the mistake is fatal.
+#include <gasnet_coll.h>
 #include <gasnet_mk.h>
 #include <gasnet_vis.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -241,6 +244,41 @@ void forked() {
   std::fprintf(stderr, "child %d\n", status);
 }
 
+// Polls for so long.
+void poll_for(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) gasnet_AMPoll();
+}
+
+// Rank 1 has rank 0's memory open and leaves the job alone. Its process is gone when rank 0
+// destroys the segment.
+void departed() {
+  using std::chrono::milliseconds;
+  const Bound b = bind();
+  void* there = nullptr;
+  gex_Segment_QueryBound(to_device(b), 0, &there, nullptr, nullptr);
+  const long mine = getpid();
+  const bool leaves = gex_TM_QueryRank(g_tm) == 1;
+  if (!leaves) gex_RMA_PutBlocking(from_device(b), 0, b.base, &mine, sizeof mine, 0);
+  gex_Event_Wait(gex_Coll_BarrierNB(g_tm, 0));
+  if (leaves) {
+    gex_RMA_PutBlocking(to_device(b), 0, there, &mine, sizeof mine, 0);
+    std::exit(0);
+  }
+  long pid = mine;
+  while (pid == mine) {
+    gasnet_AMPoll();
+    mk::access().copy(0, &pid, b.base, sizeof pid);
+  }
+  while (kill(static_cast<pid_t>(pid), 0) == 0) gasnet_AMPoll();
+  poll_for(milliseconds(500));  // the news of it comes
+  const auto begin = std::chrono::steady_clock::now();
+  gex_Segment_Destroy(b.segment, 0);
+  g_segments.clear();
+  const auto took = std::chrono::steady_clock::now() - begin;
+  std::fprintf(stderr, "destroyed %s\n", took < milliseconds(1500) ? "at once" : "late");
+}
+
 struct What {
   const char* name;
   void (*run)();
@@ -261,7 +299,8 @@ constexpr What kAll[] = {{"mixed", mixed},
                          {"transfer", transfer},
                          {"create", only_create},
                          {"lost_before", lost_before},
-                         {"forked", forked}};
+                         {"forked", forked},
+                         {"departed", departed}};
 
 }  // namespace
 
