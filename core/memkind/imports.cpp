@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 #include <vector>
 
 #include "am/internal.h"
@@ -44,12 +43,14 @@ struct Message {
 std::mutex g_mutex;
 auto& g_unsent = *new std::vector<Message>;
 auto& g_known = *new std::vector<RemoteDevice*>;
-// Segments whose handle was given away and not asked back.
-auto& g_exported = *new std::set<uint64_t>;
-// By segment and rank: mappings opened less those closed. Words may change places, so it may be
-// negative for a moment.
-using Openers = std::map<uint32_t, int>;
-auto& g_openers = *new std::map<uint64_t, Openers>;
+// A segment of this process whose handle was given away, until it has been asked back.
+struct Export {
+  // By rank: mappings opened less those closed. Words may change places, so it may be negative for
+  // a moment.
+  std::map<uint32_t, int> openers;
+  bool recalled = false;
+};
+auto& g_exports = *new std::map<uint64_t, Export>;
 
 Peer& peer_of(uint32_t rank) {
   return runtime().base_endpoint().peer(rank);
@@ -72,18 +73,14 @@ bool send(const Message& m) {
   return try_send_internal(to, Internal::device_import, args, 3, nullptr, 0, false) != CWY_RETRY;
 }
 
-// Under g_mutex. The memory is, or will soon be, somebody else's.
-void on_opened(uint32_t from, uint64_t segment) {
-  ++g_openers[segment][from];
-  if (g_openers[segment][from] == 0) g_openers[segment].erase(from);
-  if (g_openers[segment].empty()) g_openers.erase(segment);
-  if (!g_exported.contains(segment)) say_later(message_to(from, Word::let_go, segment));
-}
-
-void on_closed(uint32_t from, uint64_t segment) {
-  Openers& openers = g_openers[segment];
-  if (--openers[from] == 0) openers.erase(from);
-  if (openers.empty()) g_openers.erase(segment);
+// Under g_mutex. Nobody waits any more for mappings of a segment that is not there.
+void count_opener(uint32_t from, uint64_t segment, int change) {
+  const auto found = g_exports.find(segment);
+  const bool goes = found == g_exports.end() || found->second.recalled;
+  if (goes && change > 0) say_later(message_to(from, Word::let_go, segment));
+  if (found == g_exports.end()) return;
+  std::map<uint32_t, int>& openers = found->second.openers;
+  if ((openers[from] += change) == 0) openers.erase(from);
 }
 
 // From a handler. The shares are given up without the mutex: the last one closes the mapping.
@@ -100,9 +97,7 @@ std::vector<uint32_t> openers_of(uint64_t segment) {
   std::vector<uint32_t> ranks;
   {
     const std::lock_guard lock(g_mutex);
-    const auto found = g_openers.find(segment);
-    if (found == g_openers.end()) return ranks;
-    for (const auto& [rank, count] : found->second) ranks.push_back(rank);
+    for (const auto& [rank, count] : g_exports[segment].openers) ranks.push_back(rank);
   }
   std::erase_if(ranks, [](uint32_t rank) { return !departed_words(rank).empty(); });
   return ranks;
@@ -148,20 +143,23 @@ void leave_imports(RemoteDevice& known) {
 
 void note_export(uint64_t segment) {
   const std::lock_guard lock(g_mutex);
-  g_exported.insert(segment);
+  g_exports.try_emplace(segment);
 }
 
 void recall_imports(uint64_t segment, const char* call) {
   {
     const std::lock_guard lock(g_mutex);
-    if (g_exported.erase(segment) == 0) return;
+    if (!g_exports.contains(segment)) return;
   }
   for (int i = 0; i < kLooks; ++i) poll_once();
-  std::vector<uint32_t> openers = openers_of(segment);
   {
     const std::lock_guard lock(g_mutex);
-    for (const uint32_t rank : openers) say_later(message_to(rank, Word::let_go, segment));
+    Export& exported = g_exports[segment];
+    exported.recalled = true;  // a late opener is asked when it says so
+    for (const auto& [rank, count] : exported.openers)
+      say_later(message_to(rank, Word::let_go, segment));
   }
+  std::vector<uint32_t> openers = openers_of(segment);
   const uint64_t limit = now_ns() + kPatienceNs;
   Waiter waiter;
   while (!openers.empty() && now_ns() < limit) {
@@ -175,12 +173,12 @@ void recall_imports(uint64_t segment, const char* call) {
         call, rank, kPatienceNs / 1'000'000'000);
   }
   const std::lock_guard lock(g_mutex);
-  for (const uint32_t rank : openers) g_openers[segment].erase(rank);
+  g_exports.erase(segment);
 }
 
 void forget_imports(uint32_t rank) {
   const std::lock_guard lock(g_mutex);
-  for (auto& [segment, openers] : g_openers) openers.erase(rank);
+  for (auto& [segment, exported] : g_exports) exported.openers.erase(rank);
 }
 
 void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) {
@@ -188,8 +186,7 @@ void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void*, si
   const uint64_t segment = join_halves(args[1], args[2]);
   if (static_cast<Word>(args[0]) == Word::let_go) return let_go(from.rank, segment);
   const std::lock_guard lock(g_mutex);
-  if (static_cast<Word>(args[0]) == Word::opened) on_opened(from.rank, segment);
-  if (static_cast<Word>(args[0]) == Word::closed) on_closed(from.rank, segment);
+  count_opener(from.rank, segment, static_cast<Word>(args[0]) == Word::opened ? 1 : -1);
 }
 
 uint32_t push_imports() {
