@@ -118,8 +118,10 @@ struct Plan {
   uint32_t memory = 0;  // Team::memory_classes()
 };
 
-// What that endpoint has bound; host memory is there always.
+// The memory that the endpoint has bound; host memory is there always. The mutex keeps the segment,
+// which another thread may be about to destroy (Client::bind).
 uint32_t memory_of(const Endpoint& ep) {
+  const std::lock_guard lock(ep.client()->publications().mutex());
   const Segment* segment = ep.segment();
   const uint32_t host = 1u << CWY_MEM_HOST;
   if (segment == nullptr || segment->device() == nullptr) return host;
