@@ -18,6 +18,7 @@
 #include "object/runtime.h"
 #include "object/segment.h"
 #include "rma/emulation.h"
+#include "rma/unanswered.h"
 
 namespace causeway {
 namespace {
@@ -372,6 +373,9 @@ void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payl
     if (may_be_late()) return;
     fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
   }
+  // It has gone on: an answer to one question, and the next is open until the transfer is over.
+  note_question(from.rank);
+  note_answer(from.rank);
   if (!grant) return found->second->landed(static_cast<uint32_t>(args[2]));
   found->second->granted({static_cast<uint32_t>(args[2]), static_cast<uint32_t>(args[3]),
                           static_cast<uint32_t>(args[4]), join_halves(args[5], args[6]),

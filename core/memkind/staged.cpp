@@ -13,6 +13,7 @@
 #include "object/segment.h"
 #include "rma/emulation.h"
 #include "rma/local.h"
+#include "rma/unanswered.h"
 
 namespace causeway {
 namespace {
@@ -33,6 +34,7 @@ StagedTransfer::StagedTransfer(const Ends& ends, cwyc_op* op)
 
 StagedTransfer::~StagedTransfer() {
   leave_landings(number_);
+  if (asked_) note_answer(rank());
 }
 
 bool StagedTransfer::finished() const {
@@ -78,6 +80,7 @@ bool StagedTransfer::ask() {
                           high_half(segment)};
   asked_ = try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 13, nullptr, 0,
                              false) == CWY_OK;
+  if (asked_) note_question(rank());
   return asked_;
 }
 

@@ -6,6 +6,7 @@
 #include "progress/through_peers.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
+#include "rma/unanswered.h"
 
 namespace causeway {
 namespace {
@@ -17,6 +18,8 @@ void ask(Peer& peer, void* dest, int value, size_t length, Op* op) {
                           low_half(length), high_half(length), low_half(cookie),
                           high_half(cookie)};
   hand_over(&op->conduit);
+  // Before it is sent: from then on the answer may come at any moment.
+  note_question(peer.rank);
   send_internal(peer, Internal::memset_ask, args, 7, nullptr, 0);
 }
 
@@ -63,7 +66,8 @@ void on_memset_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   reply_internal(from, Internal::memset_done, answer, 2, nullptr, 0);
 }
 
-void on_memset_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+void on_memset_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+  note_answer(from.rank);
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
   op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
 }

@@ -1,5 +1,6 @@
-// Questions of emulated puts, gets and atomics that have no answer yet, by rank of the job: who has
-// left gives none, and nothing fails that waits for it.
+// What this process has asked of others by messages of the core's own and has no answer to yet, by
+// rank of the job: emulated puts, gets and atomics, memset, packed VIS transfers, staged transfers
+// of device memory. Who has left gives none, and nothing fails that waits for it.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@
 #include "progress/thread_buffer.h"
 #include "progress/through_peers.h"
 #include "rma/emulation.h"
+#include "rma/unanswered.h"
 #include "vis/copy.h"
 #include "vis/peer_completion.h"
 #include "vis/run_list.h"
@@ -99,7 +100,8 @@ void on_vis_put(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
   if (handler != 0) run_peer_completion(from, handler, extra, notice_bytes);
 }
 
-void on_vis_put_done(Peer&, const int32_t* args, unsigned, void*, size_t) {
+void on_vis_put_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
+  note_answer(from.rank);
   vis_put_done(join_halves(args[0], args[1]));
 }
 
@@ -125,6 +127,7 @@ void on_vis_get(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
 }
 
 void on_vis_got(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
+  note_answer(from.rank);
   if (!vis_got(join_halves(args[0], args[1]), static_cast<const char*>(payload), length)) {
     damaged("gex_VIS_*Get*()", from);
   }

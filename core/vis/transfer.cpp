@@ -19,6 +19,7 @@
 #include "progress/poll.h"
 #include "progress/thread_buffer.h"
 #include "rma/local.h"
+#include "rma/unanswered.h"
 #include "vis/run_list.h"
 
 namespace causeway {
@@ -455,6 +456,7 @@ cwy_status VisTransfer::post_message(Slot& slot) {
     if (status != CWY_OK) return status;
     const size_t length = pack(static_cast<char*>(lent.buffer), std::min<size_t>(lent.length, room),
                                most, args, slot);
+    note_question(peer_.rank);
     conn->ops->am_commit(conn, &lent, word, args, nargs, length);
     return CWY_INPROGRESS;
   }
@@ -465,7 +467,10 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   const size_t length = pack(bytes, room, most, args, slot);
   const cwy_status status = conn->ops->am_medium(conn, word, args, nargs, bytes, nullptr, length,
                                                  post_flags() | CWYC_SRC_VOLATILE, nullptr);
-  if (status == CWY_OK) return CWY_INPROGRESS;  // there is an answer to come
+  if (status == CWY_OK) {
+    note_question(peer_.rank);
+    return CWY_INPROGRESS;  // there is an answer to come
+  }
   walk_ = before;
   stage_ = stage;
   notice_ = notice;
