@@ -54,6 +54,7 @@ constexpr size_t kArgs = 6;  // of a message
 std::map<Key, Inbox> g_inboxes;
 std::vector<std::unique_ptr<Run>> g_runs;  // in order of start
 std::map<uint32_t, uint32_t> g_sequences;  // by team id
+uint64_t g_moves = 0;                      // messages of all transfers, in and out
 
 Inbox& inbox_of(const Run& run) {
   return g_inboxes[{run.team->id(), run.sequence}];
@@ -66,7 +67,10 @@ cwy_status send(const Run& run, uint32_t to, Kind kind, size_t at, const void* d
                           low_half(at),
                           high_half(at),
                           static_cast<int32_t>(run.team->rank())};
-  return try_send_internal(run.team->member(to), Internal::block, args, 6, data, n, false);
+  const cwy_status status =
+      try_send_internal(run.team->member(to), Internal::block, args, 6, data, n, false);
+  if (status == CWY_OK) ++g_moves;
+  return status;
 }
 
 void store(Run& run, uint32_t from, size_t at, const void* bytes, size_t n) {
@@ -145,6 +149,7 @@ void accept(const int32_t* args, const void* payload, size_t length) {
   const uint64_t at = join_halves(args[3], args[4]);
   const auto from = static_cast<uint32_t>(args[5]);
   Inbox& in = g_inboxes[key];
+  ++g_moves;
   switch (args[2]) {
     case kData:
       in.received += length;
@@ -226,6 +231,23 @@ uint32_t push_blocks() {
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   return or_fatal("gasnet_coll_*()", [] { return advance_all(); });
+}
+
+CollectiveWait blocks_with(uint32_t job_rank) {
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return {};
+  for (const auto& run : g_runs) {
+    if (has_rank_of_job(*run->team, job_rank))
+      return {"gasnet_coll_*()", CollectiveSort::blocks, run->team, run->sequence + 1ull, g_moves};
+  }
+  return {};
+}
+
+std::optional<HowFar> blocks_how_far(uint32_t team_id, uint64_t seq) {
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  const auto found = g_sequences.find(team_id);
+  return HowFar{found != g_sequences.end() && found->second >= seq, g_moves};
 }
 
 void on_block(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {

@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "collective/inquiry.h"
 #include "progress/hints.h"
 
 namespace causeway {
@@ -46,6 +48,11 @@ inline uint32_t progress_blocks() {
   if (__builtin_expect(blocks_active.load(std::memory_order_relaxed) == 0, 1)) return 0;
   return push_blocks();
 }
+
+// For inquiries: the transfer begun first of those under way that have that rank of the job among
+// their members, and how far this process is; nothing while another thread is at it.
+CollectiveWait blocks_with(uint32_t job_rank);
+std::optional<HowFar> blocks_how_far(uint32_t team_id, uint64_t seq);
 
 void on_block(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 

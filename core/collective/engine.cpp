@@ -128,15 +128,22 @@ uint32_t step_runs() {
   return events;
 }
 
-CollectiveWait collective_that_needs(uint32_t job_rank) {
+CollectiveWait run_with(uint32_t job_rank) {
   CollectiveWait wait;
   size_t index = 0;
   while (wait.call == nullptr) {
     const std::shared_ptr<TeamRuns> team = next_busy(index);
     if (team == nullptr) break;
-    wait = team->waits_for(job_rank);
+    wait = team->oldest_with(job_rank);
   }
   return wait;
+}
+
+std::optional<HowFar> run_how_far(uint32_t team_id, uint32_t rank, uint64_t seq) {
+  const std::shared_ptr<Mailbox> box = known_mailbox(team_id, rank);
+  if (box == nullptr) return HowFar{};
+  const std::lock_guard lock(box->mutex);
+  return box->team == nullptr ? HowFar{} : box->team->how_far(seq);
 }
 
 bool arrives_by_memory(const TeamRuns& team) {
@@ -160,6 +167,8 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
                           size_t length) {
   const auto message = static_cast<CollectiveMessage>(args[0]);
   if (message == CollectiveMessage::nudge || nargs < 6) return;  // arriving is all it has to do
+  if (message == CollectiveMessage::how_far || message == CollectiveMessage::so_far)
+    return on_inquiry(from, args, nargs);
   const auto team_id = static_cast<uint32_t>(args[1]), rank = static_cast<uint32_t>(args[2]),
              sender = static_cast<uint32_t>(args[3]);
   if (message == CollectiveMessage::block_offset) {

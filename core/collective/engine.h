@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "collective/inquiry.h"
 #include "progress/hints.h"
 
 namespace causeway {
@@ -52,16 +54,10 @@ gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void*
                              const Reduction& reduction);
 gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction);
 
-// A collective under way that ends nowhere before every member has begun it, and what it has come
-// to.
-struct CollectiveWait {
-  const char* call = nullptr;  // NULL: none
-  const TeamRuns* team = nullptr;
-  uint64_t moves = 0;
-  bool operator==(const CollectiveWait&) const = default;
-};
-// A collective that has that rank of the job among its members.
-CollectiveWait collective_that_needs(uint32_t job_rank);
+// For inquiries (inquiry.h): a run that has that rank of the job among its members, and how far
+// this member of that team is; nothing while another thread is at it.
+CollectiveWait run_with(uint32_t job_rank);
+std::optional<HowFar> run_how_far(uint32_t team_id, uint32_t rank, uint64_t seq);
 
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.
 inline PollHint active_runs;

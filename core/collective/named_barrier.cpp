@@ -30,6 +30,7 @@ struct Phase {
 // never taken by a handler, which runs inside such a lock.
 std::mutex g_mutex;
 Phase g_phase;
+uint64_t g_begun = 0, g_steps = 0;  // phases, and steps of all of them
 
 // What has come, by parity. Guarded by a mutex of its own that nobody holds while taking another.
 std::mutex g_arrived_mutex;
@@ -70,6 +71,7 @@ uint32_t advance(Phase& p) {
     p.word = merge(p.word, *in);
     p.sent = false;
     ++p.step;
+    ++g_steps;
     ++steps;
   }
   named_barrier_active.fetch_sub(1, std::memory_order_relaxed);
@@ -84,6 +86,7 @@ void begin_named_barrier(Team& team, BarrierName own) {
   g_phase.step = 0;
   g_phase.sent = false;
   g_phase.word = own;
+  ++g_begun;
   named_barrier_active.fetch_add(1, std::memory_order_relaxed);
   advance(g_phase);
 }
@@ -103,6 +106,20 @@ uint32_t push_named_barrier() {
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock() || named_barrier_active.load(std::memory_order_relaxed) == 0) return 0;
   return advance(g_phase);
+}
+
+CollectiveWait named_barrier_with(uint32_t job_rank) {
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock() || named_barrier_active.load(std::memory_order_relaxed) == 0 ||
+      !has_rank_of_job(*g_phase.team, job_rank))
+    return {};
+  return {"gasnet_barrier_wait()", CollectiveSort::named_barrier, g_phase.team, g_begun, g_steps};
+}
+
+std::optional<HowFar> named_barrier_how_far(uint64_t seq) {
+  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  return HowFar{g_begun >= seq, g_steps};
 }
 
 void on_named_barrier(Peer&, const int32_t* args, unsigned, void*, size_t) {

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
+#include "collective/inquiry.h"
 #include "progress/hints.h"
 
 namespace causeway {
@@ -37,6 +39,11 @@ inline uint32_t progress_named_barrier() {
   if (__builtin_expect(named_barrier_active.load(std::memory_order_relaxed) == 0, 1)) return 0;
   return push_named_barrier();
 }
+
+// For inquiries: the phase under way, where that rank of the job takes part, and how far this
+// process is; nothing while another thread is at it.
+CollectiveWait named_barrier_with(uint32_t job_rank);
+std::optional<HowFar> named_barrier_how_far(uint64_t seq);
 
 void on_named_barrier(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                       size_t length);

@@ -337,19 +337,17 @@ bool TeamRuns::advance(Run& run) {
   return run.over && run.transfers.empty();
 }
 
-CollectiveWait TeamRuns::waits_for(uint32_t job_rank) {
+CollectiveWait TeamRuns::oldest_with(uint32_t job_rank) {
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  const auto& members = team_->members();
-  if (!lock.owns_lock() ||
-      std::none_of(members.begin(), members.end(),
-                   [job_rank](const Peer* member) { return member->rank == job_rank; }))
-    return {};
-  for (const auto& run : runs_) {
-    const uint32_t operation = run->args.operation;
-    if (operation == CWYL_BARRIER || operation == CWYL_REDUCE_ALL)
-      return {call_name(operation), this, moves_ + run->seq};
-  }
-  return {};
+  if (!lock.owns_lock() || runs_.empty() || !has_rank_of_job(*team_, job_rank)) return {};
+  const Run& first = *runs_.front();
+  return {call_name(first.args.operation), CollectiveSort::run, team_, first.seq, moves_};
+}
+
+std::optional<HowFar> TeamRuns::how_far(uint64_t seq) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return std::nullopt;
+  return HowFar{next_seq_ >= seq, moves_};
 }
 
 uint32_t TeamRuns::step() {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -26,7 +27,17 @@ namespace causeway {
 
 // ---- messages (core-internal, Internal::signal) ----
 // `placed`: a long whose payload is where it belongs; only the signal is left to raise.
-enum class CollectiveMessage : int32_t { put, put_and_ask, block_offset, nudge, post, placed };
+// `how_far`, `so_far`: of inquiries.
+enum class CollectiveMessage : int32_t {
+  put,
+  put_and_ask,
+  block_offset,
+  nudge,
+  post,
+  placed,
+  how_far,
+  so_far
+};
 
 // Memory for runs, kept from one to the next: fresh pages cost more than most collectives.
 class BufferPool {
@@ -96,9 +107,10 @@ class TeamRuns {
   gex_Event_t begin(const cwyl_args& args, const Reduction& reduction);
   // One step of every run. 0 when nothing moved or another thread is at it.
   uint32_t step();
-  // A run that needs every member, where that rank of the job is one. None when another thread is
-  // at it.
-  CollectiveWait waits_for(uint32_t job_rank);
+  // The run begun first of those that are not over, where that rank of the job is a member. None
+  // when another thread is at it.
+  CollectiveWait oldest_with(uint32_t job_rank);
+  std::optional<HowFar> how_far(uint64_t seq);
   bool idle() const { return active_.load(std::memory_order_relaxed) == 0; }
 
   // A signal that came as a message; with the mailbox' mutex held.

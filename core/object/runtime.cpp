@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "am/held.h"
+#include "collective/inquiry.h"
 #include "collective/table.h"
 #include "config/identity.h"
 #include "diag/error.h"
@@ -222,6 +223,7 @@ void Runtime::attend() {
   if (news.empty()) {
     if (asked_to_leave()) leave_as_asked();
     look_into_losses();
+    answer_inquiries();
     look_at_departed();
   } else if (survives_failures()) {
     go_on_after(news);
