@@ -20,6 +20,7 @@
 #include "object/departed.h"
 #include "object/exit_limit.h"
 #include "object/fatal.h"
+#include "object/interrupted.h"
 #include "object/leak_check.h"
 #include "object/linger.h"
 #include "object/report.h"
@@ -70,6 +71,7 @@ bool catches_exit() {
 void tell_others(int code) {
   if (runtime().clients.empty()) return;
   if (code == 0 && runtime().bootstrap().own_launcher()) return;
+  if (!may_enter_conduits()) return;  // the launcher tells them
   Endpoint& ep = *runtime().clients.front()->endpoint();
   const uint32_t n = runtime().size();
   const int32_t args[] = {code};
@@ -130,14 +132,13 @@ void leave_at_exit(int status, void*) {
   unlimit_exit();
 }
 
-// Behind the program's own handlers of exit() and its objects: what comes now is libraries'.
-void limit_libraries(int status, void*) {
-  if (g_runtime != nullptr && ::getpid() == g_pid && exiting())
-    limit_exit(status & 0xff, static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
-}
-// When this library is loaded: before the program's objects are made.
-__attribute__((constructor)) void wait_for_exit() {
-  ::on_exit(limit_libraries, nullptr);
+// When objects of the program and libraries end, behind the program's own handlers of exit(): what
+// comes now is the farewell of libraries, among them those that conduits brought, which were loaded
+// later than this one. What they do, or cannot end, is not this rank's status any more.
+__attribute__((destructor)) void limit_libraries() {
+  if (g_runtime == nullptr || ::getpid() != g_pid || !exiting()) return;
+  limit_exit(g_quit_code.load(std::memory_order_relaxed),
+             static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
 }
 
 // For a thread that cannot go on while the process ends. Another thread ends it, and what trouble
@@ -174,6 +175,7 @@ bool exiting() {
 
 void install_exit_signals() {
   g_pid = ::getpid();
+  note_usual_signals();
   ::on_exit(leave_at_exit, nullptr);
   struct sigaction old {};
   ::sigaction(SIGQUIT, nullptr, &old);

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "object/client.h"
+#include "object/interrupted.h"
 #include "object/runtime.h"
 #include "progress/clock.h"
 #include "progress/poll.h"
@@ -23,6 +24,7 @@ constexpr uint32_t kYields = 32;
 constexpr useconds_t kNapUs = 200;
 
 uint32_t answer(ThreadState& thread) {
+  if (!may_enter_conduits()) return 0;
   if (!thread.in_poll && thread.context == Context::client) return poll_once();
   if (!runtime().clients.empty()) poll_replies(*runtime().clients.front()->endpoint());
   return 0;

@@ -1,0 +1,15 @@
+// Handlers of signals, in which a client may call gasnet_exit: the thread may have been inside of a
+// conduit, whose state and locks it still holds.
+#pragma once
+
+namespace causeway {
+
+// What the signals are blocked by now is the program's wish, and no handler's.
+void note_usual_signals();
+
+// False where a handler of a signal has found this thread in a poll, or is SIGQUIT's, which finds
+// it anywhere: nothing of a conduit's may be called then. Libraries of networks fail or hang
+// otherwise.
+bool may_enter_conduits();
+
+}  // namespace causeway
