@@ -4,10 +4,13 @@ foreach(mode SEQ PAR)
   string(TOLOWER ${mode} suffix)
   add_executable(api_victim_${suffix}
     api_victim.cpp api_victim_atomic.cpp api_victim_checks.cpp api_victim_coll.cpp
-    api_victim_end.cpp api_victim_misuse.cpp)
+    api_victim_end.cpp api_victim_exit.cpp api_victim_left.cpp api_victim_misuse.cpp)
   target_compile_definitions(api_victim_${suffix} PRIVATE GASNET_${mode}=1)
-  target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads)
+  target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads
+    ${CMAKE_DL_LIBS})
 endforeach()
+
+add_library(fault_farewell MODULE farewell.cpp)
 
 # Would catch a call that is made before gex_Client_Init() and ends in SIGSEGV, or waits, or does not
 # say which call it was.
@@ -18,7 +21,7 @@ add_test(NAME fault.api.early COMMAND api_victim_early)
 set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
 include(GoogleTest)
-foreach(part atomic checks coll misuse negotiate death exit start)
+foreach(part atomic checks coll misuse negotiate death exit left start)
   add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   target_compile_definitions(api_${part}_test PRIVATE
@@ -27,9 +30,11 @@ foreach(part atomic checks coll misuse negotiate death exit start)
     LAUNCH_RANK="$<TARGET_FILE:api_victim_seq>"
     API_VICTIM="$<TARGET_FILE:api_victim_seq>"
     API_VICTIM_PAR="$<TARGET_FILE:api_victim_par>"
+    FAREWELL_LIBRARY="$<TARGET_FILE:fault_farewell>"
     API_LIBRARY="$<TARGET_FILE:causeway_lib>"
     API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1")
-  add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par)
+  add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par
+    fault_farewell)
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
     TEST_FILTER -Hosts.*:Soak.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "api_job.h"
@@ -11,27 +12,133 @@
 namespace {
 
 using api_test::kSoon;
+using api_test::Network;
+using api_test::network;
+using api_test::networks;
 using api_test::run;
 using launch_test::count;
 using launch_test::Result;
+
+std::string network_name(const testing::TestParamInfo<Network>& info) {
+  return info.param.name;
+}
 
 Result depart(const char* scenario, int ranks = 3, bool threads = false) {
   return run({.words = {"depart", scenario}, .ranks = ranks, .threads = threads});
 }
 
-TEST(Exit, ByAllWithZeroIsSilent) {
-  for (int ranks : {1, 3}) {
-    const Result result = depart("all_zero", ranks);
-    EXPECT_EQ(result.status, 0);
+// A scenario of api_victim_end.cpp of which nothing more is to be said than how it ends.
+struct Leave {
+  const char* name;
+  const char* scenario;
+  int status;
+  int ranks = 3;
+  bool threads = false;
+  double within = kSoon;
+};
+void PrintTo(const Leave& leave, std::ostream* out) {
+  *out << leave.scenario;
+}
+
+class Leaves : public testing::TestWithParam<Leave> {};
+
+// Would catch: a code that is not the job's, an end that hangs, is late, or leaves something
+// behind.
+TEST_P(Leaves, WithItsStatusSoon) {
+  const Leave& leave = GetParam();
+  const Result result = depart(leave.scenario, leave.ranks, leave.threads);
+  EXPECT_EQ(result.status, leave.status) << result.err;
+  EXPECT_LT(result.seconds, leave.within);
+  if (leave.status == 0 && leave.within == kSoon) {
     EXPECT_EQ(result.err, "");
-    EXPECT_LT(result.seconds, kSoon);
   }
 }
 
-TEST(Exit, RightAfterInit) {
-  const Result result = depart("at_once");
-  EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
+INSTANTIATE_TEST_SUITE_P(
+    Where, Leaves,
+    testing::Values(Leave{"AllWithZero", "all_zero", 0}, Leave{"OneAlone", "all_zero", 0, 1},
+                    Leave{"RightAfterInit", "at_once", 0},
+                    // Not encouraged, but allowed.
+                    Leave{"ReturnFromMain", "return", 0},
+                    Leave{"ReturnAfterBarrier", "return_after_barrier", 0},
+                    Leave{"ReturnWithAStatus", "exit_early", 5},
+                    // The others neither know nor look: the code is the job's, and everybody ends.
+                    Leave{"OthersCompute", "one_while_others_compute", 5},
+                    Leave{"OthersSleep", "one_while_others_sleep", 5},
+                    Leave{"OthersWait", "one_while_others_wait", 5},
+                    // With 0 the others get the time that the configuration gives them.
+                    Leave{"ZeroOthersWait", "zero_while_others_wait", 0, 3, false, 2 * kSoon},
+                    // A code is not forgotten because another rank had begun with 0, or because a
+                    // handler of SIGQUIT leaves with one of its own.
+                    Leave{"TwelveAfterZero", "zero_then_twelve", 12},
+                    Leave{"InAHandler", "from_handler", 7},
+                    Leave{"InAThread", "from_thread", 8, 3, true},
+                    Leave{"InManyThreads", "from_many_threads", 9, 3, true}),
+    [](const auto& chosen) { return std::string(chosen.param.name); });
+
+// Whichever way, rank and code: gasnet_exit's status is the job's.
+void exit_with(const std::string& way, int code, int ranks, int leaver, const Network& over) {
+  SCOPED_TRACE(way + " with " + std::to_string(code) + " on rank " + std::to_string(leaver) +
+               " of " + std::to_string(ranks));
+  const Result result =
+      run({.words = {"exit_with", way, std::to_string(code), std::to_string(leaver)},
+           .ranks = ranks,
+           .flags = over.flags,
+           .threads = way == "thread"});
+  EXPECT_EQ(result.status, code) << result.err;
+  EXPECT_EQ(result.err.find("error"), std::string::npos) << result.err;
+  EXPECT_LT(result.seconds, kSoon) << result.err;
+  if (way == "all") {
+    EXPECT_EQ(count(result.out, "caught SIGQUIT"), 0u) << result.out;
+  }
+}
+
+const std::vector<std::string> kWays = {"main",  "exit",   "thread", "request",
+                                        "reply", "signal", "all"};
+// Those that somebody could take for something else: signals, shells' and launchers' own codes.
+constexpr int kCodes[] = {1, 3, 4, 77, 124, 125, 126, 127, 128, 131, 134, 137, 143, 254, 255};
+
+class ExitCode : public testing::TestWithParam<std::tuple<Network, int>> {};
+
+// Would catch: a code that gets lost between a rank and the job's status: cut, taken for a
+// signal's, replaced by that of a handler of SIGQUIT, or by that of a rank which was ended.
+TEST_P(ExitCode, IsTheJobsWhateverTheWay) {
+  const auto& [over, ranks] = GetParam();
+  size_t next = ranks == 2 ? 0 : kWays.size();
+  for (const std::string& way : kWays) {
+    const int leaver = static_cast<int>(next % static_cast<size_t>(ranks));
+    exit_with(way, kCodes[next % std::size(kCodes)], ranks, leaver, over);
+    ++next;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Over, ExitCode,
+                         testing::Combine(testing::ValuesIn(networks()), testing::Values(2, 4)),
+                         [](const auto& chosen) {
+                           return std::get<0>(chosen.param).name + "_n" +
+                                  std::to_string(std::get<1>(chosen.param));
+                         });
+
+// Would catch: the same, for a code that nobody thought of.
+TEST(Soak, AllExitCodes) {
+  for (int code = 1; code <= 255; ++code)
+    for (const std::string& way : kWays) exit_with(way, code, 2, code % 2, network("shm"));
+}
+
+struct Farewell {
+  const char* name;
+  double within;
+};
+
+// Would catch: a rank that has said its status, and whose job fails or hangs because a library ends
+// by abort() or never, as UCX 1.13 does at times.
+TEST(Exit, IsNotUndoneByALibrarysFarewell) {
+  for (const Farewell& farewell : {Farewell{"abort", kSoon}, Farewell{"hang", 2 * kSoon}}) {
+    SCOPED_TRACE(farewell.name);
+    const Result result = run({.words = {"depart", "farewell", FAREWELL_LIBRARY, farewell.name},
+                               .flags = {"--set", "timeouts.exit=1s"}});
+    EXPECT_EQ(result.status, 9) << result.err;
+    EXPECT_LT(result.seconds, farewell.within);
+  }
 }
 
 TEST(Exit, FlushesBufferedOutput) {
@@ -40,54 +147,28 @@ TEST(Exit, FlushesBufferedOutput) {
   EXPECT_EQ(count(result.out, "buffered by "), 3u) << result.out;
 }
 
-// Leaving main without gasnet_exit is not encouraged, but allowed.
-TEST(Exit, ReturnFromMainByAll) {
-  for (const char* scenario : {"return", "return_after_barrier"}) {
-    const Result result = depart(scenario);
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_LT(result.seconds, kSoon);
-  }
-}
-
-// The others neither know nor look: the code is the job's, and everybody ends.
-TEST(Exit, OneWhileOthersCompute) {
-  const Result result = depart("one_while_others_compute");
-  EXPECT_EQ(result.status, 5) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
-TEST(Exit, OneWhileOthersSleep) {
-  const Result result = depart("one_while_others_sleep");
-  EXPECT_EQ(result.status, 5) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
-TEST(Exit, OneWhileOthersWait) {
-  const Result result = depart("one_while_others_wait");
-  EXPECT_EQ(result.status, 5) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
-// With code 0 the others get the time that the configuration gives them.
-TEST(Exit, ZeroWhileOthersWait) {
-  const Result result = depart("zero_while_others_wait");
-  EXPECT_EQ(result.status, 0) << result.err;
-  EXPECT_LT(result.seconds, 2 * kSoon);
-}
+class Late : public testing::TestWithParam<Network> {};
 
 // Ranks at their end answer who is not as far: it comes to its own exit, which is with 1.
 // Would catch: a rank that is ended with the others' code, or that misses them.
-void messages_those_that_leave(const std::vector<std::string>& flags) {
+TEST_P(Late, MessagesFindThoseThatLeave) {
   for (const char* message : {"late_message", "late_medium"}) {
     SCOPED_TRACE(message);
-    const Result result = run({.words = {"depart", message}, .ranks = 5, .flags = flags});
+    const Result result =
+        run({.words = {"depart", message}, .ranks = 5, .flags = GetParam().flags});
     EXPECT_EQ(result.status, 1) << result.err;
     EXPECT_EQ(result.err, "");
     EXPECT_LT(result.seconds, kSoon);
   }
 }
-// A call that needs them ends with the others' patience.
+
+// What they have to take part in ends with the others' patience.
 // Would catch: a wait for those that left without an end, or one that is a failure.
-void waits_for_those_that_leave(const std::vector<std::string>& waits,
-                                std::vector<std::string> flags) {
+TEST_P(Late, WaitsForThoseThatLeaveEnd) {
+  std::vector<std::string> flags = GetParam().flags;
   flags.insert(flags.end(), {"--set", "timeouts.exit=1s"});
+  std::vector<std::string> waits = {"late_broadcast"};
+  if (GetParam().name == "shm") waits.insert(waits.end(), {"late_barrier", "late_team"});
   for (const std::string& wait : waits) {
     SCOPED_TRACE(wait);
     const Result result = run({.words = {"depart", wait}, .ranks = 5, .flags = flags});
@@ -96,33 +177,7 @@ void waits_for_those_that_leave(const std::vector<std::string>& waits,
     EXPECT_LT(result.seconds, kSoon);
   }
 }
-
-TEST(Exit, WhoIsLateFindsThoseThatLeave) {
-  messages_those_that_leave({});
-  waits_for_those_that_leave({"late_barrier", "late_broadcast", "late_team"}, {});
-}
-
-// The flags that put every message on that network; empty where it was not built.
-std::vector<std::string> over(const std::string& network) {
-  if (!std::filesystem::exists(api_test::plugin_dir() + "/conduit_" + network + ".so")) return {};
-  return {"--config", std::string(CAUSEWAY_SOURCE_DIR) + "/configs/sites/" + network + "-tcp.yaml"};
-}
-
-TEST(Exit, WhoIsLateFindsThoseThatLeaveOverNetworks) {
-  bool any = false;
-  for (const char* network : {"ofi", "ucx"}) {
-    const std::vector<std::string> flags = over(network);
-    if (flags.empty()) continue;
-    any = true;
-    SCOPED_TRACE(network);
-    messages_those_that_leave(flags);
-    waits_for_those_that_leave({"late_broadcast"}, flags);
-  }
-  if (!any) GTEST_SKIP() << "no network conduit was built";
-}
-
-const std::vector<std::string> kMessagesOnly = {
-    "--config", CAUSEWAY_SOURCE_DIR "/configs/sites/am-only.yaml", "--set", "report=false"};
+INSTANTIATE_TEST_SUITE_P(Over, Late, testing::ValuesIn(networks()), network_name);
 
 // Gone with the object.
 struct Folder {
@@ -135,12 +190,13 @@ struct Folder {
 };
 
 // Every rank's file and line, written between its last barrier and its exit.
-void expect_last_words(const std::vector<std::string>& flags, int times) {
+void expect_last_words(const Network& over, int times) {
   constexpr int kRanks = 4;
+  SCOPED_TRACE(over.name);
   for (int i = 0; i < times; ++i) {
     const Folder folder;
     const Result result =
-        run({.words = {"depart", "last_words", folder.path}, .ranks = kRanks, .flags = flags});
+        run({.words = {"depart", "last_words", folder.path}, .ranks = kRanks, .flags = over.flags});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.err, "");
     EXPECT_EQ(count(result.out, "last words of "), static_cast<unsigned>(kRanks)) << result.out;
@@ -149,69 +205,38 @@ void expect_last_words(const std::vector<std::string>& flags, int times) {
   }
 }
 
+class LastWords : public testing::TestWithParam<Network> {};
+
 // Would catch: a rank that is ended by the first one's gasnet_exit(0) while it comes out of its
 // last barrier, with status 0 and without what it had still to write.
-TEST(LastWords, OverSharedMemory) {
-  expect_last_words({}, 3);
+TEST_P(LastWords, AreAllWritten) {
+  expect_last_words(GetParam(), 3);
 }
-TEST(LastWords, OverMessagesOnly) {
-  expect_last_words(kMessagesOnly, 2);
-}
-TEST(LastWords, OverNetworks) {
-  bool any = false;
-  for (const char* network : {"ofi", "ucx"}) {
-    if (over(network).empty()) continue;
-    any = true;
-    SCOPED_TRACE(network);
-    expect_last_words(over(network), 3);
-  }
-  if (!any) GTEST_SKIP() << "no network conduit was built";
-}
+INSTANTIATE_TEST_SUITE_P(Over, LastWords, testing::ValuesIn(networks()), network_name);
 
 // Would catch: the same, where it takes a crowded machine.
 TEST(Soak, LastWords) {
-  constexpr int kTimes = 200;
-  expect_last_words({}, kTimes);
-  expect_last_words(kMessagesOnly, kTimes);
-  for (const char* network : {"ofi", "ucx"})
-    if (!over(network).empty()) expect_last_words(over(network), kTimes);
+  for (const Network& over : networks()) expect_last_words(over, 200);
 }
+
+class Return : public testing::TestWithParam<Network> {};
 
 // Would catch: a rank whose return ends the others, or that is taken for a failure.
-TEST(Return, LeavesTheOthersToTheirOwnEnd) {
-  std::vector<std::vector<std::string>> ways = {{}};
-  for (const char* network : {"ofi", "ucx"})
-    if (!over(network).empty()) ways.push_back(over(network));
-  for (std::vector<std::string> flags : ways) {
-    SCOPED_TRACE(flags.empty() ? "shm" : flags.back());
-    flags.insert(flags.end(), {"--set", "timeouts.exit=0.5s"});
-    const Result result = run({.words = {"depart", "return_early"}, .ranks = 3, .flags = flags});
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_EQ(result.err, "");
-    EXPECT_EQ(count(result.out, "rank 0 goes on"), 1u) << result.out;
-  }
+TEST_P(Return, LeavesTheOthersToTheirOwnEnd) {
+  std::vector<std::string> flags = GetParam().flags;
+  flags.insert(flags.end(), {"--set", "timeouts.exit=0.5s"});
+  const Result result = run({.words = {"depart", "return_early"}, .ranks = 3, .flags = flags});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(count(result.out, "rank 0 goes on"), 1u) << result.out;
 }
-
-// Would catch: a status that main returns and that does not end the job, or is not its status.
-TEST(Return, WithAStatusIsAnExit) {
-  const Result result = depart("exit_early");
-  EXPECT_EQ(result.status, 5) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
+INSTANTIATE_TEST_SUITE_P(Over, Return, testing::ValuesIn(networks()), network_name);
 
 // Would catch: a SIGQUIT to who is on its way out by itself.
 TEST(Exit, OfAllWithACodeRaisesNoSigquit) {
   const Result result = depart("all_seven");
   EXPECT_EQ(result.status, 7) << result.err;
   EXPECT_EQ(count(result.out, "caught SIGQUIT"), 0u) << result.out;
-}
-
-// Would catch: a code that is forgotten because another rank had begun with 0, or because a handler
-// of SIGQUIT leaves with one of its own.
-TEST(Exit, TheFirstCodeIsTheStatusAfterAZero) {
-  const Result result = depart("zero_then_twelve");
-  EXPECT_EQ(result.status, 12) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
 }
 
 // SIGQUIT is the client's to catch: its handler runs on the others, and may call gasnet_exit, which
@@ -241,24 +266,6 @@ TEST(Exit, EndsWhatItCannotFlush) {
   EXPECT_NE(result.err.find("rank 0/1: gasnet_exit has not ended after 12 s"), std::string::npos)
       << result.err;
   EXPECT_LT(result.seconds, 12 + kSoon);
-}
-
-TEST(Exit, FromAHandler) {
-  const Result result = depart("from_handler");
-  EXPECT_EQ(result.status, 7) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
-
-TEST(Exit, FromAThread) {
-  const Result result = depart("from_thread", 3, true);
-  EXPECT_EQ(result.status, 8) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
-}
-
-TEST(Exit, FromManyThreadsAtOnce) {
-  const Result result = depart("from_many_threads", 3, true);
-  EXPECT_EQ(result.status, 9) << result.err;
-  EXPECT_LT(result.seconds, kSoon);
 }
 
 // Repeated, because the news of an exit and the end of a process race.

@@ -48,6 +48,34 @@ std::string plugin_dir() {
   return API_PLUGINS;
 }
 
+namespace {
+
+std::vector<std::string> site(const std::string& file) {
+  return {"--config", std::string(CAUSEWAY_SOURCE_DIR) + "/configs/sites/" + file + ".yaml"};
+}
+
+std::vector<Network> find_networks() {
+  std::vector<Network> found = {{"shm", {}}, {"am_only", site("am-only")}};
+  found.back().flags.insert(found.back().flags.end(), {"--set", "report=false"});
+  for (const char* name : {"ofi", "ucx"})
+    if (std::filesystem::exists(plugin_dir() + "/conduit_" + name + ".so"))
+      found.push_back({name, site(std::string(name) + "-tcp")});
+  return found;
+}
+
+}  // namespace
+
+const std::vector<Network>& networks() {
+  static const std::vector<Network> found = find_networks();
+  return found;
+}
+
+Network network(const std::string& name) {
+  for (const Network& n : networks())
+    if (n.name == name) return n;
+  return {};
+}
+
 std::set<std::string> shared_memory() {
   std::set<std::string> names;
   std::error_code ignored;

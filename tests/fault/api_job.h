@@ -31,6 +31,15 @@ std::string victim(bool threads = false);
 std::string library();     // path of libcauseway.so
 std::string plugin_dir();  // where its plugins lie
 
+// What carries a job's messages, and the flags of `causeway run` for it: shm, am_only (shm without
+// its native operations), and of ofi and ucx over TCP those that were built.
+struct Network {
+  std::string name;
+  std::vector<std::string> flags;
+};
+const std::vector<Network>& networks();
+Network network(const std::string& name);
+
 // Names below /dev/shm.
 std::set<std::string> shared_memory();
 std::vector<std::string> lines_with(const std::string& text, const std::string& what);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,8 +13,8 @@ namespace victim {
 
 Job job;
 
-void start(int* argc, char*** argv) {
-  const int status = gex_Client_Init(&job.client, &job.ep, &job.tm, "VICTIM", argc, argv, 0);
+void start(int* argc, char*** argv, gex_Flags_t flags) {
+  const int status = gex_Client_Init(&job.client, &job.ep, &job.tm, "VICTIM", argc, argv, flags);
   if (status != GASNET_OK) std::exit(90);
   job.rank = gex_TM_QueryRank(job.tm);
   job.size = gex_TM_QuerySize(job.tm);
@@ -23,6 +24,11 @@ void attach() {
   register_handlers();
   if (gex_Segment_Attach(&job.segment, job.tm, kSegmentBytes) != GASNET_OK) gasnet_exit(91);
   barrier();
+}
+
+void register_one(gex_AM_Index_t index, gex_AM_Fn_t handler, gex_Flags_t kind) {
+  gex_AM_Entry_t entry = {index, handler, kind, 0, nullptr, "one"};
+  if (gex_EP_RegisterHandlers(job.ep, &entry, 1) != GASNET_OK) gasnet_exit(94);
 }
 
 void barrier() {
@@ -55,6 +61,13 @@ void say(const char* text) {
   [[maybe_unused]] const ssize_t written = ::write(1, text, std::strlen(text));
 }
 
+void compute(double seconds) {
+  static volatile double sink = 0;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < until)
+    for (int i = 0; i < 1000; ++i) sink = sink + i;
+}
+
 }  // namespace victim
 
 int main(int argc, char** argv) {
@@ -63,6 +76,8 @@ int main(int argc, char** argv) {
   const std::string_view kind = argv[1];
   if (kind == "die" && die(argc - 2, argv + 2)) return 0;
   if (kind == "depart" && depart(argc - 2, argv + 2)) return 0;
+  if (kind == "exit_with" && exit_with(argc - 2, argv + 2)) return 0;
+  if (kind == "left" && left(argc - 2, argv + 2)) return 0;
   start(&argc, &argv);
   if (kind == "hello") {
     attach();

@@ -22,8 +22,8 @@ extern Job job;
 constexpr gex_AM_Index_t kNobody = 200;  // never registered
 constexpr size_t kSegmentBytes = size_t{1} << 20;
 
-void start(int* argc, char*** argv);  // gex_Client_Init
-void attach();                        // handlers, segment, barrier
+void start(int* argc, char*** argv, gex_Flags_t flags = 0);  // gex_Client_Init
+void attach();                                               // handlers, segment, barrier
 void barrier();
 [[noreturn]] void leave(int status);  // barrier, gasnet_exit
 std::byte* peer_segment(gex_Rank_t rank);
@@ -32,6 +32,8 @@ std::byte* peer_segment(gex_Rank_t rank);
 gex_TM_t team_lacking(gex_EP_Capabilities_t missing, bool guilty);
 // Says something on stdout with one write; usable in signal handlers.
 void say(const char* text);
+// Without a call of the library.
+void compute(double seconds);
 
 // Each knows its scenarios by name; false when it does not know this one.
 bool misuse(const char* scenario);
@@ -43,7 +45,11 @@ void keep_a_lock();
 bool misuse_coll(const char* scenario, bool guilty);
 bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one); never: nobody
 bool depart(int argc, char** argv);  // exits of every kind
+bool exit_with(int argc, char** argv);  // exit_with WAY CODE RANK
+bool left(int argc, char** argv);       // left WHAT: what is done when the last rank has returned
 
+// One more handler of messages without arguments; `kind`: GEX_FLAG_AM_*.
+void register_one(gex_AM_Index_t index, gex_AM_Fn_t handler, gex_Flags_t kind);
 void register_handlers();
 gex_AM_Index_t handler(const char* name);
 

@@ -1,9 +1,9 @@
 // Ranks that die, and ranks that leave.
+#include <dlfcn.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -144,13 +144,6 @@ void caught_and_leave(int) {
   say("caught SIGQUIT\n");
   gasnet_exit(6);
 }
-void compute(double seconds) {
-  static volatile double sink = 0;
-  const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (std::chrono::steady_clock::now() < until)
-    for (int i = 0; i < 1000; ++i) sink = sink + i;
-}
-
 // What needs peers that have left while this rank, which has not heard of it, looked elsewhere.
 void call_those_who_left(const std::string& what) {
   static std::byte here[4096];
@@ -201,6 +194,16 @@ bool depart(int argc, char** argv) {
     if (file == nullptr || std::fclose(file) != 0) gasnet_exit(95);
     std::printf("last words of %u\n", job.rank);
     gasnet_exit(0);
+  }
+  if (scenario == "farewell") {
+    // A library that is loaded after this one, as those of conduits are, and ends in its own way.
+    void* const library = ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    auto* const end_by = library == nullptr
+                             ? nullptr
+                             : reinterpret_cast<int (*)(const char*)>(::dlsym(library, "end_by"));
+    if (end_by == nullptr) gasnet_exit(96);
+    barrier();
+    std::exit(end_by(argv[2]));
   }
   if (scenario == "return_early") {
     barrier();

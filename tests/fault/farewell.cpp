@@ -1,0 +1,23 @@
+// A library whose end is a trouble to the process, as that of a network can be.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+bool aborts = false, hangs = false;
+
+__attribute__((destructor)) void end() {
+  if (aborts) std::abort();
+  while (hangs) ::pause();
+}
+
+}  // namespace
+
+// The status for the process to leave with.
+extern "C" __attribute__((visibility("default"))) int end_by(const char* way) {
+  aborts = std::strcmp(way, "abort") == 0;
+  hangs = std::strcmp(way, "hang") == 0;
+  return 9;
+}
