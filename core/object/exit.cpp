@@ -267,11 +267,13 @@ void fatal_text(const char* call, const std::string& text) {
 
 namespace {
 
+// Longer than our launcher takes to say who died, and to end the others.
+constexpr uint64_t kLauncherMs = 1000;
+
 // `more` is asked when the line is written: what has become of the peer.
 template <typename More>
 [[noreturn]] void say_peer_lost(const char* call, const std::string& text, More&& more) {
-  // Longer than a goodbye takes to be found, and than our launcher takes to say who died.
-  constexpr uint64_t kGoodbyeMs = 15'000, kLauncherMs = 1000;
+  constexpr uint64_t kGoodbyeMs = 15'000;  // longer than a goodbye takes to be found
   if (g_runtime != nullptr)
     wait_for_verdict(runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs,
                      runtime().bootstrap().own_launcher() ? kLauncherMs : 0);
@@ -281,6 +283,11 @@ template <typename More>
 }
 
 }  // namespace
+
+void let_launcher_speak() {
+  if (g_runtime == nullptr || !runtime().bootstrap().own_launcher()) return;
+  wait_for_verdict(kLauncherMs, kLauncherMs);
+}
 
 void fatal_peer_lost(const char* call, const std::string& text) {
   say_peer_lost(call, text, [] { return ""; });

@@ -28,6 +28,10 @@ namespace causeway {
 // The same where the peer is known.
 [[noreturn]] void end_without(uint32_t rank, const std::string& text);
 
+// To be called before a peer's failure is told to the caller of a start: our launcher, which says
+// whose it was, ends everybody meanwhile. Comes back where nothing of the kind happens.
+void let_launcher_speak();
+
 template <typename... Args>
 [[noreturn]] void fatal(const char* call, fmt::format_string<Args...> format, Args&&... args) {
   fatal_text(call, fmt::format(format, std::forward<Args>(args)...));

@@ -140,6 +140,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
     *tm_p = client->team()->handle();
     return GASNET_OK;
   } catch (const Error& e) {
+    if (e.status() == CWY_ERR_PEER_FAILED) let_launcher_speak();
     const bool argument = e.status() == CWY_ERR_INVALID;
     return refuse(argument ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
   } catch (const std::exception& e) {
