@@ -274,8 +274,8 @@ void kill_stopped_one() {
   // others have left it too.
   constexpr gaspi_notification_id_t kPassed = 201;
   if (me != kVictim) {
+    // Not waited for: it is stopped as soon as it has seen it, and answers nothing then.
     REQUIRE(gaspi_notify(0, kVictim, kPassed + me, 1, 0, GASPI_BLOCK) == GASPI_SUCCESS);
-    REQUIRE(gaspi_wait(0, GASPI_BLOCK) == GASPI_SUCCESS);
   } else {
     REQUIRE(take_note(0, kPassed) == 1);
     REQUIRE(take_note(0, kPassed + kThird) == 1);
