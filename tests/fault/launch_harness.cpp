@@ -167,10 +167,10 @@ std::vector<std::pair<pid_t, std::string>> Command::processes() const {
   return found;
 }
 
-std::vector<std::string> Command::left_processes() const {
+std::vector<std::string> Command::left_processes(double patience_s) const {
   std::vector<std::string> left;
   // When the front is killed, the keeper needs a moment.
-  for (const double limit = now() + kEndsPromptly; now() < limit; nap()) {
+  for (const double limit = now() + patience_s; now() < limit; nap()) {
     left.clear();
     for (const auto& [pid, name] : processes()) left.push_back(std::to_string(pid) + " " + name);
     if (left.empty()) break;
@@ -203,8 +203,9 @@ size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-void expect_clean(const Command& command) {
-  EXPECT_TRUE(command.left_processes().empty()) << command.left_processes().front();
+void expect_clean(const Command& command, double patience_s) {
+  const std::vector<std::string> left = command.left_processes(patience_s);
+  EXPECT_TRUE(left.empty()) << left.front();
   EXPECT_TRUE(command.left_files().empty()) << command.left_files().front();
 }
 

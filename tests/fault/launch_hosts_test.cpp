@@ -133,7 +133,7 @@ void signal_somebody(uint64_t seed) {
     ::kill(victim, SIGCONT);
   }
   command.wait(60.0);
-  expect_clean(command);
+  expect_clean(command, kRelaysGo);
 }
 
 // Would catch: a keeper without its front that goes on waiting for a reader of the ranks' output.
