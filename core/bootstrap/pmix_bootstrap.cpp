@@ -367,9 +367,7 @@ void PmixBootstrap::listen_for_deaths() {
       PMIX_ERR_PROC_ABORTED,         PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
       PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_KILLED_BY_CMD,  PMIX_ERR_LOST_CONNECTION,
       launch::kReplacedEvent,        launch::kAllLeaveEvent,       launch::kDepartedEvent};
-  const pmix_status_t id =
-      PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
-  event_handler_ = id >= 0 ? static_cast<size_t>(id) : 0;
+  PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
 }
 
 pmix_proc_t PmixBootstrap::proc_of(uint32_t rank) const {
@@ -656,14 +654,15 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   const std::string said = "c" + (code ? std::to_string(*code) : std::string());
   // The library waits without end where the program has closed its socket, or the server is
   // stopped.
-  const auto failure = within(kFinalizeWithin, [said, handler = event_handler_] {
+  const auto failure = within(kFinalizeWithin, [said] {
     std::string problem;
     try {
       publish(kGoodbye, said);
     } catch (const std::exception& e) {
       problem = e.what();
     }
-    PMIx_Deregister_event_handler(handler, nullptr, nullptr);
+    // The handler of events stays registered, and says nothing any more: PMIx 4 frees one that is
+    // taken away while an event of another rank's end is on its way through it, and reads it then.
     // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
     PMIx_Finalize(nullptr, 0);
     return problem;

@@ -87,7 +87,6 @@ class PmixBootstrap final : public Bootstrap {
   uint32_t size_ = 0;
   uint32_t exchanges_ = 0;  // so that every exchange has its own key
   std::vector<uint32_t> local_ranks_;
-  size_t event_handler_ = 0;
   // Shared with PMIx's thread, which may call back after this object is gone.
   std::shared_ptr<JobState> state_;
 };

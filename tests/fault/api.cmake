@@ -42,3 +42,9 @@ gtest_discover_tests(api_exit_test TEST_PREFIX fault.api.exit. TEST_LIST api_soa
   TEST_FILTER Soak.* PROPERTIES LABELS soak TIMEOUT 3600)
 gtest_discover_tests(api_start_test TEST_PREFIX hosts.api. TEST_LIST api_hosts_tests
   TEST_FILTER Hosts.* PROPERTIES LABELS hosts TIMEOUT 120)
+
+add_library(late_events MODULE late_events.cpp)
+target_link_libraries(late_events PRIVATE PkgConfig::PMIX ${CMAKE_DL_LIBS})
+add_test(NAME fault.api.exit.late_events COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/late_events.sh
+  $<TARGET_FILE:causeway> $<TARGET_FILE:api_victim_par> $<TARGET_FILE:late_events>)
+set_tests_properties(fault.api.exit.late_events PROPERTIES LABELS fault TIMEOUT ${fault_limit})
