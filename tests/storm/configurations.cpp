@@ -1,5 +1,9 @@
 #include "configurations.h"
 
+#include <sched.h>
+
+#include <filesystem>
+
 #include "options.h"
 #include "random.h"
 
@@ -49,8 +53,31 @@ const Names kToAll = {"base/doubling",
                       "hier/leaders_ring",
                       "hier/leaders_trees"};
 
-std::string rule(const char* operation, const Names& names, uint64_t turn) {
-  return std::string("{operation: ") + operation + ", use: [" + names[turn % names.size()] + "]}";
+struct Forced {
+  const char* operation;
+  const Names& names;
+};
+const Forced kForced[] = {{"barrier", kBarriers},
+                          {"broadcast", kBroadcasts},
+                          {"reduce_one", kToOne},
+                          {"reduce_all", kToAll}};
+
+// Two of three jobs of a configuration force an algorithm for every operation, each list in its
+// order. Nothing where the job forces none.
+const char* forced(const Forced& list, uint64_t turn) {
+  if (turn % 3 == 2) return nullptr;
+  return list.names[(turn / 3 * 2 + turn % 3) % list.names.size()];
+}
+
+bool forces(uint64_t turn, std::string_view name) {
+  for (const Forced& list : kForced)
+    if (const char* const chosen = forced(list, turn); chosen && name == chosen) return true;
+  return false;
+}
+
+unsigned processors() {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
 }
 
 }  // namespace
@@ -81,6 +108,14 @@ const Configuration* find_configuration(std::string_view name) {
   return nullptr;
 }
 
+std::vector<std::string> standins_in(const std::string& folder) {
+  std::vector<std::string> found;
+  for (const char* kind : {"cuda", "hip", "ze"})
+    if (!folder.empty() && std::filesystem::is_directory(folder + "/" + kind))
+      found.emplace_back(kind);
+  return found;
+}
+
 uint32_t ranks_of(const Configuration& c, uint64_t seed) {
   return c.least + static_cast<uint32_t>(mix(seed, 71) % (c.most - c.least + 1));
 }
@@ -90,18 +125,18 @@ std::vector<std::string> Job::flags() const {
   const auto set = [&](const std::string& setting) {
     flags.insert(flags.end(), {"--set", setting});
   };
-  // Two of three seeds force an algorithm for every operation; neighboring seeds have neighbors of
-  // the lists, so that none is left out for long.
-  if (seed % 3 != 0) {
-    const uint64_t turn = seed / 3 * 2 + seed % 3;
-    set("collectives.rules=[" + rule("barrier", kBarriers, turn) + ", " +
-        rule("broadcast", kBroadcasts, turn) + ", " + rule("reduce_one", kToOne, turn) + ", " +
-        rule("reduce_all", kToAll, turn) + "]");
+  if (forced(kForced[0], turn)) {
+    std::string rules;
+    for (const Forced& list : kForced)
+      rules += std::string(rules.empty() ? "" : ", ") + "{operation: " + list.operation +
+               ", use: [" + forced(list, turn) + "]}";
+    set("collectives.rules=[" + rules + "]");
   }
   Random random(mix(seed, 73));
   if (configuration->name == "shm" && random.chance(30)) set("conduits.shm.options.cma=never");
   if (configuration->name == "shm" && random.chance(25)) set("direct_map=never");
   if (random.chance(20)) set("collectives.scratch=64KiB");
+  if (Random(mix(seed, 89)).chance(30)) set("atomics.mechanism=cpu");
   // Transfers that are posted bit by bit, and so for long need what they were begun with.
   if (random.chance(40)) {
     set("vis.pipeline=1");
@@ -121,17 +156,25 @@ std::vector<std::pair<std::string, std::string>> Job::environment() const {
     all.emplace_back("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0");
   }
   if (ops >> static_cast<unsigned>(Family::device) & 1) {
-    const char* const kind = Random(mix(seed, 83)).one_of({"cuda", "hip", "ze"});
+    const std::vector<std::string> kinds = standins_in(standins);
+    const std::string& kind = kinds[Random(mix(seed, 83)).below(kinds.size())];
     all.emplace_back("SPEC_MK", kind);
-    all.emplace_back("LD_LIBRARY_PATH", std::string(STORM_STANDINS) + "/" + kind);
+    all.emplace_back("LD_LIBRARY_PATH", standins + "/" + kind);
   }
   return all;
+}
+
+// Levels of memory domains are there only where ranks are bound to domains, which this machine need
+// not have: the script makes some.
+std::string Job::wrapper() const {
+  if (configuration->name != "shm" || ranks < 3 || processors() < 2) return "";
+  return forces(turn, "hier/domains") ? STORM_SOURCES "/tests/spec/gex/domains/two_nodes.sh" : "";
 }
 
 std::string Job::again() const {
   return "storm_driver --seed " + std::to_string(seed) + " --configs " + configuration->name +
          " --ops " + print_ops(ops) + " --steps " + std::to_string(steps) + " --ranks " +
-         std::to_string(ranks);
+         std::to_string(ranks) + " --turn " + std::to_string(turn);
 }
 
 }  // namespace storm

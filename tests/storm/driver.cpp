@@ -1,15 +1,23 @@
 // Deals seeds over configurations, runs a job for each, and shrinks the first that fails.
 //
 //   storm_driver [--seconds S | --seeds A..B | --seed N] [--configs quick|all|NAME,...]
-//                [--ops all|NAME,...] [--steps N] [--ranks N] [--shrink S] [--keep-going]
+//                [--ops all|NAME,...] [--steps N] [--ranks N] [--turn N] [--shrink S]
+//                [--keep-going]
+//                [--jobs N] [--standins FOLDER] [--plan]
 //
+// --jobs: so many at once. --plan: says what each job would be run with, and runs none.
 // Without a seed the base seed comes from STORM_SEED, or else from the clock; it is always printed.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
+#include <optional>
+#include <thread>
 
+#include "end_plan.h"
 #include "options.h"
 #include "shrink.h"
 
@@ -22,14 +30,18 @@ struct Wishes {
   std::vector<const Configuration*> configurations;
   uint32_t ops = 0, steps = 192, ranks = 0;
   double shrink_s = 60, limit_s = 60;
-  bool keep_going = false, verbose = false;
+  std::optional<uint64_t> turn;
+  std::string standins = STORM_STANDINS;
+  unsigned jobs = 1;
+  bool keep_going = false, verbose = false, plan = false;
 };
 
 [[noreturn]] void misuse(const std::string& what) {
   std::fprintf(stderr,
                "storm_driver: %s\nusage: storm_driver [--seconds S | --seeds A..B | --seed N] "
                "[--configs quick|all|NAME,...] [--ops all|NAME,...] [--steps N] [--ranks N] "
-               "[--shrink S] [--limit S] [--keep-going] [--verbose]\n",
+               "[--turn N] [--shrink S] [--limit S] [--jobs N] [--standins FOLDER] [--keep-going] "
+               "[--verbose] [--plan]\n",
                what.c_str());
   std::exit(2);
 }
@@ -79,6 +91,14 @@ void choose_ops(Wishes& wishes, std::string_view text) {
     misuse("unknown family " + bad);
 }
 
+// Without its stand-ins a family cannot be asked for.
+void drop_devices(Wishes& wishes) {
+  const uint32_t device = 1u << static_cast<unsigned>(Family::device);
+  if ((wishes.ops & device) == 0 || !standins_in(wishes.standins).empty()) return;
+  std::printf("storm: family device is left out: there is no stand-in for a driver\n");
+  wishes.ops &= ~device;
+}
+
 Wishes parse(int argc, char** argv) {
   Wishes w;
   const char* const base = std::getenv("STORM_SEED");
@@ -92,6 +112,8 @@ Wishes parse(int argc, char** argv) {
       w.keep_going = true;
     else if (option == "--verbose")
       w.verbose = true;
+    else if (option == "--plan")
+      w.plan = true;
     else if (i + 1 == argc)
       misuse("unknown option or no value: " + std::string(option));
     else if (const char* const value = argv[++i]; option == "--seconds")
@@ -111,6 +133,12 @@ Wishes parse(int argc, char** argv) {
       w.steps = static_cast<uint32_t>(number(value));
     else if (option == "--ranks")
       w.ranks = static_cast<uint32_t>(number(value));
+    else if (option == "--turn")
+      w.turn = number(value);
+    else if (option == "--standins")
+      w.standins = value;
+    else if (option == "--jobs")
+      w.jobs = std::max(1u, static_cast<unsigned>(number(value)));
     else if (option == "--shrink")
       w.shrink_s = std::atof(value);
     else if (option == "--limit")
@@ -118,6 +146,7 @@ Wishes parse(int argc, char** argv) {
     else
       misuse("unknown option " + std::string(option));
   }
+  drop_devices(w);
   if (w.configurations.empty()) w.configurations = choose("quick");
   if (w.seconds == 0 && w.last == ~uint64_t{0}) w.seconds = 60;
   return w;
@@ -132,62 +161,121 @@ void print_tail(const std::string& output) {
   if (!output.empty() && output.back() != '\n') std::printf("\n");
 }
 
-void tell(const Job& job, const Verdict& verdict, double shrink_s) {
+void tell(const Job& job, const Verdict& verdict) {
   std::printf("storm: seed %lu over %s with %u ranks failed after %.1f s: %s\n",
               static_cast<unsigned long>(job.seed), job.configuration->name.c_str(), job.ranks,
               verdict.seconds, verdict.reason.c_str());
+  if (job.ops >> static_cast<unsigned>(Family::ends) & 1) {
+    Options options;
+    options.seed = job.seed;
+    options.ops = job.ops;
+    std::printf("storm: its end: %s\n", describe(end_of(options, job.ranks)).c_str());
+  }
   print_tail(verdict.output);
   std::printf("storm: again: %s\n", job.again().c_str());
-  std::fflush(stdout);
-  if (shrink_s <= 0) return;
-  const Shrunk small = shrink(job, verdict, shrink_s);
-  std::printf("storm: shortest that failed (in the %u. of at most 5 runs): %s\n", small.runs,
-              small.job.again().c_str());
-  std::printf("storm: its failing operation: %s\n", small.verdict.reason.c_str());
-  std::fflush(stdout);
 }
 
-int drive(const Wishes& w) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto passed = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  std::printf("storm: first seed %lu, operations %s, %u steps\n",
-              static_cast<unsigned long>(w.first), print_ops(w.ops).c_str(), w.steps);
-  std::fflush(stdout);
-  unsigned runs = 0, failed = 0;
-  std::map<std::string, unsigned> dealt;
-  for (uint64_t seed = w.first; seed <= w.last; ++seed) {
-    if (w.seconds > 0 && passed() >= w.seconds) break;
+void show_plan(const Job& job) {
+  std::printf("storm: %s:", job.again().c_str());
+  for (const auto& [name, value] : job.environment())
+    std::printf(" %s=%s", name.c_str(), value.c_str());
+  for (const std::string& flag : job.flags()) std::printf(" '%s'", flag.c_str());
+  std::printf("\n");
+}
+
+// Deals seeds in their order to workers, each of which runs one job at a time.
+class Dealer {
+ public:
+  explicit Dealer(const Wishes& wishes)
+      : w_(wishes), start_(std::chrono::steady_clock::now()), seed_(wishes.first) {}
+
+  int deal() {
+    std::printf("storm: first seed %lu, operations %s, %u steps\n",
+                static_cast<unsigned long>(w_.first), print_ops(w_.ops).c_str(), w_.steps);
+    std::fflush(stdout);
+    std::vector<std::thread> others;
+    for (unsigned i = 1; i < w_.jobs; ++i) others.emplace_back([this] { work(); });
+    work();
+    for (std::thread& other : others) other.join();
+    // Alone, so that nothing else disturbs it.
+    if (first_failed_ && !w_.keep_going) shrink_first();
+    std::printf("storm: %u of %u runs failed in %.1f s:", failed_, runs_, passed());
+    for (const auto& [name, count] : dealt_) std::printf(" %s %u", name.c_str(), count);
+    std::printf("\n");
+    return failed_ == 0 && runs_ > 0 ? 0 : 1;
+  }
+
+ private:
+  double passed() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+  std::optional<Job> next() {
+    const std::lock_guard lock(mutex_);
+    if (over_ || (w_.seconds > 0 && passed() >= w_.seconds)) return {};
     Job job;
-    job.configuration = w.configurations[runs % w.configurations.size()];
-    job.seed = seed;
-    job.ranks = w.ranks ? w.ranks : ranks_of(*job.configuration, seed);
-    job.ops = w.ops;
-    job.steps = w.steps;
-    job.limit_s = w.limit_s;
-    const Verdict verdict = run_trial(job);
-    ++runs;
-    ++dealt[job.configuration->name];
-    if (w.verbose)
-      std::printf("storm: seed %lu over %s: %s (%.1f s)\n", static_cast<unsigned long>(seed),
+    job.configuration = w_.configurations[given_ % w_.configurations.size()];
+    job.turn = w_.turn.value_or(given_ / w_.configurations.size());
+    job.seed = seed_;
+    job.ranks = w_.ranks ? w_.ranks : ranks_of(*job.configuration, seed_);
+    job.ops = w_.ops;
+    job.steps = w_.steps;
+    job.standins = w_.standins;
+    job.limit_s = w_.limit_s;
+    ++given_;
+    over_ = seed_++ == w_.last;
+    return job;
+  }
+
+  void work() {
+    while (const std::optional<Job> job = next()) {
+      Verdict none;
+      none.good = true;
+      note(*job, w_.plan ? none : run_trial(*job));
+    }
+  }
+
+  void note(const Job& job, const Verdict& verdict) {
+    const std::lock_guard lock(mutex_);
+    ++runs_;
+    ++dealt_[job.configuration->name];
+    if (w_.plan) show_plan(job);
+    if (w_.verbose)
+      std::printf("storm: seed %lu over %s: %s (%.1f s)\n", static_cast<unsigned long>(job.seed),
                   job.configuration->name.c_str(), verdict.good ? "good" : verdict.reason.c_str(),
                   verdict.seconds);
-    if (verdict.good) continue;
-    ++failed;
-    std::printf("storm: %u. run, %.1f s after the start:\n", runs, passed());
-    tell(job, verdict, w.keep_going ? 0 : w.shrink_s);
-    if (!w.keep_going) break;
+    if (!verdict.good) {
+      ++failed_;
+      std::printf("storm: %u. run, %.1f s after the start:\n", runs_, passed());
+      tell(job, verdict);
+      if (!first_failed_) first_failed_ = {job, verdict};
+      over_ = over_ || !w_.keep_going;
+    }
+    std::fflush(stdout);
   }
-  std::printf("storm: %u of %u runs failed in %.1f s:", failed, runs, passed());
-  for (const auto& [name, count] : dealt) std::printf(" %s %u", name.c_str(), count);
-  std::printf("\n");
-  return failed == 0 && runs > 0 ? 0 : 1;
-}
+
+  void shrink_first() {
+    if (w_.shrink_s <= 0) return;
+    const Shrunk small = shrink(first_failed_->first, first_failed_->second, w_.shrink_s);
+    std::printf("storm: shortest that failed (in the %u. of at most 5 runs): %s\n", small.runs,
+                small.job.again().c_str());
+    std::printf("storm: its failing operation: %s\n", small.verdict.reason.c_str());
+  }
+
+  const Wishes& w_;
+  const std::chrono::steady_clock::time_point start_;
+  std::mutex mutex_;
+  uint64_t seed_, given_ = 0;
+  bool over_ = false;
+  unsigned runs_ = 0, failed_ = 0;
+  std::map<std::string, unsigned> dealt_;
+  std::optional<std::pair<Job, Verdict>> first_failed_;
+};
 
 }  // namespace
 }  // namespace storm
 
 int main(int argc, char** argv) {
-  return storm::drive(storm::parse(argc, argv));
+  const storm::Wishes wishes = storm::parse(argc, argv);
+  return storm::Dealer(wishes).deal();
 }

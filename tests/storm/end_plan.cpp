@@ -1,5 +1,7 @@
 #include "end_plan.h"
 
+#include <signal.h>
+
 #include "random.h"
 
 namespace storm {
@@ -9,28 +11,35 @@ EndPlan end_of(const Options& options, uint32_t ranks) {
   if (!options.has(Family::ends)) return plan;
   Random random(mix(options.seed, 17));
   plan.end = random.one_of({End::exit, End::exit, End::exit, End::back, End::both, End::code,
-                            End::returned, End::killed});
+                            End::returned, End::killed, End::killed});
   plan.rank = static_cast<uint32_t>(random.below(ranks));
+  const bool calls = plan.end != End::back && plan.end != End::returned;
+  plan.from_thread = calls && random.chance(30);
   if (plan.end == End::code || plan.end == End::returned)
     plan.status = static_cast<int>(random.within(5, 120));
-  if (plan.end == End::killed) plan.status = 128 + 9;
+  if (plan.end == End::killed) {
+    plan.signal = random.one_of({SIGKILL, SIGKILL, SIGTERM, SIGABRT, SIGSEGV});
+    plan.status = 128 + plan.signal;
+  }
   return plan;
 }
 
-const char* name_of(End end) {
-  switch (end) {
+std::string describe(const EndPlan& plan) {
+  const char* const who = plan.from_thread ? " (from a second thread)" : "";
+  switch (plan.end) {
     case End::exit:
-      return "every rank exits with 0";
+      return std::string("every rank exits with 0") + who;
     case End::back:
       return "every rank returns 0 from main";
     case End::both:
-      return "some ranks exit with 0, some return";
+      return std::string("some ranks exit with 0, some return") + who;
     case End::code:
-      return "one rank exits with a code";
+      return "rank " + std::to_string(plan.rank) + " exits with a code" + who;
     case End::returned:
-      return "one rank returns a code from main";
+      return "rank " + std::to_string(plan.rank) + " returns a code from main";
     default:
-      return "one rank is killed";
+      return "rank " + std::to_string(plan.rank) + " takes signal " + std::to_string(plan.signal) +
+             who;
   }
 }
 

@@ -1,10 +1,11 @@
 #include "last_words.h"
 
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "end_plan.h"
 #include "world.h"
@@ -21,6 +22,29 @@ void say(const std::string& folder) {
   }
   std::printf("%s\n", words.c_str());
   std::fflush(stdout);
+}
+
+// Polls until somebody ends the process.
+[[noreturn]] void linger() {
+  for (;;) {
+    gasnet_AMPoll();
+    usleep(100);
+  }
+}
+
+// Here, or by a second thread while this one lingers.
+template <class Act>
+[[noreturn]] void by(bool second_thread, Act act) {
+  if (!second_thread) act();
+  std::thread(act).detach();
+  linger();
+}
+
+[[noreturn]] void take(int signal) {
+  // The handler that tells of crashes is for those that nobody planned.
+  if (signal != SIGTERM) std::signal(signal, SIG_DFL);
+  raise(signal);
+  linger();
 }
 
 }  // namespace
@@ -43,12 +67,7 @@ int leave(const Options& options, const std::string& folder) {
       break;
   }
   if (world().rank == 0) std::printf("done\n");
-  if (!plan.orderly() && world().rank != plan.rank) {
-    for (;;) {  // computes and polls until it is ended
-      gasnet_AMPoll();
-      usleep(100);
-    }
-  }
+  if (!plan.orderly() && world().rank != plan.rank) linger();
   say(folder);
   switch (plan.end) {
     case End::back:
@@ -59,12 +78,11 @@ int leave(const Options& options, const std::string& folder) {
     case End::returned:
       return plan.status;
     case End::killed:
-      raise(SIGKILL);
-      break;
+      by(plan.from_thread, [&] { take(plan.signal); });
     default:
       break;
   }
-  gasnet_exit(plan.status);
+  by(plan.from_thread, [&] { gasnet_exit(plan.status); });
 }
 
 }  // namespace storm

@@ -72,7 +72,9 @@ class Run {
   }
   FamilyPart* part_of(const Step& step) { return parts_[static_cast<unsigned>(step.family)].get(); }
 
+  // Nothing where only the end of a job is asked for.
   void act(const Step& step, Flights& flights) {
+    if (!part_of(step)) return;
     const Actor actor = flights.actor();
     if (const uint32_t us = script().delay(step, actor)) usleep(us);
     part_of(step)->run(step, flights);
@@ -118,7 +120,7 @@ class Run {
     Flights flights(Actor{world().rank, 1});
     for (uint32_t i = first; i < end; ++i) {
       const Step step = script().step(i);
-      if (part_of(step)->by_threads()) act(step, flights);
+      if (part_of(step) && part_of(step)->by_threads()) act(step, flights);
     }
     flights.settle();
   }
@@ -130,6 +132,7 @@ class Run {
     for (uint32_t i = first; i < end; ++i) {
       const Step step = script().step(i);
       FamilyPart* const part = part_of(step);
+      if (!part) continue;
       for (uint32_t rank = 0; rank < world().size; ++rank)
         for (uint32_t thread = 0; thread < (part->by_threads() ? threads : 1); ++thread)
           part->replay(step, {rank, thread}, shadow_);

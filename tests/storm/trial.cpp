@@ -57,11 +57,12 @@ std::vector<std::string> words_for(const Job& job, const Folder& folder) {
   std::vector<std::string> words = {CAUSEWAY_COMMAND,          "run",       "-n",
                                     std::to_string(job.ranks), "--timeout", seconds(job.limit_s)};
   for (const std::string& flag : job.flags()) words.push_back(flag);
+  words.push_back("--");
+  if (!job.wrapper().empty()) words.push_back(job.wrapper());
   for (const std::string& word :
-       {std::string("--"), std::string(STORM_PROGRAM), std::string("--seed"),
-        std::to_string(job.seed), std::string("--ops"), print_ops(job.ops), std::string("--steps"),
-        std::to_string(job.steps), std::string("--patience"),
-        std::to_string(static_cast<int>(job.limit_s * 0.6))})
+       {std::string(STORM_PROGRAM), std::string("--seed"), std::to_string(job.seed),
+        std::string("--ops"), print_ops(job.ops), std::string("--steps"), std::to_string(job.steps),
+        std::string("--patience"), std::to_string(static_cast<int>(job.limit_s * 0.6))})
     words.push_back(word);
   if (job.ops >> static_cast<unsigned>(Family::ends) & 1) {
     words.push_back("--words");
@@ -146,7 +147,7 @@ Verdict run_trial(const Job& job) {
   options.ops = job.ops;
   const EndPlan plan = end_of(options, job.ranks);
   verdict.reason = first_line(verdict.output, verdict.step, verdict.named);
-  const std::string end = std::string(", though ") + name_of(plan.end);
+  const std::string end = ", though " + describe(plan);
   if (verdict.reason.empty() && status == -1) {
     verdict.reason = "the launcher did not end the job within its time limit";
   } else if (verdict.reason.empty() && status != plan.status) {
