@@ -29,6 +29,7 @@ struct Job {
   uint32_t steps = 0;
   // The configuration's how-many-th job it is: chooses the algorithms that are forced.
   uint64_t turn = 0;
+  std::string program;   // the client
   std::string standins;  // a folder; without a stand-in there `ops` has no devices
   double limit_s = 60;
 

@@ -3,7 +3,7 @@
 //   storm_driver [--seconds S | --seeds A..B | --seed N] [--configs quick|all|NAME,...]
 //                [--ops all|NAME,...] [--steps N] [--ranks N] [--turn N] [--shrink S]
 //                [--keep-going]
-//                [--jobs N] [--standins FOLDER] [--plan]
+//                [--jobs N] [--program FILE] [--standins FOLDER] [--plan]
 //
 // --jobs: so many at once. --plan: says what each job would be run with, and runs none.
 // Without a seed the base seed comes from STORM_SEED, or else from the clock; it is always printed.
@@ -31,7 +31,7 @@ struct Wishes {
   uint32_t ops = 0, steps = 192, ranks = 0;
   double shrink_s = 60, limit_s = 60;
   std::optional<uint64_t> turn;
-  std::string standins = STORM_STANDINS;
+  std::string program = STORM_PROGRAM, standins = STORM_STANDINS;
   unsigned jobs = 1;
   bool keep_going = false, verbose = false, plan = false;
 };
@@ -40,8 +40,8 @@ struct Wishes {
   std::fprintf(stderr,
                "storm_driver: %s\nusage: storm_driver [--seconds S | --seeds A..B | --seed N] "
                "[--configs quick|all|NAME,...] [--ops all|NAME,...] [--steps N] [--ranks N] "
-               "[--turn N] [--shrink S] [--limit S] [--jobs N] [--standins FOLDER] [--keep-going] "
-               "[--verbose] [--plan]\n",
+               "[--turn N] [--shrink S] [--limit S] [--jobs N] [--program FILE] "
+               "[--standins FOLDER] [--keep-going] [--verbose] [--plan]\n",
                what.c_str());
   std::exit(2);
 }
@@ -135,6 +135,8 @@ Wishes parse(int argc, char** argv) {
       w.ranks = static_cast<uint32_t>(number(value));
     else if (option == "--turn")
       w.turn = number(value);
+    else if (option == "--program")
+      w.program = value;
     else if (option == "--standins")
       w.standins = value;
     else if (option == "--jobs")
@@ -220,6 +222,7 @@ class Dealer {
     job.ranks = w_.ranks ? w_.ranks : ranks_of(*job.configuration, seed_);
     job.ops = w_.ops;
     job.steps = w_.steps;
+    job.program = w_.program;
     job.standins = w_.standins;
     job.limit_s = w_.limit_s;
     ++given_;

@@ -45,5 +45,6 @@ std::unique_ptr<FamilyPart> make_vis();
 std::unique_ptr<FamilyPart> make_team_changes();
 std::unique_ptr<FamilyPart> make_segment_changes();
 std::unique_ptr<FamilyPart> make_devices();
+std::unique_ptr<FamilyPart> make_atomics();
 
 }  // namespace storm

@@ -5,8 +5,9 @@
 namespace storm {
 namespace {
 
-constexpr std::array<std::string_view, kFamilies> kNames = {
-    "coll", "rma", "am", "vis", "notice", "team", "segment", "device", "threads", "ends"};
+constexpr std::array<std::string_view, kFamilies> kNames = {"coll",    "rma",  "am",      "vis",
+                                                            "notice",  "team", "segment", "device",
+                                                            "threads", "ends", "atomics"};
 
 }  // namespace
 

@@ -19,8 +19,9 @@ enum class Family : uint8_t {
   device,   // collectives and transfers on device memory
   threads,  // a second thread beside the first, in some epochs
   ends,     // how the job ends
+  atomics,  // remote atomics, and those of the tools
 };
-inline constexpr unsigned kFamilies = 10;
+inline constexpr unsigned kFamilies = 11;
 std::string_view name_of(Family family);
 
 struct Options {

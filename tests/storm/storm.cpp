@@ -49,6 +49,7 @@ class Run {
     make(Family::team, make_team_changes);
     make(Family::segment, make_segment_changes);
     make(Family::device, make_devices);
+    make(Family::atomics, make_atomics);
   }
 
   void go() {
