@@ -98,6 +98,7 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   for (const Opened& o : opened) {
     if (o.cep == &cep) return o.rkey;
   }
+  if (cep.conduit == nullptr) return nullptr;  // a split, whose members have rights of their own
   const std::string& name = cep.conduit->name();
   const std::string packed_right = facts.right(name);
   if (packed_right.empty()) return nullptr;

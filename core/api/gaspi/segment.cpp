@@ -125,9 +125,11 @@ gaspi_return_t Segments::allocate(unsigned id, uint64_t size, bool zero) {
   s->data.reset(Segment::allocate(world_.client, at + notes * kSlot));
   s->base = static_cast<char*>(s->data->addr());
   s->slots = reinterpret_cast<uint64_t*>(s->base + at);
+  // A conduit's memory may have been somebody's before.
+  std::memset(s->slots, 0, notes * kSlot);
   s->id = static_cast<uint8_t>(id);
   s->size = size;
-  // Fresh memory is zero; touching it here is what places it near this thread.
+  // Touching it here also places it near this thread.
   if (zero) std::memset(s->base, 0, size);
   return publish(std::move(s));
 }
@@ -145,6 +147,7 @@ gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size,
   s->notes.reset(Segment::allocate(world_.client, world_.config.notification_num * kSlot));
   s->base = static_cast<char*>(memory);
   s->slots = static_cast<uint64_t*>(s->notes->addr());
+  std::memset(s->slots, 0, world_.config.notification_num * kSlot);
   s->id = static_cast<uint8_t>(id);
   s->size = size;
   return publish(std::move(s));
