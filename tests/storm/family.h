@@ -46,5 +46,6 @@ std::unique_ptr<FamilyPart> make_team_changes();
 std::unique_ptr<FamilyPart> make_segment_changes();
 std::unique_ptr<FamilyPart> make_devices();
 std::unique_ptr<FamilyPart> make_atomics();
+std::unique_ptr<FamilyPart> make_gaspi();
 
 }  // namespace storm

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::array<std::string_view, kFamilies> kNames = {"coll",    "rma",  "am",      "vis",
                                                             "notice",  "team", "segment", "device",
-                                                            "threads", "ends", "atomics"};
+                                                            "threads", "ends", "atomics", "gaspi"};
 
 }  // namespace
 

@@ -20,8 +20,9 @@ enum class Family : uint8_t {
   threads,  // a second thread beside the first, in some epochs
   ends,     // how the job ends
   atomics,  // remote atomics, and those of the tools
+  gaspi,    // GASPI beside it
 };
-inline constexpr unsigned kFamilies = 11;
+inline constexpr unsigned kFamilies = 12;
 std::string_view name_of(Family family);
 
 struct Options {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "family.h"
+#include "gaspi.h"
 #include "last_words.h"
 #include "teams.h"
 #include "world.h"
@@ -50,6 +51,7 @@ class Run {
     make(Family::segment, make_segment_changes);
     make(Family::device, make_devices);
     make(Family::atomics, make_atomics);
+    make(Family::gaspi, make_gaspi);
   }
 
   void go() {
@@ -199,6 +201,9 @@ Options parse(int argc, char** argv, std::string& words) {
 int main(int argc, char** argv) {
   std::string words;
   const storm::Options options = storm::parse(argc, argv, words);
+  // Either interface may be the first.
+  if (options.has(storm::Family::gaspi) && storm::mix(options.seed, 37) % 2 == 0)
+    storm::start_gaspi();
   storm::start_world(options, &argc, &argv);
   storm::Run(options).go();
   storm::end_watch();
