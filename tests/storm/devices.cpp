@@ -3,6 +3,7 @@
 #include <gasnet_coll.h>
 #include <gasnet_mk.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "bench/raw/device_access.h"
@@ -111,7 +112,7 @@ class DeviceReduction : public DeviceFlight {
  public:
   DeviceReduction(const Step& step, gex_TM_t tm, Random common, DeviceBuffer src, DeviceBuffer dst)
       : DeviceFlight(step, tm), src_(std::move(src)), dst_(std::move(dst)) {
-    const size_t bytes = device_size(common);
+    const size_t bytes = std::max<size_t>(device_size(common), 1);
     do reduction_ = random_reduction(common, bytes);
     while (reduction_.dt == GEX_DT_USER || reduction_.bytes() > kEach);
     const bool all = common.chance(60);

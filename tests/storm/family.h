@@ -47,5 +47,7 @@ std::unique_ptr<FamilyPart> make_segment_changes();
 std::unique_ptr<FamilyPart> make_devices();
 std::unique_ptr<FamilyPart> make_atomics();
 std::unique_ptr<FamilyPart> make_gaspi();
+std::unique_ptr<FamilyPart> make_legacy();
+std::unique_ptr<FamilyPart> make_clients();
 
 }  // namespace storm

@@ -5,9 +5,9 @@
 namespace storm {
 namespace {
 
-constexpr std::array<std::string_view, kFamilies> kNames = {"coll",    "rma",  "am",      "vis",
-                                                            "notice",  "team", "segment", "device",
-                                                            "threads", "ends", "atomics", "gaspi"};
+constexpr std::array<std::string_view, kFamilies> kNames = {
+    "coll",   "rma",     "am",   "vis",     "notice", "team",   "segment",
+    "device", "threads", "ends", "atomics", "gaspi",  "legacy", "clients"};
 
 }  // namespace
 

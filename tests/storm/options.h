@@ -21,8 +21,10 @@ enum class Family : uint8_t {
   ends,     // how the job ends
   atomics,  // remote atomics, and those of the tools
   gaspi,    // GASPI beside it
+  legacy,   // the older collectives of GASNet-1
+  clients,  // a second client
 };
-inline constexpr unsigned kFamilies = 12;
+inline constexpr unsigned kFamilies = 14;
 std::string_view name_of(Family family);
 
 struct Options {

@@ -5,9 +5,9 @@ namespace {
 
 // How often a family comes, where it is asked for; 0: it is no kind of step.
 constexpr uint32_t kWeights[kFamilies] = {
-    /*coll*/ 30,    /*rma*/ 16,    /*am*/ 16,    /*vis*/ 10,    /*notice*/ 0,
-    /*team*/ 8,     /*segment*/ 4, /*device*/ 8, /*threads*/ 0, /*ends*/ 0,
-    /*atomics*/ 12, /*gaspi*/ 12};
+    /*coll*/ 30,    /*rma*/ 16,    /*am*/ 16,     /*vis*/ 10,    /*notice*/ 0,
+    /*team*/ 8,     /*segment*/ 4, /*device*/ 8,  /*threads*/ 0, /*ends*/ 0,
+    /*atomics*/ 12, /*gaspi*/ 12,  /*legacy*/ 10, /*clients*/ 8};
 
 }  // namespace
 

@@ -52,6 +52,8 @@ class Run {
     make(Family::device, make_devices);
     make(Family::atomics, make_atomics);
     make(Family::gaspi, make_gaspi);
+    make(Family::legacy, make_legacy);
+    make(Family::clients, make_clients);
   }
 
   void go() {

@@ -60,8 +60,8 @@ std::vector<std::string> words_for(const Job& job, const Folder& folder) {
   words.push_back("--");
   if (!job.wrapper().empty()) words.push_back(job.wrapper());
   for (const std::string& word :
-       {std::string(STORM_PROGRAM), std::string("--seed"), std::to_string(job.seed),
-        std::string("--ops"), print_ops(job.ops), std::string("--steps"), std::to_string(job.steps),
+       {job.program, std::string("--seed"), std::to_string(job.seed), std::string("--ops"),
+        print_ops(job.ops), std::string("--steps"), std::to_string(job.steps),
         std::string("--patience"), std::to_string(static_cast<int>(job.limit_s * 0.6))})
     words.push_back(word);
   if (job.ops >> static_cast<unsigned>(Family::ends) & 1) {
