@@ -16,6 +16,7 @@
 #include "memkind/bounce.h"
 #include "memkind/kind_options.h"
 #include "memkind/pins.h"
+#include "object/exit.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 
@@ -95,6 +96,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   }
   auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
   g_devices.push_back(device);
+  leave_before_new_libraries();  // the driver's
   log_debug("memory kind {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
             device->name(), attr.total_bytes, policy.depth, policy.chunk);
   return device;

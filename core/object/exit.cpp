@@ -173,10 +173,14 @@ bool exiting() {
   return g_exiting.load(std::memory_order_acquire);
 }
 
+void leave_before_new_libraries() {
+  ::on_exit(leave_at_exit, nullptr);  // the first of them to run leaves
+}
+
 void install_exit_signals() {
   g_pid = ::getpid();
   note_usual_signals();
-  ::on_exit(leave_at_exit, nullptr);
+  leave_before_new_libraries();
   struct sigaction old {};
   ::sigaction(SIGQUIT, nullptr, &old);
   if (old.sa_handler == SIG_DFL && may_catch(SIGQUIT)) {

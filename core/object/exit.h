@@ -11,6 +11,10 @@ struct Peer;
 
 // Installs SIGQUIT's default action (gasnet_exit) where the program has none of its own.
 void install_exit_signals();
+// Handlers of exit() run in the reverse of their order, so a library that was loaded since would
+// end before this rank has left, while others may still be served with it. Called after each such
+// load.
+void leave_before_new_libraries();
 
 [[noreturn]] void exit_job(int code);
 

@@ -29,19 +29,24 @@ Words site(const std::string& name) {
   return {"--config", CAUSEWAY_SOURCE_DIR "/configs/sites/" + name + ".yaml"};
 }
 
+Result run_victim(const Words& flags, const Words& how) {
+  Words words = {
+      launch_test::run_command(), "run", "-n", "3", "--set", "memkinds.cuda.chunk=64KiB", "--set",
+      "memkinds.cuda.depth=2"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {"--", DEVICE_VICTIM});
+  words.insert(words.end(), how.begin(), how.end());
+  return api_test::run_command(
+      words, {{"LD_LIBRARY_PATH", STANDIN_CUDA}, {"CAUSEWAY_STANDIN_BANDWIDTH", "0.05"}}, 60.0);
+}
+
 class DiesWithDevices : public testing::TestWithParam<Death> {};
 
 // Would catch a survivor that waits for a grant, for a buffer of the dead rank's or for a copy that
 // nobody finishes; a copy that fails and speaks before the death is told; objects left behind.
 TEST_P(DiesWithDevices, AndTheJobEnds) {
   const Death& death = GetParam();
-  Words words = {
-      launch_test::run_command(), "run", "-n", "3", "--set", "memkinds.cuda.chunk=64KiB", "--set",
-      "memkinds.cuda.depth=2"};
-  words.insert(words.end(), death.flags.begin(), death.flags.end());
-  words.insert(words.end(), {"--", DEVICE_VICTIM, death.how, std::to_string(death.after_us)});
-  const Result result = api_test::run_command(
-      words, {{"LD_LIBRARY_PATH", STANDIN_CUDA}, {"CAUSEWAY_STANDIN_BANDWIDTH", "0.05"}}, 60.0);
+  const Result result = run_victim(death.flags, {death.how, std::to_string(death.after_us)});
   // UCX 1.13 ends a process by itself when a put of a peer that is gone is still to be acknowledged
   // (its own line, and SIGABRT); what the others do, and what is left, has been looked at.
   if (result.err.find("Fatal: unexpected error: Endpoint") != std::string::npos) {
@@ -63,6 +68,17 @@ Words staged_over(const std::string& name) {
   Words flags = site(name);
   flags.insert(flags.end(), kStaged.begin(), kStaged.end());
   return flags;
+}
+
+// Would catch a wait without an end for buffers of a rank that has returned from main.
+TEST(LeavesWithDevices, AndIsNamedToWhoWaitsForIt) {
+  Words flags = kStaged;
+  flags.insert(flags.end(), {"--set", "timeouts.exit=0.5s"});
+  const Result result = run_victim(flags, {"left"});
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_LT(result.seconds, 3 * api_test::kSoon) << result.err;
+  for (const std::string& line : api_test::lines_with(result.err, "error: "))
+    EXPECT_NE(line.find("rank 1, which has left the job"), std::string::npos) << line;
 }
 
 std::vector<Death> moments(const std::string& way, const Words& flags,
