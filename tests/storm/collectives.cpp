@@ -17,27 +17,13 @@ namespace {
 constexpr size_t kMostBytes = size_t{64} << 10, kLong = size_t{300} << 10;
 
 // What all collectives have alike: an event, two buffers and a result that may be expected.
-class CollFlight : public Flight {
+class CollFlight : public TeamFlight {
  public:
   CollFlight(const Step& step, const Team& team)
-      : Flight(step), tm_(team.tm), rank_(team.rank_of(world().rank)) {}
-  bool test() override {
-    gasnet_AMPoll();
-    if (event_ != GEX_EVENT_INVALID && gex_Event_Test(event_) != GASNET_OK) return false;
-    check();
-    return true;
-  }
-  void wait() override {
-    gex_Event_Wait(event_);
-    check();
-  }
-  gex_TM_t team() const override { return tm_; }
+      : TeamFlight(step, team.tm), rank_(team.rank_of(world().rank)) {}
 
  protected:
-  virtual void check() = 0;
-  gex_TM_t tm_;
   gex_Rank_t rank_;
-  gex_Event_t event_ = GEX_EVENT_INVALID;
 };
 
 class BarrierFlight : public CollFlight {

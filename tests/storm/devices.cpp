@@ -55,24 +55,12 @@ size_t device_size(Random& random) {
   return random.chance(70) ? random.within(1, random.chance(70) ? 120 : 600) : random.size(kEach);
 }
 
-class DeviceFlight : public Flight {
+class DeviceFlight : public TeamFlight {
  public:
-  DeviceFlight(const Step& step, gex_TM_t tm) : Flight(step), tm_(tm) {}
-  bool test() override {
-    gasnet_AMPoll();
-    if (event_ != GEX_EVENT_INVALID && gex_Event_Test(event_) != GASNET_OK) return false;
-    check();
-    return true;
-  }
-  void wait() override {
-    gex_Event_Wait(event_);
-    check();
-  }
+  using TeamFlight::TeamFlight;
   const char* name() const override { return "waits for a collective on device memory"; }
-  gex_TM_t team() const override { return tm_; }
 
  protected:
-  virtual void check() = 0;
   void compare(const char* what, const DeviceBuffer& buffer, const std::vector<std::byte>& want) {
     const std::vector<std::byte> have = buffer.read(want.size());
     if (have == want) return;
@@ -83,8 +71,6 @@ class DeviceFlight : public Flight {
          describe(have.data(), have.size(), at).c_str(),
          describe(want.data(), want.size(), at).c_str());
   }
-  gex_TM_t tm_;
-  gex_Event_t event_ = GEX_EVENT_INVALID;
   bool fast_ = false;
 };
 

@@ -30,6 +30,28 @@ class Flight {
   Step step_;
 };
 
+// A collective on a team, by its event.
+class TeamFlight : public Flight {
+ public:
+  TeamFlight(const Step& step, gex_TM_t tm) : Flight(step), tm_(tm) {}
+  bool test() override {
+    gasnet_AMPoll();
+    if (event_ != GEX_EVENT_INVALID && gex_Event_Test(event_) != GASNET_OK) return false;
+    check();
+    return true;
+  }
+  void wait() override {
+    gex_Event_Wait(event_);
+    check();
+  }
+  gex_TM_t team() const override { return tm_; }
+
+ protected:
+  virtual void check() = 0;
+  gex_TM_t tm_;
+  gex_Event_t event_ = GEX_EVENT_INVALID;
+};
+
 class Flights {
  public:
   explicit Flights(Actor actor) : actor_(actor) {}

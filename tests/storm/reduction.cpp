@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../spec/gex/reduction_model.h"
 #include "random.h"
 
 namespace storm {
@@ -28,28 +29,6 @@ void add_bytes(const void* left, void* right, size_t count, const void* cdata) {
 }
 
 template <class T>
-T apply(gex_OP_t op, T left, T right) {
-  switch (op) {
-    case GEX_OP_ADD:
-      return static_cast<T>(left + right);
-    case GEX_OP_MULT:
-      return static_cast<T>(left * right);
-    case GEX_OP_MIN:
-      return left < right ? left : right;
-    case GEX_OP_MAX:
-      return left > right ? left : right;
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
-    if (op == GEX_OP_AND) return left & right;
-    if (op == GEX_OP_OR) return left | right;
-    return left ^ right;
-  }
-  return right;
-}
-
-template <class T>
 void combine_typed(gex_OP_t op, const void* left, void* right, size_t count) {
   // Signed numbers wrap like unsigned ones.
   auto* l = static_cast<const T*>(left);
@@ -58,11 +37,11 @@ void combine_typed(gex_OP_t op, const void* left, void* right, size_t count) {
     if constexpr (std::is_integral_v<T>) {
       using U = std::make_unsigned_t<T>;
       if (op == GEX_OP_ADD || op == GEX_OP_MULT) {
-        r[i] = static_cast<T>(apply<U>(op, static_cast<U>(l[i]), static_cast<U>(r[i])));
+        r[i] = static_cast<T>(reduction::apply<U>(op, static_cast<U>(l[i]), static_cast<U>(r[i])));
         continue;
       }
     }
-    r[i] = apply<T>(op, l[i], r[i]);
+    r[i] = reduction::apply<T>(op, l[i], r[i]);
   }
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "reduction_model.h"
+
 using coll::Affine;
 using coll::affine_of;
 using coll::composed;
@@ -36,31 +38,9 @@ T operand(gex_Rank_t rank, size_t i) {
 }
 
 template <class T>
-T apply(gex_OP_t op, T left, T right) {
-  switch (op) {
-    case GEX_OP_ADD:
-      return static_cast<T>(left + right);
-    case GEX_OP_MULT:
-      return static_cast<T>(left * right);
-    case GEX_OP_MIN:
-      return left < right ? left : right;
-    case GEX_OP_MAX:
-      return left > right ? left : right;
-    default:
-      break;
-  }
-  if constexpr (std::is_integral_v<T>) {
-    if (op == GEX_OP_AND) return left & right;
-    if (op == GEX_OP_OR) return left | right;
-    return left ^ right;
-  }
-  return left;
-}
-
-template <class T>
 T expected(gex_OP_t op, size_t i) {
   T all = operand<T>(0, i);
-  for (gex_Rank_t r = 1; r < job().size; ++r) all = apply(op, all, operand<T>(r, i));
+  for (gex_Rank_t r = 1; r < job().size; ++r) all = reduction::apply(op, all, operand<T>(r, i));
   return all;
 }
 
