@@ -22,6 +22,13 @@ foreach(network ofi ucx)
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} ${case}
       $<TARGET_FILE:bad_cable>)
   endforeach()
+  foreach(times 3 200)
+    netns_test(${network}.last-words.${times} netns_network_test.sh $<TARGET_FILE:causeway>
+      $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} last-words
+      $<TARGET_FILE:api_victim_par> ${times})
+  endforeach()
+  causeway_soak(hosts.netns.${network}.last-words.200)
+  set_tests_properties(hosts.netns.${network}.last-words.200 PROPERTIES TIMEOUT 1200)
   foreach(case cut heat spare)
     netns_test(gaspi.${network}.${case} netns_gaspi_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gaspi_failure> $<TARGET_FILE:heat> ${network} ${case})

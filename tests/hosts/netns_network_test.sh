@@ -1,10 +1,11 @@
 #!/bin/bash
-# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE]
+# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE | VICTIM [TIMES]]
 # NETWORK: ofi or ucx; or default, without a configuration: what a user with two hosts and no file
-# has, where the default route tells which interface leads to the other host. GASNet-EX programs on two hosts of two ranks: shared memory inside, the
-# network between. Would catch: a neighborhood that spans hosts, an interface that does not lead to
-# the peer, a class of operations that only works within a host, and on bad cables: lost or doubled
-# messages, waits without an end.
+# has, where the default route tells which interface leads to the other host. GASNet-EX programs on
+# two hosts of two ranks: shared memory inside, the network between. Would catch: a neighborhood that
+# spans hosts, an interface that does not lead to the peer, a class of operations that only works
+# within a host; on bad cables: lost or doubled messages, waits without an end; at ends: a rank that
+# another host's exit with 0 cuts off.
 causeway=$1 spec=$2 wordfreq=$3 network=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
@@ -67,6 +68,17 @@ case $case in
     [ $took -le 25 ] || fail "it took $took s to end, with timeouts.peer 4 s"
     lines=$(grep -c 'is lost\|failed' "$work/out")
     [ "$lines" -ge 1 ] || fail "nobody says what happened"
+    ;;
+  last-words)
+    # Each rank's file and line, written between its last barrier and its exit.
+    for i in $(seq 1 "${7:-3}"); do
+      rm -rf "$work/words"
+      mkdir "$work/words"
+      run_hosts $config --timeout 60 -- "$6" depart last_words "$work/words"
+      expect_status 0 $? "run $i"
+      [ "$(ls "$work/words" | wc -l)" = 4 ] || fail "run $i: files of $(ls "$work/words" | tr '\n' ' ')alone"
+      [ "$(grep -c '^last words of ' "$work/out")" = 4 ] || fail "run $i: a line is missing"
+    done
     ;;
   *) fail "no case '$case'" ;;
 esac
