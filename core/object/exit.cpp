@@ -27,6 +27,7 @@
 #include "object/runtime.h"
 #include "object/stops.h"
 #include "progress/poll.h"
+#include "progress/progress_thread.h"
 #include "progress/thread_state.h"
 
 namespace causeway {
@@ -126,6 +127,8 @@ void leave(int status, std::optional<int> said) {
 // anything. Ranks of a program that survives failures take leave by its own call, or are missed.
 void leave_at_exit(int status, void*) {
   if (g_runtime == nullptr || ::getpid() != g_pid || runtime().survives_failures()) return;
+  if (exiting()) return;
+  stop_progress_thread();
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) return;
   status &= 0xff;
   leave(status, status != 0 && catches_exit() ? std::optional(status) : std::nullopt);

@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "bootstrap/quiet_thread.h"
@@ -124,17 +125,6 @@ void* deferred_main(void*) {
   ::pthread_exit(nullptr);
 }
 
-// At exit(), before the library's own objects go.
-void stop_at_exit() {
-  g_stop.store(true, std::memory_order_relaxed);
-  bool running;
-  {
-    const std::lock_guard lock(g_thread_mutex);
-    running = g_running;
-  }
-  if (running && !::pthread_equal(g_thread, ::pthread_self())) ::pthread_join(g_thread, nullptr);
-}
-
 // ---- where it runs ----
 
 std::vector<int> allowed_cpus(const RankSet& wanted) {
@@ -172,7 +162,7 @@ void bind(std::thread& thread, int cpu) {
 void start_now() {
   const std::string& cpus = setting("threads.cpus");
   const int cpu = cpus == "any" ? -1 : chosen_cpu(cpus);
-  // Joined through its handle by stop_at_exit().
+  // Joined through its handle by stop_progress_thread().
   std::thread thread = quiet_thread([] { run_progress_thread(); });
   if (cpu >= 0) bind(thread, cpu);
   ::pthread_setname_np(thread.native_handle(), "cwy-progress");
@@ -222,6 +212,16 @@ bool progress_thread_runs() {
   return g_running;
 }
 
+void stop_progress_thread() {
+  g_stop.store(true, std::memory_order_relaxed);
+  bool running;
+  {
+    const std::lock_guard lock(g_thread_mutex);
+    running = std::exchange(g_running, false);
+  }
+  if (running && !::pthread_equal(g_thread, ::pthread_self())) ::pthread_join(g_thread, nullptr);
+}
+
 void start_progress_thread(const Client& client) {
   set_limit();  // again for a later client, which may have promised less
   const std::string& wish = setting("threads.progress");
@@ -229,7 +229,7 @@ void start_progress_thread(const Client& client) {
   // Clients start one after the other. Relaxed: ordered by that.
   if (!wanted || g_started.exchange(true, std::memory_order_relaxed)) return;
   runtime().raise_threads();
-  std::atexit(stop_at_exit);
+  std::atexit(stop_progress_thread);
   if (client.flags() & GEX_FLAG_DEFER_THREADS) {
     prepare_deferred(client);
   } else {

@@ -21,6 +21,10 @@ bool progress_thread_runs();
 // starts it, or, with GEX_FLAG_DEFER_THREADS, prepares it for the client to start. Throws Error.
 void start_progress_thread(const Client& client);
 
+// At exit(), before the library's own objects go, and before this process counts as leaving: the
+// thread keeps still from then on, and does not end. Waits for it; again does nothing.
+void stop_progress_thread();
+
 // What gex_System_QueryProgressThreads answers, once per client.
 struct DeferredThreads {
   const char* refusal;  // NULL, or why not

@@ -81,6 +81,16 @@ TEST(LeavesWithDevices, AndIsNamedToWhoWaitsForIt) {
     EXPECT_NE(line.find("rank 1, which has left the job"), std::string::npos) << line;
 }
 
+// Would catch: a progress thread that keeps still, and is waited for, since its rank counts as
+// leaving.
+TEST(LeavesWithDevices, TogetherBesideAProgressThread) {
+  const Result result =
+      run_victim({"--set", "threads.progress=thread", "--set", "timeouts.exit=0.5s"}, {"all_left"});
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  EXPECT_LT(result.seconds, 3 * api_test::kSoon);
+}
+
 std::vector<Death> moments(const std::string& way, const Words& flags,
                            std::initializer_list<unsigned> moments) {
   std::vector<Death> out = {{way, flags, "asleep"}};

@@ -4,6 +4,7 @@
 //                               nothing any more, and dies
 //   device_victim busy USEC     rank 1 dies so long after everybody has begun
 //   device_victim left          rank 1 returns from main
+//   device_victim all_left      every rank does
 // Every rank transfers to and from every other rank's device, of host memory in a segment, host
 // memory in none and device memory here, one after the other without end: what serves one of them
 // serves all. The survivors are ended by the job, or end by themselves after a minute.
@@ -104,7 +105,8 @@ int main(int argc, char** argv) {
   Job j;
   if (!open(j, &argc, &argv) || argc < 2) return 90;
   const double seconds = argc > 2 ? std::atof(argv[2]) * 1e-6 : 0.2;
-  if (j.me == kDoomed && std::string(argv[1]) == "left") return 0;
+  const std::string how = argv[1];
+  if (how == "all_left" || (how == "left" && j.me == kDoomed)) return 0;
   if (j.me == kDoomed) die(j, argv[1], seconds);
   for (const double end = now() + 60; now() < end;) {
     for (gex_Rank_t r = 0; r < j.size; ++r) {
