@@ -1,6 +1,7 @@
 #include "object/interrupted.h"
 
 #include <signal.h>
+#include <unwind.h>
 
 #include "progress/thread_state.h"
 
@@ -17,6 +18,23 @@ bool quit_is_blocked() {
   return sigismember(&blocked, SIGQUIT) == 1;
 }
 
+// Its address is what the kernel lets a handler return to: no call stands before it.
+_Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* is_handler) {
+  int before_instruction = 0;
+  _Unwind_GetIPInfo(context, &before_instruction);
+  if (before_instruction == 0) return _URC_NO_REASON;
+  *static_cast<bool*>(is_handler) = true;
+  return _URC_END_OF_STACK;
+}
+
+// Where frames cannot be followed, no: what is left then are the signals below and polls. Takes no
+// lock: frames are found by _dl_find_object().
+bool in_signal_handler() {
+  bool is_handler = false;
+  _Unwind_Backtrace(look_at_frame, &is_handler);
+  return is_handler;
+}
+
 }  // namespace
 
 void note_usual_signals() {
@@ -27,7 +45,8 @@ bool may_enter_conduits() {
   // A poll that runs client code runs it in a handler of messages, which may poll for replies.
   const ThreadState* const thread = tls_thread_state;
   if (thread != nullptr && thread->in_poll && thread->context == Context::client) return false;
-  return g_quit_usually_blocked || !quit_is_blocked();
+  if (!g_quit_usually_blocked && quit_is_blocked()) return false;
+  return !in_signal_handler();
 }
 
 }  // namespace causeway

@@ -7,9 +7,9 @@ namespace causeway {
 // What the signals are blocked by now is the program's wish, and no handler's.
 void note_usual_signals();
 
-// False where a handler of a signal has found this thread in a poll, or is SIGQUIT's, which finds
-// it anywhere: nothing of a conduit's may be called then. Libraries of networks fail or hang
-// otherwise.
+// False where a handler of a signal runs, whose signal may have found this thread inside of a
+// conduit: nothing of a conduit's may be called then. Libraries of networks fail or hang otherwise.
+// May be called in a handler.
 bool may_enter_conduits();
 
 }  // namespace causeway

@@ -48,3 +48,13 @@ target_link_libraries(late_events PRIVATE PkgConfig::PMIX ${CMAKE_DL_LIBS})
 add_test(NAME fault.api.exit.late_events COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/late_events.sh
   $<TARGET_FILE:causeway> $<TARGET_FILE:api_victim_par> $<TARGET_FILE:late_events>)
 set_tests_properties(fault.api.exit.late_events PROPERTIES LABELS fault TIMEOUT ${fault_limit})
+
+if(TARGET conduit_ofi)
+  add_library(signal_in_send MODULE signal_in_send.cpp)
+  target_link_libraries(signal_in_send PRIVATE ${CMAKE_DL_LIBS})
+  add_test(NAME fault.api.exit.signal_in_send
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/signal_in_send.sh $<TARGET_FILE:causeway>
+      $<TARGET_FILE:api_victim_par> $<TARGET_FILE:signal_in_send>
+      ${CMAKE_SOURCE_DIR}/configs/sites/ofi-tcp.yaml)
+  set_tests_properties(fault.api.exit.signal_in_send PROPERTIES LABELS fault TIMEOUT ${fault_limit})
+endif()
