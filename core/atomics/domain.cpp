@@ -25,9 +25,6 @@ namespace {
 // A team without ranks: operations through it are never direct.
 constexpr cwy_team_head kNoWindow{};
 
-constexpr gex_Flags_t kFavors =
-    GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
-
 void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (team.is_pair()) throw Error(CWY_ERR_INVALID, "a TM-pair is not a team");
   if (!one_bit_of(dt, kAtomicTypes)) {
@@ -37,7 +34,8 @@ void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t
   if (const gex_OP_t wrong = ops & ~valid_ops(dt)) {
     throw Error(CWY_ERR_INVALID, "{} is not valid for atomics on {}", op_word(wrong), dt_word(dt));
   }
-  if (flags & ~kFavors) throw Error(CWY_ERR_INVALID, "unknown flags {:#x}", flags & ~kFavors);
+  if (flags & ~kDomainFlags)
+    throw Error(CWY_ERR_INVALID, "unknown flags {:#x}", flags & ~kDomainFlags);
   if (std::popcount(flags) > 1) {
     throw Error(CWY_ERR_INVALID, "more than one GEX_FLAG_AD_FAVOR_* was passed: {:#x}", flags);
   }

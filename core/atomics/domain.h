@@ -15,6 +15,10 @@ class Conduit;
 struct Connection;
 class Team;
 
+// The flags that gex_AD_Create() takes.
+constexpr gex_Flags_t kDomainFlags =
+    GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
+
 class AtomicDomain {
  public:
   // Collective over `team`: agrees on the mechanism. Throws Error when arguments are wrong or the

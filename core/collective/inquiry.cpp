@@ -26,7 +26,7 @@ struct Asked {
   std::optional<HowFar> answer;
 };
 
-// What stands still, and the round of questions about it that is open, if one is.
+// A collective that stands still, and the round of questions about it that is open, if one is.
 struct Standstill {
   CollectiveWait about;
   uint64_t since = 0;  // when that was first seen, or the last round ended
@@ -42,7 +42,7 @@ std::mutex g_mutex;
 Standstill g_standstill;
 // Grows with every round, so that late answers are told from those to this one.
 uint32_t g_round = 0;
-// One thread at a time looks.
+// Held by the thread that looks: there is one at a time.
 std::mutex g_look_mutex;
 
 // Large teams are asked a part at a time: every member that waits asks all the others.

@@ -29,7 +29,7 @@ struct CollectiveWait {
   bool operator==(const CollectiveWait&) const = default;
 };
 
-// What a member says of a collective of that number.
+// A member's word on a collective of that number.
 struct HowFar {
   bool begun = false;
   uint64_t moves = 0;
@@ -37,7 +37,7 @@ struct HowFar {
 
 bool has_rank_of_job(const Team& team, uint32_t job_rank);
 
-// One that has that rank of the job among its members. None where other threads are at it.
+// A collective that has that rank of the job among its members. None where other threads are at it.
 CollectiveWait collective_with(uint32_t job_rank);
 
 // To be called now and then with what stands still. True when it has for `patience_ns` at least and

@@ -4,7 +4,7 @@
 
 namespace causeway {
 
-// What the signals are blocked by now is the program's wish, and no handler's.
+// Signals that are blocked by now are so by the program's wish, and no handler's.
 void note_usual_signals();
 
 // False where a handler of a signal runs, whose signal may have found this thread inside of a

@@ -24,7 +24,6 @@ constexpr uint32_t kYields = 32;
 constexpr useconds_t kNapUs = 200;
 
 uint32_t answer(ThreadState& thread) {
-  if (!may_enter_conduits()) return 0;
   if (!thread.in_poll && thread.context == Context::client) return poll_once();
   if (!runtime().clients.empty()) poll_replies(*runtime().clients.front()->endpoint());
   return 0;
@@ -40,10 +39,11 @@ void linger(uint64_t patience_ns) {
   // A thread that leaves is not counted among the client's any more.
   if (tls_thread_state == nullptr) enter_as_internal_thread();
   ThreadState& thread = thread_state();
+  const bool answers = may_enter_conduits();  // a handler does not end meanwhile
   const uint64_t until = now_ns() + patience_ns;
   uint32_t idle = 0;
   while (!g_over.load(std::memory_order_relaxed) && now_ns() < until) {
-    if (answer(thread) != 0) {
+    if (answers && answer(thread) != 0) {
       idle = 0;
     } else if (++idle < kYields) {
       ::sched_yield();

@@ -1,6 +1,7 @@
-// What this process has asked of others by messages of the core's own and has no answer to yet, by
-// rank of the job: emulated puts, gets and atomics, memset, packed VIS transfers, staged transfers
-// of device memory. Who has left gives none, and nothing fails that waits for it.
+// Questions that this process has asked of others by messages of the core's own and that have no
+// answer yet, by rank of the job: emulated puts, gets and atomics, memset, packed VIS transfers,
+// staged transfers of device memory. A rank that has left gives none, and nothing fails that waits
+// for it.
 #pragma once
 
 #include <cstdint>

@@ -52,9 +52,7 @@ CAUSEWAY_API void cwy_ad_create_v1(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex
   if (tm == GEX_TM_INVALID) fatal(kCall, "the team is GEX_TM_INVALID");
   Team& team = *Team::of(tm);
   if (runtime().checks()) require_capability(kCall, *team.ep(), GEX_EP_CAPABILITY_AD, "AD");
-  constexpr gex_Flags_t kOwn =
-      GEX_FLAG_AD_FAVOR_MY_RANK | GEX_FLAG_AD_FAVOR_MY_NBRHD | GEX_FLAG_AD_FAVOR_REMOTE;
-  flags = flags_of_call(kCall, flags, kOwn);
+  flags = flags_of_call(kCall, flags, kDomainFlags);
   or_fatal(kCall, [&] {
     *ad_p = std::make_unique<AtomicDomain>(team, dt, ops, flags).release()->handle();
   });

@@ -29,7 +29,7 @@
 namespace causeway {
 namespace {
 
-// What gex_Client_Init asks of a name: [A-Z][A-Z0-9_]+. Real clients have others ("upcxx").
+// The specification's form of a client's name: [A-Z][A-Z0-9_]+. Real clients have others ("upcxx").
 bool well_named(std::string_view name) {
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
   const auto fits = [&](char c) { return upper(c) || (c >= '0' && c <= '9') || c == '_'; };
