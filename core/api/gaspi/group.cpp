@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "api/gaspi/mailbox.h"
 #include "api/gaspi/world.h"
 
 namespace causeway::gaspi {
@@ -123,7 +124,7 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
   const std::lock_guard lock(letters_mutex_);
   switch (letter) {
     case Letter::join:
-      note_join(header.a, from, header.b);
+      joins_[header.a][from].push_back(header.b);
       break;
     case Letter::leave:
       withdraw_join(header.a, from, header.b);
@@ -137,20 +138,14 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
   }
 }
 
-// This and the next: the mutex is held.
-void Groups::note_join(uint64_t key, uint32_t rank, uint64_t proposed) {
-  if (withdrawn_.erase({key, rank, proposed}) == 0) joins_[key][rank].push_back(proposed);
-}
-
+// Letters keep their order: a proposal that is not there has been answered. The mutex is held.
 void Groups::withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed) {
-  size_t erased = 0;
-  if (const auto joined = joins_.find(key); joined != joins_.end()) {
-    if (const auto of_rank = joined->second.find(rank); of_rank != joined->second.end()) {
-      erased = std::erase(of_rank->second, proposed);
-      if (of_rank->second.empty()) joined->second.erase(of_rank);
-    }
-  }
-  if (erased == 0) withdrawn_.insert({key, rank, proposed});
+  const auto joined = joins_.find(key);
+  if (joined == joins_.end()) return;
+  const auto of_rank = joined->second.find(rank);
+  if (of_rank == joined->second.end()) return;
+  std::erase(of_rank->second, proposed);
+  if (of_rank->second.empty()) joined->second.erase(of_rank);
 }
 
 // The first proposals of all members, taken together, are a group; its number is the largest, which
@@ -175,7 +170,6 @@ void Groups::answer_joins(const Group& g) {
 void Groups::forget(uint32_t rank) {
   const std::lock_guard lock(letters_mutex_);
   for (auto& [key, joined] : joins_) joined.erase(rank);
-  std::erase_if(withdrawn_, [rank](const auto& taken) { return std::get<1>(taken) == rank; });
 }
 
 void Groups::send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
@@ -201,6 +195,7 @@ gaspi_return_t Groups::commit(Group& g) {
   const gaspi_return_t result = try_commit(g);
   // The next attempt begins anew, perhaps with another process in the place of a lost one.
   if (result == GASPI_ERROR && g.joining) take_back(g);
+  if (result == GASPI_SUCCESS) world_.mail->flush();
   return result;
 }
 
@@ -252,6 +247,9 @@ gaspi_return_t Groups::try_commit(Group& g) {
 }
 
 // ---- collectives ----
+//
+// A member that is done may compute, or stop, for as long as it likes: what others wait for has
+// left before it returns.
 
 gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
   if (!b.active) {
@@ -270,6 +268,7 @@ gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
   }
   b.active = false;
   ++g.sequence[static_cast<size_t>(kind)];
+  world_.mail->flush();
   return GASPI_SUCCESS;
 }
 
@@ -352,6 +351,7 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
   if (bytes != 0) std::memcpy(receive, r.value.data(), bytes);
   r = Reduction{};
   ++g.sequence[static_cast<size_t>(Kind::allreduce)];
+  world_.mail->flush();
   return GASPI_SUCCESS;
 }
 

@@ -14,7 +14,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -106,7 +105,6 @@ class Groups {
                  std::string* text = nullptr);
   gaspi_return_t try_commit(Group& group);
   void take_back(Group& group);
-  void note_join(uint64_t key, uint32_t rank, uint64_t proposed);
   void withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed);
   void answer_joins(const Group& group);
   void note_members(Group& group) const;
@@ -122,9 +120,6 @@ class Groups {
   // key -> rank -> the least generations that it proposed, in its order: groups of the same members
   // may be committed side by side, and then pair off as they come.
   std::map<uint64_t, std::map<uint32_t, std::deque<uint64_t>>> joins_;
-  // (key, rank, proposal) taken back and not among joins_: it is still on its way, since letters
-  // overtake each other, or it was answered before.
-  std::set<std::tuple<uint64_t, uint32_t, uint64_t>> withdrawn_;
   // (key, what this rank proposed) -> generation; 0, which is none, until the answer comes. An
   // attempt that was given up has no entry: an answer to it is dropped.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> commits_;

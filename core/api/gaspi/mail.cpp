@@ -26,7 +26,25 @@ void MailBox::post(uint32_t rank, Letter letter, const Header& header, std::stri
     return;
   }
   const std::lock_guard lock(new_mutex_);
-  new_.push_back({rank, world_.epoch(rank), next_id_++, letter, header, std::move(text)});
+  new_.push_back({rank, world_.epoch(rank), 0, letter, header, std::move(text)});
+}
+
+namespace {
+
+// Set in the id of a letter that keeps no order: a welcome goes before what waits for it.
+constexpr uint32_t kUnordered = 1u << 31;
+
+uint32_t following(uint32_t id) {
+  return (id + 1) & (kUnordered - 1);
+}
+
+}  // namespace
+
+uint32_t MailBox::next_id(const Outgoing& out) {
+  if (out.letter == Letter::welcome) return kUnordered | unordered_++;
+  Numbers& numbers = numbers_[out.to];
+  if (numbers.epoch != out.epoch) numbers = {out.epoch, 0};
+  return numbers.next;
 }
 
 MailBox::Sent MailBox::send_pieces(Outgoing& out) {
@@ -39,6 +57,7 @@ MailBox::Sent MailBox::send_pieces(Outgoing& out) {
   if (connected == GASPI_TIMEOUT) return Sent::later;
   if (connected != GASPI_SUCCESS) return Sent::lost;
   Peer& peer = world_.peer(out.to);
+  if (!out.begun) out.id = next_id(out);
   const size_t piece =
       Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
   while (!out.begun || out.sent < out.text.size()) {
@@ -61,14 +80,24 @@ MailBox::Sent MailBox::send_pieces(Outgoing& out) {
     if (status == CWY_RETRY) return Sent::later;
     if (status != CWY_OK) return Sent::lost;
     out.sent += n;
-    out.begun = true;
+    if (std::exchange(out.begun, true) || out.letter == Letter::welcome) continue;
+    numbers_[out.to].next = following(out.id);
   }
   return Sent::all;
 }
 
 uint32_t MailBox::send() {
   const std::unique_lock lock(out_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return 0;  // somebody is at it
+  return lock.owns_lock() ? send_all() : 0;  // somebody is at it
+}
+
+void MailBox::flush() {
+  const std::lock_guard lock(out_mutex_);
+  send_all();
+}
+
+// The mutex is held.
+uint32_t MailBox::send_all() {
   {
     const std::lock_guard fresh(new_mutex_);
     std::move(new_.begin(), new_.end(), std::back_inserter(out_));
@@ -121,8 +150,32 @@ void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, 
   if (length != 0) std::memcpy(in.text.data() + at, payload, length);
   in.received += length;
   if (in.received < total) return;
-  in_.push_back(std::move(in));
+  arrived(key.second, std::move(in));
   partial_.erase(key);
+}
+
+// This and the next: the mutex is held.
+void MailBox::arrived(uint32_t id, Incoming&& in) {
+  if (id & kUnordered) return hand_in(std::move(in));
+  Order& order = orders_[in.from];
+  if (order.numbers.epoch != in.epoch) order = Order{{in.epoch, 0}, {}};
+  uint32_t& next = order.numbers.next;
+  if (id != next) {
+    order.early.insert_or_assign(id, std::move(in));
+    return;
+  }
+  hand_in(std::move(in));
+  next = following(next);
+  for (auto held = order.early.find(next); held != order.early.end();
+       held = order.early.find(next)) {
+    hand_in(std::move(held->second));
+    order.early.erase(held);
+    next = following(next);
+  }
+}
+
+void MailBox::hand_in(Incoming&& in) {
+  in_.push_back(std::move(in));
   world_.work.fetch_add(1, std::memory_order_relaxed);
 }
 

@@ -1,7 +1,8 @@
 // Mail: the small protocol messages between the GASPI parts of two processes: registrations, steps
 // of groups, passive communication. Posting never waits: what does not go out at once is pushed by
-// polls. Letters of any length; delivered once, in any order, from polls in client context, where
-// their handler may connect, map and post further mail. Letters to and from lost ranks are dropped.
+// polls. Letters of any length; delivered once, from polls in client context, where their handler
+// may connect, map and post further mail. Letters between two processes are delivered in the order
+// in which they were posted, whatever the link does. Letters to and from lost ranks are dropped.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace causeway::gaspi {
 struct World;
 
 enum class Letter : uint8_t {
-  register_segment,  // a: segment id; text: where it is (segment.cpp)
+  register_segment,  // a: segment id, b: serial; text: where it is (segment.cpp)
   registered,        // a: segment id, b: serial, c: 1 when it was taken
   drop_segment,      // a: segment id, b: serial
   join,              // a: the group's key, b: least generation

@@ -1,4 +1,8 @@
 // MailBox: letters on their way out, and letters that come in piece by piece.
+//
+// A link may deliver messages in any order (rails, chaos). So letters are numbered for each process
+// that they go to, and one that comes early is held until those before it are there. A number is
+// given when the first piece is sent: what is dropped before that leaves no gap.
 #pragma once
 
 #include <deque>
@@ -17,6 +21,9 @@ class MailBox {
 
   void post(uint32_t rank, Letter letter, const Header& header, std::string text);
   uint32_t send();
+  // Also when another thread is sending: what was posted before the call has been handed to its
+  // link, unless that takes no more. From client context, with no lock held.
+  void flush();
   uint32_t deliver();
   void on_piece(uint32_t from, const int32_t* args, const void* payload, size_t length);
   bool all_sent();
@@ -24,8 +31,9 @@ class MailBox {
 
  private:
   struct Outgoing {
-    uint32_t to, epoch, id;  // epoch: of the process that it is for
-    Letter letter;
+    uint32_t to, epoch;  // epoch: of the process that it is for
+    uint32_t id = 0;     // once begun
+    Letter letter{};
     Header header;
     std::string text;
     size_t sent = 0;
@@ -39,17 +47,30 @@ class MailBox {
     size_t received = 0;
   };
   enum class Sent { all, later, lost };
+  // Letters to a process, or from one, by its epoch.
+  struct Numbers {
+    uint32_t epoch = 0, next = 0;
+  };
+  struct Order {
+    Numbers numbers;
+    std::map<uint32_t, Incoming> early;  // by id
+  };
   Sent send_pieces(Outgoing& out);
-  void arrived(Incoming&& in);
+  uint32_t send_all();
+  uint32_t next_id(const Outgoing& out);
+  void arrived(uint32_t id, Incoming&& in);
+  void hand_in(Incoming&& in);
 
   World& world_;
   std::mutex out_mutex_;  // held while sending; never taken inside a delivery
   std::deque<Outgoing> out_;
-  std::mutex new_mutex_;  // letters that are to join out_; held for moments
+  std::map<uint32_t, Numbers> numbers_;  // by rank; under out_mutex_
+  uint32_t unordered_ = 0;               // under out_mutex_
+  std::mutex new_mutex_;                 // letters that are to join out_; held for moments
   std::deque<Outgoing> new_;
-  uint32_t next_id_ = 0;  // under new_mutex_
-  std::mutex in_mutex_;   // taken inside deliveries: nothing is sent under it
+  std::mutex in_mutex_;  // taken inside deliveries: nothing is sent under it
   std::map<std::pair<uint32_t, uint32_t>, Incoming> partial_;  // (from, id)
+  std::map<uint32_t, Order> orders_;                           // by rank
   std::deque<Incoming> in_;
   std::mutex deliver_mutex_;  // one thread hands letters over at a time
 };

@@ -221,7 +221,7 @@ gaspi_return_t Segments::tell(LocalSegment& s, uint32_t rank) {
   }
   Told nothing = Told::nothing;
   if (s.told[rank].compare_exchange_strong(nothing, Told::asked, std::memory_order_acq_rel)) {
-    post(world_, rank, Letter::register_segment, {s.id}, describe(s));
+    post(world_, rank, Letter::register_segment, {s.id, s.serial}, describe(s));
   }
   return GASPI_TIMEOUT;
 }
@@ -277,6 +277,14 @@ bool Segments::take(const Asked& asked) {
 
 void Segments::on_drop(uint32_t from, const Header& header) {
   if (header.a >= kSegmentIds) return;
+  {
+    // A registration that still waits for a connection.
+    const std::lock_guard lock(asked_mutex_);
+    const size_t gone = std::erase_if(asked_, [&](const Asked& asked) {
+      return asked.from == from && asked.header.a == header.a && asked.header.b == header.b;
+    });
+    world_.work.fetch_sub(static_cast<uint32_t>(gone), std::memory_order_relaxed);
+  }
   const FarSegment* const r = world_.remote_segment(static_cast<unsigned>(header.a), from);
   if (r != nullptr && r->serial == header.b)
     replace(static_cast<unsigned>(header.a), from, nullptr);
