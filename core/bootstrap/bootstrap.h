@@ -95,6 +95,10 @@ class Bootstrap {
   // CWY_ERR_PEER_FAILED when that process has died without it.
   virtual std::string card_of(uint32_t rank, uint64_t timeout_ns);
 
+  // Asks the launcher to send SIGCONT to the rank's process, which may be on any host. Returns at
+  // once; nothing is promised: a foreign launcher has no word for it.
+  virtual void let_go_on(uint32_t /*rank*/) {}
+
   // Asks the launcher to end the job with this status and line. Does not return on success of a
   // foreign launcher that kills the caller; otherwise returns.
   virtual void abort(int status, const std::string& line) = 0;

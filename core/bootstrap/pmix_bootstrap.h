@@ -45,6 +45,7 @@ class PmixBootstrap final : public Bootstrap {
   uint32_t epoch() const override { return epoch_; }
   void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
   std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
+  void let_go_on(uint32_t rank) override;
   void abort(int status, const std::string& line) override;
   bool begin_leave(std::optional<int> code) override;
   void finalize(std::optional<int> code) override;
@@ -59,7 +60,7 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
-  void tell_launcher_of_leave(std::optional<int> code);
+  void tell_launcher(pmix_status_t event, const char* key, std::optional<uint32_t> number);
   void meet_those_who_leave();
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;

@@ -1,4 +1,5 @@
-// A rank that has come to its end tells so, and hears when all have.
+// What a rank tells the launcher: that it has come to its end, when it hears whether all have, and
+// that another one is to go on.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,21 +10,26 @@
 
 namespace causeway {
 
-// Not waited for: the goodbye follows on the same connection.
-void PmixBootstrap::tell_launcher_of_leave(std::optional<int> code) {
+// Not waited for: what follows, a goodbye for one, goes by the same connection.
+void PmixBootstrap::tell_launcher(pmix_status_t event, const char* key,
+                                  std::optional<uint32_t> number) {
   // PMIx may read it until it answers.
   struct Telling {
-    pmix_info_t code;
+    pmix_info_t info;
     uint32_t value;
   };
   auto telling = std::make_unique<Telling>();
-  telling->value = static_cast<uint32_t>(code.value_or(0)) & 0xff;
-  PMIX_INFO_LOAD(&telling->code, launch::kCodeKey, &telling->value, PMIX_UINT32);
+  telling->value = number.value_or(0);
+  PMIX_INFO_LOAD(&telling->info, key, &telling->value, PMIX_UINT32);
   const auto told = [](pmix_status_t, void* context) { delete static_cast<Telling*>(context); };
   const pmix_status_t status =
-      PMIx_Notify_event(launch::kLeavingEvent, &self_, PMIX_RANGE_GLOBAL,
-                        code ? &telling->code : nullptr, code ? 1 : 0, told, telling.get());
+      PMIx_Notify_event(event, &self_, PMIX_RANGE_GLOBAL, number ? &telling->info : nullptr,
+                        number ? 1 : 0, told, telling.get());
   if (status == PMIX_SUCCESS) static_cast<void>(telling.release());  // the callback owns it now
+}
+
+void PmixBootstrap::let_go_on(uint32_t rank) {
+  if (joined_ && own_launcher_) tell_launcher(launch::kLetGoOnEvent, launch::kRankKey, rank);
 }
 
 // Another launcher has no word for it but a fence, in which every rank meets that leaves. One that
@@ -45,7 +51,9 @@ bool PmixBootstrap::begin_leave(std::optional<int> code) {
   if (!joined_ || leaving_) return false;
   leaving_ = true;
   if (own_launcher_) {
-    tell_launcher_of_leave(code);
+    std::optional<uint32_t> told;
+    if (code) told = static_cast<uint32_t>(*code) & 0xff;
+    tell_launcher(launch::kLeavingEvent, launch::kCodeKey, told);
   } else if (code.value_or(0) == 0) {
     meet_those_who_leave();  // who ends with an error meets nobody
   }

@@ -23,6 +23,9 @@ inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 169;
 inline constexpr pmix_status_t kLeavingEvent = PMIX_EXTERNAL_ERR_BASE - 170;
 inline constexpr const char* kCodeKey = "causeway.code";
 
+// A rank asks that another one, stopped by a signal (SIGSTOP), goes on. kRankKey names that.
+inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
+
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 

@@ -216,6 +216,8 @@ void Job::on_report(PmixReport& report) {
       return note_started(member);
     case PmixReport::Kind::leaving:
       return note_leaving(member, report.status);
+    case PmixReport::Kind::let_go_on:
+      return let_go_on(static_cast<uint32_t>(report.status));
     case PmixReport::Kind::finalized:
       member.finalized = true;
       return;
@@ -229,6 +231,13 @@ void Job::on_report(PmixReport& report) {
           &member);
     default:
       return;
+  }
+}
+
+// As a rank asks that wants to end one that is stopped (gaspi_proc_kill).
+void Job::let_go_on(uint32_t rank) {
+  for (const Member& member : members_) {
+    if (member.rank == rank && member.running) workforce_->signal(member.process, SIGCONT);
   }
 }
 

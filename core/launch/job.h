@@ -73,6 +73,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void go_on_or_end(Member& member, const std::string& how, const std::string& line);
   void decide();
   void note_started(Member& member);
+  void let_go_on(uint32_t rank);
   void look_who_started();
   void end_unmet();
   bool others_go_on(const std::string& line);

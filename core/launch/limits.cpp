@@ -111,7 +111,9 @@ std::string shortage(int failure) {
       return fmt::format("{}; the system may have {} open files (fs.file-max)", text,
                          number_in("/proc/sys/fs/file-max").value_or(0));
     case EAGAIN:
-      return fmt::format("{}; {}", text, process_limit());
+      // A thread whose stack cannot be mapped is refused with this, too.
+      return fmt::format("{}; {}{}", text, process_limit(),
+                         limit_of(RLIMIT_AS) ? ", and " + memory_limit() : "");
     case ENOMEM:
       return fmt::format("{}; {}", text, memory_limit());
     default:

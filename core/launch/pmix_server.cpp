@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "bootstrap/prompt_sockets.h"
@@ -104,12 +105,17 @@ double time_limit_in(const pmix_info_t* info, size_t count) {
 }
 
 // The code of a rank that leaves.
-int code_in(const pmix_info_t* info, size_t count) {
+std::optional<uint32_t> number_in(const char* key, const pmix_info_t* info, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], kCodeKey) && info[i].value.type == PMIX_UINT32)
-      return static_cast<int>(info[i].value.data.uint32 & 0xff);
+    if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == PMIX_UINT32)
+      return info[i].value.data.uint32;
   }
-  return PmixReport::kAlone;
+  return std::nullopt;
+}
+
+int code_in(const pmix_info_t* info, size_t count) {
+  const std::optional<uint32_t> code = number_in(kCodeKey, info, count);
+  return code ? static_cast<int>(*code & 0xff) : PmixReport::kAlone;
 }
 
 }  // namespace
@@ -209,6 +215,10 @@ struct PmixUpcalls {
                               pmix_info_t* info, size_t count, pmix_op_cbfunc_t, void*) {
     if (code == kStartedEvent) queue(PmixReport::Kind::started, source);
     if (code == kLeavingEvent) queue(PmixReport::Kind::leaving, source, code_in(info, count));
+    if (code == kLetGoOnEvent) {
+      const std::optional<uint32_t> rank = number_in(kRankKey, info, count);
+      if (rank) queue(PmixReport::Kind::let_go_on, source, static_cast<int>(*rank));
+    }
     return PMIX_OPERATION_SUCCEEDED;
   }
 };

@@ -19,12 +19,22 @@ inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What a process, or PMIx for it, asks or tells.
 struct PmixReport {
-  enum class Kind { connected, started, leaving, finalized, aborted, fence, modex, modex_data };
+  enum class Kind {
+    connected,
+    started,
+    leaving,
+    let_go_on,
+    finalized,
+    aborted,
+    fence,
+    modex,
+    modex_data
+  };
   explicit PmixReport(Kind what) : kind(what) {}
 
   Kind kind;
   uint32_t process = 0;  // all but fence; modex: whose data is wanted
-  int status = 0;        // aborted; leaving: with gasnet_exit, or kAlone
+  int status = 0;        // aborted; leaving: with gasnet_exit, or kAlone; let_go_on: the rank
   std::string line;      // aborted
   static constexpr int kAlone = -1;
 

@@ -29,7 +29,7 @@ foreach(network ofi ucx)
   endforeach()
   causeway_soak(hosts.netns.${network}.last-words.200)
   set_tests_properties(hosts.netns.${network}.last-words.200 PROPERTIES TIMEOUT 1200)
-  foreach(case cut heat spare)
+  foreach(case cut heat spare stopped)
     netns_test(gaspi.${network}.${case} netns_gaspi_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gaspi_failure> $<TARGET_FILE:heat> ${network} ${case})
   endforeach()

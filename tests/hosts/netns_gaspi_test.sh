@@ -2,7 +2,8 @@
 # netns_gaspi_test.sh CAUSEWAY FAILURE HEAT NETWORK CASE
 # NETWORK: ofi or ucx. GASPI on two hosts when one is cut off, or when a rank is replaced by a spare
 # of the other. Would catch: survivors that wait for a host that is silent, take a living rank for
-# dead, lose their memory or cannot form a group; a spare that is looked for on the wrong host.
+# dead, lose their memory or cannot form a group; a spare that is looked for on the wrong host; a
+# stopped rank of another host that cannot be ended.
 causeway=$1 failure=$2 heat=$3 network=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
@@ -60,6 +61,11 @@ case $case in
     expect_line "spare 0 is rank 1"
     expect_line "# 3 workers go on from iteration 120"
     expect_line "$(grep '^64 x 64' "$work/alone")"
+    ;;
+  stopped)
+    # gaspi_proc_kill of a rank that is stopped: the launcher alone reaches it there.
+    run_hosts $config --on-failure=continue --timeout 100 -- "$failure" stopped_killed
+    expect_line "stopped_killed: well"
     ;;
   *) fail "no case '$case'" ;;
 esac

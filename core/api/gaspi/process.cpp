@@ -48,13 +48,18 @@ pid_t reachable_process(World& w, uint32_t rank) {
   return near && rank != w.rank ? static_cast<pid_t>(card.pid) : 0;
 }
 
-// A process that is stopped reads no letter and takes no signal before it goes on.
-void let_go_on(World& w, uint32_t rank) {
-  if (const pid_t pid = reachable_process(w, rank); pid > 0) ::kill(pid, SIGCONT);
+// A process that is stopped reads no letter and takes no signal before it goes on. It may be
+// stopped at any time before it has read the letter. Returns when that is to be looked after again,
+// in nanoseconds: a process of another host is reached by the launcher.
+uint64_t let_go_on(World& w, uint32_t rank) {
+  constexpr uint64_t kByItself = 50'000'000, kByLauncher = 500'000'000;
+  if (const pid_t pid = reachable_process(w, rank); pid > 0) {
+    ::kill(pid, SIGCONT);
+    return kByItself;
+  }
+  runtime().bootstrap().let_go_on(rank);
+  return kByLauncher;
 }
-
-// The rank may be stopped at any time before it has read the letter.
-constexpr uint64_t kLookAgainNs = 50'000'000;
 
 gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
   const std::pair key{rank, Letter::kill};
@@ -66,8 +71,7 @@ gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
   const gaspi_return_t result = wait_for(deadline, [&] {
     if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
     if (const uint64_t now = now_ns(); now >= look_again) {
-      let_go_on(w, rank);
-      look_again = now + kLookAgainNs;
+      look_again = now + let_go_on(w, rank);
     }
     // It may have been replaced already.
     const std::lock_guard lock(w.process_mutex);
@@ -90,7 +94,7 @@ gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
   if (const pid_t pid = reachable_process(w, rank); pid > 0) {
     const bool told = ::kill(pid, SIGINT) == 0 || errno == ESRCH;
-    let_go_on(w, rank);
+    ::kill(pid, SIGCONT);
     return told ? GASPI_SUCCESS : GASPI_ERROR;
   }
   w.kill_is_open.store(true, std::memory_order_relaxed);
