@@ -1,4 +1,4 @@
-// What a rank tells the launcher: that it has come to its end, when it hears whether all have, and
+// Words of a rank to the launcher: that it has come to its end, when it hears whether all have, and
 // that another one is to go on.
 #include <cstdint>
 #include <memory>

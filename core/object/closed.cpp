@@ -43,7 +43,7 @@ cwy_status closed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint
   return behind(conn)->ops->am_long(behind(conn), word, args, nargs, payload, lmem, length, raddr,
                                     rkey, flags, op);
 }
-// Whose message it will be shows when it is committed.
+// The client that the message is for is known at its commit only.
 cwy_status closed_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
                           uint32_t flags, cwyc_am_slot* slot) {
   return behind(conn)->ops->am_prepare(behind(conn), least, most, nargs, flags, slot);

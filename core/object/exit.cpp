@@ -47,7 +47,7 @@ std::atomic<int> g_told_code{0};
 // Set by the thread that waits for the others' patience to end, taken by the next poll. Relaxed:
 // `attention` orders it.
 std::atomic<bool> g_asked{false};
-// Whose exit() is this rank's end: a process that it has forked leaves nothing.
+// The exit() of this process is the rank's end: a process that it has forked leaves nothing.
 pid_t g_pid = 0;
 // Ranks that leave together with a code need so long to come to it, and hear of each other before.
 constexpr uint64_t kTogetherNs = 200'000'000;

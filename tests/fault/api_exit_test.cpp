@@ -162,7 +162,7 @@ TEST_P(Late, MessagesFindThoseThatLeave) {
   }
 }
 
-// What they have to take part in ends with the others' patience.
+// Calls that need all of them end with the others' patience.
 // Would catch: a wait for those that left without an end, or one that is a failure.
 TEST_P(Late, WaitsForThoseThatLeaveEnd) {
   std::vector<std::string> flags = GetParam().flags;

@@ -31,7 +31,7 @@ std::string victim(bool threads = false);
 std::string library();     // path of libcauseway.so
 std::string plugin_dir();  // where its plugins lie
 
-// What carries a job's messages, and the flags of `causeway run` for it: shm, am_only (shm without
+// The network of a job, and the flags of `causeway run` for it: shm, am_only (shm without
 // its native operations), and of ofi and ucx over TCP those that were built.
 struct Network {
   std::string name;

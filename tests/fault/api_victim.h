@@ -48,7 +48,7 @@ bool depart(int argc, char** argv);  // exits of every kind
 bool exit_with(int argc, char** argv);  // exit_with WAY CODE RANK
 bool left(int argc, char** argv);       // left WHAT: what is done when the last rank has returned
 
-// One more handler of messages without arguments; `kind`: GEX_FLAG_AM_*.
+// A further handler of messages without arguments; `kind`: GEX_FLAG_AM_*.
 void register_one(gex_AM_Index_t index, gex_AM_Fn_t handler, gex_Flags_t kind);
 void register_handlers();
 gex_AM_Index_t handler(const char* name);

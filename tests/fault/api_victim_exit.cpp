@@ -1,4 +1,4 @@
-// One rank ends the job with a code: exit_with WAY CODE RANK. The others wait for it in a barrier,
+// A rank ends the job with a code: exit_with WAY CODE RANK. The others wait for it in a barrier,
 // or compute, and catch SIGQUIT as the field's programs do: with a handler that leaves with 4.
 #include <signal.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ bool exit_with(int argc, char** argv) {
   if (way == "request" && job.rank == (leaver + 1) % job.size)
     gex_AM_RequestShort0(job.tm, leaver, 220, 0);
   if (job.rank == leaver) leave_by(way);
-  // One at least, beside the leaver, stays in the library: it may have to answer.
+  // At least one rank beside the leaver stays in the library: it may have to answer.
   if (job.rank != (leaver + 1) % job.size && job.rank % 2 == 1) compute(60);
   for (;;) gasnet_AMPoll();
 }

@@ -9,7 +9,7 @@
 
 namespace storm {
 
-// What is known of a word follows from who changes it and how.
+// The knowledge of a word follows from who changes it and how.
 enum class Use : unsigned {
   own,  // by one actor alone, in every way: each value is known
   // By everybody, with operations that commute: the result is known when all have ended.
@@ -59,7 +59,7 @@ constexpr size_t own_word(Actor actor, unsigned index) {
   return World::words_at() + block_bytes(kShared) + actor.number() * block_bytes(kOwnWords) +
          in_block<T>(kOwnWords, index);
 }
-// One more of each rank, for domains of a team.
+// A further word of each rank, for domains of a team.
 inline size_t guest_word(gex_Rank_t guest) {
   return World::words_at() + kWords / 2 + guest * size_t{8};
 }
@@ -77,7 +77,7 @@ struct Operation {
   }
 };
 
-// What a shared word holds at the beginning of an epoch.
+// The contents of a shared word at the beginning of an epoch.
 template <class T>
 T first_value(Use use) {
   switch (use) {

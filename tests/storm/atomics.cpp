@@ -24,7 +24,7 @@ uint64_t weight(T value) {
   return mix(atomics::bits(static_cast<T>(value + T(0))));
 }
 
-// One thread's part of what is known: the values of its own words, what its completed operations
+// A thread's part of the knowledge: the values of its own words, what its completed operations
 // have done to everybody's, and the links that it has seen of chains.
 template <class T>
 struct Knowledge {
@@ -192,7 +192,7 @@ class AtomicFlight : public Flight {
     } else if (std::to_integer<unsigned char>(result_.data()[0]) != kFresh) {
       complain("it fetches nothing and wrote", old_);
     }
-    // What commutes and is done.
+    // Operations that commute and are done.
     if (o_.use != Use::own && o_.use != Use::chain)
       knows_.done_to(o_) = atomics::model(o_.op, knows_.done_to(o_), o_.a, o_.b);
   }
@@ -276,7 +276,7 @@ class Typed {
     word = atomics::model(o.op, word, o.a, o.b);
   }
 
-  // What all threads of this rank have seen of the chain of each rank.
+  // All that threads of this rank have seen of the chain of each rank.
   void add_links(uint64_t* sums) const {
     for (gex_Rank_t r = 0; r < world().size; ++r)
       for (const auto& knows : knows_) sums[r] += knows.links[r];

@@ -16,7 +16,7 @@ namespace {
 // Above what one frame of scratch carries in one piece, seldom.
 constexpr size_t kMostBytes = size_t{64} << 10, kLong = size_t{300} << 10;
 
-// What all collectives have alike: an event, two buffers and a result that may be expected.
+// The common part of all collectives: an event, two buffers and a result that may be expected.
 class CollFlight : public TeamFlight {
  public:
   CollFlight(const Step& step, const Team& team)
@@ -78,7 +78,7 @@ class ReduceFlight : public CollFlight {
         to_all_(to_all),
         root_(static_cast<gex_Rank_t>(common.below(team.size()))),
         reduction_(random_reduction(common, common.chance(5) ? kLong : kMostBytes)) {
-    // Of all members or of none where all have a result; the root's own choice otherwise.
+    // All members or none where all have a result; the root's own choice otherwise.
     const bool all_in_place = common.chance(50);
     in_place_ = to_all ? all_in_place : rank_ == root_ && whim.chance(50);
     has_result_ = to_all || rank_ == root_;

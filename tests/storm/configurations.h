@@ -33,7 +33,8 @@ struct Job {
   std::string standins;  // a folder; without a stand-in there `ops` has no devices
   double limit_s = 60;
 
-  // What the seed adds: algorithms that are forced in turn, ways that are closed, faults of chaos.
+  // Additions of the seed: algorithms that are forced in turn, ways that are closed, faults of
+  // chaos.
   std::vector<std::string> flags() const;
   std::vector<std::pair<std::string, std::string>> environment() const;
   // A script that each rank is to be started by, or nothing.

@@ -1,4 +1,4 @@
-// One family of operations: what an actor does in a step of it, and what that leaves in memory.
+// A family of operations: what an actor does in a step of it, and what that leaves in memory.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// What one thread has under way. Things are completed in random order, checked as soon as they are
-// complete, and their memory is given back at once.
+// Operations that a thread has under way. Things are completed in random order, checked as soon as
+// they are complete, and their memory is given back at once.
 #pragma once
 
 #include <gasnetex.h>

@@ -95,7 +95,7 @@ struct Plan {
   bool notifies() const { return kind == Kind::write && notify; }
 };
 
-// What a request consists of: one stretch, or several whose pieces lie the other way round here.
+// The parts of a request: one stretch, or several whose pieces lie the other way round here.
 struct Pieces {
   gaspi_number_t count = 0;
   gaspi_segment_id_t segments[kMostPieces];

@@ -137,7 +137,7 @@ class LegacyFlight : public Flight {
   gasnet_coll_handle_t handle_ = GASNET_COLL_INVALID_HANDLE;
 };
 
-// One at a time: between its two halves everything else goes on.
+// A single one at a time: between its two halves everything else goes on.
 class NamedBarrier : public Flight {
  public:
   NamedBarrier(const Step& step, bool anonymous)

@@ -170,7 +170,7 @@ class MessageFlight : public Flight {
   std::atomic<bool> answered_{false};
 };
 
-// What every handler checks: arguments, alignment and bytes of the payload.
+// The checks of every handler: arguments, alignment and bytes of the payload.
 struct Arrival {
   Step step;
   Actor actor;

@@ -1,4 +1,4 @@
-// What a run is made of: a seed, families of operations, and how many steps.
+// The ingredients of a run: a seed, families of operations, and how many steps.
 #pragma once
 
 #include <cstdint>

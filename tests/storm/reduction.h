@@ -20,9 +20,9 @@ struct Reduction {
   gex_Coll_ReduceFn_t user() const;
   // user_cdata: the function needs the element's size.
   void* cdata() const { return reinterpret_cast<void*>(element); }
-  // What a writer gives.
+  // The operand of a writer.
   void fill(void* memory, Stamp stamp) const;
-  // What comes out if the writers are combined in this order.
+  // The result if the writers are combined in this order.
   std::vector<std::byte> combine(Stamp stamp, const std::vector<uint8_t>& writers) const;
 };
 

@@ -39,7 +39,7 @@ bool Script::one_at_a_time(uint32_t epoch) const {
   return mix(mix(options_.seed, 23), epoch) % 4 == 0;
 }
 
-// One rank of each epoch is the late one. The others go ahead of it as far as they can, which is
+// In each epoch a single rank is late. The others go ahead of it as far as they can, which is
 // what finds memory that is used again before it was read. The rest is seldom and slightly late.
 uint32_t Script::delay(const Step& step, Actor actor) const {
   const uint64_t epoch = mix(mix(options_.seed, 13), step.index / kEpoch);

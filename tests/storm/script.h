@@ -22,7 +22,7 @@ struct Step {
   Family family = Family::coll;
   uint64_t key = 0;
 
-  // What all ranks choose alike, and what one actor chooses for himself.
+  // The choices of all ranks alike, and those of a single actor.
   Random common() const { return Random(mix(key, 1)); }
   Random of(Actor actor) const { return Random(mix(key, uint64_t{100} + actor.number())); }
   // For what has no influence on contents: orders of waiting, delays.

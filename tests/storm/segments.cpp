@@ -55,7 +55,7 @@ class SegmentChanges : public FamilyPart {
   }
 
  private:
-  // Of the library's or the client's memory, as each rank likes, seldom where the old one was.
+  // Memory of the library or of the client, as each rank likes, seldom where the old one was.
   void bind(const Step& step) {
     Random whim = step.whim({world().rank, 0});
     const size_t bytes = kCount * kEach + (whim.below(4) << 20);

@@ -38,7 +38,7 @@ class Shrinker {
   static constexpr uint32_t kLeast = 16;
 
   void fewer_steps() {
-    // What the rank says is a good guess: what fails at a step needs no later one.
+    // The words of the rank are a good guess: what fails at a step needs no later one.
     const Verdict& said = best_.verdict;
     if (said.named && said.step + 1 < best_.job.steps) fails(with_steps(said.step + 1));
     uint32_t passed = 0;

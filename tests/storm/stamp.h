@@ -21,10 +21,10 @@ void fill_from(void* memory, size_t from, size_t bytes, Stamp stamp);
 // The first wrong byte, or `bytes`.
 size_t first_wrong(const void* memory, size_t bytes, Stamp stamp);
 size_t first_wrong_from(const void* memory, size_t from, size_t bytes, Stamp stamp);
-// What stands at byte `at` of `memory`, in words: a stamp, a poison, or unknown bytes.
+// The contents of byte `at` of `memory`, in words: a stamp, a poison, or unknown bytes.
 std::string describe(const void* memory, size_t bytes, size_t at);
 
-// What a buffer holds before anybody wrote it, and after its owner has got it back.
+// The contents of a buffer before anybody wrote it, and after its owner has got it back.
 inline constexpr unsigned char kFresh = 0xA7, kTaken = 0x5D;
 
 }  // namespace storm

@@ -24,7 +24,7 @@ struct Team {
 // The first is the job's own and stays.
 std::vector<Team>& teams();
 void start_teams();
-// One team more or less, as the step's key says.
+// A team more or less, as the step's key says.
 void change_teams(const Step& step, Flights& flights);
 void end_teams(Flights& flights);
 // A team, or a pair of endpoints, through which the actor reaches `target`, and its rank there.

@@ -119,7 +119,7 @@ std::string first_line(const std::string& output, uint32_t& step, bool& named) {
   return "";
 }
 
-// What is missing of the last words that ranks wrote before their own ends.
+// The missing part of the last words that ranks wrote before their own ends.
 std::string missing_words(const Job& job, const EndPlan& plan, const std::string& output,
                           const Folder& folder) {
   for (uint32_t rank = 0; rank < job.ranks; ++rank) {

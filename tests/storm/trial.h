@@ -1,4 +1,4 @@
-// One job of the storm, run to its end, and what was wrong with it.
+// A job of the storm, run to its end, and what was wrong with it.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 constexpr gex_AM_Index_t kNotice = 240, kAsk = 241, kAnswer = 242;
 constexpr unsigned kRoom = static_cast<unsigned>(Room::vis);
 
-// What travels to the peer-completion handler; stamped bytes follow.
+// The payload of the peer-completion handler; stamped bytes follow.
 struct Notice {
   uint32_t step, actor;
   uint64_t bytes;  // of the whole payload

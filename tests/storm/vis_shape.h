@@ -22,7 +22,7 @@ struct Section {
   std::vector<ptrdiff_t> strides;
 };
 
-// One end of a transfer. Two ends of one transfer have the same total, and of a strided one the
+// An end of a transfer. Two ends of one transfer have the same total, and of a strided one the
 // same element and counts.
 struct Lay {
   std::vector<Range> ranges;  // in the order of the stream

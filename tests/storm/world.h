@@ -1,4 +1,4 @@
-// What a rank stands on: the client's objects, its segment and where everybody's things lie in it,
+// The ground of a rank: the client's objects, its segment and where everybody's things lie in it,
 // and the last words of a run that goes wrong.
 #pragma once
 
@@ -59,7 +59,7 @@ inline Stamp stamp_of(const Step& step, Actor writer, unsigned purpose) {
   return {step.index, writer.number(), static_cast<uint8_t>(purpose)};
 }
 
-// One line "FAIL rank R step S FAMILY: ..." and the end of the job with status 3.
+// A line "FAIL rank R step S FAMILY: ..." and the end of the job with status 3.
 [[noreturn, gnu::format(printf, 2, 3)]] void fail(const Step& step, const char* format, ...);
 // Fails unless `bytes` at `memory` are those of the stamp from its byte `from` on.
 void expect(const Step& step, const char* what, const void* memory, size_t from, size_t bytes,

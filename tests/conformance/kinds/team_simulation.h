@@ -156,8 +156,8 @@ class TeamSimulation {
   bool boards_;
   uint32_t domains_ = 0, domain_most_ = 0, nbrhds_ = 0, nbrhd_most_ = 0;
   std::map<cwyl_seq, uint64_t> widths_;
-  // Whose buffers and whose scratch are regions; and, by pair(who, whose), what is mapped of them
-  // and which buffers transfers reach.
+  // The members whose buffers and scratch are regions; and, by pair(who, whose), what is mapped of
+  // them and which buffers transfers reach.
   std::vector<bool> exposes_, exposes_scratch_, maps_, maps_scratch_, transfers_;
   uint64_t moves_ = 0;
   std::string breach_;

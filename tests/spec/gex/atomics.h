@@ -1,4 +1,4 @@
-// What the tests of remote atomics share beside the model: a domain.
+// The domain that tests of remote atomics share, beside the model.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the built-in operations of reductions compute, in plain C++.
+// The results of the built-in operations of reductions, in plain C++.
 #pragma once
 
 #include <gasnetex.h>

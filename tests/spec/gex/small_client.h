@@ -1,4 +1,4 @@
-// What a program of its own, without the harness, says when something is wrong.
+// The words of a program of its own, without the harness, when something is wrong.
 #pragma once
 
 #include <gasnetex.h>
