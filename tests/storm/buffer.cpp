@@ -84,6 +84,10 @@ void Buffer::take_back() {
   whole_ = nullptr;
 }
 
+void Buffer::spoil() {
+  if (bytes_ != 0) std::memset(data_, kTaken, bytes_);
+}
+
 void Buffer::check_borders(const Step& step, const char* what) const {
   const auto wrong = [](const std::byte* begin, const std::byte* end) {
     for (; begin < end; ++begin)

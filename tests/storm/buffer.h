@@ -47,6 +47,8 @@ class Buffer {
   size_t size() const { return bytes_; }
   bool in_segment() const { return slot_ >= 0; }
   const char* where() const { return in_segment() ? "in the segment" : "in no segment"; }
+  // Its owner has it back: what still reads it shows.
+  void spoil();
   // Fails when something was written beside it.
   void check_borders(const Step& step, const char* what) const;
 

@@ -96,7 +96,7 @@ class ThereAndBack : public SecondFlight {
  private:
   void fetch() {
     returning_ = true;
-    std::memset(out_.data(), kTaken, out_.size());
+    out_.spoil();
     back_ = Buffer(plan_.bytes, 1, whim_);
     event_ = gex_RMA_GetNB(tm_, back_.data(), plan_.target, there_, plan_.bytes, 0);
   }
@@ -118,7 +118,7 @@ class Question : public SecondFlight {
     gex_AM_RequestMedium4(tm_, plan_.target, kAsk, out_.data(), plan_.bytes, GEX_EVENT_NOW, 0,
                           static_cast<gex_AM_Arg_t>(step.index), actor.number(),
                           static_cast<gex_AM_Arg_t>(self), static_cast<gex_AM_Arg_t>(self >> 32));
-    std::memset(out_.data(), kTaken, out_.size());
+    out_.spoil();
   }
   const char* name() const override { return "waits for an answer to the second client"; }
   bool test() override {

@@ -95,7 +95,7 @@ class MessageFlight : public Flight {
   void wait() override {
     if (implicit_) gex_NBI_Wait(GEX_EC_AM, 0);
     gex_Event_Wait(local_);
-    std::memset(here_.data(), kTaken, here_.size());
+    here_.spoil();
     GASNET_BLOCKUNTIL(answered_.load(std::memory_order_acquire));
   }
   void answered() { answered_.store(true, std::memory_order_release); }
@@ -118,7 +118,7 @@ class MessageFlight : public Flight {
     const gex_Flags_t flags =
         whim_.one_of<gex_Flags_t>({0, 0, GEX_FLAG_IMMEDIATE, GEX_FLAG_LC_COPY_YES});
     if (send(flags)) send(0);
-    if (leaf == GEX_EVENT_NOW) std::memset(here_.data(), kTaken, n);
+    if (leaf == GEX_EVENT_NOW) here_.spoil();
   }
 
   // With a buffer of the library's or the client's; prepared in vain first, now and then.
@@ -158,7 +158,7 @@ class MessageFlight : public Flight {
       commit_request_medium(sd, handler, n, x);
     else
       commit_request_long(sd, handler, n, there, x);
-    if (leaf == GEX_EVENT_NOW) std::memset(here_.data(), kTaken, here_.size());
+    if (leaf == GEX_EVENT_NOW) here_.spoil();
   }
 
   Actor actor_;

@@ -156,7 +156,7 @@ class PutFlight : public RmaFlight {
                    GEX_EVENT_DEFER, 0);
     event_ = gex_NBI_EndAccessRegion(0);
   }
-  void spoil() { std::memset(here_.data(), kTaken, here_.size()); }
+  void spoil() { here_.spoil(); }
   void spoil_early(const gex_Event_t* leaf_event) {
     if (leaf_event == GEX_EVENT_NOW) spoil();
     if (leaf_event != &local_) return;

@@ -146,7 +146,7 @@ class VisFlight : public Flight {
     if (!notice_.empty()) std::fill(notice_.begin(), notice_.end(), std::byte{kTaken});
     if (!leaf_ || event_ == GEX_EVENT_INVALID) return;
     gex_Event_Wait(gex_Event_QueryLeaf(event_, GEX_EC_LC));
-    std::memset(here_.data(), kTaken, here_.size());
+    here_.spoil();
   }
   // Begins by one of three calls of a form.
   template <class Blocking, class Implicit, class Explicit>
