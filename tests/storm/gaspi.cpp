@@ -1,8 +1,10 @@
 // GASPI beside GASNet-EX, in one process: writes, reads, lists and notifications over several
-// queues, passive messages to a thread that takes them, atomics, and collectives of groups.
+// queues, passive messages to a thread that takes them, and atomics; collectives are in
+// gaspi_groups.
 #include "gaspi.h"
 
 #include <GASPI.h>
+#include <gasnet_coll.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,7 +12,8 @@
 #include <thread>
 
 #include "family.h"
-#include "reduction.h"
+#include "gaspi_calls.h"
+#include "gaspi_groups.h"
 #include "world.h"
 
 namespace storm {
@@ -50,22 +53,6 @@ gaspi_notification_id_t note_of(Actor writer, uint32_t step) {
 }
 gaspi_notification_t value_of(const Step& step) {
   return static_cast<gaspi_notification_t>(step.key) | 1;
-}
-
-void good(const Step& step, const char* call, gaspi_return_t returned) {
-  if (returned == GASPI_SUCCESS) return;
-  gaspi_string_t text = nullptr;
-  gaspi_print_error(returned, &text);
-  fail(step, "%s returned %d (%s)", call, static_cast<int>(returned), text ? text : "?");
-}
-
-// Calls until it has come to its end: in one go, or in portions between which others are served.
-template <class Attempt>
-void in_portions(const Step& step, const char* call, Random& whim, Attempt attempt) {
-  if (whim.chance(40)) return good(step, call, attempt(GASPI_BLOCK));
-  gaspi_return_t returned;
-  while ((returned = attempt(whim.chance(50) ? GASPI_TEST : 1)) == GASPI_TIMEOUT) gasnet_AMPoll();
-  good(step, call, returned);
 }
 
 enum class Kind : unsigned { write, read, passive, add, swap };
@@ -342,7 +329,7 @@ class Gaspi : public FamilyPart {
     const Actor actor = flights.actor();
     Random whim(mix(step.whim(actor).next(), 9));
     if (actor.thread == 0) {
-      together(step, whim);
+      gaspi_together(step, whim);
       expect_notices(step, flights, whim);
     }
     const Plan plan(step, actor);
@@ -395,66 +382,6 @@ class Gaspi : public FamilyPart {
   }
 
  private:
-  // Everybody's first thread, in some steps: collectives of all, or of a group that is made for it.
-  void together(const Step& step, Random& whim) {
-    Random common = step.common();
-    if (!common.chance(25)) return;
-    stand_at(step, "takes part in a collective of GASPI's");
-    std::vector<uint8_t> members;
-    gaspi_group_t group = GASPI_GROUP_ALL;
-    const bool some = common.chance(40);
-    for (gex_Rank_t r = 0; r < world().size; ++r)
-      if (!some || r == step.index % world().size || common.chance(60))
-        members.push_back(Actor{r, 0}.number());
-    if (some) {
-      good(step, "gaspi_group_create", gaspi_group_create(&group));
-      for (const uint8_t member : members)
-        good(step, "gaspi_group_add",
-             gaspi_group_add(group, static_cast<gaspi_rank_t>(member / kThreads)));
-    }
-    if (std::count(members.begin(), members.end(), Actor{world().rank, 0}.number()) != 0) {
-      if (some)
-        in_portions(step, "gaspi_group_commit", whim,
-                    [&](gaspi_timeout_t timeout) { return gaspi_group_commit(group, timeout); });
-      if (common.chance(60)) reduce(step, group, members, common, whim);
-      in_portions(step, "gaspi_barrier", whim,
-                  [&](gaspi_timeout_t timeout) { return gaspi_barrier(group, timeout); });
-    }
-    if (some) good(step, "gaspi_group_delete", gaspi_group_delete(group));
-  }
-
-  static void reduce(const Step& step, gaspi_group_t group, const std::vector<uint8_t>& members,
-                     Random& common, Random& whim) {
-    struct Type {
-      gaspi_datatype_t gaspi;
-      gex_DT_t gex;
-      size_t bytes;
-    };
-    const Type type = common.one_of<Type>({{GASPI_TYPE_INT, GEX_DT_I32, 4},
-                                           {GASPI_TYPE_UINT, GEX_DT_U32, 4},
-                                           {GASPI_TYPE_FLOAT, GEX_DT_FLT, 4},
-                                           {GASPI_TYPE_DOUBLE, GEX_DT_DBL, 8},
-                                           {GASPI_TYPE_LONG, GEX_DT_I64, 8},
-                                           {GASPI_TYPE_ULONG, GEX_DT_U64, 8}});
-    struct Op {
-      gaspi_operation_t gaspi;
-      gex_OP_t gex;
-    };
-    const Op op = common.one_of<Op>(
-        {{GASPI_OP_MIN, GEX_OP_MIN}, {GASPI_OP_MAX, GEX_OP_MAX}, {GASPI_OP_SUM, GEX_OP_ADD}});
-    const Reduction r{type.gex, op.gex, type.bytes, common.within(1, 255)};
-    const Stamp stamp = stamp_of(step, {world().rank, 0}, 8);
-    std::vector<std::byte> own(r.bytes()), result(r.bytes(), std::byte{kFresh});
-    r.fill(own.data(), stamp);
-    in_portions(step, "gaspi_allreduce", whim, [&](gaspi_timeout_t timeout) {
-      return gaspi_allreduce(own.data(), result.data(), static_cast<gaspi_number_t>(r.count),
-                             op.gaspi, type.gaspi, group, timeout);
-    });
-    if (result != r.combine(stamp, members))
-      fail(step, "gaspi_allreduce of %zu elements of type %d by operation %d among %zu is wrong",
-           r.count, static_cast<int>(type.gaspi), static_cast<int>(op.gaspi), members.size());
-  }
-
   // The notifications of this step that are for this rank.
   static void expect_notices(const Step& step, Flights& flights, Random& whim) {
     const unsigned threads = script().threaded(step.index / kEpoch) ? kThreads : 1;
