@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "bootstrap/own_start.h"
 #include "bootstrap/pmix_bootstrap.h"
 #include "bootstrap/singleton_bootstrap.h"
 #include "config/config.h"
@@ -94,6 +95,18 @@ void refuse_foreign_launcher() {
   }
 }
 
+// Returns in each of the ranks.
+std::unique_ptr<Bootstrap> forked(uint32_t ranks, uint64_t timeout_ns) {
+  LaunchOptions options;
+  options.ranks = ranks;
+  // A mistake in the configuration is reported here once, and not by every rank.
+  const Timeouts timeouts = load_config(ConfigSources::from_environment()).timeouts;
+  options.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
+  options.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
+  launch_forked(options);
+  return std::make_unique<PmixBootstrap>(timeout_ns);
+}
+
 }  // namespace
 
 std::future<std::optional<Bootstrap::Goodbye>> Bootstrap::goodbye_of(uint32_t) {
@@ -108,17 +121,14 @@ std::string Bootstrap::card_of(uint32_t rank, uint64_t) {
 
 std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
   if (pmix_server_named()) return std::make_unique<PmixBootstrap>(timeout_ns);
-  if (const std::optional<uint32_t> ranks = ranks_to_fork()) {
-    LaunchOptions options;
-    options.ranks = *ranks;
-    // A mistake in the configuration is reported here once, and not by every rank.
-    const Timeouts timeouts = load_config(ConfigSources::from_environment()).timeouts;
-    options.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
-    options.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
-    launch_forked(options);
-    return std::make_unique<PmixBootstrap>(timeout_ns);
-  }
+  if (const std::optional<uint32_t> ranks = ranks_to_fork()) return forked(*ranks, timeout_ns);
   refuse_foreign_launcher();
+  if (const std::optional<uint32_t> ranks = ranks_of_arguments()) {
+    if (own_start_is_elsewhere()) become_launcher(*ranks);
+    std::unique_ptr<Bootstrap> rank = forked(*ranks, timeout_ns);
+    drop_number_of_ranks();
+    return rank;
+  }
   return std::make_unique<SingletonBootstrap>();
 }
 

@@ -331,9 +331,8 @@ int run_relay() {
 bool launch_forked(const LaunchOptions& options) {
   if (count_threads() > kThreadsAllowed)
     throw Error(CWY_ERR_INVALID,
-                "CAUSEWAY_RANKS={} asks this process to fork its ranks, but it already has more "
-                "than one thread; initialise Causeway before any thread is started, or use "
-                "`causeway run -n {}`",
+                "this process is asked to fork {} ranks, but it already has more than one thread; "
+                "initialise Causeway before any thread is started, or use `causeway run -n {}`",
                 options.ranks, options.ranks);
   open_standard_descriptors();
   look_at_directory();

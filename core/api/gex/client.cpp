@@ -12,6 +12,7 @@
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
+#include "bootstrap/own_start.h"
 #include "checks/flags.h"
 #include "checks/handles.h"
 #include "collective/exchange.h"
@@ -78,8 +79,9 @@ CAUSEWAY_API void cwy_debug_build_v1(void) {
 }
 
 CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_TM_t* tm_p,
-                                    const char* clientName, int*, char***, gex_Flags_t flags,
-                                    int thread_mode, const uint32_t* direct_layout) {
+                                    const char* clientName, int* argc, char*** argv,
+                                    gex_Flags_t flags, int thread_mode,
+                                    const uint32_t* direct_layout) {
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
     return refuse(GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
   }
@@ -95,6 +97,7 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   }
   const auto mode = static_cast<ThreadMode>(thread_mode);
   try {
+    offer_arguments(argc, argv);
     start_runtime(mode);
     if (g_checks && !well_named(clientName)) {
       log_warn("gex_Client_Init(): clientName '{}' is taken, but does not match [A-Z][A-Z0-9_]+",

@@ -1,0 +1,28 @@
+// Programs of identity udp are started without a launcher as `prog N arguments...`: the first
+// argument is the number of ranks, and the client goes on with the others.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace causeway {
+
+// What a client gave its start, NULL for nothing. To be told before the runtime starts, and to stay
+// until it has: the number is taken out there.
+void offer_arguments(int* argc, char*** argv);
+
+// How many ranks the arguments ask for. nullopt: this is no program of that identity, or its first
+// argument is no number. Throws Error for a number that cannot be.
+std::optional<uint32_t> ranks_of_arguments();
+
+// GASNET_SPAWNFN, or a list of hosts, asks for ranks that are not all children of this process.
+bool own_start_is_elsewhere();
+
+// Becomes `amudprun`, which starts this program with its other arguments. Throws Error where there
+// is none.
+[[noreturn]] void become_launcher(uint32_t ranks);
+
+// In a rank: the client's arguments are those behind the number.
+void drop_number_of_ranks();
+
+}  // namespace causeway
