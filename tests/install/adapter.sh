@@ -26,7 +26,8 @@ configure() { # DIRECTORY OPTIONS...
 # What a UPC++ build passes, and what it might.
 configure opt --prefix="$work/installed" CC="$cc" CXX="$cxx" --enable-seq --enable-par --enable-pthreads \
   --disable-parsync --disable-segment-everything --disable-aligned-segments --disable-debug \
-  --enable-udp --disable-mpi --with-max-segsize=128MB/P --without-multiconf --disable-ucx
+  --enable-udp --disable-mpi --with-max-segsize=128MB/P --without-multiconf --disable-ucx \
+  -enable-ofi --enable-ibv=probe
 build=$work/opt
 [ "$(find "$source" | sort | cksum)" = "$before" ] || fail "configure wrote into its sources"
 [ -e "$build/Makefile" ] && [ -x "$build/config.status" ] || fail "no Makefile or config.status"
@@ -47,8 +48,12 @@ printf '%s\n' 'perl=@PERL@ conduits=@CONDUITS@ exe=@EXESUFFIX@|' \
 (cd "$build" && ./config.status --silent --file=- <"$work/template.in" >"$work/filled2") || fail "config.status - fails"
 cmp -s "$work/filled" "$work/filled2" || fail "config.status writes two things"
 grep -q 'exe=|' "$work/filled" || fail "EXESUFFIX is not empty"
-grep -qE '^perl=.*perl.* conduits=smp ibv ofi udp exe' "$work/filled" || { cat "$work/filled"; fail "PERL or CONDUITS"; }
+grep -qE '^perl=.*perl.* conduits=smp udp ibv ofi exe' "$work/filled" || { cat "$work/filled"; fail "PERL or CONDUITS"; }
 grep -qE '^cc=(GNU|CLANG)/none cxx=(GNU|CLANG)/none @NOT_ONE@$' "$work/filled" || { cat "$work/filled"; fail "families"; }
+# As older builds ask: in a variable, several, in a folder that is not there yet.
+(cd "$build" && CONFIG_FILES="new/filled:$work/template.in again:$work/template.in" ./config.status) || fail "CONFIG_FILES fails"
+cmp -s "$work/filled" "$build/new/filled" && cmp -s "$work/filled" "$build/again" || fail "CONFIG_FILES writes something else"
+rm -r "$build/new" "$build/again"
 (cd "$build" && ./config.status --file="$work/none:$work/nothing.in" 2>/dev/null) && fail "a missing template is filled in"
 
 # ---- the conduits, then programs with their fragments ----
@@ -102,7 +107,7 @@ CAUSEWAY_SET=checks=none "$work/mistake" >"$work/out" 2>"$work/log" || true
 grep -q 'rank 7 does not exist' "$work/log" && fail "CAUSEWAY_SET=checks=none is weaker than GASNET_DEBUG"
 
 # ---- every address in reach ----
-configure all CC="$cc" CXX="$cxx" --enable-segment-everything
+configure all CC="$cc" CXX="$cxx" --enable-segment-everything --enable-ofi
 [ ! -e "$work/all/smp-conduit" ] || fail "smp promises memory that is not mapped"
 make -C "$work/all" udp-conduit ofi-conduit >"$work/log" 2>&1 || fail "make udp-conduit fails"
 program "$work/all" udp-seq everything.c
@@ -113,9 +118,12 @@ strings -a "$work/client" | grep -qF '$GASNetSegment: GASNET_SEGMENT_EVERYTHING 
 make -C "$build" clean >"$work/log" 2>&1 || fail "make clean fails"
 make -C "$build" udp-conduit >"$work/log" 2>&1 || fail "make after clean fails"
 (cd "$build" && ./config.status --recheck) >"$work/log" 2>&1 || fail "config.status --recheck fails"
+[ -e "$build/ofi-conduit" ] || fail "--recheck forgets -enable-ofi"
 [ ! -e "$build/mpi-conduit" ] || fail "--recheck forgets options"
 make -C "$build" distclean >"$work/log" 2>&1 || fail "make distclean fails"
 [ -z "$(ls -A "$build")" ] || { ls -A "$build"; fail "make distclean leaves something"; }
 (cd "$source" && ./configure) >"$work/log" 2>&1 && fail "configure runs in its own sources"
+(mkdir -p "$work/none" && cd "$work/none" && "$source/configure" --disable-smp --enable-udp=no) >"$work/log" 2>&1 && fail "no conduit is accepted"
+grep -q 'no conduit is left; --enable- one of: smp udp mpi ibv ofi ucx' "$work/log" || fail "no conduit is left, and nobody says so"
 (mkdir -p "$work/odd" && cd "$work/odd" && "$source/configure" --nonsense) >"$work/log" 2>&1 && fail "--nonsense is accepted"
 exit 0

@@ -38,8 +38,8 @@ for conduit in smp udp mpi ibv ofi ucx; do
       *) complain "$name defines '$defines'" ;;
     esac
     case $(pkg-config --variable=GASNET_LIBS "$name") in
-      -L*"/lib -lgasnet-$conduit-$mode -lcauseway") ;;
-      *) complain "$name: GASNET_LIBS does not begin with -L<prefix>/lib" ;;
+      -L*"/lib -lgasnet-$conduit-$mode -lcauseway "*"-lm") ;;
+      *) complain "$name: GASNET_LIBS does not begin with -L<prefix>/lib, or end with -lm" ;;
     esac
     # Nothing but assignments and comments, and none outside the names that are ours.
     if grep -vE '^(#.*|GASNET[A-Z_]* :?=.*|)$' "$fragment"; then

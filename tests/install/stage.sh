@@ -28,7 +28,8 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   share/causeway/fortran/gaspi.f90 \
   lib/causeway/everything/lib/pkgconfig/gasnet-udp-par.pc \
   lib/causeway/everything/include/gasnet.h share/causeway/gasnet/configure \
-  share/causeway/gasnet/gasnetex.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
+  share/causeway/gasnet/gasnetex.h share/causeway/gasnet/gasnet_config.h.in \
+  share/causeway/gasnet/docs/GASNet-EX.txt include/ofi-conduit/gasnet_core.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
   libexec/causeway/causeway-conformance \
   share/causeway/configs/default.yaml share/causeway/configs/sites/am-only.yaml \
   share/causeway/example/conduit_uds.c share/causeway/example/collective/collective_linear.c \

@@ -1,0 +1,2 @@
+// The same program in C++, over the same library.
+#include "main.c"
