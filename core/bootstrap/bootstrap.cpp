@@ -124,7 +124,7 @@ std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
   if (const std::optional<uint32_t> ranks = ranks_to_fork()) return forked(*ranks, timeout_ns);
   refuse_foreign_launcher();
   if (const std::optional<uint32_t> ranks = ranks_of_arguments()) {
-    if (own_start_is_elsewhere()) become_launcher(*ranks);
+    if (own_start_is_elsewhere() || !may_fork_ranks()) become_launcher(*ranks);
     std::unique_ptr<Bootstrap> rank = forked(*ranks, timeout_ns);
     drop_number_of_ranks();
     return rank;

@@ -328,8 +328,12 @@ int run_relay() {
   }
 }
 
+bool may_fork_ranks() {
+  return count_threads() <= kThreadsAllowed;
+}
+
 bool launch_forked(const LaunchOptions& options) {
-  if (count_threads() > kThreadsAllowed)
+  if (!may_fork_ranks())
     throw Error(CWY_ERR_INVALID,
                 "this process is asked to fork {} ranks, but it already has more than one thread; "
                 "initialise Causeway before any thread is started, or use `causeway run -n {}`",

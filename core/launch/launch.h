@@ -50,4 +50,7 @@ int run_relay();
 // the PMIx server; never returns in the original process, which exits with the job's status.
 bool launch_forked(const LaunchOptions& options);
 
+// A process with more than one thread may not fork ranks: the others would be missing in them.
+bool may_fork_ranks();
+
 }  // namespace causeway
