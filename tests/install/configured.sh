@@ -33,7 +33,8 @@ good() { # RANKS NORM CHECKED
 
 # Compilers that tell that they were called, and with the flags that were asked for.
 for name in cc cxx; do
-  eval "real=\$$name"
+  real=$cc
+  [ $name = cc ] || real=$cxx
   printf '%s\n' '#!/bin/sh' "echo \"\$*\" >>'$work/$name.log'" "exec $real \"\$@\"" >"$work/$name"
   chmod +x "$work/$name"
 done

@@ -28,11 +28,11 @@ component identity-smp
 [ -z "$(foreign "$tree" | grep -v smp)" ] || fail "smp brings: $(foreign "$tree" | grep -v smp)"
 export PKG_CONFIG_PATH="$tree/lib/pkgconfig"
 # shellcheck disable=SC2046 # flags are words
-"$cc" "$here/started.c" -D_DEFAULT_SOURCE -o "$work/smp" $(pkg-config --cflags --libs gasnet-smp-par) || fail "a program of smp does not build"
+"$cc" "$here/started.c" -D_DEFAULT_SOURCE -pthread -o "$work/smp" $(pkg-config --cflags --libs gasnet-smp-par) || fail "a program of smp does not build"
 timeout 60 "$tree/bin/gasnetrun_smp" -n 2 "$work/smp" >"$work/out" 2>&1 || fail "a program of smp fails"
 [ "$(grep -c ' of 2, ' "$work/out")" = 2 ] || fail "a program of smp has not two ranks"
 # A program of udp that was built elsewhere, without the launcher here: it says what is missing.
-"$cc" "$here/started.c" -D_DEFAULT_SOURCE -D_GNU_SOURCE -DGASNET_PAR -DGASNET_CONDUIT_UDP=1 -I"$tree/include" \
+"$cc" "$here/started.c" -D_DEFAULT_SOURCE -pthread -D_GNU_SOURCE -DGASNET_PAR -DGASNET_CONDUIT_UDP=1 -I"$tree/include" \
   "$(find "$build/tools/identity/package" -maxdepth 1 -name libgasnet-udp-par.a)" -L"$tree/lib" -lcauseway \
   -Wl,-rpath,"$tree/lib" -o "$work/udp" || fail "a program of udp does not build"
 timeout 60 "$work/udp" 2 >"$work/out" 2>&1 || fail "a program of udp needs its launcher for ranks here"

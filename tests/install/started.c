@@ -1,16 +1,26 @@
 /* What a program finds that somebody started: its ranks, the arguments that are left to it, and the
- * variable SIGN. Arguments are looked at after the start, as GASNet has it. C99 and C++. */
+ * variable SIGN. Arguments are looked at after the start, as GASNet has it. With the variable
+ * THREAD it has a thread before. C99 and C++. */
 #include <gasnetex.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static void* wait_for_ever(void* nothing) {
+  for (;;) pause();
+  return nothing;
+}
 
 int main(int argc, char** argv) {
   gex_Client_t client;
   gex_EP_t ep;
   gex_TM_t tm;
   const char* sign = getenv("SIGN");
+  pthread_t thread;
   int i;
+  if (getenv("THREAD") && pthread_create(&thread, NULL, wait_for_ever, NULL)) return 2;
   if (gex_Client_Init(&client, &ep, &tm, "STARTED", &argc, &argv, 0)) return 3;
   char line[1000];
   snprintf(line, sizeof line, "rank %u of %u, %d arguments:", (unsigned)gex_TM_QueryRank(tm),

@@ -10,7 +10,7 @@ tree=$1 work=$2 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work/path"
-for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p' | grep -E '^(CAUSEWAY|GASNET|AMUDP)_|^(SSH_SERVERS|SIGN)$'); do
+for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p' | grep -E '^(CAUSEWAY|GASNET|AMUDP)_|^(SSH_SERVERS|SIGN|THREAD)$'); do
   unset "$name"
 done
 export PKG_CONFIG_PATH="$tree/lib/pkgconfig"
@@ -27,7 +27,7 @@ ranks() {
 }
 for name in udp-seq smp-seq ofi-par; do
   # shellcheck disable=SC2046 # flags are words
-  "$cc" -std=c99 -D_DEFAULT_SOURCE "$here/started.c" -o "$work/$name" $(pkg-config --cflags --libs "gasnet-$name") ||
+  "$cc" -std=c99 -D_DEFAULT_SOURCE -pthread "$here/started.c" -o "$work/$name" $(pkg-config --cflags --libs "gasnet-$name") ||
     fail "$name does not build"
 done
 udp=$work/udp-seq
@@ -52,6 +52,15 @@ for number in 0 5000 99999999999999; do
   run "$udp" $number && fail "$number ranks are started"
   grep -q "the first argument is '$number'.*expected 1 to 4096" "$work/err" || fail "$number: no word of it"
 done
+# A program that has threads before it starts cannot fork its ranks, and needs not.
+run env THREAD=1 "$udp" 2 a || fail "a program with threads fails"
+ranks 2 '1 arguments: a, sign none'
+# GASNet-1 has the same arguments.
+# shellcheck disable=SC2046
+"$cc" -std=c99 "$here/identity.c" -o "$work/first" $(pkg-config --cflags --libs gasnet-udp-seq) || fail "identity.c does not build"
+code=0
+run "$work/first" 2 exit 5 || code=$?
+[ "$code" = 5 ] && [ "$(grep -c ' of 2: UDP ok$' "$work/out")" = 2 ] || fail "gasnet_init does not start ranks"
 # With a launcher, or with our own variable, the arguments are the client's.
 run "$tree/bin/amudprun" -np 2 "$udp" 3 a || fail "amudprun fails"
 ranks 2 '2 arguments: 3 a, sign none'
@@ -78,7 +87,7 @@ if [ -n "$network" ]; then
     sh -c 'echo "<$TMPDIR>"' || fail "-E TMPDIR fails"
   [ "$(grep -cxF "<$work/a 'b>" "$work/out")" = 2 ] || fail "-E TMPDIR does not reach the ranks"
   run env GASNET_SSH_SERVERS=alpha "$tree/bin/gasnetrun_ofi" -n 2 -E 'a;b' true && fail "-E 'a;b' is accepted"
-  grep -q "'a;b' is not the name of a variable" "$work/err" || fail "-E 'a;b' is not named"
+  grep -q "^gasnetrun_ofi: -E: 'a;b' is not the name of a variable" "$work/err" || fail "-E 'a;b' is not named"
   run env GASNET_SSH_SERVERS=alpha GASNET_ENV_CMD=/other/env A='1 2' "$tree/bin/gasnetrun_ofi" -t -n 2 -E A prog || fail "-t fails"
   grep -q -e '-- /other/env A=1 2 prog$' "$work/err" || fail "GASNET_ENV_CMD is ignored"
   unset GASNET_SSH_CMD
