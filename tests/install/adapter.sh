@@ -90,9 +90,20 @@ done
 program "$work/installed/include" smp-par identity.c
 runs "$work/installed/bin/gasnetrun_smp" -n 3 "$work/client"
 
+# Its .pc files say the same, and name their place as a reader needs it that knows no pcfiledir.
+grep -q pcfiledir "$work/installed/lib/pkgconfig/gasnet-udp-seq.pc" && fail "a .pc file of the prefix depends on where it lies"
+# shellcheck disable=SC2046 # flags are words
+"$cc" "$here/identity.c" -o "$work/client" $(PKG_CONFIG_PATH="$work/installed/lib/pkgconfig" pkg-config --cflags --libs gasnet-udp-seq) \
+  >"$work/log" 2>&1 || fail "the .pc file of the prefix does not build a program"
+runs "$work/client" 3
+
 # ---- debugging: checks are on, whatever file says nothing of them ----
 configure debug CC="$cc" CXX="$cxx" --enable-debug --enable-segment-large
 make -C "$work/debug" smp-conduit >"$work/log" 2>&1 || fail "make smp-conduit fails"
+for file in smp-seq.mak gasnet-smp-seq.pc; do
+  [ "$(grep -c '^GASNET_DEFINES.*-DGASNET_CONDUIT_SMP=1 -DGASNET_DEBUG=1 -DGASNET_SEGMENT_LARGE=1' "$work/debug/smp-conduit/$file")" = 1 ] ||
+    fail "$file of a debugging build does not say so"
+done
 printf '%s\n' '#include <gasnetex.h>' '#ifndef GASNET_DEBUG' '#error no debugging' '#endif' \
   '#ifndef GASNET_SEGMENT_LARGE' '#error not LARGE' '#endif' \
   'int main(int argc, char** argv) { gex_Client_t c; gex_EP_t e; gex_TM_t t; char x = 0;' \
