@@ -4,8 +4,9 @@
 # what they say and starts the programs; then everything once more from the configured tree, and for
 # debugging and EVERYTHING.
 # Usage: adapter.sh TREE WORK_DIR CC CXX
-# Catches: a configure that refuses options meant for the real one, or writes into its sources;
-# fragments that do not compile or link; variables left in a template; a tree that names another place.
+# Catches: sources that are taken for a configured tree; a configure that refuses options meant for the
+# real one, or writes into its sources; fragments that do not compile or link; variables left in a
+# template; a tree that names another place.
 set -eu
 tree=$1 work=$2 cc=$3 cxx=$4
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +17,7 @@ unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASNET_PSHM_NODES GASNET_MAX_S
 fail() { cat "$work/log" 2>/dev/null || true; echo "adapter: $*"; exit 1; }
 command -v make >/dev/null || { echo "adapter: no make here, the adapter tree is not tried"; exit 0; }
 
+[ ! -e "$source/gasnet_config.h" ] || fail "the sources look like a tree that was configured"
 before=$(find "$source" | sort | cksum)
 configure() { # DIRECTORY OPTIONS...
   mkdir -p "$work/$1"

@@ -75,6 +75,9 @@ configure plain "--with-gasnet=$work/gasnet.tar.gz" CC="$cc" CXX="$cxx" "--with-
 grep -q 'give --with-causeway=PREFIX' "$work/err" || fail "a tree that was moved does not say what to do"
 (cd "$work/lost" && run env PATH="$tree/bin:/usr/bin:/bin" "$work/plain/unpacked/gasnet/configure" CC="$cc" CXX="$cxx") ||
   fail "the library is not found through PATH"
+# Such a copy may be configured where it is.
+(cd "$work/plain/unpacked/gasnet" && run ./configure "--with-causeway=$tree" && run make seq) || fail "a copy is not its own build tree"
+[ -e "$work/plain/unpacked/gasnet/smp-conduit/libgasnet-smp-seq.a" ] || fail "a copy has no library"
 
 # ---- the installation: the conduit's own header, and all libraries ----
 for conduit in ibv udp; do
