@@ -7,8 +7,8 @@
 
 namespace causeway {
 
-// What a client gave its start, NULL for nothing. To be told before the runtime starts, and to stay
-// until it has: the number is taken out there.
+// Tells the arguments that a client gave its start, NULL for nothing: before the runtime starts.
+// They have to stay until it has, since the number is taken out there.
 void offer_arguments(int* argc, char*** argv);
 
 // How many ranks the arguments ask for. nullopt: this is no program of that identity, or its first

@@ -13,7 +13,7 @@ mkdir -p "$work"
 tree=$work/tree
 unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASNET_PSHM_NODES || true
 fail() { tail -20 "$work/out" 2>/dev/null || true; echo "identity_set: $*"; exit 1; }
-# What is in the tree under names that others have.
+# Files of a tree under names that others have.
 foreign() {
   (cd "$1" && find . ! -type d) |
     grep -E '/gasnetrun_|/amudprun$|/gaspi_run$|libgasnet|gasnet_tools-|/gasnet-|-conduit/|GPI2|/everything/|share/causeway/gasnet/' || true

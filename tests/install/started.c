@@ -1,6 +1,6 @@
-/* What a program finds that somebody started: its ranks, the arguments that are left to it, and the
- * variable SIGN. Arguments are looked at after the start, as GASNet has it. With the variable
- * THREAD it has a thread before. C99 and C++. */
+/* Tells how it was started: its ranks, the arguments that are left to it, and the variable SIGN.
+ * Arguments are looked at after the start, as GASNet has it. With the variable THREAD it has a
+ * thread before. C99 and C++. */
 #include <gasnetex.h>
 #include <pthread.h>
 #include <stdio.h>

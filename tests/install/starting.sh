@@ -97,7 +97,7 @@ fi
 run env GASNET_SPAWNFN=C GASNET_CSPAWN_CMD="'$tree/bin/causeway' run -n %N -- env SIGN=%%%D,%P,'%M',%x %C" \
   GASNET_CSPAWN_SERVERS='a b c' "$udp" 2 a 'b c' || fail "GASNET_CSPAWN_CMD fails"
 ranks 2 "2 arguments: a b c, sign %$(pwd),$udp,a b,%x"
-# One without PMIx starts each rank alone, whose first argument here is a number again.
+# A command without PMIx starts each rank alone, whose first argument here is a number again.
 run env GASNET_SPAWNFN=C GASNET_CSPAWN_CMD='%C' "$udp" 2 4 && fail "a command without PMIx starts ranks"
 grep -q 'without a PMIx server' "$work/err" || fail "a command without PMIx: no word of it"
 
