@@ -23,7 +23,7 @@ namespace causeway {
 namespace {
 
 // A team without ranks: operations through it are never direct.
-constexpr cwy_team_head kNoWindow{};
+const cwy_team_head kNoWindow{};
 
 void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags) {
   if (team.is_pair()) throw Error(CWY_ERR_INVALID, "a TM-pair is not a team");
@@ -201,7 +201,7 @@ void AtomicDomain::settle(gex_DT_t dt, gex_OP_t ops, const std::string& adapter)
   log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team_.size(),
             op_word(ops), dt_word(dt),
             adapter_ != nullptr ? "the adapter of conduit " + adapter : "processors");
-  head_.window = adapter_ == nullptr ? team_.handle() : &kNoWindow;
+  head_.window = adapter_ == nullptr ? team_.handle() : const_cast<gex_TM_t>(&kNoWindow);
   head_.dt = dt;
   head_.ops = ops;
   head_.owner = this;

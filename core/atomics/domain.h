@@ -31,7 +31,8 @@ class AtomicDomain {
   AtomicDomain& operator=(const AtomicDomain&) = delete;
 
   static AtomicDomain* of(gex_AD_t ad) { return static_cast<AtomicDomain*>(ad->owner); }
-  gex_AD_t handle() const { return &head_; }
+  // Nobody writes through a handle: it is not to const only for clients that cast.
+  gex_AD_t handle() const { return const_cast<gex_AD_t>(&head_); }
 
   Team& team() const { return team_; }
   gex_DT_t dt() const { return head_.dt; }

@@ -38,7 +38,7 @@ typedef struct cwy_ad_head {
   uint64_t reserved[5];
 } cwy_ad_head;
 
-typedef const cwy_ad_head* gex_AD_t;
+typedef cwy_ad_head* gex_AD_t; /* only the library writes through it */
 #define GEX_AD_INVALID ((gex_AD_t)0)
 
 extern void cwy_ad_create_v1(gex_AD_t* ad_p, gex_TM_t tm, gex_DT_t dt, gex_OP_t ops,

@@ -342,12 +342,12 @@ typedef struct {
   uint8_t gex_is_long;
 } gex_Token_Info_t;
 typedef uint32_t gex_TI_t;
-#define GEX_TI_SRCRANK ((gex_TI_t)(1u << 0))
-#define GEX_TI_EP ((gex_TI_t)(1u << 1))
-#define GEX_TI_ENTRY ((gex_TI_t)(1u << 2))
-#define GEX_TI_IS_REQ ((gex_TI_t)(1u << 3))
-#define GEX_TI_IS_LONG ((gex_TI_t)(1u << 4))
-#define GEX_TI_ALL ((gex_TI_t)0x1Fu)
+#define GEX_TI_SRCRANK (1u << 0)
+#define GEX_TI_EP (1u << 1)
+#define GEX_TI_ENTRY (1u << 2)
+#define GEX_TI_IS_REQ (1u << 3)
+#define GEX_TI_IS_LONG (1u << 4)
+#define GEX_TI_ALL 0x1Fu
 extern gex_TI_t gex_Token_Info(gex_Token_t token, gex_Token_Info_t* info, gex_TI_t mask);
 
 extern int cwy_am_request_short_v1(gex_TM_t tm, gex_Rank_t rank, gex_AM_Index_t handler,

@@ -39,7 +39,8 @@ typedef struct cwy_team_head {
 /* Mappings are page-aligned, so no distance is odd. */
 #define CWY_NOT_MAPPED ((intptr_t)1)
 
-typedef const cwy_team_head* gex_TM_t;
+/* To a head that only the library writes. Not to const: clients keep handles as void* and cast. */
+typedef cwy_team_head* gex_TM_t;
 #define GEX_TM_INVALID ((gex_TM_t)0)
 
 extern const uint32_t cwy_direct_v1;
