@@ -8,7 +8,8 @@
  * GEX_FLAG_USES_GASNET1). The comments say what this implementation adds or chooses; for the rest
  * the specification stands.
  *
- * The vector, indexed and strided forms are in gasnet_vis.h.
+ * The vector, indexed and strided forms are in gasnet_vis.h; types, barriers, wait modes and places
+ * of nodes come with gasnetex.h.
  */
 #ifndef _INCLUDED_GASNET_H
 #define _INCLUDED_GASNET_H
@@ -20,27 +21,12 @@
 extern "C" {
 #endif
 
-/* ---- types: specification 1.7 ---- */
-typedef gex_Rank_t gasnet_node_t;
-typedef gex_Event_t gasnet_handle_t;
-typedef gex_AM_Index_t gasnet_handler_t;
-typedef gex_AM_Arg_t gasnet_handlerarg_t;
-typedef gex_Token_t gasnet_token_t;
-typedef gex_RMA_Value_t gasnet_register_value_t;
-#define SIZEOF_GASNET_REGISTER_VALUE_T SIZEOF_GEX_RMA_VALUE_T
-#define GASNET_INVALID_HANDLE GEX_EVENT_INVALID
-
+/* ---- job control and environment: 2.1, 2.2 ---- */
 typedef struct {
   gasnet_handler_t index; /* 0: don't care; filled in by gasnet_attach */
-  void (*fnptr)();        /* in C any handler fits without a cast */
+  gex_AM_Fn_t fnptr;      /* in C any handler fits without a cast */
 } gasnet_handlerentry_t;
 
-typedef struct {
-  void* addr;
-  uintptr_t size;
-} gasnet_seginfo_t;
-
-/* ---- job control and environment: 2.1, 2.2 ---- */
 extern int cwy_gasnet1_init_v1(int* argc, char*** argv, int thread_mode,
                                const uint32_t* direct_layout);
 extern int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentries, uintptr_t segsize,
@@ -72,28 +58,6 @@ static inline gasnet_node_t gasnet_mynode(void) {
 static inline gasnet_node_t gasnet_nodes(void) {
   return gex_System_QueryJobSize();
 }
-/* Fills min(numentries, nodes) entries; {NULL, 0} for a node without a segment. GASNET_OK,
- * GASNET_ERR_NOT_INIT, GASNET_ERR_BAD_ARG. */
-extern int gasnet_getSegmentInfo(gasnet_seginfo_t* seginfo_table, int numentries);
-/* The launcher hands its environment to every rank, so this is the process' own. */
-extern char* gasnet_getenv(const char* name);
-
-/* The objects behind this interface; each pointer may be NULL. GASNet-EX, "Hybrid/transitional
- * client support". */
-extern void gasnet_QueryGexObjects(gex_Client_t* client_p, gex_EP_t* endpoint_p, gex_TM_t* tm_p,
-                                   gex_Segment_t* segment_p);
-
-/* Where nodes run. `host`: equal for nodes of one machine. `supernode`: equal for nodes that share
- * memory. `offset`: what to add to an address in that node's segment to get this process' mapping
- * of it; 0 for this node, and for those whose memory is not mapped here; right once a segment is
- * attached. Fills min(n, nodes) entries; after gasnet_init or gex_Client_Init. GASNET_OK,
- * GASNET_ERR_NOT_INIT, GASNET_ERR_BAD_ARG. */
-typedef struct {
-  gasnet_node_t host;
-  gasnet_node_t supernode;
-  uintptr_t offset;
-} gasnet_nodeinfo_t;
-extern int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n);
 
 /* ---- active messages: 2.3 ---- */
 static inline size_t gasnet_AMMaxArgs(void) {
@@ -147,35 +111,6 @@ static inline int gasnet_hsl_trylock(gasnet_hsl_t* hsl) {
 }
 
 #include <causeway/gasnet1_rma.h>
-
-/* ---- barriers: 3.5 ---- */
-#define GASNET_BARRIERFLAG_ANONYMOUS 1
-#define GASNET_BARRIERFLAG_MISMATCH 2
-/* Anonymous, and a promise that every node passes it. */
-#define GASNET_BARRIERFLAG_UNNAMED 9
-extern void gasnet_barrier_notify(int id, int flags);
-extern int gasnet_barrier_wait(int id, int flags);
-extern int gasnet_barrier_try(int id, int flags);
-/* Notify and wait in one call. */
-extern int gasnet_barrier(int id, int flags);
-/* After a completed barrier: non-zero if no node gave a name, else 0 and *id is the common one.
- * After a mismatch: 0, and *id is what this node passed. id may be NULL. */
-extern int gasnet_barrier_result(int* id);
-
-/* ---- threads: 3.6 ---- */
-/* The library finds a thread's data with one load, so there is nothing to pass around. */
-typedef void* gasnet_threadinfo_t;
-#define GASNET_GET_THREADINFO() ((gasnet_threadinfo_t)0)
-#define GASNET_POST_THREADINFO(info) ((void)(info))
-#define GASNET_BEGIN_FUNCTION() GASNET_POST_THREADINFO(GASNET_GET_THREADINFO())
-
-#define GASNET_WAIT_SPIN 0
-#define GASNET_WAIT_BLOCK 1
-#define GASNET_WAIT_SPINBLOCK 2
-/* SPIN: never sleeps; still lets others run where ranks outnumber processors. BLOCK: sleeps at
- * once. SPINBLOCK: what `waiting:` of the configuration says, and the default. For the whole
- * process, from any thread. GASNET_OK or GASNET_ERR_BAD_ARG. */
-extern int gasnet_set_waitmode(int wait_mode);
 
 #ifdef __cplusplus
 }

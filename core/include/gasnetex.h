@@ -486,6 +486,7 @@ static inline void gex_Coll_BarrierBlocking(gex_TM_t tm, gex_Flags_t flags) {
 }
 #endif
 
+#include <causeway/gasnet1_common.h>
 #include <gasnet_tools.h>
 
 #endif

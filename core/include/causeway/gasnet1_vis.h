@@ -15,12 +15,6 @@
 extern "C" {
 #endif
 
-/* In memory what gex_Memvec_t is. */
-typedef struct {
-  void* addr;
-  size_t len;
-} gasnet_memvec_t;
-
 /* ---- vector ---- */
 static inline void gasnet_putv_bulk(gex_Rank_t dstnode, size_t dstcount,
                                     gasnet_memvec_t const dstlist[], size_t srccount,
