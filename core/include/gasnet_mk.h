@@ -4,8 +4,9 @@
  *
  * A gex_MK_t other than GEX_MK_HOST names the memory of one device. Segments of it are made by
  * gex_Segment_Create() and bound to endpoints other than the primordial one. One library serves
- * every class: the GASNET_HAVE_MK_CLASS_* macros say what the interface knows, and whether this
- * machine has the driver and the device is gex_MK_Create()'s answer.
+ * every class: the GASNET_HAVE_MK_CLASS_* macros say for which ones this program can be compiled
+ * (causeway/device_classes.h), and whether this machine has the driver and the device is
+ * gex_MK_Create()'s answer. The classes below are there in any case.
  */
 #ifndef _INCLUDED_GASNET_MK_H
 #define _INCLUDED_GASNET_MK_H

@@ -76,12 +76,7 @@
 #define GASNET_PAGESIZE 4096
 #define GASNET_MAXNODES 1048576
 #define GASNET_MAXEPS 64
-/* What the interface supports; what is present on a machine is gex_MK_Create()'s answer. */
-#define GASNET_HAVE_MK_CLASS_HOST 1
-#define GASNET_HAVE_MK_CLASS_CUDA_UVA 1
-#define GASNET_HAVE_MK_CLASS_HIP 1
-#define GASNET_HAVE_MK_CLASS_ZE 1
-#define GASNET_HAVE_MK_CLASS_MULTIPLE 1
+#include <causeway/device_classes.h>
 /* There is no limit; clients size tables and clip their own limits with this. */
 #ifdef GASNET_SEQ
 #define GASNETT_MAX_THREADS 1
