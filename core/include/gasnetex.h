@@ -294,8 +294,16 @@ typedef uint8_t gex_AM_Index_t;
 typedef int32_t gex_AM_Arg_t;
 struct cwy_token;
 typedef struct cwy_token* gex_Token_t;
-/* Without a prototype, so that C clients may name handlers in tables without a cast. */
+/* Without a prototype, so that C clients may name handlers in tables without a cast. (In C23 this
+ * means no arguments, and a cast is needed, as in C++.) Newer compilers warn of it. */
+#ifndef __cplusplus
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#endif
 typedef void (*gex_AM_Fn_t)();
+#ifndef __cplusplus
+#pragma GCC diagnostic pop
+#endif
 #define GEX_AM_INDEX_BASE 128
 
 typedef struct {

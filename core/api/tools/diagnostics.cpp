@@ -1,6 +1,7 @@
 // gasnett_run_diagnostics: the library tries itself in the place where it runs, for users who want
 // to know whether it is to blame.
 #include <gasnet.h>
+#include <gasnet_coll.h>
 #include <gasnet_tools.h>
 
 #include <atomic>
@@ -187,6 +188,34 @@ void try_messages(gex_TM_t tm, int rounds) {
   meet(tm);
 }
 
+int try_all(gex_TM_t tm, int iter_cnt, int threadcnt, const char* testsections,
+            const gasnet_seginfo_t* seginfo) {
+  const auto wanted = [&](char letter) {
+    return testsections == nullptr || *testsections == '\0' ||
+           std::strchr(testsections, letter) != nullptr;
+  };
+  const int rounds = iter_cnt > 0 ? iter_cnt : 1, threads = threadcnt > 1 ? threadcnt : 1;
+  g_failures.store(0, std::memory_order_relaxed);
+  if (wanted('A')) try_atomics(rounds, threads);
+  if (wanted('L')) try_locks(rounds, threads);
+  if (wanted('T')) try_timers(rounds);
+  if (wanted('D')) try_data(rounds);
+  meet(tm);
+  if (wanted('R') && seginfo != nullptr) try_transfers(tm, rounds, seginfo);
+  if (wanted('M')) try_messages(tm, rounds);
+  return g_failures.load(std::memory_order_relaxed);
+}
+
+// What each member calls its own, with room for a word per member; no room where it is NULL.
+std::vector<gasnet_seginfo_t> places_of(gex_TM_t tm, void* mine) {
+  const gex_Rank_t size = gex_TM_QuerySize(tm);
+  std::vector<gasnet_seginfo_t> places(size);
+  const gasnet_seginfo_t own = {mine, mine != nullptr ? size * sizeof(uint64_t) : 0};
+  gasnet_coll_gather_all(tm, places.data(), &own, sizeof own,
+                         GASNET_COLL_IN_MYSYNC | GASNET_COLL_OUT_MYSYNC | GASNET_COLL_LOCAL);
+  return places;
+}
+
 }  // namespace
 
 CAUSEWAY_API void gasnett_diagnostic_gethandlers(gex_AM_Entry_t** htable, int* htable_cnt) {
@@ -196,22 +225,17 @@ CAUSEWAY_API void gasnett_diagnostic_gethandlers(gex_AM_Entry_t** htable, int* h
 
 CAUSEWAY_API int cwy_tools_run_diagnostics_v1(int iter_cnt, int threadcnt, const char* testsections,
                                               const void* seginfo) {
-  const auto wanted = [&](char letter) {
-    return testsections == nullptr || *testsections == '\0' ||
-           std::strchr(testsections, letter) != nullptr;
-  };
-  const int rounds = iter_cnt > 0 ? iter_cnt : 1, threads = threadcnt > 1 ? threadcnt : 1;
   gex_TM_t tm = GEX_TM_INVALID;
   gasnet_QueryGexObjects(nullptr, nullptr, &tm, nullptr);
-  g_failures.store(0, std::memory_order_relaxed);
-  if (wanted('A')) try_atomics(rounds, threads);
-  if (wanted('L')) try_locks(rounds, threads);
-  if (wanted('T')) try_timers(rounds);
-  if (wanted('D')) try_data(rounds);
-  meet(tm);
-  if (wanted('R') && seginfo != nullptr) {
-    try_transfers(tm, rounds, static_cast<const gasnet_seginfo_t*>(seginfo));
-  }
-  if (wanted('M')) try_messages(tm, rounds);
-  return g_failures.load(std::memory_order_relaxed);
+  return try_all(tm, iter_cnt, threadcnt, testsections,
+                 static_cast<const gasnet_seginfo_t*>(seginfo));
+}
+
+CAUSEWAY_API int cwy_tools_run_diagnostics_over_v1(int iter_cnt, int threadcnt,
+                                                   const char* testsections, gex_TM_t tm,
+                                                   const void* seginfo, void* mine) {
+  const std::vector<gasnet_seginfo_t> places = places_of(tm, mine);
+  return try_all(
+      tm, iter_cnt, threadcnt, testsections,
+      seginfo != nullptr ? static_cast<const gasnet_seginfo_t*>(seginfo) : places.data());
 }

@@ -142,10 +142,10 @@ CAUSEWAY_API size_t gasnett_format_putigeti(char* buf, size_t dstcount, void* co
 CAUSEWAY_API size_t gasnett_format_putsgets_bufsz(size_t stridelevels) {
   return 2 * kPerText + 3 * stridelevels * kPerEntry;
 }
-CAUSEWAY_API size_t gasnett_format_putsgets(char* buf, void* dstaddr, const ptrdiff_t* dststrides,
-                                            void* srcaddr, const ptrdiff_t* srcstrides,
-                                            size_t elemsz, const size_t* count,
-                                            size_t stridelevels) {
+CAUSEWAY_API size_t(gasnett_format_putsgets)(char* buf, void* dstaddr, const ptrdiff_t* dststrides,
+                                             void* srcaddr, const ptrdiff_t* srcstrides,
+                                             size_t elemsz, const size_t* count,
+                                             size_t stridelevels) {
   size_t bytes = elemsz;
   for (size_t i = 0; i < stridelevels; ++i) bytes *= count[i];
   return write(buf,

@@ -445,5 +445,10 @@ TEST(Conduit, lists_of_pieces) {
       text.size());
   EXPECT_NE(std::string(text.data()).find("strides [8,64]; elements of 8 bytes"), std::string::npos)
       << text.data();
+  // With a place for statistics, as the text's other callers write it.
+  std::vector<char> other(text.size());
+  gasnett_format_putsgets(other.data(), nullptr, places[0], strides, places[1], others, 8, count,
+                          2);
+  EXPECT_STREQ(other.data(), text.data());
 }
 #endif

@@ -48,6 +48,12 @@ extern size_t gasnett_format_putsgets_bufsz(size_t stridelevels);
 extern size_t gasnett_format_putsgets(char* buf, void* dstaddr, const ptrdiff_t* dststrides,
                                       void* srcaddr, const ptrdiff_t* srcstrides, size_t elemsz,
                                       const size_t* count, size_t stridelevels);
+/* Programs pass 8 arguments, or 9: after `buf` a place for statistics, which are not kept. */
+#define gasnett_format_putsgets(...) \
+  CWY_JOIN(CWY_TOOLS_PUTSGETS_, CWY_AFTER_7(__VA_ARGS__))(__VA_ARGS__)
+#define CWY_TOOLS_PUTSGETS_1 (gasnett_format_putsgets)
+#define CWY_TOOLS_PUTSGETS_2(buf, statistics, ...) \
+  ((void)(statistics), (gasnett_format_putsgets)(buf, __VA_ARGS__))
 
 /* The library tries itself: atomics, locks, timers with `threadcnt` threads of its own, then put,
  * get, messages and barriers between the ranks, `iter_cnt` rounds each. Collective over the
@@ -58,8 +64,20 @@ extern size_t gasnett_format_putsgets(char* buf, void* dstaddr, const ptrdiff_t*
  * seen by this rank, each told in a line on stderr. */
 extern int cwy_tools_run_diagnostics_v1(int iter_cnt, int threadcnt, const char* testsections,
                                         const void* seginfo);
-#define gasnett_run_diagnostics(iter_cnt, threadcnt, testsections, seginfo) \
-  cwy_tools_run_diagnostics_v1((iter_cnt), (threadcnt), (testsections), (seginfo))
+/* Over a team that the client names; `mine` is this member's memory for R, where `seginfo` is NULL,
+ * with 8 bytes per member. */
+extern int cwy_tools_run_diagnostics_over_v1(int iter_cnt, int threadcnt, const char* testsections,
+                                             gex_TM_t tm, const void* seginfo, void* mine);
+/* After the first three arguments programs pass `seginfo`; the team and `seginfo`; or the team,
+ * this member's memory, and rank and memory of a neighbor, which is found without being told. */
+#define gasnett_run_diagnostics(...) \
+  CWY_JOIN(CWY_TOOLS_DIAGNOSTICS_, CWY_AFTER_3(__VA_ARGS__))(__VA_ARGS__)
+#define CWY_TOOLS_DIAGNOSTICS_1 cwy_tools_run_diagnostics_v1
+#define CWY_TOOLS_DIAGNOSTICS_2(iter_cnt, threadcnt, testsections, tm, seginfo) \
+  cwy_tools_run_diagnostics_over_v1(iter_cnt, threadcnt, testsections, tm, seginfo, NULL)
+#define CWY_TOOLS_DIAGNOSTICS_4(iter_cnt, threadcnt, testsections, tm, mine, peer, theirs) \
+  ((void)(peer), (void)(theirs),                                                           \
+   cwy_tools_run_diagnostics_over_v1(iter_cnt, threadcnt, testsections, tm, NULL, mine))
 /* The handlers of part M, to be registered by the client, which writes their indices into the
  * table. */
 extern void gasnett_diagnostic_gethandlers(gex_AM_Entry_t** htable, int* htable_cnt);

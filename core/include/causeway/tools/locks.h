@@ -100,43 +100,54 @@ extern int cwy_tools_rwlock_trywrlock_v1(gasnett_rwlock_t* l);
 
 #else /* one thread: nothing to exclude */
 
-typedef char gasnett_mutex_t;
-#define GASNETT_MUTEX_INITIALIZER '\0'
-#define gasnett_mutex_init(m) ((void)(*(m) = GASNETT_MUTEX_INITIALIZER))
-#define gasnett_mutex_destroy(m) ((void)(m))
-#define gasnett_mutex_destroy_ignoreerr(m) ((void)(m), 0)
-#define gasnett_mutex_lock(m) ((void)(m))
-#define gasnett_mutex_unlock(m) ((void)(m))
-static inline int gasnett_mutex_trylock(gasnett_mutex_t* m) {
-  (void)m;
+/* A variable of these types may stay unused without a warning. */
+typedef struct {
+  char cwy_nothing;
+} __attribute__((__unused__)) cwy_tools_no_lock_t;
+#define CWY_TOOLS_NO_LOCK \
+  { 0 }
+static inline void cwy_tools_no_lock_init(cwy_tools_no_lock_t* lock) {
+  lock->cwy_nothing = 0;
+}
+static inline void cwy_tools_no_lock(cwy_tools_no_lock_t* lock) {
+  (void)lock;
+}
+static inline int cwy_tools_no_lock_result(cwy_tools_no_lock_t* lock) {
+  (void)lock;
   return 0;
 }
 
-typedef char gasnett_cond_t;
-#define GASNETT_COND_INITIALIZER '\0'
-#define gasnett_cond_init(c) ((void)(*(c) = GASNETT_COND_INITIALIZER))
-#define gasnett_cond_destroy(c) ((void)(c))
-#define gasnett_cond_signal(c) ((void)(c))
-#define gasnett_cond_broadcast(c) ((void)(c))
+typedef cwy_tools_no_lock_t gasnett_mutex_t;
+#define GASNETT_MUTEX_INITIALIZER CWY_TOOLS_NO_LOCK
+#define gasnett_mutex_init(m) cwy_tools_no_lock_init(m)
+#define gasnett_mutex_destroy(m) cwy_tools_no_lock(m)
+#define gasnett_mutex_destroy_ignoreerr(m) cwy_tools_no_lock_result(m)
+#define gasnett_mutex_lock(m) cwy_tools_no_lock(m)
+#define gasnett_mutex_unlock(m) cwy_tools_no_lock(m)
+#define gasnett_mutex_trylock(m) cwy_tools_no_lock_result(m)
+
+typedef cwy_tools_no_lock_t gasnett_cond_t;
+#define GASNETT_COND_INITIALIZER CWY_TOOLS_NO_LOCK
+#define gasnett_cond_init(c) cwy_tools_no_lock_init(c)
+#define gasnett_cond_destroy(c) cwy_tools_no_lock(c)
+#define gasnett_cond_signal(c) cwy_tools_no_lock(c)
+#define gasnett_cond_broadcast(c) cwy_tools_no_lock(c)
 /* Nobody could ever signal it. */
-#define gasnett_cond_wait(c, m) \
-  ((void)(c), (void)(m), cwy_tools_lock_failed_v1("gasnett_cond_wait()", 0))
+static inline void gasnett_cond_wait(gasnett_cond_t* c, gasnett_mutex_t* m) {
+  (void)c;
+  (void)m;
+  cwy_tools_lock_failed_v1("gasnett_cond_wait()", 0);
+}
 
-typedef char gasnett_rwlock_t;
-#define GASNETT_RWLOCK_INITIALIZER '\0'
-#define gasnett_rwlock_init(l) ((void)(*(l) = GASNETT_RWLOCK_INITIALIZER))
-#define gasnett_rwlock_destroy(l) ((void)(l))
-#define gasnett_rwlock_rdlock(l) ((void)(l))
-#define gasnett_rwlock_wrlock(l) ((void)(l))
-#define gasnett_rwlock_unlock(l) ((void)(l))
-static inline int gasnett_rwlock_tryrdlock(gasnett_rwlock_t* l) {
-  (void)l;
-  return 0;
-}
-static inline int gasnett_rwlock_trywrlock(gasnett_rwlock_t* l) {
-  (void)l;
-  return 0;
-}
+typedef cwy_tools_no_lock_t gasnett_rwlock_t;
+#define GASNETT_RWLOCK_INITIALIZER CWY_TOOLS_NO_LOCK
+#define gasnett_rwlock_init(l) cwy_tools_no_lock_init(l)
+#define gasnett_rwlock_destroy(l) cwy_tools_no_lock(l)
+#define gasnett_rwlock_rdlock(l) cwy_tools_no_lock(l)
+#define gasnett_rwlock_wrlock(l) cwy_tools_no_lock(l)
+#define gasnett_rwlock_unlock(l) cwy_tools_no_lock(l)
+#define gasnett_rwlock_tryrdlock(l) cwy_tools_no_lock_result(l)
+#define gasnett_rwlock_trywrlock(l) cwy_tools_no_lock_result(l)
 #endif
 
 /* Checks of debugging builds. */
