@@ -1,6 +1,7 @@
 #include "checks/call_arguments.h"
 
 #include <fmt/core.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
@@ -25,8 +26,33 @@ struct NotedCall {
 // the newest one of its own name, which it is inside of. Handlers call while a call is under way,
 // hence several.
 constexpr size_t kKept = 8;
-thread_local std::array<NotedCall, kKept> t_calls;
-thread_local size_t t_next = 0;
+struct NotedCalls {
+  std::array<NotedCall, kKept> calls;
+  size_t next = 0;
+};
+
+// On the heap, and only in threads that note calls: a program that loads the library after its
+// start finds little room for thread-locals, and all of the library's share one block.
+thread_local constinit NotedCalls* t_noted = nullptr;
+
+// Runs when a thread exits. A call that comes later still, from another such function, notes anew.
+void forget_calls(void* noted) {
+  t_noted = nullptr;
+  delete static_cast<NotedCalls*>(noted);
+}
+
+NotedCalls& calls_of_this_thread() {
+  static const pthread_key_t key = [] {
+    pthread_key_t k{};
+    ::pthread_key_create(&k, forget_calls);
+    return k;
+  }();
+  if (t_noted == nullptr) {
+    t_noted = new NotedCalls;
+    ::pthread_setspecific(key, t_noted);
+  }
+  return *t_noted;
+}
 
 bool is_bits(std::string_view name) {
   for (const std::string_view end : {"flags", "mask", "ops", "opcode", "dt"}) {
@@ -57,7 +83,8 @@ bool is_meant(const char* noted, const char* call) {
 void record_call(const char* call, const char* names,
                  std::initializer_list<CallArgument> arguments) {
   check_started(call);
-  NotedCall& slot = t_calls[t_next++ % kKept];
+  NotedCalls& noted = calls_of_this_thread();
+  NotedCall& slot = noted.calls[noted.next++ % kKept];
   slot.call = call;
   slot.names = names;
   slot.count = std::min(arguments.size(), kMostArguments);
@@ -65,8 +92,10 @@ void record_call(const char* call, const char* names,
 }
 
 std::string noted_arguments(const char* call) {
-  for (size_t back = 1; back <= kKept && back <= t_next; ++back) {
-    const NotedCall& slot = t_calls[(t_next - back) % kKept];
+  const NotedCalls* const noted = t_noted;
+  if (noted == nullptr) return {};
+  for (size_t back = 1; back <= kKept && back <= noted->next; ++back) {
+    const NotedCall& slot = noted->calls[(noted->next - back) % kKept];
     if (!is_meant(slot.call, call)) continue;
     std::string text = std::strcmp(slot.call, call) != 0 ? fmt::format(", here {}", slot.call) : "";
     std::string_view names = slot.names;
