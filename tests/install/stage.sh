@@ -18,6 +18,7 @@ complain() { echo "install: $*"; status=1; }
 for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   include/causeway/plugin.h include/causeway/conduit.h include/causeway/memkind.h \
   include/causeway/collective.h include/causeway/direct.h include/causeway/am_calls.h \
+  include/causeway/bindings.h share/doc/causeway/gasnet-python.md share/doc/causeway/gasnet-fortran.md \
   lib/libcauseway.so lib/causeway/1/conduit_self.so lib/causeway/1/conduit_shm.so \
   lib/causeway/1/memkind_cuda.so lib/causeway/1/memkind_hip.so lib/causeway/1/memkind_ze.so \
   include/gasnet_mk.h share/causeway/example/memkind_attic.c \

@@ -47,7 +47,7 @@ function declare(text) {
   if (public(declared(text))) lines[++count] = "extern " text ";"
 }
 
-# One item of the top level, without the `;` or the body behind it.
+# An item of the top level, without the `;` or the body behind it.
 function item(text, has_body) {
   text = tidy(text)
   sub(/^__extension__ /, "", text)
