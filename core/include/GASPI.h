@@ -12,9 +12,12 @@
  * GASPI_TIMEOUT goes on where it stopped when it is made again with the same arguments.
  *
  * Numbers in comments are those of chapters of the specification. What programs in the field use
- * beyond it is in GASPI_Ext.h. Where the two kinds of source differ in a prototype, both compile:
+ * beyond it is in GASPI_Ext.h, which comes with this header unless GASPI_SPECIFICATION_ONLY is
+ * defined: then names such as gaspi_segment_size are the program's. Where the two kinds of source differ in a prototype, both compile:
  * by overloads in C++, by _Generic in C11 and later; in C99 the specification's form is taken, or
- * the field's when GASPI_GPI2_SOURCE is defined before this header is included.
+ * the field's when GASPI_GPI2_SOURCE is defined before this header is included, as the flags of
+ * GPI2.pc do. It also makes gaspi_reduce_operation_t the field's type, of seven arguments: programs
+ * cast their operations to it.
  */
 #ifndef GASPI_H
 #define GASPI_H
@@ -186,8 +189,8 @@ typedef struct {
   gaspi_number_t notification_num;        /* per segment; 65,536, at most 2^20 */
   gaspi_number_t passive_queue_size_max;  /* sends under way; 1024, at most 65,536 */
   gaspi_size_t passive_transfer_size_max; /* bytes; 65,535, at most 2^24 */
-  gaspi_size_t allreduce_buf_size;        /* bytes; 2,040, at most 2^20 */
-  gaspi_number_t allreduce_elem_max;      /* elements; 255, at most 2^17 */
+  gaspi_size_t allreduce_buf_size;        /* bytes; 2,040, at most 2^32 - 1 */
+  gaspi_number_t allreduce_elem_max;      /* elements; 255, at most 2^29 - 1 */
   gaspi_network_t network;                /* a wish; gaspi_network_type() tells the choice */
   gaspi_number_t build_infrastructure;    /* gaspi_topology_t; GASPI_TOPOLOGY_STATIC */
   void* user_defined;                     /* the program's */
@@ -270,8 +273,10 @@ gaspi_return_t gaspi_segment_ptr(gaspi_segment_id_t segment_id, gaspi_pointer_t*
 
 /* ---- 8: one-sided communication ------------------------------------------------------------ */
 
-/* Any thread. Each call is one request of its queue. A notification posted after requests to the
- * same rank on the same queue arrives after their data. */
+/* Any thread. Each call is one request of its queue, a list as many as it has elements. A
+ * notification posted after requests to the same rank on the same queue arrives after their data.
+ * To a rank that has failed requests are posted too, and the queue's gaspi_wait() is GASPI_ERROR until
+ * gaspi_queue_purge(). */
 gaspi_return_t gaspi_write(gaspi_segment_id_t segment_id_local, gaspi_offset_t offset_local,
                            gaspi_rank_t rank, gaspi_segment_id_t segment_id_remote,
                            gaspi_offset_t offset_remote, gaspi_size_t size, gaspi_queue_id_t queue,
@@ -286,10 +291,14 @@ gaspi_return_t gaspi_notify(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
                             gaspi_notification_id_t notification_id,
                             gaspi_notification_t notification_value, gaspi_queue_id_t queue,
                             gaspi_timeout_t timeout);
+/* Nobody can tell which rank is to notify. Where one has failed and no notification is there, a call
+ * that waits is GASPI_ERROR: once for a thread, and not when another call has told it, nor when the
+ * program has looked at the state vector since. */
 gaspi_return_t gaspi_notify_waitsome(gaspi_segment_id_t segment_id,
                                      gaspi_notification_id_t notific_begin,
                                      gaspi_number_t notification_num,
                                      gaspi_notification_id_t* first_id, gaspi_timeout_t timeout);
+/* `old_notification_val` may be NULL. */
 gaspi_return_t gaspi_notify_reset(gaspi_segment_id_t segment_id,
                                   gaspi_notification_id_t notification_id,
                                   gaspi_notification_t* old_notification_val);
@@ -365,14 +374,12 @@ gaspi_return_t gaspi_allreduce(gaspi_const_pointer_t buffer_send, gaspi_pointer_
                                gaspi_number_t num, gaspi_operation_t operation,
                                gaspi_datatype_t datatype, gaspi_group_t group,
                                gaspi_timeout_t timeout);
-#ifndef GASPI_GPI2_SOURCE
 gaspi_return_t gaspi_allreduce_user(gaspi_const_pointer_t buffer_send,
                                     gaspi_pointer_t buffer_receive, gaspi_number_t num,
                                     gaspi_size_t size_element,
-                                    gaspi_reduce_operation_t reduce_operation,
+                                    gaspi_reduce_operation* reduce_operation,
                                     gaspi_reduce_state_t reduce_state, gaspi_group_t group,
                                     gaspi_timeout_t timeout);
-#endif
 /* The same with an operation of the field's kind. */
 gaspi_return_t gaspi_allreduce_user_counted(gaspi_const_pointer_t buffer_send,
                                             gaspi_pointer_t buffer_receive, gaspi_number_t num,
@@ -482,7 +489,13 @@ inline gaspi_return_t gaspi_segment_ptr(gaspi_segment_id_t segment_id, T** point
 #define gaspi_statistic_counter_get(counter, argument, value)                          \
   _Generic((value), unsigned long* : gaspi_statistic_counter_get_long, default         \
            : gaspi_statistic_counter_get)((counter), (argument), (value))
-#ifndef GASPI_GPI2_SOURCE
+#ifdef GASPI_GPI2_SOURCE
+#define gaspi_allreduce_user(send, receive, num, size, operation, state, group, timeout) \
+  _Generic((operation), gaspi_reduce_operation*                                        \
+           : gaspi_allreduce_user, default                                             \
+           : gaspi_allreduce_user_counted)((send), (receive), (num), (size), (operation), \
+                                           (state), (group), (timeout))
+#else
 #define gaspi_allreduce_user(send, receive, num, size, operation, state, group, timeout) \
   _Generic((operation), gaspi_reduce_operation_counted_t                               \
            : gaspi_allreduce_user_counted, default                                     \
@@ -494,13 +507,13 @@ inline gaspi_return_t gaspi_segment_ptr(gaspi_segment_id_t segment_id, T** point
 #define gaspi_time_ticks(ticks) gaspi_time_ticks_cycles(ticks)
 #define gaspi_statistic_counter_get(counter, argument, value) \
   gaspi_statistic_counter_get_long((counter), (argument), (value))
-#endif
-#ifdef GASPI_GPI2_SOURCE
 #define gaspi_allreduce_user gaspi_allreduce_user_counted
 #endif
 
 #endif /* __cplusplus */
 
+#ifndef GASPI_SPECIFICATION_ONLY
 #include <GASPI_Ext.h>
+#endif
 
 #endif /* GASPI_H */

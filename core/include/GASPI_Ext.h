@@ -1,4 +1,5 @@
-/* GASPI_Ext.h - what programs in the field use beyond GASPI 17.1. Included by GASPI.h.
+/* GASPI_Ext.h - what programs in the field use beyond GASPI 17.1. Included by GASPI.h, unless
+ * GASPI_SPECIFICATION_ONLY is defined.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -45,6 +46,9 @@ gaspi_return_t gaspi_print_affinity_mask(void);
 /* The text of an error code; constant. */
 gaspi_string_t gaspi_error_str(gaspi_return_t error_code);
 
+/* What a loop that waits does between two looks: tells the processor so. */
+void gaspi_delay(void);
+
 /* printf() behind "[Rank    3]: ", at this process' standard output, or at that of another rank,
  * which need not call anything for it. */
 #if defined(__GNUC__)
@@ -55,6 +59,9 @@ void gaspi_printf(const char* format, ...);
 __attribute__((format(printf, 2, 3)))
 #endif
 void gaspi_printf_to(gaspi_rank_t rank, const char* format, ...);
+/* gaspi_printf() of a text as it is. Of Fortran's module gaspi_ext, whose gaspi_printf it serves.
+ */
+void gaspi_print_text(const char* text);
 
 #ifdef __cplusplus
 } /* extern "C" */

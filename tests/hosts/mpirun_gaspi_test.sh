@@ -1,8 +1,10 @@
 #!/bin/sh
-# mpirun_gaspi_test.sh mixed|plain INCLUDE GENERATED LIBRARIES SPEC SOURCE [CONFIG]
+# mpirun_gaspi_test.sh mixed|plain|dead INCLUDE GENERATED LIBRARIES SPEC SOURCE [CONFIG]
 # GASPI under Open MPI's mpirun: in a program that calls MPI too (mixed), which mpicc compiles here,
-# and in one that does not (plain). Would catch: two users of PMIx in one process that disturb each
-# other, ranks numbered otherwise than MPI's, a goodbye of one that ends the other.
+# and in one that does not (plain); and a rank that dies there (dead: SPEC is spec_gaspi_noticing), of
+# which nobody is told. Would catch: two users of PMIx in one process that disturb each other, ranks
+# numbered otherwise than MPI's, a goodbye of one that ends the other; a barrier that waits for the
+# dead until the others leave.
 case=$1 include=$2 generated=$3 libraries=$4 spec=$5 source=$6 config=${7:-}
 skip() {
   echo "SKIPPED: $*"
@@ -37,6 +39,11 @@ case $case in
     out=$(run -n 3 "$spec" info process segments transfer.write_notify atomics) ||
       fail "status $?: $out"
     echo "$out" | grep -q ' 0 failed.* on 3 ranks' || fail "$out"
+    ;;
+  dead)
+    # The status is that of the dead one.
+    out=$(run --enable-recovery -n 4 "$spec" unconnected) || :
+    [ "$(echo "$out" | grep -c 'unconnected: well')" = 3 ] || fail "$out"
     ;;
   *) fail "no case '$case'" ;;
 esac

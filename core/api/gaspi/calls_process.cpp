@@ -2,6 +2,7 @@
 #include "api/gaspi/entry.h"
 #include "api/gaspi/host.h"
 #include "api/gaspi/process.h"
+#include "api/gaspi/quiet_end.h"
 #include "object/runtime.h"
 
 using namespace causeway;
@@ -21,6 +22,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_config_set_v1(gaspi_config_t new_config) {
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
   const gaspi_return_t binding = check_binding();
   if (binding != GASPI_SUCCESS) return binding;
+  end_without_backtrace();
   Deadline deadline(timeout);
   const gaspi_return_t result = start(deadline);
   if (result == GASPI_SUCCESS) {
@@ -80,9 +82,12 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_array_v1(gaspi_state_vector_
         w.corrupt.load(std::memory_order_relaxed) != 0) {
       poll_once();
     }
+    // Before the states are read: what is lost meanwhile may not be among them.
+    const uint32_t losses = w.losses.load(std::memory_order_acquire);
     for (uint32_t r = 0; r < w.size; ++r) {
       state_vector[r] = static_cast<gaspi_state_t>(w.state[r].load(std::memory_order_acquire));
     }
+    w.losses_seen.store(losses, std::memory_order_relaxed);
     return GASPI_SUCCESS;
   });
 }

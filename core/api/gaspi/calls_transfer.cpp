@@ -1,4 +1,6 @@
 // One-sided communication and queues (chapter 8).
+#include <algorithm>
+
 #include "api/gaspi/entry.h"
 #include "api/gaspi/transfer.h"
 #include "progress/through_peers.h"
@@ -13,11 +15,33 @@ __attribute__((cold, noinline)) gaspi_return_t no_queue(const char* call, unsign
   return refuse(GASPI_ERR_INV_QUEUE, call, fmt::format("there is no queue {}", queue));
 }
 
-// The rank can be talked to. Corrupt and disconnected ones are not errors of the program.
-__attribute__((cold, noinline)) gaspi_return_t not_usable(const World& w, const char* call,
-                                                          unsigned rank) {
+// Requests to a rank that cannot be talked to. A disconnected one is the program's own doing. To
+// one that is known to be dead they are posted all the same, and fail: programs assert that a post
+// succeeds, and ask gaspi_wait() what became of it.
+__attribute__((cold, noinline)) gaspi_return_t post_in_vain(const World& w, Queue& queue,
+                                                            const char* call, unsigned rank,
+                                                            uint32_t requests,
+                                                            gaspi_timeout_t timeout) {
   const gaspi_return_t known = require_rank(w, call, rank);
-  return known == GASPI_SUCCESS ? GASPI_ERROR : known;
+  if (known != GASPI_SUCCESS) return known;
+  if (!w.is_corrupt(rank)) return GASPI_ERROR;
+  Deadline deadline(timeout);
+  const gaspi_return_t result = queue.enter(deadline, requests);
+  if (result == GASPI_SUCCESS) queue.fail();
+  return result;
+}
+
+// The queue has counted requests that could not be started. Where the rank has died meanwhile, they
+// are as if posted to a dead one.
+__attribute__((cold, noinline)) gaspi_return_t not_started(const World& w, Queue& queue,
+                                                           unsigned rank, uint32_t requests,
+                                                           gaspi_return_t result) {
+  if (result == GASPI_ERROR && w.is_corrupt(rank)) {
+    queue.fail();
+    return GASPI_SUCCESS;
+  }
+  queue.leave(requests);
+  return result;
 }
 
 __attribute__((cold, noinline)) gaspi_return_t wrong_piece(const World& w, const char* call,
@@ -135,18 +159,20 @@ inline gaspi_return_t require_local_note(const World& w, const char* call, unsig
 }
 
 // A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, then
-// `at_once`, which is true when it did everything, or counts the request and runs `start`. What was
+// `at_once`, which is true when it did everything, or counts the requests and runs `start`. What was
 // not posted is not counted.
 template <typename Prepare, typename AtOnce, typename Start>
 inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
                              gaspi_timeout_t timeout, Prepare&& prepare, AtOnce&& at_once,
-                             Start&& start) {
+                             Start&& start, uint32_t requests = 1) {
   World* const w = world();
   if (__builtin_expect(w == nullptr, 0)) return not_begun(call);
   Queue* const q = w->queue(queue);
   if (__builtin_expect(q == nullptr, 0)) return no_queue(call, queue);
+  // More elements than a queue has places fill an empty one.
+  if (requests != 1) requests = std::clamp(requests, 1u, q->limit());
   if (__builtin_expect(rank >= w->size || !w->usable[rank].load(std::memory_order_relaxed), 0)) {
-    return not_usable(*w, call, rank);
+    return post_in_vain(*w, *q, call, rank, requests, timeout);
   }
   gaspi_return_t result = prepare(*w);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
@@ -155,17 +181,19 @@ inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
     return GASPI_SUCCESS;
   }
   Deadline deadline(timeout);
-  result = q->enter(deadline);
+  result = q->enter(deadline, requests);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
   result = start(*w, *q, deadline);
-  if (__builtin_expect(result != GASPI_SUCCESS, 0)) q->leave();
-  return result;
+  if (__builtin_expect(result == GASPI_SUCCESS, 1)) return GASPI_SUCCESS;
+  return not_started(*w, *q, rank, requests, result);
 }
 
 template <typename Prepare, typename Start>
 inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
-                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start) {
-  return posted(call, queue, rank, timeout, prepare, [](World&, Queue&) { return false; }, start);
+                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start,
+                             uint32_t requests = 1) {
+  return posted(
+      call, queue, rank, timeout, prepare, [](World&, Queue&) { return false; }, start, requests);
 }
 
 // ---- lists ----
@@ -360,7 +388,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_v1(
   return posted(
       "gaspi_write_list()", queue, rank, timeout,
       [&](World& w) { return check_list(w, "gaspi_write_list()", list); },
-      [&](World& w, Queue& q, Deadline& deadline) { return write_elements(w, q, list, deadline); });
+      [&](World& w, Queue& q, Deadline& deadline) { return write_elements(w, q, list, deadline); },
+      num);
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_notify_v1(
@@ -385,7 +414,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_notify_v1(
         if (result != GASPI_SUCCESS) return result;
         w.statistics.add(Counter::notifications);
         return start_notify(w, q, note, deadline);
-      });
+      },
+      num);
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_v1(
@@ -397,7 +427,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_v1(
   return posted(
       "gaspi_read_list()", queue, rank, timeout,
       [&](World& w) { return check_list(w, "gaspi_read_list()", list); },
-      [&](World& w, Queue& q, Deadline& deadline) { return read_elements(w, q, list, deadline); });
+      [&](World& w, Queue& q, Deadline& deadline) { return read_elements(w, q, list, deadline); },
+      num);
 }
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_notify_v1(
@@ -419,7 +450,8 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_notify_v1(
       [&](World& w, Queue& q, Deadline& deadline) {
         return start_read_list_notify(w, q, list.num, rank, slot, deadline,
                                       [&](gaspi_number_t i) { return piece_of(w, list, i); });
-      });
+      },
+      num);
 }
 
 // ---- notifications that come in ----
@@ -453,13 +485,13 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
   uint64_t slot = 0;
   const gaspi_return_t found = require_local_note(*w, kCall, segment_id, notification_id, slot);
   if (__builtin_expect(found != GASPI_SUCCESS, 0)) return found;
-  if (__builtin_expect(old_notification_val == nullptr, 0)) {
-    return is_null(kCall, "old_notification_val");
-  }
   // acq_rel: what the notification announces is read after it; what was read before stays before
   // the next one.
-  *old_notification_val = static_cast<gaspi_notification_t>(
-      __atomic_exchange_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_ACQ_REL));
+  const uint64_t old =
+      __atomic_exchange_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_ACQ_REL);
+  if (__builtin_expect(old_notification_val != nullptr, 1)) {
+    *old_notification_val = static_cast<gaspi_notification_t>(old);
+  }
   note_heard();
   return GASPI_SUCCESS;
 }

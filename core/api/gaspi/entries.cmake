@@ -6,8 +6,10 @@
 function(causeway_gaspi_entries out)
   set(include ${PROJECT_SOURCE_DIR}/core/include)
   set(warning "/* Generated from GASPI.h and GASPI_Ext.h. SPDX-License-Identifier: BSD-3-Clause */")
+  set(plain "")  # takes macros away, which would stand for the functions that a profiler defines
   set(profile "${warning}\n/* Every procedure again with the prefix pgaspi_, for profilers that define"
-              " the gaspi_ names (GASPI 17.1, chapter 14.2). */\n#ifndef PGASPI_H\n#define PGASPI_H\n\n"
+              " the gaspi_ names\n * (GASPI 17.1, chapter 14.2), which are functions alone in sources with this"
+              " header: with\n * GASPI_GPI2_SOURCE of the field's forms, without it of 17.1's. */\n#ifndef PGASPI_H\n#define PGASPI_H\n\n"
               "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
   set(entries "${warning}\n#ifndef CAUSEWAY_GASPI_ENTRIES_H\n#define CAUSEWAY_GASPI_ENTRIES_H\n\n"
               "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
@@ -45,6 +47,7 @@ function(causeway_gaspi_entries out)
         string(JOIN ", " arguments ${arguments})
       endif()
       string(APPEND profile "${type} pgaspi_${name}(${parameters});\n")
+      string(APPEND plain "#undef gaspi_${name}\n")
       string(APPEND entries "${type} cwy_gaspi_${name}_v1(${parameters});\n")
       string(APPEND forward
         "${type} pgaspi_${name}(${parameters}) {\n${widened}  return cwy_gaspi_${name}_v1(${arguments});\n}\n"
@@ -54,7 +57,12 @@ function(causeway_gaspi_entries out)
   string(APPEND profile
     "void pgaspi_printf(const char* format, ...);\n"
     "void pgaspi_printf_to(gaspi_rank_t rank, const char* format, ...);\n\n"
-    "#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+    "#ifdef __cplusplus\n}\n#endif\n\n${plain}\n#ifdef GASPI_GPI2_SOURCE\n")
+  foreach(form state_vec_get_array time_ticks_cycles statistic_counter_get_long allreduce_user_counted)
+    string(REGEX REPLACE "_[a-z]+$" "" name ${form})
+    string(APPEND profile "#define gaspi_${name} gaspi_${form}\n#define pgaspi_${name} pgaspi_${form}\n")
+  endforeach()
+  string(APPEND profile "#endif\n\n#endif\n")
   string(APPEND entries
     "/* gaspi_printf and gaspi_printf_to with the text made. */\n"
     "void cwy_gaspi_print_v1(const char* text);\n"

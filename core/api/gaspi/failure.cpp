@@ -38,6 +38,27 @@ void lose_rank(uint32_t rank, const std::string& how) {
 
 namespace {
 
+// How many losses this thread has been told of, which is the program's to remember from then on.
+thread_local constinit uint32_t t_losses_told __attribute__((tls_model("initial-exec"))) = 0;
+
+}  // namespace
+
+void note_told(const World& w) {
+  t_losses_told = w.losses.load(std::memory_order_acquire);
+}
+
+bool tell_of_loss(const World& w) {
+  // Acquire: who hears of a loss finds the rank corrupt.
+  const uint32_t losses = w.losses.load(std::memory_order_acquire);
+  if (losses == t_losses_told || losses == w.losses_seen.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  t_losses_told = losses;
+  return true;
+}
+
+namespace {
+
 // Whatever waits for the rank's process ends now: a new one must not be taken for it.
 void forget_process(World& w, uint32_t rank) {
   w.mail->forget(rank);

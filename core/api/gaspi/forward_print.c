@@ -1,5 +1,5 @@
-/* gaspi_printf and gaspi_printf_to: the text is made here, because variable arguments cannot be
- * passed on. */
+/* What libcauseway_gaspi does itself. gaspi_printf and gaspi_printf_to: the text is made here,
+ * because variable arguments cannot be passed on. */
 #include <PGASPI.h>
 #include <gaspi_entries.h>
 #include <stdarg.h>
@@ -45,6 +45,20 @@ void pgaspi_printf_to(gaspi_rank_t rank, const char* format, ...) {
   if (text == NULL) return;
   cwy_gaspi_print_to_v1(rank, text);
   if (text != space) free(text);
+}
+
+void gaspi_print_text(const char* text) {
+  cwy_gaspi_print_v1(text);
+}
+
+void gaspi_delay(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#else
+  __asm__ __volatile__("" ::: "memory");
+#endif
 }
 
 extern __typeof(pgaspi_printf) gaspi_printf __attribute__((weak, alias("pgaspi_printf")));

@@ -6,6 +6,7 @@
 
 #include "api/gaspi/mailbox.h"
 #include "api/gaspi/world.h"
+#include "object/runtime.h"
 
 namespace causeway::gaspi {
 namespace {
@@ -113,9 +114,20 @@ gaspi_return_t Groups::unless_lost(const Group& group) const {
   if (world_.losses.load(std::memory_order_acquire) == 0) return GASPI_TIMEOUT;
   for (size_t i = 0; i < group.ranks.size(); ++i) {
     const gaspi_rank_t r = group.ranks[i];
-    if (world_.is_corrupt(r) || world_.epoch(r) != group.epochs[i]) return GASPI_ERROR;
+    if (!world_.is_corrupt(r) && world_.epoch(r) == group.epochs[i]) continue;
+    note_told(world_);
+    return GASPI_ERROR;
   }
   return GASPI_TIMEOUT;
+}
+
+// A step of the member of this index has not come. Our launcher tells of deaths; where another one
+// does not, a connection to who is waited for shows that there is nobody.
+gaspi_return_t Groups::still_waiting(const Group& group, uint32_t index) {
+  const gaspi_return_t lost = unless_lost(group);
+  if (lost == GASPI_ERROR || runtime().bootstrap().own_launcher()) return lost;
+  const gaspi_return_t connected = try_connect(world_, group.ranks[index]);
+  return connected == GASPI_ERROR ? GASPI_ERROR : GASPI_TIMEOUT;
 }
 
 // ---- letters ----
@@ -262,7 +274,7 @@ gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
       b.told = true;
     }
     const uint32_t behind = (g.index + g.size() - distance) % g.size();
-    if (!take_step(g, kind, b.round, behind)) return unless_lost(g);
+    if (!take_step(g, kind, b.round, behind)) return still_waiting(g, behind);
     ++b.round;
     b.told = false;
   }
@@ -308,7 +320,8 @@ gaspi_return_t Groups::hear_children(Group& g, Reduction& r, size_t bytes, const
   for (; r.bit < g.size() && (g.index & r.bit) == 0; r.bit <<= 1) {
     if (g.index + r.bit >= g.size()) continue;
     if (!r.have_other) {
-      if (!take_step(g, Kind::allreduce, r.bit, g.index + r.bit, &r.other)) return unless_lost(g);
+      const uint32_t child = g.index + r.bit;
+      if (!take_step(g, Kind::allreduce, r.bit, child, &r.other)) return still_waiting(g, child);
       if (r.other.size() != bytes) return GASPI_ERR_INV_NUM;  // members disagree
       r.have_other = true;
     }
@@ -342,7 +355,7 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
     r.phase = Reduction::Phase::down;
   }
   if (g.index != 0 && !take_step(g, Kind::allreduce, kDown, parent, &r.value)) {
-    return unless_lost(g);
+    return still_waiting(g, parent);
   }
   if (r.value.size() != bytes) return GASPI_ERR_INV_NUM;
   for (uint32_t bit = 1; bit < g.size() && (g.index & bit) == 0; bit <<= 1) {

@@ -109,6 +109,7 @@ class Groups {
   void answer_joins(const Group& group);
   void note_members(Group& group) const;
   gaspi_return_t unless_lost(const Group& group) const;
+  gaspi_return_t still_waiting(const Group& group, uint32_t index);
   static void end_creation(Group& group);
   gaspi_return_t hear_children(Group& group, Reduction& r, size_t bytes, const Combine& combine,
                                Deadline& deadline);

@@ -109,14 +109,10 @@ void Queue::release(Abandoned& a) {
   a.batch.reset();
 }
 
-gaspi_return_t Queue::enter_slowly(Deadline& deadline) {
-  return wait_for(deadline, [this] {
-    uint32_t count = state_.load(std::memory_order_relaxed);
-    while (count < limit_) {
-      if (state_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
-        return GASPI_SUCCESS;
-      }
-    }
+gaspi_return_t Queue::enter_slowly(Deadline& deadline, uint32_t requests) {
+  return wait_for(deadline, [this, requests] {
+    uint32_t count;
+    if (try_enter(requests, count)) return GASPI_SUCCESS;
     return count & kPrivileged ? GASPI_TIMEOUT : GASPI_QUEUE_FULL;
   });
 }
@@ -129,6 +125,12 @@ gaspi_return_t Queue::privilege(Deadline& deadline) {
 }
 
 // ---- requests ----
+
+void Queue::fail() {
+  const std::lock_guard lock(mutex_);
+  // Release: as where a request fails.
+  batch_.load(std::memory_order_relaxed)->failed.store(true, std::memory_order_release);
+}
 
 Queue::Lane& Queue::lane(uint32_t rank) {
   Lane& lane = lanes_[rank];
@@ -315,6 +317,7 @@ gaspi_return_t Queue::wait(Deadline& deadline) {
   if (result == GASPI_SUCCESS) {
     state_.store(0, std::memory_order_release);  // nobody else changes it: see enter()
   } else {
+    if (result == GASPI_ERROR) note_told(world_);
     state_.fetch_and(~kPrivileged, std::memory_order_release);
   }
   return result;

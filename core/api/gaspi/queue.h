@@ -94,25 +94,22 @@ class Queue {
            !state_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
     }
   }
-  // One more request. GASPI_SUCCESS, GASPI_QUEUE_FULL, or GASPI_TIMEOUT while another thread is in
-  // gaspi_wait or gaspi_queue_purge.
-  gaspi_return_t enter(Deadline& deadline) {
-    uint32_t count = state_.load(std::memory_order_relaxed);
-    // Relaxed: the count orders nothing. A failed exchange is another thread's request.
-    while (count < limit_) {
-      if (state_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
-        return GASPI_SUCCESS;
-      }
-    }
-    return enter_slowly(deadline);
+  // So many more requests, limit() at most. GASPI_SUCCESS, GASPI_QUEUE_FULL, or GASPI_TIMEOUT while
+  // another thread is in gaspi_wait or gaspi_queue_purge.
+  gaspi_return_t enter(Deadline& deadline, uint32_t requests = 1) {
+    uint32_t count;
+    return try_enter(requests, count) ? GASPI_SUCCESS : enter_slowly(deadline, requests);
   }
-  // The request was not posted after all. A gaspi_wait of another thread may have forgotten it.
-  void leave() {
+  // The requests were not posted after all. A gaspi_wait of another thread may have forgotten them.
+  void leave(uint32_t requests = 1) {
     uint32_t count = state_.load(std::memory_order_relaxed);
-    while ((count & ~kPrivileged) != 0 &&
-           !state_.compare_exchange_weak(count, count - 1, std::memory_order_relaxed)) {
+    while ((count & ~kPrivileged) >= requests &&
+           !state_.compare_exchange_weak(count, count - requests, std::memory_order_relaxed)) {
     }
   }
+  uint32_t limit() const { return limit_; }
+  // What has been posted is not complete and never will be, until the queue is purged.
+  void fail();
   uint32_t size() const { return state_.load(std::memory_order_relaxed) & ~kPrivileged; }
 
   // ---- requests under way ----
@@ -160,7 +157,18 @@ class Queue {
     bool over() const { return batch->outstanding.load(std::memory_order_acquire) == 0; }
   };
   void release(Abandoned& abandoned);
-  gaspi_return_t enter_slowly(Deadline& deadline);
+  // False: with this `count` there was no room, or a thread was in gaspi_wait or gaspi_queue_purge.
+  bool try_enter(uint32_t requests, uint32_t& count) {
+    count = state_.load(std::memory_order_relaxed);
+    // Relaxed: the count orders nothing. A failed exchange is another thread's request.
+    while (count + (requests - 1) < limit_) {
+      if (state_.compare_exchange_weak(count, count + requests, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+  gaspi_return_t enter_slowly(Deadline& deadline, uint32_t requests);
   gaspi_return_t privilege(Deadline& deadline);
   Lane& lane(uint32_t rank);
   // Under the mutex: counts a request that no step knows.

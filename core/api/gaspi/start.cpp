@@ -108,6 +108,9 @@ void cut(T& value, T least, T most) {
   value = std::clamp(value, least, most);
 }
 
+// Operands travel in letters, whose pieces tell the length in 32 bits (mail.cpp).
+constexpr gaspi_size_t kLongestLetter = UINT32_MAX;
+
 gaspi_config_t possible(gaspi_config_t c) {
   cut(c.group_max, 1u, 255u);
   cut(c.segment_max, 1u, 255u);
@@ -117,8 +120,8 @@ gaspi_config_t possible(gaspi_config_t c) {
   cut(c.notification_num, 1u, 1u << 20);
   cut(c.passive_queue_size_max, 1u, 65536u);
   cut(c.passive_transfer_size_max, 1ul, 1ul << 24);
-  cut(c.allreduce_buf_size, 8ul, 1ul << 20);
-  cut(c.allreduce_elem_max, 1u, 1u << 17);
+  cut(c.allreduce_buf_size, 8ul, kLongestLetter);
+  cut(c.allreduce_elem_max, 1u, static_cast<gaspi_number_t>(kLongestLetter / sizeof(double)));
   cut(c.rw_list_elem_max, 1u, 65536u);
   if (c.build_infrastructure > GASPI_TOPOLOGY_DYNAMIC)
     c.build_infrastructure = GASPI_TOPOLOGY_STATIC;
@@ -204,6 +207,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
           std::memory_order_release);
       if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
     }
+    w->losses_seen.store(w->losses.load(std::memory_order_acquire), std::memory_order_relaxed);
     rt.note_started();
     g_world.store(w, std::memory_order_release);
     return GASPI_SUCCESS;

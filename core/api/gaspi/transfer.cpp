@@ -208,31 +208,53 @@ gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint
   return result;
 }
 
-gaspi_return_t wait_for_note(const World& world, const uint64_t* slots, uint32_t num,
-                             uint32_t first, gaspi_notification_id_t* found,
-                             gaspi_timeout_t timeout) {
-  const auto scan = [&] {
-    for (uint32_t i = 0; i < num; ++i) {
-      // Acquire: what the notification announces is visible.
-      if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
-      note_heard();
-      fetch_for_answer();
-      *found = first + i;
-      return GASPI_SUCCESS;
-    }
-    return GASPI_TIMEOUT;
-  };
+namespace {
+
+// Looks at `num` slots, the first of which has the number `first`.
+inline gaspi_return_t look_for_note(const uint64_t* slots, uint32_t num, uint32_t first,
+                                    gaspi_notification_id_t* found) {
+  for (uint32_t i = 0; i < num; ++i) {
+    // Acquire: what the notification announces is visible.
+    if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
+    note_heard();
+    fetch_for_answer();
+    *found = first + i;
+    return GASPI_SUCCESS;
+  }
+  return GASPI_TIMEOUT;
+}
+
+// After a first look.
+__attribute__((noinline)) gaspi_return_t keep_looking(const World& world, const uint64_t* slots,
+                                                      uint32_t num, uint32_t first,
+                                                      gaspi_notification_id_t* found,
+                                                      gaspi_timeout_t timeout) {
+  if (timeout == GASPI_TEST) {
+    poll_once();
+    return look_for_note(slots, num, first, found);
+  }
   // Where neighbors store, looks several times between two polls, which cost as much as many looks.
   constexpr uint32_t kLooks = 64;
-  const bool often = timeout != GASPI_TEST && world.neighbors_store.load(std::memory_order_relaxed);
+  const bool often = world.neighbors_store.load(std::memory_order_relaxed);
   const uint32_t rounds = often ? std::max(1u, kLooks / num) : 1;
   Deadline deadline(timeout);
   return wait_for(deadline, [&] {
     for (uint32_t i = 0; i < rounds; ++i) {
-      if (scan() == GASPI_SUCCESS) return GASPI_SUCCESS;
+      if (look_for_note(slots, num, first, found) == GASPI_SUCCESS) return GASPI_SUCCESS;
     }
-    return GASPI_TIMEOUT;
+    // A lost rank may have been the one that was to notify, which nobody here can know.
+    return tell_of_loss(world) ? GASPI_ERROR : GASPI_TIMEOUT;
   });
+}
+
+}  // namespace
+
+gaspi_return_t wait_for_note(const World& world, const uint64_t* slots, uint32_t num,
+                             uint32_t first, gaspi_notification_id_t* found,
+                             gaspi_timeout_t timeout) {
+  const gaspi_return_t seen = look_for_note(slots, num, first, found);
+  if (__builtin_expect(seen == GASPI_SUCCESS, 1)) return seen;
+  return keep_looking(world, slots, num, first, found, timeout);
 }
 
 gaspi_return_t start_notify(World& w, Queue& queue, const Note& note, Deadline& deadline) {

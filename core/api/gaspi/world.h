@@ -65,6 +65,8 @@ struct World {
   std::unique_ptr<std::atomic<uint8_t>[]> state;
   std::atomic<uint32_t> corrupt{0};  // how many are
   std::atomic<uint32_t> losses{0};   // how many ever became so; acq_rel
+  // So many of them the program has seen in the state vector. Relaxed: see tell_of_loss().
+  std::atomic<uint32_t> losses_seen{0};
   // By rank: does its process know this one? In a replacement not before that has said so
   // (rejoin.h): messages would be dropped. Release when it becomes so.
   std::unique_ptr<std::atomic<bool>[]> reached;
@@ -143,6 +145,11 @@ uint32_t make_progress();
 // ---- failure.cpp ----
 // From any context: the rank's state is corrupt from now on.
 void lose_rank(uint32_t rank, const std::string& how);
+// A call of this thread has returned GASPI_ERROR: the losses so far are no news to it.
+void note_told(const World& world);
+// There was a loss of which no call has told this thread, nor the state vector the program. True
+// once for a thread, for any number of losses.
+bool tell_of_loss(const World& world);
 // From client context: purges the connections of lost ranks, and takes in their replacements.
 uint32_t take_changes(World& world);
 // A conduit answered `status` for an operation with the process that `rank` was in `epoch`: the

@@ -49,7 +49,6 @@ SPEC_CASE(arguments, null) {
   CHECK_EQ(gaspi_segment_use(kNoSegment, nullptr, 64, GASPI_GROUP_ALL, kLong, 0),
            GASPI_ERR_NULLPTR);
   CHECK_EQ(gaspi_notify_waitsome(0, 0, 1, nullptr, GASPI_TEST), GASPI_ERR_NULLPTR);
-  CHECK_EQ(gaspi_notify_reset(0, 0, nullptr), GASPI_ERR_NULLPTR);
   CHECK_EQ(gaspi_queue_create(nullptr, kLong), GASPI_ERR_NULLPTR);
   CHECK_EQ(gaspi_queue_size(0, nullptr), GASPI_ERR_NULLPTR);
   CHECK_EQ(gaspi_queue_num(nullptr), GASPI_ERR_NULLPTR);

@@ -129,7 +129,8 @@ void go_on(char* base) {
   const double end = seconds_now() + kPatience;
   while (!is_corrupt(kVictim) && seconds_now() < end) ::usleep(1000);
   for (gaspi_rank_t r = 0; r < all; ++r) EXPECT(is_corrupt(r) == (r == kVictim));
-  EXPECT(gaspi_write(0, 0, kVictim, 0, 0, 8, 0, GASPI_BLOCK) == GASPI_ERROR);
+  EXPECT(gaspi_write(0, 0, kVictim, 0, 0, 8, 7, GASPI_BLOCK) == GASPI_SUCCESS);
+  EXPECT(gaspi_wait(7, GASPI_BLOCK) == GASPI_ERROR);
   EXPECT(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK) == GASPI_ERROR);
   gaspi_atomic_value_t old = 0;
   EXPECT(gaspi_atomic_fetch_add(0, 0, kVictim, 1, &old, GASPI_BLOCK) == GASPI_ERROR);
@@ -141,10 +142,7 @@ void go_on(char* base) {
   gaspi_segment_delete(5);
   std::memset(base + 200000, 'x', 100);
 
-  gaspi_group_t survivors = 0;
-  EXPECT(gaspi_group_create(&survivors) == GASPI_SUCCESS);
-  for (gaspi_rank_t r = 0; r < all; ++r)
-    if (r != kVictim) EXPECT(gaspi_group_add(survivors, r) == GASPI_SUCCESS);
+  const gaspi_group_t survivors = group_without(kVictim);
   EXPECT(in_portions([&](gaspi_timeout_t t) { return gaspi_group_commit(survivors, t); }) ==
          GASPI_SUCCESS);
   int one = 1, sum = 0;

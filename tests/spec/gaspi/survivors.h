@@ -60,4 +60,13 @@ inline void introduce_oneself() {
   REQUIRE(gaspi_proc_incarnation(me, &own_incarnation) == GASPI_SUCCESS);
 }
 
+// The group of the others, not committed yet.
+inline gaspi_group_t group_without(gaspi_rank_t lost) {
+  gaspi_group_t rest = 0;
+  REQUIRE(gaspi_group_create(&rest) == GASPI_SUCCESS);
+  for (gaspi_rank_t r = 0; r < all; ++r)
+    if (r != lost) REQUIRE(gaspi_group_add(rest, r) == GASPI_SUCCESS);
+  return rest;
+}
+
 }  // namespace spec

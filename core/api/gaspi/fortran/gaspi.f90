@@ -2,7 +2,8 @@
 !
 ! SPDX-License-Identifier: BSD-3-Clause
 
-! GASPI_Ext.h, without gaspi_printf and gaspi_printf_to, whose arguments vary.
+! GASPI_Ext.h, without gaspi_printf_to, whose arguments vary. gaspi_printf prints a text as it is:
+! with a c_null_char up to that, as C would; else without blanks at its end, and a line of its own.
 module gaspi_ext
   use gaspi_types
   implicit none
@@ -110,7 +111,26 @@ module gaspi_ext
       integer(gaspi_return_t), value :: error_code
       type(c_ptr) :: text
     end function gaspi_error_str
+
+    subroutine gaspi_delay() bind(C, name="gaspi_delay")
+    end subroutine gaspi_delay
+
+    subroutine gaspi_print_text(text) bind(C, name="gaspi_print_text")
+      import
+      character(kind=c_char), intent(in) :: text(*)
+    end subroutine gaspi_print_text
   end interface
+
+contains
+
+  subroutine gaspi_printf(text)
+    character(kind=c_char, len=*), intent(in) :: text
+    if (index(text, c_null_char) > 0) then
+      call gaspi_print_text(text)
+    else
+      call gaspi_print_text(trim(text) // c_new_line // c_null_char)
+    end if
+  end subroutine gaspi_printf
 end module gaspi_ext
 
 ! The procedures, and gaspi_time_ticks as the field calls it: with an integer(gaspi_cycles_t), for

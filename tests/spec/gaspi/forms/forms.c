@@ -3,9 +3,11 @@
  * FORMS_STANDARD say what this build has. Prints "forms: right". Catches: an overload or a
  * selection that takes the other form, a header that a strict compiler rejects, a procedure
  * that a profiler in the program cannot stand before. */
-#include <PGASPI.h>
+#include <GASPI.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "profiler.h"
 
 static unsigned wrong = 0;
 #define CHECK(condition)                                           \
@@ -16,17 +18,6 @@ static unsigned wrong = 0;
     }                                                              \
   } while (0)
 #define CHECK_OK(call) CHECK((call) == GASPI_SUCCESS)
-
-/* A profiler's: 14.2. */
-static unsigned barriers = 0;
-#ifdef __cplusplus
-extern "C"
-#endif
-    gaspi_return_t
-    gaspi_barrier(gaspi_group_t group, gaspi_timeout_t timeout) {
-  ++barriers;
-  return pgaspi_barrier(group, timeout);
-}
 
 static void statistics_of_a_write(gaspi_statistic_counter_t* counter, gaspi_rank_t rank) {
   gaspi_statistic_counter_t count = 0, c;
@@ -83,6 +74,32 @@ static void standard_forms(gaspi_rank_t rank, gaspi_rank_t ranks) {
   CHECK_OK(gaspi_segment_ptr(0, &base));
   CHECK(base != NULL);
   free(states);
+}
+#endif
+
+#if defined(FORMS_FIELD) && defined(GASPI_GPI2_SOURCE)
+/* With types of its own, as programs of the field declare it: it is cast. */
+static gaspi_return_t largest_of_ints(int* const one, int* const two, int* const result,
+                                      gaspi_reduce_state_t state, const gaspi_number_t num,
+                                      const gaspi_size_t element_size,
+                                      const gaspi_timeout_t timeout) {
+  gaspi_number_t i;
+  (void)state;
+  (void)timeout;
+  if (num != 3 || element_size != sizeof(int)) return GASPI_ERROR;
+  for (i = 0; i < num; ++i) result[i] = one[i] > two[i] ? one[i] : two[i];
+  return GASPI_SUCCESS;
+}
+
+static void cast_forms(gaspi_rank_t rank, gaspi_rank_t ranks) {
+  gaspi_reduce_operation_t operation = (gaspi_reduce_operation_t)(void (*)(void))largest_of_ints;
+  int mine[3], all[3] = {-1, -1, -1};
+  mine[0] = rank;
+  mine[1] = -(int)rank;
+  mine[2] = 7;
+  CHECK_OK(gaspi_allreduce_user(mine, all, 3, sizeof mine[0], operation, NULL, GASPI_GROUP_ALL,
+                                GASPI_BLOCK));
+  CHECK(all[0] == ranks - 1 && all[1] == 0 && all[2] == 7);
 }
 #endif
 
@@ -152,8 +169,11 @@ int main(void) {
 #ifdef FORMS_FIELD
   field_forms(rank, ranks);
 #endif
+#if defined(FORMS_FIELD) && defined(GASPI_GPI2_SOURCE)
+  cast_forms(rank, ranks);
+#endif
   CHECK_OK(gaspi_barrier(GASPI_GROUP_ALL, GASPI_BLOCK));
-  CHECK(barriers >= 1);
+  CHECK(profiled == PROFILED_ALL);
   CHECK_OK(gaspi_allreduce(&wrong, &all_wrong, 1, GASPI_OP_SUM, GASPI_TYPE_UINT, GASPI_GROUP_ALL,
                            GASPI_BLOCK));
   if (rank == 0 && all_wrong == 0) printf("forms: right\n");
