@@ -91,6 +91,7 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       early_at_(kNever),
       decide_at_(kNever),
       stopped_at_(kNever) {
+  if (!options.forgives) verdict_.forgive_nothing();
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
   if (layout_.hosts.empty()) {
@@ -299,6 +300,13 @@ void Job::on_stopped(uint32_t process, bool stopped) {
   members_[process].stopped = stopped;
 }
 
+// A rank has failed, by a signal or else with a status.
+void Job::note_failure(int signal, int status) {
+  if (layout_.survives) return verdict_.saw_failure(signal, status);
+  if (signal != 0) return verdict_.saw_signal(signal);
+  verdict_.saw_status(status);
+}
+
 // What one rank's end means for the job.
 void Job::judge(Member& member) {
   const std::string how = describe_end(member.wait_status);
@@ -310,11 +318,7 @@ void Job::judge(Member& member) {
   }
   if (!signalled && member.said_goodbye()) return note_status(member, status);
   const std::string line = fmt::format("rank {} {}", name_of(member), how);
-  if (signalled) {
-    verdict_.saw_signal(WTERMSIG(member.wait_status));
-  } else {
-    verdict_.saw_status(status);
-  }
+  note_failure(signalled ? WTERMSIG(member.wait_status) : 0, status);
   // In a start a status may be another rank's death, as where failures end the job.
   const bool in_start = layout_.survives && any_connected_ && !all_met_;
   if (layout_.survives && (signalled || !in_start)) return go_on_without(member, how, line);
@@ -452,6 +456,7 @@ void Job::replace(Member& dead) {
     return !member.rank && member.running && !member.finalized;
   });
   if (spare == members_.end()) return;
+  verdict_.made_good();
   spare->rank = dead.rank;
   spare->epoch = dead.epoch + 1;
   workforce_->retag(spare->process, std::to_string(*spare->rank));
@@ -476,7 +481,7 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
   if (!ranks.empty())
     line +=
         fmt::format("; rank{} {} failed with it", ranks.size() == 1 ? "" : "s", rank_list(ranks));
-  if (!ranks.empty()) verdict_.saw_signal(SIGKILL);
+  for (size_t i = 0; i < ranks.size(); ++i) note_failure(SIGKILL, 0);
   for (Member* member : lost)
     announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
   if (!layout_.survives) return begin_end(line);
@@ -588,7 +593,7 @@ void Job::end_leftovers(double now) {
     Member* early = early_member();
     // The goodbye came after the end; or nobody goes on.
     if (early == nullptr || staying_ranks().empty()) return;
-    verdict_.saw_status(1);
+    note_failure(0, 1);
     const std::string line = early_exit_line();
     if (layout_.survives) {
       go_on_without(*early, "exited early", line);

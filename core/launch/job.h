@@ -69,6 +69,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void tell_if_all_leave();
   void tell_of_departed();
   void note_status(Member& member, int status);
+  void note_failure(int signal, int status);
   void go_on_without(Member& member, const std::string& how, const std::string& line);
   void go_on_or_end(Member& member, const std::string& how, const std::string& line);
   void decide();

@@ -23,6 +23,7 @@ struct LaunchOptions {
   uint32_t ranks = 1;
   uint32_t spares = 0;    // further processes, that wait for a rank to fail
   bool survives = false;  // a rank that fails does not end the job
+  bool forgives = true;   // nor gives it its status, where a spare has taken its place
   HostsOptions hosts;
   std::string first_host_program;  // instead of the command's program on the first host
 

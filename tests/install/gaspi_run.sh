@@ -2,14 +2,15 @@
 # GASPI programs started as the field starts them: gaspi_run with a machine file, over hosts that an
 # agent plays on this machine; the same file for `causeway run`; and what is said about mistakes.
 # Usage: gaspi_run.sh TREE WORK_DIR CC
-# Catches: ranks on another host than the file's, options that are lost, a mistake that starts
+# Catches: a job that recovered and ends with the status of the failure, or one that did not and ends
+# with 0; ranks on another host than the file's, options that are lost, a mistake that starts
 # something or is told in more than one line.
 set -u
 tree=$1 work=$2 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
-unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASPI_AGENT GASPI_BIND
+unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS GASPI_AGENT GASPI_BIND GASPI_ON_FAILURE GASPI_SPARES
 export PKG_CONFIG_PATH="$tree/lib/pkgconfig"
 libdir=$(pkg-config --variable=libdir GPI2)
 run=$tree/bin/gaspi_run
@@ -69,6 +70,21 @@ expect "the same file for causeway run" 0 "$three" \
 expect "a number, options of the program" 7 'rank 0 of 2, 0 of 2 here, where with 3 arguments, bound
 rank 1 of 2, 1 of 2 here, where with 3 arguments, bound' \
   "$run" -m "$work/local" -N -n 2 "$work/where" -n 7 -m
+# Failures: rank 1 kills itself once; its place is taken, or the others go on.
+# shellcheck disable=SC2046 # flags are words
+$cc -std=c99 -D_GNU_SOURCE -Wall -Wextra -Werror "$here/gaspi_recovery.c" \
+  $(pkg-config --cflags --libs causeway-gaspi) -Wl,-rpath,"$libdir" -o "$work/recovery" || exit 1
+all='all of 3 are there'
+expect "a spare" 0 "$all" "$run" -m "$work/local" --spares 1 "$work/recovery"
+expect "a spare, by its variable" 0 "$all" env GASPI_SPARES=1 "$run" -m "$work/local" "$work/recovery"
+expect "a spare, and the failure counts" 137 "$all" \
+  "$run" -m "$work/local" --spares=2 --fail-recovered "$work/recovery"
+expect "no spare" 137 'rank 1 is missed' "$run" -m "$work/local" --on-failure=continue "$work/recovery"
+expect "no spare, by the variable" 137 'rank 1 is missed' \
+  env GASPI_ON_FAILURE=continue "$run" -m "$work/local" "$work/recovery"
+expect "an option before its variable" 137 '' \
+  env GASPI_ON_FAILURE=continue "$run" -m "$work/local" --on-failure abort "$work/recovery"
+
 expect "help" 0 "$("$run" --help | sort)" "$run" -h
 grep -q '^usage: gaspi_run -m FILE' "$work/out" || fail "help: no usage"
 
@@ -124,6 +140,12 @@ for number in 0 x -1 1.5 4097 99999999999; do
     "$run" -m "$work/hosts" -n "$number" "$work/where"
 done
 mistake "-N 5000" "-N 5000: expected a number" "$run" -m "$work/hosts" -N 5000 "$work/where"
+mistake "--spares x" "--spares x: expected a number from 0" \
+  "$run" -m "$work/hosts" --spares x "$work/where"
+mistake "--on-failure" "--on-failure go: expected abort or continue" \
+  "$run" -m "$work/hosts" --on-failure=go "$work/where"
+mistake "GASPI_SPARES" "GASPI_SPARES many: expected a number" \
+  env GASPI_SPARES=many "$run" -m "$work/hosts" "$work/where"
 mistake "more ranks than lines" "5 ranks, but .* room for 4 on 3 hosts" \
   "$run" -m "$work/hosts" -n 5 "$work/where"
 exit $bad

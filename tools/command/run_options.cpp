@@ -174,6 +174,9 @@ void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("--spares", options.spares,
                  "Further processes, which wait to take the place of a failed rank")
       ->check(CLI::Range(0u, kMostRanks));
+  run.add_flag(
+      "--fail-recovered", options.fail_recovered,
+      "End with the status of a failure also where spares took the place of all that failed");
   run.add_option("--config", options.config, "Configuration file of the ranks")
       ->check(CLI::ExistingFile);
   run.add_option("--set", options.sets, "Override one configuration value: path=value")
@@ -190,7 +193,8 @@ void add_run_options(CLI::App& run, RunOptions& options) {
       ->allow_extra_args(false)
       ->option_text("[--] PROG ARGS...");
   run.footer(
-      "Status: the first abnormal death's 128+signal, else the first non-zero status;\n"
+      "Status: the first abnormal death's 128+signal, else the first non-zero status; failures of\n"
+      "ranks whose places spares took do not count, when all were taken;\n"
       "124 after --timeout, 126 or 127 when the program cannot be started.");
 }
 
@@ -198,6 +202,7 @@ LaunchOptions to_launch(const RunOptions& run) {
   LaunchOptions launch;
   apply_hosts(run, launch);
   launch.survives = run.on_failure == "continue" || (run.on_failure.empty() && run.spares > 0);
+  launch.forgives = !run.fail_recovered;
   if (run.spares > 0 && !launch.survives)
     throw Error(CWY_ERR_INVALID, "--spares needs --on-failure=continue");
   if (launch.ranks + run.spares > kMostRanks)

@@ -23,6 +23,7 @@ struct RunOptions {
   std::string first_host_program;
   std::string on_failure;
   uint32_t spares = 0;
+  bool fail_recovered = false;
   std::string config;
   std::vector<std::string> sets;
   bool tag_output = false;
