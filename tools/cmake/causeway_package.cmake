@@ -48,25 +48,22 @@ configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway.pc.in
 install(FILES ${CMAKE_BINARY_DIR}/package/causeway.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-foreach(name causeway-gaspi GPI2)
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway-gaspi.pc.in
-    ${CMAKE_BINARY_DIR}/package/${name}.pc @ONLY)
-endforeach()
+# GASPI
+set(name causeway-gaspi)
+set(gaspi_cflags "")
+set(gaspi_libs "-lcauseway_gaspi")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway-gaspi.pc.in
+  ${CMAKE_BINARY_DIR}/package/causeway-gaspi.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/causeway-gaspi.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-# Once more under the names that builds of GASPI programs ask for: GPI2.pc and -lGPI2.
-if(gpi2 IN_LIST CAUSEWAY_IDENTITY_SET)
-  install(FILES ${CMAKE_BINARY_DIR}/package/GPI2.pc
-    DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT identity-gpi2)
-  file(CREATE_LINK libcauseway_gaspi.so ${CMAKE_BINARY_DIR}/package/libGPI2.so SYMBOLIC)
-  install(FILES ${CMAKE_BINARY_DIR}/package/libGPI2.so DESTINATION ${CMAKE_INSTALL_LIBDIR}
-    COMPONENT identity-gpi2)
-endif()
 if(CAUSEWAY_FORTRAN)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/causeway-gaspi-fortran.pc.in
     ${CMAKE_BINARY_DIR}/package/causeway-gaspi-fortran.pc @ONLY)
   install(FILES ${CMAKE_BINARY_DIR}/package/causeway-gaspi-fortran.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+if(gpi2 IN_LIST CAUSEWAY_IDENTITY_SET)
+  include(causeway_gpi2)  # and under the name of GPI-2
 endif()
 
 # ---- configurations, the example conduit, the normative texts ----
