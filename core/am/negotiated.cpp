@@ -12,6 +12,7 @@
 #include "am/send_buffer.h"
 #include "am/token.h"
 #include "am/word.h"
+#include "checks/flags.h"
 #include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -340,7 +341,7 @@ int commit(const CommitCall& call) {
 void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t flags) {
   ThreadState& thread = thread_state();
   NegotiatedSend& open = descriptor(name, kind, sd, thread);
-  if (flags != 0) fatal(name, "flags must be 0; {:#x} was passed", flags);
+  require_no_flags(name, flags);
   if (open.reserved) open.conn->ops->am_cancel(open.conn, &open.slot);
   if (open.buffer != nullptr) give_send_buffer(open.buffer);
   if (open.token != nullptr) open.token->replied = false;

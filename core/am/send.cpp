@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "am/internal.h"
+#include "checks/flags.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -18,10 +19,12 @@ constexpr gex_Flags_t kSelfDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SE
 constexpr gex_Flags_t kPeerDisposition = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
                                          GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
+// All but what is only said to gex_AM_Max*().
+constexpr gex_Flags_t kOfSends =
+    kFlagBits & ~(GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC);
+
 void check_flags(const PayloadFacts& f) {
-  if (f.flags & (GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC)) {
-    fatal(f.call, "GEX_FLAG_AM_PREPARE_LEAST_* belong to gex_AM_Max*() only");
-  }
+  (void)flags_of_call(f.call, f.flags, kOfSends);
   if (std::popcount(f.flags & kSelfDisposition) > 1) {
     fatal(f.call, "flags name more than one of GEX_FLAG_SELF_SEG_*");
   }

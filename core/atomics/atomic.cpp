@@ -8,6 +8,7 @@
 #include "atomics/names.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "checks/flags.h"
 #include "checks/rma_checks.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
@@ -58,7 +59,8 @@ void require_known_domain(const AtomicCall& call) {
   constexpr gex_Flags_t kKnown = GEX_FLAG_IMMEDIATE | GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD |
                                  GEX_FLAG_AD_ACQ | GEX_FLAG_AD_REL | GEX_FLAG_RANK_IS_JOBRANK |
                                  GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;
-  if (call.flags & ~kKnown) fatal(call.name, "unknown flags {:#x}", call.flags & ~kKnown);
+  const gex_Flags_t unknown = flags_of_call(call.name, call.flags, kKnown) & ~kKnown;
+  if (unknown != 0) fatal(call.name, "unknown flags {:#x}", unknown);
   constexpr gex_Flags_t kPlaces = GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD;
   if ((call.flags & kPlaces) == kPlaces) {
     fatal(call.name, "GEX_FLAG_AD_MY_RANK and GEX_FLAG_AD_MY_NBRHD exclude each other");

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "am/send.h"
+#include "checks/flags.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
@@ -29,8 +30,9 @@ bool in_own_segment(const Peer& peer, uint64_t at, uint64_t length) {
 }  // namespace
 
 void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex_Flags_t known) {
+  flags = flags_of_call(call, flags, known);
   if (flags & ~known) {
-    fatal(call, "flags {:#x} hold bits {:#x} that this call does not know", flags, flags & ~known);
+    fatal(call, "flags {:#x} hold bits {:#x} that no call knows", flags, flags & ~known);
   }
   for (const auto& [mask, names] :
        {std::pair{kSelf, "GEX_FLAG_SELF_SEG_*"}, std::pair{kPeer, "GEX_FLAG_PEER_SEG_*"},

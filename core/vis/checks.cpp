@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "checks/flags.h"
 #include "checks/rma_checks.h"
 #include "object/fatal.h"
 #include "object/peer.h"
@@ -84,12 +85,10 @@ constexpr gex_Flags_t kKnownFlags =
 }  // namespace
 
 void check_flags(const VisCall& call, bool blocking) {
-  if (call.flags & ~kKnownFlags) {
-    fatal(call.name, "flags {:#x} hold bits {:#x} that this call does not know", call.flags,
-          call.flags & ~kKnownFlags);
-  }
-  if ((call.flags & GEX_FLAG_ENABLE_LEAF_LC) && (blocking || call.operation == Operation::get)) {
-    fatal(call.name, "GEX_FLAG_ENABLE_LEAF_LC is for non-blocking puts only");
+  const bool has_leaf = !blocking && call.operation == Operation::put;
+  const gex_Flags_t own = has_leaf ? kKnownFlags : kKnownFlags & ~GEX_FLAG_ENABLE_LEAF_LC;
+  if (flags_of_call(call.name, call.flags, own) & ~own) {
+    fatal(call.name, "flags {:#x} hold bits that no call knows", call.flags);
   }
 }
 

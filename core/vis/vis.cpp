@@ -4,6 +4,7 @@
 #include "am/send.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "checks/flags.h"
 #include "memkind/places.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
@@ -338,7 +339,7 @@ void arm_peer_completion(gex_AM_Index_t handler, const void* source, size_t leng
   if (length != 0 && source == nullptr) {
     fatal(kCall, "source_addr is NULL, with a payload of {} bytes", length);
   }
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  require_no_flags(kCall, flags);
   tls_peer_completion = {handler, static_cast<uint32_t>(length), source};
 }
 

@@ -55,7 +55,6 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"no_result", {"gex_AD_OpNB_I64", "result_p is NULL"}},
         Misuse{"result_outside", {"gex_AD_OpNB_I64", "segment"}},
         Misuse{"unknown_flag", {"gex_AD_OpNB_I64", "unknown flags"}},
-        Misuse{"peer_some", {"gex_AD_OpNB_I64", "unknown flags 0x400"}},
         Misuse{"not_my_rank", {"gex_AD_OpNB_I64", "GEX_FLAG_AD_MY_RANK"}},
         Misuse{"both_places", {"gex_AD_OpNB_I64", "exclude each other"}},
         Misuse{"under_lock", {"gex_AD_OpNB_I64", "handler-safe lock"}},

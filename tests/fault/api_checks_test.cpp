@@ -80,7 +80,6 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"vis.no_local", {"gex_VIS_VectorPutBlocking", "NULL"}},
         Case{"vis.too_much", {"gex_VIS_StridedPutBlocking", "more than memory"}},
         Case{"vis.no_such_rank", {"gex_VIS_VectorPutBlocking", "rank 2"}},
-        Case{"vis.leaf_of_get", {"gex_VIS_VectorGetNB", "GEX_FLAG_ENABLE_LEAF_LC"}},
         Case{"vis.leaf_not_enabled", {"gex_Event_QueryLeaf", "gex_VIS_VectorPutNB"}, true},
         Case{"vis.unknown_flag", {"gex_VIS_VectorPutBlocking", "0x40000000"}},
         Case{"vis.not_in_my_segment", {"gex_VIS_VectorPutBlocking", "bound segment"}},

@@ -105,7 +105,6 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Assertion, Negotiated,
     testing::Values(
-        Misuse{"assert.least_flag_in_request", {"gex_AM_RequestMedium", "PREPARE_LEAST"}, true},
         Misuse{"assert.source_not_bound", {"gex_AM_RequestMedium", "bound segment"}, true},
         Misuse{"assert.two_dispositions", {"gex_AM_RequestMedium", "SELF_SEG"}, true},
         Misuse{"assert.long_overlaps", {"gex_AM_RequestLong", "overlap"}, true},

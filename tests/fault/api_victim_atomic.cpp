@@ -55,9 +55,8 @@ const std::map<std::string, void (*)()>& operations() {
          gex_Event_Wait(gex_AD_OpNB_I64(ad, offset, job.peer(), target(), fadd, 1, 0,
                                         GEX_FLAG_SELF_SEG_OFFSET));
        }},
-      {"unknown_flag", [] { op(job.peer(), target(), fadd, GEX_FLAG_LC_COPY_YES); }},
+      {"unknown_flag", [] { op(job.peer(), target(), fadd, 1u << 30); }},
       // Not among the flags of these calls: nobody could keep such an operation atomic.
-      {"peer_some", [] { op(job.peer(), target(), fadd, GEX_FLAG_PEER_SEG_SOME); }},
       {"not_my_rank", [] { op(job.peer(), target(), fadd, GEX_FLAG_AD_MY_RANK); }},
       {"both_places",
        [] { op(job.rank, target(), fadd, GEX_FLAG_AD_MY_RANK | GEX_FLAG_AD_MY_NBRHD); }},

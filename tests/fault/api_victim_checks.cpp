@@ -115,12 +115,6 @@ const Calls& vis() {
          const gex_Memvec_t to = piece(there(), 8), from = piece(local, 8);
          gex_VIS_VectorPutBlocking(tm(), job.size, 1, &to, 1, &from, 0);
        }},
-      {"leaf_of_get",
-       [] {
-         const gex_Memvec_t to = piece(local, 8), from = piece(there(), 8);
-         gex_Event_Wait(
-             gex_VIS_VectorGetNB(tm(), 1, &to, job.peer(), 1, &from, GEX_FLAG_ENABLE_LEAF_LC));
-       }},
       {"leaf_not_enabled",
        [] {
          const gex_Memvec_t to = piece(there(), 8), from = piece(local, 8);

@@ -49,7 +49,7 @@ struct Scenario {
 const std::map<std::string, Scenario>& scenarios() {
   static const std::map<std::string, Scenario> all = {
       {"broadcast_root", {broadcast, [](Call& c) { c.root = 2; }}},
-      {"broadcast_flags", {broadcast, [](Call& c) { c.flags = GEX_FLAG_IMMEDIATE; }}},
+      {"broadcast_flags", {broadcast, [](Call& c) { c.flags = 1u << 29; }}},
       {"broadcast_two_places",
        {broadcast, [](Call& c) { c.flags = GEX_FLAG_SELF_SEG_SOME | GEX_FLAG_SELF_SEG_BOUND; }}},
       {"broadcast_not_bound", {broadcast, [](Call& c) { c.flags = GEX_FLAG_SELF_SEG_BOUND; }}},

@@ -197,7 +197,7 @@ const Calls& negotiation() {
          gex_AM_CommitRequestMedium0(sd, handler("payload"), 8);
          gex_AM_CancelRequestMedium(sd, 0);
        }},
-      {"cancel_with_flags", [] { gex_AM_CancelRequestMedium(medium_of(8), GEX_FLAG_IMMEDIATE); }},
+      {"cancel_with_flags", [] { gex_AM_CancelRequestMedium(medium_of(8), 1u << 30); }},
       {"commit_as_long",
        [] {
          gex_AM_CommitRequestLong0(medium_of(8), handler("payload"), 8, peer_segment(job.peer()));
@@ -313,11 +313,6 @@ const Calls& flags() {
 // What flags assert, and the queries.
 const Calls& assertions() {
   static const Calls calls = {
-      {"least_flag_in_request",
-       [] {
-         gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW,
-                               GEX_FLAG_AM_PREPARE_LEAST_ALLOC);
-       }},
       {"source_not_bound",
        [] {
          gex_AM_RequestMedium0(tm(), job.peer(), handler("payload"), local, 8, GEX_EVENT_NOW,

@@ -8,6 +8,7 @@
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
+#include "checks/warn_once.h"
 #include "collective/named_barrier.h"
 #include "diag/log.h"
 #include "object/fatal.h"
@@ -73,8 +74,8 @@ int conclude(const char* call, int id, int flags) {
   g_barrier.notified = false;
   if (!fits(id, flags)) return GASNET_ERR_BARRIER_MISMATCH;
   if (g_checks && flags != g_barrier.flags) {
-    log_warn("{}: flags {:#x} are not those of gasnet_barrier_notify(), {:#x}; taken to match",
-             call, flags, g_barrier.flags);
+    warn_once("{}: flags {:#x} are not those of gasnet_barrier_notify(), {:#x}; taken to match",
+              call, flags, g_barrier.flags);
   }
   return GASNET_OK;
 }

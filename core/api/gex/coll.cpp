@@ -8,6 +8,7 @@
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "checks/flags.h"
 #include "checks/rma_checks.h"
 #include "collective/engine.h"
 #include "collective/kernels.h"
@@ -24,18 +25,17 @@ namespace {
 constexpr gex_Flags_t kDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
                                      GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
 
-[[noreturn]] __attribute__((cold)) void wrong_flags(const char* call, gex_Flags_t flags,
-                                                    gex_Flags_t known) {
-  if (known == 0) fatal(call, "flags must be 0; {:#x} was passed", flags);
+__attribute__((cold)) void check_flags(const char* call, gex_Flags_t flags, gex_Flags_t known) {
+  if (known == 0) return check_flags_of_none(call, flags);
+  const gex_Flags_t own = flags_of_call(call, flags, known);
+  if ((own & ~known) == 0 && std::popcount(own) <= 1) return;
   fatal(call, "flags must be 0 or one of GEX_FLAG_SELF_SEG_*; {:#x} was passed", flags);
 }
 
 Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags, gex_Flags_t known) {
   require_client_context(call, thread_state());
   if (__builtin_expect(tm == GEX_TM_INVALID, 0)) fatal(call, "the team is GEX_TM_INVALID");
-  if (__builtin_expect(flags != 0, 0)) {
-    if ((flags & ~known) != 0 || !std::has_single_bit(flags)) wrong_flags(call, flags, known);
-  }
+  if (__builtin_expect(flags != 0, 0)) check_flags(call, flags, known);
   Team& team = *Team::of(tm);
   if (__builtin_expect(team.is_pair(), 0)) fatal(call, "a TM-pair is not a team");
   // Of every member by its own call: a team may have members that lack it until one is made.

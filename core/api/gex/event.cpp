@@ -9,6 +9,7 @@
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
 #include "checks/event_checks.h"
+#include "checks/flags.h"
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "progress/thread_state.h"
@@ -57,10 +58,6 @@ Sweep sweep(gex_Event_t* events, size_t count) {
     recycle(event);
   }
   return result;
-}
-
-void require_no_flags(const char* call, gex_Flags_t flags) {
-  if (__builtin_expect(flags != 0, 0)) fatal(call, "flags must be 0; {:#x} was passed", flags);
 }
 
 // "Calls from restricted context" forbids tests and queries too. Where nothing is waited for they

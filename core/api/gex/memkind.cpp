@@ -5,6 +5,7 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
+#include "checks/flags.h"
 #include "diag/error.h"
 #include "diag/refusal.h"
 #include "object/client.h"
@@ -80,6 +81,7 @@ CAUSEWAY_API int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client,
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr) {
     return refuse(GASNET_ERR_BAD_ARG, "kind_p, client or args is missing");
   }
+  flags = flags_of_call(kCreate, flags, 0);
   if (flags != 0 || args->gex_flags != 0) {
     return refuse(GASNET_ERR_BAD_ARG, "flags and gex_flags must be 0");
   }
@@ -98,7 +100,7 @@ CAUSEWAY_API int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client,
 
 CAUSEWAY_API void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_MK_Destroy()";
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  require_no_flags(kCall, flags);
   if (kind == GEX_MK_INVALID) fatal(kCall, "kind is GEX_MK_INVALID");
   if (kind == GEX_MK_HOST) fatal(kCall, "GEX_MK_HOST cannot be destroyed");
   MemKind* const own = as(kind);

@@ -10,6 +10,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
+#include "checks/flags.h"
 #include "checks/handles.h"
 #include "diag/error.h"
 #include "diag/refusal.h"
@@ -151,6 +152,7 @@ CAUSEWAY_API int gex_Segment_Create(gex_Segment_t* segment_p, gex_Client_t clien
   if (segment_p == nullptr || client == GEX_CLIENT_INVALID) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "segment_p or client is missing");
   }
+  flags = flags_of_call(kCall, flags, 0);
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
   if (kind == GEX_MK_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "kind is GEX_MK_INVALID");
   if (length == 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "length is 0");
@@ -179,7 +181,7 @@ CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) 
   constexpr const char* kCall = "gex_Segment_Destroy()";
   note_call(kCall, "segment, flags", segment, flags);
   if (segment == GEX_SEGMENT_INVALID) fatal(kCall, "segment is GEX_SEGMENT_INVALID");
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  require_no_flags(kCall, flags);
   Segment* s = as(segment);
   or_fatal(kCall, [&] {
     s->client()->for_each_endpoint([&](Endpoint& ep) {
@@ -211,6 +213,7 @@ CAUSEWAY_API void* gex_Segment_QueryCData(gex_Segment_t s) {
 
 CAUSEWAY_API int gex_EP_BindSegment(gex_EP_t ep, gex_Segment_t segment, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_EP_BindSegment()";
+  flags = flags_of_call(kCall, flags, 0);
   if (ep == GEX_EP_INVALID || segment == GEX_SEGMENT_INVALID || flags != 0) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "ep and segment must be valid and flags 0");
   }
@@ -237,6 +240,7 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
                                             gex_Flags_t flags) {
   constexpr const char* kCall = "gex_EP_PublishBoundSegment()";
   note_call(kCall, "tm, eps, num_eps, flags", tm, eps, num_eps, flags);
+  flags = flags_of_call(kCall, flags, 0);
   require_client_context(kCall, thread_state());
   if (flags != 0) return refuse(kCall, GASNET_ERR_BAD_ARG, "flags must be 0");
   if (tm == GEX_TM_INVALID) return refuse(kCall, GASNET_ERR_BAD_ARG, "tm is GEX_TM_INVALID");
@@ -270,6 +274,7 @@ CAUSEWAY_API gex_Event_t gex_EP_QueryBoundSegmentNB(gex_TM_t tm, gex_Rank_t rank
   constexpr const char* kCall = "gex_EP_QueryBoundSegmentNB()";
   note_call(kCall, "tm, rank, owneraddr_p, localaddr_p, size_p, flags", tm, rank, owneraddr_p,
             localaddr_p, size_p, flags);
+  flags = flags_of_call(kCall, flags, GEX_FLAG_IMMEDIATE);
   if (flags & ~GEX_FLAG_IMMEDIATE) fatal(kCall, "flags may be 0 or GEX_FLAG_IMMEDIATE only");
   valid(kCall, "GEX_TM_INVALID", tm);
   if (runtime().checks() && !(flags & GEX_FLAG_IMMEDIATE)) {

@@ -5,6 +5,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/event_checks.h"
+#include "checks/flags.h"
 #include "checks/handles.h"
 #include "checks/lock_checks.h"
 #include "diag/refusal.h"
@@ -90,6 +91,7 @@ CAUSEWAY_API int gex_System_QueryProgressThreads(gex_Client_t client, unsigned i
                                                  const gex_ProgressThreadInfo_t** info_p,
                                                  gex_Flags_t flags) {
   constexpr const char* kCall = "gex_System_QueryProgressThreads()";
+  flags = flags_of_call(kCall, flags, 0);
   if (client == GEX_CLIENT_INVALID || count_p == nullptr || info_p == nullptr || flags != 0) {
     log_refusal(kCall, "client, count_p and info_p must be given, and flags must be 0");
     return GASNET_ERR_BAD_ARG;

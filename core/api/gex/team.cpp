@@ -6,6 +6,7 @@
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "checks/call_arguments.h"
+#include "checks/flags.h"
 #include "checks/handles.h"
 #include "object/client.h"
 #include "object/endpoint.h"
@@ -132,7 +133,7 @@ CAUSEWAY_API gex_EP_Location_t gex_TM_TranslateRankToEP(gex_TM_t tm, gex_Rank_t 
                                                         gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_TranslateRankToEP()";
   note_call(kCall, "tm, rank, flags", tm, rank, flags);
-  if (flags != 0) fatal(kCall, "flags must be 0; {:#x} was passed", flags);
+  require_no_flags(kCall, flags);
   queried_team(kCall, tm);
   if (runtime().checks()) require_rank(kCall, tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
