@@ -26,6 +26,7 @@
 #include "object/report.h"
 #include "object/runtime.h"
 #include "object/stops.h"
+#include "progress/end_polls.h"
 #include "progress/poll.h"
 #include "progress/progress_thread.h"
 #include "progress/thread_state.h"
@@ -122,6 +123,14 @@ void leave(int status, std::optional<int> said) {
   say_goodbye(said);
 }
 
+// Objects of libraries end next, and threads of the client's may be polling: they find nothing any
+// more, and those that are inside of a conduit come out.
+void end_polls_of_others() {
+  constexpr useconds_t kPollTakesUs = 1000;
+  end_polls();
+  if (live_threads() > 1) ::usleep(kPollTakesUs);
+}
+
 // The program calls exit(), or its main returns. With a status it is gasnet_exit; with 0, or where
 // exit() is not to be caught, this rank leaves alone: it says goodbye, and nobody else is told
 // anything. Ranks of a program that survives failures take leave by its own call, or are missed.
@@ -132,6 +141,7 @@ void leave_at_exit(int status, void*) {
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) return;
   status &= 0xff;
   leave(status, status != 0 && catches_exit() ? std::optional(status) : std::nullopt);
+  end_polls_of_others();
   unlimit_exit();
 }
 
@@ -139,7 +149,8 @@ void leave_at_exit(int status, void*) {
 // comes now is the farewell of libraries, among them those that conduits brought, which were loaded
 // later than this one. What they do, or cannot end, is not this rank's status any more.
 __attribute__((destructor)) void limit_libraries() {
-  if (g_runtime == nullptr || ::getpid() != g_pid || !exiting()) return;
+  if (g_runtime == nullptr || ::getpid() != g_pid) return;
+  if (!exiting()) return end_polls_of_others();  // a program that took leave by its own call
   limit_exit(g_quit_code.load(std::memory_order_relaxed),
              static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
 }

@@ -21,6 +21,7 @@
 #include "object/exit.h"
 #include "object/runtime.h"
 #include "progress/blind_nap.h"
+#include "progress/end_polls.h"
 #include "progress/hints.h"
 #include "progress/thread_state.h"
 #include "rma/emulation.h"
@@ -41,11 +42,14 @@ using PollTable = std::vector<PollEntry>;
 
 // The table in force. Tables are never changed: who adds or removes entries, under the mutex,
 // publishes another one (release) and keeps the old, which a thread may still be walking. Walkers
-// load with acquire.
-const PollTable kNoEntries;
+// load with acquire. Never destroyed: a thread may poll for as long as the process lives.
+const PollTable& kNoEntries = *new PollTable;
 std::atomic<const PollTable*> g_table{&kNoEntries};
 std::mutex g_tables_mutex;
-std::vector<std::unique_ptr<const PollTable>> g_tables;
+auto& g_tables = *new std::vector<std::unique_ptr<const PollTable>>;
+
+// Relaxed: the table says the same, and a poll that is late is waited for (object/exit.cpp).
+std::atomic<bool> g_ended{false};
 
 const PollTable& entries() {
   return *g_table.load(std::memory_order_acquire);
@@ -189,6 +193,12 @@ void refresh_poll() {
   publish(std::move(table));
 }
 
+void end_polls() {
+  const std::lock_guard lock(g_tables_mutex);
+  g_table.store(&kNoEntries, std::memory_order_release);
+  g_ended.store(true, std::memory_order_relaxed);
+}
+
 void set_poll_hook(uint32_t (*hook)()) {
   // Looked at with everything else that is no conduit, from the first one on.
   if (g_hook.exchange(hook, std::memory_order_relaxed) == &nothing_to_do) {
@@ -198,6 +208,7 @@ void set_poll_hook(uint32_t (*hook)()) {
 
 // What waits for something other than a conduit's news. Out of the way of polls that find nothing.
 __attribute__((noinline)) static uint32_t push_hinted() {
+  if (g_ended.load(std::memory_order_relaxed)) return 0;
   return progress_emulation() + progress_vis() + progress_collectives() + progress_named_barrier() +
          progress_blocks() + g_hook.load(std::memory_order_relaxed)();
 }
@@ -213,7 +224,8 @@ uint32_t poll_once() {
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();
   thread.in_poll = false;
-  if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0)) {
+  if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0) &&
+      !g_ended.load(std::memory_order_relaxed)) {
     if (held_waiting.load(std::memory_order_relaxed)) run_held_messages();
     runtime().attend();
   }
@@ -224,7 +236,8 @@ void poll_replies(Endpoint& ep) {
   uint32_t events = 0;
   const bool gated = is_gated();
   for (auto& cep : ep.conduit_eps()) {
-    if (!cep->needed.load(std::memory_order_relaxed)) continue;
+    if (!cep->needed.load(std::memory_order_relaxed) || g_ended.load(std::memory_order_relaxed))
+      continue;
     events += gated ? gated_progress(*cep, kBudget, CWYC_PROGRESS_REPLIES)
                     : cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
   }

@@ -49,6 +49,15 @@ add_test(NAME fault.api.exit.late_events COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/lat
   $<TARGET_FILE:causeway> $<TARGET_FILE:api_victim_par> $<TARGET_FILE:late_events>)
 set_tests_properties(fault.api.exit.late_events PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
+add_executable(polls_at_end polls_at_end.cpp)
+target_compile_definitions(polls_at_end PRIVATE GASNET_PAR=1)
+target_link_libraries(polls_at_end PRIVATE causeway_lib Threads::Threads ${CMAKE_DL_LIBS})
+foreach(way return exit)
+  add_test(NAME fault.api.exit.polls_at_end.${way} COMMAND causeway run -n 2 --timeout 30 --
+    $<TARGET_FILE:polls_at_end> $<TARGET_FILE:fault_farewell> ${way})
+  set_tests_properties(fault.api.exit.polls_at_end.${way} PROPERTIES LABELS fault TIMEOUT ${fault_limit})
+endforeach()
+
 if(TARGET conduit_ofi)
   add_library(signal_in_send MODULE signal_in_send.cpp)
   target_link_libraries(signal_in_send PRIVATE ${CMAKE_DL_LIBS})

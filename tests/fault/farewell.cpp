@@ -6,11 +6,12 @@
 
 namespace {
 
-bool aborts = false, hangs = false;
+bool aborts = false, hangs = false, naps = false;
 
 __attribute__((destructor)) void end() {
   if (aborts) std::abort();
   while (hangs) ::pause();
+  if (naps) ::usleep(300000);
 }
 
 }  // namespace
@@ -19,5 +20,6 @@ __attribute__((destructor)) void end() {
 extern "C" __attribute__((visibility("default"))) int end_by(const char* way) {
   aborts = std::strcmp(way, "abort") == 0;
   hangs = std::strcmp(way, "hang") == 0;
+  naps = std::strcmp(way, "nap") == 0;
   return 9;
 }
