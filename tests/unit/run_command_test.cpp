@@ -61,7 +61,8 @@ const std::map<std::string, std::string>& values() {
       {"--spares", "1"},         {"--first-host-program", "./other"},
       {"--config", "/dev/null"}, {"--on-failure", "continue"},
       {"--timeout", "1.5"},      {"--set", "shm.native=[put,get]"},
-      {"--stdin", "none"},       {"--tag-output", ""}};
+      {"--stdin", "none"},       {"--tag-output", ""},
+      {"--fail-recovered", ""}};
   return table;
 }
 
