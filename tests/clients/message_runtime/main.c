@@ -36,4 +36,5 @@ int main(int argc, char** argv) {
   for (int i = 0; i < LOOM_WORKERS; ++i) pthread_join(workers[i], NULL);
   messages_settle();
   loom_finish();
+  return 0;
 }

@@ -23,8 +23,9 @@ void loom_register(gex_AM_Entry_t* table, size_t entries);
 /* After this handlers run on the progress thread. */
 void loom_start_progress(void);
 void loom_barrier(void);
-/* Ends this rank from a thread that the rank chooses; the caller sleeps. */
-void loom_finish(void) __attribute__((noreturn));
+/* Ends this rank from a thread that the rank chooses, and the caller sleeps; or comes back, for
+ * main to return while the progress thread goes on. */
+void loom_finish(void);
 
 /* Where in `owner`'s segment `sender`'s worker may write: one slot for requests, one for replies.
  */
