@@ -224,6 +224,8 @@
 #endif
 #if GASNETT_USE_BUILTIN_UNREACHABLE
 #define gasnett_unreachable() __builtin_unreachable()
+/* Configure scripts of clients look for this name. */
+#define gasneti_builtin_unreachable() __builtin_unreachable()
 #else
 #define gasnett_unreachable() ((void)0)
 #endif
