@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "collectives.h"
 #include "family.h"
+#include "traveller.h"
 #include "world.h"
 
 namespace storm {
@@ -114,10 +115,10 @@ class ThereAndBack : public SecondFlight {
 class Question : public SecondFlight {
  public:
   Question(const Step& step, Actor actor) : SecondFlight(step, actor) {
-    const auto self = reinterpret_cast<uintptr_t>(this);
+    const Address self = send_off(this);
     gex_AM_RequestMedium4(tm_, plan_.target, kAsk, out_.data(), plan_.bytes, GEX_EVENT_NOW, 0,
-                          static_cast<gex_AM_Arg_t>(step.index), actor.number(),
-                          static_cast<gex_AM_Arg_t>(self), static_cast<gex_AM_Arg_t>(self >> 32));
+                          static_cast<gex_AM_Arg_t>(step.index), actor.number(), self.low,
+                          self.high);
     out_.spoil();
   }
   const char* name() const override { return "waits for an answer to the second client"; }
@@ -153,9 +154,7 @@ void on_ask(gex_Token_t token, void* payload, size_t bytes, gex_AM_Arg_t index, 
 
 void on_answer(gex_Token_t token, gex_AM_Arg_t index, gex_AM_Arg_t low, gex_AM_Arg_t high) {
   require_second(token, script().step(static_cast<uint32_t>(index)));
-  reinterpret_cast<Question*>(uintptr_t{static_cast<uint32_t>(low)} |
-                              uintptr_t{static_cast<uint32_t>(high)} << 32)
-      ->answered();
+  back<Question>(low, high).answered();
 }
 
 class Clients : public FamilyPart {

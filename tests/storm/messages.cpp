@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "family.h"
 #include "teams.h"
+#include "traveller.h"
 #include "world.h"
 
 namespace storm {
@@ -50,18 +51,15 @@ gex_AM_Arg_t extra(uint32_t index, unsigned i) {
 }
 
 // step, actor, flight (two words), 0; then words that follow from the step.
-Args make_args(Random& random, uint32_t step, uint8_t actor, uint64_t flight) {
+Args make_args(Random& random, uint32_t step, uint8_t actor, Address flight) {
   Args x;
   x.count = random_arg_count(random);
   x.a[0] = static_cast<gex_AM_Arg_t>(step);
   x.a[1] = actor;
-  x.a[2] = static_cast<gex_AM_Arg_t>(flight);
-  x.a[3] = static_cast<gex_AM_Arg_t>(flight >> 32);
+  x.a[2] = flight.low;
+  x.a[3] = flight.high;
   for (unsigned i = 4; i < x.count; ++i) x.a[i] = extra(step, i);
   return x;
-}
-uint64_t flight_of(const Args& x) {
-  return uint64_t{static_cast<uint32_t>(x.a[2])} | uint64_t{static_cast<uint32_t>(x.a[3])} << 32;
 }
 
 class MessageFlight : public Flight {
@@ -69,7 +67,7 @@ class MessageFlight : public Flight {
   MessageFlight(const Step& step, Actor actor)
       : Flight(step), actor_(actor), plan_(step, actor), whim_(step.whim(actor)) {
     const Way way = way_to(plan_.target, actor, whim_);
-    const Args x = make_args(whim_, step.index, actor.number(), reinterpret_cast<uintptr_t>(this));
+    const Args x = make_args(whim_, step.index, actor.number(), send_off(this));
     const gex_AM_Index_t handler = index_of(false, plan_.category, x.count);
     void* const there = world().at(plan_.target, World::place(Room::request, actor, plan_.sub));
     if (plan_.category == kShort) {
@@ -231,7 +229,7 @@ void on_request(gex_Token_t token, Category category, void* payload, size_t byte
     fail(in.step, "a token says that a request of rank %u is rank %u's", in.actor.rank,
          info.gex_srcrank);
   Random whim(mix(in.step.key, uint64_t{40000} + in.actor.number()));
-  const Args out = make_args(whim, in.step.index, in.actor.number(), flight_of(x));
+  const Args out = make_args(whim, in.step.index, in.actor.number(), {x.a[2], x.a[3]});
   const gex_AM_Index_t handler = index_of(true, in.plan.answer, out.count);
   void* const there = world().at(in.actor.rank, World::place(Room::reply, in.actor, in.plan.sub));
   const size_t n = in.plan.answer_bytes;
@@ -259,7 +257,7 @@ void on_reply(gex_Token_t, Category category, void* payload, size_t bytes, const
   if (in.plan.answer != category) fail(in.step, "a reply of another category");
   in.payload("a reply's payload", category, payload, bytes, in.plan.answer_bytes, 2,
              world().segment + World::place(Room::reply, in.actor, in.plan.sub));
-  reinterpret_cast<MessageFlight*>(flight_of(x))->answered();
+  back<MessageFlight>(x.a[2], x.a[3]).answered();
 }
 
 template <bool reply, class... A>

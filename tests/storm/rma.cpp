@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "family.h"
 #include "teams.h"
+#include "traveller.h"
 #include "world.h"
 
 namespace storm {
@@ -168,10 +169,10 @@ class PutFlight : public RmaFlight {
   bool check(bool wait) override {
     if (!look_) return true;
     if (!asked_) {
-      const auto self = reinterpret_cast<uintptr_t>(this);
+      const Address self = send_off(this);
       gex_AM_RequestShort4(world().tm, plan_.target, kLook, 0,
-                           static_cast<gex_AM_Arg_t>(step_.index), actor_.number(),
-                           static_cast<gex_AM_Arg_t>(self), static_cast<gex_AM_Arg_t>(self >> 32));
+                           static_cast<gex_AM_Arg_t>(step_.index), actor_.number(), self.low,
+                           self.high);
       asked_ = true;
     }
     if (wait) GASNET_BLOCKUNTIL(looked_.load(std::memory_order_acquire));
@@ -239,9 +240,7 @@ void on_look(gex_Token_t token, gex_AM_Arg_t index, gex_AM_Arg_t number, gex_AM_
 }
 
 void on_looked(gex_Token_t, gex_AM_Arg_t low, gex_AM_Arg_t high) {
-  reinterpret_cast<PutFlight*>(uintptr_t{static_cast<uint32_t>(low)} |
-                               uintptr_t{static_cast<uint32_t>(high)} << 32)
-      ->looked();
+  back<PutFlight>(low, high).looked();
 }
 
 class Rma : public FamilyPart {

@@ -10,6 +10,7 @@
 #include "buffer.h"
 #include "family.h"
 #include "teams.h"
+#include "traveller.h"
 #include "vis_shape.h"
 #include "world.h"
 
@@ -244,12 +245,12 @@ class VisFlight : public Flight {
 
   // The handler is a reply, which answers nobody: the initiator asks until it has run.
   void await_notice() {
-    const auto self = reinterpret_cast<uintptr_t>(this);
+    const Address self = send_off(this);
     do {
       answer_.store(0, std::memory_order_relaxed);
       gex_AM_RequestShort4(world().tm, plan_.target, kAsk, 0,
-                           static_cast<gex_AM_Arg_t>(step_.index), actor_.number(),
-                           static_cast<gex_AM_Arg_t>(self), static_cast<gex_AM_Arg_t>(self >> 32));
+                           static_cast<gex_AM_Arg_t>(step_.index), actor_.number(), self.low,
+                           self.high);
       GASNET_BLOCKUNTIL(answer_.load(std::memory_order_acquire) != 0);
     } while (answer_.load(std::memory_order_relaxed) == 2);
   }
@@ -313,9 +314,7 @@ void on_ask(gex_Token_t token, gex_AM_Arg_t step, gex_AM_Arg_t actor, gex_AM_Arg
                      board.has(static_cast<uint32_t>(step), static_cast<uint32_t>(actor)));
 }
 void on_answer(gex_Token_t, gex_AM_Arg_t low, gex_AM_Arg_t high, gex_AM_Arg_t seen) {
-  reinterpret_cast<VisFlight*>(uintptr_t{static_cast<uint32_t>(low)} |
-                               uintptr_t{static_cast<uint32_t>(high)} << 32)
-      ->answer(seen != 0);
+  back<VisFlight>(low, high).answer(seen != 0);
 }
 
 class Vis : public FamilyPart {

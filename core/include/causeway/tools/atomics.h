@@ -43,7 +43,7 @@ static inline void gasnett_spinloop_hint(void) {
   gasnett_compiler_fence();
 #endif
 }
-/* A macro as well, whose text stands without these headers: configure scripts of clients keep it. */
+/* A macro as well, whose text stands without these headers: configure scripts keep it. */
 #if defined(__x86_64__) || defined(__i386__)
 #define gasnett_spinloop_hint() (__extension__({ __asm__ __volatile__("pause" ::: "memory"); }))
 #elif defined(__aarch64__)
