@@ -70,7 +70,8 @@ int main(int argc, char** argv) {
           "NULL count_p");
   require(gex_System_QueryProgressThreads(client, &count, nullptr, 0) == GASNET_ERR_BAD_ARG,
           "NULL info_p");
-  require(gex_System_QueryProgressThreads(client, &count, &info, 1) == GASNET_ERR_BAD_ARG,
+  require(gex_System_QueryProgressThreads(client, &count, &info, gex_Flags_t{1} << 31) ==
+              GASNET_ERR_BAD_ARG,
           "flags of the query");
   gex_System_SetVerboseErrors(1);
   require(gex_System_QueryProgressThreads(client, &count, &info, 0) == GASNET_OK, "the query");
