@@ -97,6 +97,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
     ep->self_epoch = services->job->epoch;
     ep->outstanding_max = domain->options.outstanding;
     ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
+    ep->linked_epoch.assign(ep->newest_epoch.size(), cwyc_ep::unlinked);
     ep->seen = {farewell_seen, ep->self_rank, pack_info(ep->self_epoch, MessageKind::farewell, 0)};
     cwy_status status = create_worker(ep.get(), err);
     if (status == CWY_OK) status = set_handlers(ep.get(), err);

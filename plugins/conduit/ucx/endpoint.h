@@ -142,6 +142,7 @@ struct cwyc_ep {
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
   std::vector<causeway::ucx::Link*> dirty;
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
+  std::vector<uint32_t> linked_epoch;   // by rank: of the last link to it; unlinked: there was none
   causeway::ucx::MessageHeader seen{};  // the answer to farewells
   uint32_t watched = 0;                 // links whose process is watched
   uint32_t introducing = 0;             // of these, the ones that are until the peer has answered
@@ -151,6 +152,8 @@ struct cwyc_ep {
   // Keys that were closed and unpacked before: their parts belong to UCX's worker, so who is inside
   // the endpoint destroys them. Any thread pushes (release); who is inside takes all (acquire).
   std::atomic<cwyc_rkey*> closed_keys{nullptr};
+
+  static constexpr uint32_t unlinked = UINT32_MAX;
 
   // Receiving. `depth` counts UCX callbacks on the stack: UCX may not be entered again from there.
   uint32_t depth = 0;

@@ -234,6 +234,7 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
     if (status != CWY_OK) return status;
     uint32_t& newest = ep->newest_epoch[peer->peer.rank];
     newest = std::max(newest, peer->peer.epoch & epoch_mask);
+    ep->linked_epoch[peer->peer.rank] = peer->peer.epoch & epoch_mask;
     link->conn = conn;
     connection(conn) = {link, link->ep};
     return CWY_OK;

@@ -86,9 +86,14 @@ void hand_over(cwyc_ep* ep, const Message& m, void* payload) {
                      kinds[kind], m.args, info_nargs(m.header.info), payload, m.length);
 }
 
-bool must_hold(const cwyc_ep* ep, Lane lane) {
+// The handler of a request may be the first that needs a link to its sender. UCX 1.13 may crash
+// when an endpoint is created in a callback: its TCP gives connections that the peers have made to
+// the new endpoint, and destroys what events of the same look at the sockets still belong to. So
+// such a request is held until UCX has been left.
+bool must_hold(const cwyc_ep* ep, Lane lane, const MessageHeader& h) {
   if (ep->hold_all) return true;
-  return lane == request_lane && (ep->hold_requests || ep->delivered >= ep->budget);
+  return lane == request_lane && (ep->hold_requests || ep->delivered >= ep->budget ||
+                                  ep->linked_epoch[h.rank] != info_epoch(h.info));
 }
 
 // The interface asks for 8 bytes, clients of GASNet for any type's alignment; UCX was told
@@ -111,7 +116,7 @@ void hold(cwyc_ep* ep, Lane lane, Held&& held) {
 void eager(cwyc_ep* ep, Lane lane, const Message& m, void* data) {
   const bool medium = info_kind(m.header.info) == MessageKind::am_medium;
   if (m.target != nullptr && m.length != 0) std::memcpy(m.target, data, m.length);
-  if (!must_hold(ep, lane)) {
+  if (!must_hold(ep, lane, m.header)) {
     void* payload = medium ? align(ep, lane, data, m.length) : m.target;
     if (medium && payload == nullptr && m.length != 0) {
       ep->count(dropped_count);
@@ -136,7 +141,7 @@ void fetched(Rendezvous& r, ucs_status_t status) {
     ep->count(dropped_count);
     return;
   }
-  if (must_hold(ep, lane)) return hold(ep, lane, std::move(held));
+  if (must_hold(ep, lane, held.message.header)) return hold(ep, lane, std::move(held));
   hand_over(ep, held.message,
             held.message.target != nullptr ? held.message.target : held.payload.get());
 }
@@ -194,7 +199,7 @@ inline bool deliver_short(cwyc_ep* ep, Lane lane, const void* bytes, size_t head
                      reinterpret_cast<uintptr_t>(args) % alignof(int32_t) == 0 &&
                      h.rank < ep->newest_epoch.size() &&
                      ep->newest_epoch[h.rank] == info_epoch(h.info);
-  if (!plain || ep->closing || must_hold(ep, lane)) return false;
+  if (!plain || ep->closing || must_hold(ep, lane, h)) return false;
   ++ep->delivered;
   ep->count(short_received);
   ep->params.deliver(ep->params.core_ep, {h.rank, info_epoch(h.info)}, h.word, CWYC_AM_SHORT,
