@@ -230,11 +230,31 @@ cwy_status Object::map(void* wish, Mapping& out, cwy_err* err) const {
 
 // ---- peers' objects -------------------------------------------------------------------------
 
+namespace {
+
+// No such process, or one at its end: the system takes its descriptors before its entry in /proc.
+bool is_gone(uint32_t pid) {
+  if (process_start_time(pid) == 0) return true;
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%u/fd", pid);
+  DIR* const open_files = ::opendir(path);
+  if (open_files == nullptr) return errno == ENOENT;
+  errno = 0;
+  unsigned entries = 0;
+  while (entries < 3 && ::readdir(open_files) != nullptr)
+    ++entries;  // "." and ".." are always there
+  const bool none = entries < 3 && (errno == 0 || errno == ENOENT);
+  ::closedir(open_files);
+  return none;
+}
+
+}  // namespace
+
 cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* err) {
   const int fd = open_peer_descriptor(address);
   if (fd < 0) {
     const int why = errno;
-    if (process_start_time(address.pid) == 0)
+    if (is_gone(address.pid))
       return report(err, CWY_ERR_PEER_FAILED, "process %u is gone", address.pid);
     return report(err, CWY_ERR_UNREACHABLE, "shared memory of process %u cannot be opened: %s%s",
                   address.pid, std::strerror(why),
