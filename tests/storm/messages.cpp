@@ -253,6 +253,7 @@ void on_request(gex_Token_t token, Category category, void* payload, size_t byte
 }
 
 void on_reply(gex_Token_t, Category category, void* payload, size_t bytes, const Args& x) {
+  catch_up();
   const Arrival in(x);
   if (in.plan.answer != category) fail(in.step, "a reply of another category");
   in.payload("a reply's payload", category, payload, bytes, in.plan.answer_bytes, 2,

@@ -24,9 +24,15 @@ inline Address send_off(const void* object) {
   return {static_cast<gex_AM_Arg_t>(address), static_cast<gex_AM_Arg_t>(address >> 32)};
 }
 
+// To be called by a handler before it looks at memory that another thread of this rank may have
+// used before that thread sent something.
+inline void catch_up() {
+  static_cast<void>(travellers.load(std::memory_order_acquire));
+}
+
 template <class Object>
 Object& back(gex_AM_Arg_t low, gex_AM_Arg_t high) {
-  static_cast<void>(travellers.load(std::memory_order_acquire));
+  catch_up();
   return *reinterpret_cast<Object*>(uintptr_t{static_cast<uint32_t>(low)} |
                                     uintptr_t{static_cast<uint32_t>(high)} << 32);
 }
