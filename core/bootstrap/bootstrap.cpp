@@ -16,8 +16,6 @@
 namespace causeway {
 namespace {
 
-constexpr uint32_t kMostForkedRanks = 4096;
-
 bool pmix_server_named() {
   if (std::getenv("PMIX_NAMESPACE") == nullptr || std::getenv("PMIX_RANK") == nullptr) return false;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -41,9 +39,9 @@ std::optional<uint32_t> ranks_to_fork() {
   errno = 0;
   const long value = std::strtol(text, &end, 10);
   if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < 1 ||
-      value > static_cast<long>(kMostForkedRanks))
+      value > static_cast<long>(kMostProcesses))
     throw Error(CWY_ERR_INVALID, "{}='{}' is not a number of ranks: expected 1 to {}, or unset it",
-                variable, text, kMostForkedRanks);
+                variable, text, kMostProcesses);
   return static_cast<uint32_t>(value);
 }
 

@@ -11,12 +11,12 @@
 
 #include "config/identity.h"
 #include "diag/error.h"
+#include "launch/launch.h"
 #include "loader/loader.h"
 
 namespace causeway {
 namespace {
 
-constexpr long kMostRanks = 4096;
 // Set by amudprun where a command of the user's starts the ranks: one that has no PMIx starts each
 // of them alone, and none may take its first argument for a number of ranks again.
 constexpr const char* kStarted = "CAUSEWAY_STARTED_RANK";
@@ -60,11 +60,11 @@ std::optional<uint32_t> ranks_of_arguments() {
                 "PMIx, such as `causeway run -n %N -- %C`");
   }
   const long value = std::strlen(text) > 6 ? 0 : std::strtol(text, nullptr, 10);
-  if (value < 1 || value > kMostRanks) {
+  if (value < 1 || value > static_cast<long>(kMostProcesses)) {
     throw Error(CWY_ERR_INVALID,
                 "the first argument is '{}', and in a program built for udp that is the number of "
                 "ranks: expected 1 to {}; or start it with amudprun or `causeway run`",
-                text, kMostRanks);
+                text, kMostProcesses);
   }
   return static_cast<uint32_t>(value);
 }

@@ -19,6 +19,9 @@ struct HostsOptions {
   std::string directory;            // where the ranks start; empty: where the agent leads
 };
 
+// Ranks, and spares beside them, of one job.
+inline constexpr uint32_t kMostProcesses = 4096;
+
 struct LaunchOptions {
   uint32_t ranks = 1;
   uint32_t spares = 0;    // further processes, that wait for a rank to fail

@@ -16,8 +16,6 @@
 namespace causeway::command {
 namespace {
 
-constexpr uint32_t kMostRanks = 4096;
-
 std::string joined_sets(const std::vector<std::string>& sets) {
   const char* outer = std::getenv("CAUSEWAY_SET");
   std::string text = outer == nullptr ? "" : outer;
@@ -120,7 +118,7 @@ void add_host_options(CLI::App& run, RunOptions& options) {
       ->excludes(file);
   run.add_option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
       ->group(group)
-      ->check(CLI::Range(1u, kMostRanks));
+      ->check(CLI::Range(1u, kMostProcesses));
   run.add_option("--agent", options.agent,
                  "Command that starts something on a host: %h in it is the host's name, which "
                  "otherwise follows it; then comes what is to be started. Default: ssh")
@@ -166,14 +164,14 @@ void take_program(CLI::App& run, std::vector<std::string>& words) {
 void add_run_options(CLI::App& run, RunOptions& options) {
   run.add_option("-n,--ranks", options.ranks,
                  "Number of ranks; default with --host-file: one per slot")
-      ->check(CLI::Range(1u, kMostRanks));
+      ->check(CLI::Range(1u, kMostProcesses));
   add_host_options(run, options);
   run.add_option("--on-failure", options.on_failure,
                  "What a failed rank is to the job: abort (default), or continue without it")
       ->check(CLI::IsMember({"abort", "continue"}));
   run.add_option("--spares", options.spares,
                  "Further processes, which wait to take the place of a failed rank")
-      ->check(CLI::Range(0u, kMostRanks));
+      ->check(CLI::Range(0u, kMostProcesses));
   run.add_flag(
       "--fail-recovered", options.fail_recovered,
       "End with the status of a failure also where spares took the place of all that failed");
@@ -205,9 +203,9 @@ LaunchOptions to_launch(const RunOptions& run) {
   launch.forgives = !run.fail_recovered;
   if (run.spares > 0 && !launch.survives)
     throw Error(CWY_ERR_INVALID, "--spares needs --on-failure=continue");
-  if (launch.ranks + run.spares > kMostRanks)
+  if (launch.ranks + run.spares > kMostProcesses)
     throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
-                kMostRanks);
+                kMostProcesses);
   launch.first_host_program = run.first_host_program;
   launch.command = run.command;
   launch.tag_output = run.tag_output;
