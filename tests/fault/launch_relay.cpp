@@ -1,19 +1,22 @@
 // An agent for jobs on several hosts that brings one of them a relay which misbehaves:
 //   launch_relay HOST BAD_HOST MODE CAUSEWAY relay
 // On any other host than BAD_HOST it becomes the relay itself. MODE:
-//   die     joins the launcher and ends before the job starts
+//   die     joins the launcher and ends before the job starts: the other hosts' relays begin once
+//           its socket is closed
 //   never   does not join
 //   late    becomes the relay, after two seconds
 //   done    says that nothing is left, while its processes should run
 //   beats   gives signs of life, and nothing else
 //   ended   says that its processes have ended, but never that it is done
 //   streams says so and that it is done, but ends no stream
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 
@@ -67,15 +70,39 @@ void misbehave(UniqueFd socket, const std::string& mode) {
   }
 }
 
+// There once the relay that dies has closed its socket; outside of what the test finds empty.
+std::string sign_of_death() {
+  return std::string(std::getenv("TMPDIR")) + "/../a_relay_died";
+}
+
+int become(char** relay) {
+  ::execv(relay[0], relay);
+  return 127;
+}
+
+void die(UniqueFd socket) {
+  socket.reset();
+  const UniqueFd sign(::open(sign_of_death().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  if (!sign) std::perror("launch_relay");
+}
+
+// The launcher ends it where that never happens.
+void wait_for_death() {
+  while (::access(sign_of_death().c_str(), F_OK) != 0) ::usleep(1000);
+}
+
 int act(const std::string& mode, char** relay) {
   if (mode == "never") ::pause();
   if (mode == "late") {
     ::sleep(2);
-    ::execv(relay[0], relay);
-    return 127;
+    return become(relay);
   }
   UniqueFd socket = join();
-  if (mode != "die") misbehave(std::move(socket), mode);
+  if (mode == "die") {
+    die(std::move(socket));
+  } else {
+    misbehave(std::move(socket), mode);
+  }
   return 1;
 }
 
@@ -85,8 +112,8 @@ int main(int argc, char** argv) {
   if (argc < 6) return 2;
   char** relay = argv + 4;
   if (std::string(argv[1]) != argv[2]) {
-    ::execv(relay[0], relay);
-    return 127;
+    if (std::string(argv[3]) == "die") wait_for_death();
+    return become(relay);
   }
   try {
     return act(argv[3], relay);
