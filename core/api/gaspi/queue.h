@@ -108,7 +108,7 @@ class Queue {
     }
   }
   uint32_t limit() const { return limit_; }
-  // What has been posted is not complete and never will be, until the queue is purged.
+  // The requests that were posted are not complete and never will be, until the queue is purged.
   void fail();
   uint32_t size() const { return state_.load(std::memory_order_relaxed) & ~kPrivileged; }
 

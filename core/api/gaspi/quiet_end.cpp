@@ -22,7 +22,7 @@ bool is_of_fortran(void* code) {
 void end_without_backtrace() {
   struct sigaction now {};
   if (::sigaction(SIGQUIT, nullptr, &now) != 0) return;
-  // Of either kind: they share the place.
+  // Handlers of either kind share the place.
   if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
   if (is_of_fortran(reinterpret_cast<void*>(now.sa_handler))) ::signal(SIGQUIT, SIG_DFL);
 }

@@ -206,7 +206,8 @@ int try_all(gex_TM_t tm, int iter_cnt, int threadcnt, const char* testsections,
   return g_failures.load(std::memory_order_relaxed);
 }
 
-// What each member calls its own, with room for a word per member; no room where it is NULL.
+// Each member's own memory as it gave it, with room for a word per member; no room where it is
+// NULL.
 std::vector<gasnet_seginfo_t> places_of(gex_TM_t tm, void* mine) {
   const gex_Rank_t size = gex_TM_QuerySize(tm);
   std::vector<gasnet_seginfo_t> places(size);

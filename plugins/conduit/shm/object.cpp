@@ -240,9 +240,9 @@ bool is_gone(uint32_t pid) {
   DIR* const open_files = ::opendir(path);
   if (open_files == nullptr) return errno == ENOENT;
   errno = 0;
+  // "." and ".." are always there.
   unsigned entries = 0;
-  while (entries < 3 && ::readdir(open_files) != nullptr)
-    ++entries;  // "." and ".." are always there
+  while (entries < 3 && ::readdir(open_files) != nullptr) ++entries;
   const bool none = entries < 3 && (errno == 0 || errno == ENOENT);
   ::closedir(open_files);
   return none;

@@ -170,7 +170,7 @@ void halves() {
   tide::barrier();
 }
 
-// What fails is an exception that says why.
+// A call that fails throws an exception that says why.
 void errors() {
   const tide::Segment segment(64);
   const tide::Queue queue;

@@ -1,5 +1,5 @@
-// What programs in the field expect beyond the letter of 17.1: reductions of many elements, lists
-// that count their elements in the queue, a reset that asks for no value; and the field's own
+// Expectations of the field's programs beyond the letter of 17.1: reductions of many elements,
+// lists that count their elements in the queue, a reset that asks for no value; and the field's own
 // threads. A program of its own, because it configures itself.
 #include <GASPI_Threads.h>
 

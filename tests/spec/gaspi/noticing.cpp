@@ -1,5 +1,5 @@
-// Who waits for a process that dies notices it, whatever call it waits in, and who posts to one
-// that is known to be dead is told by gaspi_wait. Started with `causeway run
+// A rank that waits for a process that dies notices it, whatever call it waits in, and a rank that
+// posts to one that is known to be dead is told by gaspi_wait. Started with `causeway run
 // --on-failure=continue`, or under another launcher that lets the others live.
 //
 //   spec_gaspi_noticing barrier|allreduce|commit|create|waitsome|posts
