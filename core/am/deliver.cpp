@@ -14,7 +14,7 @@
 #include "object/runtime.h"
 #include "progress/thread_buffer.h"
 #include "progress/thread_state.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 
 namespace causeway {
 namespace {

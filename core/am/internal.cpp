@@ -11,7 +11,7 @@
 #include "collective/named_barrier.h"
 #include "diag/error.h"
 #include "memkind/imports.h"
-#include "memkind/landing.h"
+#include "memkind/staging_service.h"
 #include "object/endpoint.h"
 #include "object/exit.h"
 #include "object/runtime.h"

@@ -7,7 +7,7 @@
 #include "event/op.h"
 #include "memkind/places.h"
 #include "object/fatal.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
 

@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/prefetch.h"
 
 namespace causeway {

@@ -16,7 +16,7 @@
 #include "object/runtime.h"
 #include "object/team.h"
 #include "progress/thread_state.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/local.h"
 
 namespace causeway {

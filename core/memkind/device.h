@@ -4,7 +4,8 @@
 // Ownership: kinds and opened memory of other processes own the device, and nothing else keeps the
 // driver busy. A copy needs no share of it: both its sides belong to somebody who waits for it. A
 // transfer that may outlive the kind (memkind/bounce.h) owns the buffers that it has, and asks each
-// time whether the device is still there where it may come to copy late (memkind/landing.h).
+// time whether the device is still there where it may come to copy late
+// (memkind/staging_service.h).
 #pragma once
 
 #include <causeway/memkind.h>
@@ -53,8 +54,8 @@ class Device : public std::enable_shared_from_this<Device> {
   const std::string& name() const { return name_; }
   // Host buffers that copies go through: [0] to a peer, [1] from one.
   const std::shared_ptr<BouncePool>& bounces(bool get) const { return bounces_[get]; }
-  // Host buffers that peers reach, when this process copies for them (memkind/landing.h): [0] of
-  // their puts, [1] of their gets.
+  // Host buffers that peers reach, when this process copies for them (memkind/staging_service.h):
+  // [0] of their puts, [1] of their gets.
   const std::shared_ptr<BouncePool>& berths(bool get) const { return berths_[get]; }
   // Can one copy of this device's move bytes between its memory and that of `other`?
   bool copies_with(const Device& other) const {

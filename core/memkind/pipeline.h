@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "memkind/journey.h"
+#include "memkind/staged_transfer.h"
 
 namespace causeway {
 

@@ -30,7 +30,8 @@ struct DeviceFacts {
   static DeviceFacts unpack(const std::string& packed);
 };
 
-// Host buffers of another process, through which it copies for this one (memkind/landing.h).
+// Host buffers of another process, through which it copies for this one
+// (memkind/staging_service.h).
 class FarArena {
  public:
   // Maps it here where that is possible. `peer` is connected. Throws Error.

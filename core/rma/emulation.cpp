@@ -20,7 +20,7 @@
 #include "object/fatal.h"
 #include "object/runtime.h"
 #include "object/segment.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/unanswered.h"
 #include "select/stripe.h"
 

@@ -3,7 +3,7 @@
 #include "am/internal.h"
 #include "memkind/places.h"
 #include "progress/thread_state.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"

@@ -13,7 +13,7 @@
 #include "rma/emulation.h"
 #include "select/locked_ops.h"
 #include "select/prepare.h"
-#include "select/told_ops.h"
+#include "select/tsan_ops.h"
 
 namespace causeway {
 namespace {

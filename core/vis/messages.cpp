@@ -9,7 +9,7 @@
 #include "object/fatal.h"
 #include "object/segment.h"
 #include "progress/thread_buffer.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
 #include "vis/copy.h"

@@ -2,16 +2,16 @@
 #include <algorithm>
 
 #include "api/gaspi/group.h"
-#include "api/gaspi/mailbox.h"
+#include "api/gaspi/control_queue.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
-#include "api/gaspi/receipts.h"
+#include "api/gaspi/acknowledgements.h"
 #include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 #include "diag/error.h"
 #include "diag/log.h"
-#include "memkind/journey.h"
+#include "memkind/staged_transfer.h"
 #include "object/runtime.h"
 
 namespace causeway::gaspi {

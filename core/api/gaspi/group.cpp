@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "api/gaspi/mailbox.h"
+#include "api/gaspi/control_queue.h"
 #include "api/gaspi/world.h"
 #include "object/runtime.h"
 

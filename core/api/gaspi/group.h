@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "api/gaspi/control.h"
 #include "api/gaspi/deadline.h"
-#include "api/gaspi/mail.h"
 
 namespace causeway::gaspi {
 

@@ -3,13 +3,13 @@
 #include <cstring>
 
 #include "am/internal.h"
-#include "api/gaspi/mail.h"
+#include "api/gaspi/acknowledgements.h"
+#include "api/gaspi/control.h"
 #include "api/gaspi/queue.h"
-#include "api/gaspi/receipts.h"
 #include "api/gaspi/world.h"
 #include "diag/log.h"
 #include "object/segment.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 
 namespace causeway::gaspi {
 namespace {

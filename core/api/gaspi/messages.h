@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "object/peer.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 
 namespace causeway::gaspi {
 

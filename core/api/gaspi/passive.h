@@ -12,8 +12,8 @@
 #include <mutex>
 #include <string>
 
+#include "api/gaspi/control.h"
 #include "api/gaspi/deadline.h"
-#include "api/gaspi/mail.h"
 
 namespace causeway::gaspi {
 

@@ -5,8 +5,8 @@
 
 #include <string>
 
+#include "api/gaspi/control.h"
 #include "api/gaspi/deadline.h"
-#include "api/gaspi/mail.h"
 
 namespace causeway::gaspi {
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "am/internal.h"
+#include "api/gaspi/acknowledgements.h"
 #include "api/gaspi/messages.h"
-#include "api/gaspi/receipts.h"
 #include "api/gaspi/segment.h"
 #include "object/endpoint.h"
 #include "object/runtime.h"

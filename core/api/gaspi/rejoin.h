@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <string>
 
-#include "api/gaspi/mail.h"
+#include "api/gaspi/control.h"
 #include "object/job.h"
 
 namespace causeway::gaspi {

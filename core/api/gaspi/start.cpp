@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "am/internal.h"
+#include "api/gaspi/acknowledgements.h"
 #include "api/gaspi/group.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/process.h"
-#include "api/gaspi/receipts.h"
 #include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"

@@ -9,7 +9,7 @@
 #include "diag/error.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 #include "rma/emulation.h"
 
 namespace causeway::gaspi {

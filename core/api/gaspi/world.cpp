@@ -1,10 +1,10 @@
 #include "api/gaspi/world.h"
 
+#include "api/gaspi/acknowledgements.h"
+#include "api/gaspi/control_queue.h"
 #include "api/gaspi/group.h"
-#include "api/gaspi/mailbox.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
-#include "api/gaspi/receipts.h"
 #include "api/gaspi/segment.h"
 #include "diag/refusal.h"
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "api/gaspi/mail.h"
+#include "api/gaspi/control.h"
 #include "api/gaspi/statistics.h"
 #include "object/client.h"
 #include "object/job.h"

@@ -1,4 +1,4 @@
-#include "memkind/landing.h"
+#include "memkind/staging_service.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,9 +9,9 @@
 
 #include "am/internal.h"
 #include "memkind/bounce.h"
-#include "memkind/journey.h"
 #include "memkind/pins.h"
 #include "memkind/places.h"
+#include "memkind/staged_transfer.h"
 #include "object/endpoint.h"
 #include "object/fatal.h"
 #include "object/mappings.h"

@@ -1,12 +1,12 @@
-#include "api/gaspi/mail.h"
+#include "api/gaspi/control.h"
 
 #include <algorithm>
 #include <cstring>
 #include <set>
 
 #include "am/internal.h"
+#include "api/gaspi/control_queue.h"
 #include "api/gaspi/group.h"
-#include "api/gaspi/mailbox.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/passive.h"
 #include "api/gaspi/process.h"

@@ -1,4 +1,4 @@
-#include "select/told_ops.h"
+#include "select/tsan_ops.h"
 
 #include "object/peer.h"
 #include "progress/thread_state.h"

@@ -1,4 +1,4 @@
-#include "memkind/journey.h"
+#include "memkind/staged_transfer.h"
 
 #include <sched.h>
 
@@ -11,7 +11,7 @@
 
 #include "memkind/bounce.h"
 #include "memkind/imports.h"
-#include "memkind/landing.h"
+#include "memkind/staging_service.h"
 #include "object/runtime.h"
 #include "rma/emulation.h"
 

@@ -1,4 +1,4 @@
-#include "memkind/staged.h"
+#include "memkind/requested_transfer.h"
 
 #include <algorithm>
 

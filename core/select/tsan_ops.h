@@ -1,10 +1,10 @@
 // For the thread sanitizer: operations that tell it when something leaves this process
-// (progress/through_peers.h). In other builds tables stay as they are.
+// (progress/tsan_annotations.h). In other builds tables stay as they are.
 #pragma once
 
 #include <causeway/conduit.h>
 
-#include "progress/through_peers.h"
+#include "progress/tsan_annotations.h"
 
 namespace causeway {
 

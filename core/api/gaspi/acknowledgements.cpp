@@ -1,4 +1,4 @@
-#include "api/gaspi/receipts.h"
+#include "api/gaspi/acknowledgements.h"
 
 #include <algorithm>
 #include <utility>

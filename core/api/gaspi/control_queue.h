@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "api/gaspi/mail.h"
+#include "api/gaspi/control.h"
 
 namespace causeway::gaspi {
 

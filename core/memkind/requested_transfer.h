@@ -1,14 +1,14 @@
-// StagedTransfer: the asking side of memkind/landing.h. The peer's memory is copied by its owner.
-// An owner that reaches the host memory here grants nothing, and tells what has landed of a get
-// too.
+// StagedTransfer: the asking side of memkind/staging_service.h. The peer's memory is copied by its
+// owner. An owner that reaches the host memory here grants nothing, and tells what has landed of a
+// get too.
 #pragma once
 
 #include <deque>
 #include <mutex>
 #include <vector>
 
-#include "memkind/journey.h"
-#include "memkind/landing.h"
+#include "memkind/staged_transfer.h"
+#include "memkind/staging_service.h"
 
 namespace causeway {
 
