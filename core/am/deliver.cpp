@@ -113,7 +113,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   const Context before = thread.context;
   const Context inside = is_reply ? Context::reply_handler : Context::request_handler;
   thread.context = inside;
-  if (kOrderIsTold && thread.internal) note_handler();
+  if (kThreadSanitizer && thread.internal) annotate_handler();
   cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
   if (kind == CWYC_AM_SHORT) {
     call_short(entry.gex_fnptr, &token, args, nargs);
@@ -181,7 +181,7 @@ void run_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, vo
 
 void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
              uint32_t nargs, void* payload, size_t length) {
-  note_heard();
+  annotate_receive();
   auto* cep = static_cast<ConduitEp*>(core_ep);
   Peer& peer = cep->owner->peer(from.rank);
   // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.

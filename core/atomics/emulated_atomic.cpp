@@ -64,7 +64,7 @@ uint64_t device_atomic(gex_DT_t dt, gex_OP_t op, uint64_t addr, uint64_t operand
 }
 
 uint64_t perform(gex_DT_t dt, gex_OP_t op, uint64_t addr, uint64_t operand1, uint64_t operand2) {
-  const ServesPeer serves;
+  const AnnotatePeerAccess access;
   return device_at("gex_AD_Op*()", addr, dt_size(dt)) != nullptr
              ? device_atomic(dt, op, addr, operand1, operand2)
              : cpu_atomic(dt, op, reinterpret_cast<void*>(addr), operand1, operand2);

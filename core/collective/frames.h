@@ -78,7 +78,7 @@ class Block {
   void store(uint64_t seq, uint64_t offset, const void* src, uint64_t length,
              uint32_t which) const {
     if (length != 0) std::memcpy(scratch(seq) + offset, src, length);
-    note_sent();
+    annotate_send();
     signal(seq, which).fetch_add(1, std::memory_order_seq_cst);
   }
   // Where that neighbor's own block begins in its arena, plus 1, once it reads this board; 0
@@ -101,7 +101,7 @@ class Block {
       from += n;
       length -= n;
     }
-    note_sent();
+    annotate_send();
     if (fenced) {
       p.seq.store(seq, std::memory_order_seq_cst);
     } else {
@@ -124,7 +124,7 @@ class Block {
       to += n;
       length -= n;
     }
-    note_heard();
+    annotate_receive();
     return p.seq.load(std::memory_order_relaxed) == seq;
   }
   // A block that is given to a team: nobody knows yet where it is.

@@ -26,7 +26,7 @@ uint64_t service_signal(cwyl_team* team, cwyl_seq seq, uint32_t signal) {
   TeamRuns& t = TeamRuns::of(team);
   t.current().looked_at_signals = true;
   const uint64_t raised = t.block().signal(seq, signal).load(std::memory_order_acquire);
-  note_heard();
+  annotate_receive();
   return raised;
 }
 

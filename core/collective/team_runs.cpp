@@ -429,7 +429,7 @@ void TeamRuns::deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t 
   const uint64_t ended = block_.ended().load(std::memory_order_acquire);
   if (seq <= ended) return;  // of a run that has ended here
   if (block_.has_frame(seq, ended)) {
-    const ServesPeer serves;  // the sender has heard that what lay there is consumed
+    const AnnotatePeerAccess access;  // the sender has heard that what lay there is consumed
     block_.store(seq, offset, src, length, signal);
     return;
   }

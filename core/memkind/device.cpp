@@ -140,7 +140,8 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, Ki
       native_(std::move(native)),
       name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
   for (auto& pool : bounces_) pool = std::make_shared<BouncePool>(*this, BouncePool::For::here);
-  for (auto& pool : berths_) pool = std::make_shared<BouncePool>(*this, BouncePool::For::peers);
+  for (auto& pool : peer_bounces_)
+    pool = std::make_shared<BouncePool>(*this, BouncePool::For::peers);
 }
 
 Device::~Device() {
@@ -150,7 +151,7 @@ Device::~Device() {
   }
   unpin_all(*this);
   for (auto& pool : bounces_) pool->retire();
-  for (auto& pool : berths_) pool->retire();
+  for (auto& pool : peer_bounces_) pool->retire();
   module().destroy(kind_);
 }
 

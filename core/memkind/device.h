@@ -56,7 +56,7 @@ class Device : public std::enable_shared_from_this<Device> {
   const std::shared_ptr<BouncePool>& bounces(bool get) const { return bounces_[get]; }
   // Host buffers that peers reach, when this process copies for them (memkind/staging_service.h):
   // [0] of their puts, [1] of their gets.
-  const std::shared_ptr<BouncePool>& berths(bool get) const { return berths_[get]; }
+  const std::shared_ptr<BouncePool>& peer_bounces(bool get) const { return peer_bounces_[get]; }
   // Can one copy of this device's move bytes between its memory and that of `other`?
   bool copies_with(const Device& other) const {
     return &other == this || (other.plugin_ == plugin_ && (attr_.caps & CWYM_CAP_PEER_COPY) != 0);
@@ -83,7 +83,7 @@ class Device : public std::enable_shared_from_this<Device> {
   cwym_kind* kind_;
   cwym_attr attr_;
   std::string native_, name_;
-  std::shared_ptr<BouncePool> bounces_[2], berths_[2];
+  std::shared_ptr<BouncePool> bounces_[2], peer_bounces_[2];
 };
 
 // A pending copy that counts in Device::pending. `fn` as cwym_op's; runs inside progress of any

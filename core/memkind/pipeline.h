@@ -1,5 +1,5 @@
-// Pipeline: a transfer through host buffers of this process only: the other end is in reach, or the
-// conduit reaches it.
+// Pipeline: a staged transfer that needs bounce buffers of this process only, because the other end
+// is in reach of this process or of the conduit.
 #pragma once
 
 #include <vector>
@@ -8,26 +8,26 @@
 
 namespace causeway {
 
-class Pipeline final : public Journey {
+class Pipeline final : public StagedTransfer {
  public:
-  // `device` has the buffers.
+  // The bounce buffers are those of `device`.
   Pipeline(const Ends& ends, Device& device, cwyc_op* op);
 
   bool advance(uint32_t& moved) override;
   bool finished() const override { return done_ == ends_.length; }
 
  protected:
-  Hop* piece(size_t i) override { return i < parts_.size() ? &parts_[i] : nullptr; }
+  Chunk* chunk_at(size_t i) override { return i < chunks_.size() ? &chunks_[i] : nullptr; }
 
  private:
-  cwy_status hop(Hop& part, bool is_first);
-  bool take_buffer(Hop& part);
-  // The part's next step; false when it has to wait.
-  bool push(Hop& part, uint32_t& moved);
+  cwy_status run_stage(Chunk& chunk, bool is_first);
+  bool take_buffer(Chunk& chunk);
+  // The chunk's next step; false when the chunk has to wait.
+  bool push(Chunk& chunk, uint32_t& moved);
 
-  uint64_t chunk_;
+  uint64_t chunk_bytes_;
   size_t next_ = 0, done_ = 0;
-  std::vector<Hop> parts_;
+  std::vector<Chunk> chunks_;
 };
 
 }  // namespace causeway

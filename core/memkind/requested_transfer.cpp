@@ -18,46 +18,46 @@
 namespace causeway {
 namespace {
 
-// Pieces of a transfer between the owner's device and host memory here: so many are under way at
-// most, whatever the owner grants.
-constexpr uint32_t kHostParts = 8;
+// The most chunks of a transfer between the owner's device and host memory here that are under way
+// at once, whatever the owner grants.
+constexpr uint32_t kHostChunks = 8;
 
 }  // namespace
 
-StagedTransfer::StagedTransfer(const Ends& ends, cwyc_op* op)
-    : Journey(ends, ends.local_device != nullptr ? ends.local_device->bounces(!ends.put) : nullptr,
-              op),
-      number_(enter_landings(*this)),
-      parts_(ends.local_device != nullptr ? ends.local_device->policy().depth : kHostParts) {
+RequestedTransfer::RequestedTransfer(const Ends& ends, cwyc_op* op)
+    : StagedTransfer(
+          ends, ends.local_device != nullptr ? ends.local_device->bounces(!ends.put) : nullptr, op),
+      number_(add_staging_client(*this)),
+      chunks_(ends.local_device != nullptr ? ends.local_device->policy().depth : kHostChunks) {
   ends_.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
 }
 
-StagedTransfer::~StagedTransfer() {
-  leave_landings(number_);
+RequestedTransfer::~RequestedTransfer() {
+  remove_staging_client(number_);
   if (asked_) note_answer(rank());
 }
 
-bool StagedTransfer::finished() const {
-  const uint64_t landed = landed_.load(std::memory_order_acquire);
-  return (ends_.put ? landed : landed + given_back_) == ends_.length;
+bool RequestedTransfer::finished() const {
+  const uint64_t copied = copied_.load(std::memory_order_acquire);
+  return (ends_.put ? copied : copied + given_back_) == ends_.length;
 }
 
-void StagedTransfer::give_up() {
-  uint32_t visit = 0;
+void RequestedTransfer::give_up() {
+  uint32_t transfer = 0;
   {
-    const std::lock_guard lock(mutex_);  // handlers take it under that of refuse_landing()
-    visit = visit_;
+    const std::lock_guard lock(mutex_);  // handlers take it under that of refuse_transfer()
+    transfer = owner_number_;
   }
-  if (visit != 0) refuse_landing(*ends_.connection().peer, visit);
+  if (transfer != 0) refuse_transfer(*ends_.connection().peer, transfer);
 }
 
-void StagedTransfer::granted(Grant grant) {
+void RequestedTransfer::granted(Grant grant) {
   const std::lock_guard lock(mutex_);
-  visit_ = grant.visit;
+  owner_number_ = grant.transfer;
   granted_.push_back(std::move(grant));
 }
 
-bool StagedTransfer::ask() {
+bool RequestedTransfer::ask() {
   uint64_t piece = std::min<uint64_t>(ends_.connection().cep->attr.rma_max, INT32_MAX);
   if (ends_.local_device != nullptr) {
     piece = std::min<uint64_t>(piece, ends_.local_device->policy().chunk);
@@ -65,7 +65,7 @@ bool StagedTransfer::ask() {
   const auto laddr = reinterpret_cast<uint64_t>(ends_.local);
   uint64_t base = 0, size = 0, segment = 0;  // its number (RemoteSegment); 0: for nobody to map
   if (ends_.local_device == nullptr) find_segment(laddr, ends_.length, &base, &size, &segment);
-  const int32_t args[] = {static_cast<int32_t>(StageWord::ask),
+  const int32_t args[] = {static_cast<int32_t>(StagingMessage::ask),
                           ends_.put ? 1 : 0,
                           static_cast<int32_t>(number_),
                           low_half(ends_.raddr),
@@ -84,8 +84,8 @@ bool StagedTransfer::ask() {
   return asked_;
 }
 
-// NULL when that process is no more, whose memory cannot be opened.
-FarArena* StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
+// NULL when the owner's process is gone, so that its memory cannot be opened.
+FarArena* RequestedTransfer::open_arena(const Grant& grant, const Peer& peer) {
   if (arena_ != nullptr && arena_->number() == grant.arena) return arena_;
   try {
     FarArena& arena = ends_.remote->arena(ends_.put, grant.arena, grant.packed, peer);
@@ -104,111 +104,112 @@ FarArena* StagedTransfer::open_arena(const Grant& grant, const Peer& peer) {
   }
 }
 
-// A grant, and the host memory that its bytes pass through. Buffers of the device's are taken by
-// whoever has a berth, so that no transfer holds one while it waits for the other.
-bool StagedTransfer::take(Part& part) {
+// Gives the chunk a grant, and the host memory that its bytes pass through. A transfer takes a
+// bounce buffer of the device here only when it has a grant of the owner's, so that no transfer
+// holds one buffer while it waits for the other.
+bool RequestedTransfer::take(GrantedChunk& chunk) {
   const std::lock_guard lock(mutex_);
   if (granted_.empty()) return false;
   Grant& grant = granted_.front();
   Peer& peer = *ends_.connection().peer;
-  part.arena = open_arena(grant, peer);
-  if (part.arena == nullptr) return false;
-  part.memory = part.arena->here(grant.addr);
-  part.mapped = part.memory != nullptr;
-  part.bounced = false;
-  if (part.mapped && ends_.local_device != nullptr) part.arena->pin(*ends_.local_device);
-  if (!part.mapped && ends_.local_device != nullptr) {
-    part.memory = pool_->take(rank());
-    if (part.memory == nullptr) return false;
-    part.bounced = true;
+  chunk.arena = open_arena(grant, peer);
+  if (chunk.arena == nullptr) return false;
+  chunk.memory = chunk.arena->here(grant.addr);
+  chunk.mapped = chunk.memory != nullptr;
+  chunk.bounced = false;
+  if (chunk.mapped && ends_.local_device != nullptr) chunk.arena->pin(*ends_.local_device);
+  if (!chunk.mapped && ends_.local_device != nullptr) {
+    chunk.memory = pool_->take(rank());
+    if (chunk.memory == nullptr) return false;
+    chunk.bounced = true;
   }
-  if (part.memory == nullptr) part.memory = ends_.local + grant.at;
-  part.at = grant.at;
-  part.bytes = grant.bytes;
-  part.counted = false;
-  part.grant = std::move(grant);
+  if (chunk.memory == nullptr) chunk.memory = ends_.local + grant.at;
+  chunk.at = grant.at;
+  chunk.bytes = grant.bytes;
+  chunk.counted = false;
+  chunk.grant = std::move(grant);
   granted_.pop_front();
   return true;
 }
 
-cwy_status StagedTransfer::wire(Part& part) {
+cwy_status RequestedTransfer::wire(GrantedChunk& chunk) {
   const Connection& c = ends_.connection();
-  cwyc_mem* const lmem = part.bounced ? pool_->registration(part.memory, c.cep->conduit)
-                                      : local_registration(ends_.conn, part.memory, part.bytes);
-  cwyc_rkey* const right = part.arena->right(c);
-  const uint64_t berth = part.grant.addr;
+  cwyc_mem* const lmem = chunk.bounced ? pool_->registration(chunk.memory, c.cep->conduit)
+                                       : local_registration(ends_.conn, chunk.memory, chunk.bytes);
+  cwyc_rkey* const right = chunk.arena->right(c);
+  const uint64_t far = chunk.grant.addr;
   const bool reached = right != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0;
-  return part.send(ends_.put, broken_, [&](cwyc_op* op) {
+  return chunk.send(ends_.put, broken_, [&](cwyc_op* op) {
     const cwyc_ops& ops = host_table(c);
     cwy_status status = CWY_ERR_UNSUPPORTED;
     if (reached && ends_.put) {
-      status = ops.put(ends_.conn, part.memory, lmem, berth, right, part.bytes, ends_.flags, op);
+      status = ops.put(ends_.conn, chunk.memory, lmem, far, right, chunk.bytes, ends_.flags, op);
     } else if (reached) {
-      status = ops.get(ends_.conn, part.memory, lmem, berth, right, part.bytes, ends_.flags, op);
+      status = ops.get(ends_.conn, chunk.memory, lmem, far, right, chunk.bytes, ends_.flags, op);
     }
     if (status != CWY_ERR_UNSUPPORTED) return status;
-    return ends_.put ? emulated_put(ends_.conn, part.memory, nullptr, berth, nullptr, part.bytes,
+    return ends_.put ? emulated_put(ends_.conn, chunk.memory, nullptr, far, nullptr, chunk.bytes,
                                     ends_.flags, op)
-                     : emulated_get(ends_.conn, part.memory, nullptr, berth, nullptr, part.bytes,
+                     : emulated_get(ends_.conn, chunk.memory, nullptr, far, nullptr, chunk.bytes,
                                     ends_.flags, op);
   });
 }
 
-// A put copies first, a get last; a hop that is not needed is passed over.
-bool StagedTransfer::hop(Part& part, bool is_first) {
+// A put copies in its first stage, a get in its second. A stage that is not needed is skipped.
+bool RequestedTransfer::run_stage(GrantedChunk& chunk, bool is_first) {
   const bool copying = is_first == ends_.put;
-  part.step.store(is_first ? Hop::first : Hop::second, std::memory_order_relaxed);
-  if (copying ? !copies(part) : part.mapped) {
-    part.step.store(is_first ? Hop::first_done : Hop::second_done, std::memory_order_relaxed);
+  chunk.step.store(is_first ? Chunk::first : Chunk::second, std::memory_order_relaxed);
+  if (copying ? !copies(chunk) : chunk.mapped) {
+    chunk.step.store(is_first ? Chunk::first_done : Chunk::second_done, std::memory_order_relaxed);
     return true;
   }
-  char* const place = ends_.local + part.at;
+  char* const place = ends_.local + chunk.at;
   const cwy_status status = !copying
-                                ? wire(part)
-                                : part.move(ends_.local_device, ends_.put ? part.memory : place,
-                                            ends_.put ? place : part.memory);
+                                ? wire(chunk)
+                                : chunk.move(ends_.local_device, ends_.put ? chunk.memory : place,
+                                             ends_.put ? place : chunk.memory);
   if (status != CWY_RETRY) return status == CWY_OK;
-  part.step.store(is_first ? Hop::idle : Hop::first_done, std::memory_order_relaxed);
+  chunk.step.store(is_first ? Chunk::idle : Chunk::first_done, std::memory_order_relaxed);
   return false;
 }
 
-bool StagedTransfer::give_back(Part& part, uint32_t& moved) {
-  const int32_t args[] = {static_cast<int32_t>(ends_.put ? StageWord::filled : StageWord::taken),
-                          static_cast<int32_t>(part.grant.visit),
-                          static_cast<int32_t>(part.grant.berth)};
+bool RequestedTransfer::give_back(GrantedChunk& chunk, uint32_t& moved) {
+  const int32_t args[] = {
+      static_cast<int32_t>(ends_.put ? StagingMessage::filled : StagingMessage::taken),
+      static_cast<int32_t>(chunk.grant.transfer), static_cast<int32_t>(chunk.grant.buffer)};
   if (try_send_internal(*ends_.connection().peer, Internal::device_stage, args, 3, nullptr, 0,
                         false) != CWY_OK) {
     return false;
   }
-  give(part);
-  given_back_ += part.bytes;
+  give(chunk);
+  given_back_ += chunk.bytes;
   ++moved;
-  part.step.store(Hop::idle, std::memory_order_relaxed);
+  chunk.step.store(Chunk::idle, std::memory_order_relaxed);
   return true;
 }
 
-// The part's next step; false when it has to wait.
-bool StagedTransfer::push(Part& part, uint32_t& moved) {
-  // Acquire: what the hop wrote is there.
-  const uint32_t step = part.step.load(std::memory_order_acquire);
-  const bool read = (step == Hop::first_done && copies(part)) || step == Hop::second_done;
-  if (read) count_read(part);
+// The chunk's next step; false when the chunk has to wait.
+bool RequestedTransfer::push(GrantedChunk& chunk, uint32_t& moved) {
+  // Acquire: what the stage before wrote is there.
+  const uint32_t step = chunk.step.load(std::memory_order_acquire);
+  const bool read = (step == Chunk::first_done && copies(chunk)) || step == Chunk::second_done;
+  if (read) count_read(chunk);
   switch (step) {
-    case Hop::idle:
-      return (part.memory != nullptr || take(part)) && hop(part, true);
-    case Hop::first_done:
-      return hop(part, false);
-    case Hop::second_done:
-      return give_back(part, moved);
+    case Chunk::idle:
+      return (chunk.memory != nullptr || take(chunk)) && run_stage(chunk, true);
+    case Chunk::first_done:
+      return run_stage(chunk, false);
+    case Chunk::second_done:
+      return give_back(chunk, moved);
     default:
-      return false;  // on a hop
+      return false;  // in a stage
   }
 }
 
-bool StagedTransfer::advance(uint32_t& moved) {
+bool RequestedTransfer::advance(uint32_t& moved) {
   if (!asked_ && !ask()) return true;
-  for (Part& part : parts_) {
-    while (!broken() && push(part, moved)) {
+  for (GrantedChunk& chunk : chunks_) {
+    while (!broken() && push(chunk, moved)) {
     }
   }
   return true;

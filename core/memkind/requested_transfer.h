@@ -1,6 +1,6 @@
-// StagedTransfer: the asking side of memkind/staging_service.h. The peer's memory is copied by its
-// owner. An owner that reaches the host memory here grants nothing, and tells what has landed of a
-// get too.
+// RequestedTransfer: the asking side of memkind/staging_service.h. The peer's memory is copied by
+// its owner. An owner that reaches the host memory here grants no buffers, and reports the copied
+// bytes of a get too.
 #pragma once
 
 #include <deque>
@@ -14,51 +14,54 @@ namespace causeway {
 
 class FarArena;
 
-class StagedTransfer final : public Journey, public LandingClient {
+class RequestedTransfer final : public StagedTransfer, public StagingClient {
  public:
-  StagedTransfer(const Ends& ends, cwyc_op* op);
-  ~StagedTransfer() override;
+  RequestedTransfer(const Ends& ends, cwyc_op* op);
+  ~RequestedTransfer() override;
 
   bool advance(uint32_t& moved) override;
   bool finished() const override;
   void give_up() override;
 
   void granted(Grant grant) override;
-  void landed(uint64_t bytes) override {
+  void copied(uint64_t bytes) override {
     // Release: what the owner did comes before what the client hears.
-    landed_.fetch_add(bytes, std::memory_order_release);
+    copied_.fetch_add(bytes, std::memory_order_release);
   }
 
  protected:
-  Hop* piece(size_t i) override { return i < parts_.size() ? &parts_[i] : nullptr; }
+  Chunk* chunk_at(size_t i) override { return i < chunks_.size() ? &chunks_[i] : nullptr; }
 
  private:
-  // Two hops at most on this side: between the client's memory and a host buffer (`copying`), and
-  // between a host buffer and the berth (`wiring`). A berth that is mapped here is the host buffer;
-  // so is the client's memory when it is the host's.
-  struct Part : Hop {
+  // A chunk passes at most two stages on this side: a copy between the client's memory and a host
+  // buffer, and a transfer of the conduit's between that buffer and the owner's bounce buffer. A
+  // bounce buffer that is mapped here is the host buffer; so is the client's memory where it is
+  // host memory.
+  struct GrantedChunk : Chunk {
     Grant grant;
-    FarArena* arena = nullptr;  // which the berth is in
-    bool mapped = false;        // `memory` is the berth
+    FarArena* arena = nullptr;  // the arena of the owner's bounce buffer
+    bool mapped = false;        // `memory` is the owner's bounce buffer
   };
   bool ask();
   FarArena* open_arena(const Grant& grant, const Peer& peer);
-  bool take(Part& part);
-  bool copies(const Part& part) const { return part.mapped || ends_.local_device != nullptr; }
-  bool hop(Part& part, bool is_first);
-  cwy_status wire(Part& part);
-  bool give_back(Part& part, uint32_t& moved);
-  bool push(Part& part, uint32_t& moved);
+  bool take(GrantedChunk& chunk);
+  bool copies(const GrantedChunk& chunk) const {
+    return chunk.mapped || ends_.local_device != nullptr;
+  }
+  bool run_stage(GrantedChunk& chunk, bool is_first);
+  cwy_status wire(GrantedChunk& chunk);
+  bool give_back(GrantedChunk& chunk, uint32_t& moved);
+  bool push(GrantedChunk& chunk, uint32_t& moved);
 
   const uint32_t number_;
   bool asked_ = false;
   std::mutex mutex_;  // of granted_, which handlers fill
   std::deque<Grant> granted_;
-  uint32_t visit_ = 0;  // the owner's number of it; 0: nothing was granted yet
-  std::atomic<uint64_t> landed_{0};
+  uint32_t owner_number_ = 0;  // the owner's number of this transfer; 0: nothing was granted yet
+  std::atomic<uint64_t> copied_{0};
   FarArena* arena_ = nullptr;  // of the last grant
   uint64_t given_back_ = 0;
-  std::vector<Part> parts_;
+  std::vector<GrantedChunk> chunks_;
 };
 
 }  // namespace causeway

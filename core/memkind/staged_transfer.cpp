@@ -17,13 +17,13 @@
 
 namespace causeway {
 
-void Hop::passed() {
+void Chunk::passed() {
   const uint32_t now = step.load(std::memory_order_relaxed);  // only this report changes it
   step.store(now + 1, std::memory_order_release);
 }
 
-// True: the journey ends. False: the job does, and the hop stays open until then.
-bool Hop::failed(cwy_status status) {
+// True: the transfer ends. False: the job ends, and the stage stays open until then.
+bool Chunk::failed(cwy_status status) {
   if (broken == nullptr || !runtime().survives_failures()) {
     operation_failed(&op, status);
     return false;
@@ -32,14 +32,14 @@ bool Hop::failed(cwy_status status) {
   return true;
 }
 
-cwy_status Hop::settle(cwy_status status) {
+cwy_status Chunk::settle(cwy_status status) {
   if (status == CWY_RETRY || status == CWY_INPROGRESS) return status;
   if (status != CWY_OK && !failed(status)) return CWY_INPROGRESS;
   passed();
   return CWY_OK;
 }
 
-cwy_status Hop::move(Device* device, void* dst, const void* src) {
+cwy_status Chunk::move(Device* device, void* dst, const void* src) {
   wired = false;
   if (device == nullptr) {
     std::memcpy(dst, src, bytes);
@@ -49,56 +49,56 @@ cwy_status Hop::move(Device* device, void* dst, const void* src) {
   return settle(start_copy(*device, dst, src, bytes, copy));
 }
 
-void Hop::copied(PendingCopy& copy, cwy_status status) {
+void Chunk::copied(PendingCopy& copy, cwy_status status) {
   if (status != CWY_OK) copy.device->copy_failed(status, copy.dst, copy.src, copy.length);
-  reinterpret_cast<Hop*>(&copy)->passed();
+  reinterpret_cast<Chunk*>(&copy)->passed();
 }
 
-void Hop::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
-  Hop& hop = *reinterpret_cast<Hop*>(reinterpret_cast<char*>(op) - offsetof(Hop, op));
-  if (status != CWY_OK && !hop.failed(status)) return;
+void Chunk::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
+  Chunk& chunk = *reinterpret_cast<Chunk*>(reinterpret_cast<char*>(op) - offsetof(Chunk, op));
+  if (status != CWY_OK && !chunk.failed(status)) return;
   // acq_rel: the last report passes on what the others saw. A failure may tell both again.
-  const uint32_t before = hop.awaits.fetch_and(~what, std::memory_order_acq_rel);
-  if (before != 0 && (before & ~what) == 0) hop.passed();
+  const uint32_t before = chunk.awaits.fetch_and(~what, std::memory_order_acq_rel);
+  if (before != 0 && (before & ~what) == 0) chunk.passed();
 }
 
-void Journey::give(Hop& hop) {
-  if (hop.bounced) pool_->give(hop.memory);
-  hop.bounced = false;
-  hop.memory = nullptr;
+void StagedTransfer::give(Chunk& chunk) {
+  if (chunk.bounced) pool_->give(chunk.memory);
+  chunk.bounced = false;
+  chunk.memory = nullptr;
 }
 
-bool Journey::withdraw() {
+bool StagedTransfer::withdraw() {
   bool waits = false;
-  for (size_t i = 0; Hop* hop = piece(i); ++i) {
-    if (!hop->under_way()) {
-      give(*hop);
+  for (size_t i = 0; Chunk* chunk = chunk_at(i); ++i) {
+    if (!chunk->under_way()) {
+      give(*chunk);
       continue;
     }
     waits = true;
-    // Conduits have reported everything, so what is left goes over messages, whose answer may come
-    // late or never: the buffer stays with it.
-    if (lost_ && hop->wired && hop->bounced) {
-      pool_->replace(hop->memory);
-      hop->bounced = false;
+    // Conduits have reported everything, so the chunk left is carried by messages, whose answer may
+    // come late or never: the buffer stays with the chunk.
+    if (lost_ && chunk->wired && chunk->bounced) {
+      pool_->replace(chunk->memory);
+      chunk->bounced = false;
     }
   }
   return !waits;
 }
 
-bool Journey::copying() {
-  for (size_t i = 0; Hop* hop = piece(i); ++i) {
-    if (hop->under_way() && !hop->wired) return true;
+bool StagedTransfer::copying() {
+  for (size_t i = 0; Chunk* chunk = chunk_at(i); ++i) {
+    if (chunk->under_way() && !chunk->wired) return true;
   }
   return false;
 }
 
-void Journey::count_read(Hop& hop) {
-  if (!hop.counted) read_ += hop.bytes;
-  hop.counted = true;
+void StagedTransfer::count_read(Chunk& chunk) {
+  if (!chunk.counted) read_ += chunk.bytes;
+  chunk.counted = true;
 }
 
-uint32_t Journey::news() {
+uint32_t StagedTransfer::news() {
   uint32_t what = 0;
   if (ends_.put && !told_local_ && (read_ == ends_.length || finished())) {
     told_local_ = true;
@@ -110,14 +110,15 @@ uint32_t Journey::news() {
 
 namespace {
 
-// Journeys with buffers, and those that wait for some, oldest first: a queue for each pool (that
-// is, device and direction) and peer, since none of these waits for another one. Empty queues go.
-// Never held while a client's operation is completed. Not destroyed at exit: journeys that wait for
-// answers of lost peers may be left, which know other objects.
-using Journeys = std::vector<std::unique_ptr<Journey>>;
-using Queue = std::deque<std::unique_ptr<Journey>>;
+// Transfers that have buffers, and transfers that wait for some, oldest first. Each pool (that is,
+// device and direction) and peer has a queue of its own, since none of these waits for another one.
+// Empty queues are removed. The mutex is never held while a client's operation is completed. The
+// lists are not destroyed at exit: transfers that wait for answers of lost peers may be left in
+// them, and know other objects.
+using StagedTransfers = std::vector<std::unique_ptr<StagedTransfer>>;
+using Queue = std::deque<std::unique_ptr<StagedTransfer>>;
 std::mutex g_mutex;
-auto& g_active = *new Journeys;
+auto& g_active = *new StagedTransfers;
 auto& g_waiting = *new std::map<std::pair<const BouncePool*, uint32_t>, Queue>;
 
 struct Report {
@@ -126,16 +127,16 @@ struct Report {
   cwy_status status;
 };
 
-// One that has a failure behind it: has it ended?
-bool end_broken(Journey& j, std::vector<Report>& reports) {
+// Has the broken transfer ended?
+bool end_broken(StagedTransfer& j, std::vector<Report>& reports) {
   if (!j.withdraw()) return false;
   if (!j.lost()) j.give_up();
   reports.push_back({j.client(), j.owed(), j.failure()});
   return true;
 }
 
-// Has it ended? What the client is to hear goes to `reports`.
-bool step(Journey& j, std::vector<Report>& reports, uint32_t& moved) {
+// Has the transfer ended? What the client is to hear goes to `reports`.
+bool step(StagedTransfer& j, std::vector<Report>& reports, uint32_t& moved) {
   if (!j.broken()) j.advance(moved);
   const bool finished = j.finished();
   if (j.broken() && !finished) return end_broken(j, reports);
@@ -143,8 +144,8 @@ bool step(Journey& j, std::vector<Report>& reports, uint32_t& moved) {
   return finished;
 }
 
-// Those that have buffers now, or end, become active. Even a finished or broken one: the next pass
-// reports it.
+// Transfers that have buffers now, or have ended, become active. The next pass reports a finished
+// or broken one.
 void admit(Queue& queue, uint32_t& moved) {
   while (!queue.empty() && (queue.front()->broken() || queue.front()->advance(moved))) {
     g_active.push_back(std::move(queue.front()));
@@ -153,10 +154,10 @@ void admit(Queue& queue, uint32_t& moved) {
   }
 }
 
-// Under g_mutex: one pass over everything. What has ended goes to `ended`, to be deleted without
-// the lock: it may be the last owner of host buffers, which conduits know.
-uint32_t pass(std::vector<Report>& reports, Journeys& ended) {
-  uint32_t moved = push_landings();
+// One pass over everything, under g_mutex. Transfers that have ended go to `ended`, to be deleted
+// without the lock: a transfer may be the last owner of host buffers, which conduits know.
+uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
+  uint32_t moved = push_served_transfers();
   for (size_t i = 0; i < g_active.size();) {
     if (!step(*g_active[i], reports, moved)) {
       ++i;
@@ -180,23 +181,23 @@ void tell(const std::vector<Report>& reports) {
 
 }  // namespace
 
-cwy_status launch(std::unique_ptr<Journey> journey) {
+cwy_status start_staged_transfer(std::unique_ptr<StagedTransfer> transfer) {
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
   std::vector<Report> reports;
-  Journeys ended;
+  StagedTransfers ended;
   {
     const std::lock_guard lock(g_mutex);
-    g_waiting[{journey->pool(), journey->rank()}].push_back(std::move(journey));
+    g_waiting[{transfer->pool(), transfer->rank()}].push_back(std::move(transfer));
     pass(reports, ended);
   }
   tell(reports);
   return CWY_INPROGRESS;
 }
 
-uint32_t push_journeys() {
+uint32_t push_staged_transfers() {
   uint32_t events = 0;
   std::vector<Report> reports;
-  Journeys ended;
+  StagedTransfers ended;
   {
     const std::unique_lock lock(g_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return 0;
@@ -206,13 +207,13 @@ uint32_t push_journeys() {
   return events + static_cast<uint32_t>(reports.size());
 }
 
-void forget_journeys(uint32_t rank) {
-  forget_landings(rank);
+void forget_staged_transfers(uint32_t rank) {
+  forget_served_transfers(rank);
   forget_imports(rank);
   // The peer's memory that is mapped here goes with the peer, so copies are waited for.
   for (bool copying = true; copying;) {
     copying = false;
-    const auto end = [&](Journey& j) {
+    const auto end = [&](StagedTransfer& j) {
       if (j.rank() != rank) return;
       j.break_off();
       copying |= j.copying();

@@ -1,4 +1,5 @@
-// Journeys: transfers that pass through host buffers, moved forward by polls.
+// StagedTransfer: a transfer that passes through bounce buffers in host memory, moved forward by
+// polls.
 #pragma once
 
 #include <causeway/conduit.h>
@@ -43,35 +44,36 @@ struct Ends {
 cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr, size_t length,
                       cwyc_op* op);
 
-// A piece on its way. Its fields belong to the thread that moves journeys, but for `step`, which
-// the report of a hop under way advances, once, with release.
-struct Hop {
-  PendingCopy copy;  // first: reports find the piece by its address
+// Chunk: a range of a staged transfer. A chunk passes two stages: out of its source into a buffer,
+// and out of the buffer into its destination. The fields belong to the thread that moves staged
+// transfers, but for `step`: the report of a stage under way advances `step` once, with release.
+struct Chunk {
+  PendingCopy copy;  // first: reports find the chunk by its address
   cwyc_op op{};
   size_t at = 0, bytes = 0;
-  char* memory = nullptr;  // the host buffer that the bytes pass through; NULL: no piece
-  bool bounced = false;    // it is of the journey's pool
-  bool wired = false;      // the last hop was the conduit's
-  bool counted = false;    // Journey::count_read() has seen it
+  char* memory = nullptr;  // the host buffer that the bytes pass through; NULL: no range
+  bool bounced = false;    // `memory` is a buffer of the transfer's pool
+  bool wired = false;      // the conduit performed the last stage
+  bool counted = false;    // StagedTransfer::count_read() has seen it
   std::atomic<uint32_t> step{0};
   // CWYC_DONE_* still to be reported; reports of one operation may come from several threads.
   std::atomic<uint32_t> awaits{0};
-  std::atomic<cwy_status>* broken = nullptr;  // the journey's: what a hop of its failed with
+  std::atomic<cwy_status>* broken = nullptr;  // the transfer's: what a stage failed with
 
-  // What a piece of a journey has behind it; being on a hop is odd.
+  // How far the chunk has come. A stage under way is odd.
   enum Step : uint32_t { idle, first, first_done, second, second_done };
-  // Acquire: what the hop wrote is there.
+  // Acquire: what the stage wrote is there.
   bool under_way() const { return (step.load(std::memory_order_acquire) & 1) != 0; }
 
-  // CWY_OK: `step` has advanced by one; CWY_INPROGRESS: it will; CWY_RETRY: nothing happened.
+  // CWY_OK: `step` has advanced by one; CWY_INPROGRESS: `step` will; CWY_RETRY: nothing happened.
   // Copies `bytes`; `device` NULL: both sides are host memory.
   cwy_status move(Device* device, void* dst, const void* src);
   // Posts an operation of the conduit or its emulation: `post` is called with `op`.
   template <typename Post>
-  cwy_status send(bool put, std::atomic<cwy_status>& journey_broken, Post&& post) {
+  cwy_status send(bool put, std::atomic<cwy_status>& transfer_broken, Post&& post) {
     op.fn = transferred;
     wired = true;
-    broken = &journey_broken;
+    broken = &transfer_broken;
     awaits.store(put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE,
                  std::memory_order_relaxed);
     return settle(post(&op));
@@ -85,26 +87,26 @@ struct Hop {
   static void transferred(cwyc_op* op, uint32_t what, cwy_status status);
 };
 
-class Journey {
+class StagedTransfer {
  public:
-  // `pool`: whose buffers its pieces have, or NULL.
-  Journey(const Ends& ends, std::shared_ptr<BouncePool> pool, cwyc_op* client)
+  // `pool`: the pool of the chunks' bounce buffers, or NULL.
+  StagedTransfer(const Ends& ends, std::shared_ptr<BouncePool> pool, cwyc_op* client)
       : ends_(ends), pool_(std::move(pool)), client_(client) {}
-  virtual ~Journey() = default;
-  Journey(const Journey&) = delete;
-  Journey& operator=(const Journey&) = delete;
+  virtual ~StagedTransfer() = default;
+  StagedTransfer(const StagedTransfer&) = delete;
+  StagedTransfer& operator=(const StagedTransfer&) = delete;
 
-  // Starts what can be started. True when something is on its way or all is done.
+  // Starts what can be started. True when a chunk is under way or all is done.
   virtual bool advance(uint32_t& moved) = 0;
   virtual bool finished() const = 0;
-  // A broken one whose peer lives ends: whoever else is in it is told.
+  // A broken transfer ends although its peer lives: a peer that serves it is told.
   virtual void give_up() {}
-  // CWYC_DONE_* that the client does not know yet. After the last one the object is deleted.
+  // CWYC_DONE_* that the client does not know yet. After the last one the transfer is deleted.
   uint32_t news();
   cwyc_op* client() const { return client_; }
 
-  // In a process that survives its peers: a hop failed, or the peer is lost, so the rest of the way
-  // is not gone. Acquire: what failed has been noted.
+  // In a process that survives its peers: a stage failed, or the peer is lost, so the transfer ends
+  // early. Acquire: what failed has been noted.
   bool broken() const { return failure() != CWY_OK; }
   cwy_status failure() const { return broken_.load(std::memory_order_acquire); }
   // The peer's process is lost and its connections are purged.
@@ -112,9 +114,9 @@ class Journey {
     lost_ = true;
     broken_.store(CWY_ERR_PEER_FAILED, std::memory_order_release);
   }
-  // Of a broken one: gives back what no hop uses. True when none is under way.
+  // A broken transfer gives back the buffers that no stage uses. True when no stage is under way.
   bool withdraw();
-  // Does a device copy for it?
+  // Does a device copy for this transfer?
   bool copying();
   bool lost() const { return lost_; }
   // CWYC_DONE_* that the client waits for.
@@ -125,17 +127,17 @@ class Journey {
   const BouncePool* pool() const { return pool_.get(); }
 
  protected:
-  // The pieces; NULL behind the last one.
-  virtual Hop* piece(size_t i) = 0;
-  // Frees the piece's buffer.
-  void give(Hop& hop);
-  // The piece's source has been read. Counted here and not by the report, which may be another
-  // thread's.
-  void count_read(Hop& hop);
+  // NULL behind the last chunk.
+  virtual Chunk* chunk_at(size_t i) = 0;
+  // Frees the chunk's buffer.
+  void give(Chunk& chunk);
+  // The chunk's source has been read. Counted here and not by the stage's report, which may be
+  // another thread's.
+  void count_read(Chunk& chunk);
 
   Ends ends_;
   const std::shared_ptr<BouncePool> pool_;  // outlives the local end (memkind/bounce.h)
-  // By the thread that moves journeys, and by reports of hops.
+  // Written by the thread that moves staged transfers, and by reports of stages.
   std::atomic<cwy_status> broken_{CWY_OK};
 
  private:
@@ -144,14 +146,14 @@ class Journey {
   bool told_local_ = false, lost_ = false;
 };
 
-// Hands a journey to the polls, behind those that wait for the same buffers on behalf of the same
-// peer. Returns CWY_INPROGRESS.
-cwy_status launch(std::unique_ptr<Journey> journey);
-// Moves every journey forward; from polls only.
-uint32_t push_journeys();
+// Hands a transfer to the polls, behind the transfers that wait for the same buffers on behalf of
+// the same peer. Returns CWY_INPROGRESS.
+cwy_status start_staged_transfer(std::unique_ptr<StagedTransfer> transfer);
+// Moves every staged transfer forward; from polls only.
+uint32_t push_staged_transfers();
 // In a process that survives its peers: the rank's process is lost, and its connections have been
-// purged. Ends what was under way with it, on either side, and frees its buffers. Waits for devices
-// only. Not from handlers.
-void forget_journeys(uint32_t rank);
+// purged. Ends the transfers that were under way with the rank, on either side, and frees their
+// buffers. Waits for devices only. Not from handlers.
+void forget_staged_transfers(uint32_t rank);
 
 }  // namespace causeway

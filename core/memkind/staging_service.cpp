@@ -29,22 +29,22 @@ const char* call_name(bool put) {
   return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
 }
 
-// Bytes of one copy to or from memory that needs no berth: as much as the device takes at once, and
-// still not all of a long transfer, so that others have their turn.
+// Bytes of one copy to or from memory that needs no bounce buffer: as much as the device takes at
+// once, and still not all of a long transfer, so that other transfers have their turn.
 constexpr uint64_t kStraight = 32 << 20;
 
-// A transfer that a peer asked for. It outlives the client's segment and kind where the peer knows
-// that all has arrived and this side does not know that yet: nothing is left to copy then, and the
-// berths are in a pool that the visit owns a share of.
+// A transfer that a peer asked for. The transfer outlives the client's segment and kind where the
+// peer knows that all bytes have arrived and this side does not know that yet: nothing is left to
+// copy then, and the bounce buffers are in a pool that the transfer owns a share of.
 //
-// Access: everything belongs to the thread that moves journeys, but for the `step` of a
-// berth: while it is `theirs` the handler of the peer's message advances it, and while a copy is
-// under way the copy's report does; each once, with release.
-class Visit {
+// Access: everything belongs to the thread that moves staged transfers, but for the `step` of a
+// chunk. While the step is `theirs` the handler of the peer's message advances the step, and while
+// a copy is under way the copy's report does; each once, with release.
+class ServedTransfer {
  public:
-  // `there`: the other end, mapped here; NULL: through berths.
-  Visit(Peer& peer, bool put, uint32_t cookie, uint64_t raddr, uint64_t length, uint64_t piece,
-        uint32_t known_arena, Device& device, char* there)
+  // `there`: the other end, mapped here; NULL: the bytes go through bounce buffers.
+  ServedTransfer(Peer& peer, bool put, uint32_t cookie, uint64_t raddr, uint64_t length,
+                 uint64_t piece, uint32_t known_arena, Device& device, char* there)
       : peer_(peer),
         put_(put),
         cookie_(cookie),
@@ -53,9 +53,9 @@ class Visit {
         known_arena_(known_arena),
         device_(device.weak_from_this()),
         there_(there),
-        pool_(there == nullptr ? device.berths(!put) : nullptr),
+        pool_(there == nullptr ? device.peer_bounces(!put) : nullptr),
         piece_(there != nullptr ? kStraight : std::min<uint64_t>(piece, device.policy().chunk)),
-        berths_(device.policy().depth) {}
+        chunks_(device.policy().depth) {}
 
   uint32_t number = 0;
   const Peer& peer() const { return peer_; }
@@ -65,20 +65,20 @@ class Visit {
   // is passed on.
   void lose_peer() { peer_is_gone_.store(true, std::memory_order_relaxed); }
   bool copies_to_peer() const {
-    return there_ != nullptr &&
-           std::any_of(berths_.begin(), berths_.end(), [](const Berth& b) { return b.copying(); });
+    return there_ != nullptr && std::any_of(chunks_.begin(), chunks_.end(),
+                                            [](const ServedChunk& b) { return b.copying(); });
   }
-  // From a handler: the peer has filled a berth, or emptied it.
-  void given_back(uint32_t berth) {
-    if (berth >= berths_.size() ||
-        berths_[berth].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs)) {
+  // From a handler: the peer has filled the buffer with that number, or emptied it.
+  void given_back(uint32_t buffer) {
+    if (buffer >= chunks_.size() ||
+        chunks_[buffer].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs)) {
       fatal(kCall, "rank {} names a buffer that it was not given", peer_.rank);
     }
-    berths_[berth].step.store(put_ ? put_filled : get_taken, std::memory_order_release);
+    chunks_[buffer].step.store(put_ ? put_filled : get_taken, std::memory_order_release);
   }
 
  private:
-  struct Berth : Hop {
+  struct ServedChunk : Chunk {
     char* buffer = nullptr;
     bool copying() const {
       const uint32_t now = step.load(std::memory_order_acquire);
@@ -100,16 +100,16 @@ class Visit {
     get_theirs,
     get_taken
   };
-  bool push(Berth& berth, uint32_t& moved);
+  bool push(ServedChunk& chunk, uint32_t& moved);
   std::shared_ptr<Device> device();
-  bool take_buffer(Berth& berth);
-  void give_buffer(const Berth& berth);
-  bool copy(Berth& berth, Step copying, Step before);
-  bool grant(const Berth& berth);
+  bool take_buffer(ServedChunk& chunk);
+  void give_buffer(const ServedChunk& chunk);
+  bool copy(ServedChunk& chunk, Step copying, Step before);
+  bool grant(const ServedChunk& chunk);
   bool send(const int32_t* args, unsigned nargs, const std::string& payload);
   bool leave();
-  bool landed(const Berth& berth);
-  bool settle(Berth& berth, uint32_t& moved);
+  bool report_copied(const ServedChunk& chunk);
+  bool settle(ServedChunk& chunk, uint32_t& moved);
 
   Peer& peer_;
   const bool put_;
@@ -118,17 +118,17 @@ class Visit {
   const uint32_t known_arena_;
   const std::weak_ptr<Device> device_;
   char* const there_;
-  const std::shared_ptr<BouncePool> pool_;  // NULL: no berths
+  const std::shared_ptr<BouncePool> pool_;  // NULL: no bounce buffers
   const uint64_t piece_;
   uint64_t next_ = 0, done_ = 0;
   std::atomic<bool> peer_is_gone_{false};
   bool gone_ = false;
-  std::vector<Berth> berths_;
+  std::vector<ServedChunk> chunks_;
 };
 
-// To copy with. NULL: the segment was destroyed before the transfer was complete, which only the
-// loss of the peer excuses.
-std::shared_ptr<Device> Visit::device() {
+// The device that copies. NULL: the segment was destroyed before the transfer was complete, which
+// only the loss of the peer excuses.
+std::shared_ptr<Device> ServedTransfer::device() {
   std::shared_ptr<Device> alive = device_.lock();
   if (alive != nullptr) return alive;
   if (!runtime().survives_failures()) {
@@ -140,63 +140,63 @@ std::shared_ptr<Device> Visit::device() {
   return nullptr;
 }
 
-bool Visit::take_buffer(Berth& berth) {
+bool ServedTransfer::take_buffer(ServedChunk& chunk) {
   if (next_ == length_) return false;
   if (there_ != nullptr && next_ == 0) {
     const std::shared_ptr<Device> alive = device();
     if (alive == nullptr) return false;
     pin_for_copy(*alive, there_, length_);
   }
-  berth.buffer = there_ != nullptr ? there_ + next_ : pool_->take(peer_.rank);
-  if (berth.buffer == nullptr) return false;
-  berth.at = next_;
-  berth.bytes = std::min(piece_, length_ - next_);
-  next_ += berth.bytes;
+  chunk.buffer = there_ != nullptr ? there_ + next_ : pool_->take(peer_.rank);
+  if (chunk.buffer == nullptr) return false;
+  chunk.at = next_;
+  chunk.bytes = std::min(piece_, length_ - next_);
+  next_ += chunk.bytes;
   const Step filled = there_ != nullptr ? put_filled : put_free;
-  berth.step.store(put_ ? filled : get_free, std::memory_order_relaxed);
+  chunk.step.store(put_ ? filled : get_free, std::memory_order_relaxed);
   return true;
 }
 
-void Visit::give_buffer(const Berth& berth) {
-  if (there_ == nullptr) pool_->give(berth.buffer);
+void ServedTransfer::give_buffer(const ServedChunk& chunk) {
+  if (there_ == nullptr) pool_->give(chunk.buffer);
 }
 
-bool Visit::copy(Berth& berth, Step copying, Step before) {
+bool ServedTransfer::copy(ServedChunk& chunk, Step copying, Step before) {
   const std::shared_ptr<Device> alive = device();
   if (alive == nullptr) return false;
-  auto* const place = reinterpret_cast<char*>(raddr_ + berth.at);
-  berth.step.store(copying, std::memory_order_relaxed);
+  auto* const place = reinterpret_cast<char*>(raddr_ + chunk.at);
+  chunk.step.store(copying, std::memory_order_relaxed);
   const cwy_status status =
-      berth.move(alive.get(), put_ ? place : berth.buffer, put_ ? berth.buffer : place);
+      chunk.move(alive.get(), put_ ? place : chunk.buffer, put_ ? chunk.buffer : place);
   if (status != CWY_RETRY) return status == CWY_OK;
-  berth.step.store(before, std::memory_order_relaxed);
+  chunk.step.store(before, std::memory_order_relaxed);
   return false;
 }
 
-bool Visit::grant(const Berth& berth) {
-  const BouncePool::Arena arena = pool_->arena(berth.buffer);
-  const auto addr = reinterpret_cast<uint64_t>(berth.buffer);
-  const int32_t args[] = {static_cast<int32_t>(StageWord::grant),
+bool ServedTransfer::grant(const ServedChunk& chunk) {
+  const BouncePool::Arena arena = pool_->arena(chunk.buffer);
+  const auto addr = reinterpret_cast<uint64_t>(chunk.buffer);
+  const int32_t args[] = {static_cast<int32_t>(StagingMessage::grant),
                           static_cast<int32_t>(cookie_),
                           static_cast<int32_t>(number),
-                          static_cast<int32_t>(&berth - berths_.data()),
+                          static_cast<int32_t>(&chunk - chunks_.data()),
                           static_cast<int32_t>(arena.number),
                           low_half(addr),
                           high_half(addr),
-                          low_half(berth.at),
-                          high_half(berth.at),
-                          static_cast<int32_t>(berth.bytes)};
+                          low_half(chunk.at),
+                          high_half(chunk.at),
+                          static_cast<int32_t>(chunk.bytes)};
   return send(args, 10, known_arena_ == arena.number ? std::string() : arena.memory->pack());
 }
 
-bool Visit::landed(const Berth& berth) {
-  const int32_t args[] = {static_cast<int32_t>(StageWord::landed), static_cast<int32_t>(cookie_),
-                          static_cast<int32_t>(berth.bytes)};
+bool ServedTransfer::report_copied(const ServedChunk& chunk) {
+  const int32_t args[] = {static_cast<int32_t>(StagingMessage::copied),
+                          static_cast<int32_t>(cookie_), static_cast<int32_t>(chunk.bytes)};
   return send(args, 3, {});
 }
 
-// A process that survives its peers ends the visits of those that are gone.
-bool Visit::send(const int32_t* args, unsigned nargs, const std::string& payload) {
+// A process that survives its peers ends the transfers of lost ones.
+bool ServedTransfer::send(const int32_t* args, unsigned nargs, const std::string& payload) {
   const cwy_status status =
       try_send_internal(peer_, Internal::device_stage, args, nargs,
                         payload.empty() ? nullptr : payload.data(), payload.size(), false);
@@ -205,61 +205,61 @@ bool Visit::send(const int32_t* args, unsigned nargs, const std::string& payload
 }
 
 // True when the device uses none of the buffers any more, which are free then.
-bool Visit::leave() {
-  for (const Berth& berth : berths_) {
-    if (berth.copying()) return false;
+bool ServedTransfer::leave() {
+  for (const ServedChunk& chunk : chunks_) {
+    if (chunk.copying()) return false;
   }
-  for (const Berth& berth : berths_) {
-    if (berth.step.load(std::memory_order_relaxed) != empty) give_buffer(berth);
+  for (const ServedChunk& chunk : chunks_) {
+    if (chunk.step.load(std::memory_order_relaxed) != empty) give_buffer(chunk);
   }
   return true;
 }
 
-bool Visit::settle(Berth& berth, uint32_t& moved) {
-  give_buffer(berth);
-  done_ += berth.bytes;
+bool ServedTransfer::settle(ServedChunk& chunk, uint32_t& moved) {
+  give_buffer(chunk);
+  done_ += chunk.bytes;
   ++moved;
-  berth.step.store(empty, std::memory_order_relaxed);
+  chunk.step.store(empty, std::memory_order_relaxed);
   return true;
 }
 
-// The berth's next step; false when it has to wait.
-bool Visit::push(Berth& berth, uint32_t& moved) {
+// The chunk's next step; false when the chunk has to wait.
+bool ServedTransfer::push(ServedChunk& chunk, uint32_t& moved) {
   // Acquire: what the peer or the device wrote is there.
-  switch (berth.step.load(std::memory_order_acquire)) {
+  switch (chunk.step.load(std::memory_order_acquire)) {
     case empty:
-      return take_buffer(berth);
+      return take_buffer(chunk);
     case get_copied:
-      if (there_ != nullptr) return landed(berth) && settle(berth, moved);
+      if (there_ != nullptr) return report_copied(chunk) && settle(chunk, moved);
       [[fallthrough]];
     case put_free: {
       // Before it is sent: the answer may come at once, to another thread.
-      const auto before = berth.step.load(std::memory_order_relaxed);
-      berth.step.store(put_ ? put_theirs : get_theirs, std::memory_order_relaxed);
-      if (grant(berth)) return false;
-      berth.step.store(before, std::memory_order_relaxed);
+      const auto before = chunk.step.load(std::memory_order_relaxed);
+      chunk.step.store(put_ ? put_theirs : get_theirs, std::memory_order_relaxed);
+      if (grant(chunk)) return false;
+      chunk.step.store(before, std::memory_order_relaxed);
       return false;
     }
     case put_filled:
-      return copy(berth, put_copying, put_filled);
+      return copy(chunk, put_copying, put_filled);
     case put_copied:
-      return landed(berth) && settle(berth, moved);
+      return report_copied(chunk) && settle(chunk, moved);
     case get_free:
-      return copy(berth, get_copying, get_free);
+      return copy(chunk, get_copying, get_free);
     case get_taken:
-      return settle(berth, moved);
+      return settle(chunk, moved);
     default:
       return false;  // on its way
   }
 }
 
-void Visit::advance(uint32_t& moved) {
+void ServedTransfer::advance(uint32_t& moved) {
   if (peer_is_gone_.load(std::memory_order_relaxed)) {
     gone_ = leave();
     return;
   }
-  for (Berth& berth : berths_) {
-    while (push(berth, moved)) {
+  for (ServedChunk& chunk : chunks_) {
+    while (push(chunk, moved)) {
     }
   }
 }
@@ -267,19 +267,19 @@ void Visit::advance(uint32_t& moved) {
 // What handlers note for polls, and what they look up. Never held while something is sent.
 // Not destroyed at exit: what is left knows other objects.
 std::mutex g_mutex;
-auto& g_asked = *new std::vector<std::unique_ptr<Visit>>;
-std::map<uint32_t, Visit*> g_visits;
-std::map<uint32_t, LandingClient*> g_clients;
+auto& g_asked = *new std::vector<std::unique_ptr<ServedTransfer>>;
+std::map<uint32_t, ServedTransfer*> g_transfers;
+std::map<uint32_t, StagingClient*> g_clients;
 uint32_t g_numbers = 0;
 
-// Of the thread that moves journeys.
-auto& g_served = *new std::vector<std::unique_ptr<Visit>>;
+// Belongs to the thread that moves staged transfers.
+auto& g_served = *new std::vector<std::unique_ptr<ServedTransfer>>;
 
-// A visit that its owner is to end. Under g_mutex.
+// A transfer that this process gave up and its owner is to end. Under g_mutex.
 struct Refusal {
   Peer* owner;
   uint32_t epoch;  // of the process that granted
-  uint32_t visit;
+  uint32_t transfer;
 };
 std::vector<Refusal> g_refusals;
 
@@ -297,26 +297,27 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
   const uint64_t laddr = join_halves(args[9], args[10]), segment = join_halves(args[11], args[12]);
   const bool straight = segment != 0 && runtime().direct_allowed() &&
                         device->policy().staging != KindPolicy::Staging::always;
-  auto visit = std::make_unique<Visit>(
+  auto transfer = std::make_unique<ServedTransfer>(
       from, put, static_cast<uint32_t>(args[2]), raddr, length, static_cast<uint32_t>(args[7]),
       static_cast<uint32_t>(args[8]), *device,
       straight ? mapped_here(from.rank, segment, laddr, length) : nullptr);
   const std::lock_guard lock(g_mutex);
-  visit->number = ++g_numbers;
-  g_visits[visit->number] = visit.get();
-  g_asked.push_back(std::move(visit));
+  transfer->number = ++g_numbers;
+  g_transfers[transfer->number] = transfer.get();
+  g_asked.push_back(std::move(transfer));
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
-// The last words of a process that is lost come after it was forgotten.
+// Messages of a lost process may arrive after it was forgotten.
 bool may_be_late() {
   return runtime().survives_failures();
 }
 
 void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
   const std::lock_guard lock(g_mutex);
-  const auto found = nargs == 3 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
-  if (found == g_visits.end() || found->second->peer().rank != from.rank) {
+  const auto found =
+      nargs == 3 ? g_transfers.find(static_cast<uint32_t>(args[1])) : g_transfers.end();
+  if (found == g_transfers.end() || found->second->peer().rank != from.rank) {
     if (may_be_late()) return;
     fatal(kCall, "rank {} speaks of a transfer that it did not ask for", from.rank);
   }
@@ -325,23 +326,25 @@ void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
 
 void on_refused(const Peer& from, const int32_t* args, unsigned nargs) {
   const std::lock_guard lock(g_mutex);
-  const auto found = nargs == 2 ? g_visits.find(static_cast<uint32_t>(args[1])) : g_visits.end();
+  const auto found =
+      nargs == 2 ? g_transfers.find(static_cast<uint32_t>(args[1])) : g_transfers.end();
   // It may have ended meanwhile.
-  if (found != g_visits.end() && found->second->peer().rank == from.rank) {
+  if (found != g_transfers.end() && found->second->peer().rank == from.rank) {
     found->second->lose_peer();
   }
 }
 
-void refuse_locked(Peer& owner, uint32_t visit) {
-  g_refusals.push_back({&owner, owner.epoch.load(std::memory_order_acquire), visit});
+void refuse_locked(Peer& owner, uint32_t transfer) {
+  g_refusals.push_back({&owner, owner.epoch.load(std::memory_order_acquire), transfer});
   emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Sends what has to be sent; true when it is done with.
+// Tells the owner. True when the refusal is done with.
 bool refuse(const Refusal& r) {
   // Acquire: a later process of the rank knows nothing of it.
   if (r.owner->epoch.load(std::memory_order_acquire) != r.epoch) return true;
-  const int32_t args[] = {static_cast<int32_t>(StageWord::refused), static_cast<int32_t>(r.visit)};
+  const int32_t args[] = {static_cast<int32_t>(StagingMessage::refused),
+                          static_cast<int32_t>(r.transfer)};
   return try_send_internal(*r.owner, Internal::device_stage, args, 2, nullptr, 0, false) !=
          CWY_RETRY;
 }
@@ -363,12 +366,12 @@ void send_refusals() {
 
 void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payload,
                size_t length) {
-  const bool grant = static_cast<StageWord>(args[0]) == StageWord::grant;
+  const bool grant = static_cast<StagingMessage>(args[0]) == StagingMessage::grant;
   const std::lock_guard lock(g_mutex);
   const auto found = nargs == (grant ? 10u : 3u) ? g_clients.find(static_cast<uint32_t>(args[1]))
                                                  : g_clients.end();
   if (found == g_clients.end()) {
-    // Of a transfer that was given up: whoever grants waits for what never comes.
+    // The transfer was given up: its owner would wait for a buffer that is never given back.
     if (may_be_late() && grant) refuse_locked(from, static_cast<uint32_t>(args[2]));
     if (may_be_late()) return;
     fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
@@ -376,7 +379,7 @@ void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payl
   // It has gone on: an answer to one question, and the next is open until the transfer is over.
   note_question(from.rank);
   note_answer(from.rank);
-  if (!grant) return found->second->landed(static_cast<uint32_t>(args[2]));
+  if (!grant) return found->second->copied(static_cast<uint32_t>(args[2]));
   found->second->granted({static_cast<uint32_t>(args[2]), static_cast<uint32_t>(args[3]),
                           static_cast<uint32_t>(args[4]), join_halves(args[5], args[6]),
                           join_halves(args[7], args[8]), static_cast<uint32_t>(args[9]),
@@ -388,34 +391,34 @@ void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payl
 void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                      size_t length) {
   if (nargs == 0) return;
-  switch (static_cast<StageWord>(args[0])) {
-    case StageWord::ask:
+  switch (static_cast<StagingMessage>(args[0])) {
+    case StagingMessage::ask:
       return on_ask(from, args, nargs);
-    case StageWord::filled:
-    case StageWord::taken:
+    case StagingMessage::filled:
+    case StagingMessage::taken:
       return on_given_back(from, args, nargs);
-    case StageWord::refused:
+    case StagingMessage::refused:
       return on_refused(from, args, nargs);
-    case StageWord::grant:
-    case StageWord::landed:
+    case StagingMessage::grant:
+    case StagingMessage::copied:
       return on_answer(from, args, nargs, payload, length);
   }
 }
 
-uint32_t push_landings() {
+uint32_t push_served_transfers() {
   {
     const std::lock_guard lock(g_mutex);
-    for (auto& visit : g_asked) g_served.push_back(std::move(visit));
+    for (auto& transfer : g_asked) g_served.push_back(std::move(transfer));
     g_asked.clear();
   }
   send_refusals();
-  // Oldest first: who waits for buffers the longest gets the next.
+  // Oldest first: the transfer that has waited the longest gets the next buffer.
   uint32_t moved = 0;
-  for (const auto& visit : g_served) visit->advance(moved);
-  const auto ended = std::erase_if(g_served, [](const std::unique_ptr<Visit>& visit) {
-    if (!visit->finished()) return false;
+  for (const auto& transfer : g_served) transfer->advance(moved);
+  const auto ended = std::erase_if(g_served, [](const std::unique_ptr<ServedTransfer>& transfer) {
+    if (!transfer->finished()) return false;
     const std::lock_guard lock(g_mutex);
-    g_visits.erase(visit->number);
+    g_transfers.erase(transfer->number);
     return true;
   });
   if (ended != 0) {
@@ -424,32 +427,32 @@ uint32_t push_landings() {
   return moved;
 }
 
-void forget_landings(uint32_t rank) {
+void forget_served_transfers(uint32_t rank) {
   const std::lock_guard lock(g_mutex);
-  for (const auto& [number, visit] : g_visits) {
-    if (visit->peer().rank == rank) visit->lose_peer();
+  for (const auto& [number, transfer] : g_transfers) {
+    if (transfer->peer().rank == rank) transfer->lose_peer();
   }
 }
 
 bool copies_for(uint32_t rank) {
   const std::lock_guard lock(g_mutex);
-  return std::any_of(g_visits.begin(), g_visits.end(), [rank](const auto& entry) {
+  return std::any_of(g_transfers.begin(), g_transfers.end(), [rank](const auto& entry) {
     return entry.second->peer().rank == rank && entry.second->copies_to_peer();
   });
 }
 
-void refuse_landing(Peer& owner, uint32_t visit) {
+void refuse_transfer(Peer& owner, uint32_t transfer) {
   const std::lock_guard lock(g_mutex);
-  refuse_locked(owner, visit);
+  refuse_locked(owner, transfer);
 }
 
-uint32_t enter_landings(LandingClient& client) {
+uint32_t add_staging_client(StagingClient& client) {
   const std::lock_guard lock(g_mutex);
   g_clients[++g_numbers] = &client;
   return g_numbers;
 }
 
-void leave_landings(uint32_t number) {
+void remove_staging_client(uint32_t number) {
   const std::lock_guard lock(g_mutex);
   g_clients.erase(number);
 }

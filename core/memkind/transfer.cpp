@@ -212,7 +212,7 @@ cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
     if (mover != nullptr && !always_staged(e)) return copy_directly(e, *mover, op);
     require_staging(e);
     Device& buffers = e.local_device != nullptr ? *e.local_device : *e.there_device;
-    return launch(std::make_unique<Pipeline>(e, buffers, op));
+    return start_staged_transfer(std::make_unique<Pipeline>(e, buffers, op));
   }
   const Connection& c = e.connection();
   const bool native_there = e.remote == nullptr || e.right != nullptr;
@@ -222,12 +222,12 @@ cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
     return e.put ? by_conduit(e, e.local, lmem, e.raddr, e.length, op) : native_get(e, lmem, op);
   }
   if (!native_there || e.local_device != nullptr) require_staging(e);
-  // What fits into a message needs no berth.
+  // Bytes that fit into a message need no bounce buffer of the owner's.
   if (!native_there && e.length > largest_message(c)) {
-    return launch(std::make_unique<StagedTransfer>(e, op));
+    return start_staged_transfer(std::make_unique<RequestedTransfer>(e, op));
   }
   if (e.local_device == nullptr) return by_conduit(e, e.local, lmem, e.raddr, e.length, op);
-  return launch(std::make_unique<Pipeline>(e, *e.local_device, op));
+  return start_staged_transfer(std::make_unique<Pipeline>(e, *e.local_device, op));
 }
 
 cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t length,
@@ -324,7 +324,7 @@ cwy_status device_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint
 }
 
 uint32_t push_device_transfers() {
-  return progress_devices() + push_journeys() + push_imports();
+  return progress_devices() + push_staged_transfers() + push_imports();
 }
 
 }  // namespace causeway

@@ -256,7 +256,7 @@ bool stored_as_word(const char* call, uint64_t addr, const void* from, size_t le
 
 void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
                     bool anywhere, const char* what) {
-  const ServesPeer serves;
+  const AnnotatePeerAccess access;
   if (is_doubtful(addr, length, anywhere)) {
     copy_by_kernel(process_vm_writev, from, const_cast<void*>(payload), addr, length, what);
     return;
@@ -268,7 +268,7 @@ void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t
 
 void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
                    const char* what) {
-  const ServesPeer serves;
+  const AnnotatePeerAccess access;
   if (is_doubtful(addr, length, anywhere)) {
     copy_by_kernel(process_vm_readv, from, to, addr, length, what);
     return;
@@ -296,7 +296,7 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
   const bool anywhere = to_anywhere(args, nargs);
   // The thread sanitizer is to see the load end before the answer leaves.
-  if (kOrderIsTold || is_doubtful(addr, length, anywhere) ||
+  if (kThreadSanitizer || is_doubtful(addr, length, anywhere) ||
       device_at(kCall, addr, length) != nullptr) {
     std::vector<char> copy(length);
     load_for_peer(from, addr, copy.data(), length, anywhere, kCall);

@@ -59,7 +59,7 @@ void on_memset_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const uint64_t addr = join_halves(args[0], args[1]), length = join_halves(args[3], args[4]);
   require_in_segment(from, addr, length, "gasnet_memset()");
   {
-    const ServesPeer serves;
+    const AnnotatePeerAccess access;
     fill_bytes("gasnet_memset()", reinterpret_cast<void*>(addr), args[2], length);
   }
   const int32_t answer[] = {args[5], args[6]};

@@ -182,7 +182,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   forbid(conduit, out->caps);
   for (const cwyc_ops& native : conduit.plugin().ops) {
     cwyc_ops ops = native;
-    tell_if_heard(ops);
+    annotate_sends_for_tsan(ops);
     clear_forbidden(ops, out->caps);
     fill_with_emulation(ops);
     out->inner.push_back(ops);

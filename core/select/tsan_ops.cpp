@@ -11,19 +11,20 @@ const cwyc_ops& native_of(cwyc_conn* conn) {
   return Connection::of(conn).cep->conduit->plugin().ops[conn->table];
 }
 
-// Around a native call that sends. A handler in the library's own thread has done before it what it
-// did for the client; the call itself stores a long message's payload, and is told when it is over.
-class Leaves {
+// Stands around a native call that sends. A handler in the library's own thread has accessed the
+// client's memory before the call, so the reply is annotated before it. The call itself stores the
+// payload of a long message, so the reply is annotated again after it.
+class SendAnnotation {
  public:
-  Leaves() {
-    note_sent();
-    if (replies_) note_replied();
+  SendAnnotation() {
+    annotate_send();
+    if (replies_) annotate_reply();
   }
-  ~Leaves() {
-    if (replies_) note_replied();
+  ~SendAnnotation() {
+    if (replies_) annotate_reply();
   }
-  Leaves(const Leaves&) = delete;
-  Leaves& operator=(const Leaves&) = delete;
+  SendAnnotation(const SendAnnotation&) = delete;
+  SendAnnotation& operator=(const SendAnnotation&) = delete;
 
  private:
   static bool in_own_handler() {
@@ -34,34 +35,34 @@ class Leaves {
 };
 
 template <auto Entry, typename... Args>
-cwy_status told(cwyc_conn* conn, Args... args) {
-  const Leaves leaves;
+cwy_status annotated(cwyc_conn* conn, Args... args) {
+  const SendAnnotation annotation;
   return (native_of(conn).*Entry)(conn, args...);
 }
 
-void told_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-                 uint32_t nargs, size_t length) {
-  const Leaves leaves;
+void annotated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                      uint32_t nargs, size_t length) {
+  const SendAnnotation annotation;
   native_of(conn).am_commit(conn, slot, word, args, nargs, length);
 }
 
 template <auto Entry>
-void tell(cwyc_ops& ops) {
-  if (ops.*Entry != nullptr) ops.*Entry = told<Entry>;
+void annotate(cwyc_ops& ops) {
+  if (ops.*Entry != nullptr) ops.*Entry = annotated<Entry>;
 }
 
 }  // namespace
 
-void tell_what_leaves(cwyc_ops& native) {
-  tell<&cwyc_ops::put_small>(native);
-  tell<&cwyc_ops::put>(native);
-  tell<&cwyc_ops::put_notify>(native);
-  tell<&cwyc_ops::putv>(native);
-  tell<&cwyc_ops::atomic>(native);
-  tell<&cwyc_ops::am_short>(native);
-  tell<&cwyc_ops::am_medium>(native);
-  tell<&cwyc_ops::am_long>(native);
-  if (native.am_commit != nullptr) native.am_commit = told_commit;
+void annotate_sends(cwyc_ops& native) {
+  annotate<&cwyc_ops::put_small>(native);
+  annotate<&cwyc_ops::put>(native);
+  annotate<&cwyc_ops::put_notify>(native);
+  annotate<&cwyc_ops::putv>(native);
+  annotate<&cwyc_ops::atomic>(native);
+  annotate<&cwyc_ops::am_short>(native);
+  annotate<&cwyc_ops::am_medium>(native);
+  annotate<&cwyc_ops::am_long>(native);
+  if (native.am_commit != nullptr) native.am_commit = annotated_commit;
 }
 
 }  // namespace causeway

@@ -1,5 +1,5 @@
-// For the thread sanitizer: operations that tell it when something leaves this process
-// (progress/tsan_annotations.h). In other builds tables stay as they are.
+// Annotations for ThreadSanitizer (progress/tsan_annotations.h) around the operations of a conduit
+// that send. In builds without ThreadSanitizer tables stay as they are.
 #pragma once
 
 #include <causeway/conduit.h>
@@ -8,11 +8,11 @@
 
 namespace causeway {
 
-// Makes the entries of a conduit's own table, which another process may notice, tell and then call
-// it.
-void tell_what_leaves(cwyc_ops& native);
-inline void tell_if_heard(cwyc_ops& native) {
-  if constexpr (kOrderIsTold) tell_what_leaves(native);
+// Replaces each entry of a conduit's own table whose effect another process may notice by a
+// function that annotates the send and calls the conduit's entry.
+void annotate_sends(cwyc_ops& native);
+inline void annotate_sends_for_tsan(cwyc_ops& native) {
+  if constexpr (kThreadSanitizer) annotate_sends(native);
 }
 
 }  // namespace causeway

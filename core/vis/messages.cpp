@@ -64,7 +64,7 @@ void load_runs(const char* call, const Peer& from, const RunGroup& group, char* 
 template <typename Body>
 void for_each_group(const char* call, const Peer& from, RunReader reader, size_t bytes,
                     Body&& body) {
-  const ServesPeer serves;
+  const AnnotatePeerAccess access;
   RunGroup group;
   size_t at = 0;
   while (reader.next(group)) {

@@ -2,7 +2,7 @@
 # netns_memkind_test.sh CAUSEWAY PROGRAM STANDINS KIND NETWORK
 # The specification of memory kinds (tests/spec/mk) over a stand-in's devices, on two hosts: two ranks
 # on one of them and one on the other. Would catch: memory of another host's device that is taken for
-# this one's, berths that are looked for in shared memory, and a rank's way to its neighbors that
+# this one's, bounce buffers that are looked for in shared memory, and a rank's way to its neighbors that
 # follows from its way to the others.
 causeway=$1 program=$2 standins=$3 kind=$4 network=$5
 here=$(cd "$(dirname "$0")" && pwd)

@@ -10,7 +10,7 @@
 namespace causeway::gaspi {
 
 // What belongs to an earlier process of the rank is dropped.
-Receipts::Row& Receipts::row_for(const World& world, uint32_t rank) {
+Acknowledgements::Row& Acknowledgements::row_for(const World& world, uint32_t rank) {
   auto& row = rows_[rank];
   if (row == nullptr) {
     row = std::make_unique<Row>();
@@ -23,7 +23,7 @@ Receipts::Row& Receipts::row_for(const World& world, uint32_t rank) {
   return *row;
 }
 
-void Receipts::add(Row& row, uint32_t rank, uint64_t cookie) {
+void Acknowledgements::add(Row& row, uint32_t rank, uint64_t cookie) {
   if (row.cookies.empty()) {
     const bool first = list_.empty() && row.waits;
     if (first) first_.store(true, std::memory_order_relaxed);
@@ -35,7 +35,7 @@ void Receipts::add(Row& row, uint32_t rank, uint64_t cookie) {
   listed_.store(list_.size(), std::memory_order_relaxed);
 }
 
-Receipts::Load Receipts::take_from(Row& row, int32_t* args, unsigned room) {
+Acknowledgements::Load Acknowledgements::take_from(Row& row, int32_t* args, unsigned room) {
   const unsigned n = std::min(room / 2, static_cast<unsigned>(row.cookies.size()));
   for (unsigned i = 0; i < n; ++i) {
     const uint64_t cookie = row.cookies.back();
@@ -46,7 +46,7 @@ Receipts::Load Receipts::take_from(Row& row, int32_t* args, unsigned room) {
   return {2 * n, row.epoch};
 }
 
-void Receipts::owe(const World& world, Peer& from, uint64_t cookie) {
+void Acknowledgements::owe(const World& world, Peer& from, uint64_t cookie) {
   int32_t args[CWYC_AM_MAX_ARGS] = {static_cast<int32_t>(Message::done), low_half(cookie),
                                     high_half(cookie)};
   Load load{2, 0};
@@ -60,15 +60,16 @@ void Receipts::owe(const World& world, Peer& from, uint64_t cookie) {
   reply_internal(from, Internal::interface, args, 1 + load.nargs, nullptr, 0);
 }
 
-Receipts::Load Receipts::take_some(const World& world, uint32_t rank, int32_t* args,
-                                   unsigned room) {
+Acknowledgements::Load Acknowledgements::take_some(const World& world, uint32_t rank, int32_t* args,
+                                                   unsigned room) {
   const std::lock_guard lock(mutex_);
   Row& row = row_for(world, rank);
   if (std::exchange(row.answered, false)) row.waits = true;
   return take_from(row, args, room);
 }
 
-void Receipts::put_back(const World& world, uint32_t rank, const int32_t* args, const Load& load) {
+void Acknowledgements::put_back(const World& world, uint32_t rank, const int32_t* args,
+                                const Load& load) {
   const std::lock_guard lock(mutex_);
   Row& row = row_for(world, rank);
   if (row.epoch != load.epoch) return;
@@ -77,7 +78,7 @@ void Receipts::put_back(const World& world, uint32_t rank, const int32_t* args, 
 
 // Ranks that are to be sent theirs now: how many, at `ranks`. Rows that need no poll any more leave
 // the list.
-unsigned Receipts::due(const World& world, uint32_t (&ranks)[kAtOnce]) {
+unsigned Acknowledgements::due(const World& world, uint32_t (&ranks)[kAtOnce]) {
   unsigned n = 0;
   const std::lock_guard lock(mutex_);
   std::erase_if(list_, [&](uint32_t rank) {
@@ -99,7 +100,7 @@ unsigned Receipts::due(const World& world, uint32_t (&ranks)[kAtOnce]) {
 }
 
 // False: nothing more can be sent now.
-bool Receipts::send_some(World& world, uint32_t rank) {
+bool Acknowledgements::send_some(World& world, uint32_t rank) {
   int32_t args[CWYC_AM_MAX_ARGS] = {static_cast<int32_t>(Message::done)};
   Load load;
   {
@@ -113,7 +114,7 @@ bool Receipts::send_some(World& world, uint32_t rank) {
   return status == CWY_OK;
 }
 
-uint32_t Receipts::send_due(World& world) {
+uint32_t Acknowledgements::send_due(World& world) {
   uint32_t ranks[kAtOnce];
   const unsigned n = due(world, ranks);
   uint32_t sent = 0;
@@ -124,14 +125,14 @@ uint32_t Receipts::send_due(World& world) {
   return sent;
 }
 
-bool Receipts::none() {
+bool Acknowledgements::none() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   return lock.owns_lock() && std::all_of(list_.begin(), list_.end(), [this](uint32_t rank) {
            return rows_[rank]->cookies.empty();
          });
 }
 
-void Receipts::forget(uint32_t rank) {
+void Acknowledgements::forget(uint32_t rank) {
   const std::lock_guard lock(mutex_);
   if (rows_[rank] != nullptr) rows_[rank]->cookies.clear();
 }

@@ -1,15 +1,16 @@
-// Receipts: word to others that what they asked for by message (Message::note, write_note) is done
-// here. An asker wants it in gaspi_wait, and before what must not overtake.
+// Acknowledgements tell other ranks that what they asked for by message (Message::note, write_note)
+// is done here. The asking side needs an acknowledgement to end gaspi_wait, and before it sends
+// what must not overtake.
 //
-// Who was notified often sends something itself next. Then a receipt waits: the message takes it
-// along, and a notification there and one back are two messages, not four. A receipt that no
-// message has taken when the second poll comes by is sent by that poll, and those after it by the
-// poll that receives what they are for; until a message follows closely behind one, which could
-// have taken it. As many as fill a message are sent at once. Where no thread polls while the
-// program computes, every receipt is sent at once.
+// A rank that was notified often sends a message itself next. Then an acknowledgement waits, and
+// that message carries it: a notification there and one back are two messages, not four. An
+// acknowledgement that no message has carried when the second poll comes by is sent by that poll.
+// Later ones are sent by the poll that receives what they acknowledge, until a message follows one
+// so closely that it could have carried it. As many as fill a message are sent at once. Where no
+// thread polls while the program computes, every acknowledgement is sent at once.
 //
-// A receipt is the asker's own pointer. So it is for one process of the rank (its epoch), and
-// receipts may go in any order.
+// An acknowledgement is the asking side's own pointer. So it is for one process of the rank (its
+// epoch), and acknowledgements may arrive in any order.
 #pragma once
 
 #include <causeway/conduit.h>
@@ -26,11 +27,11 @@ namespace causeway::gaspi {
 
 struct World;
 
-class Receipts {
+class Acknowledgements {
  public:
-  explicit Receipts(uint32_t ranks) : rows_(ranks) {}
+  explicit Acknowledgements(uint32_t ranks) : rows_(ranks) {}
 
-  // From now on receipts may wait, because a thread polls. Relaxed: both ways are right.
+  // From now on acknowledgements may wait, because a thread polls. Relaxed: both ways are right.
   void let_wait() { may_wait_.store(true, std::memory_order_relaxed); }
 
   // Inside delivery: the request that `from` calls `cookie` is done.
@@ -62,7 +63,7 @@ class Receipts {
   }
   // Waits for no lock: false when it cannot tell.
   bool none();
-  // The rank's process is lost: nobody waits there.
+  // The rank's process is lost: nobody waits for its acknowledgements.
   void forget(uint32_t rank);
 
  private:
@@ -94,8 +95,8 @@ class Receipts {
   std::vector<std::unique_ptr<Row>> rows_;  // by rank, made when first needed
   std::vector<uint32_t> list_;              // ranks whose row a poll has to look at
   std::atomic<size_t> listed_{0};           // how many; relaxed: a hint
-  // A receipt that may wait came to an empty list, and no poll has come by since: that poll is the
-  // one that received what the receipt is for, and has nothing to look at.
+  // An acknowledgement that may wait came to an empty list, and no poll has come by since. The next
+  // poll is the one that received the acknowledged message, so it has nothing to look at.
   std::atomic<bool> first_{false};
 };
 

@@ -143,6 +143,6 @@ CAUSEWAY_API void cwy_gaspi_print_to_v1(gaspi_rank_t rank, const char* text) {
   World* const w = world();
   if (w == nullptr || !rank_exists(*w, rank)) return;
   if (rank == w->rank) return print_line(rank, text);
-  post(*w, rank, Letter::print, {}, text);
+  post(*w, rank, ControlMessage::print, {}, text);
   poll_once();
 }

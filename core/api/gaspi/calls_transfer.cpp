@@ -492,7 +492,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
   if (__builtin_expect(old_notification_val != nullptr, 1)) {
     *old_notification_val = static_cast<gaspi_notification_t>(old);
   }
-  note_heard();
+  annotate_receive();
   return GASPI_SUCCESS;
 }
 

@@ -16,22 +16,23 @@
 
 namespace causeway::gaspi {
 
-void MailBox::post(uint32_t rank, Letter letter, const Header& header, std::string text) {
+void ControlQueue::post(uint32_t rank, ControlMessage message, const Header& header,
+                        std::string text) {
   if (world_.is_corrupt(rank) || world_.ended.load(std::memory_order_relaxed)) return;
   world_.work.fetch_add(1, std::memory_order_relaxed);
   if (rank == world_.rank) {
-    Incoming in{rank, world_.epoch(rank), letter, header, std::move(text), 0};
+    Incoming in{rank, world_.epoch(rank), message, header, std::move(text), 0};
     const std::lock_guard lock(in_mutex_);
     in_.push_back(std::move(in));
     return;
   }
   const std::lock_guard lock(new_mutex_);
-  new_.push_back({rank, world_.epoch(rank), 0, letter, header, std::move(text)});
+  new_.push_back({rank, world_.epoch(rank), 0, message, header, std::move(text)});
 }
 
 namespace {
 
-// Set in the id of a letter that keeps no order: a welcome goes before what waits for it.
+// Set in the id of a control message that keeps no order: a welcome goes before what waits for it.
 constexpr uint32_t kUnordered = 1u << 31;
 
 uint32_t following(uint32_t id) {
@@ -40,17 +41,18 @@ uint32_t following(uint32_t id) {
 
 }  // namespace
 
-uint32_t MailBox::next_id(const Outgoing& out) {
-  if (out.letter == Letter::welcome) return kUnordered | unordered_++;
+uint32_t ControlQueue::next_id(const Outgoing& out) {
+  if (out.message == ControlMessage::welcome) return kUnordered | unordered_++;
   Numbers& numbers = numbers_[out.to];
   if (numbers.epoch != out.epoch) numbers = {out.epoch, 0};
   return numbers.next;
 }
 
-MailBox::Sent MailBox::send_pieces(Outgoing& out) {
+ControlQueue::Sent ControlQueue::send_pieces(Outgoing& out) {
   if (world_.is_corrupt(out.to) || out.epoch != world_.epoch(out.to)) return Sent::lost;
   // Acquire: see World::reached. A welcome is what makes a process known.
-  if (out.letter != Letter::welcome && !world_.reached[out.to].load(std::memory_order_acquire)) {
+  if (out.message != ControlMessage::welcome &&
+      !world_.reached[out.to].load(std::memory_order_acquire)) {
     return Sent::later;
   }
   const gaspi_return_t connected = try_connect(world_, out.to);
@@ -64,7 +66,7 @@ MailBox::Sent MailBox::send_pieces(Outgoing& out) {
     const size_t n = std::min(piece, out.text.size() - out.sent);
     const Header& h = out.header;
     const int32_t args[] = {static_cast<int32_t>(static_cast<uint32_t>(Message::piece) |
-                                                 static_cast<uint32_t>(out.letter) << 8),
+                                                 static_cast<uint32_t>(out.message) << 8),
                             static_cast<int32_t>(out.id),
                             static_cast<int32_t>(out.sent),
                             static_cast<int32_t>(out.text.size()),
@@ -80,24 +82,24 @@ MailBox::Sent MailBox::send_pieces(Outgoing& out) {
     if (status == CWY_RETRY) return Sent::later;
     if (status != CWY_OK) return Sent::lost;
     out.sent += n;
-    if (std::exchange(out.begun, true) || out.letter == Letter::welcome) continue;
+    if (std::exchange(out.begun, true) || out.message == ControlMessage::welcome) continue;
     numbers_[out.to].next = following(out.id);
   }
   return Sent::all;
 }
 
-uint32_t MailBox::send() {
+uint32_t ControlQueue::send() {
   const std::unique_lock lock(out_mutex_, std::try_to_lock);
   return lock.owns_lock() ? send_all() : 0;  // somebody is at it
 }
 
-void MailBox::flush() {
+void ControlQueue::flush() {
   const std::lock_guard lock(out_mutex_);
   send_all();
 }
 
 // The mutex is held.
-uint32_t MailBox::send_all() {
+uint32_t ControlQueue::send_all() {
   {
     const std::lock_guard fresh(new_mutex_);
     std::move(new_.begin(), new_.end(), std::back_inserter(out_));
@@ -108,7 +110,7 @@ uint32_t MailBox::send_all() {
   std::set<uint32_t> busy;  // ranks that take no more now
   std::deque<Outgoing> later;
   for (Outgoing& out : out_) {
-    const bool waits = busy.count(out.to) != 0 && out.letter != Letter::welcome;
+    const bool waits = busy.count(out.to) != 0 && out.message != ControlMessage::welcome;
     if (waits || send_pieces(out) == Sent::later) {
       busy.insert(out.to);
       later.push_back(std::move(out));
@@ -121,19 +123,20 @@ uint32_t MailBox::send_all() {
   return moved;
 }
 
-bool MailBox::all_sent() {
+bool ControlQueue::all_sent() {
   const std::unique_lock lock(out_mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   const std::unique_lock fresh(new_mutex_, std::try_to_lock);
   return fresh.owns_lock() && out_.empty() && new_.empty();
 }
 
-void MailBox::forget(uint32_t rank) {
+void ControlQueue::forget(uint32_t rank) {
   const std::lock_guard lock(in_mutex_);
   std::erase_if(partial_, [rank](const auto& entry) { return entry.first.first == rank; });
 }
 
-void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, size_t length) {
+void ControlQueue::on_piece(uint32_t from, const int32_t* args, const void* payload,
+                            size_t length) {
   const size_t at = static_cast<uint32_t>(args[2]), total = static_cast<uint32_t>(args[3]);
   if (at > total || length > total - at) return;
   const std::lock_guard lock(in_mutex_);
@@ -142,7 +145,7 @@ void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, 
   if (in.received == 0) {
     in.from = from;
     in.epoch = world_.epoch(from);
-    in.letter = static_cast<Letter>(static_cast<uint32_t>(args[0]) >> 8 & 0xff);
+    in.message = static_cast<ControlMessage>(static_cast<uint32_t>(args[0]) >> 8 & 0xff);
     in.header = {join_halves(args[4], args[5]), join_halves(args[6], args[7]),
                  join_halves(args[8], args[9])};
     in.text.resize(total);
@@ -155,7 +158,7 @@ void MailBox::on_piece(uint32_t from, const int32_t* args, const void* payload, 
 }
 
 // This and the next: the mutex is held.
-void MailBox::arrived(uint32_t id, Incoming&& in) {
+void ControlQueue::arrived(uint32_t id, Incoming&& in) {
   if (id & kUnordered) return hand_in(std::move(in));
   Order& order = orders_[in.from];
   if (order.numbers.epoch != in.epoch) order = Order{{in.epoch, 0}, {}};
@@ -174,12 +177,12 @@ void MailBox::arrived(uint32_t id, Incoming&& in) {
   }
 }
 
-void MailBox::hand_in(Incoming&& in) {
+void ControlQueue::hand_in(Incoming&& in) {
   in_.push_back(std::move(in));
   world_.work.fetch_add(1, std::memory_order_relaxed);
 }
 
-uint32_t MailBox::deliver() {
+uint32_t ControlQueue::deliver() {
   const std::unique_lock one(deliver_mutex_, std::try_to_lock);
   if (!one.owns_lock()) return 0;
   uint32_t moved = 0;
@@ -194,61 +197,61 @@ uint32_t MailBox::deliver() {
     world_.work.fetch_sub(1, std::memory_order_relaxed);
     // What a process wrote before it was lost is still read; not when there is a new one.
     if (in.epoch != world_.epoch(in.from)) continue;
-    handle_letter(world_, in.from, in.letter, in.header, in.text);
+    handle_control_message(world_, in.from, in.message, in.header, in.text);
   }
   if (moved != 0) world_.tell_news();
   return moved;
 }
 
-void post(World& world, uint32_t rank, Letter letter, Header header, std::string text) {
-  world.mail->post(rank, letter, header, std::move(text));
+void post(World& world, uint32_t rank, ControlMessage message, Header header, std::string text) {
+  world.control->post(rank, message, header, std::move(text));
 }
 
-uint32_t move_mail(World& world) {
-  const uint32_t sent = world.mail->send();
-  const uint32_t handled = world.mail->deliver();
+uint32_t move_control_messages(World& world) {
+  const uint32_t sent = world.control->send();
+  const uint32_t handled = world.control->deliver();
   // Answers to what was handled go out at once.
-  return sent + handled + (handled != 0 ? world.mail->send() : 0);
+  return sent + handled + (handled != 0 ? world.control->send() : 0);
 }
 
-bool mail_is_out(World& world) {
-  return world.mail->all_sent();
+bool control_messages_sent(World& world) {
+  return world.control->all_sent();
 }
 
 void on_piece(World& world, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
               size_t length) {
-  if (nargs == 10) world.mail->on_piece(from.rank, args, payload, length);
+  if (nargs == 10) world.control->on_piece(from.rank, args, payload, length);
 }
 
-void handle_letter(World& w, uint32_t from, Letter letter, const Header& header,
-                   std::string& text) {
-  switch (letter) {
-    case Letter::register_segment:
+void handle_control_message(World& w, uint32_t from, ControlMessage message, const Header& header,
+                            std::string& text) {
+  switch (message) {
+    case ControlMessage::register_segment:
       return w.segment_table->on_register(from, header, text);
-    case Letter::registered:
+    case ControlMessage::registered:
       return w.segment_table->on_registered(from, header);
-    case Letter::drop_segment:
+    case ControlMessage::drop_segment:
       return w.segment_table->on_drop(from, header);
-    case Letter::join:
-    case Letter::leave:
-    case Letter::commit:
-    case Letter::step:
-      return w.groups->on_letter(from, letter, header, text);
-    case Letter::passive_ready:
-    case Letter::passive_go:
-    case Letter::passive_data:
-    case Letter::passive_taken:
-    case Letter::passive_cancel:
-      return w.passive->on_letter(from, letter, header, text);
-    case Letter::kill:
-    case Letter::leaving:
-    case Letter::connect:
-    case Letter::disconnect:
-    case Letter::ping:
-    case Letter::answer:
-    case Letter::print:
-      return on_process_letter(w, from, letter, header, text);
-    case Letter::welcome:
+    case ControlMessage::join:
+    case ControlMessage::leave:
+    case ControlMessage::commit:
+    case ControlMessage::step:
+      return w.groups->on_control_message(from, message, header, text);
+    case ControlMessage::passive_ready:
+    case ControlMessage::passive_go:
+    case ControlMessage::passive_data:
+    case ControlMessage::passive_taken:
+    case ControlMessage::passive_cancel:
+      return w.passive->on_control_message(from, message, header, text);
+    case ControlMessage::kill:
+    case ControlMessage::leaving:
+    case ControlMessage::connect:
+    case ControlMessage::disconnect:
+    case ControlMessage::ping:
+    case ControlMessage::answer:
+    case ControlMessage::print:
+      return on_process_message(w, from, message, header, text);
+    case ControlMessage::welcome:
       return on_welcome(w, from, header, text);
   }
 }

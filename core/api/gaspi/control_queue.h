@@ -1,8 +1,10 @@
-// MailBox: letters on their way out, and letters that come in piece by piece.
+// ControlQueue: control messages on their way out, and control messages that come in piece by
+// piece.
 //
-// A link may deliver messages in any order (rails, chaos). So letters are numbered for each process
-// that they go to, and one that comes early is held until those before it are there. A number is
-// given when the first piece is sent: what is dropped before that leaves no gap.
+// A link may deliver active messages in any order (rails, chaos). So control messages are numbered
+// for each process that they go to, and a control message that arrives early is held until those
+// before it have arrived. A control message gets its number when its first piece is sent: one that
+// is dropped before leaves no gap.
 #pragma once
 
 #include <deque>
@@ -15,11 +17,11 @@
 
 namespace causeway::gaspi {
 
-class MailBox {
+class ControlQueue {
  public:
-  explicit MailBox(World& world) : world_(world) {}
+  explicit ControlQueue(World& world) : world_(world) {}
 
-  void post(uint32_t rank, Letter letter, const Header& header, std::string text);
+  void post(uint32_t rank, ControlMessage message, const Header& header, std::string text);
   uint32_t send();
   // Also when another thread is sending: what was posted before the call has been handed to its
   // link, unless that takes no more. From client context, with no lock held.
@@ -33,7 +35,7 @@ class MailBox {
   struct Outgoing {
     uint32_t to, epoch;  // epoch: of the process that it is for
     uint32_t id = 0;     // once begun
-    Letter letter{};
+    ControlMessage message{};
     Header header;
     std::string text;
     size_t sent = 0;
@@ -41,13 +43,13 @@ class MailBox {
   };
   struct Incoming {
     uint32_t from = 0, epoch = 0;
-    Letter letter{};
+    ControlMessage message{};
     Header header;
     std::string text;
     size_t received = 0;
   };
   enum class Sent { all, later, lost };
-  // Letters to a process, or from one, by its epoch.
+  // Control messages to a process, or from one, by its epoch.
   struct Numbers {
     uint32_t epoch = 0, next = 0;
   };
@@ -66,13 +68,13 @@ class MailBox {
   std::deque<Outgoing> out_;
   std::map<uint32_t, Numbers> numbers_;  // by rank; under out_mutex_
   uint32_t unordered_ = 0;               // under out_mutex_
-  std::mutex new_mutex_;                 // letters that are to join out_; held for moments
+  std::mutex new_mutex_;                 // control messages that are to join out_; held for moments
   std::deque<Outgoing> new_;
   std::mutex in_mutex_;  // taken inside deliveries: nothing is sent under it
   std::map<std::pair<uint32_t, uint32_t>, Incoming> partial_;  // (from, id)
   std::map<uint32_t, Order> orders_;                           // by rank
   std::deque<Incoming> in_;
-  std::mutex deliver_mutex_;  // one thread hands letters over at a time
+  std::mutex deliver_mutex_;  // one thread hands control messages over at a time
 };
 
 }  // namespace causeway::gaspi

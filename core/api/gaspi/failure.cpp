@@ -61,8 +61,8 @@ namespace {
 
 // Whatever waits for the rank's process ends now: a new one must not be taken for it.
 void forget_process(World& w, uint32_t rank) {
-  w.mail->forget(rank);
-  w.receipts->forget(rank);
+  w.control->forget(rank);
+  w.acknowledgements->forget(rank);
   {
     const std::lock_guard lock(w.process_mutex);
     for (auto& [key, state] : w.asked) {
@@ -94,7 +94,7 @@ uint32_t take_changes(World& w) {
   for (const uint32_t rank : lost) {
     w.work.fetch_sub(1, std::memory_order_relaxed);
     purge_connections(base_peer(w.peer(rank)));
-    forget_journeys(rank);
+    forget_staged_transfers(rank);
     forget_process(w, rank);
   }
   for (auto& [rank, card] : arrivals) {

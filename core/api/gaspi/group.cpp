@@ -94,7 +94,7 @@ gaspi_return_t Groups::remove(unsigned group) {
   // Others may commit the same ranks again: what this rank has proposed must not be taken for that.
   if (g->joining) take_back(*g);
   if (!g->committed) return GASPI_SUCCESS;
-  const std::lock_guard lock(letters_mutex_);
+  const std::lock_guard lock(messages_mutex_);
   const StepKey first{g->uid, 0, 0};
   steps_.erase(steps_.lower_bound(first), steps_.lower_bound({g->uid + 1, 0, 0}));
   return GASPI_SUCCESS;
@@ -130,18 +130,19 @@ gaspi_return_t Groups::still_waiting(const Group& group, uint32_t index) {
   return connected == GASPI_ERROR ? GASPI_ERROR : GASPI_TIMEOUT;
 }
 
-// ---- letters ----
+// ---- control messages ----
 
-void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::string& text) {
-  const std::lock_guard lock(letters_mutex_);
-  switch (letter) {
-    case Letter::join:
+void Groups::on_control_message(uint32_t from, ControlMessage message, const Header& header,
+                                std::string& text) {
+  const std::lock_guard lock(messages_mutex_);
+  switch (message) {
+    case ControlMessage::join:
       joins_[header.a][from].push_back(header.b);
       break;
-    case Letter::leave:
+    case ControlMessage::leave:
       withdraw_join(header.a, from, header.b);
       break;
-    case Letter::commit:
+    case ControlMessage::commit:
       if (const auto asked = commits_.find({header.a, header.c}); asked != commits_.end())
         asked->second = header.b;
       break;
@@ -150,7 +151,8 @@ void Groups::on_letter(uint32_t from, Letter letter, const Header& header, std::
   }
 }
 
-// Letters keep their order: a proposal that is not there has been answered. The mutex is held.
+// Control messages keep their order: a proposal that is not there has been answered. The mutex is
+// held.
 void Groups::withdraw_join(uint64_t key, uint32_t rank, uint64_t proposed) {
   const auto joined = joins_.find(key);
   if (joined == joins_.end()) return;
@@ -169,7 +171,7 @@ void Groups::answer_joins(const Group& g) {
     for (const auto& [rank, proposals] : joined)
       generation = std::max(generation, proposals.front());
     for (const auto& [rank, proposals] : joined)
-      post(world_, rank, Letter::commit, {g.key, generation, proposals.front()});
+      post(world_, rank, ControlMessage::commit, {g.key, generation, proposals.front()});
     for (auto of_rank = joined.begin(); of_rank != joined.end();) {
       of_rank->second.pop_front();
       of_rank = of_rank->second.empty() ? joined.erase(of_rank) : std::next(of_rank);
@@ -180,19 +182,19 @@ void Groups::answer_joins(const Group& g) {
 
 // Steps that it has taken stay: they may be all that a collective still waits for.
 void Groups::forget(uint32_t rank) {
-  const std::lock_guard lock(letters_mutex_);
+  const std::lock_guard lock(messages_mutex_);
   for (auto& [key, joined] : joins_) joined.erase(rank);
 }
 
 void Groups::send_step(const Group& group, Kind kind, uint32_t step, uint32_t to_index,
                        std::string text) {
-  post(world_, group.ranks[to_index], Letter::step, {group.uid, step_number(group, kind, step)},
-       std::move(text));
+  post(world_, group.ranks[to_index], ControlMessage::step,
+       {group.uid, step_number(group, kind, step)}, std::move(text));
 }
 
 bool Groups::take_step(const Group& group, Kind kind, uint32_t step, uint32_t from_index,
                        std::string* text) {
-  const std::lock_guard lock(letters_mutex_);
+  const std::lock_guard lock(messages_mutex_);
   const auto found =
       steps_.find({group.uid, step_number(group, kind, step), group.ranks[from_index]});
   if (found == steps_.end()) return false;
@@ -207,7 +209,7 @@ gaspi_return_t Groups::commit(Group& g) {
   const gaspi_return_t result = try_commit(g);
   // The next attempt begins anew, perhaps with another process in the place of a lost one.
   if (result == GASPI_ERROR && g.joining) take_back(g);
-  if (result == GASPI_SUCCESS) world_.mail->flush();
+  if (result == GASPI_SUCCESS) world_.control->flush();
   return result;
 }
 
@@ -215,10 +217,10 @@ gaspi_return_t Groups::commit(Group& g) {
 void Groups::take_back(Group& g) {
   g.joining = false;
   {
-    const std::lock_guard lock(letters_mutex_);
+    const std::lock_guard lock(messages_mutex_);
     commits_.erase({g.key, g.proposed});
   }
-  post(world_, g.ranks.front(), Letter::leave, {g.key, g.proposed});
+  post(world_, g.ranks.front(), ControlMessage::leave, {g.key, g.proposed});
 }
 
 gaspi_return_t Groups::try_commit(Group& g) {
@@ -235,13 +237,13 @@ gaspi_return_t Groups::try_commit(Group& g) {
     g.key = key_of(g.ranks);
     note_members(g);
     {
-      const std::lock_guard lock(letters_mutex_);
+      const std::lock_guard lock(messages_mutex_);
       g.proposed = ++generations_[g.key];
       commits_[{g.key, g.proposed}] = 0;
     }
-    post(world_, g.ranks.front(), Letter::join, {g.key, g.proposed});
+    post(world_, g.ranks.front(), ControlMessage::join, {g.key, g.proposed});
   }
-  const std::lock_guard lock(letters_mutex_);
+  const std::lock_guard lock(messages_mutex_);
   if (g.index == 0) answer_joins(g);
   const auto answer = commits_.find({g.key, g.proposed});
   if (answer->second == 0) return unless_lost(g);
@@ -280,7 +282,7 @@ gaspi_return_t Groups::barrier(Group& g, Kind kind, Barrier& b) {
   }
   b.active = false;
   ++g.sequence[static_cast<size_t>(kind)];
-  world_.mail->flush();
+  world_.control->flush();
   return GASPI_SUCCESS;
 }
 
@@ -305,7 +307,7 @@ void Groups::fail_creation(Group& g) {
 bool Groups::creation_failed(Group& g) {
   const uint64_t now = step_number(g, Kind::creation, kFailed);
   const uint64_t first = now & ~uint64_t{UINT32_MAX};  // of earlier ones, which failed here too
-  const std::lock_guard lock(letters_mutex_);
+  const std::lock_guard lock(messages_mutex_);
   const auto since = steps_.lower_bound({g.uid, now, 0});
   const auto end = steps_.lower_bound({g.uid, now + 1, 0});
   const bool failed = since != end;
@@ -364,7 +366,7 @@ gaspi_return_t Groups::reduce(Group& g, const void* send, void* receive, size_t 
   if (bytes != 0) std::memcpy(receive, r.value.data(), bytes);
   r = Reduction{};
   ++g.sequence[static_cast<size_t>(Kind::allreduce)];
-  world_.mail->flush();
+  world_.control->flush();
   return GASPI_SUCCESS;
 }
 

@@ -1,9 +1,10 @@
 // Groups and their collectives (GASPI 17.1, chapters 6 and 11).
 //
-// Members agree on a group by letters to the lowest rank, which counts them and names a generation:
-// the group's *key* is a number of its ranks, its *uid* of key and generation, so that a group that
-// is committed again, by survivors or with a replaced process, has no letters in common with what
-// was before. Collectives go forward inside the call only, and continue in the next one.
+// Members agree on a group by control messages to the lowest rank, which counts them and names a
+// generation: the group's *key* is a number of its ranks, its *uid* of key and generation, so that
+// a group that is committed again, by survivors or with a replaced process, has no control messages
+// in common with what was before. Collectives go forward inside the call only, and continue in the
+// next one.
 #pragma once
 
 #include <GASPI.h>
@@ -93,7 +94,8 @@ class Groups {
   gaspi_return_t reduce(Group& group, const void* send, void* receive, size_t bytes,
                         const Combine& combine, Deadline& deadline);
 
-  void on_letter(uint32_t from, Letter letter, const Header& header, std::string& text);
+  void on_control_message(uint32_t from, ControlMessage message, const Header& header,
+                          std::string& text);
   // The rank's process is lost: it takes no part in a commit, until the new one does.
   void forget(uint32_t rank);
 
@@ -117,7 +119,7 @@ class Groups {
   World& world_;
   std::mutex table_mutex_;
   std::map<unsigned, std::shared_ptr<Group>> groups_;
-  std::mutex letters_mutex_;  // what follows
+  std::mutex messages_mutex_;  // what follows
   // key -> rank -> the least generations that it proposed, in its order: groups of the same members
   // may be committed side by side, and then pair off as they come.
   std::map<uint64_t, std::map<uint32_t, std::deque<uint64_t>>> joins_;

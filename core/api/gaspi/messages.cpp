@@ -24,27 +24,29 @@ bool may_store(const Peer& from, uint64_t addr, size_t length) {
 }
 
 // Requests of this rank's that are complete: two arguments each, from `first` on.
-void take_receipts(const int32_t* args, unsigned first, unsigned nargs) {
+void take_acknowledgements(const int32_t* args, unsigned first, unsigned nargs) {
   for (unsigned i = first; i + 1 < nargs; i += 2)
     request_done(join_halves(args[i], args[i + 1]), true);
 }
 
 void answer(World& w, Peer& from, const int32_t* cookie, bool well) {
-  if (__builtin_expect(well, 1)) return w.receipts->owe(w, from, join_halves(cookie[0], cookie[1]));
+  if (__builtin_expect(well, 1))
+    return w.acknowledgements->owe(w, from, join_halves(cookie[0], cookie[1]));
   const int32_t args[] = {static_cast<int32_t>(Message::refused), cookie[0], cookie[1]};
   reply_internal(from, Internal::interface, args, 3, nullptr, 0);
 }
 
-// args: 1-2 slot, 3 value, 4-5 cookie, then receipts
+// args: 1-2 slot, 3 value, 4-5 cookie, then acknowledgements
 void on_note(World& w, Peer& from, const int32_t* args, unsigned nargs) {
-  take_receipts(args, kNoteArgs, nargs);
+  take_acknowledgements(args, kNoteArgs, nargs);
   const uint64_t slot = join_halves(args[1], args[2]);
   const bool well = may_store(from, slot, sizeof(uint64_t));
   if (well) store_note(slot, static_cast<uint32_t>(args[3]));
   answer(w, from, args + 4, well);
 }
 
-// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address, 8-9 data that is no payload, then receipts
+// args: 1-2 slot, 3 value, 4-5 cookie, 6-7 address, 8-9 data that is no payload, then
+// acknowledgements
 void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
                    size_t length) {
   const size_t in_args = static_cast<uint32_t>(args[0]) >> 8 & 0xff;
@@ -53,11 +55,11 @@ void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, co
     payload = args + kWriteNoteArgs;
     length = in_args;
   }
-  take_receipts(args, kWriteNoteArgs + (in_args != 0 ? 2 : 0), nargs);
+  take_acknowledgements(args, kWriteNoteArgs + (in_args != 0 ? 2 : 0), nargs);
   const uint64_t slot = join_halves(args[1], args[2]), addr = join_halves(args[6], args[7]);
   const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
   if (well) {
-    const ServesPeer serves;
+    const AnnotatePeerAccess access;
     if (length != 0) std::memcpy(reinterpret_cast<void*>(addr), payload, length);
     store_note(slot, static_cast<uint32_t>(args[3]));
   }
@@ -77,7 +79,7 @@ void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
     case Message::write_note:
       return on_write_note(*w, from, args, nargs, payload, length);
     case Message::done:
-      return take_receipts(args, 1, nargs);
+      return take_acknowledgements(args, 1, nargs);
     case Message::refused:
       return request_done(join_halves(args[1], args[2]), false);
   }

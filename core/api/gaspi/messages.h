@@ -10,15 +10,16 @@
 namespace causeway::gaspi {
 
 enum class Message : uint8_t {
-  piece,       // of a letter (mail.h)
+  piece,       // of a control message (control.h)
   note,        // a notification for a slot here
   write_note,  // data and its notification
-  done,        // the answer to both (receipts.h)
+  done,        // the answer to both (acknowledgements.h)
   refused,     // the answer where nothing was stored
 };
 
-// Arguments of a note and a write_note; receipts may follow. So little data as stands in two more
-// arguments of a write_note needs no payload; the first argument's second byte says how much.
+// Arguments of a note and a write_note; acknowledgements may follow. So little data as stands in
+// two more arguments of a write_note needs no payload; the first argument's second byte says how
+// much.
 inline constexpr unsigned kNoteArgs = 6, kWriteNoteArgs = 8;
 inline constexpr size_t kInArgs = 8;
 
@@ -27,7 +28,7 @@ void on_message(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
 
 // Stores a notification into a slot that is mapped here: after what came before it.
 inline void store_note(uint64_t slot, uint32_t value) {
-  note_sent();
+  annotate_send();
   __atomic_store_n(reinterpret_cast<uint64_t*>(slot), static_cast<uint64_t>(value),
                    __ATOMIC_RELEASE);
 }

@@ -22,7 +22,7 @@ gaspi_return_t Passive::send(const void* data, uint64_t size, uint32_t rank, Dea
       if (sends_.size() >= world_.config.passive_queue_size_max) return GASPI_ERROR;
       number = next_++;
       sends_[number] = {data, size, rank};
-      post(world_, rank, Letter::passive_ready, {number, size});
+      post(world_, rank, ControlMessage::passive_ready, {number, size});
     }
     sends_[number].waited = true;
   }
@@ -58,7 +58,7 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
     if (here->text.size() > room) return GASPI_ERR_INV_SIZE;
     causeway::copy_bytes("gaspi_passive_receive()", to, here->text.data(), here->text.size());
     *from = static_cast<gaspi_rank_t>(here->from);
-    if (here->number != 0) post(world_, here->from, Letter::passive_taken, {here->number});
+    if (here->number != 0) post(world_, here->from, ControlMessage::passive_taken, {here->number});
     offers_.erase(here);
     return GASPI_SUCCESS;
   }
@@ -72,7 +72,7 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
   if (next != offers_.begin() && now - last_asked_ < kPatience) return GASPI_TIMEOUT;
   next->asked = true;
   last_asked_ = now;
-  post(world_, next->from, Letter::passive_go, {next->number});
+  post(world_, next->from, ControlMessage::passive_go, {next->number});
   return GASPI_TIMEOUT;
 }
 
@@ -82,7 +82,7 @@ void Passive::forget_memory(const char* base, uint64_t size) {
     const Send& s = entry.second;
     const auto* const data = static_cast<const char*>(s.data);
     if (data < base || data >= base + size || s.taken) return false;
-    post(world_, s.rank, Letter::passive_cancel, {entry.first});
+    post(world_, s.rank, ControlMessage::passive_cancel, {entry.first});
     return true;
   });
 }
@@ -123,38 +123,39 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
 gaspi_return_t Passive::purge() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, send] : sends_) {
-    if (!send.taken) post(world_, send.rank, Letter::passive_cancel, {number});
+    if (!send.taken) post(world_, send.rank, ControlMessage::passive_cancel, {number});
   }
   sends_.clear();
   return GASPI_SUCCESS;
 }
 
-void Passive::on_letter(uint32_t from, Letter letter, const Header& header, std::string& text) {
+void Passive::on_control_message(uint32_t from, ControlMessage message, const Header& header,
+                                 std::string& text) {
   const std::lock_guard lock(mutex_);
   const auto offer = std::find_if(offers_.begin(), offers_.end(), [&](const Offer& o) {
     return o.from == from && o.number == header.a;
   });
   const auto send = sends_.find(header.a);
   const bool known = send != sends_.end() && send->second.rank == from;
-  switch (letter) {
-    case Letter::passive_ready:
+  switch (message) {
+    case ControlMessage::passive_ready:
       offers_.push_back({from, header.a, header.b, false, false, {}});
       break;
-    case Letter::passive_go:
+    case ControlMessage::passive_go:
       if (known) {
         std::string data(send->second.size, '\0');
         causeway::copy_bytes("gaspi_passive_send()", data.data(), send->second.data, data.size());
-        post(world_, from, Letter::passive_data, {header.a}, std::move(data));
+        post(world_, from, ControlMessage::passive_data, {header.a}, std::move(data));
       } else {
-        post(world_, from, Letter::passive_cancel, {header.a});
+        post(world_, from, ControlMessage::passive_cancel, {header.a});
       }
       break;
-    case Letter::passive_data:
+    case ControlMessage::passive_data:
       if (offer == offers_.end()) break;
       offer->arrived = true;
       offer->text = std::move(text);
       break;
-    case Letter::passive_taken:
+    case ControlMessage::passive_taken:
       if (known) send->second.taken = true;
       break;
     default:  // cancelled

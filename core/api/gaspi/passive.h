@@ -31,7 +31,8 @@ class Passive {
   // The rank's process is lost: what was to go there does not, and what had come stays.
   void forget(uint32_t rank);
 
-  void on_letter(uint32_t from, Letter letter, const Header& header, std::string& text);
+  void on_control_message(uint32_t from, ControlMessage message, const Header& header,
+                          std::string& text);
 
  private:
   // A send that no receive has taken yet. It outlives a call that timed out, and is found again by

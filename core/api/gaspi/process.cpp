@@ -16,12 +16,12 @@
 namespace causeway::gaspi {
 namespace {
 
-// Asks `rank` with a letter that is answered, once, however many calls it takes to wait.
-gaspi_return_t ask(World& w, uint32_t rank, Letter letter, Deadline& deadline) {
-  const std::pair key{rank, letter};
+// Asks `rank` with a control message that is answered, once, however many calls it takes to wait.
+gaspi_return_t ask(World& w, uint32_t rank, ControlMessage message, Deadline& deadline) {
+  const std::pair key{rank, message};
   {
     const std::lock_guard lock(w.process_mutex);
-    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, letter, {});
+    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, message, {});
   }
   const gaspi_return_t result = wait_for(deadline, [&] {
     const std::lock_guard lock(w.process_mutex);
@@ -37,8 +37,8 @@ gaspi_return_t ask(World& w, uint32_t rank, Letter letter, Deadline& deadline) {
   return result;
 }
 
-void answer(World& w, uint32_t to, Letter letter) {
-  post(w, to, Letter::answer, {static_cast<uint64_t>(letter)});
+void answer(World& w, uint32_t to, ControlMessage message) {
+  post(w, to, ControlMessage::answer, {static_cast<uint64_t>(message)});
 }
 
 // Where pids mean the same to both: the process of the rank; else 0.
@@ -48,9 +48,9 @@ pid_t reachable_process(World& w, uint32_t rank) {
   return near && rank != w.rank ? static_cast<pid_t>(card.pid) : 0;
 }
 
-// A process that is stopped reads no letter and takes no signal before it goes on. It may be
-// stopped at any time before it has read the letter. Returns when that is to be looked after again,
-// in nanoseconds: a process of another host is reached by the launcher.
+// A process that is stopped reads no control message and takes no signal before it goes on. It may
+// be stopped at any time before it has read the control message. Returns when that is to be looked
+// after again, in nanoseconds: a process of another host is reached by the launcher.
 uint64_t let_go_on(World& w, uint32_t rank) {
   constexpr uint64_t kByItself = 50'000'000, kByLauncher = 500'000'000;
   if (const pid_t pid = reachable_process(w, rank); pid > 0) {
@@ -61,11 +61,11 @@ uint64_t let_go_on(World& w, uint32_t rank) {
   return kByLauncher;
 }
 
-gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
-  const std::pair key{rank, Letter::kill};
+gaspi_return_t kill_by_message(World& w, uint32_t rank, Deadline& deadline) {
+  const std::pair key{rank, ControlMessage::kill};
   {
     const std::lock_guard lock(w.process_mutex);
-    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, Letter::kill, {});
+    if (w.asked.emplace(key, World::Asked::waiting).second) post(w, rank, ControlMessage::kill, {});
   }
   uint64_t look_again = 0;
   const gaspi_return_t result = wait_for(deadline, [&] {
@@ -87,9 +87,9 @@ gaspi_return_t kill_by_letter(World& w, uint32_t rank, Deadline& deadline) {
 }
 
 // In a handler of a signal that found this thread inside a poll, which holds until the handler
-// returns what a letter would have to go by. A wait for that would be one without end, so there is
-// none: a process of this host is sent the signal from here, and another one's letter is left to a
-// thread that waits for the end of the poll. Nothing here waits for a lock.
+// returns what a control message would have to go by. A wait for that would be one without end, so
+// there is none: a process of this host is sent the signal from here, and another one's control
+// message is left to a thread that waits for the end of the poll. Nothing here waits for a lock.
 gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
   if (const pid_t pid = reachable_process(w, rank); pid > 0) {
@@ -101,7 +101,7 @@ gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   quiet_thread([&w, rank] {
     enter_as_internal_thread();
     Deadline patience(2000);
-    kill_by_letter(w, rank, patience);
+    kill_by_message(w, rank, patience);
   }).detach();
   return GASPI_ERROR;
 }
@@ -111,7 +111,7 @@ gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
 gaspi_return_t connect(World& w, uint32_t rank, Deadline& deadline) {
   if (w.is_corrupt(rank)) return GASPI_ERROR;
   if (!w.usable[rank].load(std::memory_order_relaxed)) {
-    const gaspi_return_t asked = ask(w, rank, Letter::connect, deadline);
+    const gaspi_return_t asked = ask(w, rank, ControlMessage::connect, deadline);
     if (asked != GASPI_SUCCESS) return asked;
     w.usable[rank].store(true, std::memory_order_relaxed);
   }
@@ -123,16 +123,16 @@ gaspi_return_t connect(World& w, uint32_t rank, Deadline& deadline) {
 gaspi_return_t disconnect(World& w, uint32_t rank, Deadline& deadline) {
   if (w.is_corrupt(rank)) return GASPI_SUCCESS;
   w.usable[rank].store(false, std::memory_order_relaxed);
-  return ask(w, rank, Letter::disconnect, deadline);
+  return ask(w, rank, ControlMessage::disconnect, deadline);
 }
 
 gaspi_return_t ping(World& w, uint32_t rank, Deadline& deadline) {
-  return w.is_corrupt(rank) ? GASPI_ERROR : ask(w, rank, Letter::ping, deadline);
+  return w.is_corrupt(rank) ? GASPI_ERROR : ask(w, rank, ControlMessage::ping, deadline);
 }
 
 gaspi_return_t kill_process(World& w, uint32_t rank, Deadline& deadline) {
   if (__builtin_expect(thread_state().in_poll, 0)) return kill_from_inside(w, rank);
-  return kill_by_letter(w, rank, deadline);
+  return kill_by_message(w, rank, deadline);
 }
 
 void print_line(uint32_t from, const std::string& text) {
@@ -140,10 +140,10 @@ void print_line(uint32_t from, const std::string& text) {
   ::fflush(stdout);
 }
 
-void on_process_letter(World& w, uint32_t from, Letter letter, const Header& header,
-                       const std::string& text) {
-  switch (letter) {
-    case Letter::kill: {
+void on_process_message(World& w, uint32_t from, ControlMessage message, const Header& header,
+                        const std::string& text) {
+  switch (message) {
+    case ControlMessage::kill: {
       {
         const std::lock_guard lock(w.process_mutex);
         w.killers.push_back(from);
@@ -151,23 +151,23 @@ void on_process_letter(World& w, uint32_t from, Letter letter, const Header& hea
       ::kill(::getpid(), SIGINT);
       return;
     }
-    case Letter::leaving:
+    case ControlMessage::leaving:
       return w.leaving[from].store(true, std::memory_order_relaxed);
-    case Letter::connect:
+    case ControlMessage::connect:
       if (!w.is_corrupt(from)) w.usable[from].store(true, std::memory_order_relaxed);
-      return answer(w, from, letter);
-    case Letter::disconnect:
+      return answer(w, from, message);
+    case ControlMessage::disconnect:
       if (from != w.rank) w.usable[from].store(false, std::memory_order_relaxed);
-      return answer(w, from, letter);
-    case Letter::ping:
-      return answer(w, from, letter);
-    case Letter::answer: {
+      return answer(w, from, message);
+    case ControlMessage::ping:
+      return answer(w, from, message);
+    case ControlMessage::answer: {
       const std::lock_guard lock(w.process_mutex);
-      const auto found = w.asked.find({from, static_cast<Letter>(header.a)});
+      const auto found = w.asked.find({from, static_cast<ControlMessage>(header.a)});
       if (found != w.asked.end()) found->second = World::Asked::answered;
       return;
     }
-    case Letter::print:
+    case ControlMessage::print:
       return print_line(from, text);
     default:
       return;

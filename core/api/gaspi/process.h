@@ -25,7 +25,7 @@ gaspi_return_t disconnect(World& world, uint32_t rank, Deadline& deadline);
 gaspi_return_t ping(World& world, uint32_t rank, Deadline& deadline);
 void print_line(uint32_t from, const std::string& text);
 
-void on_process_letter(World& world, uint32_t from, Letter letter, const Header& header,
-                       const std::string& text);
+void on_process_message(World& world, uint32_t from, ControlMessage message, const Header& header,
+                        const std::string& text);
 
 }  // namespace causeway::gaspi

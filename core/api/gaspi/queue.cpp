@@ -180,14 +180,15 @@ void Queue::take_back(Request* request) {
 
 // ---- notifications ----
 
-cwy_status send_with_receipts(World& world, uint32_t rank, int32_t (&args)[CWYC_AM_MAX_ARGS],
-                              unsigned nargs, const void* payload, size_t length) {
-  const Receipts::Load load =
-      world.receipts->take(world, rank, args + nargs, CWYC_AM_MAX_ARGS - nargs);
+cwy_status send_with_acknowledgements(World& world, uint32_t rank,
+                                      int32_t (&args)[CWYC_AM_MAX_ARGS], unsigned nargs,
+                                      const void* payload, size_t length) {
+  const Acknowledgements::Load load =
+      world.acknowledgements->take(world, rank, args + nargs, CWYC_AM_MAX_ARGS - nargs);
   const cwy_status status = try_send_internal(world.peer(rank), Internal::interface, args,
                                               nargs + load.nargs, payload, length, false);
   if (status == CWY_OK) return CWY_INPROGRESS;
-  world.receipts->give_back(world, rank, args + nargs, load);
+  world.acknowledgements->give_back(world, rank, args + nargs, load);
   return status;
 }
 
@@ -204,7 +205,7 @@ cwy_status send_note(World& world, const Note& note, Request* request) {
   int32_t args[CWYC_AM_MAX_ARGS] = {
       static_cast<int32_t>(Message::note), low_half(slot),   high_half(slot),
       static_cast<int32_t>(note.value),    low_half(cookie), high_half(cookie)};
-  return send_with_receipts(world, note.rank, args, kNoteArgs, nullptr, 0);
+  return send_with_acknowledgements(world, note.rank, args, kNoteArgs, nullptr, 0);
 }
 
 gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {

@@ -193,10 +193,11 @@ class Queue {
 // The queue is deleted: kept until gaspi_proc_term(), because a thread that polls may be in it.
 void retire(World& world, Queue* queue);
 
-// Sends the message that `args` begin, with receipts behind them. CWY_INPROGRESS: its answer will
-// come; CWY_RETRY; or a failure.
-cwy_status send_with_receipts(World& world, uint32_t rank, int32_t (&args)[CWYC_AM_MAX_ARGS],
-                              unsigned nargs, const void* payload, size_t length);
+// Sends the message that `args` begin, with acknowledgements behind them. CWY_INPROGRESS: its
+// answer will come; CWY_RETRY; or a failure.
+cwy_status send_with_acknowledgements(World& world, uint32_t rank,
+                                      int32_t (&args)[CWYC_AM_MAX_ARGS], unsigned nargs,
+                                      const void* payload, size_t length);
 
 // Sends a notification over messages, or stores it where memory is mapped. CWY_OK: stored;
 // CWY_INPROGRESS: `request` will be told; CWY_RETRY; or a failure.

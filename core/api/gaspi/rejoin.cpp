@@ -21,7 +21,7 @@ constexpr gex_OP_t kOperations = GEX_OP_FADD | GEX_OP_FCAS;
 void welcome(World& w, uint32_t rank, bool answer_wanted) {
   // Acquire: the mechanism is settled when the domain is there.
   const AtomicDomain* const domain = w.atomics.load(std::memory_order_acquire);
-  post(w, rank, Letter::welcome, {domain != nullptr ? 1u : 0u, answer_wanted ? 1u : 0u},
+  post(w, rank, ControlMessage::welcome, {domain != nullptr ? 1u : 0u, answer_wanted ? 1u : 0u},
        domain != nullptr ? domain->adapter_name() : std::string());
 }
 

@@ -3,7 +3,7 @@
 // The launcher tells everybody. A process that was there before fetches the new card, and in a poll
 // takes the new process in: the peer is renewed, the state vector says healthy, and a *welcome*
 // goes to it. The new process has every card from its start, but messages to a process that does
-// not know it yet are dropped there; so its letters wait for that process's welcome, and
+// not know it yet are dropped there; so its control messages wait for that process's welcome, and
 // gaspi_proc_init() for all of them. Welcomes also carry the mechanism of atomics, which was agreed
 // on before. Two replacements that start together learn of each other in any order: whoever gets a
 // welcome that wants an answer welcomes back.

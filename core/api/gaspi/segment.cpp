@@ -191,7 +191,7 @@ LocalSegment* Segments::take_out(unsigned id) {
   for (uint32_t r = 0; r < world_.size; ++r) {
     const Told told = s->told[r].load(std::memory_order_acquire);
     if (r != world_.rank && told != Told::nothing)
-      post(world_, r, Letter::drop_segment, {id, s->serial});
+      post(world_, r, ControlMessage::drop_segment, {id, s->serial});
   }
   world_.passive->forget_memory(s->base, s->size);
   return s;
@@ -199,7 +199,7 @@ LocalSegment* Segments::take_out(unsigned id) {
 
 // ---- what others know ----
 
-// This rank reaches its own segment without a letter.
+// This rank reaches its own segment without a control message.
 void Segments::tell_self(LocalSegment& s) {
   Peer& peer = world_.peer(world_.rank);
   Deadline forever(GASPI_BLOCK);
@@ -221,7 +221,7 @@ gaspi_return_t Segments::tell(LocalSegment& s, uint32_t rank) {
   }
   Told nothing = Told::nothing;
   if (s.told[rank].compare_exchange_strong(nothing, Told::asked, std::memory_order_acq_rel)) {
-    post(world_, rank, Letter::register_segment, {s.id, s.serial}, describe(s));
+    post(world_, rank, ControlMessage::register_segment, {s.id, s.serial}, describe(s));
   }
   return GASPI_TIMEOUT;
 }
@@ -271,7 +271,7 @@ bool Segments::take(const Asked& asked) {
     log_info("segment {} of rank {} cannot be used here: {}", asked.header.a, asked.from, e.text());
     well = 0;
   }
-  post(world_, asked.from, Letter::registered, {asked.header.a, serial, well});
+  post(world_, asked.from, ControlMessage::registered, {asked.header.a, serial, well});
   return true;
 }
 

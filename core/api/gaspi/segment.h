@@ -2,8 +2,8 @@
 //
 // A segment of GASPI is a segment of the core that is bound to no endpoint. Its notifications are
 // slots of 8 bytes behind the data, or, for memory of the caller's, in a segment of their own. A
-// rank tells another where its segment is with one letter; the other opens the rights, maps what
-// it can, and answers.
+// rank tells another where its segment is with one control message; the other opens the rights,
+// maps what it can, and answers.
 #pragma once
 
 #include <GASPI.h>
@@ -94,7 +94,7 @@ class Segments {
   std::map<unsigned, Creation> creations;
   std::mutex creations_mutex;
 
-  // ---- letters ----
+  // ---- control messages ----
   void on_register(uint32_t from, const Header& header, const std::string& text);
   void on_registered(uint32_t from, const Header& header);
   void on_drop(uint32_t from, const Header& header);

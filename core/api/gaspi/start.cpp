@@ -108,8 +108,8 @@ void cut(T& value, T least, T most) {
   value = std::clamp(value, least, most);
 }
 
-// Operands travel in letters, whose pieces tell the length in 32 bits (mail.cpp).
-constexpr gaspi_size_t kLongestLetter = UINT32_MAX;
+// Operands travel in control messages, whose pieces tell the length in 32 bits (control.cpp).
+constexpr gaspi_size_t kLongestMessage = UINT32_MAX;
 
 gaspi_config_t possible(gaspi_config_t c) {
   cut(c.group_max, 1u, 255u);
@@ -120,8 +120,8 @@ gaspi_config_t possible(gaspi_config_t c) {
   cut(c.notification_num, 1u, 1u << 20);
   cut(c.passive_queue_size_max, 1u, 65536u);
   cut(c.passive_transfer_size_max, 1ul, 1ul << 24);
-  cut(c.allreduce_buf_size, 8ul, kLongestLetter);
-  cut(c.allreduce_elem_max, 1u, static_cast<gaspi_number_t>(kLongestLetter / sizeof(double)));
+  cut(c.allreduce_buf_size, 8ul, kLongestMessage);
+  cut(c.allreduce_elem_max, 1u, static_cast<gaspi_number_t>(kLongestMessage / sizeof(double)));
   cut(c.rw_list_elem_max, 1u, 65536u);
   if (c.build_infrastructure > GASPI_TOPOLOGY_DYNAMIC)
     c.build_infrastructure = GASPI_TOPOLOGY_STATIC;
@@ -195,7 +195,7 @@ gaspi_return_t start_up(const gaspi_config_t& wished) {
     w->config.network = chosen_network(rt);
     w->open.store(true, std::memory_order_release);
     start_progress_thread(*w->client);
-    if (progress_thread_runs()) w->receipts->let_wait();
+    if (progress_thread_runs()) w->acknowledgements->let_wait();
     const gaspi_number_t topology = w->config.build_infrastructure;
     // A replacement is in no group of the others before all commit again (6.1).
     w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
@@ -272,10 +272,10 @@ gaspi_return_t farewell(World& w, bool inside) {
       const std::lock_guard lock(w.process_mutex);
       killers.swap(w.killers);
     }
-    for (const uint32_t killer : killers) post(w, killer, Letter::leaving, {});
+    for (const uint32_t killer : killers) post(w, killer, ControlMessage::leaving, {});
     Deadline patience(kPatience);
     return wait_for(patience, [&] {
-      return mail_is_out(w) && w.receipts->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
+      return control_messages_sent(w) && w.acknowledgements->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
     });
   });
   // The launcher's barrier, which needs no conduit: who comes back knows that nobody waits for a

@@ -120,12 +120,13 @@ cwy_status write_note_once(World& w, const Piece& p, const Note& note, cwyc_op* 
                                     low_half(raddr),
                                     high_half(raddr)};
   if (p.size > kInArgs) {
-    return send_with_receipts(w, note.rank, args, kWriteNoteArgs, address_of(p), p.size);
+    return send_with_acknowledgements(w, note.rank, args, kWriteNoteArgs, address_of(p), p.size);
   }
-  if (p.size == 0) return send_with_receipts(w, note.rank, args, kWriteNoteArgs, nullptr, 0);
+  if (p.size == 0)
+    return send_with_acknowledgements(w, note.rank, args, kWriteNoteArgs, nullptr, 0);
   args[0] |= static_cast<int32_t>(p.size << 8);
   std::memcpy(args + kWriteNoteArgs, address_of(p), p.size);
-  return send_with_receipts(w, note.rank, args, kWriteNoteArgs + 2, nullptr, 0);
+  return send_with_acknowledgements(w, note.rank, args, kWriteNoteArgs + 2, nullptr, 0);
 }
 
 }  // namespace
@@ -216,7 +217,7 @@ inline gaspi_return_t look_for_note(const uint64_t* slots, uint32_t num, uint32_
   for (uint32_t i = 0; i < num; ++i) {
     // Acquire: what the notification announces is visible.
     if (__atomic_load_n(slots + i, __ATOMIC_ACQUIRE) == 0) continue;
-    note_heard();
+    annotate_receive();
     fetch_for_answer();
     *found = first + i;
     return GASPI_SUCCESS;

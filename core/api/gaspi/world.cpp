@@ -21,11 +21,11 @@ World::World(const gaspi_config_t& wishes, uint32_t own, uint32_t ranks)
       state(new std::atomic<uint8_t>[ranks]),
       reached(new std::atomic<bool>[ranks]),
       statistics(ranks),
-      mail(std::make_unique<MailBox>(*this)),
+      control(std::make_unique<ControlQueue>(*this)),
       segment_table(std::make_unique<Segments>(*this)),
       groups(std::make_unique<Groups>(*this)),
       passive(std::make_unique<Passive>(*this)),
-      receipts(std::make_unique<Receipts>(ranks)),
+      acknowledgements(std::make_unique<Acknowledgements>(ranks)),
       leaving(new std::atomic<bool>[ranks]) {
   for (uint32_t r = 0; r < ranks; ++r) {
     usable[r].store(true, std::memory_order_relaxed);
@@ -46,11 +46,11 @@ World::~World() {
 uint32_t make_progress() {
   World* const w = g_receiver.load(std::memory_order_acquire);
   if (w == nullptr || !w->open.load(std::memory_order_acquire)) return 0;
-  uint32_t moved = w->receipts->send(*w);
+  uint32_t moved = w->acknowledgements->send(*w);
   // Relaxed: a hint; what is missed now is done by the next poll.
   if (w->work.load(std::memory_order_relaxed) == 0) return moved;
   moved += take_changes(*w);
-  moved += move_mail(*w);
+  moved += move_control_messages(*w);
   moved += w->segment_table->take_registrations();
   for (auto& slot : w->queues) {
     if (Queue* queue = slot.load(std::memory_order_acquire)) moved += queue->send_deferred();

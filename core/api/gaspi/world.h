@@ -30,9 +30,9 @@ struct FarSegment;
 class Queue;
 class Groups;
 class Passive;
-class Receipts;
+class Acknowledgements;
 class Segments;
-class MailBox;
+class ControlQueue;
 
 inline constexpr unsigned kSegmentIds = 256;
 inline constexpr unsigned kQueueIds = 16;
@@ -75,21 +75,22 @@ struct World {
   // no poll brings. Relaxed: a hint.
   std::atomic<bool> neighbors_store{false};
 
-  // Something waits for the next poll: mail, deferred notifications, lost ranks. Relaxed: a hint.
+  // Something waits for the next poll: control messages, deferred notifications, lost ranks.
+  // Relaxed: a hint.
   std::atomic<uint32_t> work{0};
 
-  std::unique_ptr<MailBox> mail;
+  std::unique_ptr<ControlQueue> control;
   std::unique_ptr<Segments> segment_table;
   std::unique_ptr<Groups> groups;
   std::unique_ptr<Passive> passive;
-  std::unique_ptr<Receipts> receipts;
+  std::unique_ptr<Acknowledgements> acknowledgements;
 
   // ---- process management (process.cpp) ----
   std::mutex process_mutex;
   std::vector<uint32_t> killers;  // ranks that have asked this one to end
-  // Calls that wait for a letter: by rank and what was asked.
+  // Calls that wait for a control message: by rank and what was asked.
   enum class Asked : uint8_t { waiting, answered, lost };
-  std::map<std::pair<uint32_t, Letter>, Asked> asked;
+  std::map<std::pair<uint32_t, ControlMessage>, Asked> asked;
   std::vector<std::unique_ptr<Queue>> retired_queues;
   std::unique_ptr<std::atomic<bool>[]> leaving;  // by rank: it has begun to shut down
   std::atomic<bool> kill_is_open{false};  // nobody knows whether a rank heard that it is to end
@@ -102,7 +103,7 @@ struct World {
   std::mutex mechanism_mutex;
   std::optional<std::string> mechanism;  // of atomics, told to a replacement: the adapter's name
 
-  // Signalled when a letter was handled or a rank was lost, for those who sleep.
+  // Signalled when a control message was handled or a rank was lost, for those who sleep.
   std::mutex news_mutex;
   std::condition_variable news;
   uint64_t news_count = 0;  // under the mutex

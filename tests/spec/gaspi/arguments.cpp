@@ -216,7 +216,7 @@ SPEC_CASE(arguments, transfers) {
   CHECK_EQ(*reinterpret_cast<uint64_t*>(memory1()), 0u);
 }
 
-// Catches: an atomic or a letter at an address that is not the segment's.
+// Catches: an atomic or a passive message at an address that is not the segment's.
 SPEC_CASE(arguments, passive_and_atomics) {
   const gaspi_rank_t other = job().peer();
   gaspi_size_t most = 0;

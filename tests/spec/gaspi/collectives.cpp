@@ -267,7 +267,8 @@ SPEC_CASE(collectives, groups) {
   CHECK_EQ(now, before);
 }
 
-// Catches: letters of a group that was deleted which reach the next one of the same members.
+// Catches: control messages of a group that was deleted which reach the next one of the same
+// members.
 SPEC_CASE(collectives, the_same_group_again) {
   for (int round = 0; round < 10; ++round) {
     gaspi_group_t g = 0;
@@ -283,7 +284,7 @@ SPEC_CASE(collectives, the_same_group_again) {
 }
 
 // Catches: a commit that is never answered because another group of the same members is being
-// committed as well; two such groups that take each other's letters.
+// committed as well; two such groups that take each other's control messages.
 SPEC_CASE(collectives, equal_groups_side_by_side) {
   constexpr int kGroups = 3;
   for (int round = 0; round < 4; ++round) {

@@ -6,7 +6,7 @@
 //   answers
 //                                         nothing (threads.progress=none) and dies
 //   spec_gaspi_device_failure busy usec   rank 1 dies so long after everybody has begun
-//   spec_gaspi_device_failure refused     nobody dies: a hop of rank 0's fails, after rank 1 has
+//   spec_gaspi_device_failure refused     nobody dies: a stage of rank 0's fails, after rank 1 has
 //                                         granted it the only buffer there is
 #include <signal.h>
 #include <unistd.h>

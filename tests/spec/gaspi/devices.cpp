@@ -143,8 +143,8 @@ SPEC_CASE(devices, atomics) {
   }
 }
 
-// From device memory into the receiver's. Catches letters that are filled, or emptied, by the
-// processor.
+// From device memory into the receiver's. Catches passive messages that are filled, or emptied, by
+// the processor.
 SPEC_CASE(devices, passive) {
   DeviceSegment segment;
   constexpr size_t kFrom = 128, kTo = 100000;
