@@ -5,12 +5,12 @@
 #include <gasnetex.h>
 
 #include "am/send.h"
-#include "checks/event_checks.h"
-#include "event/op.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "progress/thread_state.h"
+#include "base/fatal.h"
+#include "process/runtime.h"
 #include "progress/waiter.h"
+#include "thread/event_checks.h"
+#include "thread/op.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 

@@ -8,13 +8,13 @@
 #include "am/internal.h"
 #include "am/negotiated.h"
 #include "am/token.h"
-#include "am/word.h"
+#include "base/fatal.h"
+#include "connection/word.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "progress/thread_buffer.h"
-#include "progress/thread_state.h"
-#include "progress/tsan_annotations.h"
+#include "process/runtime.h"
+#include "thread/thread_buffer.h"
+#include "thread/thread_state.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 namespace {

@@ -13,7 +13,7 @@
 #include "am/deliver.h"
 #include "am/internal.h"
 #include "am/send.h"
-#include "am/word.h"
+#include "connection/word.h"
 #include "object/endpoint.h"
 #include "rma/emulation.h"
 

@@ -8,8 +8,8 @@
 #include <memory>
 #include <mutex>
 
-#include "am/handler_table.h"
-#include "object/runtime.h"
+#include "object/handler_table.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

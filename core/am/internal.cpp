@@ -4,21 +4,21 @@
 #include <atomic>
 
 #include "am/emulated_long.h"
+#include "api/gasnet1/blocks.h"
+#include "api/gasnet1/far_memset.h"
+#include "api/gasnet1/named_barrier.h"
 #include "atomics/emulated_atomic.h"
-#include "collective/blocks.h"
+#include "base/error.h"
 #include "collective/engine.h"
 #include "collective/exchange.h"
-#include "collective/named_barrier.h"
-#include "diag/error.h"
 #include "memkind/imports.h"
 #include "memkind/staging_service.h"
 #include "object/endpoint.h"
-#include "object/exit.h"
-#include "object/runtime.h"
+#include "process/exit.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
-#include "rma/memset.h"
 #include "vis/messages.h"
 
 namespace causeway {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "am/word.h"
-#include "object/peer.h"
+#include "connection/word.h"
+#include "connection/peer.h"
 
 namespace causeway {
 

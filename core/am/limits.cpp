@@ -6,11 +6,11 @@
 #include <tuple>
 
 #include "am/send_buffer.h"
-#include "diag/error.h"
+#include "base/error.h"
+#include "base/fatal.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
 #include "object/team.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -11,13 +11,13 @@
 #include "am/send.h"
 #include "am/send_buffer.h"
 #include "am/token.h"
-#include "am/word.h"
-#include "checks/flags.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "connection/word.h"
 #include "memkind/places.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "rma/local.h"
+#include "object/local.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

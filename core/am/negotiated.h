@@ -12,7 +12,7 @@
 #include <gasnetex.h>
 
 #include "am/src_desc.h"
-#include "progress/thread_state.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 

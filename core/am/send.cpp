@@ -3,13 +3,13 @@
 #include <bit>
 
 #include "am/internal.h"
-#include "checks/flags.h"
+#include "base/fatal.h"
+#include "base/flags.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/segment.h"
 #include "object/team.h"
-#include "rma/local.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -4,12 +4,12 @@
 #include <gasnetex.h>
 
 #include "am/token.h"
-#include "event/op.h"
-#include "object/peer.h"
+#include "connection/peer.h"
 #include "progress/poll.h"
-#include "progress/thread_state.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
+#include "thread/op.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <new>
 
-#include "event/op.h"
-#include "object/fatal.h"
-#include "progress/thread_state.h"
+#include "base/fatal.h"
+#include "thread/op.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

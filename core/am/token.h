@@ -3,7 +3,7 @@
 
 #include <gasnetex.h>
 
-#include "object/peer.h"
+#include "connection/peer.h"
 
 struct cwy_token {
   causeway::Endpoint* ep;

@@ -8,16 +8,16 @@
 
 #include "atomics/mechanism.h"
 #include "atomics/names.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "collective/exchange.h"
-#include "diag/error.h"
-#include "diag/log.h"
+#include "connection/selector.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
-#include "object/exit.h"
-#include "object/runtime.h"
 #include "object/team.h"
+#include "process/exit.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
-#include "select/selector.h"
 
 namespace causeway {
 namespace {

@@ -4,12 +4,12 @@
 
 #include "am/internal.h"
 #include "atomics/cpu_atomic.h"
-#include "event/op.h"
+#include "base/fatal.h"
 #include "memkind/places.h"
-#include "object/fatal.h"
-#include "progress/tsan_annotations.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
+#include "thread/op.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 

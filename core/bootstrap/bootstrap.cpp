@@ -5,12 +5,12 @@
 #include <cstring>
 #include <optional>
 
+#include "base/error.h"
 #include "bootstrap/own_start.h"
 #include "bootstrap/pmix_bootstrap.h"
 #include "bootstrap/singleton_bootstrap.h"
 #include "config/config.h"
 #include "config/identity.h"
-#include "diag/error.h"
 #include "launch/launch.h"
 
 namespace causeway {

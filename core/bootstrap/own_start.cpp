@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/identity.h"
-#include "diag/error.h"
 #include "launch/launch.h"
 #include "loader/loader.h"
 

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <thread>
 
+#include "base/error.h"
 #include "bootstrap/prompt_sockets.h"
 #include "bootstrap/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
-#include "diag/error.h"
 #include "launch/events.h"
 
 namespace causeway {

@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "diag/log.h"
+#include "base/log.h"
 
 namespace causeway {
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "collective/team_runs.h"
-#include "progress/thread_state.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

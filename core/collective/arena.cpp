@@ -14,13 +14,13 @@
 #include <random>
 #include <vector>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "collective/digest.h"
 #include "collective/domain.h"
 #include "collective/frames.h"
-#include "diag/error.h"
-#include "diag/log.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

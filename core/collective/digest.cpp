@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "collective/table.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

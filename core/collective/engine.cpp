@@ -10,8 +10,8 @@
 #include "am/internal.h"
 #include "collective/arena.h"
 #include "collective/team_runs.h"
-#include "object/runtime.h"
 #include "object/team.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

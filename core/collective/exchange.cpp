@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "am/internal.h"
-#include "diag/error.h"
+#include "base/error.h"
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "progress/poll.h"

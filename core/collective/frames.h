@@ -16,8 +16,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "progress/tsan_annotations.h"
 #include "rma/prefetch.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "am/internal.h"
-#include "collective/blocks.h"
+#include "api/gasnet1/blocks.h"
+#include "api/gasnet1/named_barrier.h"
+#include "base/clock.h"
 #include "collective/engine.h"
-#include "collective/named_barrier.h"
 #include "collective/team_runs.h"
-#include "object/runtime.h"
 #include "object/team.h"
-#include "progress/clock.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

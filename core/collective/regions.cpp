@@ -8,9 +8,9 @@
 #include "collective/arena.h"
 #include "collective/team_runs.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team.h"
+#include "process/runtime.h"
 #include "rma/rma.h"
 
 namespace causeway {

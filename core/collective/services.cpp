@@ -7,7 +7,7 @@
 #include "collective/regions.h"
 #include "collective/stream_copy.h"
 #include "collective/team_runs.h"
-#include "progress/tsan_annotations.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 namespace {

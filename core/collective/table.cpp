@@ -6,7 +6,7 @@
 #include <array>
 #include <tuple>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

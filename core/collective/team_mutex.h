@@ -8,7 +8,7 @@
 
 #include <mutex>
 
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 

@@ -6,18 +6,18 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "base/error.h"
+#include "base/fatal.h"
 #include "collective/arena.h"
 #include "collective/domain.h"
 #include "collective/stream_copy.h"
-#include "diag/error.h"
-#include "event/event.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/team.h"
-#include "progress/thread_state.h"
-#include "progress/tsan_annotations.h"
-#include "rma/local.h"
+#include "process/runtime.h"
+#include "thread/event.h"
+#include "thread/thread_state.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 namespace {

@@ -20,8 +20,8 @@
 #include "collective/mailbox.h"
 #include "collective/table.h"
 #include "collective/team_mutex.h"
-#include "event/op.h"
 #include "memkind/stage.h"
+#include "thread/op.h"
 
 namespace causeway {
 

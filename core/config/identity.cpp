@@ -6,7 +6,7 @@
 #include <memory>
 #include <mutex>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

@@ -4,6 +4,9 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
+#include "base/log.h"
+#include "base/regular_file.h"
 #include "config/build_config.h"
 #include "config/document.h"
 #include "config/embedded.h"
@@ -16,9 +19,6 @@
 #include "config/set_text.h"
 #include "config/site_file.h"
 #include "config/validate.h"
-#include "diag/error.h"
-#include "diag/log.h"
-#include "diag/regular_file.h"
 
 namespace causeway {
 namespace {

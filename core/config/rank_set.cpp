@@ -4,7 +4,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

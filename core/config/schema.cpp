@@ -3,8 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include "base/error.h"
 #include "config/embedded.h"
-#include "diag/error.h"
 
 namespace causeway {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error.h"
 #include "config/config.h"
-#include "diag/error.h"
 
 namespace causeway {
 namespace {

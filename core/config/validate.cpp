@@ -8,9 +8,9 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "config/rank_set.h"
 #include "config/units.h"
-#include "diag/error.h"
 
 namespace causeway {
 namespace {

@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::launch {
 namespace {

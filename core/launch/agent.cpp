@@ -9,7 +9,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/limits.h"
 
 namespace causeway::launch {

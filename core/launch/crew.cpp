@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/events.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/clock.h"
 
 namespace causeway::launch {

@@ -5,8 +5,8 @@
 #include <sstream>
 #include <unordered_set>
 
-#include "diag/error.h"
-#include "diag/regular_file.h"
+#include "base/error.h"
+#include "base/regular_file.h"
 
 namespace causeway::launch {
 namespace {

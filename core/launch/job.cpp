@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/clock.h"
 #include "launch/fleet.h"
 #include "launch/process_tree.h"

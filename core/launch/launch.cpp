@@ -25,7 +25,7 @@
 #include <set>
 #include <system_error>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/clock.h"
 #include "launch/job.h"
 #include "launch/limits.h"

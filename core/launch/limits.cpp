@@ -12,7 +12,7 @@
 #include <optional>
 #include <sstream>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::launch {
 namespace {

@@ -12,8 +12,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "bootstrap/prompt_sockets.h"
-#include "diag/error.h"
 #include "launch/events.h"
 
 namespace causeway::launch {

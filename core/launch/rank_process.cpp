@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/limits.h"
 
 namespace causeway::launch {

@@ -11,7 +11,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/clock.h"
 #include "launch/process_tree.h"
 #include "launch/watch.h"

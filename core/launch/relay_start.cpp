@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/addresses.h"
 #include "launch/clock.h"
 #include "launch/handshake.h"

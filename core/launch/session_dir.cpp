@@ -14,7 +14,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/process_tree.h"
 
 namespace causeway::launch {

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/wire.h"
 
 namespace causeway::launch {

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/clock.h"
 #include "launch/watch.h"
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <vector>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 #include "loader/tables.h"

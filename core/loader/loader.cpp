@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <mutex>
 
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "fmt/ranges.h"
 #include "loader/plugin_file.h"
 #include "loader/search.h"

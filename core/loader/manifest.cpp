@@ -5,7 +5,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/elf_section.h"
 #include "loader/loader.h"
 #include "loader/one_line.h"

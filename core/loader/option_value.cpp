@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "fmt/ranges.h"
 #include "loader/one_line.h"
 

@@ -1,7 +1,7 @@
 // Options of one plugin instance, and the opt_* services that hand them to plugins.
 #include <algorithm>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/check_options.h"
 #include "loader/loader.h"
 #include "loader/one_line.h"

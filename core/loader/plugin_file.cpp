@@ -6,7 +6,7 @@
 #include <map>
 #include <mutex>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "fmt/ranges.h"
 #include "loader/one_line.h"
 #include "loader/stubs.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "memkind/device.h"
-#include "object/runtime.h"
 #include "object/segment.h"
+#include "process/runtime.h"
 
 namespace causeway {
 

@@ -8,17 +8,17 @@
 #include <mutex>
 #include <vector>
 
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/log.h"
 #include "config/config.h"
-#include "diag/error.h"
-#include "diag/log.h"
-#include "event/op.h"
 #include "loader/signal_keeper.h"
 #include "memkind/bounce.h"
 #include "memkind/kind_options.h"
 #include "memkind/pins.h"
-#include "object/exit.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "process/exit.h"
+#include "process/runtime.h"
+#include "thread/op.h"
 
 namespace causeway {
 namespace {

@@ -6,18 +6,18 @@
 #include <vector>
 
 #include "am/internal.h"
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "memkind/device.h"
 #include "memkind/remote.h"
-#include "object/departed.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
-#include "progress/clock.h"
+#include "process/departed.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
-#include "progress/thread_state.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

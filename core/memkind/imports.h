@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "object/peer.h"
+#include "connection/peer.h"
 
 namespace causeway {
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <vector>
 
-#include "diag/log.h"
+#include "base/log.h"
 #include "memkind/device.h"
 #include "object/mappings.h"
 #include "object/segment.h"

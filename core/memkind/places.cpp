@@ -7,8 +7,8 @@
 #include <shared_mutex>
 #include <vector>
 
+#include "base/fatal.h"
 #include "memkind/device.h"
-#include "object/fatal.h"
 
 namespace causeway {
 namespace {

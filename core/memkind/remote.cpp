@@ -4,13 +4,13 @@
 
 #include <cstring>
 
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "memkind/device.h"
 #include "memkind/pins.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

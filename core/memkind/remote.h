@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "connection/peer.h"
 #include "memkind/imports.h"
-#include "object/peer.h"
 
 namespace causeway {
 

@@ -3,16 +3,16 @@
 #include <algorithm>
 
 #include "am/internal.h"
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/log.h"
 #include "memkind/bounce.h"
 #include "memkind/remote.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/segment.h"
+#include "process/runtime.h"
 #include "rma/emulation.h"
-#include "rma/local.h"
 #include "rma/unanswered.h"
 
 namespace causeway {

@@ -12,7 +12,7 @@
 #include "memkind/bounce.h"
 #include "memkind/imports.h"
 #include "memkind/staging_service.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 #include "rma/emulation.h"
 
 namespace causeway {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <utility>
 
+#include "connection/peer.h"
 #include "memkind/device.h"
-#include "object/peer.h"
 
 namespace causeway {
 

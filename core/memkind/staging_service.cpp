@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "am/internal.h"
+#include "base/fatal.h"
 #include "memkind/bounce.h"
 #include "memkind/pins.h"
 #include "memkind/places.h"
 #include "memkind/staged_transfer.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
 #include "object/mappings.h"
-#include "object/runtime.h"
 #include "object/segment.h"
+#include "process/runtime.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
 

@@ -5,7 +5,8 @@
 #include <vector>
 
 #include "am/emulated_long.h"
-#include "diag/error.h"
+#include "base/error.h"
+#include "base/fatal.h"
 #include "memkind/device.h"
 #include "memkind/imports.h"
 #include "memkind/pins.h"
@@ -15,11 +16,10 @@
 #include "memkind/requested_transfer.h"
 #include "memkind/staged_transfer.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/segment.h"
+#include "process/runtime.h"
 #include "rma/emulation.h"
-#include "rma/local.h"
 
 namespace causeway {
 cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr, size_t length,

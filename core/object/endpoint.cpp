@@ -4,10 +4,10 @@
 #include <array>
 
 #include "am/deliver.h"
-#include "checks/handler_checks.h"
+#include "am/handler_checks.h"
+#include "base/fatal.h"
 #include "object/client.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {

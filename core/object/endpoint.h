@@ -3,7 +3,8 @@
 //
 // A process has one endpoint in each conduit, whatever the number of its clients and their
 // endpoints: the first client's primordial endpoint, the *base*, opens them. Every other endpoint
-// sends through the base's connections, with both endpoints named in the message (am/word.h).
+// sends through the base's connections, with both endpoints named in the message
+// (connection/word.h).
 #pragma once
 
 #include <gasnetex.h>
@@ -14,9 +15,9 @@
 #include <mutex>
 #include <vector>
 
-#include "am/handler_table.h"
-#include "object/peer.h"
-#include "select/conduit_set.h"
+#include "connection/conduit_set.h"
+#include "connection/peer.h"
+#include "object/handler_table.h"
 
 namespace causeway {
 

@@ -5,13 +5,13 @@
 #include <set>
 #include <tuple>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "config/load_config.h"
 #include "config/peer_rules.h"
-#include "diag/error.h"
-#include "diag/log.h"
 #include "fmt/ranges.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

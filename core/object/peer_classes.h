@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "object/job.h"
-#include "select/selector.h"
+#include "connection/job.h"
+#include "connection/selector.h"
 
 namespace causeway {
 

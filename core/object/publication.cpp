@@ -1,11 +1,11 @@
 #include "object/publication.h"
 
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "memkind/remote.h"
 #include "object/client.h"
 #include "object/mappings.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "object/peer.h"
+#include "connection/peer.h"
 #include "object/segment.h"
 
 namespace causeway {

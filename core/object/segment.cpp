@@ -10,8 +10,9 @@
 #include <mutex>
 #include <shared_mutex>
 
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "connection/mapping.h"
 #include "memkind/device.h"
 #include "memkind/imports.h"
 #include "memkind/memkind.h"
@@ -19,8 +20,7 @@
 #include "memkind/places.h"
 #include "memkind/remote.h"
 #include "object/client.h"
-#include "object/runtime.h"
-#include "select/mapping.h"
+#include "process/runtime.h"
 
 __attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
                                                                          uintptr_t) = nullptr;

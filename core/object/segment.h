@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "object/peer.h"
-#include "select/conduit_set.h"
+#include "connection/conduit_set.h"
+#include "connection/peer.h"
 
 namespace causeway {
 

@@ -6,9 +6,9 @@
 #include "collective/engine.h"
 #include "collective/mailbox.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
+#include "process/runtime.h"
 
 extern "C" __attribute__((visibility("default"))) const uint32_t cwy_direct_v1 =
     sizeof(cwy_team_head);

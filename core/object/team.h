@@ -9,7 +9,7 @@
 #include <mutex>
 #include <vector>
 
-#include "object/peer.h"
+#include "connection/peer.h"
 
 namespace causeway {
 
@@ -67,7 +67,7 @@ class Team {
     return static_cast<uint64_t>(id_) << 32 | creations_.fetch_add(1, std::memory_order_relaxed);
   }
 
-  // The barrier that a team with several local members ends with (object/team_create.cpp).
+  // The barrier that a team with several local members ends with (process/team_create.cpp).
   void set_farewell(gex_Event_t event) { farewell_ = event; }
   gex_Event_t farewell() const { return farewell_; }
 

@@ -3,7 +3,7 @@
 //
 // No process hands numbers out alone: the members of a new team propose, take the highest
 // proposal, claim it each in its own process, and try again with higher ones when some process
-// had given it to another team meanwhile (object/team_create.cpp). Proposals are above all numbers
+// had given it to another team meanwhile (process/team_create.cpp). Proposals are above all numbers
 // that were ever in use, and a number that was outrun while its proposal was under way is not
 // claimed any more: no process knows two teams by one number, one after the other either, so that a
 // late message does not find another team.

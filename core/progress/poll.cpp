@@ -13,18 +13,18 @@
 #include <vector>
 
 #include "am/held.h"
-#include "collective/blocks.h"
+#include "api/gasnet1/blocks.h"
+#include "api/gasnet1/named_barrier.h"
 #include "collective/engine.h"
-#include "collective/named_barrier.h"
 #include "memkind/device.h"
 #include "object/endpoint.h"
-#include "object/exit.h"
-#include "object/runtime.h"
+#include "process/exit.h"
+#include "process/runtime.h"
 #include "progress/blind_nap.h"
 #include "progress/end_polls.h"
 #include "progress/hints.h"
-#include "progress/thread_state.h"
 #include "rma/emulation.h"
+#include "thread/thread_state.h"
 #include "vis/transfer.h"
 
 namespace causeway {
@@ -48,7 +48,7 @@ std::atomic<const PollTable*> g_table{&kNoEntries};
 std::mutex g_tables_mutex;
 auto& g_tables = *new std::vector<std::unique_ptr<const PollTable>>;
 
-// Relaxed: the table says the same, and a poll that is late is waited for (object/exit.cpp).
+// Relaxed: the table says the same, and a poll that is late is waited for (process/exit.cpp).
 std::atomic<bool> g_ended{false};
 
 const PollTable& entries() {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/clock.h"
 #include "collective/engine.h"
-#include "object/runtime.h"
-#include "progress/clock.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {

@@ -14,15 +14,15 @@
 #include "am/emulated_prepare.h"
 #include "am/internal.h"
 #include "atomics/emulated_atomic.h"
+#include "base/fatal.h"
 #include "memkind/places.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
 #include "object/segment.h"
-#include "progress/tsan_annotations.h"
+#include "process/runtime.h"
+#include "rma/stripe.h"
 #include "rma/unanswered.h"
-#include "select/stripe.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
 namespace {

@@ -23,7 +23,7 @@ void fill_with_emulation(cwyc_ops& ops);
 // (GEX_FLAG_PEER_SEG_UNKNOWN).
 inline constexpr uint32_t kAnywhere = 1u << 31;
 // The same: the address was named without a segment (GEX_FLAG_PEER_SEG_SOME or _UNKNOWN), so it may
-// mean memory that lies now where a segment was that was published once (rma/local.h).
+// mean memory that lies now where a segment was that was published once (object/local.h).
 inline constexpr uint32_t kUnbound = 1u << 30;
 
 cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,

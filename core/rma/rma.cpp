@@ -4,17 +4,17 @@
 
 #include "am/internal.h"
 #include "am/send.h"
-#include "checks/call_arguments.h"
-#include "checks/event_checks.h"
-#include "checks/rma_checks.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/team.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
-#include "rma/local.h"
+#include "rma/rma_checks.h"
+#include "thread/event_checks.h"
 
 namespace causeway {
 namespace {

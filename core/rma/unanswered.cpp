@@ -3,7 +3,7 @@
 #include <atomic>
 #include <vector>
 
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

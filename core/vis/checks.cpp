@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "checks/flags.h"
-#include "checks/rma_checks.h"
-#include "object/fatal.h"
-#include "object/peer.h"
-#include "object/runtime.h"
-#include "rma/local.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "connection/peer.h"
+#include "object/local.h"
+#include "process/runtime.h"
+#include "rma/rma_checks.h"
 
 namespace causeway {
 namespace {

@@ -1,6 +1,6 @@
 #include "vis/nest.h"
 
-#include "object/fatal.h"
+#include "base/fatal.h"
 
 namespace causeway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "am/deliver.h"
 #include "am/internal.h"
-#include "am/word.h"
+#include "connection/word.h"
 #include "progress/waiter.h"
 
 namespace causeway {

@@ -11,15 +11,15 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "base/fatal.h"
 #include "memkind/places.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
-#include "progress/thread_buffer.h"
-#include "rma/local.h"
 #include "rma/unanswered.h"
+#include "thread/thread_buffer.h"
 #include "vis/run_list.h"
 
 namespace causeway {

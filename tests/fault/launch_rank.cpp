@@ -25,8 +25,8 @@
 #include <string>
 #include <thread>
 
+#include "base/error.h"
 #include "bootstrap/bootstrap.h"
-#include "diag/error.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 #include <iostream>
 #include <string>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/addresses.h"
 #include "launch/handshake.h"
 #include "launch/start_order.h"

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/load_config.h"
 #include "config/set_text.h"
-#include "diag/error.h"
 
 namespace causeway {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "atomics/names.h"
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

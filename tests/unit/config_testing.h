@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/load_config.h"
-#include "diag/error.h"
 
 namespace causeway::testing {
 

@@ -1,6 +1,6 @@
 // Peers that are gone: who has left in good order must not be taken for dead, who has said nothing
 // must be in the end, and nobody waits for ever.
-#include "object/departures.h"
+#include "process/departures.h"
 
 #include <gtest/gtest.h>
 

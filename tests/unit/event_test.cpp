@@ -6,9 +6,9 @@
 
 #include <vector>
 
-#include "event/event.h"
-#include "object/runtime.h"
-#include "progress/thread_state.h"
+#include "process/runtime.h"
+#include "thread/event.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

@@ -1,7 +1,7 @@
 // HandlerTable: which index an entry gets, and what is refused. What a client sees of it is in
 // tests/spec; here are the cases that would use up an endpoint's table.
 #define GASNET_PAR 1
-#include "am/handler_table.h"
+#include "object/handler_table.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/loader.h"
 
 namespace causeway::loader_test {

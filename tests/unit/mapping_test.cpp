@@ -1,6 +1,6 @@
 // Mapping of memory, and how ranks are divided by it. The conduits are stand-ins that say what
 // the test wants.
-#include "select/mapping.h"
+#include "connection/mapping.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Connections that never come up: when a conduit is told to forget them (conduit-api, section 11).
 // The core runs as a job of one rank; the entries of its conduit `self` that make and end
 // connections are replaced here.
-#include "object/peer.h"
+#include "connection/peer.h"
 
 #include <gasnetex.h>
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "diag/error.h"
+#include "base/error.h"
+#include "connection/conduit_set.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
-#include "select/conduit_set.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

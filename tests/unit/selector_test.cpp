@@ -1,6 +1,6 @@
 // choose(): the file's order is obeyed, every refusal keeps its reason. The conduits are stand-ins
 // whose reach() says what the test wants.
-#include "select/selector.h"
+#include "connection/selector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <thread>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "launch/agent.h"
 #include "launch/handshake.h"
 #include "launch/host_file.h"

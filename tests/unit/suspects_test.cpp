@@ -1,6 +1,6 @@
 // Peers whose connection broke: a process that has ended is found, also before its parent has
 // reaped it; one that lives is not taken for dead.
-#include "object/suspects.h"
+#include "process/suspects.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

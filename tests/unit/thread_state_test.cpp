@@ -1,12 +1,12 @@
 // What the core keeps per thread: the count of client threads, and what becomes of a thread's
 // operations when it exits before they are complete.
-#include "progress/thread_state.h"
+#include "thread/thread_state.h"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "event/event.h"
+#include "thread/event.h"
 
 namespace causeway {
 namespace {

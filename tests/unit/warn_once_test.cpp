@@ -1,6 +1,6 @@
 // Warnings of what programs do over and over. Catches: a text that is said at every turn, and one
 // that is held back because another was said before.
-#include "checks/warn_once.h"
+#include "base/warn_once.h"
 
 #include <gtest/gtest.h>
 

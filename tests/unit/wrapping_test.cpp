@@ -1,6 +1,6 @@
 // Conduits in front of conduits: how the core resolves them, what passes through, and that chaos
 // injects the same for the same seed. Behind is `self`, so that one process is enough.
-#include "select/wrapping.h"
+#include "connection/wrapping.h"
 
 #include <sys/stat.h>
 

@@ -13,17 +13,17 @@
 #include <system_error>
 #include <vector>
 
+#include "base/error.h"
 #include "collective/table.h"
 #include "commands.h"
 #include "config/load_config.h"
 #include "config/peer_rules.h"
 #include "config/set_text.h"
-#include "diag/error.h"
+#include "connection/prepare.h"
 #include "loader/check_options.h"
 #include "loader/search.h"
 #include "memkind/kind_options.h"
 #include "probe_services.h"
-#include "select/prepare.h"
 #include "text.h"
 
 namespace causeway::command {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "commands.h"
-#include "diag/error.h"
 #include "loader/loader.h"
 
 namespace causeway::command {

@@ -1,6 +1,6 @@
 // causeway explain: which conduit would serve which peer, by which rule, how each operation is
-// done, and why the other conduits are not used. Asks the code that jobs use (core/select), with
-// this host's plugins, for a job of N ranks on this host and one rank elsewhere.
+// done, and why the other conduits are not used. Asks the code that jobs use (core/connection),
+// with this host's plugins, for a job of N ranks on this host and one rank elsewhere.
 #include <gasnet_fwd.h>
 #include <hwloc.h>
 
@@ -10,15 +10,15 @@
 #include <set>
 
 #include "am/emulated_long.h"
+#include "base/error.h"
 #include "collective/table.h"
 #include "commands.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
 #include "config/rank_set.h"
-#include "diag/error.h"
+#include "connection/job.h"
+#include "connection/selector.h"
 #include "explain_memkinds.h"
-#include "object/job.h"
-#include "select/selector.h"
 #include "text.h"
 #include "world.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/signal_keeper.h"
 #include "memkind/device.h"
 #include "text.h"

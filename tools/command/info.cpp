@@ -7,10 +7,10 @@
 #include <CLI/CLI.hpp>
 #include <set>
 
+#include "base/error.h"
+#include "base/log.h"
 #include "commands.h"
 #include "config/config.h"
-#include "diag/error.h"
-#include "diag/log.h"
 #include "info_peers.h"
 #include "loader/loader.h"
 #include "probe_services.h"

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdio>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "info_peers.h"
-#include "object/footprint.h"
+#include "process/footprint.h"
 #include "text.h"
 #include "world.h"
 

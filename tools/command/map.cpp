@@ -9,13 +9,13 @@
 #include <set>
 #include <sstream>
 
+#include "base/error.h"
 #include "collective/exchange.h"
 #include "commands.h"
-#include "diag/error.h"
-#include "object/job.h"
-#include "object/runtime.h"
+#include "connection/job.h"
+#include "connection/selector.h"
 #include "object/team.h"
-#include "select/selector.h"
+#include "process/runtime.h"
 #include "text.h"
 #include "world.h"
 

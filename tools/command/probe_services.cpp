@@ -4,10 +4,10 @@
 #include <numeric>
 #include <vector>
 
-#include "diag/log.h"
+#include "base/log.h"
+#include "connection/job.h"
 #include "loader/instance.h"
 #include "loader/loader.h"
-#include "object/job.h"
 
 namespace causeway::command {
 namespace {

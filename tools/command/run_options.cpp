@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/error.h"
 #include "config/config.h"
 #include "config/set_text.h"
-#include "diag/error.h"
 #include "launch/host_file.h"
 
 namespace causeway::command {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "commands.h"
-#include "diag/error.h"
 #include "text.h"
 
 namespace causeway::command {

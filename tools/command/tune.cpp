@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/driver/capture.h"
 #include "bench/driver/tune_launch.h"
 #include "bench/driver/tuning.h"
@@ -20,7 +21,6 @@
 #include "commands.h"
 #include "config/config.h"
 #include "config/set_text.h"
-#include "diag/error.h"
 #include "probe_services.h"
 #include "tune_compare.h"
 

@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <map>
 
+#include "base/error.h"
 #include "bench/client/measure.h"
 #include "commands.h"
-#include "diag/error.h"
 
 namespace causeway::command {
 namespace {

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "am/deliver.h"
+#include "base/error.h"
 #include "config/set_text.h"
-#include "diag/error.h"
+#include "connection/mapping.h"
 #include "probe_services.h"
-#include "select/mapping.h"
 
 namespace causeway::command {
 

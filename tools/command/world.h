@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "config/config.h"
+#include "connection/conduit_set.h"
+#include "connection/selector.h"
 #include "loader/loader.h"
-#include "select/conduit_set.h"
-#include "select/selector.h"
 
 namespace CLI {
 class App;
@@ -45,7 +45,7 @@ PeerFacts facts(Locality locality, uint32_t rank, const std::string& host);
 Locality neighbor_locality(const World& world);
 
 // The neighborhoods of so many ranks of one host, from rank `first` on, by their lowest ranks: as
-// core/object/neighborhoods decides where all have opened what this process has.
+// core/connection/neighborhoods decides where all have opened what this process has.
 std::vector<std::vector<uint32_t>> neighborhoods(const World& world, uint32_t first, uint32_t ranks,
                                                  const std::string& host);
 

@@ -10,12 +10,12 @@
 #include "api/gasnet1/aligned.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
-#include "diag/error.h"
-#include "diag/refusal.h"
-#include "object/binding.h"
+#include "base/error.h"
+#include "base/refusal.h"
 #include "object/client.h"
-#include "object/runtime.h"
 #include "object/segment.h"
+#include "process/binding.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -6,12 +6,12 @@
 
 #include "am/send.h"
 #include "api/gasnet1/legacy.h"
+#include "api/gasnet1/named_barrier.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/warn_once.h"
-#include "collective/named_barrier.h"
-#include "diag/log.h"
-#include "object/fatal.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/log.h"
+#include "base/warn_once.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 

@@ -3,10 +3,10 @@
 #include <gasnet_coll.h>
 
 #include "am/send.h"
+#include "api/gasnet1/blocks.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
-#include "collective/blocks.h"
-#include "object/fatal.h"
+#include "base/fatal.h"
 #include "object/team.h"
 
 namespace causeway {

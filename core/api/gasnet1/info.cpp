@@ -6,9 +6,9 @@
 
 #include "api/gasnet1/legacy.h"
 #include "api/gex/export.h"
-#include "diag/refusal.h"
+#include "base/refusal.h"
 #include "object/client.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

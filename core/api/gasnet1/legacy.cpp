@@ -3,10 +3,10 @@
 #include <gasnet.h>
 
 #include "api/gex/export.h"
-#include "diag/refusal.h"
+#include "base/fatal.h"
+#include "base/refusal.h"
 #include "object/client.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 extern "C" {
 __attribute__((visibility("default"))) gex_TM_t cwy_gasnet1_team_v1 = GEX_TM_INVALID;

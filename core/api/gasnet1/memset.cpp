@@ -1,14 +1,14 @@
 // gasnet_memset* to nodes whose memory is not mapped here: GASNet-1 3.2.3, 3.3.2.3.
-#include "rma/memset.h"
+#include "api/gasnet1/far_memset.h"
 
 #include <gasnet.h>
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "object/runtime.h"
+#include "base/call_arguments.h"
+#include "object/local.h"
 #include "object/team.h"
-#include "rma/local.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -2,11 +2,11 @@
 #include <gasnet.h>
 
 #include "api/gex/export.h"
-#include "diag/refusal.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "progress/thread_state.h"
+#include "base/fatal.h"
+#include "base/refusal.h"
+#include "process/runtime.h"
 #include "progress/waiter.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "object/fatal.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
 
 // Where one value arrives. Slots are made in slabs that live as long as the process, so that a get
 // which its thread abandoned still has somewhere to go.

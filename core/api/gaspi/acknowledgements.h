@@ -21,7 +21,7 @@
 #include <mutex>
 #include <vector>
 
-#include "object/peer.h"
+#include "connection/peer.h"
 
 namespace causeway::gaspi {
 

@@ -8,7 +8,7 @@
 #include "atomics/cpu_atomic.h"
 #include "atomics/domain.h"
 #include "atomics/emulated_atomic.h"
-#include "diag/error.h"
+#include "base/error.h"
 #include "object/endpoint.h"
 
 namespace causeway::gaspi {

@@ -10,7 +10,7 @@
 
 #include "api/gaspi/entry.h"
 #include "api/gaspi/host.h"
-#include "diag/log.h"
+#include "base/log.h"
 
 using namespace causeway;
 using namespace causeway::gaspi;

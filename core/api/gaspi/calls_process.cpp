@@ -3,7 +3,7 @@
 #include "api/gaspi/host.h"
 #include "api/gaspi/process.h"
 #include "api/gaspi/quiet_end.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 using namespace causeway;
 using namespace causeway::gaspi;

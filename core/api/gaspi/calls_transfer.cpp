@@ -3,7 +3,7 @@
 
 #include "api/gaspi/entry.h"
 #include "api/gaspi/transfer.h"
-#include "progress/tsan_annotations.h"
+#include "thread/tsan_annotations.h"
 
 using namespace causeway;
 using namespace causeway::gaspi;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "progress/clock.h"
+#include "base/clock.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 

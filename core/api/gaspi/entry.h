@@ -10,7 +10,7 @@
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 #include "api/gex/export.h"
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::gaspi {
 

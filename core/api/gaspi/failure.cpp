@@ -9,10 +9,10 @@
 #include "api/gaspi/rejoin.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "memkind/staged_transfer.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway::gaspi {
 

@@ -6,7 +6,7 @@
 
 #include "api/gaspi/control_queue.h"
 #include "api/gaspi/world.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -7,9 +7,9 @@
 #include "api/gaspi/control.h"
 #include "api/gaspi/queue.h"
 #include "api/gaspi/world.h"
-#include "diag/log.h"
+#include "base/log.h"
 #include "object/segment.h"
-#include "progress/tsan_annotations.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway::gaspi {
 namespace {

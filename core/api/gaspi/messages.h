@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "object/peer.h"
-#include "progress/tsan_annotations.h"
+#include "connection/peer.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway::gaspi {
 

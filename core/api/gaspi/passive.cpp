@@ -4,10 +4,10 @@
 #include <chrono>
 
 #include "api/gaspi/world.h"
+#include "base/clock.h"
 #include "memkind/places.h"
-#include "progress/clock.h"
+#include "process/progress_thread.h"
 #include "progress/poll.h"
-#include "progress/progress_thread.h"
 
 namespace causeway::gaspi {
 

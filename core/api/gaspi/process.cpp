@@ -8,10 +8,10 @@
 #include <cerrno>
 
 #include "api/gaspi/world.h"
+#include "base/clock.h"
 #include "bootstrap/quiet_thread.h"
-#include "object/runtime.h"
-#include "progress/clock.h"
-#include "progress/thread_state.h"
+#include "process/runtime.h"
+#include "thread/thread_state.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -7,7 +7,7 @@
 #include "api/gaspi/messages.h"
 #include "api/gaspi/segment.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway::gaspi {
 namespace {

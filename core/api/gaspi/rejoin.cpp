@@ -5,13 +5,13 @@
 #include "api/gaspi/deadline.h"
 #include "api/gaspi/world.h"
 #include "atomics/domain.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "bootstrap/quiet_thread.h"
-#include "diag/error.h"
-#include "diag/log.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
-#include "progress/thread_state.h"
+#include "thread/thread_state.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "api/gaspi/control.h"
-#include "object/job.h"
+#include "connection/job.h"
 
 namespace causeway::gaspi {
 

@@ -5,10 +5,10 @@
 
 #include "api/gaspi/atomic.h"
 #include "api/gaspi/passive.h"
-#include "diag/error.h"
-#include "diag/log.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "object/endpoint.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -16,13 +16,13 @@
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
 #include "atomics/domain.h"
+#include "base/error.h"
+#include "base/log.h"
 #include "bootstrap/quiet_thread.h"
-#include "diag/error.h"
-#include "diag/log.h"
-#include "object/report.h"
-#include "object/runtime.h"
-#include "progress/progress_thread.h"
-#include "progress/thread_state.h"
+#include "process/progress_thread.h"
+#include "process/report.h"
+#include "process/runtime.h"
+#include "thread/thread_state.h"
 
 namespace causeway::gaspi {
 namespace {

@@ -6,11 +6,11 @@
 #include "am/internal.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/stores.h"
-#include "diag/error.h"
+#include "base/error.h"
 #include "memkind/transfer.h"
 #include "object/endpoint.h"
-#include "progress/tsan_annotations.h"
 #include "rma/emulation.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway::gaspi {
 namespace {

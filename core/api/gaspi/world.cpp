@@ -6,7 +6,7 @@
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
 #include "api/gaspi/segment.h"
-#include "diag/refusal.h"
+#include "base/refusal.h"
 
 namespace causeway::gaspi {
 

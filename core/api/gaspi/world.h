@@ -16,8 +16,8 @@
 
 #include "api/gaspi/control.h"
 #include "api/gaspi/statistics.h"
+#include "connection/job.h"
 #include "object/client.h"
-#include "object/job.h"
 
 namespace causeway {
 class AtomicDomain;

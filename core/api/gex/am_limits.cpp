@@ -5,13 +5,13 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
-#include "checks/handles.h"
-#include "diag/refusal.h"
+#include "base/fatal.h"
+#include "base/handles.h"
+#include "base/refusal.h"
 #include "object/client.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
 #include "object/team.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -3,14 +3,14 @@
 
 #include <gasnetex.h>
 
+#include "am/handler_checks.h"
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/handler_checks.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
 #include "object/team.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

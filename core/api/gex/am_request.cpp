@@ -2,20 +2,20 @@
 #include <gasnetex.h>
 
 #include "am/completion.h"
+#include "am/handler_checks.h"
 #include "am/internal.h"
 #include "am/limits.h"
 #include "am/send.h"
-#include "am/word.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/handler_checks.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "connection/word.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/team.h"
+#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
-#include "rma/local.h"
 
 namespace causeway {
 namespace {

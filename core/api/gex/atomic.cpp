@@ -7,12 +7,12 @@
 #include "api/gex/export.h"
 #include "atomics/domain.h"
 #include "atomics/names.h"
-#include "checks/call_arguments.h"
-#include "checks/flags.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/flags.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
 #include "object/team.h"
+#include "process/runtime.h"
 
 using namespace causeway;
 

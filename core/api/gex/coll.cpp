@@ -6,17 +6,17 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/event_checks.h"
-#include "checks/flags.h"
-#include "checks/rma_checks.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/flags.h"
 #include "collective/engine.h"
 #include "collective/kernels.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "object/local.h"
 #include "object/team.h"
-#include "rma/local.h"
+#include "process/runtime.h"
+#include "rma/rma_checks.h"
+#include "thread/event_checks.h"
 
 namespace causeway {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/flags.h"
-#include "checks/handles.h"
-#include "diag/refusal.h"
+#include "base/flags.h"
+#include "base/handles.h"
+#include "base/refusal.h"
 #include "object/client.h"
 #include "object/segment.h"
 

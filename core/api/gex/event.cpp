@@ -1,5 +1,5 @@
 // gex_Event_* and gex_NBI_*: "Event test/wait operations" and after.
-#include "event/event.h"
+#include "thread/event.h"
 
 #include <gasnetex.h>
 
@@ -7,13 +7,13 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/event_checks.h"
-#include "checks/flags.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "progress/thread_state.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "process/runtime.h"
 #include "progress/waiter.h"
+#include "thread/event_checks.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/flags.h"
-#include "diag/error.h"
-#include "diag/refusal.h"
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "base/refusal.h"
 #include "object/client.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 using namespace causeway;
 

@@ -3,7 +3,7 @@
 #include "rma/rma.h"
 
 #include "api/gex/export.h"
-#include "object/fatal.h"
+#include "base/fatal.h"
 
 using causeway::fatal;
 using causeway::Operation;

@@ -9,17 +9,17 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/flags.h"
-#include "checks/handles.h"
-#include "diag/error.h"
-#include "diag/refusal.h"
+#include "base/call_arguments.h"
+#include "base/error.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "base/handles.h"
+#include "base/refusal.h"
 #include "memkind/memkind.h"
 #include "memkind/remote.h"
-#include "object/binding.h"
 #include "object/client.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
+#include "process/binding.h"
+#include "process/runtime.h"
 
 namespace causeway {
 namespace {

@@ -5,15 +5,15 @@
 
 #include "am/send.h"
 #include "api/gex/export.h"
-#include "checks/call_arguments.h"
-#include "checks/flags.h"
-#include "checks/handles.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/flags.h"
+#include "base/handles.h"
 #include "object/client.h"
 #include "object/endpoint.h"
-#include "object/fatal.h"
-#include "object/runtime.h"
-#include "object/team_create.h"
-#include "progress/thread_state.h"
+#include "process/runtime.h"
+#include "process/team_create.h"
+#include "thread/thread_state.h"
 
 using namespace causeway;
 

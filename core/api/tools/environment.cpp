@@ -8,7 +8,7 @@
 #include <string>
 
 #include "api/gex/export.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "api/gex/export.h"
-#include "object/runtime.h"
+#include "process/runtime.h"
 
 namespace {
 

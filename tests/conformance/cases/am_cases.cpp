@@ -8,7 +8,7 @@
 
 #include "../harness/cases.h"
 #include "../harness/session.h"
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::conformance {
 namespace {

@@ -13,7 +13,7 @@
 #include "../harness/cases.h"
 #include "../harness/session.h"
 #include "atomic_model.h"
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::conformance {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "loader/signal_keeper.h"
 #include "plugin_host.h"
 

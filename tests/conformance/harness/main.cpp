@@ -13,8 +13,8 @@
 #include <filesystem>
 #include <random>
 
+#include "base/error.h"
 #include "cases.h"
-#include "diag/error.h"
 #include "kinds/kinds.h"
 #include "leftovers.h"
 #include "partner.h"

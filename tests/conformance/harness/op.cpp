@@ -5,7 +5,7 @@
 #include <cstring>
 #include <map>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "plugin_host.h"
 
 namespace causeway::conformance {

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "clock.h"
+#include "connection/wrapping.h"
 #include "random.h"
-#include "select/wrapping.h"
 
 namespace causeway::conformance {
 namespace {

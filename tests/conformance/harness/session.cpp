@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::conformance {
 namespace {

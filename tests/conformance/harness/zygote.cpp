@@ -13,7 +13,7 @@
 #include <new>
 #include <set>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "leftovers.h"
 #include "partner.h"
 #include "wire.h"

@@ -3,7 +3,7 @@
 #include <map>
 #include <memory>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::conformance {
 namespace {

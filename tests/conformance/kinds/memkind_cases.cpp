@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "diag/error.h"
+#include "base/error.h"
 #include "harness/endpoint.h"
 #include "harness/random.h"
 #include "kinds.h"

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "diag/error.h"
+#include "base/error.h"
 
 namespace causeway::conformance {
 namespace {

@@ -1,0 +1,95 @@
+// The conduits of this process: every conduit that the configuration uses, whose plugin loads and
+// whose domain opens, and the endpoint that each client endpoint has in it.
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "am/limits.h"
+#include "config/config.h"
+#include "connection/wrapping.h"
+#include "loader/loader.h"
+
+namespace causeway {
+
+class Endpoint;
+
+// One `conduits:` entry in use: plugin, options, open domain.
+class Conduit {
+ public:
+  // Throws Error when the domain cannot be opened.
+  Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured);
+  ~Conduit();
+  Conduit(const Conduit&) = delete;
+  Conduit& operator=(const Conduit&) = delete;
+
+  uint32_t index() const { return index_; }
+  const std::string& name() const { return spec_.name; }
+  const ConduitSpec& spec() const { return spec_; }
+  const cwyc_module& module() const { return configured_.plugin->module; }
+  const ConduitPlugin& plugin() const { return *configured_.plugin; }
+  cwyc_domain* domain() const { return domain_; }
+
+  // The configuration may forbid a native operation ("native:"); the core then emulates it.
+  bool allows(const char* operation) const;
+
+ private:
+  uint32_t index_;
+  ConduitSpec spec_;
+  ConfiguredConduit configured_;
+  cwyc_domain* domain_ = nullptr;
+};
+
+// A client endpoint's endpoint in one conduit, with its completed tables.
+struct ConduitEp {
+  Conduit* conduit = nullptr;
+  Endpoint* owner = nullptr;
+  cwyc_ep* ep = nullptr;
+  cwyc_ep_attr attr{};
+  // Per table of the plugin: native entries, holes filled (core/rma/emulation, stubs), and, for
+  // SERIAL conduits in multi-threaded use, entries that take `mutex` first.
+  std::vector<cwyc_ops> ops;
+  std::vector<cwyc_ops> inner;  // SERIAL: what the locking entries call
+  bool serial = false;          // some table is SERIAL and several threads may enter
+  std::recursive_mutex mutex;   // handlers reply from inside progress
+  uint64_t caps = 0;            // attr.caps less what the configuration forbids
+  AmLimits limits{};            // constant for the life of the job
+  bool maps_neighbors = false;  // other processes' memory can appear in this one
+  // Some rank may come or be reached this way: it is polled. Relaxed: set before anything is sent.
+  std::atomic<bool> needed{true};
+  // Of connections made: how many, and what they took from the heap. Under the connect mutex.
+  uint64_t connections = 0, connection_bytes = 0;
+
+  std::string address() const;  // of ep_address; throws Error
+  uint32_t progress(uint32_t budget, uint32_t lane);
+  ~ConduitEp();
+};
+
+// A conduit that cannot be opened here is left out with a reason (obeying on_load_error).
+struct ConduitFailure {
+  std::string name;
+  std::string reason;
+};
+struct ConduitSet {
+  std::vector<std::unique_ptr<Conduit>> conduits;  // file order
+  std::vector<ConduitFailure> failures;
+  Conduit* find(const std::string& name) const;
+};
+// `used`: those that a rule of peers: names, or that say `open: always`; `all`: for explaining.
+enum class WhichConduits { used, all };
+ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which);
+
+// Opens an endpoint of `conduit` for `owner` and completes its tables.
+std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
+                                           bool multithreaded, uint32_t max_peers,
+                                           cwyc_deliver_fn deliver);
+
+// From now on several threads enter the endpoint; while no thread is inside it. Connections stay.
+void raise_conduit_ep(ConduitEp& cep);
+
+}  // namespace causeway

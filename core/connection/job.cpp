@@ -1,0 +1,318 @@
+#include "connection/job.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace causeway {
+namespace {
+
+uint64_t hash_text(const std::string& text, uint64_t seed) {
+  uint64_t h = 0xcbf29ce484222325ull ^ seed;  // FNV-1a
+  for (const unsigned char c : text) h = (h ^ c) * 0x100000001b3ull;
+  return h;
+}
+
+std::string read_line(const char* path) {
+  std::ifstream in(path);
+  std::string line;
+  std::getline(in, line);
+  return line;
+}
+
+std::string namespace_id(const char* name) {
+  struct stat st {};
+  const std::string path = std::string("/proc/self/ns/") + name;
+  return ::stat(path.c_str(), &st) == 0 ? std::to_string(st.st_ino) : std::string("?");
+}
+
+void put_field(std::string& out, const std::string& name, const std::string& value) {
+  out += fmt::format("{} {} ", name, value.size());
+  out += value;
+  out += '\n';
+}
+
+// neighborhood.ranks: ranks that could share memory do so with the others of their portion only,
+// in the order of ranks. Neighbors have one sharing_id, so that is what changes.
+void divide(std::vector<Card>& cards, uint32_t most) {
+  if (most == 0) return;
+  std::map<uint64_t, uint32_t> seen;  // sharing_id as sent -> ranks so far
+  for (Card& card : cards) {
+    const uint32_t portion = seen[card.sharing_id]++ / most;
+    card.sharing_id = hash_text(std::to_string(portion), card.sharing_id);
+  }
+}
+
+std::vector<RankInfo> rank_list(const std::vector<uint32_t>& ranks) {
+  std::vector<RankInfo> out;
+  out.reserve(ranks.size());
+  for (const uint32_t r : ranks) out.push_back(RankInfo{r});
+  return out;
+}
+
+}  // namespace
+
+void Card::set_configuration(std::string text) {
+  config_id = hash_text(text, 4);
+  fingerprint = std::move(text);
+}
+
+void Card::share(const Card& other) {
+  addresses.share(other.addresses);
+  if (*am_limits == *other.am_limits) am_limits = other.am_limits;
+}
+
+std::string Card::pack() const {
+  std::string out;
+  put_field(out, "host", hostname);
+  put_field(out, "host_id", std::to_string(host_id));
+  put_field(out, "sharing_id", std::to_string(sharing_id));
+  put_field(out, "pid", std::to_string(pid));
+  put_field(out, "epoch", std::to_string(epoch));
+  put_field(out, "segment_max", std::to_string(segment_max));
+  put_field(out, "everything", everything ? "1" : "0");
+  put_field(out, "maps", maps);
+  put_field(out, "config_id", std::to_string(config_id));
+  for (size_t i = 0; i < addresses.names().size(); ++i)
+    put_field(out, "address." + addresses.names()[i], std::string(addresses.at(i)));
+  for (const auto& [name, limits] : *am_limits) {
+    put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
+  }
+  return out;
+}
+
+Card Card::unpack(const std::string& bytes) {
+  Card card;
+  Limits am_limits;
+  size_t at = 0;
+  while (at < bytes.size()) {
+    const size_t space = bytes.find(' ', at);
+    const size_t space2 = space == std::string::npos ? space : bytes.find(' ', space + 1);
+    if (space2 == std::string::npos) throw Error(CWY_ERR_INVALID, "a rank's card is garbled");
+    const std::string name = bytes.substr(at, space - at);
+    const size_t length = std::strtoull(bytes.c_str() + space + 1, nullptr, 10);
+    if (length > bytes.size() - space2 - 1)
+      throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
+    const std::string value = bytes.substr(space2 + 1, length);
+    at = space2 + 1 + length + 1;
+    if (name == "host") card.hostname = value;
+    if (name == "host_id") card.host_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "sharing_id") card.sharing_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "pid") card.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (name == "epoch")
+      card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
+    if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "everything") card.everything = value == "1";
+    if (name == "maps") card.maps = value;
+    if (name == "config_id") card.config_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
+    if (name.rfind("am.", 0) == 0) {
+      char* rest = nullptr;
+      AmLimits& limits = am_limits[name.substr(3)];
+      limits.medium = std::strtoull(value.c_str(), &rest, 10);
+      limits.long_max = std::strtoull(rest, nullptr, 10);
+    }
+  }
+  card.am_limits = std::make_shared<const Limits>(std::move(am_limits));
+  return card;
+}
+
+namespace {
+
+// Equal for processes of one host. GASNET_HOST_DETECT names another sign than the running kernel's
+// number: containers on one kernel may want to count as hosts, and hosts as one. `launchers_host`:
+// what the launcher tells hosts apart by. It separates what the system would take for one host
+// (network namespaces); it does not join what the system keeps apart.
+uint64_t own_host_id(const std::string& hostname, const std::string& launchers_host) {
+  const char* wish = std::getenv("GASNET_HOST_DETECT");
+  const std::string way = wish != nullptr ? wish : "";
+  if (way == "hostname") return hash_text(hostname, 2);
+  if (way == "gethostid") return hash_text(std::to_string(::gethostid()), 3);
+  if (!way.empty() && way != "conduit") {
+    throw Error(CWY_ERR_INVALID,
+                "GASNET_HOST_DETECT='{}' is not one of hostname, gethostid, conduit", way);
+  }
+  return hash_text(read_line("/proc/sys/kernel/random/boot_id") + launchers_host, 1);
+}
+
+Card make_card(const std::string& launchers_host) {
+  Card card;
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  card.hostname = name;
+  card.host_id = own_host_id(card.hostname, launchers_host);
+  // Mapping a neighbor's memory goes through /proc/<pid>/fd: same pid namespace and same user.
+  card.sharing_id =
+      hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
+                card.host_id);
+  card.pid = static_cast<uint32_t>(::getpid());
+  return card;
+}
+
+}  // namespace
+
+Card Card::of_this_process() {
+  return make_card("");
+}
+
+Card Card::of_this_process(const Bootstrap& bootstrap) {
+  const std::string host = bootstrap.host_id();
+  Card card = make_card(host.empty() ? "" : "/" + host);
+  if (const std::string name = bootstrap.host_name(); !name.empty()) card.hostname = name;
+  card.epoch = bootstrap.epoch();
+  return card;
+}
+
+uint32_t usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (::sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<uint32_t>(CPU_COUNT(&set));
+  const long n = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return n > 0 ? static_cast<uint32_t>(n) : 1;
+}
+
+JobFacts::JobFacts(const Bootstrap& bootstrap)
+    : job_id_(bootstrap.job_id()), session_dir_(bootstrap.session_dir()) {
+  facts_.head = CWY_HEAD(cwy_job);
+  facts_.rank = bootstrap.rank();
+  facts_.size = bootstrap.size();
+  facts_.epoch = bootstrap.epoch();
+  facts_.host_count = 1;
+  facts_.cpu_count = usable_cpus();
+  facts_.job_id = job_id_.c_str();
+  facts_.session_dir = session_dir_.c_str();
+  local_ranks_ = bootstrap.local_ranks();
+  publish_local_ranks();
+}
+
+void JobFacts::set_own_card(const Card& card) {
+  facts_.host_id = card.host_id;
+}
+
+void JobFacts::publish_local_ranks() {
+  facts_.local_ranks = local_ranks_.data();
+  facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
+  for (uint32_t i = 0; i < facts_.local_count; ++i) {
+    if (local_ranks_[i] == facts_.rank) facts_.local_index = i;
+  }
+}
+
+void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most) {
+  divide(cards, nbrhd_most);
+  cards_.reset(new std::atomic<const Card*>[cards.size()]);
+  for (uint32_t r = 0; r < cards.size(); ++r) {
+    cards[r].share(r == 0 ? cards[facts_.rank] : *kept_.front());
+    kept_.push_back(std::make_unique<const Card>(std::move(cards[r])));
+    cards_[r].store(kept_.back().get(), std::memory_order_release);
+  }
+  can_map_ = can_map;
+  const Card& own = card(facts_.rank);
+  local_ranks_.clear();
+  std::map<uint64_t, uint32_t> hosts;  // id -> index, by lowest rank
+  for (uint32_t r = 0; r < facts_.size; ++r) {
+    const Card& card = this->card(r);
+    if (card.present() && card.everything != own.everything) {
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} was built {} GASNET_SEGMENT_EVERYTHING and rank {} {} it; build all "
+                  "programs of a job alike",
+                  r, card.everything ? "with" : "without", facts_.rank,
+                  own.everything ? "with" : "without");
+    }
+    hosts.emplace(card.host_id, static_cast<uint32_t>(hosts.size()));
+    if (card.host_id == own.host_id) {
+      if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
+      local_ranks_.push_back(r);
+    }
+  }
+  facts_.host_count = static_cast<uint32_t>(hosts.size());
+  facts_.host_index = hosts.at(own.host_id);
+  publish_local_ranks();
+  host_ = rank_list(local_ranks_);
+}
+
+void JobFacts::set_neighborhoods(std::vector<uint32_t> nbrhd_of) {
+  nbrhd_of_ = std::move(nbrhd_of);
+  nbrhd_set_size_ = 0;
+  std::vector<uint32_t> members;
+  for (uint32_t r = 0; r < facts_.size; ++r) {
+    // Numbered by their lowest ranks.
+    if (r == nbrhd_of_[facts_.rank]) nbrhd_set_rank_ = nbrhd_set_size_;
+    if (r == nbrhd_of_[r]) ++nbrhd_set_size_;
+    if (!in_nbrhd(r)) continue;
+    if (r == facts_.rank) nbrhd_index_ = static_cast<uint32_t>(members.size());
+    members.push_back(r);
+  }
+  nbrhd_ = rank_list(members);
+}
+
+void JobFacts::replace_card(uint32_t rank, Card card) {
+  // Portions of neighborhood.ranks are made of the first process of each rank.
+  const Card& old = this->card(rank);
+  if (old.present() && old.host_id == card.host_id) card.sharing_id = old.sharing_id;
+  card.share(this->card(facts_.rank));
+  kept_.push_back(std::make_unique<const Card>(std::move(card)));
+  cards_[rank].store(kept_.back().get(), std::memory_order_release);
+}
+
+uint64_t JobFacts::least_segment_max() const {
+  uint64_t least = segment_max();
+  for (uint32_t r = 0; r < facts_.size; ++r) least = std::min(least, card(r).segment_max);
+  return least;
+}
+
+Locality JobFacts::locality(uint32_t rank) const {
+  const Card& own = this->card(facts_.rank);
+  const Card& card = this->card(rank);
+  if (rank == facts_.rank) return Locality::self;
+  if (card.host_id != own.host_id) return Locality::remote;
+  return can_map_ && card.sharing_id == own.sharing_id ? Locality::nbrhd : Locality::host;
+}
+
+PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
+  const Card& card = this->card(rank);
+  PeerFacts facts;
+  facts.locality = locality(rank);
+  facts.host = card.hostname;
+  facts.addresses = &card.addresses;
+  facts.desc.head = CWY_HEAD(cwyc_peer_desc);
+  facts.desc.peer = {rank, card.epoch};
+  facts.desc.same_process = rank == facts_.rank;
+  facts.desc.same_host = facts.locality != Locality::remote;
+  facts.desc.pid = card.pid;
+  facts.desc.hostname = card.hostname.c_str();
+  for (uint32_t i = 0; i < local_ranks_.size(); ++i) {
+    if (local_ranks_[i] == rank) facts.desc.local_index = i;
+  }
+  if (conduit != nullptr) {
+    if (const auto found = card.addresses.find(conduit->name())) {
+      facts.desc.address = found->data();
+      facts.desc.address_len = found->size();
+    }
+  }
+  return facts;
+}
+
+PeerFacts JobFacts::facts_seen_from(uint32_t rank) const {
+  PeerFacts facts = facts_of(rank, nullptr);
+  facts.host = card(facts_.rank).hostname;
+  facts.desc.peer.rank = facts_.rank;
+  return facts;
+}
+
+PeerFacts JobFacts::facts_supposed(uint32_t rank, Locality locality) const {
+  PeerFacts facts = facts_of(rank, nullptr);
+  facts.locality = locality;
+  facts.desc.same_process = locality == Locality::self;
+  facts.desc.same_host = locality != Locality::remote;
+  facts.supposed = true;
+  return facts;
+}
+
+}  // namespace causeway

@@ -1,0 +1,80 @@
+#include "connection/neighborhoods.h"
+
+#include <map>
+
+#include "config/rank_set.h"
+#include "connection/job.h"
+#include "connection/mapping.h"
+#include "process/runtime.h"
+
+namespace causeway {
+namespace {
+
+// Ranks that have opened the same conduits, which map the same, choose alike: each can say for
+// every other what its neighbors would do.
+bool all_alike(const JobFacts& job) {
+  const Card& own = job.card(job.rank());
+  const std::string opened = own.addresses.list();
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const Card& card = job.card(r);
+    if (card.present() && (card.maps != own.maps || card.addresses.list() != opened)) return false;
+  }
+  return true;
+}
+
+// Whether a rank is mapped depends on the rule by which its neighbors reach it, and on nothing that
+// tells these apart.
+std::vector<uint32_t> divide_alike(const JobFacts& job) {
+  const Config& config = runtime().config();
+  const std::string& words = job.card(job.rank()).maps;
+  std::map<const PeerRule*, bool> mapped;  // by what serves a rank
+  std::map<uint64_t, uint32_t> lowest;     // of those that are mapped, by who could map them
+  std::vector<uint32_t> out;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    out.push_back(r);
+    if (words.empty() || !job.card(r).present()) continue;
+    const PeerFacts peer = job.facts_supposed(r, Locality::nbrhd);
+    const auto [at, fresh] = mapped.emplace(rule_for(config, peer), false);
+    if (fresh) at->second = maps_segments(config, runtime().conduits(), peer, words, words);
+    if (at->second) out[r] = lowest.emplace(job.card(r).sharing_id, r).first->second;
+  }
+  return out;
+}
+
+// Ranks whose segments this one maps, itself included, as text.
+std::string own_row(const JobFacts& job) {
+  std::vector<uint32_t> row;
+  const std::string& words = job.card(job.rank()).maps;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const bool maps = job.locality(r) == Locality::nbrhd && job.card(r).present() &&
+                      maps_segments(runtime().config(), runtime().conduits(),
+                                    job.facts_of(r, nullptr), words, job.card(r).maps);
+    if (maps || r == job.rank()) row.push_back(r);
+  }
+  return RankSet::of(row).str();
+}
+
+// Every rank says whom it maps. Who took a dead rank's place asks alone: nobody would answer, and
+// nobody looks at its neighborhood but itself.
+std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
+  Bootstrap& bootstrap = runtime().bootstrap();
+  const std::string own = own_row(job);
+  std::vector<std::string> texts(job.size(), own);
+  if (bootstrap.epoch() == 1) texts = bootstrap.exchange(own, runtime().config().timeouts.start_ns);
+  std::vector<RankSet> rows;
+  std::vector<uint64_t> groups;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    rows.push_back(RankSet::parse(texts[r]));
+    groups.push_back(job.card(r).sharing_id);
+  }
+  return divide_by_mapping(groups, [&](uint32_t a, uint32_t b) { return rows[a].contains(b); });
+}
+
+}  // namespace
+
+std::vector<uint32_t> find_neighborhoods() {
+  const JobFacts& job = runtime().job();
+  return all_alike(job) ? divide_alike(job) : divide_by_rows(job);
+}
+
+}  // namespace causeway

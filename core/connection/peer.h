@@ -1,0 +1,172 @@
+// Peer: one remote endpoint as seen from one local endpoint, and its connections.
+//
+// A peer starts with a stub connection whose operations connect first and then forward; when the
+// real connections are up, the four pointers are swapped with release. Readers load them with
+// acquire and never see NULL.
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connection/selector.h"
+#include "connection/split.h"
+#include "thread/op.h"
+
+namespace causeway {
+
+class Endpoint;
+struct ConduitEp;
+struct Peer;
+
+// How a connection that is being made says that it is up, or why it is not. Runs inside the
+// conduit's progress; read by whoever asks next.
+struct ConnectOp {
+  cwyc_op op{};  // first: report() finds the object by its address
+  // Release by the report, acquire by the reader: the connection behind it is complete.
+  std::atomic<cwy_status> status{CWY_INPROGRESS};
+  static void report(cwyc_op* op, uint32_t what, cwy_status status);
+};
+
+// One connection of a peer in one conduit. The conduit's bytes follow the structure.
+//
+// A process has one endpoint in each conduit, and one connection per conduit and rank: those of
+// the primordial endpoints of the first client. A peer that is another pair of endpoints has
+// *aliases* of these: connections of the core's own, whose operations forward to `base` and put
+// the pair into the word of every message. The primordial pair pays nothing for that.
+//
+// Where a rule directs sizes to different conduits, or names a rail, the peer's pointer for that
+// operation names a *split*: a connection of the core's own too, over others of the same peer.
+struct alignas(kEventAlignment) Connection {
+  Peer* peer = nullptr;
+  ConduitEp* cep = nullptr;
+  // The conduit cannot reach the peer's memory itself (no registration, or the attempt answered
+  // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
+  // tries once more and learns the same.
+  std::atomic<bool> rma_over_am{false};
+  // Of the peer's bound segment; release/acquire. Owned by its Publication.
+  std::atomic<cwyc_rkey*> rkey{nullptr};
+  std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
+  // One of the two endpoints is bound to device memory: an alias whose table is the one of
+  // memkind/transfer.h, or a split over such.
+  bool device_end = false;
+  cwyc_conn* base = nullptr;     // an alias: what it forwards to
+  uint64_t route = 0;            // and the bits it adds to each word (connection/word.h)
+  std::unique_ptr<Split> split;  // a split: what it stands for; its `cep` has no conduit
+  ConnectOp connect_op;
+  // It is, or has been: from then on it stays until its peer's end, since a thread may be inside of
+  // `purge`, and is disconnected then. Under the connect mutex.
+  bool purged = false;
+  alignas(64) cwyc_conn conn{};
+
+  static Connection& of(cwyc_conn* c) { return *static_cast<Connection*>(c->core); }
+  // `conn_size` further zeroed bytes stand behind the object.
+  static Connection* make(Peer* peer, ConduitEp* cep);
+  static Connection* make_alias(Peer* peer, Connection& base);
+  static Connection* make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<Split> split);
+  void destroy();
+};
+
+struct Publication;
+class RemoteDevice;
+
+// What is known of the segment bound to the remote endpoint. Written before `size` is stored
+// with release; valid when size (acquire) is non-zero.
+//
+// It is what was published last: its owner may have destroyed the segment since, and bound or put
+// other memory at the same addresses, of which nobody was told. A client may name such memory with
+// GEX_FLAG_PEER_SEG_SOME and GEX_FLAG_PEER_SEG_UNKNOWN: then only a segment that lasts is used
+// (object/local.h). The library names some, too, on its own account: in collectives and in staged
+// transfers. Invariant: an address that the library names to another rank
+// travels with the number of the owner's segment that it lies in now, and what is known here (the
+// distance, the rights) is used for it under that number only.
+struct RemoteSegment {
+  std::atomic<uint64_t> size{0};
+  uint64_t number = 0;   // Segment::number()
+  uint64_t base = 0;     // owner's address
+  bool lasting = false;  // its owner never destroys it: what is known here stays true
+  bool direct = false;   // mapped here at base + delta
+  bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
+  intptr_t delta = 0;
+  Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
+  RemoteDevice* device = nullptr;      // it is device memory (memkind/remote.h)
+
+  // Is the owner's segment of that number the one that is known here?
+  bool is(uint64_t owners) const {
+    // Acquire: the members behind the size are valid once it is not zero.
+    return size.load(std::memory_order_acquire) != 0 && number == owners;
+  }
+};
+
+struct Peer {
+  std::atomic<cwyc_conn*> am{nullptr};
+  std::atomic<cwyc_conn*> put{nullptr};
+  std::atomic<cwyc_conn*> get{nullptr};
+  std::atomic<cwyc_conn*> atomic{nullptr};
+  Endpoint* ep = nullptr;
+  uint32_t rank = 0;               // job rank
+  std::atomic<uint32_t> epoch{1};  // changes when the rank is replaced (renew_peer)
+  uint16_t ep_index = 0;
+  bool connected = false;  // under the endpoint's connect mutex
+  cwyc_conn stub{};        // core points to this Peer
+  RemoteSegment segment;
+  // Largest payloads of messages to and from the peer, once asked for (am/limits); 0 before.
+  mutable std::atomic<uint32_t> medium_max{0}, long_max{0};
+  // Distinct ones, in order of creation; owned: what the rule names, the adapter of atomic domains,
+  // and splits. Under the endpoint's connect mutex.
+  std::vector<Connection*> connections;
+  // Those to earlier processes of the rank, and those that never came up: purged, and kept because
+  // a thread may be in one.
+  std::vector<Connection*> former;
+};
+
+// Does the connection stand for a peer that is not connected yet?
+bool is_stub(const cwyc_conn* conn);
+
+// Ends everything under way in the connections to the peer's present process. Not with a connect
+// mutex held: it enters the conduits, inside of which a handler may wait for that mutex.
+void purge_connections(Peer& peer);
+
+// Makes the peer's pointers name its stub. `index` is the remote endpoint's.
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index);
+// The peer that is the same rank seen between the primordial endpoints of the first client.
+Peer& base_peer(const Peer& peer);
+
+// Connects if that has not happened. CWY_OK: the pointers name real connections; CWY_RETRY: the
+// conduit is still at it. Throws Error when no conduit reaches the peer.
+cwy_status connect_peer(Peer& peer);
+
+// The connection of `peer` in `conduit`, whatever the rules say, with the right to the peer's
+// segment if there is one; made at the first call. CWY_RETRY while the conduit is at it. Throws
+// Error when it cannot be made.
+cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
+
+// The table that a connection has between host memory, whatever its ends are bound to.
+const cwyc_ops& host_table(const Connection& alias);
+// Gives the peer's connections the tables that fit what its two endpoints are bound to now.
+void refit_connections(Peer& peer);
+
+// Opens the right to the peer's segment on every connection of the peer that can use it.
+void open_rights(Peer& peer);
+// Forgets the rights: the segment they are for is no more.
+void drop_rights(Peer& peer);
+
+// The connection of `peer` in conduit `index`, if there is one.
+Connection* connection_in(Peer& peer, const Conduit* conduit);
+
+// Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
+// Then the program's own loads and stores do what the file says.
+bool serves_by_mapping(const Choice& choice, Endpoint& ep);
+
+// The rank has a new process, whose card JobFacts has: the peer is not connected, and what comes
+// from the old process is dropped from now on. The old connections have been purged. For primordial
+// endpoints of the first client without bound segments: what outlives failures has no other.
+void renew_peer(Peer& peer);
+
+void destroy_peer(Peer& peer);
+
+}  // namespace causeway

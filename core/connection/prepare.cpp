@@ -1,0 +1,82 @@
+#include "connection/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "config/load_config.h"
+#include "loader/check_options.h"
+#include "loader/search.h"
+
+namespace causeway {
+namespace {
+
+// `segment.huge_pages`, `segment.numa` and `timeouts.peer` hold for every conduit that has such an
+// option, unless its own options say otherwise.
+void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& config) {
+  const auto inherit = [&](const char* option, const std::string& value, const char* key) {
+    const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
+                                   [&](const OptionSchema& o) { return o.key == option; });
+    if (!known || !spec.options.emplace(option, value).second) return;
+    const auto origin = config.origins.find(key);
+    if (origin != config.origins.end()) spec.option_origins[option] = origin->second;
+  };
+  if (config.huge_pages != "never") inherit("huge_pages", config.huge_pages, "segment.huge_pages");
+  if (config.numa == "interleave") inherit("numa", config.numa, "segment.numa");
+  inherit("peer_timeout", fmt::format("{}ns", config.timeouts.peer_ns), "timeouts.peer");
+}
+
+bool takes_options(ConduitSpec spec, const Manifest& manifest, const Config& config,
+                   Problems& problems) {
+  inherit_options(spec, manifest, config);
+  const size_t before = problems.size();
+  check_options(manifest, spec.options, spec.option_origins, problems);
+  return problems.size() == before;
+}
+
+// configure() says in brackets where the conduit stands, which a problem says in front.
+std::string without_place(std::string text, const ConduitSpec& spec) {
+  const std::string place = fmt::format(" ({})", spec.where.str());
+  if (const size_t at = text.find(place); at != std::string::npos) text.erase(at, place.size());
+  return text;
+}
+
+}  // namespace
+
+std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
+                                              WhichConduits which,
+                                              std::vector<ConduitFailure>& failures,
+                                              Problems& problems) {
+  std::vector<PreparedConduit> prepared;
+  ConduitConfigurer configurer(config, loader, [&](ConduitSpec& spec, const Manifest& manifest) {
+    inherit_options(spec, manifest, config);
+  });
+  for (const ConduitSpec& spec : config.conduits) {
+    if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
+      failures.push_back({spec.name,
+                          "no rule of peers: names it for a rank of this job, so it was not "
+                          "opened"});
+      continue;
+    }
+    // A plugin that nobody asked for may be missing: an installation without that network is whole.
+    const bool asked_for = spec.where.source != kBuiltInSource;
+    if (!asked_for && files_named(loader.search_path(), PluginKind::conduit, spec.plugin).empty()) {
+      failures.push_back({spec.name, fmt::format("plugin '{}' is not installed", spec.plugin)});
+      continue;
+    }
+    try {
+      const ConduitPlugin* plugin = loader.conduit(spec.plugin);
+      if (plugin == nullptr) {
+        failures.push_back({spec.name, why_not_loaded(loader, spec.plugin)});
+      } else if (takes_options(spec, plugin->manifest, config, problems)) {
+        prepared.push_back({&spec, configurer.configure(spec, *plugin)});
+      }
+    } catch (const Error& e) {
+      problems.add(spec.where, without_place(e.text(), spec));
+    }
+  }
+  return prepared;
+}
+
+}  // namespace causeway

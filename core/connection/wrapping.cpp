@@ -1,0 +1,89 @@
+#include "connection/wrapping.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "fmt/ranges.h"
+
+namespace causeway {
+namespace {
+
+// What the configuration says of a conduit; a name it does not have is a plugin's.
+ConduitSpec spec_named(const Config& config, const std::string& name) {
+  const auto configured = std::find_if(config.conduits.begin(), config.conduits.end(),
+                                       [&](const ConduitSpec& s) { return s.name == name; });
+  if (configured != config.conduits.end()) return *configured;
+  ConduitSpec spec;
+  spec.name = spec.plugin = name;
+  return spec;
+}
+
+}  // namespace
+
+std::string why_not_loaded(const Loader& loader, const std::string& plugin) {
+  std::string reason = fmt::format("plugin '{}' was not found in the search path", plugin);
+  for (const LoadFailure& f : loader.failures()) {
+    if (f.path.find("conduit_" + plugin + ".so") != std::string::npos) {
+      reason = fmt::format("plugin '{}': {}", plugin, f.reason);
+    }
+  }
+  return reason;
+}
+
+std::shared_ptr<const Options> ConduitConfigurer::options_of(const ConduitSpec& spec,
+                                                             const ConduitPlugin& plugin) {
+  ConduitSpec full = spec;
+  inherit_(full, plugin.manifest);
+  return make_options(plugin.manifest, full.options, full.option_origins);
+}
+
+ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
+                                               const ConduitPlugin& plugin) {
+  ConfiguredConduit out;
+  out.options = options_of(spec, plugin);
+  under_way_.push_back(spec.name);
+  const WrapResolver resolve = [&](const std::string& name) -> const WrappedConduit& {
+    out.wrapped.push_back(wrap(name, out.wrapped));
+    return *out.wrapped.back();
+  };
+  try {
+    out.plugin = configure_conduit(plugin, out.options.get(), resolve);
+  } catch (const Error& error) {
+    under_way_.pop_back();
+    throw Error(error.status(), "conduit {}{}: {}", spec.name,
+                spec.where.source.empty() ? "" : fmt::format(" ({})", spec.where.str()),
+                error.text());
+  }
+  under_way_.pop_back();
+  return out;
+}
+
+std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(
+    const std::string& name, std::vector<std::shared_ptr<const WrappedConduit>>& kept) {
+  if (std::find(under_way_.begin(), under_way_.end(), name) != under_way_.end()) {
+    throw Error(CWY_ERR_INVALID, "conduit {} would stand in front of itself: {} -> {}", name,
+                fmt::join(under_way_, " -> "), name);
+  }
+  const ConduitSpec spec = spec_named(config_, name);
+  // A plugin finds what it knows of an endpoint by the endpoint, which is the same all along a row.
+  for (const std::string& earlier : under_way_) {
+    if (spec_named(config_, earlier).plugin != spec.plugin) continue;
+    throw Error(CWY_ERR_INVALID, "plugin {} would stand twice in one row: {} -> {}", spec.plugin,
+                fmt::join(under_way_, " -> "), name);
+  }
+  const ConduitPlugin* plugin = loader_.conduit(spec.plugin);
+  if (plugin == nullptr) {
+    throw Error(CWY_ERR_INVALID, "no conduit '{}' is configured or installed: {}", name,
+                why_not_loaded(loader_, spec.plugin));
+  }
+  ConfiguredConduit inner = configure(spec, *plugin);
+  kept.insert(kept.end(), inner.wrapped.begin(), inner.wrapped.end());
+  auto wrapped = std::make_shared<WrappedConduit>();
+  wrapped->plugin = spec.plugin;
+  wrapped->module = inner.plugin->own;
+  wrapped->options = inner.options;
+  wrapped->device = spec.device;
+  return wrapped;
+}
+
+}  // namespace causeway

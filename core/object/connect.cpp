@@ -1,0 +1,592 @@
+#include "connection/peer.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+#include "am/emulated_long.h"
+#include "am/emulated_prepare.h"
+#include "atomics/emulated_atomic.h"
+#include "base/fatal.h"
+#include "base/log.h"
+#include "config/peer_rules.h"
+#include "connection/word.h"
+#include "memkind/transfer.h"
+#include "object/client.h"
+#include "object/endpoint.h"
+#include "object/publication.h"
+#include "process/runtime.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+// The table of stub connections: each operation connects, then forwards. Never fails silently: a
+// peer that cannot be reached ends the job with the reasons, or counts as failed in a process that
+// survives that.
+Peer& stub_peer(cwyc_conn* conn) {
+  return *static_cast<Peer*>(conn->core);
+}
+
+cwy_status connect_or_end(Peer& peer) {
+  if (!runtime().survives_failures()) {
+    return or_fatal("connecting", [&] { return connect_peer(peer); });
+  }
+  try {
+    return connect_peer(peer);
+  } catch (const Error& e) {
+    log_warn("rank {} is not reached: {}", peer.rank, e.text());
+    return CWY_ERR_PEER_FAILED;
+  }
+}
+
+template <auto Slot, auto Entry, typename... Args>
+cwy_status forward(cwyc_conn* stub, Args... args) {
+  Peer& peer = stub_peer(stub);
+  const cwy_status status = connect_or_end(peer);
+  if (status != CWY_OK) return status;
+  cwyc_conn* conn = (peer.*Slot).load(std::memory_order_acquire);
+  return (conn->ops->*Entry)(conn, args...);
+}
+
+void stub_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {
+  fatal("negotiated send", "committed on a connection that prepared nothing");
+}
+void stub_cancel(cwyc_conn*, cwyc_am_slot*) {}
+
+cwyc_ops make_stub_table() {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.put_small = forward<&Peer::put, &cwyc_ops::put_small>;
+  ops.put = forward<&Peer::put, &cwyc_ops::put>;
+  ops.get = forward<&Peer::get, &cwyc_ops::get>;
+  ops.put_notify = forward<&Peer::put, &cwyc_ops::put_notify>;
+  ops.putv = forward<&Peer::put, &cwyc_ops::putv>;
+  ops.getv = forward<&Peer::get, &cwyc_ops::getv>;
+  ops.atomic = forward<&Peer::atomic, &cwyc_ops::atomic>;
+  ops.am_short = forward<&Peer::am, &cwyc_ops::am_short>;
+  ops.am_medium = forward<&Peer::am, &cwyc_ops::am_medium>;
+  ops.am_long = forward<&Peer::am, &cwyc_ops::am_long>;
+  ops.am_prepare = forward<&Peer::am, &cwyc_ops::am_prepare>;
+  ops.am_commit = stub_commit;
+  ops.am_cancel = stub_cancel;
+  ops.flush = forward<&Peer::put, &cwyc_ops::flush>;
+  ops.check = forward<&Peer::am, &cwyc_ops::check>;
+  return ops;
+}
+const cwyc_ops kStubTable = make_stub_table();
+
+// ---- the tables of aliases: each operation goes to the base connection ----
+
+Connection& alias_of(cwyc_conn* conn) {
+  return Connection::of(conn);
+}
+
+template <auto Entry, typename... Args>
+cwy_status pass_on(cwyc_conn* conn, Args... args) {
+  cwyc_conn* base = alias_of(conn).base;
+  return (base->ops->*Entry)(base, args...);
+}
+
+// Messages carry the route; whatever makes messages of its own does it through the alias.
+cwy_status routed_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                        uint32_t flags) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_short(a.base, word | a.route, args, nargs, flags);
+}
+cwy_status routed_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                         const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                         cwyc_op* op) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_medium(a.base, word | a.route, args, nargs, payload, lmem, length, flags,
+                                op);
+}
+cwy_status routed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                       const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                       cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  const Connection& a = alias_of(conn);
+  return a.base->ops->am_long(a.base, word | a.route, args, nargs, payload, lmem, length, raddr,
+                              rkey, flags, op);
+}
+void routed_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                   uint32_t nargs, size_t length) {
+  const Connection& a = alias_of(conn);
+  a.base->ops->am_commit(a.base, slot, word | a.route, args, nargs, length);
+}
+void pass_on_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
+  cwyc_conn* base = alias_of(conn).base;
+  base->ops->am_cancel(base, slot);
+}
+
+cwyc_ops make_alias_table() {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.put_small = pass_on<&cwyc_ops::put_small>;
+  ops.put = pass_on<&cwyc_ops::put>;
+  ops.get = pass_on<&cwyc_ops::get>;
+  ops.put_notify = pass_on<&cwyc_ops::put_notify>;
+  ops.putv = pass_on<&cwyc_ops::putv>;
+  ops.getv = pass_on<&cwyc_ops::getv>;
+  ops.atomic = pass_on<&cwyc_ops::atomic>;
+  ops.am_short = routed_short;
+  ops.am_medium = routed_medium;
+  ops.am_long = routed_long;
+  ops.am_prepare = pass_on<&cwyc_ops::am_prepare>;
+  ops.am_commit = routed_commit;
+  ops.am_cancel = pass_on_cancel;
+  ops.flush = pass_on<&cwyc_ops::flush>;
+  ops.check = pass_on<&cwyc_ops::check>;
+  return ops;
+}
+// Native operations are passed on; emulated ones start at the alias, so that the messages they
+// are made of are routed. One table per combination of what is emulated.
+enum : unsigned {
+  kEmulatesPut = 1,
+  kEmulatesGet = 2,
+  kEmulatesAtomic = 4,
+  kEmulatesLong = 8,
+  kEmulatesPrepare = 16
+};
+const std::array<cwyc_ops, 32> kAliasTables = [] {
+  std::array<cwyc_ops, 32> tables;
+  for (unsigned i = 0; i < tables.size(); ++i) {
+    tables[i] = make_alias_table();
+    if (i & kEmulatesPut) tables[i].put = emulated_put;
+    if (i & kEmulatesGet) tables[i].get = emulated_get;
+    if (i & kEmulatesAtomic) tables[i].atomic = emulated_atomic;
+    if (i & kEmulatesLong) tables[i].am_long = emulated_long;
+    if (!(i & kEmulatesPrepare)) continue;
+    tables[i].am_prepare = emulated_prepare;
+    tables[i].am_commit = emulated_commit;
+    tables[i].am_cancel = emulated_cancel;
+  }
+  return tables;
+}();
+
+// The same with an end in device memory: what touches the client's memory goes through
+// memkind/transfer, vectors become messages, and atomics are performed by the owner.
+const std::array<cwyc_ops, 32> kDeviceTables = [] {
+  std::array<cwyc_ops, 32> tables = kAliasTables;
+  for (cwyc_ops& ops : tables) {
+    ops.put_small = device_put_small;
+    ops.put = device_put;
+    ops.get = device_get;
+    ops.put_notify = [](cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t,
+                        cwyc_rkey*, uint64_t, uint32_t,
+                        cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.putv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.getv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+    ops.atomic = emulated_atomic;
+    ops.am_medium = device_medium;
+    ops.am_long = device_long;
+  }
+  return tables;
+}();
+
+unsigned table_index(const Connection& base) {
+  const cwyc_ops& inner = base.cep->inner[base.conn.table];
+  unsigned which = 0;
+  if (inner.put == &emulated_put) which |= kEmulatesPut;
+  if (inner.get == &emulated_get) which |= kEmulatesGet;
+  if (inner.atomic == &emulated_atomic) which |= kEmulatesAtomic;
+  if (inner.am_long == &emulated_long) which |= kEmulatesLong;
+  if (inner.am_prepare == &emulated_prepare) which |= kEmulatesPrepare;
+  return which;
+}
+
+void refit(Connection& c) {
+  c.device_end = (c.base != nullptr || c.split != nullptr) && has_device_end(*c.peer);
+  if (c.base == nullptr) return;
+  const unsigned which = table_index(Connection::of(c.base));
+  const cwyc_ops* const ops = c.device_end ? &kDeviceTables[which] : &kAliasTables[which];
+  // The endpoint is idle while what is bound changes; what did not change is not written.
+  if (c.conn.ops != ops) c.conn.ops = ops;
+}
+
+[[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
+                                 cwy_status status, const char* why) {
+  const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
+                    facts.host, conduit.name(), why[0] != '\0' ? why : status_name(status));
+  // Who is gone, or answers nobody, may have left in good order. Survivors find the reason in the
+  // caller's answer.
+  const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
+  if (gone && !runtime().survives_failures())
+    runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
+  throw error;
+}
+
+// For the report: what a conduit takes while it connects. Other threads' allocations of the same
+// moment count too, which an average over many connections can bear.
+uint64_t heap_in_use() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// NULL: somebody else is inside the conduit, SERIAL or behind a lock of its own; waiting for him
+// here could wait for ever, since his handlers may want to connect too.
+Connection* start_connection(Peer& peer, Conduit& conduit) {
+  ConduitEp* cep = peer.ep->conduit_ep(&conduit);
+  std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);
+  if (cep->serial && !lock.try_lock()) return nullptr;
+  Connection* c = Connection::make(&peer, cep);
+  const PeerFacts facts = runtime().job().facts_of(peer.rank, &conduit);
+  cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  c->connect_op.op.fn = ConnectOp::report;
+  const uint64_t before = heap_in_use();
+  const cwy_status status =
+      conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
+  const uint64_t after = heap_in_use();
+  if (status == CWY_RETRY) {
+    c->destroy();
+    return nullptr;
+  }
+  if (status != CWY_OK && status != CWY_INPROGRESS) {
+    c->destroy();
+    connect_failed(peer, facts, conduit, status, err.text);
+  }
+  if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
+  ++cep->connections;
+  cep->connection_bytes +=
+      sizeof(Connection) + cep->attr.conn_size + (after > before ? after - before : 0);
+  return c;
+}
+
+// The connection in `conduit`, made if need be. CWY_RETRY while it is being wired up.
+cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
+  Connection* c = connection_in(peer, conduit);
+  if (c == nullptr) {
+    Peer& base = base_peer(peer);
+    if (&base == &peer) {
+      c = start_connection(peer, *conduit);
+      if (c == nullptr) return CWY_RETRY;
+    } else {
+      Connection* real = nullptr;
+      if (connection_for(base, conduit, &real) == CWY_RETRY) return CWY_RETRY;
+      c = Connection::make_alias(&peer, *real);
+    }
+    peer.connections.push_back(c);
+  }
+  *out = c;
+  if (c->base != nullptr) return CWY_OK;  // made when the base was up
+  const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
+  if (status == CWY_INPROGRESS) return CWY_RETRY;
+  if (status != CWY_OK) {
+    std::erase(peer.connections, c);
+    // A connection that never came up is not disconnected, but one that was purged is: at the end,
+    // since the conduit might wait here for a thread that waits for the connect mutex.
+    if (c->purged)
+      peer.former.push_back(c);
+    else
+      c->destroy();
+    connect_failed(peer, runtime().job().facts_of(peer.rank, conduit), *conduit, status, "");
+  }
+  ConduitEp* cep = c->cep;
+  if (c->conn.table >= cep->ops.size()) {
+    throw Error(CWY_ERR_INVALID, "conduit {} names op table {}, but has {}", conduit->name(),
+                c->conn.table, cep->ops.size());
+  }
+  // Once: when another endpoint's alias comes to it, other threads use the connection already.
+  const cwyc_ops* const ops = &cep->ops[c->conn.table];
+  if (c->conn.ops != ops) c->conn.ops = ops;
+  return CWY_OK;
+}
+
+// The right to what was published last. Its owner may have destroyed that since (RemoteSegment),
+// and a connection may come up just then, for a message: what cannot be opened any more is no
+// fault, and memory that is named all the same is for its owner to judge, over messages.
+cwyc_rkey* right_if_open(const Peer& peer, ConduitEp& cep) {
+  try {
+    return peer.segment.publication->right(cep, peer.rank);
+  } catch (const Error& e) {
+    log_info("{}; using active messages", e.text());
+    return nullptr;
+  }
+}
+
+// `may_be_gone`: the publication may be an old one.
+void open_right(Peer& peer, Connection& c, bool may_be_gone) {
+  if (c.split != nullptr) return;  // its members have their own
+  if (c.rkey.load(std::memory_order_acquire) != nullptr) return;
+  cwyc_rkey* rkey = may_be_gone ? right_if_open(peer, *c.cep)
+                                : peer.segment.publication->right(*c.cep, peer.rank);
+  // Transfers with device memory choose their way themselves.
+  const bool reached =
+      rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
+  c.rma_over_am.store(!reached, std::memory_order_relaxed);
+  c.rkey.store(rkey, std::memory_order_release);
+}
+
+}  // namespace
+
+void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status) {
+  reinterpret_cast<ConnectOp*>(op)->status.store(status, std::memory_order_release);
+}
+
+Connection* Connection::make(Peer* peer, ConduitEp* cep) {
+  const size_t bytes = sizeof(Connection) + cep->attr.conn_size;
+  void* memory = ::operator new (bytes, std::align_val_t{alignof(Connection)});
+  std::memset(memory, 0, bytes);
+  auto* c = new (memory) Connection;
+  c->peer = peer;
+  c->cep = cep;
+  c->conn.ops = &cep->ops[0];
+  c->conn.core = c;
+  c->conn.ep = cep->ep;
+  c->conn.peer = {peer->rank, peer->epoch};
+  return c;
+}
+
+Connection* Connection::make_alias(Peer* peer, Connection& base) {
+  auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
+  c->peer = peer;
+  c->cep = base.cep;
+  c->base = &base.conn;
+  c->route = route_bits({peer->ep->client()->id(), peer->ep->index(), peer->ep_index});
+  c->conn.core = c;
+  c->conn.ep = base.conn.ep;
+  c->conn.peer = base.conn.peer;
+  c->conn.table = base.conn.table;
+  refit(*c);
+  return c;
+}
+
+Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<Split> split) {
+  auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
+  c->peer = peer;
+  c->cep = cep;
+  c->split = std::move(split);
+  c->conn.ops = &split_table();
+  refit(*c);
+  c->conn.core = c;
+  c->conn.peer = {peer->rank, peer->epoch};
+  return c;
+}
+
+void Connection::destroy() {
+  this->~Connection();
+  ::operator delete (this, std::align_val_t{alignof(Connection)});
+}
+
+// Release: who goes on to connect finds the peer complete.
+static void name_stub(Peer& peer) {
+  for (auto slot : {&Peer::am, &Peer::put, &Peer::get, &Peer::atomic})
+    (peer.*slot).store(&peer.stub, std::memory_order_release);
+}
+
+void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
+  peer.ep = ep;
+  peer.rank = rank;
+  peer.ep_index = index;
+  peer.epoch = runtime().job().card(rank).epoch;
+  peer.stub.ops = &kStubTable;
+  peer.stub.core = &peer;
+  peer.stub.peer = {rank, peer.epoch};
+  name_stub(peer);
+}
+
+void renew_peer(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  name_stub(peer);
+  peer.connected = false;
+  peer.former.insert(peer.former.end(), peer.connections.begin(), peer.connections.end());
+  peer.connections.clear();
+  peer.medium_max.store(0, std::memory_order_relaxed);
+  peer.long_max.store(0, std::memory_order_relaxed);
+  // Release: who reads the new epoch finds the stub, and the card that it stands for.
+  peer.epoch.store(runtime().job().card(peer.rank).epoch, std::memory_order_release);
+}
+
+bool is_stub(const cwyc_conn* conn) {
+  return conn->ops == &kStubTable;
+}
+
+Peer& base_peer(const Peer& peer) {
+  return runtime().base_endpoint().peer(peer.rank);
+}
+
+Connection* connection_in(Peer& peer, const Conduit* conduit) {
+  for (Connection* c : peer.connections) {
+    if (c->split == nullptr && c->cep->conduit == conduit) return c;
+  }
+  return nullptr;
+}
+
+namespace {
+
+using Spans = std::vector<SizeSpan>;
+
+// Connects to every conduit that the spans name. CWY_RETRY: some are still being wired up.
+cwy_status connect_all(Peer& peer, const Spans& spans) {
+  cwy_status out = CWY_OK;
+  for (const SizeSpan& span : spans) {
+    for (Conduit* conduit : span.carrier.conduits) {
+      Connection* made = nullptr;
+      if (connection_for(peer, conduit, &made) == CWY_RETRY) out = CWY_RETRY;
+    }
+  }
+  return out;
+}
+
+double bandwidth_of(const Connection& c) {
+  const double told = c.cep->attr.bandwidth_bps;
+  return told > 0 ? told : 1e9;  // a conduit that says nothing: like another that does not
+}
+
+void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& part) {
+  part.to = span.to;
+  double sum = 0;
+  const RailSpec* rail = span.carrier.rail;
+  for (const Conduit* conduit : span.carrier.conduits) {
+    part.members.push_back(connection_in(peer, conduit));
+    const bool weighted = rail != nullptr && rail->by_bandwidth;
+    part.shares.push_back(weighted ? bandwidth_of(*part.members.back()) : 1.0);
+    sum += part.shares.back();
+  }
+  for (double& share : part.shares) share /= sum;
+  const bool stripes = kind == OperationKind::put || kind == OperationKind::get;
+  if (span.carrier.is_rail() && stripes) part.stripe_above = rail->stripe_above;
+}
+
+// What serves one kind of operation, once everything is connected.
+Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) {
+  if (spans.size() == 1 && !spans[0].carrier.is_rail()) {
+    return connection_in(peer, spans[0].carrier.conduits[0]);
+  }
+  auto split = std::make_unique<Split>();
+  split->count = static_cast<uint32_t>(spans.size());
+  split->parts = std::make_unique<SplitPart[]>(spans.size());
+  for (size_t i = 0; i < spans.size(); ++i) fill_part(peer, spans[i], kind, split->parts[i]);
+  const uint64_t medium = largest_message(spans, [&](const Conduit& conduit) {
+    return connection_in(peer, &conduit)->cep->attr.am_medium_max;
+  });
+  Connection* c = Connection::make_split(&peer, peer.ep->split_ep(medium), std::move(split));
+  peer.connections.push_back(c);
+  return c;
+}
+
+}  // namespace
+
+cwy_status connect_peer(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  if (peer.connected) return CWY_OK;
+  JobFacts& job = runtime().job();
+  const Choice choice =
+      choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
+  bool waiting = false;
+  for (const Spans& spans : choice.spans) waiting |= connect_all(peer, spans) == CWY_RETRY;
+  if (waiting) return CWY_RETRY;
+  Connection* made[kOperationKinds];
+  for (size_t kind = 0; kind < kOperationKinds; ++kind) {
+    made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
+  }
+  if (peer.segment.size.load(std::memory_order_acquire) != 0) {
+    for (Connection* c : peer.connections) open_right(peer, *c, true);
+  }
+  log_debug("rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
+            choice.summary(), choice.rule->label);
+  const auto conn_of = [&](OperationKind kind) { return &made[static_cast<size_t>(kind)]->conn; };
+  // Release: whoever loads a pointer sees the connection behind it complete. Messages first: what
+  // a conduit cannot do of the others is done over them.
+  peer.am.store(conn_of(OperationKind::am), std::memory_order_release);
+  peer.put.store(conn_of(OperationKind::put), std::memory_order_release);
+  peer.get.store(conn_of(OperationKind::get), std::memory_order_release);
+  peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
+  peer.connected = true;
+  return CWY_OK;
+}
+
+bool serves_by_mapping(const Choice& choice, Endpoint& ep) {
+  const auto maps = [&](OperationKind kind) {
+    const Conduit* conduit = choice.only(kind);
+    return conduit != nullptr && (ep.conduit_ep(conduit)->attr.caps & CWYC_CAP_DIRECT) != 0;
+  };
+  return maps(OperationKind::put) && maps(OperationKind::get) && maps(OperationKind::atomic);
+}
+
+cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  const cwy_status status = connection_for(peer, conduit, out);
+  if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0) {
+    open_right(peer, **out, true);
+  }
+  return status;
+}
+
+const cwyc_ops& host_table(const Connection& alias) {
+  if (alias.base == nullptr) return *alias.conn.ops;
+  return kAliasTables[table_index(Connection::of(alias.base))];
+}
+
+void refit_connections(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    refit(*c);
+    if (c->device_end) c->rma_over_am.store(false, std::memory_order_relaxed);
+  }
+}
+
+void open_rights(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    refit(*c);
+    open_right(peer, *c, false);
+  }
+}
+
+void drop_rights(Peer& peer) {
+  const std::lock_guard lock(peer.ep->connect_mutex());
+  for (Connection* c : peer.connections) {
+    c->rkey.store(nullptr, std::memory_order_release);
+    c->rma_over_am.store(false, std::memory_order_relaxed);
+    refit(*c);
+  }
+}
+
+// The conduit has said that the connect failed, and has forgotten the connection.
+static bool is_dead(const Connection& c) {
+  const cwy_status up = c.connect_op.status.load(std::memory_order_acquire);
+  return up != CWY_OK && up != CWY_INPROGRESS && !c.purged;
+}
+
+void purge_connections(Peer& peer) {
+  std::vector<Connection*> purged;
+  {
+    const std::lock_guard lock(peer.ep->connect_mutex());
+    for (Connection* c : peer.connections) {
+      if (c->base != nullptr || c->split != nullptr || is_dead(*c)) continue;
+      c->purged = true;
+      purged.push_back(c);
+    }
+  }
+  for (Connection* c : purged) {
+    // A conduit that one thread may enter at a time is entered under its mutex, cold calls too.
+    std::unique_lock<std::recursive_mutex> enter(c->cep->mutex, std::defer_lock);
+    if (c->cep->serial) enter.lock();
+    c->cep->conduit->module().purge(&c->conn);
+  }
+}
+
+void destroy_peer(Peer& peer) {
+  peer.connections.insert(peer.connections.end(), peer.former.begin(), peer.former.end());
+  peer.former.clear();
+  for (Connection* c : peer.connections) {
+    if (c->base == nullptr && c->split == nullptr && !is_dead(*c)) {
+      const cwyc_module& module = c->cep->conduit->module();
+      const cwy_status up = c->connect_op.status.load(std::memory_order_acquire);
+      if (up == CWY_INPROGRESS) module.purge(&c->conn);  // it is not quiet
+      module.disconnect(&c->conn);
+    }
+    c->destroy();
+  }
+  peer.connections.clear();
+}
+
+}  // namespace causeway

@@ -1,0 +1,181 @@
+#include "object/client.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "collective/arena.h"
+#include "collective/exchange.h"
+#include "config/identity.h"
+#include "connection/mapping.h"
+#include "connection/neighborhoods.h"
+#include "object/peer_classes.h"
+#include "object/segment.h"
+#include "object/team_ids.h"
+#include "process/runtime.h"
+#include "process/team_create.h"
+#include "progress/poll.h"
+
+namespace causeway {
+namespace {
+
+// Where ranks read different configurations everybody finds that in the cards, and asks for the
+// texts, to say where they part. Who took a dead rank's place asks alone: nobody would answer.
+void trade_configurations(const Card& own, std::vector<Card>& cards) {
+  const auto differs = [&](const Card& card) {
+    return card.present() && card.config_id != own.config_id;
+  };
+  Bootstrap& bootstrap = runtime().bootstrap();
+  cards[bootstrap.rank()].fingerprint = own.fingerprint;
+  if (bootstrap.epoch() > 1 || std::none_of(cards.begin(), cards.end(), differs)) return;
+  const auto texts = bootstrap.exchange(own.fingerprint, runtime().config().timeouts.start_ns);
+  for (size_t r = 0; r < cards.size(); ++r)
+    if (differs(cards[r])) cards[r].fingerprint = texts[r];
+}
+
+// One card per rank: where it runs and how its endpoints are addressed.
+std::vector<Card> trade_cards(Endpoint& ep) {
+  Card own = Card::of_this_process(runtime().bootstrap());
+  own.segment_max = measure_max_segment();
+  own.everything = runtime().everything();
+  // Memory that the program has by itself cannot be mapped.
+  if (!own.everything) own.maps = mapping_words(runtime().config(), ep.conduit_eps());
+  own.set_configuration(config_fingerprint(runtime().config()));
+  Card::Limits limits;
+  for (auto& cep : ep.conduit_eps()) {
+    own.addresses.add(cep->conduit->name(), cep->address());
+    limits[cep->conduit->name()] = cep->limits;
+  }
+  own.am_limits = std::make_shared<const Card::Limits>(std::move(limits));
+  own.addresses.add(kCollectiveCard, collective_card(ep));
+  const auto packed =
+      runtime().bootstrap().exchange(own.pack(), runtime().config().timeouts.start_ns);
+  std::vector<Card> cards;
+  cards.reserve(packed.size());
+  for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
+  trade_configurations(own, cards);
+  return cards;
+}
+
+// What the program's identity promised to its code must hold whatever the configuration says: code
+// built for smp reaches into every rank's segment with loads and stores.
+void keep_promises() {
+  if (identity() == nullptr || !identity()->shared_memory || runtime().size() == 1) return;
+  const size_t together = runtime().job().nbrhd().size();
+  if (together == runtime().size()) return;
+  throw Error(CWY_ERR_UNREACHABLE,
+              "this program was built for conduit {}, where all ranks share memory, but only {} of "
+              "{} do with this rank; start all on one host, let a conduit with native direct (shm) "
+              "serve them, and do not limit neighborhood.ranks or GASNET_SUPERNODE_MAXSIZE",
+              identity()->conduit, together, runtime().size());
+}
+
+// Once per job, and only where it matters: somebody is reached over a network.
+void tell_absence() {
+  const Identity* program = identity();
+  if (program == nullptr || program->preferred.empty() || runtime().rank() != 0) return;
+  bool network = false;
+  for (uint32_t r = 0; r < runtime().size(); ++r) {
+    const Locality locality = runtime().job().locality(r);
+    network |= locality != Locality::self && locality != Locality::nbrhd;
+  }
+  if (!network) return;
+  if (runtime().conduits().find(program->preferred) != nullptr) return;
+  const char* quiet = std::getenv("GASNET_QUIET");
+  if (quiet != nullptr && std::strchr("yY1", quiet[0]) != nullptr && quiet[0] != '\0') return;
+  log_warn(
+      "this program was built for conduit {}, but there is no conduit '{}' here; the next "
+      "one of its peers: rule serves instead (GASNET_QUIET=1 hides this line)",
+      program->conduit, program->preferred);
+}
+
+// The ranks tell each other which client they start; the number of its primordial team.
+uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Flags_t flags) {
+  const std::string own = fmt::format("{} {} {} {}", team_ids::next(), id, name, flags);
+  const std::vector<std::string> words = causeway::exchange(job, own);
+  uint32_t highest = 0;
+  for (uint32_t r = 0; r < job.size(); ++r) {
+    const size_t space = words[r].find(' ');
+    if (words[r].substr(space) != own.substr(own.find(' '))) {
+      throw Error(CWY_ERR_INVALID,
+                  "rank {} started the client '{}', this rank '{}' (number, name, flags); clients "
+                  "start in the same order on every rank",
+                  r, words[r].substr(space + 1), own.substr(own.find(' ') + 1));
+    }
+    highest = std::max(highest, static_cast<uint32_t>(std::strtoul(words[r].c_str(), nullptr, 10)));
+  }
+  const uint32_t only = 0;
+  return settle_team_id(job, highest, 1, &only, 1, job.next_creation());
+}
+
+}  // namespace
+
+Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind)
+    : id_(id), name_(std::move(name)), flags_(flags), kind_(kind) {
+  ep_ = std::make_unique<Endpoint>(this, 0, GEX_EP_CAPABILITY_ALL, 0);
+  uint32_t team_id = team_ids::kFirst;
+  if (id == 0) {
+    runtime().set_base_endpoint(ep_.get());
+    JobFacts& job = runtime().job();
+    const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
+    job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    settle_peers(*ep_);
+    job.set_neighborhoods(find_neighborhoods());
+    keep_promises();
+    adopt_collective_cards();
+    ep_->init_peers();
+    tell_absence();
+  } else {
+    team_id = agree_on_client(runtime().clients.front()->job_team(), id, name_, flags);
+  }
+  std::vector<Peer*> members;
+  members.reserve(runtime().size());
+  for (uint32_t r = 0; r < runtime().size(); ++r) members.push_back(&ep_->peer(r));
+  team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), team_id, 0,
+                                 false);
+  if (id == 0) add_to_poll(*ep_);
+  // Nobody returns before every rank has the endpoint that its peers may address now.
+  if (id != 0) causeway::exchange(*team_, "");
+}
+
+Team& Client::job_team() {
+  if (job_team_ == nullptr) {
+    job_team_ = std::make_unique<Team>(this, ep_.get(), team_->members(), runtime().rank(),
+                                       team_ids::kJob, 0, false);
+  }
+  return *job_team_;
+}
+
+Client::~Client() {
+  publications_.clear();  // before the endpoints that the rights are for
+}
+
+Endpoint* Client::create_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
+  const std::lock_guard lock(endpoints_mutex_);
+  if (next_index_ == Endpoint::kMaxEndpoints) return nullptr;
+  auto& slot = created_[next_index_];
+  slot = std::make_unique<Endpoint>(this, next_index_, capabilities, flags);
+  ++next_index_;
+  return slot.get();
+}
+
+void Client::publish_windows() {
+  for_each_endpoint([](Endpoint& ep) { ep.publish_windows(); });
+}
+
+void Client::bind(Endpoint& ep, Segment* segment) {
+  {
+    // Windows look at what is bound, and its end may follow this call.
+    const std::lock_guard lock(publications_.mutex());
+    ep.set_segment(segment);
+  }
+  ep.refit_connections();
+  publications_.forget(ep.index(), runtime().rank());
+  if (segment != nullptr) publications_.learn(ep.index(), runtime().rank(), segment->pack());
+  const std::lock_guard lock(publications_.mutex());
+  publish_windows();
+}
+
+}  // namespace causeway

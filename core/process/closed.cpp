@@ -1,0 +1,106 @@
+#include "process/closed.h"
+
+#include <new>
+
+#include "base/fatal.h"
+#include "connection/word.h"
+#include "object/client.h"
+#include "process/runtime.h"
+
+namespace causeway {
+namespace {
+
+// The table of closed connections: each stands before the one that served the peer's messages.
+// Those that are posted to it come with the core's word, by which the client's are known.
+cwyc_conn* behind(cwyc_conn* conn) {
+  return Connection::of(conn).base;
+}
+
+// True: the message is to be dropped.
+bool is_dropped(cwyc_conn* conn, uint64_t word) {
+  if (word & kWordInternal) return false;
+  if (word & kWordReply) return true;
+  const uint32_t rank = Connection::of(conn).peer->rank;
+  fatal("gex_AM_Request*()", "rank {} has left the job: nobody runs handlers there", rank);
+}
+
+cwy_status closed_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                        uint32_t flags) {
+  if (is_dropped(conn, word)) return CWY_OK;
+  return behind(conn)->ops->am_short(behind(conn), word, args, nargs, flags);
+}
+cwy_status closed_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                         const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                         cwyc_op* op) {
+  if (is_dropped(conn, word)) return CWY_OK;
+  return behind(conn)->ops->am_medium(behind(conn), word, args, nargs, payload, lmem, length, flags,
+                                      op);
+}
+cwy_status closed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                       const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                       cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+  if (is_dropped(conn, word)) return CWY_OK;
+  return behind(conn)->ops->am_long(behind(conn), word, args, nargs, payload, lmem, length, raddr,
+                                    rkey, flags, op);
+}
+// The client that the message is for is known at its commit only.
+cwy_status closed_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
+                          uint32_t flags, cwyc_am_slot* slot) {
+  return behind(conn)->ops->am_prepare(behind(conn), least, most, nargs, flags, slot);
+}
+void closed_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
+  behind(conn)->ops->am_cancel(behind(conn), slot);
+}
+void closed_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                   uint32_t nargs, size_t length) {
+  if (is_dropped(conn, word)) return closed_cancel(conn, slot);
+  behind(conn)->ops->am_commit(behind(conn), slot, word, args, nargs, length);
+}
+
+// Messages alone: puts, gets and atomics have pointers of their own in Peer.
+const cwyc_ops kClosedTable = [] {
+  cwyc_ops ops{};
+  ops.head = CWY_HEAD(cwyc_ops);
+  ops.concurrency = CWYC_MULTI;
+  ops.am_short = closed_short;
+  ops.am_medium = closed_medium;
+  ops.am_long = closed_long;
+  ops.am_prepare = closed_prepare;
+  ops.am_commit = closed_commit;
+  ops.am_cancel = closed_cancel;
+  return ops;
+}();
+
+void close_requests(Peer& peer) {
+  // Not waited for: who connects holds it, and the next look comes soon.
+  const std::unique_lock lock(peer.ep->connect_mutex(), std::try_to_lock);
+  if (!lock.owns_lock() || !peer.connected) return;
+  cwyc_conn* const open = peer.am.load(std::memory_order_relaxed);  // changes under that mutex
+  if (open->ops == &kClosedTable) return;
+  Connection& served = Connection::of(open);
+  auto* const c = new (std::align_val_t{alignof(Connection)}) Connection;
+  c->peer = &peer;
+  c->cep = served.cep;
+  c->base = open;
+  c->conn = *open;
+  c->conn.ops = &kClosedTable;
+  c->conn.core = c;
+  c->rma_over_am.store(served.rma_over_am.load(std::memory_order_relaxed),
+                       std::memory_order_relaxed);
+  c->rkey.store(served.rkey.load(std::memory_order_acquire), std::memory_order_relaxed);
+  peer.former.push_back(c);
+  // Release: whoever loads the pointer sees the connection complete.
+  peer.am.store(&c->conn, std::memory_order_release);
+}
+
+}  // namespace
+
+void close_requests_to(uint32_t rank) {
+  const std::unique_lock lock(runtime().clients_mutex, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  for (Client* client : runtime().clients)
+    for (uint16_t index = 0; index < Endpoint::kMaxEndpoints; ++index)
+      client->for_each_peer(index, rank, close_requests);
+}
+
+}  // namespace causeway

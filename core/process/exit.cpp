@@ -1,0 +1,327 @@
+#include "process/exit.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <thread>
+
+#include "am/internal.h"
+#include "base/call_arguments.h"
+#include "base/fatal.h"
+#include "base/log.h"
+#include "bootstrap/quiet_thread.h"
+#include "object/client.h"
+#include "process/departed.h"
+#include "process/exit_limit.h"
+#include "process/interrupted.h"
+#include "process/leak_check.h"
+#include "process/linger.h"
+#include "process/progress_thread.h"
+#include "process/report.h"
+#include "process/runtime.h"
+#include "process/stops.h"
+#include "progress/end_polls.h"
+#include "progress/poll.h"
+#include "thread/thread_state.h"
+
+namespace causeway {
+namespace {
+
+// Exchanged by the first thread that leaves (acq_rel); the others wait for the process to end.
+std::atomic<bool> g_exiting{false};
+// How this thread ends the process, if it does: what it still calls may fail.
+enum class Leaving : uint8_t { no, with_code, after_error };
+thread_local Leaving t_leaving = Leaving::no;
+// What SIGQUIT's default action leaves with. Relaxed: written and read by one process in an order
+// its own raise() gives.
+std::atomic<int> g_quit_code{1};
+// The first code other than 0 that a remote gasnet_exit had; 0: none had. The job's status is that
+// one, whatever this rank leaves with then, in a handler of SIGQUIT for one. Relaxed: a number.
+std::atomic<int> g_told_code{0};
+// Set by the thread that waits for the others' patience to end, taken by the next poll. Relaxed:
+// `attention` orders it.
+std::atomic<bool> g_asked{false};
+// The exit() of this process is the rank's end: a process that it has forked leaves nothing.
+pid_t g_pid = 0;
+// Ranks that leave together with a code need so long to come to it, and hear of each other before.
+constexpr uint64_t kTogetherNs = 200'000'000;
+// The longest that a rank stays for others that go on.
+constexpr uint64_t kLongestLinger = 5'000'000'000;
+constexpr int kSendTries = 64;
+
+void on_sigquit(int) {
+  end_lingering();
+  exit_job(g_quit_code.load(std::memory_order_relaxed));
+}
+
+bool catches_exit() {
+  const char* wish = std::getenv("GASNET_CATCH_EXIT");
+  return wish == nullptr || std::strchr("nN0", wish[0]) == nullptr || wish[0] == '\0';
+}
+
+// The news travels along the hypercube edges from every rank that learns it: log2(n) messages
+// each, on the reply lane so that full request queues do not stop it. A peer that is not reached
+// in a few tries is left to the launcher.
+// Our launcher tells of a 0 itself, to those that stay.
+void tell_others(int code) {
+  if (runtime().clients.empty()) return;
+  if (code == 0 && runtime().bootstrap().own_launcher()) return;
+  if (!may_enter_conduits()) return;  // the launcher tells them
+  Endpoint& ep = *runtime().clients.front()->endpoint();
+  const uint32_t n = runtime().size();
+  const int32_t args[] = {code};
+  for (uint32_t bit = 1; bit < n; bit <<= 1) {
+    Peer& peer = ep.peer((runtime().rank() + bit) % n);
+    cwyc_conn* conn = peer.am.load(std::memory_order_acquire);
+    if (conn == &peer.stub) continue;  // never contacted: not worth a wire-up now
+    for (int i = 0; i < kSendTries; ++i) {
+      const cwy_status status =
+          conn->ops->am_short(conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);
+      if (status != CWY_RETRY) break;
+      poll_replies(ep);
+    }
+  }
+}
+
+void say_goodbye(std::optional<int> said) {
+  try {
+    if (g_runtime != nullptr) runtime().bootstrap().finalize(said);
+  } catch (const std::exception& e) {
+    log_debug("leaving without an orderly goodbye: {}", e.what());
+  }
+}
+
+uint64_t exit_patience() {
+  return std::min(runtime().config().timeouts.exit_ns, kLongestLinger);
+}
+
+// All but the end of the process. `said`: nothing where it leaves alone.
+void leave(int status, std::optional<int> said) {
+  t_leaving = Leaving::with_code;
+  g_quit_code.store(status, std::memory_order_relaxed);
+  // All but the goodbye takes milliseconds, or is stuck.
+  constexpr std::chrono::seconds kSecond(1);
+  const std::chrono::nanoseconds spare =
+      g_runtime != nullptr ? std::chrono::nanoseconds(runtime().config().timeouts.exit_ns)
+                           : kSecond;
+  limit_exit(status, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
+  ::fflush(nullptr);
+  if (g_runtime != nullptr) {
+    print_report_at_exit();
+    const bool met = runtime().bootstrap().begin_leave(said);
+    if (said) tell_others(*said);
+    if (met && runtime().size() > 1) linger(said.value_or(0) == 0 ? exit_patience() : kTogetherNs);
+    ::fflush(nullptr);
+  }
+  say_goodbye(said);
+}
+
+// Objects of libraries end next, and threads of the client's may be polling: they find nothing any
+// more, and those that are inside of a conduit come out.
+void end_polls_of_others() {
+  constexpr useconds_t kPollTakesUs = 1000;
+  end_polls();
+  if (live_threads() > 1) ::usleep(kPollTakesUs);
+}
+
+// The program calls exit(), or its main returns. With a status it is gasnet_exit; with 0, or where
+// exit() is not to be caught, this rank leaves alone: it says goodbye, and nobody else is told
+// anything. Ranks of a program that survives failures take leave by its own call, or are missed.
+void leave_at_exit(int status, void*) {
+  if (g_runtime == nullptr || ::getpid() != g_pid || runtime().survives_failures()) return;
+  if (exiting()) return;
+  stop_progress_thread();
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) return;
+  status &= 0xff;
+  leave(status, status != 0 && catches_exit() ? std::optional(status) : std::nullopt);
+  end_polls_of_others();
+  unlimit_exit();
+}
+
+// When objects of the program and libraries end, behind the program's own handlers of exit(): what
+// comes now is the farewell of libraries, among them those that conduits brought, which were loaded
+// later than this one. What they do, or cannot end, is not this rank's status any more.
+__attribute__((destructor)) void limit_libraries() {
+  if (g_runtime == nullptr || ::getpid() != g_pid) return;
+  if (!exiting()) return end_polls_of_others();  // a program that took leave by its own call
+  limit_exit(g_quit_code.load(std::memory_order_relaxed),
+             static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
+}
+
+// For a thread that cannot go on while the process ends. Another thread ends it, and what trouble
+// this one met no longer counts; or this very thread does, and met it in its last messages.
+[[noreturn]] void end_with_exit() {
+  if (t_leaving == Leaving::with_code) {
+    const int code = g_quit_code.load(std::memory_order_relaxed);
+    say_goodbye(code);
+    ::_exit(code);
+  }
+  if (t_leaving == Leaving::after_error) ::_exit(1);
+  for (;;) ::pause();
+}
+
+// Comes back when nothing is learnt about who is missing: after `looking_ms` where somebody is
+// being looked into, else after `silent_ms`. SIGQUIT ends this too.
+void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
+  constexpr uint64_t kStepMs = 1;
+  const bool surviving = runtime().survives_failures();
+  for (uint64_t ms = 0;; ms += kStepMs) {
+    if (exiting()) end_with_exit();
+    if (!surviving) runtime().attend();
+    const bool looking = !surviving && runtime().looks_into_losses();
+    if (ms >= (looking ? looking_ms : silent_ms)) return;
+    ::usleep(kStepMs * 1000);
+  }
+}
+
+}  // namespace
+
+bool exiting() {
+  return g_exiting.load(std::memory_order_acquire);
+}
+
+void leave_before_new_libraries() {
+  ::on_exit(leave_at_exit, nullptr);  // the first of them to run leaves
+}
+
+void install_exit_signals() {
+  g_pid = ::getpid();
+  note_usual_signals();
+  leave_before_new_libraries();
+  struct sigaction old {};
+  ::sigaction(SIGQUIT, nullptr, &old);
+  if (old.sa_handler == SIG_DFL && may_catch(SIGQUIT)) {
+    struct sigaction action {};
+    action.sa_handler = on_sigquit;
+    ::sigaction(SIGQUIT, &action, nullptr);
+  }
+  ::sigaction(SIGURG, nullptr, &old);
+  if (old.sa_handler == SIG_DFL && may_catch(SIGURG)) {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};  // only interrupts a sleep (service_wake)
+    ::sigaction(SIGURG, &action, nullptr);
+  }
+}
+
+// Inside a delivery, which holds the conduit's lane: a poll acts later (Runtime::attend).
+void on_remote_exit(Peer&, const int32_t* args, unsigned, void*, size_t) {
+  told_of_exit(args[0]);
+}
+
+void told_of_exit(int code) {
+  if (exiting()) return;
+  code &= 0xff;
+  int none = 0;
+  if (code != 0) g_told_code.compare_exchange_strong(none, code, std::memory_order_relaxed);
+  // To stay for a while after a 0 is no fault, and our launcher says when it is over.
+  if (code == 0 && runtime().bootstrap().own_launcher()) return;
+  const int told = g_told_code.load(std::memory_order_relaxed);
+  take_exit_code(told != 0 ? told : code);
+  static std::atomic<bool> waiting[2];  // for a 0, and for another code. Relaxed: flags alone
+  if (waiting[code != 0].exchange(true, std::memory_order_relaxed)) return;
+  const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
+  // Not a look at the clock in every poll, which this rank may go on with for as long as that.
+  quiet_thread([ns] {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+    if (exiting()) return;
+    g_asked.store(true, std::memory_order_relaxed);
+    runtime().attention.store(true, std::memory_order_release);
+  }).detach();
+}
+
+void on_all_leave() {
+  end_lingering();
+}
+
+void take_exit_code(int code) {
+  g_quit_code.store(code, std::memory_order_relaxed);
+}
+
+bool asked_to_leave() {
+  return g_asked.exchange(false, std::memory_order_relaxed);
+}
+
+void leave_as_asked() {
+  end_lingering();  // the job ends: who leaves now waits for nobody
+  struct sigaction action {};
+  ::sigaction(SIGQUIT, nullptr, &action);
+  // Our own action without the signal: nothing is restricted then, as it would be in a handler.
+  if (action.sa_handler == on_sigquit) exit_job(g_quit_code.load(std::memory_order_relaxed));
+  // The client's handler, in a thread of the client's; it calls gasnet_exit (GASNet-1 2.1.5).
+  if (thread_state().internal) {
+    ::kill(::getpid(), SIGQUIT);
+  } else {
+    ::raise(SIGQUIT);
+  }
+}
+
+void exit_job(int code) {
+  if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
+  const int told = g_told_code.load(std::memory_order_relaxed);
+  code = told != 0 ? told : code & 0xff;
+  // Takes a while: before anybody is told, who would then wait for this process to be gone.
+  if (leaks_memory() && code == 0) code = 1;
+  leave(code, code);
+  ::_exit(code);
+}
+
+void fatal_text(const char* call, const std::string& text) {
+  const bool first = !g_exiting.exchange(true, std::memory_order_acq_rel);
+  if (!first && t_leaving != Leaving::no) end_with_exit();
+  write_client_error(fmt::format("{}: {}{}", call, text, noted_arguments(call)));
+  if (!first) end_with_exit();
+  t_leaving = Leaving::after_error;
+  stop_on_error();
+  ::fflush(nullptr);
+  ::_exit(1);
+}
+
+namespace {
+
+// Longer than our launcher takes to say who died, and to end the others.
+constexpr uint64_t kLauncherMs = 1000;
+
+// `more` is asked when the line is written: what has become of the peer.
+template <typename More>
+[[noreturn]] void say_peer_lost(const char* call, const std::string& text, More&& more) {
+  constexpr uint64_t kGoodbyeMs = 15'000;  // longer than a goodbye takes to be found
+  if (g_runtime != nullptr)
+    wait_for_verdict(runtime().config().timeouts.exit_ns / 1'000'000 + kGoodbyeMs,
+                     runtime().bootstrap().own_launcher() ? kLauncherMs : 0);
+  write_client_error(fmt::format("{}: {}{}", call, text, more()));
+  ::fflush(nullptr);
+  ::_exit(1);
+}
+
+}  // namespace
+
+void let_launcher_speak() {
+  if (g_runtime == nullptr || !runtime().bootstrap().own_launcher()) return;
+  wait_for_verdict(kLauncherMs, kLauncherMs);
+}
+
+void fatal_peer_lost(const char* call, const std::string& text) {
+  say_peer_lost(call, text, [] { return ""; });
+}
+
+void fatal_unreached(const char* call, const std::string& text) {
+  constexpr uint64_t kGoodbyeMs = 2500;
+  if (g_runtime != nullptr) wait_for_verdict(kGoodbyeMs, 0);
+  fatal_text(call, text);
+}
+
+void end_without(uint32_t rank, const std::string& text) {
+  if (g_runtime != nullptr && !runtime().survives_failures()) runtime().note_loss(rank, 1, text);
+  // Known by the time the line is written, if at all.
+  const auto words = [rank] { return departed_words(rank); };
+  say_peer_lost("communication", text, words);
+}
+
+}  // namespace causeway

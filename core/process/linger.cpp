@@ -1,0 +1,56 @@
+#include "process/linger.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/clock.h"
+#include "object/client.h"
+#include "process/interrupted.h"
+#include "process/runtime.h"
+#include "progress/poll.h"
+#include "thread/thread_state.h"
+
+namespace causeway {
+namespace {
+
+// Relaxed: nothing else is to be seen by who reads it.
+std::atomic<bool> g_over{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "set in signal handlers");
+
+// The word that all leave comes from another thread and ends no sleep: short ones.
+constexpr uint32_t kYields = 32;
+constexpr useconds_t kNapUs = 200;
+
+uint32_t answer(ThreadState& thread) {
+  if (!thread.in_poll && thread.context == Context::client) return poll_once();
+  if (!runtime().clients.empty()) poll_replies(*runtime().clients.front()->endpoint());
+  return 0;
+}
+
+}  // namespace
+
+void end_lingering() {
+  g_over.store(true, std::memory_order_relaxed);
+}
+
+void linger(uint64_t patience_ns) {
+  // A thread that leaves is not counted among the client's any more.
+  if (tls_thread_state == nullptr) enter_as_internal_thread();
+  ThreadState& thread = thread_state();
+  const bool answers = may_enter_conduits();  // a handler does not end meanwhile
+  const uint64_t until = now_ns() + patience_ns;
+  uint32_t idle = 0;
+  while (!g_over.load(std::memory_order_relaxed) && now_ns() < until) {
+    if (answers && answer(thread) != 0) {
+      idle = 0;
+    } else if (++idle < kYields) {
+      ::sched_yield();
+    } else {
+      ::usleep(kNapUs);
+    }
+  }
+}
+
+}  // namespace causeway

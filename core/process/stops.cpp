@@ -1,0 +1,103 @@
+#include "process/stops.h"
+
+#include <gasnet_tools.h>
+#include <signal.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/error.h"
+#include "base/log.h"
+
+// Outside every namespace and not static: a user finds it in a debugger by this name.
+extern "C" {
+__attribute__((visibility("default"))) volatile int gasnet_frozen = 0;
+}
+
+namespace causeway {
+namespace {
+
+struct SignalName {
+  const char* name;  // without SIG
+  int number;
+};
+constexpr SignalName kSignals[] = {
+    {"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT}, {"ILL", SIGILL},    {"ABRT", SIGABRT},
+    {"BUS", SIGBUS},   {"FPE", SIGFPE},   {"USR1", SIGUSR1}, {"SEGV", SIGSEGV},  {"USR2", SIGUSR2},
+    {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"URG", SIGURG},    {"CONT", SIGCONT},
+    {"TSTP", SIGTSTP}, {"IO", SIGIO},     {"PROF", SIGPROF}, {"WINCH", SIGWINCH}};
+
+// "SIGUSR1", "usr1", "10"; 0 for anything else.
+int signal_named(std::string word) {
+  if (::strncasecmp(word.c_str(), "SIG", 3) == 0) word.erase(0, 3);
+  for (const SignalName& s : kSignals) {
+    if (::strcasecmp(word.c_str(), s.name) == 0) return s.number;
+  }
+  const int number = std::atoi(word.c_str());
+  return number > 0 && number < NSIG ? number : 0;
+}
+
+// In a handler: clients ask for it, and the process does nothing else afterwards.
+void on_freeze(int) {
+  gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
+}
+void on_backtrace(int) {
+  gasnett_print_backtrace(STDERR_FILENO);
+}
+
+void install(const char* variable, void (*handler)(int)) {
+  const char* wish = std::getenv(variable);
+  if (wish == nullptr || *wish == '\0') return;
+  const int signal = signal_named(wish);
+  if (signal == 0) {
+    throw Error(CWY_ERR_INVALID, "{}='{}' is not a signal: expected a name like SIGUSR1", variable,
+                wish);
+  }
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+bool asked_for(const char* variable) {
+  const char* wish = std::getenv(variable);
+  if (wish == nullptr || wish[0] == '\0') return false;
+  return std::strchr("yY", wish[0]) != nullptr || std::atoi(wish) != 0;
+}
+
+bool may_catch(int signal) {
+  const char* kept = std::getenv("GASNET_NO_CATCH_SIGNAL");
+  if (kept == nullptr) return true;
+  std::string word;
+  for (const char* c = kept;; ++c) {
+    if (*c != '\0' && std::strchr(", |;\t", *c) == nullptr) {
+      word += *c;
+      continue;
+    }
+    if (word == "*" || (!word.empty() && signal_named(word) == signal)) return false;
+    word.clear();
+    if (*c == '\0') return true;
+  }
+}
+
+void prepare_stops() {
+  install("GASNET_FREEZE_SIGNAL", on_freeze);
+  install("GASNET_BACKTRACE_SIGNAL", on_backtrace);
+  if (asked_for("GASNET_FREEZE")) {
+    gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
+  }
+}
+
+void stop_on_error() {
+  if (asked_for("GASNET_BACKTRACE")) gasnett_print_backtrace(STDERR_FILENO);
+  if (asked_for("GASNET_FREEZE_ON_ERROR")) {
+    gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
+  }
+}
+
+}  // namespace causeway

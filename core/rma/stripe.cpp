@@ -1,0 +1,203 @@
+#include "rma/stripe.h"
+
+#include <algorithm>
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "connection/peer.h"
+#include "connection/split.h"
+#include "rma/emulation.h"
+
+namespace causeway {
+namespace {
+
+// Pieces begin at multiples of this in the transfer: no cache line is written by two adapters.
+constexpr uint64_t kGrain = 64;
+
+struct Striped;
+
+struct Piece {
+  cwyc_op op{};  // first: report() finds the piece by its address
+  Striped* whole = nullptr;
+  Connection* via = nullptr;
+  char* local = nullptr;
+  uint64_t raddr = 0;
+  size_t length = 0;
+};
+
+// One transfer. The poster, and every bit that a piece has still to report, holds one share of
+// `left`; who gives back the last one deletes it. `posted` is the poster's, and of whoever took the
+// transfer out of the queue below.
+struct Striped {
+  cwyc_op* client;
+  bool put;
+  uint32_t flags;
+  std::vector<Piece> pieces;
+  size_t posted = 0;
+  std::atomic<uint32_t> left{0};
+  std::atomic<uint32_t> local_left{0}, remote_left{0};  // pieces, and one for the poster
+  std::atomic<cwy_status> status{CWY_OK};               // the first failure; relaxed, see settle()
+};
+
+// Counts reports; returns which bits are complete for the whole by them. acq_rel: the last of
+// several threads that count sees what the others' pieces wrote.
+uint32_t count_down(Striped& s, uint32_t what) {
+  uint32_t news = 0;
+  if ((what & CWYC_DONE_LOCAL) && s.local_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    news |= CWYC_DONE_LOCAL;
+  }
+  if ((what & CWYC_DONE_REMOTE) && s.remote_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    news |= CWYC_DONE_REMOTE;
+  }
+  return news;
+}
+
+// Bits of a piece that matter: a get has no local completion of its own.
+uint32_t bits_of(const Striped& s) {
+  return s.put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE;
+}
+
+void give_back(Striped& s, uint32_t shares) {
+  if (s.left.fetch_sub(shares, std::memory_order_acq_rel) == shares) delete &s;
+}
+
+void settle(Striped& s, uint32_t what, cwy_status status) {
+  what &= bits_of(s);
+  if (what == 0) return;
+  if (status != CWY_OK) s.status.store(status, std::memory_order_relaxed);
+  if (const uint32_t news = count_down(s, what); news != 0) {
+    // Ordered after every piece's store by the count.
+    s.client->fn(s.client, news, s.status.load(std::memory_order_relaxed));
+  }
+  give_back(s, static_cast<uint32_t>(__builtin_popcount(what)));
+}
+
+void report(cwyc_op* op, uint32_t what, cwy_status status) {
+  settle(*reinterpret_cast<Piece*>(op)->whole, what, status);
+}
+
+// Transfers with pieces that met back-pressure, oldest first. Whoever posts for one has taken it
+// out, so nobody posts under the lock.
+std::mutex g_mutex;
+std::deque<Striped*> g_waiting;
+
+void enqueue(Striped* s) {
+  const std::lock_guard lock(g_mutex);
+  g_waiting.push_back(s);
+}
+
+// One piece per member, or more where a conduit takes less at once.
+void cut(Striped& s, SplitPart& part, char* local, uint64_t raddr, uint64_t length) {
+  uint64_t at = 0;
+  double share = 0;
+  // The first piece goes to the next member in turn, so that no member gets all the odd bytes.
+  const size_t first = part.turn.fetch_add(1, std::memory_order_relaxed);
+  const size_t count = part.members.size();
+  for (size_t i = 0; i < count; ++i) {
+    const size_t m = (first + i) % count;
+    share += part.shares[m];
+    uint64_t end = static_cast<uint64_t>(static_cast<double>(length) * share);
+    end = i + 1 == count ? length : std::min(length, (end + kGrain - 1) / kGrain * kGrain);
+    Connection& via = *part.members[m];
+    const uint64_t most = std::max<uint64_t>(via.cep->attr.rma_max / kGrain * kGrain, kGrain);
+    while (at < end) {
+      const uint64_t n = std::min(end - at, most);
+      s.pieces.push_back({{}, &s, &via, local + at, raddr + at, n});
+      at += n;
+    }
+  }
+}
+
+// Posts pieces until all are out, or one meets back-pressure or fails.
+cwy_status post_pieces(Striped& s, uint32_t flags) {
+  while (s.posted < s.pieces.size()) {
+    Piece& piece = s.pieces[s.posted];
+    piece.op.fn = report;
+    ++s.posted;  // before: the last piece may end the transfer as soon as it is out
+    const cwy_status status =
+        post_by_member(*piece.via, s.put, piece.local, piece.raddr, piece.length, flags, &piece.op);
+    if (status == CWY_OK) {
+      settle(s, bits_of(s), CWY_OK);
+    } else if (status != CWY_INPROGRESS) {
+      --s.posted;
+      return status;
+    }
+  }
+  return CWY_OK;
+}
+
+// The pieces from `posted` on will never go out.
+void fail_rest(Striped& s, cwy_status status) {
+  for (size_t rest = s.pieces.size() - s.posted; rest != 0; --rest) settle(s, bits_of(s), status);
+}
+
+}  // namespace
+
+cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, size_t length,
+                        uint32_t flags, cwyc_op* op) {
+  auto owned = std::make_unique<Striped>();
+  Striped& s = *owned;
+  s.client = op;
+  s.put = put;
+  // Pieces that wait for room still need the source, so local completion is reported, not promised.
+  s.flags = flags & ~(CWYC_SRC_VOLATILE | CWYC_IMMEDIATE);
+  cut(s, part, static_cast<char*>(local), raddr, length);
+  const auto pieces = static_cast<uint32_t>(s.pieces.size());
+  const auto bits = static_cast<uint32_t>(__builtin_popcount(bits_of(s)));
+  s.left.store((pieces + 1) * bits, std::memory_order_relaxed);  // not shared yet
+  s.local_left.store(put ? pieces + 1 : 0, std::memory_order_relaxed);
+  s.remote_left.store(pieces + 1, std::memory_order_relaxed);
+  const cwy_status status = post_pieces(s, s.flags | (flags & CWYC_IMMEDIATE));
+  if (status != CWY_OK && s.posted == 0) return status;  // nothing has gone out
+  owned.release();
+  if (status == CWY_RETRY) {
+    emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+    enqueue(&s);  // the poster's shares go with it
+    return CWY_INPROGRESS;
+  }
+  if (status != CWY_OK) fail_rest(s, status);
+  // The poster's shares: complete by now means that the op is not used at all.
+  const uint32_t own = bits_of(s);
+  const uint32_t news = count_down(s, own);
+  const bool failed = s.status.load(std::memory_order_relaxed) != CWY_OK;
+  const bool whole = news == own && !failed;
+  if (news != 0 && !whole) op->fn(op, news, s.status.load(std::memory_order_relaxed));
+  give_back(s, bits);
+  return whole ? CWY_OK : CWY_INPROGRESS;
+}
+
+uint32_t push_stripes() {
+  uint32_t sent = 0;
+  size_t left;
+  {
+    const std::lock_guard lock(g_mutex);
+    left = g_waiting.size();
+  }
+  // One look at each, so that one whose peer is slow does not hold up the others.
+  for (; left != 0; --left) {
+    Striped* s = nullptr;
+    {
+      const std::lock_guard lock(g_mutex);
+      if (g_waiting.empty()) break;
+      s = g_waiting.front();
+      g_waiting.pop_front();
+    }
+    const size_t before = s->posted;
+    const cwy_status status = post_pieces(*s, s->flags);
+    sent += static_cast<uint32_t>(s->posted - before);
+    if (status == CWY_RETRY) {
+      enqueue(s);
+      continue;
+    }
+    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
+    if (status != CWY_OK) fail_rest(*s, status);
+    settle(*s, bits_of(*s), CWY_OK);  // the poster's shares
+    ++sent;
+  }
+  return sent;
+}
+
+}  // namespace causeway

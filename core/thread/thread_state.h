@@ -1,0 +1,72 @@
+// ThreadState: what the core keeps per thread, reached through one initial-exec TLS pointer.
+// Created when a thread first enters; freed when it exits, or once the operations that it left
+// behind are complete.
+#pragma once
+
+#include <cstdint>
+
+#include "am/send_buffer.h"
+#include "am/src_desc.h"
+#include "thread/op.h"
+
+namespace causeway {
+
+// Where the thread is, as far as the specification restricts calls ("Calls from restricted
+// context").
+enum class Context : uint32_t {
+  client = 0,
+  request_handler = 1,
+  reply_handler = 2,
+  negotiating = 3,  // between gex_AM_Prepare*() and its Commit or Cancel, wherever that began
+  reduction = 4     // in a reduction operator of the client's
+};
+
+// In ThreadState::hsl_held: inside gasnet_hold_interrupts()/gasnet_resume_interrupts(), which
+// forbids the same calls as a lock does.
+inline constexpr uint32_t kNoInterrupts = 1u << 31;
+
+struct ThreadState {
+  Context context = Context::client;
+  uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only
+  uint32_t sends = 0;     // requests sent; every kPollInterval-th one polls
+  OpPool ops;
+  ImplicitOps implicit;          // NBI operations outside access regions
+  ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
+  bool in_poll = false;
+  bool internal = false;  // a progress thread: not one of the client's
+  NegotiatedSend negotiated;
+  SendBufferCache send_buffers;
+};
+
+// Ends the job when the process has more client threads than it may.
+ThreadState* create_thread_state();
+// The same, or the end of the job when there is no runtime yet, for a call of the client's.
+ThreadState* first_thread_state(const char* call);
+// The calling thread is the library's: it does not count against the limit.
+void enter_as_internal_thread();
+
+extern thread_local constinit ThreadState* tls_thread_state
+    __attribute__((tls_model("initial-exec")));
+
+inline ThreadState& thread_state() {
+  ThreadState* state = tls_thread_state;
+  return *(__builtin_expect(state != nullptr, 1) ? state : create_thread_state());
+}
+
+// For calls that a client may make too early: a thread's first entry is off the fast path anyhow.
+inline ThreadState& thread_state(const char* call) {
+  ThreadState* state = tls_thread_state;
+  return *(__builtin_expect(state != nullptr, 1) ? state : first_thread_state(call));
+}
+
+// Client threads that may have a ThreadState at once.
+inline constexpr uint32_t kDefaultThreadLimit = 65536;
+void set_thread_limit(uint32_t limit);
+uint32_t thread_limit();
+// Client threads that have a ThreadState now.
+uint32_t live_threads();
+// Threads that exited with implicit operations still under way; what is kept for them is released
+// when those are complete and anybody asks, or a new thread comes.
+uint32_t left_threads();
+
+}  // namespace causeway
