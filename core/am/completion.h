@@ -5,8 +5,8 @@
 #include <gasnetex.h>
 
 #include "am/send.h"
+#include "base/context.h"
 #include "base/fatal.h"
-#include "process/runtime.h"
 #include "progress/waiter.h"
 #include "thread/event_checks.h"
 #include "thread/op.h"
@@ -16,7 +16,7 @@ namespace causeway {
 
 // For `checks: full`: the client has the event now.
 inline void note_handed_out(const char* call, gex_Event_t event) {
-  if (__builtin_expect(runtime().checks(), 0)) note_event(call, event, 0);
+  if (__builtin_expect(context().checks(), 0)) note_event(call, event, 0);
 }
 
 // GEX_EVENT_NOW, GEX_EVENT_GROUP or the address of an event.

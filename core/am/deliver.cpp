@@ -7,11 +7,12 @@
 #include "am/held.h"
 #include "am/internal.h"
 #include "am/negotiated.h"
+#include "am/thread_part.h"
 #include "am/token.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
-#include "process/runtime.h"
 #include "thread/thread_buffer.h"
 #include "thread/thread_state.h"
 #include "thread/tsan_annotations.h"
@@ -126,7 +127,8 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
     }
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   }
-  if (__builtin_expect(thread.context != inside, 0)) left_prepared(thread, "handler returned");
+  if (__builtin_expect(thread.context != inside, 0))
+    left_prepared(am_thread(thread).negotiated.kind, "handler returned");
   thread.context = before;
 }
 

@@ -12,10 +12,11 @@
 
 #include "am/deliver.h"
 #include "am/internal.h"
+#include "am/peer_memory.h"
 #include "am/send.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
-#include "rma/emulation.h"
+#include "progress/hints.h"
 
 namespace causeway {
 namespace {

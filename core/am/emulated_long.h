@@ -11,9 +11,6 @@ namespace causeway {
 
 struct Peer;
 
-// Most payload bytes of an emulated long.
-inline constexpr size_t kEmulatedLongMax = 1u << 20;
-
 cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                          const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
                          cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);

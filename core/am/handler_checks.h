@@ -4,7 +4,7 @@
 #include <causeway/conduit.h>
 #include <gasnetex.h>
 
-#include "process/runtime.h"
+#include "base/context.h"
 
 namespace causeway {
 
@@ -15,7 +15,7 @@ void deliver_checked(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
 // Ends the job unless `token` is that of a handler that runs on this thread now.
 void check_token(const char* call, gex_Token_t token);
 inline void require_live_token(const char* call, gex_Token_t token) {
-  if (__builtin_expect(runtime().checks(), 0)) check_token(call, token);
+  if (__builtin_expect(context().checks(), 0)) check_token(call, token);
 }
 
 // Ends the job unless the index can be a client handler's.

@@ -8,8 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/context.h"
 #include "object/handler_table.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -41,7 +41,7 @@ void end_holding() {
   g_holding = false;
   if (g_held.empty()) return;
   held_waiting.store(true, std::memory_order_relaxed);
-  runtime().attention.store(true, std::memory_order_release);
+  context().attention.store(true, std::memory_order_release);
 }
 
 void run_held_messages() {

@@ -6,6 +6,7 @@
 
 #include "connection/word.h"
 #include "connection/peer.h"
+#include "base/context.h"
 
 namespace causeway {
 
@@ -43,6 +44,9 @@ enum class Internal : uint8_t {
 void run_internal(Internal which, Peer& from, const int32_t* args, unsigned nargs, void* payload,
                   size_t length);
 
+// What runs for messages of that kind. Told by wiring.cpp, before any message can come.
+void set_internal_handler(Internal which, InternalHandler handler);
+
 // What runs for Internal::interface. Set once, before the endpoint that receives them is open.
 void set_interface_handler(InternalHandler handler);
 
@@ -51,7 +55,7 @@ inline uint64_t internal_word(Internal which, bool reply) {
 }
 
 // One attempt to send on the request lane. CWY_OK or CWY_RETRY; other failures end the job, or,
-// in a process that survives its peers (Runtime::survives_failures), are returned.
+// in a process that survives its peers (ProcessContext::survives_failures), are returned.
 cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                              const void* payload, size_t length, bool reply);
 // What try_send_internal() does about `status`, which is neither of these two.

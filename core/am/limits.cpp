@@ -6,11 +6,14 @@
 #include <tuple>
 
 #include "am/send_buffer.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
+#include "config/config.h"
+#include "connection/conduit_set.h"
+#include "connection/job.h"
 #include "object/endpoint.h"
 #include "object/team.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -21,13 +24,13 @@ AmLimits least(const AmLimits& a, const AmLimits& b) {
 
 // What a rank's conduit of that name takes; the rank may not have it.
 AmLimits on_card(uint32_t rank, const std::string& conduit) {
-  const auto& known = *runtime().job().card(rank).am_limits;
+  const auto& known = *context().job().card(rank).am_limits;
   const auto found = known.find(conduit);
   return found != known.end() ? found->second : AmLimits{SIZE_MAX, SIZE_MAX};
 }
 
 AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
-  return least(on_card(runtime().rank(), conduit), on_card(rank, conduit));
+  return least(on_card(context().rank(), conduit), on_card(rank, conduit));
 }
 
 // What messages of one direction may carry: in every span up to the largest, the conduit that
@@ -43,7 +46,7 @@ AmLimits along(const Choice& choice, uint32_t rank) {
 }
 
 AmLimits compute(const Peer& peer) {
-  Runtime& rt = runtime();
+  ProcessContext& rt = context();
   const PeerFacts there = rt.job().facts_of(peer.rank, nullptr),
                   here = rt.job().facts_seen_from(peer.rank);
   const Choice choice = choose(rt.config(), rt.conduits(), there);
@@ -60,7 +63,7 @@ AmLimits compute(const Peer& peer) {
 class Layout {
  public:
   explicit Layout(const Team& team) {
-    const JobFacts& job = runtime().job();
+    const JobFacts& job = context().job();
     for (const Peer* peer : team.members()) {
       if (!ranks_.insert(peer->rank).second) continue;
       ++hosts_[job.card(peer->rank).host_id];
@@ -71,7 +74,7 @@ class Layout {
 
   // Is a process of the team this far from that rank?
   bool any(Locality locality, uint32_t rank) const {
-    const JobFacts& job = runtime().job();
+    const JobFacts& job = context().job();
     const size_t host = hosts_.at(job.card(rank).host_id);
     const size_t nbrhd = nbrhds_.at(job.locality_key(rank));
     switch (locality) {
@@ -94,7 +97,7 @@ class Layout {
 
 // What members take from each other that lie to each other in ways in which none lies to this rank.
 AmLimits between_others(const Team& team) {
-  const Runtime& rt = runtime();
+  const ProcessContext& rt = context();
   const Layout layout(team);
   // What a choice depends on, but for addresses: as in peer_classes().
   std::set<std::tuple<const PeerRule*, Locality, std::string>> known;
@@ -153,8 +156,8 @@ AmLimits limits_of(const Team& team) {
 AmLimits least_limits() {
   static const AmLimits limits = [] {
     AmLimits out{SIZE_MAX, SIZE_MAX};
-    for (uint32_t r = 0; r < runtime().size(); ++r) {
-      for (const auto& [conduit, theirs] : *runtime().job().card(r).am_limits)
+    for (uint32_t r = 0; r < context().size(); ++r) {
+      for (const auto& [conduit, theirs] : *context().job().card(r).am_limits)
         out = least(out, theirs);
     }
     return out;

@@ -8,17 +8,13 @@
 
 #include <cstddef>
 
+#include "connection/am_limits.h"
+
 namespace causeway {
 
 class Endpoint;
 class Team;
 struct Peer;
-
-struct AmLimits {
-  size_t medium;
-  size_t long_max;
-  bool operator==(const AmLimits&) const = default;
-};
 
 // For one peer; the same before and after it is wired up.
 AmLimits limits_of(const Peer& peer);

@@ -8,16 +8,18 @@
 #include "am/emulated_prepare.h"
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/post_long.h"
 #include "am/send.h"
 #include "am/send_buffer.h"
+#include "am/thread_part.h"
 #include "am/token.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "connection/word.h"
 #include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/local.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -171,7 +173,7 @@ const char* what(Negotiation kind) {
 
 inline NegotiatedSend& descriptor(const char* call, Negotiation kind, gex_AM_SrcDesc_t sd,
                                   ThreadState& thread) {
-  NegotiatedSend& own = thread.negotiated;
+  NegotiatedSend& own = am_thread(thread).negotiated;
   if (__builtin_expect(sd != &own || own.kind != kind, 0)) wrong_descriptor(call, kind, sd, own);
   if (__builtin_expect(thread.hsl_held != 0, 0)) locks_held(call, thread);
   return own;
@@ -203,12 +205,12 @@ void check_commit(const CommitCall& call, const NegotiatedSend& sd, const void* 
 
 // The descriptor is free for handlers that run during the Commit; a no-op brings it back.
 void close(ThreadState& thread) {
-  const bool reply = is_reply(thread.negotiated.kind);
-  thread.negotiated.kind = Negotiation::none;
+  const bool reply = is_reply(am_thread(thread).negotiated.kind);
+  am_thread(thread).negotiated.kind = Negotiation::none;
   thread.context = reply ? Context::request_handler : Context::client;
 }
 void reopen(ThreadState& thread, const NegotiatedSend& sd) {
-  thread.negotiated = sd;
+  am_thread(thread).negotiated = sd;
   thread.context = Context::negotiating;
 }
 
@@ -291,9 +293,9 @@ gex_AM_SrcDesc_t prepare(const PrepareCall& call, ThreadState& thread) {
     require_lengths(call, limit);
   }
   require_completion(call);
-  if (__builtin_expect(runtime().checks(), 0)) check_flags(call);
+  if (__builtin_expect(context().checks(), 0)) check_flags(call);
   const size_t room = std::min(call.most, limit);
-  NegotiatedSend& sd = thread.negotiated;
+  NegotiatedSend& sd = am_thread(thread).negotiated;
   const cwy_status status = acquire(call, room, sd);
   if (__builtin_expect(status != CWY_OK, 0) && !acquire_slowly(call, room, sd, status)) {
     return GEX_AM_SRCDESC_NO_OP;
@@ -317,7 +319,7 @@ int commit(const CommitCall& call) {
   require_commit(call, open);
   void* const dest =
       is_medium(call.kind) ? nullptr : remote_address(*open.peer, call.dest_addr, open.flags);
-  if (__builtin_expect(runtime().checks(), 0)) check_commit(call, open, dest);
+  if (__builtin_expect(context().checks(), 0)) check_commit(call, open, dest);
   const uint64_t word =
       client_word(call.handler, open.ep->index()) | (is_reply(call.kind) ? kWordReply : 0);
   // Handlers that run from here on, in this very call or while it waits, may negotiate too.
@@ -348,9 +350,8 @@ void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t
   close(thread);
 }
 
-void left_prepared(const ThreadState& thread, const char* end) {
-  fatal(what(thread.negotiated.kind),
-        "the {} without committing or cancelling what it had prepared", end);
+void left_prepared(Negotiation kind, const char* end) {
+  fatal(what(kind), "the {} without committing or cancelling what it had prepared", end);
 }
 
 }  // namespace causeway

@@ -50,8 +50,8 @@ int commit(const CommitCall& call);
 // Gives back what Prepare took.
 void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t flags);
 
-// Ends the job: what the thread had prepared can no longer be committed, because of `end`. Others
+// Ends the job: what this thread had prepared can no longer be committed, because of `end`. Others
 // would wait for the room it holds.
-[[noreturn]] void left_prepared(const ThreadState& thread, const char* end);
+[[noreturn]] void left_prepared(Negotiation kind, const char* end);
 
 }  // namespace causeway

@@ -3,13 +3,14 @@
 #include <bit>
 
 #include "am/internal.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"
 #include "object/team.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -53,7 +54,7 @@ void check_source(const PayloadFacts& f) {
 
 // Overlap can only be seen where both ranges are this process's own.
 void check_overlap(const PayloadFacts& f) {
-  if (f.peer.rank != runtime().rank() || f.length == 0) return;
+  if (f.peer.rank != context().rank() || f.length == 0) return;
   const auto src = reinterpret_cast<uint64_t>(f.src), dest = reinterpret_cast<uint64_t>(f.dest);
   if (src < dest + f.length && dest < src + f.length) {
     fatal(f.call, "source [{:#x}, {:#x}) and destination [{:#x}, {:#x}) overlap", src,
@@ -131,13 +132,6 @@ void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
   if (rank >= tm->size) {
     fatal(call, "rank {} does not exist in a team of {} members", rank, tm->size);
   }
-}
-
-void operation_failed(cwyc_op*, cwy_status status) {
-  const std::string text = fmt::format("an operation failed with {}", status_name(status));
-  if (status != CWY_ERR_PEER_FAILED) fatal_text("communication", text);
-  if (runtime().survives_failures()) fatal_peer_lost("communication", text);
-  runtime().note_stranded(text);
 }
 
 void send_failed(const Peer& to, cwy_status status) {

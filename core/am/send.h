@@ -5,9 +5,10 @@
 
 #include "am/token.h"
 #include "connection/peer.h"
+#include "connection/post_flags.h"
+#include "object/endpoint.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
-#include "rma/emulation.h"
 #include "thread/op.h"
 #include "thread/thread_state.h"
 
@@ -80,7 +81,7 @@ class SendingWait {
       : ep_(ep), in_handler_(thread_state().context != Context::client) {}
   void step() {
     if (in_handler_) {
-      poll_replies(ep_);
+      poll_replies(ep_.conduit_eps());
     } else {
       waiter_.step();
     }

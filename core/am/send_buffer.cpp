@@ -5,6 +5,7 @@
 #include <mutex>
 #include <new>
 
+#include "am/thread_part.h"
 #include "base/fatal.h"
 #include "thread/op.h"
 #include "thread/thread_state.h"
@@ -73,7 +74,7 @@ SendBuffer* take_send_buffer(size_t size, bool reply) {
   if (!reply && g_in_use.load(std::memory_order_relaxed) >= kMostInUse) return nullptr;
   g_in_use.fetch_add(1, std::memory_order_relaxed);
   if (size > kSendBufferBytes) return make(size);
-  SendBufferCache& cache = thread_state().send_buffers;
+  SendBufferCache& cache = am_thread(thread_state()).send_buffers;
   if (SendBuffer* buffer = cache.spare) {
     cache.spare = nullptr;
     return buffer;
@@ -84,7 +85,7 @@ SendBuffer* take_send_buffer(size_t size, bool reply) {
 
 void give_send_buffer(SendBuffer* buffer) {
   g_in_use.fetch_sub(1, std::memory_order_relaxed);
-  SendBufferCache& cache = thread_state().send_buffers;
+  SendBufferCache& cache = am_thread(thread_state()).send_buffers;
   if (cache.spare == nullptr && buffer->room == kSendBufferBytes) {
     cache.spare = buffer;
     return;

@@ -7,12 +7,14 @@
 #include "atomics/emulated_atomic.h"
 #include "atomics/names.h"
 #include "base/call_arguments.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "connection/job.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/team.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/rma_checks.h"
@@ -79,7 +81,7 @@ void require_true_assertions(const Resolved& r) {
     fatal(r.call.name, "GEX_FLAG_AD_MY_RANK was passed for rank {}, but this is rank {}", r.rank,
           r.domain.team().rank());
   }
-  if ((r.call.flags & GEX_FLAG_AD_MY_NBRHD) && !runtime().job().in_nbrhd(r.peer.rank)) {
+  if ((r.call.flags & GEX_FLAG_AD_MY_NBRHD) && !context().job().in_nbrhd(r.peer.rank)) {
     fatal(r.call.name, "GEX_FLAG_AD_MY_NBRHD was passed, but rank {} is in another neighborhood",
           r.rank);
   }
@@ -103,7 +105,7 @@ Resolved resolve(const AtomicCall& call) {
             call.ad, call.result, call.rank, call.addr, call.opcode, call.operand1, call.operand2,
             call.flags);
   require_client_context(call.name, thread_state());
-  const bool checks = runtime().checks();
+  const bool checks = context().checks();
   if (__builtin_expect(checks, 0)) require_known_domain(call);
   AtomicDomain& domain = *AtomicDomain::of(call.ad);
   const Team& team = domain.team();
@@ -258,7 +260,7 @@ gex_Event_t atomic_nb(const AtomicCall& call) {
   const cwy_status status = post(r, &op->conduit);
   if (status == CWY_INPROGRESS) {
     auto* const event = reinterpret_cast<gex_Event_t>(op);
-    if (__builtin_expect(runtime().checks(), 0)) note_event(call.name, event, 0);
+    if (__builtin_expect(context().checks(), 0)) note_event(call.name, event, 0);
     return event;
   }
   thread.ops.give(op);

@@ -8,15 +8,18 @@
 
 #include "atomics/mechanism.h"
 #include "atomics/names.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "collective/exchange.h"
+#include "config/config.h"
+#include "connection/conduit_set.h"
+#include "connection/job.h"
 #include "connection/selector.h"
 #include "memkind/transfer.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
-#include "process/exit.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -42,7 +45,7 @@ void require_definition(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t
 }
 
 bool is_near(const Peer& peer) {
-  const Locality locality = runtime().job().locality(peer.rank);
+  const Locality locality = context().job().locality(peer.rank);
   return locality == Locality::self || locality == Locality::nbrhd;
 }
 
@@ -65,7 +68,7 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
           "the endpoint of rank {} is bound to device memory, whose atomics its owner performs",
           peer->rank);
     }
-    const PeerFacts facts = runtime().job().facts_of(peer->rank, cep.conduit);
+    const PeerFacts facts = context().job().facts_of(peer->rank, cep.conduit);
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = cep.conduit->module().reach(cep.conduit->domain(), &facts.desc, &err);
     if (status != CWY_OK) {
@@ -74,7 +77,7 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
     }
     // The rules say who serves what is far; who is near is served along with them.
     if (is_near(*peer)) continue;
-    const Choice choice = choose(runtime().config(), runtime().conduits(), facts);
+    const Choice choice = choose(context().config(), context().conduits(), facts);
     if (choice.atomic != cep.conduit) {
       return fmt::format("{} gives the atomics of rank {} to conduit {}, not {}",
                          choice.rule->label, peer->rank, choice.atomic->name(), name);
@@ -87,7 +90,7 @@ AtomicView view_of(const Team& team, gex_DT_t dt, gex_OP_t ops) {
   AtomicView view;
   view.near = std::all_of(team.members().begin(), team.members().end(),
                           [](const Peer* peer) { return is_near(*peer); });
-  if (runtime().everything()) {
+  if (context().everything()) {
     view.obstacle = "no adapter has a right to all memory (GASNET_SEGMENT_EVERYTHING)";
     return view;
   }
@@ -153,7 +156,7 @@ std::vector<AtomicView> agreed_views(const Team& team, const std::vector<std::st
 std::string agreed_adapter(const Team& team, gex_Flags_t flags,
                            const std::vector<AtomicView>& views) {
   try {
-    const std::string& wish = runtime().config().values.at("atomics.mechanism");
+    const std::string& wish = context().config().values.at("atomics.mechanism");
     return choose_mechanism(parse_mechanism(wish), flags, views);
   } catch (const Error& e) {
     refuse(team, 0, e.text());
@@ -174,7 +177,7 @@ AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t fl
                            const std::string& adapter)
     : team_(team), flags_(flags) {
   require_definition(team, dt, ops, flags);
-  if (!adapter.empty() && runtime().conduits().find(adapter) == nullptr) {
+  if (!adapter.empty() && context().conduits().find(adapter) == nullptr) {
     throw Error(CWY_ERR_UNREACHABLE,
                 "atomics of this job are performed by the adapter of conduit {}, which this "
                 "process has not",
@@ -194,7 +197,7 @@ std::string AtomicDomain::adapter_name() const {
 
 void AtomicDomain::settle(gex_DT_t dt, gex_OP_t ops, const std::string& adapter) {
   if (!adapter.empty()) {
-    adapter_ = runtime().conduits().find(adapter);
+    adapter_ = context().conduits().find(adapter);
     add_to_poll(*team_.ep()->conduit_ep(adapter_));
     connections_ = std::vector<std::atomic<Connection*>>(team_.size());
   }

@@ -3,10 +3,10 @@
 #include <mutex>
 
 #include "am/internal.h"
+#include "am/peer_memory.h"
 #include "atomics/cpu_atomic.h"
 #include "base/fatal.h"
 #include "memkind/places.h"
-#include "rma/emulation.h"
 #include "rma/unanswered.h"
 #include "thread/op.h"
 #include "thread/tsan_annotations.h"

@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-extern bool g_checks;  // process/runtime.h
+extern bool g_checks;  // base/context.h
 
 struct CallArgument {
   uint64_t value;

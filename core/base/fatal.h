@@ -16,9 +16,9 @@ namespace causeway {
 
 // The same for a call that cannot go on because some peer is gone. Says nothing where that is found
 // out meanwhile: a peer that left in good order takes this process along with its code
-// (Runtime::note_loss), and our launcher, which knows of a death and says whose it was, is given a
-// moment to end everybody, so that the job's status is that of the rank that failed and not of one
-// that noticed. Not inside a conduit's callback: there is Runtime::note_stranded.
+// (ProcessContext::note_loss), and our launcher, which knows of a death and says whose it was, is
+// given a moment to end everybody, so that the job's status is that of the rank that failed and not
+// of one that noticed. Not inside a conduit's callback: there is ProcessContext::note_stranded.
 [[noreturn]] void fatal_peer_lost(const char* call, const std::string& text);
 
 // The same where there is no way to a peer: a mistake to be told soon, unless the peer turns out to

@@ -1,8 +1,8 @@
 #include "base/flags.h"
 
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/warn_once.h"
-#include "process/runtime.h"
 
 namespace causeway {
 

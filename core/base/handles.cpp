@@ -1,7 +1,7 @@
 #include "base/handles.h"
 
+#include "base/context.h"
 #include "base/fatal.h"
-#include "process/runtime.h"
 
 namespace causeway {
 
@@ -10,7 +10,7 @@ void called_too_early(const char* call) {
 }
 
 void check_started(const char* call) {
-  if (g_runtime == nullptr) called_too_early(call);
+  if (g_context == nullptr) called_too_early(call);
 }
 
 void invalid_handle(const char* call, const char* constant) {

@@ -4,7 +4,7 @@
 
 namespace causeway {
 
-extern bool g_checks;  // process/runtime.h
+extern bool g_checks;  // base/context.h
 
 // Ends the job: there is no runtime, so no call but a few can do anything.
 [[noreturn]] void called_too_early(const char* call) __attribute__((cold));

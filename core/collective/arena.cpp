@@ -14,13 +14,15 @@
 #include <random>
 #include <vector>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "collective/digest.h"
 #include "collective/domain.h"
 #include "collective/frames.h"
+#include "config/config.h"
+#include "connection/job.h"
 #include "object/endpoint.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -63,7 +65,7 @@ State& state() {
 
 // Not a SERIAL conduit's: collectives map as they go, and would have to wait for who is inside.
 ConduitEp* mapping_conduit(Endpoint& ep) {
-  if (runtime().config().direct_map != DirectMap::automatic) return nullptr;
+  if (context().config().direct_map != DirectMap::automatic) return nullptr;
   for (auto& cep : ep.conduit_eps()) {
     const bool maps = cep->maps_neighbors && (cep->caps & CWYC_CAP_DIRECT) != 0 &&
                       cep->conduit->module().ops[0]->concurrency == CWYC_MULTI;
@@ -76,7 +78,7 @@ ConduitEp* mapping_conduit(Endpoint& ep) {
 std::string make_arena(ConduitEp& cep) {
   State& s = state();
   const size_t bytes =
-      (kPage + kTeams * block_bytes(runtime().config().collective_scratch) + kPage - 1) / kPage *
+      (kPage + kTeams * block_bytes(context().config().collective_scratch) + kPage - 1) / kPage *
       kPage;
   const cwyc_module& module = cep.conduit->module();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
@@ -139,7 +141,7 @@ std::string collective_card(Endpoint& ep) {
   State& s = state();
   std::string right;
   ConduitEp* cep = s.base == nullptr ? mapping_conduit(ep) : nullptr;
-  if (cep != nullptr && runtime().job().facts().local_count > 1) right = make_arena(*cep);
+  if (cep != nullptr && context().job().facts().local_count > 1) right = make_arena(*cep);
   // Who asks for such barriers must be among those who answer them.
   if (!right.empty()) s.fences_others = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
   return fmt::format("{} {} {} {} ", table_digest(), reinterpret_cast<uint64_t>(s.base),
@@ -148,7 +150,7 @@ std::string collective_card(Endpoint& ep) {
 }
 
 void adopt_collective_cards() {
-  JobFacts& job = runtime().job();
+  JobFacts& job = context().job();
   State& s = state();
   if (!s.neighbors.empty()) return;  // a later client of this process
   const std::string& own = table_digest();
@@ -230,10 +232,10 @@ bool cross_memory_wanted() {
 
 uint32_t cross_memory_pid(Peer& peer) {
   State& s = state();
-  if (peer.rank == runtime().rank() || !cross_memory_wanted()) return 0;
+  if (peer.rank == context().rank() || !cross_memory_wanted()) return 0;
   Neighbor* neighbor = s.neighbors[peer.rank].get();
   if (neighbor == nullptr) return 0;
-  const uint32_t pid = runtime().job().card(peer.rank).pid;
+  const uint32_t pid = context().job().card(peer.rank).pid;
   uint32_t known = neighbor->cross.load(std::memory_order_relaxed);
   if (known == 0) {
     // Its own number for itself need not be ours (PID namespaces), and who may attach to whom is a
@@ -279,13 +281,13 @@ uint32_t domain_of(uint32_t job_rank) {
 bool shares_arena(uint32_t job_rank) {
   State& s = state();
   if (s.base == nullptr) return false;
-  return job_rank == runtime().rank() || s.neighbors[job_rank] != nullptr;
+  return job_rank == context().rank() || s.neighbors[job_rank] != nullptr;
 }
 
 char* mapped_arena(Peer& peer) {
   State& s = state();
   if (s.base == nullptr) return nullptr;
-  if (peer.rank == runtime().rank()) return s.base;
+  if (peer.rank == context().rank()) return s.base;
   Neighbor* neighbor = s.neighbors[peer.rank].get();
   if (neighbor == nullptr) return nullptr;
   if (neighbor->tried.load(std::memory_order_acquire)) {
@@ -298,7 +300,7 @@ char* mapped_arena(Peer& peer) {
     return neighbor->base.load(std::memory_order_acquire);
   }
   ConduitEp* cep = peer.ep->conduit_ep(s.conduit);
-  const PeerFacts facts = runtime().job().facts_of(peer.rank, s.conduit);
+  const PeerFacts facts = context().job().facts_of(peer.rank, s.conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_rkey* rkey = nullptr;
   const cwyc_module& module = s.conduit->module();

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/context.h"
 #include "collective/table.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -58,7 +58,7 @@ void add_scores(Hash& hash, const cwyl_candidate& c) {
 
 std::string make_digest() {
   Hash hash;
-  for (const CollectiveTable::Candidate& c : runtime().collectives().candidates()) {
+  for (const CollectiveTable::Candidate& c : context().collectives().candidates()) {
     const cwyl_candidate& a = *c.algorithm;
     hash.add(fmt::format("{} {} {} {} {} {}-{} {}-{} {}", c.plugin, c.version, a.name, a.operation,
                          a.keeps_order, a.min_bytes, a.max_bytes, a.min_team, a.max_team,

@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "am/internal.h"
+#include "base/context.h"
 #include "collective/arena.h"
+#include "collective/table.h"
 #include "collective/team_runs.h"
 #include "object/team.h"
-#include "process/runtime.h"
+#include "progress/waiter.h"
 
 namespace causeway {
 namespace {
@@ -74,13 +76,18 @@ void take_post(uint32_t team_id, uint32_t rank, uint32_t sender, const int32_t* 
   }
 }
 
+TeamRuns& runs_of(Team& team) {
+  TeamPart& part = team.collectives([](Team* t) -> TeamPart* { return new TeamCollectives(t); });
+  return static_cast<TeamCollectives&>(part).runs();
+}
+
 gex_Event_t start_reduction(Team& team, cwyl_args args, const Reduction& r) {
   args.dt = r.dt;
   args.opcode = r.op;
   args.element_bytes = r.element_bytes;
   args.count = r.count;
   args.flags = r.op == GEX_OP_USER_NC ? CWYL_NEED_ORDER : 0;
-  return team.collectives().runs().begin(args, r);
+  return runs_of(team).begin(args, r);
 }
 
 }  // namespace
@@ -102,14 +109,14 @@ TeamCollectives::~TeamCollectives() {
 gex_Event_t start_barrier(Team& team) {
   // The barrier's release is that of its signals and messages, which are stored with release after
   // everything this thread wrote.
-  return team.collectives().runs().begin(arguments(CWYL_BARRIER, 0, nullptr, nullptr), {});
+  return runs_of(team).begin(arguments(CWYL_BARRIER, 0, nullptr, nullptr), {});
 }
 
 gex_Event_t start_broadcast(Team& team, gex_Rank_t root, void* dst, const void* src, size_t bytes) {
   cwyl_args args = arguments(CWYL_BROADCAST, root, dst, src);
   args.element_bytes = 1;
   args.count = bytes;
-  return team.collectives().runs().begin(args, {});
+  return runs_of(team).begin(args, {});
 }
 
 gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void* src,
@@ -151,6 +158,20 @@ bool arrives_by_memory(const TeamRuns& team) {
 }
 uint32_t step_team(TeamRuns& team) {
   return team.step();
+}
+
+bool step_for(Waiter& waiter, TeamRuns& team) {
+  // So often is a team looked at between two polls of everything. Among ranks that share processors
+  // everybody else gets a turn at once.
+  constexpr uint32_t kTeamLooks = 8;
+  const uint32_t looks = Waiter::spins_long() && arrives_by_memory(team) ? kTeamLooks : 1;
+  for (uint32_t i = 0; i < looks; ++i) {
+    if (step_team(team) == 0) continue;
+    waiter.forget_idleness();
+    return true;
+  }
+  waiter.step();
+  return false;
 }
 
 void announce_nap() {
@@ -208,7 +229,7 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
 
 void report_collectives(const std::function<void(const std::string&)>& line) {
   std::string text;
-  for (const CollectiveTable::Candidate& c : runtime().collectives().candidates()) {
+  for (const CollectiveTable::Candidate& c : context().collectives().candidates()) {
     const uint64_t runs = c.runs->load(std::memory_order_relaxed);
     if (runs == 0) continue;
     text += fmt::format("{}{} {}/{} {}", text.empty() ? "" : ", ",

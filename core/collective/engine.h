@@ -13,21 +13,24 @@
 #include <string>
 
 #include "collective/inquiry.h"
+#include "object/team.h"
 #include "progress/hints.h"
 
 namespace causeway {
 
 class Team;
 class TeamRuns;
+class Waiter;
 struct Peer;
 
 // What a team keeps for its collectives, made when the first one begins or at any time before.
 // Works on every team whose id(), rank(), size() and member() answer: needs no communication to
 // be made, and messages of members that are ahead wait for it. The team must have no collective
 // under way when it is destroyed.
-struct TeamCollectives {
+class TeamCollectives final : public TeamPart {
+ public:
   explicit TeamCollectives(Team* team);
-  ~TeamCollectives();
+  ~TeamCollectives() override;
   TeamCollectives(const TeamCollectives&) = delete;
   TeamCollectives& operator=(const TeamCollectives&) = delete;
   TeamRuns& runs() { return *runs_; }
@@ -68,6 +71,10 @@ inline uint32_t progress_collectives() {
   if (__builtin_expect(active_runs.load(std::memory_order_relaxed) == 0, 1)) return 0;
   return step_runs();
 }
+
+// A step of who waits for a collective of that team: its runs come first, some times in a row, for
+// a neighbor's flag is a matter of a few hundred nanoseconds. True when they moved.
+bool step_for(Waiter& waiter, TeamRuns& team);
 
 // Does what this team's members send arrive in memory, without a poll, at least from some?
 bool arrives_by_memory(const TeamRuns& team);

@@ -9,6 +9,7 @@
 
 #include "am/internal.h"
 #include "base/error.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "progress/poll.h"

@@ -6,13 +6,11 @@
 #include <utility>
 
 #include "am/internal.h"
-#include "api/gasnet1/blocks.h"
-#include "api/gasnet1/named_barrier.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "collective/engine.h"
 #include "collective/team_runs.h"
 #include "object/team.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -116,16 +114,16 @@ struct Question {
 std::mutex g_questions_mutex;
 std::vector<Question> g_questions;
 
+constinit std::array<CollectiveMachinery, kCollectiveSorts> g_machineries{};
+
+CollectiveMachinery& machinery(CollectiveSort sort) {
+  return g_machineries[static_cast<size_t>(sort)];
+}
+
 std::optional<HowFar> how_far(CollectiveSort sort, uint32_t team_id, uint32_t rank, uint64_t seq) {
-  switch (sort) {
-    case CollectiveSort::run:
-      return run_how_far(team_id, rank, seq);
-    case CollectiveSort::named_barrier:
-      return named_barrier_how_far(seq);
-    case CollectiveSort::blocks:
-      return blocks_how_far(team_id, seq);
-  }
-  return HowFar{};
+  if (sort == CollectiveSort::run) return run_how_far(team_id, rank, seq);
+  if (static_cast<size_t>(sort) >= kCollectiveSorts) return HowFar{};
+  return machinery(sort).how_far(team_id, seq);
 }
 
 // False: to be tried again.
@@ -149,6 +147,10 @@ bool answer(const Question& q) {
 
 }  // namespace
 
+void set_machinery(CollectiveSort sort, CollectiveMachinery other) {
+  machinery(sort) = other;
+}
+
 bool has_rank_of_job(const Team& team, uint32_t job_rank) {
   return std::any_of(team.members().begin(), team.members().end(),
                      [job_rank](const Peer* member) { return member->rank == job_rank; });
@@ -156,8 +158,9 @@ bool has_rank_of_job(const Team& team, uint32_t job_rank) {
 
 CollectiveWait collective_with(uint32_t job_rank) {
   CollectiveWait wait = run_with(job_rank);
-  if (wait.call == nullptr) wait = named_barrier_with(job_rank);
-  if (wait.call == nullptr) wait = blocks_with(job_rank);
+  for (const CollectiveMachinery& other : g_machineries) {
+    if (wait.call == nullptr) wait = other.with(job_rank);
+  }
   return wait;
 }
 
@@ -193,7 +196,7 @@ void on_inquiry(Peer& from, const int32_t* args, unsigned nargs) {
     g_questions.push_back({&from, {}});
     std::copy_n(args, 8, g_questions.back().args.begin());
     // Answered when this poll has stepped what came with it. Release: the question is in the list.
-    runtime().attention.store(true, std::memory_order_release);
+    context().attention.store(true, std::memory_order_release);
     return;
   }
   if (nargs < 10) return;
@@ -215,7 +218,7 @@ void answer_inquiries() {
   if (questions.empty()) return;
   const std::lock_guard lock(g_questions_mutex);
   g_questions.insert(g_questions.end(), questions.begin(), questions.end());
-  runtime().attention.store(true, std::memory_order_release);
+  context().attention.store(true, std::memory_order_release);
 }
 
 }  // namespace causeway

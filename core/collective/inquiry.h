@@ -7,6 +7,7 @@
 // them has moved from one round of answers to the next, a member that has left is what is missing.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,7 @@ struct Peer;
 
 // The machineries that run collectives; each counts its own.
 enum class CollectiveSort : int32_t { run, named_barrier, blocks };
+inline constexpr size_t kCollectiveSorts = 3;
 
 // A collective under way here, and what it has come to.
 struct CollectiveWait {
@@ -34,6 +36,16 @@ struct HowFar {
   bool begun = false;
   uint64_t moves = 0;
 };
+
+// What a machinery beside the engine answers: a collective of its sort that has that rank of the
+// job among its members, and how far this process is with one.
+struct CollectiveMachinery {
+  CollectiveWait (*with)(uint32_t job_rank) = [](uint32_t) { return CollectiveWait{}; };
+  std::optional<HowFar> (*how_far)(uint32_t team_id, uint64_t seq) =
+      [](uint32_t, uint64_t) -> std::optional<HowFar> { return HowFar{}; };
+};
+// Told by wiring.cpp, before any message can come.
+void set_machinery(CollectiveSort sort, CollectiveMachinery other);
 
 bool has_rank_of_job(const Team& team, uint32_t job_rank);
 

@@ -5,12 +5,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/context.h"
 #include "collective/arena.h"
 #include "collective/team_runs.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "object/team.h"
-#include "process/runtime.h"
 #include "rma/rma.h"
 
 namespace causeway {
@@ -41,7 +41,7 @@ bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t le
 cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, uint64_t length,
                       uint32_t* done, bool is_put) {
   uint32_t result = 1;
-  if (peer.rank == runtime().rank()) {
+  if (peer.rank == context().rank()) {
     void* const at = reinterpret_cast<void*>(addr);
     if (length != 0) std::memmove(is_put ? at : local, is_put ? local : at, length);
   } else {
@@ -53,7 +53,7 @@ cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, ui
       const ssize_t n = is_put ? ::process_vm_writev(pid, &here, 1, &there, 1, 0)
                                : ::process_vm_readv(pid, &here, 1, &there, 1, 0);
       if (n < 0 && errno == ESRCH) {
-        runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed),
+        context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed),
                             "its process is gone");
         return CWY_ERR_PEER_FAILED;
       }

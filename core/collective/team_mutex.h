@@ -8,27 +8,27 @@
 
 #include <mutex>
 
-#include "process/runtime.h"
+#include "base/context.h"
 
 namespace causeway {
 
 class TeamMutex {
  public:
   void lock() {
-    if (__builtin_expect(runtime().multithreaded(), 0)) {
+    if (__builtin_expect(context().multithreaded(), 0)) {
       mutex_.lock();
     } else {
       held_ = true;
     }
   }
   bool try_lock() {
-    if (__builtin_expect(runtime().multithreaded(), 0)) return mutex_.try_lock();
+    if (__builtin_expect(context().multithreaded(), 0)) return mutex_.try_lock();
     if (held_) return false;
     held_ = true;
     return true;
   }
   void unlock() {
-    if (__builtin_expect(runtime().multithreaded(), 0)) {
+    if (__builtin_expect(context().multithreaded(), 0)) {
       mutex_.unlock();
     } else {
       held_ = false;

@@ -6,15 +6,20 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/post_long.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "collective/arena.h"
 #include "collective/domain.h"
 #include "collective/stream_copy.h"
+#include "collective/table.h"
+#include "config/config.h"
+#include "connection/job.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/team.h"
-#include "process/runtime.h"
 #include "thread/event.h"
 #include "thread/thread_state.h"
 #include "thread/tsan_annotations.h"
@@ -41,7 +46,7 @@ constexpr uint32_t kFirstLooks = 100;
 // With more ranks than processors the one that is waited for may not be running.
 bool processors_are_shared() {
   static const bool shared =
-      runtime().job().facts().local_count > runtime().job().facts().cpu_count;
+      context().job().facts().local_count > context().job().facts().cpu_count;
   return shared;
 }
 
@@ -105,7 +110,7 @@ BufferPool::~BufferPool() {
 
 TeamRuns::TeamRuns(Team* team)
     : team_(team),
-      scratch_(rounded(runtime().config().collective_scratch, kLine)),
+      scratch_(rounded(context().config().collective_scratch, kLine)),
       links_(team->size()),
       mailbox_(mailbox(team->id(), team->rank())) {
   make_block();
@@ -155,7 +160,7 @@ void TeamRuns::describe() {
   info_.rank = team_->rank();
   std::map<std::pair<bool, uint64_t>, uint32_t> nbrhds;
   std::map<uint64_t, uint32_t> hosts;
-  JobFacts& job = runtime().job();
+  JobFacts& job = context().job();
   for (uint32_t r = 0; r < info_.size; ++r) {
     const uint32_t job_rank = team_->member(r).rank;
     const Card& card = job.card(job_rank);
@@ -237,7 +242,7 @@ const CollectiveTable::Candidate& TeamRuns::choose(const cwyl_args& args) {
   shape.domain_count = info_.domain_count;
   shape.domain_most = info_.domain_most;
   const CollectiveTable::Candidate& found =
-      *runtime().collectives().choose(shape, team_->memory_classes()).candidate;
+      *context().collectives().choose(shape, team_->memory_classes()).candidate;
   last = {bytes, args.element_bytes, args.dt, args.opcode, args.flags, &found};
   return found;
 }
@@ -324,9 +329,9 @@ bool TeamRuns::advance(Run& run) {
     run.started = true;
     const cwy_status status = call(as_c(), &kTeamServices, run.seq, &run.args, run.state.memory);
     current_ = nullptr;
-    if (status == CWY_ERR_PEER_FAILED && !runtime().survives_failures()) {
+    if (status == CWY_ERR_PEER_FAILED && !context().survives_failures()) {
       run.stranded = true;  // polls end this process as the peer's leave or failure demands
-      runtime().note_stranded(fmt::format("{}: a peer is gone", call_name(run.args.operation)));
+      context().note_stranded(fmt::format("{}: a peer is gone", call_name(run.args.operation)));
       return false;
     }
     if (status != CWY_OK && status != CWY_INPROGRESS) {

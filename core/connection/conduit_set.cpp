@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/emulated_long.h"
-#include "am/emulated_prepare.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "config/load_config.h"
+#include "connection/fallbacks.h"
 #include "connection/locked_ops.h"
 #include "connection/prepare.h"
 #include "connection/tsan_ops.h"
 #include "loader/check_options.h"
 #include "loader/signal_keeper.h"
-#include "rma/emulation.h"
 
 namespace causeway {
 namespace {
@@ -60,11 +58,12 @@ constexpr size_t kMediumMax = size_t{1} << 30;
 
 // Emulations that wait for room take the lock for each attempt and not while they wait.
 void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
-  if (inner.am_long == &emulated_long) locking.am_long = &emulated_long;
-  if (inner.am_prepare != &emulated_prepare) return;
-  locking.am_prepare = &emulated_prepare;
-  locking.am_commit = &emulated_commit;
-  locking.am_cancel = &emulated_cancel;
+  const cwyc_ops& emulated = *fallbacks.emulated;
+  if (inner.am_long == emulated.am_long) locking.am_long = emulated.am_long;
+  if (inner.am_prepare != emulated.am_prepare) return;
+  locking.am_prepare = emulated.am_prepare;
+  locking.am_commit = emulated.am_commit;
+  locking.am_cancel = emulated.am_cancel;
 }
 
 }  // namespace
@@ -191,7 +190,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   if (multithreaded) lock_serial_tables(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
-  const bool native_long = out->inner[0].am_long != &emulated_long;
+  const bool native_long = out->inner[0].am_long != fallbacks.emulated->am_long;
   out->limits.medium = std::min<size_t>(out->attr.am_medium_max, kMediumMax);
   out->limits.long_max =
       native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax) : kEmulatedLongMax;

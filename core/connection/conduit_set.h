@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "am/limits.h"
 #include "config/config.h"
+#include "connection/am_limits.h"
 #include "connection/wrapping.h"
 #include "loader/loader.h"
 
@@ -69,6 +69,9 @@ struct ConduitEp {
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
 };
+
+// What an endpoint has, in the order of the file.
+using ConduitEps = std::vector<std::unique_ptr<ConduitEp>>;
 
 // A conduit that cannot be opened here is left out with a reason (obeying on_load_error).
 struct ConduitFailure {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "am/limits.h"
 #include "bootstrap/bootstrap.h"
 #include "config/config.h"
+#include "connection/am_limits.h"
 #include "connection/selector.h"
 
 namespace causeway {

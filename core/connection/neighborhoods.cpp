@@ -2,10 +2,13 @@
 
 #include <map>
 
+#include "base/context.h"
+#include "bootstrap/bootstrap.h"
+#include "config/config.h"
 #include "config/rank_set.h"
+#include "connection/conduit_set.h"
 #include "connection/job.h"
 #include "connection/mapping.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -25,7 +28,7 @@ bool all_alike(const JobFacts& job) {
 // Whether a rank is mapped depends on the rule by which its neighbors reach it, and on nothing that
 // tells these apart.
 std::vector<uint32_t> divide_alike(const JobFacts& job) {
-  const Config& config = runtime().config();
+  const Config& config = context().config();
   const std::string& words = job.card(job.rank()).maps;
   std::map<const PeerRule*, bool> mapped;  // by what serves a rank
   std::map<uint64_t, uint32_t> lowest;     // of those that are mapped, by who could map them
@@ -35,7 +38,7 @@ std::vector<uint32_t> divide_alike(const JobFacts& job) {
     if (words.empty() || !job.card(r).present()) continue;
     const PeerFacts peer = job.facts_supposed(r, Locality::nbrhd);
     const auto [at, fresh] = mapped.emplace(rule_for(config, peer), false);
-    if (fresh) at->second = maps_segments(config, runtime().conduits(), peer, words, words);
+    if (fresh) at->second = maps_segments(config, context().conduits(), peer, words, words);
     if (at->second) out[r] = lowest.emplace(job.card(r).sharing_id, r).first->second;
   }
   return out;
@@ -47,7 +50,7 @@ std::string own_row(const JobFacts& job) {
   const std::string& words = job.card(job.rank()).maps;
   for (uint32_t r = 0; r < job.size(); ++r) {
     const bool maps = job.locality(r) == Locality::nbrhd && job.card(r).present() &&
-                      maps_segments(runtime().config(), runtime().conduits(),
+                      maps_segments(context().config(), context().conduits(),
                                     job.facts_of(r, nullptr), words, job.card(r).maps);
     if (maps || r == job.rank()) row.push_back(r);
   }
@@ -57,10 +60,10 @@ std::string own_row(const JobFacts& job) {
 // Every rank says whom it maps. Who took a dead rank's place asks alone: nobody would answer, and
 // nobody looks at its neighborhood but itself.
 std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
-  Bootstrap& bootstrap = runtime().bootstrap();
+  Bootstrap& bootstrap = context().bootstrap();
   const std::string own = own_row(job);
   std::vector<std::string> texts(job.size(), own);
-  if (bootstrap.epoch() == 1) texts = bootstrap.exchange(own, runtime().config().timeouts.start_ns);
+  if (bootstrap.epoch() == 1) texts = bootstrap.exchange(own, context().config().timeouts.start_ns);
   std::vector<RankSet> rows;
   std::vector<uint64_t> groups;
   for (uint32_t r = 0; r < job.size(); ++r) {
@@ -73,7 +76,7 @@ std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
 }  // namespace
 
 std::vector<uint32_t> find_neighborhoods() {
-  const JobFacts& job = runtime().job();
+  const JobFacts& job = context().job();
   return all_alike(job) ? divide_alike(job) : divide_by_rows(job);
 }
 

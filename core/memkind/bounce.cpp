@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "memkind/device.h"
 #include "object/segment.h"
-#include "process/runtime.h"
 
 namespace causeway {
 
@@ -25,7 +25,7 @@ BouncePool::~BouncePool() {
 
 void BouncePool::make(uint32_t buffers) {
   const size_t chunk = device_->policy().chunk;
-  Client* const client = runtime().clients.front();
+  Client* const client = context().clients.front();
   std::unique_ptr<Segment> memory(whom_ == For::peers
                                       ? Segment::scratch_for_peers(client, chunk * buffers)
                                       : Segment::scratch(client, chunk * buffers));

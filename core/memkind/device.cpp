@@ -8,16 +8,17 @@
 #include <mutex>
 #include <vector>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "loader/loader.h"
 #include "loader/signal_keeper.h"
 #include "memkind/bounce.h"
 #include "memkind/kind_options.h"
 #include "memkind/pins.h"
 #include "process/exit.h"
-#include "process/runtime.h"
 #include "thread/op.h"
 
 namespace causeway {
@@ -39,15 +40,15 @@ std::string reason(const cwy_err& err, cwy_status status) {
 }
 
 MemkindPlugin& plugin_named(const std::string& name) {
-  const std::vector<std::string>& listed = runtime().config().memkind_plugins;
+  const std::vector<std::string>& listed = context().config().memkind_plugins;
   if (std::find(listed.begin(), listed.end(), name) == listed.end()) {
     throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' is not among plugins.memkinds; add it",
                 name);
   }
   const SignalKeeper keeper;  // drivers' libraries install handlers
-  MemkindPlugin* plugin = runtime().loader().memkind(name);
+  MemkindPlugin* plugin = context().loader().memkind(name);
   if (plugin != nullptr) return *plugin;
-  for (const LoadFailure& failure : runtime().loader().failures()) {
+  for (const LoadFailure& failure : context().loader().failures()) {
     if (failure.path.find("memkind_" + name + ".so") == std::string::npos) continue;
     throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' cannot be loaded: {}", name, failure.reason);
   }
@@ -55,7 +56,7 @@ MemkindPlugin& plugin_named(const std::string& name) {
 }
 
 std::shared_ptr<const Options> options_of(const MemkindPlugin& plugin) {
-  const KindOptions written = kind_options(runtime().config(), plugin.manifest.name);
+  const KindOptions written = kind_options(context().config(), plugin.manifest.name);
   return make_options(plugin.manifest, written.values, written.origins);
 }
 
@@ -77,7 +78,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   if (auto device = opened_locked(plugin, ordinal, native)) return device;
   const SignalKeeper keeper;
   std::shared_ptr<const Options> options = options_of(plugin);
-  const KindPolicy policy = kind_policy(runtime().config(), plugin.manifest.name);
+  const KindPolicy policy = kind_policy(context().config(), plugin.manifest.name);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwym_kind* kind = nullptr;
   cwy_status status =

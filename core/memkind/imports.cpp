@@ -7,16 +7,16 @@
 
 #include "am/internal.h"
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "memkind/device.h"
 #include "memkind/remote.h"
 #include "object/endpoint.h"
 #include "process/departed.h"
-#include "process/runtime.h"
+#include "progress/hints.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
-#include "rma/emulation.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
@@ -53,7 +53,7 @@ struct Export {
 auto& g_exports = *new std::map<uint64_t, Export>;
 
 Peer& peer_of(uint32_t rank) {
-  return runtime().base_endpoint().peer(rank);
+  return context().base_endpoint().peer(rank);
 }
 
 Message message_to(uint32_t rank, Word word, uint64_t segment) {

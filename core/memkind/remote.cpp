@@ -4,13 +4,15 @@
 
 #include <cstring>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "memkind/device.h"
 #include "memkind/pins.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -59,7 +61,7 @@ RemoteDevice::RemoteDevice(DeviceFacts facts, uint32_t rank, uint64_t segment, b
 }
 
 void RemoteDevice::open() {
-  const KindPolicy policy = kind_policy(runtime().config(), facts_.plugin);
+  const KindPolicy policy = kind_policy(context().config(), facts_.plugin);
   if (!same_host_) {
     obstacle_ = "it is on another host";
   } else if (policy.staging == KindPolicy::Staging::always) {
@@ -129,7 +131,7 @@ FarArena& RemoteDevice::arena(bool put, uint32_t number, const std::string& pack
 FarArena::FarArena(uint32_t number, const std::string& packed, const Peer& peer)
     : number_(number), rank_(peer.rank), known_(std::make_unique<Publication>()) {
   known_->facts = PackedSegment::unpack(packed);
-  if (runtime().direct_allowed()) map_directly(base_peer(peer), *known_);
+  if (context().direct_allowed()) map_directly(base_peer(peer), *known_);
 }
 
 FarArena::~FarArena() {

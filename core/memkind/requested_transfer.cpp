@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "am/internal.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
 #include "memkind/bounce.h"
 #include "memkind/remote.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"
-#include "process/runtime.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
 
@@ -92,10 +93,10 @@ FarArena* RequestedTransfer::open_arena(const Grant& grant, const Peer& peer) {
     if (arena.here(grant.addr) == nullptr) arena.right(ends_.connection());
     return arena_ = &arena;
   } catch (const Error& e) {
-    if (!runtime().survives_failures()) {
+    if (!context().survives_failures()) {
       if (e.status() != CWY_ERR_PEER_FAILED) or_fatal("staged transfer", [&e] { throw e; });
       // The next polls find out how it went, and this transfer waits until then.
-      runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), e.text());
+      context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), e.text());
       return nullptr;
     }
     log_warn("staged transfer: {}", e.text());

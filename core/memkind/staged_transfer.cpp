@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/context.h"
 #include "memkind/bounce.h"
 #include "memkind/imports.h"
 #include "memkind/staging_service.h"
-#include "process/runtime.h"
-#include "rma/emulation.h"
+#include "progress/hints.h"
 
 namespace causeway {
 
@@ -24,7 +24,7 @@ void Chunk::passed() {
 
 // True: the transfer ends. False: the job ends, and the stage stays open until then.
 bool Chunk::failed(cwy_status status) {
-  if (broken == nullptr || !runtime().survives_failures()) {
+  if (broken == nullptr || !context().survives_failures()) {
     operation_failed(&op, status);
     return false;
   }

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "am/internal.h"
+#include "am/peer_memory.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "memkind/bounce.h"
 #include "memkind/pins.h"
@@ -16,8 +18,7 @@
 #include "object/endpoint.h"
 #include "object/mappings.h"
 #include "object/segment.h"
-#include "process/runtime.h"
-#include "rma/emulation.h"
+#include "progress/hints.h"
 #include "rma/unanswered.h"
 
 namespace causeway {
@@ -131,7 +132,7 @@ class ServedTransfer {
 std::shared_ptr<Device> ServedTransfer::device() {
   std::shared_ptr<Device> alive = device_.lock();
   if (alive != nullptr) return alive;
-  if (!runtime().survives_failures()) {
+  if (!context().survives_failures()) {
     fatal(call_name(put_),
           "rank {} uses [{:#x}, {:#x}), whose segment and memory kind were destroyed", peer_.rank,
           raddr_, raddr_ + length_);
@@ -295,7 +296,7 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
           from.rank, raddr, raddr + length);
   }
   const uint64_t laddr = join_halves(args[9], args[10]), segment = join_halves(args[11], args[12]);
-  const bool straight = segment != 0 && runtime().direct_allowed() &&
+  const bool straight = segment != 0 && context().direct_allowed() &&
                         device->policy().staging != KindPolicy::Staging::always;
   auto transfer = std::make_unique<ServedTransfer>(
       from, put, static_cast<uint32_t>(args[2]), raddr, length, static_cast<uint32_t>(args[7]),
@@ -310,7 +311,7 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
 
 // Messages of a lost process may arrive after it was forgotten.
 bool may_be_late() {
-  return runtime().survives_failures();
+  return context().survives_failures();
 }
 
 void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "am/emulated_long.h"
+#include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "memkind/device.h"
@@ -15,10 +16,11 @@
 #include "memkind/remote.h"
 #include "memkind/requested_transfer.h"
 #include "memkind/staged_transfer.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"
-#include "process/runtime.h"
+#include "progress/hints.h"
 #include "rma/emulation.h"
 
 namespace causeway {
@@ -54,7 +56,7 @@ bool always_staged(const Ends& e) {
 
 // The remote end in this process' reach: its own memory, or what is mapped here.
 void find_there(Ends& e, const RemoteSegment& host) {
-  if (e.connection().peer->rank == runtime().rank()) {
+  if (e.connection().peer->rank == context().rank()) {
     e.there = reinterpret_cast<char*>(e.raddr);
     e.there_device = device_at(call_name(e.put), e.raddr, e.length);
     return;
@@ -255,17 +257,11 @@ std::vector<char> host_copy(const void* payload, size_t length) {
 
 }  // namespace
 
-bool has_device_end(const Peer& peer) {
-  if (peer.segment.device != nullptr) return true;
-  const Segment* segment = peer.ep->segment();
-  return segment != nullptr && segment->device() != nullptr;
-}
-
 bool is_in_reach(const Peer& peer) {
   const Segment* segment = peer.ep->segment();
   const Device* local = segment != nullptr ? segment->device() : nullptr;
   if (local != nullptr && local->policy().staging == Staging::always) return false;
-  if (peer.rank == runtime().rank()) return true;
+  if (peer.rank == context().rank()) return true;
   if (peer.segment.device != nullptr) return peer.segment.device->mapped() != nullptr;
   return peer.segment.direct;
 }

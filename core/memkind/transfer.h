@@ -14,9 +14,6 @@ class RemoteDevice;
 struct Connection;
 struct Peer;
 
-// Is one end of the peer's pair of endpoints bound to device memory?
-bool has_device_end(const Peer& peer);
-
 // Are transfers between the pair copies of the kind in this process: the peer is this process, or
 // its memory is mapped here? Opens the mapping.
 bool is_in_reach(const Peer& peer);
@@ -55,7 +52,7 @@ cwy_status device_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint
                        cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
 
 // Moves pipelines and copies forward; from polls only. Every transfer under way counts in
-// emulations_waiting (rma/emulation.h), so that polls of programs without any do not ask.
+// emulations_waiting (progress/hints.h), so that polls of programs without any do not ask.
 uint32_t push_device_transfers();
 
 }  // namespace causeway

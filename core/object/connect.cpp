@@ -1,4 +1,4 @@
-#include "connection/peer.h"
+#include "object/connect.h"
 
 #include <malloc.h>
 
@@ -8,19 +8,19 @@
 #include <mutex>
 #include <new>
 
-#include "am/emulated_long.h"
-#include "am/emulated_prepare.h"
-#include "atomics/emulated_atomic.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "config/peer_rules.h"
+#include "connection/alias_tables.h"
+#include "connection/conduit_set.h"
+#include "connection/fallbacks.h"
+#include "connection/job.h"
 #include "connection/word.h"
-#include "memkind/transfer.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
-#include "process/runtime.h"
-#include "rma/emulation.h"
 
 namespace causeway {
 namespace {
@@ -33,7 +33,7 @@ Peer& stub_peer(cwyc_conn* conn) {
 }
 
 cwy_status connect_or_end(Peer& peer) {
-  if (!runtime().survives_failures()) {
+  if (!context().survives_failures()) {
     return or_fatal("connecting", [&] { return connect_peer(peer); });
   }
   try {
@@ -81,132 +81,10 @@ cwyc_ops make_stub_table() {
 }
 const cwyc_ops kStubTable = make_stub_table();
 
-// ---- the tables of aliases: each operation goes to the base connection ----
-
-Connection& alias_of(cwyc_conn* conn) {
-  return Connection::of(conn);
-}
-
-template <auto Entry, typename... Args>
-cwy_status pass_on(cwyc_conn* conn, Args... args) {
-  cwyc_conn* base = alias_of(conn).base;
-  return (base->ops->*Entry)(base, args...);
-}
-
-// Messages carry the route; whatever makes messages of its own does it through the alias.
-cwy_status routed_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                        uint32_t flags) {
-  const Connection& a = alias_of(conn);
-  return a.base->ops->am_short(a.base, word | a.route, args, nargs, flags);
-}
-cwy_status routed_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                         const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                         cwyc_op* op) {
-  const Connection& a = alias_of(conn);
-  return a.base->ops->am_medium(a.base, word | a.route, args, nargs, payload, lmem, length, flags,
-                                op);
-}
-cwy_status routed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                       const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                       cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  const Connection& a = alias_of(conn);
-  return a.base->ops->am_long(a.base, word | a.route, args, nargs, payload, lmem, length, raddr,
-                              rkey, flags, op);
-}
-void routed_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-                   uint32_t nargs, size_t length) {
-  const Connection& a = alias_of(conn);
-  a.base->ops->am_commit(a.base, slot, word | a.route, args, nargs, length);
-}
-void pass_on_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
-  cwyc_conn* base = alias_of(conn).base;
-  base->ops->am_cancel(base, slot);
-}
-
-cwyc_ops make_alias_table() {
-  cwyc_ops ops{};
-  ops.head = CWY_HEAD(cwyc_ops);
-  ops.concurrency = CWYC_MULTI;
-  ops.put_small = pass_on<&cwyc_ops::put_small>;
-  ops.put = pass_on<&cwyc_ops::put>;
-  ops.get = pass_on<&cwyc_ops::get>;
-  ops.put_notify = pass_on<&cwyc_ops::put_notify>;
-  ops.putv = pass_on<&cwyc_ops::putv>;
-  ops.getv = pass_on<&cwyc_ops::getv>;
-  ops.atomic = pass_on<&cwyc_ops::atomic>;
-  ops.am_short = routed_short;
-  ops.am_medium = routed_medium;
-  ops.am_long = routed_long;
-  ops.am_prepare = pass_on<&cwyc_ops::am_prepare>;
-  ops.am_commit = routed_commit;
-  ops.am_cancel = pass_on_cancel;
-  ops.flush = pass_on<&cwyc_ops::flush>;
-  ops.check = pass_on<&cwyc_ops::check>;
-  return ops;
-}
-// Native operations are passed on; emulated ones start at the alias, so that the messages they
-// are made of are routed. One table per combination of what is emulated.
-enum : unsigned {
-  kEmulatesPut = 1,
-  kEmulatesGet = 2,
-  kEmulatesAtomic = 4,
-  kEmulatesLong = 8,
-  kEmulatesPrepare = 16
-};
-const std::array<cwyc_ops, 32> kAliasTables = [] {
-  std::array<cwyc_ops, 32> tables;
-  for (unsigned i = 0; i < tables.size(); ++i) {
-    tables[i] = make_alias_table();
-    if (i & kEmulatesPut) tables[i].put = emulated_put;
-    if (i & kEmulatesGet) tables[i].get = emulated_get;
-    if (i & kEmulatesAtomic) tables[i].atomic = emulated_atomic;
-    if (i & kEmulatesLong) tables[i].am_long = emulated_long;
-    if (!(i & kEmulatesPrepare)) continue;
-    tables[i].am_prepare = emulated_prepare;
-    tables[i].am_commit = emulated_commit;
-    tables[i].am_cancel = emulated_cancel;
-  }
-  return tables;
-}();
-
-// The same with an end in device memory: what touches the client's memory goes through
-// memkind/transfer, vectors become messages, and atomics are performed by the owner.
-const std::array<cwyc_ops, 32> kDeviceTables = [] {
-  std::array<cwyc_ops, 32> tables = kAliasTables;
-  for (cwyc_ops& ops : tables) {
-    ops.put_small = device_put_small;
-    ops.put = device_put;
-    ops.get = device_get;
-    ops.put_notify = [](cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t,
-                        cwyc_rkey*, uint64_t, uint32_t,
-                        cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
-    ops.putv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
-    ops.getv = [](cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                  cwyc_rkey*, uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
-    ops.atomic = emulated_atomic;
-    ops.am_medium = device_medium;
-    ops.am_long = device_long;
-  }
-  return tables;
-}();
-
-unsigned table_index(const Connection& base) {
-  const cwyc_ops& inner = base.cep->inner[base.conn.table];
-  unsigned which = 0;
-  if (inner.put == &emulated_put) which |= kEmulatesPut;
-  if (inner.get == &emulated_get) which |= kEmulatesGet;
-  if (inner.atomic == &emulated_atomic) which |= kEmulatesAtomic;
-  if (inner.am_long == &emulated_long) which |= kEmulatesLong;
-  if (inner.am_prepare == &emulated_prepare) which |= kEmulatesPrepare;
-  return which;
-}
-
 void refit(Connection& c) {
   c.device_end = (c.base != nullptr || c.split != nullptr) && has_device_end(*c.peer);
   if (c.base == nullptr) return;
-  const unsigned which = table_index(Connection::of(c.base));
-  const cwyc_ops* const ops = c.device_end ? &kDeviceTables[which] : &kAliasTables[which];
+  const cwyc_ops* const ops = &alias_table(Connection::of(c.base), c.device_end);
   // The endpoint is idle while what is bound changes; what did not change is not written.
   if (c.conn.ops != ops) c.conn.ops = ops;
 }
@@ -218,8 +96,8 @@ void refit(Connection& c) {
   // Who is gone, or answers nobody, may have left in good order. Survivors find the reason in the
   // caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
-  if (gone && !runtime().survives_failures())
-    runtime().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
+  if (gone && !context().survives_failures())
+    context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
   throw error;
 }
 
@@ -237,7 +115,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);
   if (cep->serial && !lock.try_lock()) return nullptr;
   Connection* c = Connection::make(&peer, cep);
-  const PeerFacts facts = runtime().job().facts_of(peer.rank, &conduit);
+  const PeerFacts facts = context().job().facts_of(peer.rank, &conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
   const uint64_t before = heap_in_use();
@@ -286,7 +164,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
       peer.former.push_back(c);
     else
       c->destroy();
-    connect_failed(peer, runtime().job().facts_of(peer.rank, conduit), *conduit, status, "");
+    connect_failed(peer, context().job().facts_of(peer.rank, conduit), *conduit, status, "");
   }
   ConduitEp* cep = c->cep;
   if (c->conn.table >= cep->ops.size()) {
@@ -363,7 +241,7 @@ Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<S
   c->peer = peer;
   c->cep = cep;
   c->split = std::move(split);
-  c->conn.ops = &split_table();
+  c->conn.ops = fallbacks.split;
   refit(*c);
   c->conn.core = c;
   c->conn.peer = {peer->rank, peer->epoch};
@@ -385,7 +263,7 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
   peer.ep = ep;
   peer.rank = rank;
   peer.ep_index = index;
-  peer.epoch = runtime().job().card(rank).epoch;
+  peer.epoch = context().job().card(rank).epoch;
   peer.stub.ops = &kStubTable;
   peer.stub.core = &peer;
   peer.stub.peer = {rank, peer.epoch};
@@ -401,7 +279,13 @@ void renew_peer(Peer& peer) {
   peer.medium_max.store(0, std::memory_order_relaxed);
   peer.long_max.store(0, std::memory_order_relaxed);
   // Release: who reads the new epoch finds the stub, and the card that it stands for.
-  peer.epoch.store(runtime().job().card(peer.rank).epoch, std::memory_order_release);
+  peer.epoch.store(context().job().card(peer.rank).epoch, std::memory_order_release);
+}
+
+bool has_device_end(const Peer& peer) {
+  if (peer.segment.device != nullptr) return true;
+  const Segment* segment = peer.ep->segment();
+  return segment != nullptr && segment->device() != nullptr;
 }
 
 bool is_stub(const cwyc_conn* conn) {
@@ -409,7 +293,7 @@ bool is_stub(const cwyc_conn* conn) {
 }
 
 Peer& base_peer(const Peer& peer) {
-  return runtime().base_endpoint().peer(peer.rank);
+  return context().base_endpoint().peer(peer.rank);
 }
 
 Connection* connection_in(Peer& peer, const Conduit* conduit) {
@@ -477,9 +361,9 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
-  JobFacts& job = runtime().job();
+  JobFacts& job = context().job();
   const Choice choice =
-      choose(runtime().config(), runtime().conduits(), job.facts_of(peer.rank, nullptr));
+      choose(context().config(), context().conduits(), job.facts_of(peer.rank, nullptr));
   bool waiting = false;
   for (const Spans& spans : choice.spans) waiting |= connect_all(peer, spans) == CWY_RETRY;
   if (waiting) return CWY_RETRY;
@@ -522,7 +406,7 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
 
 const cwyc_ops& host_table(const Connection& alias) {
   if (alias.base == nullptr) return *alias.conn.ops;
-  return kAliasTables[table_index(Connection::of(alias.base))];
+  return alias_table(Connection::of(alias.base), false);
 }
 
 void refit_connections(Peer& peer) {

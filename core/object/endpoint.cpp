@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "am/deliver.h"
-#include "am/handler_checks.h"
+#include "base/context.h"
 #include "base/fatal.h"
+#include "connection/conduit_set.h"
+#include "connection/fallbacks.h"
 #include "object/client.h"
-#include "process/runtime.h"
+#include "object/connect.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -18,6 +19,8 @@ namespace {
 std::array<std::array<std::atomic<Endpoint*>, Endpoint::kMaxEndpoints>, Client::kMax> g_endpoints{};
 
 }  // namespace
+
+constinit Delivery delivery;
 
 Endpoint* find_endpoint(uint16_t client, uint16_t index) {
   if (client >= Client::kMax || index >= Endpoint::kMaxEndpoints) return nullptr;
@@ -34,16 +37,16 @@ void require_capability(const char* call, const Endpoint& ep, gex_EP_Capabilitie
 Endpoint::Endpoint(Client* client, uint16_t index, gex_EP_Capabilities_t capabilities,
                    gex_Flags_t flags)
     : client_(client),
-      base_(client->id() == 0 && index == 0 ? this : &runtime().base_endpoint()),
+      base_(client->id() == 0 && index == 0 ? this : &context().base_endpoint()),
       index_(index),
       capabilities_(capabilities),
       flags_(flags),
-      peers_(runtime().size()) {
+      peers_(context().size()) {
   if (base_ == this) {
-    for (auto& conduit : runtime().conduits().conduits) {
-      own_conduit_eps_.push_back(open_conduit_ep(*conduit, this, index, runtime().multithreaded(),
-                                                 runtime().size(),
-                                                 runtime().checks() ? deliver_checked : deliver));
+    for (auto& conduit : context().conduits().conduits) {
+      own_conduit_eps_.push_back(
+          open_conduit_ep(*conduit, this, index, context().multithreaded(), context().size(),
+                          context().checks() ? delivery.checked : delivery.plain));
     }
   } else {
     init_peers();
@@ -86,8 +89,8 @@ ConduitEp* Endpoint::split_ep(uint64_t medium) {
   cep->attr.head = CWY_HEAD(cwyc_ep_attr);
   cep->attr.rma_max = UINT64_MAX;
   cep->attr.am_medium_max = medium;
-  cep->ops.push_back(split_table());
-  cep->inner.push_back(split_table());
+  cep->ops.push_back(*fallbacks.split);
+  cep->inner.push_back(*fallbacks.split);
   base_->own_split_eps_.push_back(std::move(cep));
   return base_->own_split_eps_.back().get();
 }
@@ -135,7 +138,7 @@ Team* Endpoint::pair(uint16_t remote_index) {
   std::vector<Peer*> members;
   members.reserve(peers_.size());
   for (Peer& peer : peers(remote_index)) members.push_back(&peer);
-  auto* team = new Team(client_, this, std::move(members), runtime().rank(), 0, 0, true);
+  auto* team = new Team(client_, this, std::move(members), context().rank(), 0, 0, true);
   {
     const std::lock_guard known(client_->publications().mutex());
     team->publish_window();

@@ -25,6 +25,14 @@ class Client;
 class Segment;
 class Team;
 
+// What delivers messages that arrive, without and with `checks: full`. Told by wiring.cpp, constant
+// afterwards.
+struct Delivery {
+  cwyc_deliver_fn plain = nullptr;
+  cwyc_deliver_fn checked = nullptr;
+};
+extern Delivery delivery;
+
 class Endpoint {
  public:
   static constexpr size_t kMaxEndpoints = GASNET_MAXEPS;

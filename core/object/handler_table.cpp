@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "am/token.h"
 #include "base/refusal.h"
 
 namespace causeway {

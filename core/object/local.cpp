@@ -1,8 +1,7 @@
 #include "object/local.h"
 
-#include "am/emulated_long.h"
 #include "base/fatal.h"
-#include "memkind/transfer.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "object/team.h"
@@ -46,26 +45,6 @@ void require_remote_range(const char* call, const Peer& peer, const void* addr, 
   if (in_bound_segment(peer, at, length)) return;
   fatal(call, "[{:#x}, {:#x}) is outside the segment [{:#x}, {:#x}) of rank {}", at, at + length,
         peer.segment.base, peer.segment.base + size, peer.rank);
-}
-
-cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsigned nargs,
-                     const void* src, size_t length, void* dest, uint32_t flags, cwyc_op* op) {
-  const auto raddr = reinterpret_cast<uint64_t>(dest);
-  Connection& c = Connection::of(conn);
-  // Memory beyond the bound segment (GEX_FLAG_PEER_SEG_*) is for its owner to judge.
-  if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0 &&
-      in_known_segment(*c.peer, raddr, length, flags)) {
-    const cwy_status status =
-        conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
-                           length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);
-    if (status != CWY_ERR_UNSUPPORTED) return status;
-    c.rma_over_am.store(true, std::memory_order_relaxed);
-  }
-  if (__builtin_expect(c.device_end, 0)) {
-    return device_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
-  }
-  // An empty long needs no right to any memory (specification NOTE 5).
-  return emulated_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
 }
 
 }  // namespace causeway

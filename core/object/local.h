@@ -4,9 +4,9 @@
 #include <gasnetex.h>
 
 #include "connection/peer.h"
+#include "connection/post_flags.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
-#include "rma/emulation.h"
 
 namespace causeway {
 
@@ -59,10 +59,5 @@ inline bool in_known_segment(const Peer& peer, uint64_t addr, size_t length, uin
 
 // With `checks: full`: ends the job unless the range lies in the peer's bound segment.
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length);
-
-// Long active messages over whatever reaches the destination. `conn` is the peer's connection for
-// messages, and no stub.
-cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsigned nargs,
-                     const void* src, size_t length, void* dest, uint32_t flags, cwyc_op* op);
 
 }  // namespace causeway

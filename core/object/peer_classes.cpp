@@ -5,13 +5,16 @@
 #include <set>
 #include <tuple>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "config/config.h"
 #include "config/load_config.h"
 #include "config/peer_rules.h"
+#include "connection/conduit_set.h"
+#include "connection/job.h"
 #include "fmt/ranges.h"
 #include "object/endpoint.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -141,7 +144,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
 }
 
 void settle_peers(Endpoint& ep) {
-  Runtime& rt = runtime();
+  ProcessContext& rt = context();
   const Config& config = rt.config();
   const ConduitSet& set = rt.conduits();
   const JobFacts& job = rt.job();

@@ -1,11 +1,16 @@
 #include "object/publication.h"
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "config/config.h"
+#include "connection/conduit_set.h"
+#include "connection/job.h"
 #include "memkind/remote.h"
 #include "object/client.h"
+#include "object/connect.h"
+#include "object/endpoint.h"
 #include "object/mappings.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -14,8 +19,8 @@ namespace {
 // A peer that no rule serves is this process itself: nobody is asked for anything.
 bool may_inline(Peer& base) {
   try {
-    const PeerFacts facts = runtime().job().facts_of(base.rank, nullptr);
-    return serves_by_mapping(choose(runtime().config(), runtime().conduits(), facts), *base.ep);
+    const PeerFacts facts = context().job().facts_of(base.rank, nullptr);
+    return serves_by_mapping(choose(context().config(), context().conduits(), facts), *base.ep);
   } catch (const Error&) {
     return true;
   }
@@ -45,7 +50,7 @@ void take(Peer& peer) {
 
 // Is the rank on this host? Asked when a kind may open memory of another process.
 bool on_this_host(uint32_t rank) {
-  return runtime().job().locality(rank) != Locality::remote;
+  return context().job().locality(rank) != Locality::remote;
 }
 
 // Holds the endpoints of SERIAL conduits that map memory: what they map is asked for inside. Taken
@@ -70,12 +75,12 @@ Publication::~Publication() {
 }
 
 void map_directly(const Peer& base, Publication& p) {
-  if (base.rank == runtime().rank()) {
+  if (base.rank == context().rank()) {
     p.direct = true;
     p.delta = 0;
     return;
   }
-  if (runtime().job().locality(base.rank) != Locality::nbrhd) return;
+  if (context().job().locality(base.rank) != Locality::nbrhd) return;
   const std::lock_guard lock(base.ep->connect_mutex());
   for (const Connection* c : base.connections) {
     if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
@@ -102,7 +107,7 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   const std::string& name = cep.conduit->name();
   const std::string packed_right = facts.right(name);
   if (packed_right.empty()) return nullptr;
-  const PeerFacts peer = runtime().job().facts_of(rank, cep.conduit);
+  const PeerFacts peer = context().job().facts_of(rank, cep.conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_rkey* rkey = nullptr;
   const cwy_status status = cep.conduit->module().rkey_open(cep.ep, &peer.desc, packed_right.data(),
@@ -137,8 +142,8 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
   if (packed.empty()) return;
   // Neighbors are mapped now, so that the window can be; others when first used. Before the lock
   // is taken: what is polled meanwhile may need it.
-  Peer& base = runtime().base_endpoint().peer(rank);
-  if (runtime().job().locality(rank) == Locality::nbrhd) {
+  Peer& base = context().base_endpoint().peer(rank);
+  if (context().job().locality(rank) == Locality::nbrhd) {
     while (connect_peer(base) == CWY_RETRY) poll_once();
   }
   const InsideMappers inside(*base.ep);

@@ -10,8 +10,11 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "config/config.h"
+#include "connection/job.h"
 #include "connection/mapping.h"
 #include "memkind/device.h"
 #include "memkind/imports.h"
@@ -20,7 +23,6 @@
 #include "memkind/places.h"
 #include "memkind/remote.h"
 #include "object/client.h"
-#include "process/runtime.h"
 
 __attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
                                                                          uintptr_t) = nullptr;
@@ -118,8 +120,8 @@ bool find_segment(uint64_t addr, uint64_t length, uint64_t* base, uint64_t* size
 }
 
 size_t measure_max_segment() {
-  const Config& config = runtime().config();
-  const uint32_t ranks = std::max(1u, runtime().job().facts().local_count);
+  const Config& config = context().config();
+  const uint32_t ranks = std::max(1u, context().job().facts().local_count);
   if (config.segment_max != 0) {
     const size_t wanted = config.segment_max / (config.segment_max_of_host ? ranks : 1);
     return std::max(wanted / kPage * kPage, kPage);
@@ -129,7 +131,7 @@ size_t measure_max_segment() {
 }
 
 size_t max_segment_size() {
-  return runtime().job().segment_max();
+  return context().job().segment_max();
 }
 
 Segment::Segment(Client* client, void* addr, size_t size, gex_Flags_t flags)
@@ -159,7 +161,7 @@ void Segment::map_here() {
 std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void* wish) {
   const size_t rounded = (size + kPage - 1) / kPage * kPage;
   std::unique_ptr<Segment> segment(new Segment(client, wish, rounded, 0));
-  Conduit* allocator = segment_allocator(runtime().config(), client->endpoint()->conduit_eps());
+  Conduit* allocator = segment_allocator(context().config(), client->endpoint()->conduit_eps());
   if (allocator == nullptr) {
     segment->map_here();
     return segment;

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <new>
 
-#include "collective/engine.h"
-#include "collective/mailbox.h"
+#include "base/context.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
-#include "process/runtime.h"
 
 extern "C" __attribute__((visibility("default"))) const uint32_t cwy_direct_v1 =
     sizeof(cwy_team_head);
@@ -34,6 +32,9 @@ cwy_team_head* make_head(size_t size) {
 
 }  // namespace
 
+using NumberReleased = void(uint32_t id);
+constinit NumberReleased* team_number_released = [](uint32_t) {};
+
 Team::Team(Client* client, Endpoint* ep, std::vector<Peer*> members, uint32_t rank, uint32_t id,
            gex_Flags_t flags, bool is_pair)
     : head_(make_head(members.size())),
@@ -53,19 +54,19 @@ Team::~Team() {
   collectives_.reset();
   if (!is_pair_) {
     team_ids::release(id_);
-    sweep_mailboxes(id_);
+    team_number_released(id_);
   }
   ::operator delete (head_, std::align_val_t{alignof(cwy_team_head)});
 }
 
-TeamCollectives& Team::collectives() {
+TeamPart& Team::collectives(TeamPart* (*make)(Team*)) {
   const std::lock_guard lock(collectives_mutex_);
-  if (collectives_ == nullptr) collectives_ = std::make_unique<TeamCollectives>(this);
+  if (collectives_ == nullptr) collectives_.reset(make(this));
   return *collectives_;
 }
 
 void Team::publish_window() {
-  if (!runtime().direct_allowed()) return;
+  if (!context().direct_allowed()) return;
   const Segment* const bound = ep_->segment();
   if (bound != nullptr && bound->device() != nullptr) {
     // Local addresses of this endpoint are not for the processor to touch.

@@ -15,7 +15,15 @@ namespace causeway {
 
 class Client;
 class Endpoint;
-struct TeamCollectives;
+
+// What a room above keeps per team: made when it first asks, destroyed with the team.
+class TeamPart {
+ public:
+  virtual ~TeamPart() = default;
+};
+
+// Called when a team's number is given back (team_ids.h). Told by wiring.cpp, constant afterwards.
+extern void (*team_number_released)(uint32_t id);
 
 class Team {
  public:
@@ -71,8 +79,8 @@ class Team {
   void set_farewell(gex_Event_t event) { farewell_ = event; }
   gex_Event_t farewell() const { return farewell_; }
 
-  // What its collectives keep; made at the first one.
-  TeamCollectives& collectives();
+  // What its collectives keep; made at the first call.
+  TeamPart& collectives(TeamPart* (*make)(Team*));
 
   // What messages between any two members may carry (am/limits.h); 0 until it was asked for. As in
   // Peer: the value is looked at only where `medium_max`, written last, is seen.
@@ -95,7 +103,7 @@ class Team {
   gex_Event_t farewell_ = GEX_EVENT_INVALID;
   std::atomic<bool> any_mapped_{false};  // relaxed: for the report
   std::mutex collectives_mutex_;
-  std::unique_ptr<TeamCollectives> collectives_;
+  std::unique_ptr<TeamPart> collectives_;
 };
 
 }  // namespace causeway

@@ -135,7 +135,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   for (uint32_t r = 0; r < runtime().size(); ++r) members.push_back(&ep_->peer(r));
   team_ = std::make_unique<Team>(this, ep_.get(), std::move(members), runtime().rank(), team_id, 0,
                                  false);
-  if (id == 0) add_to_poll(*ep_);
+  if (id == 0) add_to_poll(ep_->conduit_eps());
   // Nobody returns before every rank has the endpoint that its peers may address now.
   if (id != 0) causeway::exchange(*team_, "");
 }

@@ -34,8 +34,6 @@
 namespace causeway {
 namespace {
 
-// Exchanged by the first thread that leaves (acq_rel); the others wait for the process to end.
-std::atomic<bool> g_exiting{false};
 // How this thread ends the process, if it does: what it still calls may fail.
 enum class Leaving : uint8_t { no, with_code, after_error };
 thread_local Leaving t_leaving = Leaving::no;
@@ -85,7 +83,7 @@ void tell_others(int code) {
       const cwy_status status =
           conn->ops->am_short(conn, internal_word(Internal::exit, true), args, 1, CWYC_LANE_REPLY);
       if (status != CWY_RETRY) break;
-      poll_replies(ep);
+      poll_replies(ep.conduit_eps());
     }
   }
 }
@@ -182,10 +180,6 @@ void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
 }
 
 }  // namespace
-
-bool exiting() {
-  return g_exiting.load(std::memory_order_acquire);
-}
 
 void leave_before_new_libraries() {
   ::on_exit(leave_at_exit, nullptr);  // the first of them to run leaves

@@ -35,7 +35,4 @@ void take_exit_code(int code);
 // Does what SIGQUIT would: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
 
-// True once this process is on its way out.
-bool exiting();
-
 }  // namespace causeway

@@ -25,7 +25,8 @@ constexpr useconds_t kNapUs = 200;
 
 uint32_t answer(ThreadState& thread) {
   if (!thread.in_poll && thread.context == Context::client) return poll_once();
-  if (!runtime().clients.empty()) poll_replies(*runtime().clients.front()->endpoint());
+  if (!runtime().clients.empty())
+    poll_replies(runtime().clients.front()->endpoint()->conduit_eps());
   return 0;
 }
 

@@ -24,7 +24,6 @@
 namespace causeway {
 
 Runtime* g_runtime = nullptr;
-bool g_checks = true;
 
 namespace {
 
@@ -95,13 +94,15 @@ void fill_services(cwy_services& services, const cwy_job* job) {
 }  // namespace
 
 Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
-  config_ = load_config(ConfigSources::from_environment());
-  set_log_level(level_of(config_.log_level));
-  checks_ = config_.checks == Checks::full;
-  direct_allowed_ = config_.direct_map == DirectMap::automatic && !checks_;
+  own_config_ = load_config(ConfigSources::from_environment());
+  config_ = &own_config_;
+  set_log_level(level_of(own_config_.log_level));
+  checks_ = own_config_.checks == Checks::full;
+  direct_allowed_ = own_config_.direct_map == DirectMap::automatic && !checks_;
   everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
-  bootstrap_ = make_bootstrap(config_.timeouts.start_ns);
+  own_bootstrap_ = make_bootstrap(own_config_.timeouts.start_ns);
+  bootstrap_ = own_bootstrap_.get();
   clients.reserve(Client::kMax);  // read without the lock: must stay where it is
   if ((wait || !bootstrap_->spare()) && !take_place(UINT64_MAX))
     throw Error(CWY_ERR_UNREACHABLE, "the launcher ended while this spare waited for a rank");
@@ -117,6 +118,7 @@ static Config without_remote_rules(Config config) {
 void start_runtime(ThreadMode mode, bool wait) {
   if (g_runtime != nullptr) return;
   g_runtime = new Runtime(mode, wait);
+  g_context = g_runtime;
   g_checks = g_runtime->checks();
 }
 
@@ -126,7 +128,10 @@ bool Runtime::take_place(uint64_t timeout_ns) {
   if (bootstrap_->spare() && !bootstrap_->wait_for_place(timeout_ns)) return false;
   set_log_identity(bootstrap_->rank(), bootstrap_->size());
   listen();
-  job_ = std::make_unique<JobFacts>(*bootstrap_);
+  own_job_ = std::make_unique<JobFacts>(*bootstrap_);
+  job_ = own_job_.get();
+  rank_ = job_->rank();
+  size_ = job_->size();
   join_job();
   return true;
 }
@@ -147,10 +152,14 @@ void Runtime::listen() {
 void Runtime::join_job() {
   job_->set_own_card(Card::of_this_process(*bootstrap_));
   fill_services(services_, &job_->facts());
-  loader_ = std::make_unique<Loader>(config_, &services_);
-  conduits_ = open_conduits(bootstrap_->one_host() ? without_remote_rules(config_) : config_,
-                            *loader_, WhichConduits::used);
-  collectives_ = std::make_unique<CollectiveTable>(config_, *loader_);
+  own_loader_ = std::make_unique<Loader>(own_config_, &services_);
+  loader_ = own_loader_.get();
+  own_conduits_ =
+      open_conduits(bootstrap_->one_host() ? without_remote_rules(own_config_) : own_config_,
+                    *loader_, WhichConduits::used);
+  conduits_ = &own_conduits_;
+  own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
+  collectives_ = own_collectives_.get();
   install_exit_signals();
 }
 
@@ -259,7 +268,7 @@ void Runtime::end_because(const std::vector<News>& news) {
 // `timeouts.exit`. A link that is cut while the launcher's own is not, it never sees.
 uint64_t Runtime::patience_with_launcher() const {
   constexpr uint64_t kMore = 3'000'000'000;
-  return config_.timeouts.exit_ns + kMore;
+  return own_config_.timeouts.exit_ns + kMore;
 }
 
 void Runtime::look_into_losses() {

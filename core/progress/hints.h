@@ -27,4 +27,7 @@ class PollHint {
   std::atomic<uint32_t> own_{0};
 };
 
+// Transfers that the core makes of several messages or copies and that have something left to do.
+inline PollHint emulations_waiting;
+
 }  // namespace causeway

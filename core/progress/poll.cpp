@@ -12,22 +12,17 @@
 #include <utility>
 #include <vector>
 
-#include "am/held.h"
-#include "api/gasnet1/blocks.h"
-#include "api/gasnet1/named_barrier.h"
-#include "collective/engine.h"
-#include "memkind/device.h"
-#include "object/endpoint.h"
-#include "process/exit.h"
-#include "process/runtime.h"
+#include "base/context.h"
 #include "progress/blind_nap.h"
 #include "progress/end_polls.h"
 #include "progress/hints.h"
-#include "rma/emulation.h"
+#include "progress/hooks.h"
 #include "thread/thread_state.h"
-#include "vis/transfer.h"
 
 namespace causeway {
+
+constinit ProgressHooks progress_hooks;
+
 namespace {
 
 constexpr uint32_t kBudget = 64;
@@ -113,7 +108,7 @@ uint32_t gated_entry(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
   return gated_progress(*reinterpret_cast<ConduitEp*>(cep), budget, lane);
 }
 bool is_gated() {
-  return runtime().replies_cross() && runtime().multithreaded();
+  return context().replies_cross() && context().multithreaded();
 }
 
 PollEntry entry_for(ConduitEp& cep) {
@@ -159,10 +154,10 @@ Armed arm_all(std::vector<pollfd>& fds) {
 
 }  // namespace
 
-void add_to_poll(Endpoint& ep) {
+void add_to_poll(const ConduitEps& ceps) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
-  for (auto& cep : ep.conduit_eps()) {
+  for (const auto& cep : ceps) {
     if (cep->needed.load(std::memory_order_relaxed) && !(cep->caps & CWYC_CAP_NO_PROGRESS))
       table.push_back(entry_for(*cep));
   }
@@ -178,7 +173,7 @@ void add_to_poll(ConduitEp& cep) {
   publish(std::move(table));
 }
 
-void remove_from_poll(Endpoint& ep) {
+void remove_from_poll(const Endpoint& ep) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
   if (std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; }) != 0) {
@@ -209,8 +204,7 @@ void set_poll_hook(uint32_t (*hook)()) {
 // What waits for something other than a conduit's news. Out of the way of polls that find nothing.
 __attribute__((noinline)) static uint32_t push_hinted() {
   if (g_ended.load(std::memory_order_relaxed)) return 0;
-  return progress_emulation() + progress_vis() + progress_collectives() + progress_named_barrier() +
-         progress_blocks() + g_hook.load(std::memory_order_relaxed)();
+  return progress_hooks.push() + g_hook.load(std::memory_order_relaxed)();
 }
 
 uint32_t poll_once() {
@@ -224,18 +218,17 @@ uint32_t poll_once() {
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();
   thread.in_poll = false;
-  if (__builtin_expect(runtime().attention.load(std::memory_order_relaxed), 0) &&
+  if (__builtin_expect(context().attention.load(std::memory_order_relaxed), 0) &&
       !g_ended.load(std::memory_order_relaxed)) {
-    if (held_waiting.load(std::memory_order_relaxed)) run_held_messages();
-    runtime().attend();
+    progress_hooks.attend();
   }
   return events;
 }
 
-void poll_replies(Endpoint& ep) {
+void poll_replies(const ConduitEps& ceps) {
   uint32_t events = 0;
   const bool gated = is_gated();
-  for (auto& cep : ep.conduit_eps()) {
+  for (const auto& cep : ceps) {
     if (!cep->needed.load(std::memory_order_relaxed) || g_ended.load(std::memory_order_relaxed))
       continue;
     events += gated ? gated_progress(*cep, kBudget, CWYC_PROGRESS_REPLIES)
@@ -243,7 +236,7 @@ void poll_replies(Endpoint& ep) {
   }
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.
-  if (runtime().attention.load(std::memory_order_relaxed)) runtime().attend();
+  if (context().attention.load(std::memory_order_relaxed)) context().attend();
 }
 
 std::string polled_conduits() {
@@ -255,8 +248,7 @@ std::string polled_conduits() {
 }
 
 void nap(uint64_t max_ns, uint64_t waited_ns) {
-  // Devices wake nobody, and are done before a sleep would be over.
-  if (device_copies.load(std::memory_order_relaxed) != 0) {
+  if (progress_hooks.copies_pending()) {
     ::sched_yield();
     return;
   }

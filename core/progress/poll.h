@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <string>
 
+#include "connection/conduit_set.h"
+
 namespace causeway {
 
-struct ConduitEp;
 class Endpoint;
 
 // A thread of the client's has polled since somebody last looked and took it back. Relaxed: a hint.
@@ -20,14 +21,14 @@ uint32_t poll_once();
 
 // Delivers replies only: what a request handler may do while it waits for room to reply. Yields
 // when nothing arrives.
-void poll_replies(Endpoint& ep);
+void poll_replies(const ConduitEps& ceps);
 
-void add_to_poll(Endpoint& ep);
+void add_to_poll(const ConduitEps& ceps);
 // A conduit that was not needed when its endpoint started, and now is.
 void add_to_poll(ConduitEp& cep);
-// A thread that polls meanwhile may still be walking over `ep`, so there must be none: this is for
+// A thread that polls meanwhile may still be walking over what `ep` has, so there must be none: this is for
 // the start that failed. Endpoints that have started stay until the process ends.
-void remove_from_poll(Endpoint& ep);
+void remove_from_poll(const Endpoint& ep);
 // Looks again at how each conduit has to be entered, after its locking was raised. No thread polls
 // meanwhile; none ever meets a table without the conduits.
 void refresh_poll();

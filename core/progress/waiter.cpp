@@ -7,8 +7,10 @@
 #include <atomic>
 
 #include "base/clock.h"
-#include "collective/engine.h"
-#include "process/runtime.h"
+#include "base/context.h"
+#include "config/config.h"
+#include "connection/job.h"
+#include "progress/hooks.h"
 #include "progress/poll.h"
 
 namespace causeway {
@@ -19,8 +21,6 @@ namespace {
 constexpr uint32_t kHotSpins = 64;
 // Pauses before the first yield among ranks that share processors.
 constexpr uint32_t kCrowdedSpins = 4;
-// So often is a team looked at between two polls of everything by who waits for its collective.
-constexpr uint32_t kTeamLooks = 8;
 // A poll in vain takes a microsecond or two, system calls included. One that took this long has
 // moved bytes: software providers receive a peer's puts, and push on large ones of this process,
 // inside of polls that report nothing before the end. Who naps then makes the other side wait, and
@@ -45,8 +45,8 @@ std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
 const Patience& patience() {
   static const Patience value = [] {
     constexpr uint64_t kPollNs = 25;
-    const Config& config = runtime().config();
-    const cwy_job& job = runtime().job().facts();
+    const Config& config = context().config();
+    const cwy_job& job = context().job().facts();
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
     const bool crowded = job.local_count > job.cpu_count;
@@ -66,17 +66,8 @@ void set_wait_mode(WaitMode mode) {
 
 Waiter::Waiter() = default;
 
-bool Waiter::step_for(TeamRuns& team) {
-  // Among ranks that share processors everybody else gets a turn at once.
-  const bool often = patience().spins_long() && arrives_by_memory(team);
-  const uint32_t looks = often ? kTeamLooks : 1;
-  for (uint32_t i = 0; i < looks; ++i) {
-    if (step_team(team) == 0) continue;
-    forget_idleness();
-    return true;
-  }
-  step();
-  return false;
+bool Waiter::spins_long() {
+  return patience().spins_long();
 }
 
 void Waiter::forget_idleness() {
@@ -119,10 +110,9 @@ void Waiter::rest() {
   sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.
-  const bool collectives = active_runs.load(std::memory_order_relaxed) != 0;
-  if (collectives) announce_nap();
-  if (!collectives || poll_once() == 0) nap(p.nap_ns, now - since_);
-  if (collectives) end_nap();
+  const bool announced = progress_hooks.announce_nap();
+  if (!announced || poll_once() == 0) nap(p.nap_ns, now - since_);
+  if (announced) progress_hooks.end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
   rested_ = now_ns();
 }

@@ -15,20 +15,18 @@ inline std::atomic<uint32_t> sleeping_waiters{0};
 enum class WaitMode { configured, spin, block };
 void set_wait_mode(WaitMode mode);
 
-class TeamRuns;
-
 class Waiter {
  public:
   Waiter();
   // Polls; when nothing happened for long enough, yields or sleeps.
   void step();
-  // The same, for who waits for a collective of that team: its runs come first, some times in a
-  // row, for a neighbor's flag is a matter of a few hundred nanoseconds. True when they moved.
-  bool step_for(TeamRuns& team);
+  // Something moved that step() did not see: it starts anew.
+  void forget_idleness();
+  // Is no other rank known to wait for this processor?
+  static bool spins_long();
 
  private:
   void rest();
-  void forget_idleness();
 
   uint32_t idle_ = 0;    // polls in a row without an event
   uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew

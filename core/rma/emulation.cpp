@@ -10,17 +10,15 @@
 #include <mutex>
 #include <vector>
 
-#include "am/emulated_long.h"
-#include "am/emulated_prepare.h"
 #include "am/internal.h"
-#include "atomics/emulated_atomic.h"
+#include "am/peer_memory.h"
+#include "base/context.h"
 #include "base/fatal.h"
+#include "connection/post_flags.h"
 #include "memkind/places.h"
-#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
-#include "process/runtime.h"
-#include "rma/stripe.h"
+#include "progress/hints.h"
 #include "rma/unanswered.h"
 #include "thread/tsan_annotations.h"
 
@@ -67,18 +65,6 @@ void enqueue(cwyc_op* op) {
 constexpr int32_t kToAnywhere = 1;
 bool to_anywhere(const int32_t* args, unsigned nargs) {
   return nargs == 8 && args[7] == kToAnywhere;
-}
-
-// Memory that is in no segment is copied by the kernel, which answers where a store would end the
-// process.
-template <typename Call>
-void copy_by_kernel(Call call, const Peer& from, void* here, uint64_t there, size_t length,
-                    const char* what) {
-  const iovec local{here, length};
-  const iovec remote{reinterpret_cast<void*>(there), length};
-  if (call(::getpid(), &local, 1ul, &remote, 1ul, 0ul) == static_cast<ssize_t>(length)) return;
-  fatal(what, "rank {} named [{:#x}, {:#x}), which this rank cannot access: {}", from.rank, there,
-        there + length, errno == 0 ? "not all of it is mapped" : strerror(errno));
 }
 
 // Pieces are messages, whatever conduit the operation was to go through. The peer is connected,
@@ -181,7 +167,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 }
 
 uint32_t push_emulations() {
-  uint32_t sent = push_emulated_longs() + push_stripes() + push_device_transfers();
+  uint32_t sent = 0;
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return sent;
   // One pass, so that an operation whose peer is slow does not hold up the others.
@@ -207,74 +193,6 @@ uint32_t push_emulations() {
     op = next;
   }
   return sent;
-}
-
-void require_in_segment(const Peer& from, uint64_t addr, uint64_t length, const char* what) {
-  const Segment* segment = from.ep->segment();
-  if (segment != nullptr && segment->contains(addr, length)) return;
-  // GEX_FLAG_PEER_SEG_SOME: the memory of any segment may be named.
-  if (in_any_segment(addr, length)) return;
-  if (segment != nullptr) {
-    const auto base = reinterpret_cast<uint64_t>(segment->addr());
-    fatal(what, "rank {} named [{:#x}, {:#x}), which is outside this rank's segment [{:#x}, {:#x})",
-          from.rank, addr, addr + length, base, base + segment->size());
-  }
-  fatal(what, "rank {} named address {:#x}, but no segment is bound here", from.rank, addr);
-}
-
-namespace {
-
-// Memory that may not be there: of no segment, or any with GASNET_SEGMENT_EVERYTHING, where only
-// `checks: full` asks. (Otherwise a wrong address is a fault of this process, as the specification
-// has it.)
-bool is_doubtful(uint64_t addr, size_t length, bool anywhere) {
-  if (__builtin_expect(runtime().everything(), 0)) return runtime().checks() && length != 0;
-  return anywhere && !in_any_segment(addr, length);
-}
-
-template <typename Word>
-void store_word(uint64_t addr, const void* from) {
-  Word word;
-  std::memcpy(&word, from, sizeof word);
-  std::atomic_ref<Word>(*reinterpret_cast<Word*>(addr)).store(word, std::memory_order_release);
-}
-
-// What fits a word is stored at once, as by a peer that maps the memory, and after what was stored
-// before: release, for clients that look for it. False: it is no word of host memory.
-bool stored_as_word(const char* call, uint64_t addr, const void* from, size_t length) {
-  const bool is_word = (length == 8 || length == 4) && addr % length == 0;
-  if (!is_word || device_at(call, addr, length) != nullptr) return false;
-  if (length == 8) {
-    store_word<uint64_t>(addr, from);
-  } else {
-    store_word<uint32_t>(addr, from);
-  }
-  return true;
-}
-
-}  // namespace
-
-void store_for_peer(const Peer& from, uint64_t addr, const void* payload, size_t length,
-                    bool anywhere, const char* what) {
-  const AnnotatePeerAccess access;
-  if (is_doubtful(addr, length, anywhere)) {
-    copy_by_kernel(process_vm_writev, from, const_cast<void*>(payload), addr, length, what);
-    return;
-  }
-  require_in_segment(from, addr, length, what);
-  if (stored_as_word(what, addr, payload, length)) return;
-  copy_bytes(what, reinterpret_cast<void*>(addr), payload, length);
-}
-
-void load_for_peer(const Peer& from, uint64_t addr, void* to, size_t length, bool anywhere,
-                   const char* what) {
-  const AnnotatePeerAccess access;
-  if (is_doubtful(addr, length, anywhere)) {
-    copy_by_kernel(process_vm_readv, from, to, addr, length, what);
-    return;
-  }
-  require_in_segment(from, addr, length, what);
-  copy_bytes(what, to, reinterpret_cast<const void*>(addr), length);
 }
 
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
@@ -313,42 +231,6 @@ void on_get_data(Peer& from, const int32_t* args, unsigned, void* payload, size_
   copy_bytes("gex_RMA_Get*()", transfer_of(op).local + join_halves(args[2], args[3]), payload,
              length);
   moved(op, length);
-}
-
-namespace {
-
-template <typename... Args>
-cwy_status unsupported(cwyc_conn*, Args...) {
-  return CWY_ERR_UNSUPPORTED;
-}
-
-// A conduit with put but no put_small: the source is copied at once by its put.
-cwy_status small_by_put(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                        size_t length, uint32_t flags, cwyc_op* op) {
-  return conn->ops->put(conn, src, nullptr, raddr, rkey, length, flags | CWYC_SRC_VOLATILE, op);
-}
-
-template <typename Fn>
-void fill(Fn& entry, Fn with) {
-  if (entry == nullptr) entry = with;
-}
-
-}  // namespace
-
-void fill_with_emulation(cwyc_ops& ops) {
-  fill(ops.put, &emulated_put);
-  fill(ops.put_small, &small_by_put);
-  fill(ops.get, &emulated_get);
-  fill(ops.atomic, &emulated_atomic);
-  fill(ops.am_long, &emulated_long);
-  fill(ops.put_notify, &unsupported);
-  fill(ops.putv, &unsupported);
-  fill(ops.getv, &unsupported);
-  fill(ops.am_prepare, &emulated_prepare);
-  fill(ops.am_commit, &emulated_commit);
-  fill(ops.am_cancel, &emulated_cancel);
-  fill(ops.flush, &unsupported);
-  fill(ops.check, &unsupported);
 }
 
 }  // namespace causeway

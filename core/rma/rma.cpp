@@ -5,11 +5,12 @@
 #include "am/internal.h"
 #include "am/send.h"
 #include "base/call_arguments.h"
+#include "base/context.h"
 #include "base/fatal.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/team.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "rma/emulation.h"
@@ -71,7 +72,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
                                                uint32_t extra_flags) {
   if (__builtin_expect(g_checks, 0)) note_arguments(call, lc_opt);
   require_client_context(call.name, thread_state());
-  if (__builtin_expect(runtime().checks(), 0)) require_rank(call.name, call.tm, call.rank);
+  if (__builtin_expect(context().checks(), 0)) require_rank(call.name, call.tm, call.rank);
   Team& team = *Team::of(call.tm);
   Peer& peer = team.member(call.rank);
   void* local = const_cast<void*>(local_address(team, call.local, call.flags));
@@ -80,7 +81,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
   const bool elsewhere = __builtin_expect(may_be_elsewhere(call.flags), 0) &&
                          !in_known_segment(peer, raddr, call.length, kUnbound);
   if (__builtin_expect(peer.ep_index != 0 && !elsewhere, 0)) require_published(call, peer);
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(context().checks(), 0)) {
     if (!call.own) require_capability(call.name, *team.ep(), GEX_EP_CAPABILITY_RMA, "RMA");
     if (!elsewhere) require_remote_range(call.name, peer, remote, call.length);
     check_rma(call, peer, local, remote);
@@ -167,7 +168,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 [[gnu::always_inline]] inline int start_nbi(const RmaCall& call, gex_Event_t* lc_opt,
                                             uint32_t extra_flags) {
   const Resolved r = resolve(call, lc_opt, extra_flags);
-  if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, true);
+  if (__builtin_expect(context().checks(), 0)) check_lc_opt(call.name, lc_opt, true);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   const bool group = lc_opt == GEX_EVENT_GROUP;
@@ -191,7 +192,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
 [[gnu::always_inline]] inline gex_Event_t start_nb(const RmaCall& call, gex_Event_t* lc_opt,
                                                    uint32_t extra_flags) {
   const Resolved r = resolve(call, lc_opt, extra_flags);
-  if (__builtin_expect(runtime().checks(), 0)) check_lc_opt(call.name, lc_opt, false);
+  if (__builtin_expect(context().checks(), 0)) check_lc_opt(call.name, lc_opt, false);
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
@@ -203,7 +204,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
     return GEX_EVENT_INVALID;
   }
   auto* event = reinterpret_cast<gex_Event_t>(op);
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(context().checks(), 0)) {
     note_event(call.name, event, is_leaf_pointer(lc_opt) ? GEX_EC_LC : 0);
   }
   if (lc_opt == GEX_EVENT_NOW) {

@@ -3,11 +3,12 @@
 #include <bit>
 
 #include "am/send.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "connection/job.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
-#include "process/runtime.h"
 
 namespace causeway {
 namespace {
@@ -42,12 +43,12 @@ void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex
     }
   }
   if (!(flags & kNever)) return;
-  if (peer.rank == runtime().rank()) {
+  if (peer.rank == context().rank()) {
     fatal(call, "flags {:#x} promise that the peer is not this process, but it is (job rank {})",
           flags, peer.rank);
   }
   if (!(flags & GEX_FLAG_PEER_NEVER_NBRHD)) return;
-  for (const RankInfo& neighbor : runtime().job().nbrhd()) {
+  for (const RankInfo& neighbor : context().job().nbrhd()) {
     if (neighbor.gex_jobrank != peer.rank) continue;
     fatal(call, "flags {:#x} promise a peer outside the neighborhood, but job rank {} is in it",
           flags, peer.rank);
@@ -76,7 +77,7 @@ void check_rma(const RmaCall& call, const Peer& peer, const void* local, const v
   if (near == 0) fatal(call.name, "the local address is NULL");
   check_local_segment(call.name, peer, call.flags, near, call.length);
   // Overlap can only be seen where the peer is this process.
-  if (peer.rank == runtime().rank() && near < far + call.length && far < near + call.length) {
+  if (peer.rank == context().rank() && near < far + call.length && far < near + call.length) {
     fatal(call.name, "source and destination overlap");
   }
 }

@@ -1,8 +1,10 @@
-#include "connection/split.h"
+#include "rma/split_ops.h"
 
 #include "am/emulated_long.h"
 #include "connection/conduit_set.h"
+#include "connection/fallbacks.h"
 #include "connection/peer.h"
+#include "connection/split.h"
 #include "object/local.h"
 #include "rma/emulation.h"
 #include "rma/stripe.h"

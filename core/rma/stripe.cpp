@@ -9,7 +9,8 @@
 
 #include "connection/peer.h"
 #include "connection/split.h"
-#include "rma/emulation.h"
+#include "progress/hints.h"
+#include "rma/split_ops.h"
 
 namespace causeway {
 namespace {

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <vector>
 
-#include "process/runtime.h"
+#include "base/context.h"
 
 namespace causeway {
 namespace {
@@ -14,7 +14,7 @@ struct Count {
   std::atomic<uint32_t> asked{0}, answered{0};
 };
 std::vector<Count>& counts() {
-  static auto* const by_rank = new std::vector<Count>(runtime().size());
+  static auto* const by_rank = new std::vector<Count>(context().size());
   return *by_rank;
 }
 

@@ -1,7 +1,7 @@
 #include "thread/event.h"
 
+#include "base/context.h"
 #include "base/fatal.h"
-#include "process/runtime.h"
 #include "thread/event_checks.h"
 #include "thread/thread_state.h"
 

@@ -3,6 +3,8 @@
 #include <mutex>
 #include <new>
 
+#include "base/context.h"
+#include "base/fatal.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
@@ -116,6 +118,13 @@ OpPool::~OpPool() {
     op->next = g_shared;
     g_shared = op;
   }
+}
+
+void operation_failed(cwyc_op*, cwy_status status) {
+  const std::string text = fmt::format("an operation failed with {}", status_name(status));
+  if (status != CWY_ERR_PEER_FAILED) fatal_text("communication", text);
+  if (context().survives_failures()) fatal_peer_lost("communication", text);
+  context().note_stranded(text);
 }
 
 }  // namespace causeway

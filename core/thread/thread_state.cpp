@@ -9,7 +9,6 @@
 #include <mutex>
 #include <vector>
 
-#include "am/negotiated.h"
 #include "base/fatal.h"
 #include "base/handles.h"
 
@@ -45,7 +44,9 @@ void release(std::unique_ptr<ThreadState> state) {
 // Runs when a thread exits.
 void leave(void* pointer) {
   std::unique_ptr<ThreadState> state(static_cast<ThreadState*>(pointer));
-  if (state->negotiated.kind != Negotiation::none) left_prepared(*state, "thread ended");
+  for (const auto& part : state->parts) {
+    if (part != nullptr) part->leave();
+  }
   tls_thread_state = nullptr;
   if (!state->internal) g_live.fetch_sub(1, std::memory_order_relaxed);
   if (finished(*state)) {

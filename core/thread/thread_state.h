@@ -3,10 +3,11 @@
 // behind are complete.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
-#include "am/send_buffer.h"
-#include "am/src_desc.h"
 #include "thread/op.h"
 
 namespace causeway {
@@ -25,6 +26,16 @@ enum class Context : uint32_t {
 // forbids the same calls as a lock does.
 inline constexpr uint32_t kNoInterrupts = 1u << 31;
 
+// What a room above keeps per thread: made when the thread first needs it, destroyed with the
+// state.
+class ThreadPart {
+ public:
+  virtual ~ThreadPart() = default;
+  // The thread exits.
+  virtual void leave() {}
+};
+enum class ThreadSlot : size_t { am, count };
+
 struct ThreadState {
   Context context = Context::client;
   uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only
@@ -34,8 +45,10 @@ struct ThreadState {
   ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
   bool in_poll = false;
   bool internal = false;  // a progress thread: not one of the client's
-  NegotiatedSend negotiated;
-  SendBufferCache send_buffers;
+  std::array<std::unique_ptr<ThreadPart>, static_cast<size_t>(ThreadSlot::count)> parts;
+
+  // NULL: not made yet.
+  ThreadPart* part(ThreadSlot slot) const { return parts[static_cast<size_t>(slot)].get(); }
 };
 
 // Ends the job when the process has more client threads than it may.

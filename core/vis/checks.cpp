@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "connection/peer.h"
 #include "object/local.h"
-#include "process/runtime.h"
 #include "rma/rma_checks.h"
 
 namespace causeway {
@@ -142,7 +142,7 @@ void check_places(const VisCall& call, const Peer& peer, const Side& dst, const 
     if (r.begin == 0) fatal(call.name, "a local piece of {} bytes is at NULL", r.end);
     check_local_segment(call.name, peer, call.flags, r.begin, r.end - r.begin);
   });
-  const bool own = peer.rank == runtime().rank();
+  const bool own = peer.rank == context().rank();
   if (dst.runs > kMostRuns || (nested_apart(dst) && !own)) return;
   const std::vector<Range> runs = sorted_runs(dst);
   require_apart(call, runs);

@@ -4,11 +4,11 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/peer_memory.h"
 #include "base/fatal.h"
 #include "memkind/places.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
-#include "rma/emulation.h"
 #include "rma/unanswered.h"
 #include "thread/thread_buffer.h"
 #include "thread/tsan_annotations.h"

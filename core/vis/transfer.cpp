@@ -11,12 +11,14 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "base/context.h"
 #include "base/fatal.h"
+#include "config/config.h"
 #include "memkind/places.h"
 #include "memkind/transfer.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 #include "rma/unanswered.h"
 #include "thread/thread_buffer.h"
@@ -172,7 +174,7 @@ VisTransfer::VisTransfer(const TransferPlan& plan, cwyc_op* op)
       vectors_possible_(plan.reach == Reach::bound),
       pack_below_(plan.reach != Reach::bound ? SIZE_MAX
                   : plan.one_by_one          ? 0
-                                             : runtime().config().vis.pack_below),
+                                             : context().config().vis.pack_below),
       local_(owned(plan.local, local_levels_)),
       remote_(owned(plan.remote, remote_levels_)),
       client_(op),
@@ -207,7 +209,7 @@ void VisTransfer::classify() {
       total_ + pieces * RunWriter::kMostPerRun + kMaxPeerCompletion <= limits_of(peer_).medium;
   if (!one_message) {
     slot_count_ = static_cast<uint32_t>(
-        std::min<size_t>(runtime().config().vis.pipeline, std::max<size_t>(total_, 1)));
+        std::min<size_t>(context().config().vis.pipeline, std::max<size_t>(total_, 1)));
   }
 }
 

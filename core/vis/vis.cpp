@@ -3,14 +3,15 @@
 #include "am/internal.h"
 #include "am/send.h"
 #include "base/call_arguments.h"
+#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "memkind/places.h"
 #include "memkind/transfer.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/team.h"
-#include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
 #include "thread/event_checks.h"
@@ -156,7 +157,7 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
   if (__builtin_expect(g_checks, 0)) note_form(call, form);
   require_client_context(call.name, thread_state());
   if (peer_completion_armed()) require_completable(call);
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(context().checks(), 0)) {
     check_flags(call, blocking);
     check_arrays(call, form);
     ready.check(call);
@@ -219,7 +220,7 @@ void require_device_side(const VisCall& call, const Peer& peer, const Side& remo
 // Begins what done_at_once() left: as start_transfer(), having polled before a CWY_RETRY.
 template <typename Form>
 cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
-  if (__builtin_expect(runtime().checks(), 0)) {
+  if (__builtin_expect(context().checks(), 0)) {
     require_rank(call.name, call.tm, call.rank);
     require_capability(call.name, *Team::of(call.tm)->ep(), GEX_EP_CAPABILITY_VIS, "VIS");
   }
@@ -228,7 +229,7 @@ cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
   const bool put = call.operation == Operation::put;
   (put ? src : dst).bias = local_bias(call);
   (put ? dst : src).bias = remote_bias(call, peer);
-  if (__builtin_expect(runtime().checks(), 0)) check_places(call, peer, dst, src);
+  if (__builtin_expect(context().checks(), 0)) check_places(call, peer, dst, src);
   if (!ready.has_bytes()) {
     nothing_to_move(call);
     return CWY_OK;
@@ -302,7 +303,7 @@ gex_Event_t vis_nb(const VisCall& call, const Form& form) {
   const cwy_status status = start<Form>(call, ready, &op->conduit);
   if (status == CWY_INPROGRESS) {
     auto* const event = reinterpret_cast<gex_Event_t>(op);
-    if (__builtin_expect(runtime().checks(), 0)) {
+    if (__builtin_expect(context().checks(), 0)) {
       note_event(call.name, event, call.flags & GEX_FLAG_ENABLE_LEAF_LC ? GEX_EC_LC : 0);
     }
     return event;

@@ -1,7 +1,7 @@
 // Connections that never come up: when a conduit is told to forget them (conduit-api, section 11).
 // The core runs as a job of one rank; the entries of its conduit `self` that make and end
 // connections are replaced here.
-#include "connection/peer.h"
+#include "object/connect.h"
 
 #include <gasnetex.h>
 #include <gtest/gtest.h>

@@ -12,6 +12,7 @@
 
 #include "am/internal.h"
 #include "base/fatal.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "thread/thread_state.h"

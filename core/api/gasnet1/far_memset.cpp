@@ -1,9 +1,9 @@
 #include "api/gasnet1/far_memset.h"
 
 #include "am/internal.h"
+#include "am/peer_memory.h"
 #include "memkind/places.h"
 #include "progress/waiter.h"
-#include "rma/emulation.h"
 #include "rma/unanswered.h"
 #include "thread/thread_state.h"
 #include "thread/tsan_annotations.h"

@@ -9,6 +9,7 @@
 #include "atomics/domain.h"
 #include "atomics/emulated_atomic.h"
 #include "base/error.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 
 namespace causeway::gaspi {

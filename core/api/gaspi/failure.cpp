@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "memkind/staged_transfer.h"
 #include "process/runtime.h"
+#include "object/connect.h"
 
 namespace causeway::gaspi {
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "bootstrap/quiet_thread.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
 #include "progress/poll.h"

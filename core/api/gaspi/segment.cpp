@@ -7,6 +7,7 @@
 #include "api/gaspi/passive.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
 

@@ -5,6 +5,7 @@
 #include "am/handler_checks.h"
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/post_long.h"
 #include "am/send.h"
 #include "am/token.h"
 #include "api/gex/export.h"
@@ -25,7 +26,7 @@ __attribute__((cold, noinline)) int retry_reply(gex_Token_t token, gex_Flags_t f
                                                 cwy_status status, Post&& post) {
   while (status == CWY_RETRY) {
     if (flags & GEX_FLAG_IMMEDIATE) return 1;
-    poll_replies(*token->ep);
+    poll_replies(token->ep->conduit_eps());
     status = post();
   }
   if (status < 0) send_failed(*token->from, status);

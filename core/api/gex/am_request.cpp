@@ -5,6 +5,7 @@
 #include "am/handler_checks.h"
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/post_long.h"
 #include "am/send.h"
 #include "api/gex/export.h"
 #include "base/call_arguments.h"

@@ -10,6 +10,7 @@
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/flags.h"
+#include "collective/engine.h"
 #include "process/runtime.h"
 #include "progress/waiter.h"
 #include "thread/event_checks.h"
@@ -128,7 +129,7 @@ CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
   while (!happened(event)) {
     TeamRuns* const team = team_of(event);
     if (team != nullptr) {
-      waiter.step_for(*team);
+      step_for(waiter, *team);
     } else {
       waiter.step();
     }

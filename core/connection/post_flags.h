@@ -1,0 +1,14 @@
+// Flags of operations that the core adds to CWYC_*; no conduit sees them.
+#pragma once
+
+#include <cstdint>
+
+namespace causeway {
+
+// The remote range may lie outside every segment (GEX_FLAG_PEER_SEG_UNKNOWN).
+inline constexpr uint32_t kAnywhere = 1u << 31;
+// The address was named without a segment (GEX_FLAG_PEER_SEG_SOME or _UNKNOWN), so it may mean
+// memory that lies now where a segment was that was published once (object/local.h).
+inline constexpr uint32_t kUnbound = 1u << 30;
+
+}  // namespace causeway
