@@ -15,23 +15,29 @@
 #include "api/gasnet1/named_barrier.h"
 #include "atomics/emulated_atomic.h"
 #include "base/context.h"
+#include "base/fatal_hooks.h"
 #include "collective/engine.h"
 #include "collective/exchange.h"
 #include "collective/inquiry.h"
 #include "collective/mailbox.h"
 #include "connection/fallbacks.h"
-#include "memkind/device.h"
-#include "memkind/imports.h"
-#include "memkind/staging_service.h"
-#include "memkind/transfer.h"
+#include "kinds/device.h"
+#include "object/device_memory.h"
 #include "object/endpoint.h"
 #include "object/team.h"
+#include "process/departed.h"
 #include "process/exit.h"
 #include "progress/hints.h"
 #include "progress/hooks.h"
 #include "rma/emulation.h"
 #include "rma/split_ops.h"
 #include "rma/stripe.h"
+#include "staging/bounce.h"
+#include "staging/imports.h"
+#include "staging/pins.h"
+#include "staging/remote.h"
+#include "staging/staging_service.h"
+#include "staging/transfer.h"
 #include "vis/messages.h"
 #include "vis/transfer.h"
 
@@ -115,13 +121,36 @@ bool copies_pending() {
   return device_copies.load(std::memory_order_relaxed) != 0;
 }
 
+std::shared_ptr<BouncePool> make_pool(Device& device, bool for_peers) {
+  return std::make_shared<BouncePool>(device,
+                                      for_peers ? BouncePool::For::peers : BouncePool::For::here);
+}
+
+void device_goes(Device& device) {
+  unpin_all(device);
+  for (const bool get : {false, true}) {
+    device.bounces(get)->retire();
+    device.peer_bounces(get)->retire();
+  }
+}
+
+std::shared_ptr<RemoteDevice> know_device(DeviceFacts facts, uint32_t rank, uint64_t segment,
+                                          bool same_host) {
+  return std::make_shared<RemoteDevice>(std::move(facts), rank, segment, same_host);
+}
+
 bool wire() {
+  fatal_hooks = {end_for_mistake, end_for_lost_peer, end_for_unreached, end_for_missing,
+                 wait_for_launcher};
   fallbacks.emulated = &kEmulated;
   fallbacks.device = &kDevice;
   fallbacks.split = &split_table();  // has emulations
   delivery = {deliver, deliver_checked};
   for (const auto& [which, handler] : kInternalHandlers) set_internal_handler(which, handler);
   progress_hooks = {push, attend, copies_pending, announce_nap_of_collectives, end_nap};
+  device_hooks = {leave_before_new_libraries, make_pool, device_goes};
+  device_memory = {unpin_range, note_export, recall_imports, know_device};
+  has_departed = [](uint32_t rank) { return !departed_words(rank).empty(); };
   team_number_released = sweep_mailboxes;
   set_machinery(CollectiveSort::named_barrier, {named_barrier_with, [](uint32_t, uint64_t seq) {
                                                   return named_barrier_how_far(seq);

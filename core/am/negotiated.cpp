@@ -17,7 +17,7 @@
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "connection/word.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 

@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "base/fatal.h"
 #include "connection/peer.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "thread/tsan_annotations.h"

@@ -16,11 +16,11 @@
 #include "connection/conduit_set.h"
 #include "connection/job.h"
 #include "connection/selector.h"
-#include "memkind/transfer.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "progress/poll.h"
+#include "staging/transfer.h"
 
 namespace causeway {
 namespace {

@@ -6,7 +6,7 @@
 #include "am/peer_memory.h"
 #include "atomics/cpu_atomic.h"
 #include "base/fatal.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "rma/unanswered.h"
 #include "thread/op.h"
 #include "thread/tsan_annotations.h"

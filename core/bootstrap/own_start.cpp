@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/own_path.h"
 #include "config/identity.h"
 #include "launch/launch.h"
 #include "loader/loader.h"

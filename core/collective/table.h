@@ -38,7 +38,7 @@ class CollectiveTable {
   // with the highest score, the first by plugin and name among equals. A pure function of its
   // argument, so members that share the facts agree. Throws Error when nothing fits.
   // `memory`: mask of 1<<cwy_memkind_class that members had bound. Algorithms see host memory only
-  // (memkind/stage.h), so it is a matter of rules and not of `shape`.
+  // (staging/stage.h), so it is a matter of rules and not of `shape`.
   Choice choose(const cwyl_shape& shape, uint32_t memory = 1u << CWY_MEM_HOST) const;
 
  private:

@@ -20,7 +20,7 @@
 #include "collective/mailbox.h"
 #include "collective/table.h"
 #include "collective/team_mutex.h"
-#include "memkind/stage.h"
+#include "staging/stage.h"
 #include "thread/op.h"
 
 namespace causeway {

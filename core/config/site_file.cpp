@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "loader/loader.h"
+#include "base/own_path.h"
 
 namespace causeway {
 

@@ -52,7 +52,7 @@ struct alignas(kEventAlignment) Connection {
   std::atomic<cwyc_rkey*> rkey{nullptr};
   std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
   // One of the two endpoints is bound to device memory: an alias whose table is the one of
-  // memkind/transfer.h, or a split over such.
+  // staging/transfer.h, or a split over such.
   bool device_end = false;
   cwyc_conn* base = nullptr;     // an alias: what it forwards to
   uint64_t route = 0;            // and the bits it adds to each word (connection/word.h)
@@ -93,7 +93,7 @@ struct RemoteSegment {
   bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;
   Publication* publication = nullptr;  // what this is a copy of (object/publication.h)
-  RemoteDevice* device = nullptr;      // it is device memory (memkind/remote.h)
+  RemoteDevice* device = nullptr;      // it is device memory (staging/remote.h)
 
   // Is the owner's segment of that number the one that is known here?
   bool is(uint64_t owners) const {

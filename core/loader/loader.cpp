@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/own_path.h"
 #include "fmt/ranges.h"
 #include "loader/plugin_file.h"
 #include "loader/search.h"

@@ -24,7 +24,7 @@ class Client {
  public:
   // Collective over the job, in the same order on every rank: opens endpoint 0 and the primordial
   // team. `id` counts the clients of the process; every later one is agreed on over the job team
-  // of the first. Throws Error.
+  // of the first. Throws Error. (process/client_start.cpp)
   Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind = ClientKind::gasnet);
   ~Client();
 

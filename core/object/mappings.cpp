@@ -5,7 +5,7 @@
 #include <shared_mutex>
 #include <vector>
 
-#include "memkind/pins.h"
+#include "object/device_memory.h"
 
 namespace causeway {
 namespace {
@@ -37,7 +37,7 @@ void add_mapping(const Mapping& mapping) {
 void remove_mapping(const Publication& of) {
   Mapping gone;
   if (!find([&](const Mapping& m) { return m.of == &of; }, gone)) return;
-  unpin_range(gone.base, gone.size);
+  device_memory.memory_goes(gone.base, gone.size);
   const std::lock_guard lock(g_mutex);
   std::erase_if(g_mappings, [&](const Mapping& m) { return m.of == &of; });
 }

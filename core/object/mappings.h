@@ -16,7 +16,7 @@ struct Mapping {
 };
 
 void add_mapping(const Mapping& mapping);
-// Page locks on it are let go (memkind/pins.h). Nothing where none is known.
+// Page locks on it are let go (staging/pins.h). Nothing where none is known.
 void remove_mapping(const Publication& of);
 
 // Any thread, any context; under a lock, so for transfers that cost more than that.

@@ -6,9 +6,9 @@
 #include "config/config.h"
 #include "connection/conduit_set.h"
 #include "connection/job.h"
-#include "memkind/remote.h"
 #include "object/client.h"
 #include "object/connect.h"
+#include "object/device_memory.h"
 #include "object/endpoint.h"
 #include "object/mappings.h"
 #include "progress/poll.h"
@@ -68,6 +68,8 @@ class InsideMappers {
 };
 
 }  // namespace
+
+constinit DeviceMemoryHooks device_memory;
 
 Publication::Publication() = default;
 Publication::~Publication() {
@@ -157,8 +159,8 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
     forget_locked(key);
   }
   if (const std::string device = fresh->facts.right(kDeviceEntry); !device.empty()) {
-    fresh->device = std::make_unique<RemoteDevice>(DeviceFacts::unpack(device), rank,
-                                                   fresh->facts.number, on_this_host(rank));
+    fresh->device = device_memory.know(DeviceFacts::unpack(device), rank, fresh->facts.number,
+                                       on_this_host(rank));
   } else {
     try {
       map_directly(base, *fresh);

@@ -28,7 +28,7 @@ struct Publication {
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
   bool inlined = false;  // RemoteSegment::inlined
-  std::unique_ptr<RemoteDevice> device;  // of device memory; never direct
+  std::shared_ptr<RemoteDevice> device;  // of device memory; never direct
   // One right per conduit, shared by all connections to the rank. Under the connect mutex.
   struct Opened {
     ConduitEp* cep;

@@ -16,13 +16,12 @@
 #include "config/config.h"
 #include "connection/job.h"
 #include "connection/mapping.h"
-#include "memkind/device.h"
-#include "memkind/imports.h"
-#include "memkind/memkind.h"
-#include "memkind/pins.h"
-#include "memkind/places.h"
-#include "memkind/remote.h"
+#include "kinds/device.h"
+#include "kinds/device_facts.h"
+#include "kinds/memkind.h"
+#include "kinds/places.h"
 #include "object/client.h"
+#include "object/device_memory.h"
 
 __attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
                                                                          uintptr_t) = nullptr;
@@ -313,7 +312,7 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
 }
 
 void Segment::recall(const char* call) const {
-  if (device_ != nullptr) recall_imports(number_, call);
+  if (device_ != nullptr) device_memory.recall(number_, call);
 }
 
 Segment::~Segment() {
@@ -327,7 +326,7 @@ Segment::~Segment() {
       break;
     }
   }
-  if (device_ == nullptr) unpin_range(reinterpret_cast<uint64_t>(addr_), size_);
+  if (device_ == nullptr) device_memory.memory_goes(reinterpret_cast<uint64_t>(addr_), size_);
   for (const Registration& r : registrations_) {
     r.conduit->module().mem_release(r.conduit->domain(), r.mem);
   }
@@ -359,7 +358,7 @@ std::string Segment::pack() const {
       cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
       facts.has_ipc = device_->module().export_mem(device_->kind(), addr_, size_, CWY_FORM_IPC,
                                                    &facts.ipc, &err) == CWY_OK;
-      if (facts.has_ipc) note_export(number_);
+      if (facts.has_ipc) device_memory.note_export(number_);
       if (!facts.has_ipc) log_info("{} does not export a segment: {}", device_->name(), err.text);
     }
     append_right(out, kDeviceEntry, facts.pack());

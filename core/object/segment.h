@@ -17,7 +17,7 @@ class Client;
 class Device;
 class MemKind;
 
-// The entry of a pack() that says of device memory what a peer needs to know (memkind/remote.h). No
+// The entry of a pack() that says of device memory what a peer needs to know (staging/remote.h). No
 // conduit can have that name.
 inline constexpr const char* kDeviceEntry = "@device";
 

@@ -266,7 +266,7 @@ void exit_job(int code) {
   ::_exit(code);
 }
 
-void fatal_text(const char* call, const std::string& text) {
+void end_for_mistake(const char* call, const std::string& text) {
   const bool first = !g_exiting.exchange(true, std::memory_order_acq_rel);
   if (!first && t_leaving != Leaving::no) end_with_exit();
   write_client_error(fmt::format("{}: {}{}", call, text, noted_arguments(call)));
@@ -296,22 +296,22 @@ template <typename More>
 
 }  // namespace
 
-void let_launcher_speak() {
+void wait_for_launcher() {
   if (g_runtime == nullptr || !runtime().bootstrap().own_launcher()) return;
   wait_for_verdict(kLauncherMs, kLauncherMs);
 }
 
-void fatal_peer_lost(const char* call, const std::string& text) {
+void end_for_lost_peer(const char* call, const std::string& text) {
   say_peer_lost(call, text, [] { return ""; });
 }
 
-void fatal_unreached(const char* call, const std::string& text) {
+void end_for_unreached(const char* call, const std::string& text) {
   constexpr uint64_t kGoodbyeMs = 2500;
   if (g_runtime != nullptr) wait_for_verdict(kGoodbyeMs, 0);
-  fatal_text(call, text);
+  end_for_mistake(call, text);
 }
 
-void end_without(uint32_t rank, const std::string& text) {
+void end_for_missing(uint32_t rank, const std::string& text) {
   if (g_runtime != nullptr && !runtime().survives_failures()) runtime().note_loss(rank, 1, text);
   // Known by the time the line is written, if at all.
   const auto words = [rank] { return departed_words(rank); };

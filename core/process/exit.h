@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace causeway {
 
@@ -34,5 +35,12 @@ bool asked_to_leave();
 void take_exit_code(int code);
 // Does what SIGQUIT would: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
+
+// What base/fatal.h promises, in its order.
+[[noreturn]] void end_for_mistake(const char* call, const std::string& text);
+[[noreturn]] void end_for_lost_peer(const char* call, const std::string& text);
+[[noreturn]] void end_for_unreached(const char* call, const std::string& text);
+[[noreturn]] void end_for_missing(uint32_t rank, const std::string& text);
+void wait_for_launcher();
 
 }  // namespace causeway

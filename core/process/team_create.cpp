@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "collective/engine.h"
 #include "collective/exchange.h"
-#include "memkind/device.h"
+#include "kinds/device.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/segment.h"

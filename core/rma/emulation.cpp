@@ -15,7 +15,7 @@
 #include "base/context.h"
 #include "base/fatal.h"
 #include "connection/post_flags.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "progress/hints.h"

@@ -6,7 +6,7 @@
 #include "am/limits.h"
 #include "am/peer_memory.h"
 #include "base/fatal.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "rma/unanswered.h"

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "base/own_path.h"
 #include "loader/loader.h"
 
 namespace causeway {

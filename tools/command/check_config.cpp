@@ -20,9 +20,9 @@
 #include "config/peer_rules.h"
 #include "config/set_text.h"
 #include "connection/prepare.h"
+#include "kinds/kind_options.h"
 #include "loader/check_options.h"
 #include "loader/search.h"
-#include "memkind/kind_options.h"
 #include "probe_services.h"
 #include "text.h"
 

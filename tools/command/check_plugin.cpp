@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/own_path.h"
 #include "commands.h"
 #include "loader/loader.h"
 

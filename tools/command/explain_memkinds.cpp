@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "kinds/device.h"
 #include "loader/signal_keeper.h"
-#include "memkind/device.h"
 #include "text.h"
 
 namespace causeway::command {

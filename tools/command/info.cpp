@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/own_path.h"
 #include "commands.h"
 #include "config/config.h"
 #include "info_peers.h"

@@ -7,9 +7,9 @@
 
 #include "am/held.h"
 #include "am/send.h"
+#include "api/export.h"
 #include "api/gasnet1/aligned.h"
 #include "api/gasnet1/legacy.h"
-#include "api/gex/export.h"
 #include "base/error.h"
 #include "base/refusal.h"
 #include "object/client.h"

@@ -5,9 +5,9 @@
 #include <atomic>
 
 #include "am/send.h"
+#include "api/export.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gasnet1/named_barrier.h"
-#include "api/gex/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/log.h"

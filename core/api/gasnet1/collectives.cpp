@@ -3,9 +3,9 @@
 #include <gasnet_coll.h>
 
 #include "am/send.h"
+#include "api/export.h"
 #include "api/gasnet1/blocks.h"
 #include "api/gasnet1/legacy.h"
-#include "api/gex/export.h"
 #include "base/fatal.h"
 #include "object/team.h"
 

@@ -2,7 +2,7 @@
 
 #include "am/internal.h"
 #include "am/peer_memory.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "progress/waiter.h"
 #include "rma/unanswered.h"
 #include "thread/thread_state.h"

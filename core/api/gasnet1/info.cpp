@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "api/export.h"
 #include "api/gasnet1/legacy.h"
-#include "api/gex/export.h"
 #include "base/refusal.h"
 #include "object/client.h"
 #include "process/runtime.h"

@@ -2,7 +2,7 @@
 
 #include <gasnet.h>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/fatal.h"
 #include "base/refusal.h"
 #include "object/client.h"

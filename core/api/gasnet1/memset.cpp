@@ -4,7 +4,7 @@
 #include <gasnet.h>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "object/local.h"
 #include "object/team.h"

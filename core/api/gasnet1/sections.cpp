@@ -1,7 +1,7 @@
 // No-interrupt sections (GASNet-1 2.4.2) and the wait mode (3.6.2).
 #include <gasnet.h>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/fatal.h"
 #include "base/refusal.h"
 #include "process/runtime.h"

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 

@@ -5,11 +5,11 @@
 
 #include <exception>
 
+#include "api/export.h"
 #include "api/gaspi/deadline.h"
 #include "api/gaspi/queue.h"
 #include "api/gaspi/segment.h"
 #include "api/gaspi/world.h"
-#include "api/gex/export.h"
 #include "base/error.h"
 
 namespace causeway::gaspi {

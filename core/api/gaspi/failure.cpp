@@ -11,7 +11,7 @@
 #include "api/gaspi/world.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "memkind/staged_transfer.h"
+#include "staging/staged_transfer.h"
 #include "process/runtime.h"
 #include "object/connect.h"
 

@@ -5,7 +5,7 @@
 
 #include "api/gaspi/world.h"
 #include "base/clock.h"
-#include "memkind/places.h"
+#include "kinds/places.h"
 #include "process/progress_thread.h"
 #include "progress/poll.h"
 

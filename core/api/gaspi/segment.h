@@ -17,10 +17,10 @@
 
 #include "api/gaspi/deadline.h"
 #include "api/gaspi/world.h"
-#include "memkind/memkind.h"
-#include "memkind/remote.h"
+#include "kinds/memkind.h"
 #include "object/publication.h"
 #include "object/segment.h"
+#include "staging/remote.h"
 
 namespace causeway::gaspi {
 

@@ -7,9 +7,9 @@
 #include "api/gaspi/messages.h"
 #include "api/gaspi/stores.h"
 #include "base/error.h"
-#include "memkind/transfer.h"
 #include "object/endpoint.h"
 #include "rma/emulation.h"
+#include "staging/transfer.h"
 #include "thread/tsan_annotations.h"
 
 namespace causeway::gaspi {
@@ -30,7 +30,7 @@ cwy_status connection(World& w, uint32_t rank, std::atomic<cwyc_conn*> Peer::*sl
   return CWY_OK;
 }
 
-// An end in device memory: core/memkind finds the way.
+// An end in device memory: core/staging finds the way.
 bool is_on_device(const Piece& p) {
   return p.local->on_device || p.remote->data.device != nullptr;
 }

@@ -4,7 +4,7 @@
 #include "am/limits.h"
 #include "am/send.h"
 #include "am/token.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/fatal.h"
 #include "base/handles.h"
 #include "base/refusal.h"

@@ -6,7 +6,7 @@
 #include "am/handler_checks.h"
 #include "am/send.h"
 #include "am/token.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "object/team.h"

@@ -8,7 +8,7 @@
 #include "am/post_long.h"
 #include "am/send.h"
 #include "am/token.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "connection/word.h"
 #include "object/endpoint.h"

@@ -7,7 +7,7 @@
 #include "am/limits.h"
 #include "am/post_long.h"
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "connection/word.h"

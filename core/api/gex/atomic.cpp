@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "atomics/domain.h"
 #include "atomics/names.h"
 #include "base/call_arguments.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "am/send.h"
+#include "api/export.h"
 #include "api/gasnet1/legacy.h"
-#include "api/gex/export.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/flags.h"

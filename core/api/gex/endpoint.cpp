@@ -4,7 +4,7 @@
 #include <gasnetex.h>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/flags.h"
 #include "base/handles.h"
 #include "base/refusal.h"

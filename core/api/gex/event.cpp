@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/flags.h"

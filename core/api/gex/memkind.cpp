@@ -1,10 +1,10 @@
 // gex_MK_*: "Memory Kinds" 6.3.
-#include "memkind/memkind.h"
+#include "kinds/memkind.h"
 
 #include <memory>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"

@@ -2,7 +2,7 @@
 // `direct_map: never` or `checks: full`. "Extended API" of the GASNet-EX specification.
 #include "rma/rma.h"
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/fatal.h"
 
 using causeway::fatal;

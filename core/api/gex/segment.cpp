@@ -8,18 +8,18 @@
 #include <vector>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/call_arguments.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"
 #include "base/refusal.h"
-#include "memkind/memkind.h"
-#include "memkind/remote.h"
+#include "kinds/memkind.h"
 #include "object/client.h"
 #include "process/binding.h"
 #include "process/runtime.h"
+#include "staging/remote.h"
 
 namespace causeway {
 namespace {

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "am/send.h"
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"

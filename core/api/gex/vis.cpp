@@ -3,7 +3,7 @@
 
 #include <gasnet_vis.h>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "vis/peer_completion.h"
 
 static_assert(GEX_VIS_MAX_PEERCOMPLETION == causeway::kMaxPeerCompletion);

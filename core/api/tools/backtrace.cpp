@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 extern "C" {
 // A client's definition takes the place of this one.

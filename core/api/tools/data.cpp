@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 CAUSEWAY_API size_t gasnett_count0s(const void* src, size_t bytes) {
   const auto* p = static_cast<const unsigned char*>(src);

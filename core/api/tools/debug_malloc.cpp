@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

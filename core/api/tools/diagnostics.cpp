@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "process/runtime.h"
 
 namespace {

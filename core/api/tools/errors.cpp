@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 #include "process/runtime.h"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

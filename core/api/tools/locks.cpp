@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 // NOLINTNEXTLINE(misc-redundant-expression): equal on this machine only.
 static_assert(sizeof(pthread_rwlock_t) <= sizeof(gasnett_rwlock_t) &&

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <string>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "api/gex/export.h"
+#include "api/export.h"
 
 namespace {
 

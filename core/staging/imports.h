@@ -52,6 +52,10 @@ void leave_imports(RemoteDevice& known);
 
 // ---- where it lies ----
 
+// Has that rank left the job? Told by wiring.cpp, constant afterwards.
+using RankPredicate = bool(uint32_t rank);
+extern RankPredicate* has_departed;
+
 // A handle of the segment's memory is about to be given away.
 void note_export(uint64_t segment);
 // Its memory is about to be freed, by the library or by the client: returns when no other process

@@ -1,4 +1,4 @@
-#include "memkind/device.h"
+#include "kinds/device.h"
 
 #include <sched.h>
 
@@ -13,15 +13,15 @@
 #include "base/fatal.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "kinds/kind_options.h"
 #include "loader/loader.h"
 #include "loader/signal_keeper.h"
-#include "memkind/bounce.h"
-#include "memkind/kind_options.h"
-#include "memkind/pins.h"
-#include "process/exit.h"
 #include "thread/op.h"
 
 namespace causeway {
+
+constinit DeviceHooks device_hooks;
+
 namespace {
 
 // Devices in use. The list only holds what somebody owns; entries go with their last owner.
@@ -97,7 +97,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   }
   auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
   g_devices.push_back(device);
-  leave_before_new_libraries();  // the driver's
+  device_hooks.library_came();
   log_debug("memory kind {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
             device->name(), attr.total_bytes, policy.depth, policy.chunk);
   return device;
@@ -140,9 +140,8 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, Ki
       attr_(attr),
       native_(std::move(native)),
       name_(fmt::format("{}:{}", plugin->manifest.name, attr.device)) {
-  for (auto& pool : bounces_) pool = std::make_shared<BouncePool>(*this, BouncePool::For::here);
-  for (auto& pool : peer_bounces_)
-    pool = std::make_shared<BouncePool>(*this, BouncePool::For::peers);
+  for (auto& pool : bounces_) pool = device_hooks.make_pool(*this, false);
+  for (auto& pool : peer_bounces_) pool = device_hooks.make_pool(*this, true);
 }
 
 Device::~Device() {
@@ -150,9 +149,7 @@ Device::~Device() {
   while (pending.load(std::memory_order_acquire) != 0) {
     if (progress() == 0) ::sched_yield();
   }
-  unpin_all(*this);
-  for (auto& pool : bounces_) pool->retire();
-  for (auto& pool : peer_bounces_) pool->retire();
+  device_hooks.goes(*this);
   module().destroy(kind_);
 }
 

@@ -1,3 +1,4 @@
+// How a client starts: what all ranks tell each other before it is there.
 #include "object/client.h"
 
 #include <algorithm>
@@ -138,44 +139,6 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   if (id == 0) add_to_poll(ep_->conduit_eps());
   // Nobody returns before every rank has the endpoint that its peers may address now.
   if (id != 0) causeway::exchange(*team_, "");
-}
-
-Team& Client::job_team() {
-  if (job_team_ == nullptr) {
-    job_team_ = std::make_unique<Team>(this, ep_.get(), team_->members(), runtime().rank(),
-                                       team_ids::kJob, 0, false);
-  }
-  return *job_team_;
-}
-
-Client::~Client() {
-  publications_.clear();  // before the endpoints that the rights are for
-}
-
-Endpoint* Client::create_endpoint(gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
-  const std::lock_guard lock(endpoints_mutex_);
-  if (next_index_ == Endpoint::kMaxEndpoints) return nullptr;
-  auto& slot = created_[next_index_];
-  slot = std::make_unique<Endpoint>(this, next_index_, capabilities, flags);
-  ++next_index_;
-  return slot.get();
-}
-
-void Client::publish_windows() {
-  for_each_endpoint([](Endpoint& ep) { ep.publish_windows(); });
-}
-
-void Client::bind(Endpoint& ep, Segment* segment) {
-  {
-    // Windows look at what is bound, and its end may follow this call.
-    const std::lock_guard lock(publications_.mutex());
-    ep.set_segment(segment);
-  }
-  ep.refit_connections();
-  publications_.forget(ep.index(), runtime().rank());
-  if (segment != nullptr) publications_.learn(ep.index(), runtime().rank(), segment->pack());
-  const std::lock_guard lock(publications_.mutex());
-  publish_windows();
 }
 
 }  // namespace causeway

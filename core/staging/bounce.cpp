@@ -1,4 +1,4 @@
-#include "memkind/bounce.h"
+#include "staging/bounce.h"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "memkind/device.h"
+#include "kinds/device.h"
 #include "object/segment.h"
 
 namespace causeway {

@@ -1,11 +1,11 @@
-#include "memkind/pins.h"
+#include "staging/pins.h"
 
 #include <atomic>
 #include <mutex>
 #include <vector>
 
 #include "base/log.h"
-#include "memkind/device.h"
+#include "kinds/device.h"
 #include "object/mappings.h"
 #include "object/segment.h"
 

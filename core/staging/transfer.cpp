@@ -1,4 +1,4 @@
-#include "memkind/transfer.h"
+#include "staging/transfer.h"
 
 #include <cstring>
 #include <memory>
@@ -8,20 +8,20 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
-#include "memkind/device.h"
-#include "memkind/imports.h"
-#include "memkind/pins.h"
-#include "memkind/pipeline.h"
-#include "memkind/places.h"
-#include "memkind/remote.h"
-#include "memkind/requested_transfer.h"
-#include "memkind/staged_transfer.h"
+#include "kinds/device.h"
+#include "kinds/places.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"
 #include "progress/hints.h"
 #include "rma/emulation.h"
+#include "staging/imports.h"
+#include "staging/pins.h"
+#include "staging/pipeline.h"
+#include "staging/remote.h"
+#include "staging/requested_transfer.h"
+#include "staging/staged_transfer.h"
 
 namespace causeway {
 cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr, size_t length,

@@ -1,4 +1,4 @@
-#include "memkind/staged_transfer.h"
+#include "staging/staged_transfer.h"
 
 #include <sched.h>
 
@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/context.h"
-#include "memkind/bounce.h"
-#include "memkind/imports.h"
-#include "memkind/staging_service.h"
 #include "progress/hints.h"
+#include "staging/bounce.h"
+#include "staging/imports.h"
+#include "staging/staging_service.h"
 
 namespace causeway {
 

@@ -1,4 +1,4 @@
-#include "memkind/staging_service.h"
+#include "staging/staging_service.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,15 +11,15 @@
 #include "am/peer_memory.h"
 #include "base/context.h"
 #include "base/fatal.h"
-#include "memkind/bounce.h"
-#include "memkind/pins.h"
-#include "memkind/places.h"
-#include "memkind/staged_transfer.h"
+#include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/mappings.h"
 #include "object/segment.h"
 #include "progress/hints.h"
 #include "rma/unanswered.h"
+#include "staging/bounce.h"
+#include "staging/pins.h"
+#include "staging/staged_transfer.h"
 
 namespace causeway {
 namespace {

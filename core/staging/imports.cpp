@@ -1,4 +1,4 @@
-#include "memkind/imports.h"
+#include "staging/imports.h"
 
 #include <algorithm>
 #include <map>
@@ -10,16 +10,18 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "memkind/device.h"
-#include "memkind/remote.h"
+#include "kinds/device.h"
 #include "object/endpoint.h"
-#include "process/departed.h"
 #include "progress/hints.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
+#include "staging/remote.h"
 #include "thread/thread_state.h"
 
 namespace causeway {
+
+constinit RankPredicate* has_departed = nullptr;
+
 namespace {
 
 // A peer that makes no call answers nobody. The owner goes on after this long: what a program does
@@ -99,7 +101,7 @@ std::vector<uint32_t> openers_of(uint64_t segment) {
     const std::lock_guard lock(g_mutex);
     for (const auto& [rank, count] : g_exports[segment].openers) ranks.push_back(rank);
   }
-  std::erase_if(ranks, [](uint32_t rank) { return !departed_words(rank).empty(); });
+  std::erase_if(ranks, [](uint32_t rank) { return has_departed(rank); });
   return ranks;
 }
 

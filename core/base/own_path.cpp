@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "loader/loader.h"
+#include "base/own_path.h"
 
 namespace causeway {
 namespace {

@@ -1,4 +1,4 @@
-// RequestedTransfer: the asking side of memkind/staging_service.h. The peer's memory is copied by
+// RequestedTransfer: the asking side of staging/staging_service.h. The peer's memory is copied by
 // its owner. An owner that reaches the host memory here grants no buffers, and reports the copied
 // bytes of a get too.
 #pragma once
@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "memkind/staged_transfer.h"
-#include "memkind/staging_service.h"
+#include "staging/staged_transfer.h"
+#include "staging/staging_service.h"
 
 namespace causeway {
 

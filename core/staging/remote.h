@@ -1,8 +1,6 @@
 // RemoteDevice: what a process publishes of a segment of device memory, and how a peer reaches it.
 #pragma once
 
-#include <causeway/memkind.h>
-
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -11,27 +9,15 @@
 #include <vector>
 
 #include "connection/peer.h"
-#include "memkind/imports.h"
+#include "kinds/device_facts.h"
+#include "staging/imports.h"
 
 namespace causeway {
 
 class Device;
 
-// Travels in the segment's publication.
-struct DeviceFacts {
-  std::string plugin;
-  cwym_attr attr{};       // of the owner's device: class, ordinal, PCI address
-  bool stageable = true;  // its owner's configuration lets it copy for others
-  bool has_ipc = false;
-  cwy_memref ipc{};
-
-  std::string pack() const;
-  // Throws Error.
-  static DeviceFacts unpack(const std::string& packed);
-};
-
 // Host buffers of another process, through which it copies for this one
-// (memkind/staging_service.h).
+// (staging/staging_service.h).
 class FarArena {
  public:
   // Maps it here where that is possible. `peer` is connected. Throws Error.

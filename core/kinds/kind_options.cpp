@@ -1,4 +1,4 @@
-#include "memkind/kind_options.h"
+#include "kinds/kind_options.h"
 
 namespace causeway {
 

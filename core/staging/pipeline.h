@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "memkind/staged_transfer.h"
+#include "staging/staged_transfer.h"
 
 namespace causeway {
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "connection/peer.h"
-#include "memkind/device.h"
+#include "kinds/device.h"
 
 namespace causeway {
 
@@ -136,7 +136,7 @@ class StagedTransfer {
   void count_read(Chunk& chunk);
 
   Ends ends_;
-  const std::shared_ptr<BouncePool> pool_;  // outlives the local end (memkind/bounce.h)
+  const std::shared_ptr<BouncePool> pool_;  // outlives the local end (staging/bounce.h)
   // Written by the thread that moves staged transfers, and by reports of stages.
   std::atomic<cwy_status> broken_{CWY_OK};
 

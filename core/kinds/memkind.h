@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "memkind/device.h"
+#include "kinds/device.h"
 
 namespace causeway {
 

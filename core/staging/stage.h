@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "memkind/places.h"
+#include "kinds/places.h"
 
 namespace causeway {
 

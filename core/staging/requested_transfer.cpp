@@ -1,4 +1,4 @@
-#include "memkind/requested_transfer.h"
+#include "staging/requested_transfer.h"
 
 #include <algorithm>
 
@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "memkind/bounce.h"
-#include "memkind/remote.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
 #include "object/segment.h"
 #include "rma/emulation.h"
 #include "rma/unanswered.h"
+#include "staging/bounce.h"
+#include "staging/remote.h"
 
 namespace causeway {
 namespace {

@@ -1,4 +1,4 @@
-#include "memkind/stage.h"
+#include "staging/stage.h"
 
 namespace causeway {
 namespace {

@@ -1,4 +1,4 @@
-#include "memkind/remote.h"
+#include "staging/remote.h"
 
 #include <sched.h>
 
@@ -8,49 +8,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/config.h"
-#include "memkind/device.h"
-#include "memkind/pins.h"
+#include "kinds/device.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
+#include "staging/pins.h"
 
 namespace causeway {
-namespace {
-
-// The numbers as they are: ranks of one job run one version of the library.
-struct Wire {
-  cwym_attr attr;
-  cwy_memref ipc;
-  uint8_t stageable, has_ipc;
-};
-
-}  // namespace
-
-std::string DeviceFacts::pack() const {
-  Wire wire;
-  std::memset(&wire, 0, sizeof wire);  // padding too: equal facts are equal bytes
-  wire.attr = attr;
-  wire.ipc = ipc;
-  wire.stageable = stageable;
-  wire.has_ipc = has_ipc;
-  return std::string(reinterpret_cast<const char*>(&wire), sizeof wire) + plugin;
-}
-
-DeviceFacts DeviceFacts::unpack(const std::string& packed) {
-  Wire wire;
-  if (packed.size() <= sizeof wire) {
-    throw Error(CWY_ERR_INVALID, "a published segment of device memory is garbled");
-  }
-  std::memcpy(&wire, packed.data(), sizeof wire);
-  DeviceFacts facts;
-  facts.plugin = packed.substr(sizeof wire);
-  facts.attr = wire.attr;
-  facts.ipc = wire.ipc;
-  facts.stageable = wire.stageable != 0;
-  facts.has_ipc = wire.has_ipc != 0;
-  return facts;
-}
-
 std::string RemoteDevice::name() const {
   return fmt::format("{}:{} of rank {}", facts_.plugin, facts_.attr.device, rank_);
 }

@@ -3,9 +3,9 @@
 //
 // Ownership: kinds and opened memory of other processes own the device, and nothing else keeps the
 // driver busy. A copy needs no share of it: both its sides belong to somebody who waits for it. A
-// transfer that may outlive the kind (memkind/bounce.h) owns the buffers that it has, and asks each
+// transfer that may outlive the kind (staging/bounce.h) owns the buffers that it has, and asks each
 // time whether the device is still there where it may come to copy late
-// (memkind/staging_service.h).
+// (staging/staging_service.h).
 #pragma once
 
 #include <causeway/memkind.h>
@@ -35,6 +35,18 @@ struct Config;
 KindPolicy kind_policy(const Config& config, const std::string& plugin);
 
 class BouncePool;
+class Device;
+
+// What a device asks of the room that moves its memory. Told by wiring.cpp, constant afterwards.
+struct DeviceHooks {
+  // The driver's library has come.
+  void (*library_came)() = nullptr;
+  // Buffers of the device for copies of this process, or for those that it makes for peers.
+  std::shared_ptr<BouncePool> (*make_pool)(Device& device, bool for_peers) = nullptr;
+  // The device goes, and the copies that it made are over.
+  void (*goes)(Device& device) = nullptr;
+};
+extern DeviceHooks device_hooks;
 
 class Device : public std::enable_shared_from_this<Device> {
  public:
@@ -54,7 +66,7 @@ class Device : public std::enable_shared_from_this<Device> {
   const std::string& name() const { return name_; }
   // Host buffers that copies go through: [0] to a peer, [1] from one.
   const std::shared_ptr<BouncePool>& bounces(bool get) const { return bounces_[get]; }
-  // Host buffers that peers reach, when this process copies for them (memkind/staging_service.h):
+  // Host buffers that peers reach, when this process copies for them (staging/staging_service.h):
   // [0] of their puts, [1] of their gets.
   const std::shared_ptr<BouncePool>& peer_bounces(bool get) const { return peer_bounces_[get]; }
   // Can one copy of this device's move bytes between its memory and that of `other`?

@@ -1,10 +1,10 @@
-#include "memkind/pipeline.h"
+#include "staging/pipeline.h"
 
 #include <algorithm>
 
-#include "memkind/bounce.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
+#include "staging/bounce.h"
 
 namespace causeway {
 

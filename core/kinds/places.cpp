@@ -1,4 +1,4 @@
-#include "memkind/places.h"
+#include "kinds/places.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/fatal.h"
-#include "memkind/device.h"
+#include "kinds/device.h"
 
 namespace causeway {
 namespace {

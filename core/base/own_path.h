@@ -1,0 +1,14 @@
+// Where this copy of the core lies, and with it what was installed beside it.
+#pragma once
+
+#include <string>
+
+namespace causeway {
+
+// Directory in which this copy of the core looks for its own plugins:
+// <dir of libcauseway.so or tool>/causeway/1 or <dir>/../<libdir>/causeway/1.
+std::string own_plugin_directory();
+// <prefix> of this copy, for etc/causeway.yaml and libexec.
+std::string own_prefix();
+
+}  // namespace causeway
