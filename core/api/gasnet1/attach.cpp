@@ -27,7 +27,7 @@ int refuse(int code, const std::string& text) {
   return code;
 }
 
-// What one node passed, as far as others may have to be told that it is wrong.
+// The arguments of a node's call, as far as other nodes may have to hear that they are wrong.
 struct Attachment {
   gasnet_handlerentry_t* table;
   int numentries;

@@ -76,8 +76,8 @@ void Acknowledgements::put_back(const World& world, uint32_t rank, const int32_t
   for (unsigned i = 0; i < load.nargs; i += 2) add(row, rank, join_halves(args[i], args[i + 1]));
 }
 
-// Ranks that are to be sent theirs now: how many, at `ranks`. Rows that need no poll any more leave
-// the list.
+// Puts the ranks whose acknowledgements are to be sent now at `ranks`, and returns how many these
+// are. Rows that need no poll any more leave the list.
 unsigned Acknowledgements::due(const World& world, uint32_t (&ranks)[kAtOnce]) {
   unsigned n = 0;
   const std::lock_guard lock(mutex_);

@@ -15,8 +15,8 @@
 namespace causeway::gaspi {
 namespace {
 
-// An operation under way. Whoever comes second of its completion and the thread that gave it up
-// releases it.
+// An operation under way. Its completion releases it, or the thread that gave it up: whichever
+// comes second.
 struct Pending {
   enum State : uint32_t { running, complete, given_up };
   cwyc_op op{};  // first: completions find the object by its address
@@ -35,8 +35,8 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
     delete p;
 }
 
-// What the thread's last call left under way, when it timed out. A failed operation is given up for
-// good: its answer may still come.
+// The operation that the thread's last call left under way when it timed out. A failed operation is
+// given up for good: its answer may still come.
 class Left {
  public:
   ~Left() { give_up(); }

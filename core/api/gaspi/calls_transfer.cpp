@@ -86,7 +86,7 @@ __attribute__((cold, noinline)) gaspi_return_t wrong_note(const char* call, unsi
                 fmt::format("the value of notification {} is {}; it must not be 0", id, value));
 }
 
-// Of the slots of a segment here.
+// Refuses notifications beyond the slots of a segment here.
 __attribute__((cold, noinline)) gaspi_return_t no_such_notes(const char* call,
                                                              const LocalSegment* s,
                                                              unsigned segment, uint64_t first,

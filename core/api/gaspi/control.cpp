@@ -195,7 +195,8 @@ uint32_t ControlQueue::deliver() {
       in_.pop_front();
     }
     world_.work.fetch_sub(1, std::memory_order_relaxed);
-    // What a process wrote before it was lost is still read; not when there is a new one.
+    // Messages that a process sent before it was lost are handled, unless the rank has a new
+    // process.
     if (in.epoch != world_.epoch(in.from)) continue;
     handle_control_message(world_, in.from, in.message, in.header, in.text);
   }

@@ -39,7 +39,7 @@ void lose_rank(uint32_t rank, const std::string& how) {
 
 namespace {
 
-// How many losses this thread has been told of, which is the program's to remember from then on.
+// How many losses the calls of this thread have reported to the program.
 thread_local constinit uint32_t t_losses_told __attribute__((tls_model("initial-exec"))) = 0;
 
 }  // namespace
@@ -60,7 +60,7 @@ bool tell_of_loss(const World& w) {
 
 namespace {
 
-// Whatever waits for the rank's process ends now: a new one must not be taken for it.
+// Ends everything that waits for the rank's process, so that a new process is not taken for it.
 void forget_process(World& w, uint32_t rank) {
   w.control->forget(rank);
   w.acknowledgements->forget(rank);
@@ -87,7 +87,7 @@ uint32_t take_changes(World& w) {
   std::vector<uint32_t> lost;
   std::vector<std::pair<uint32_t, Card>> arrivals;
   {
-    // A rank arrives after it was lost, so never before what it was is forgotten.
+    // A rank's new process arrives after the old one was lost, so never before that is forgotten.
     const std::lock_guard lock(w.lost_mutex);
     lost.swap(w.lost);
     arrivals.swap(w.arrivals);

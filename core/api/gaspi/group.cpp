@@ -39,7 +39,7 @@ void Groups::make_all(bool committed) {
   for (uint32_t r = 0; r < world_.size; ++r) all->ranks.push_back(static_cast<gaspi_rank_t>(r));
   all->index = world_.rank;
   if (committed) {
-    // Everybody is there, and knows: nobody has to be asked.
+    // All ranks are members from the start and know it, so none of them has to be asked.
     all->committed = true;
     all->key = key_of(all->ranks);
     all->uid = mixed(all->key, 0);
@@ -121,8 +121,8 @@ gaspi_return_t Groups::unless_lost(const Group& group) const {
   return GASPI_TIMEOUT;
 }
 
-// A step of the member of this index has not come. Our launcher tells of deaths; where another one
-// does not, a connection to who is waited for shows that there is nobody.
+// The member with this index has not sent a step. Our launcher reports deaths; under another
+// launcher an attempt to connect shows whether the member is gone.
 gaspi_return_t Groups::still_waiting(const Group& group, uint32_t index) {
   const gaspi_return_t lost = unless_lost(group);
   if (lost == GASPI_ERROR || runtime().bootstrap().own_launcher()) return lost;
@@ -180,7 +180,7 @@ void Groups::answer_joins(const Group& g) {
   if (joined.empty()) joins_.erase(g.key);
 }
 
-// Steps that it has taken stay: they may be all that a collective still waits for.
+// Steps that the lost member has sent stay: a collective may wait for nothing else.
 void Groups::forget(uint32_t rank) {
   const std::lock_guard lock(messages_mutex_);
   for (auto& [key, joined] : joins_) joined.erase(rank);

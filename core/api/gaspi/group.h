@@ -30,16 +30,16 @@ struct World;
 // Collectives that a group may have under way beside each other.
 enum class Kind : uint8_t { barrier, allreduce, creation, count };
 
-// One member's part of a dissemination barrier: round k tells the member 2^k ahead and hears from
-// the one 2^k behind.
+// A member's part of a dissemination barrier: round k tells the member 2^k ahead and hears from the
+// one 2^k behind.
 struct Barrier {
   bool active = false;
   bool told = false;  // in this round
   uint32_t round = 0;
 };
 
-// Of a reduction over a binomial tree with the first member at its root. The order of operands is
-// fixed, so all members get the same bits, every time.
+// A member's part of a reduction over a binomial tree with the first member at its root. The order
+// of operands is fixed, so all members get the same bits, every time.
 struct Reduction {
   bool active = false;
   size_t bytes = 0;   // what it began with
@@ -89,7 +89,7 @@ class Groups {
   gaspi_return_t barrier(Group& group, Kind kind, Barrier& barrier);
   // A creation of the group's that failed here: the members are told, and do not wait for this one.
   void fail_creation(Group& group);
-  // Has a member said so of the creation under way? That is over then.
+  // Has a member said that the creation under way has failed? The creation is over then.
   bool creation_failed(Group& group);
   gaspi_return_t reduce(Group& group, const void* send, void* receive, size_t bytes,
                         const Combine& combine, Deadline& deadline);

@@ -7,7 +7,8 @@
 
 namespace causeway::gaspi {
 
-// GASPI_BIND in the environment is empty, "none" or "socket"; else GASPI_ERR_ENV, and it is told.
+// GASPI_SUCCESS where GASPI_BIND in the environment is empty, "none" or "socket"; else
+// GASPI_ERR_ENV, with one line.
 gaspi_return_t check_binding();
 
 // With GASPI_BIND=socket: binds the calling thread, and with it those that it makes from now on, to

@@ -62,8 +62,9 @@ gaspi_return_t Passive::take(void* to, uint64_t room, gaspi_rank_t* from) {
     offers_.erase(here);
     return GASPI_SUCCESS;
   }
-  // One at a time, so that a receiver that gives up leaves the others with their senders; but
-  // nobody waits for long because another sender has stopped (9.1: fairness).
+  // Data is asked of a single sender at a time, so that a receiver that gives up leaves the others'
+  // data with their senders. A sender that has stopped holds the others up for this long only (9.1:
+  // fairness).
   constexpr uint64_t kPatience = 20'000'000;  // ns
   const auto next =
       std::find_if(offers_.begin(), offers_.end(), [](const Offer& o) { return !o.asked; });
@@ -87,7 +88,7 @@ void Passive::forget_memory(const char* base, uint64_t size) {
   });
 }
 
-// Until there is news that the caller has not `seen`, or it is time to look again.
+// Sleeps until there is news that the caller has not `seen`, or it is time to look again.
 void Passive::sleep(Deadline& deadline, uint64_t seen) {
   constexpr uint64_t kLookAgain = 50'000'000;  // ns: news are never lost, only time
   const uint64_t limit = std::min(kLookAgain, deadline.left_ns());

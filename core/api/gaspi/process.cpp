@@ -41,16 +41,16 @@ void answer(World& w, uint32_t to, ControlMessage message) {
   post(w, to, ControlMessage::answer, {static_cast<uint64_t>(message)});
 }
 
-// Where pids mean the same to both: the process of the rank; else 0.
+// The pid of the rank's process where pids mean the same to both processes; else 0.
 pid_t reachable_process(World& w, uint32_t rank) {
   const Card& card = runtime().job().card(rank);
   const bool near = card.sharing_id == runtime().job().card(w.rank).sharing_id;
   return near && rank != w.rank ? static_cast<pid_t>(card.pid) : 0;
 }
 
-// A process that is stopped reads no control message and takes no signal before it goes on. It may
-// be stopped at any time before it has read the control message. Returns when that is to be looked
-// after again, in nanoseconds: a process of another host is reached by the launcher.
+// A stopped process reads no control message and takes no signal before it goes on, and may be
+// stopped at any time before it has read the message. Lets it go on, and returns when to look
+// again, in nanoseconds: a process of another host is reached by the launcher.
 uint64_t let_go_on(World& w, uint32_t rank) {
   constexpr uint64_t kByItself = 50'000'000, kByLauncher = 500'000'000;
   if (const pid_t pid = reachable_process(w, rank); pid > 0) {
@@ -86,10 +86,10 @@ gaspi_return_t kill_by_message(World& w, uint32_t rank, Deadline& deadline) {
   return result;
 }
 
-// In a handler of a signal that found this thread inside a poll, which holds until the handler
-// returns what a control message would have to go by. A wait for that would be one without end, so
-// there is none: a process of this host is sent the signal from here, and another one's control
-// message is left to a thread that waits for the end of the poll. Nothing here waits for a lock.
+// Called in a handler of a signal that interrupted a poll of this thread. Until the handler
+// returns, the poll holds the locks that a control message needs, so a wait for one would never
+// end. A process of this host is sent the signal from here. For another one the control message is
+// left to a thread that waits for the end of the poll. Nothing here waits for a lock.
 gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   if (w.is_corrupt(rank) || w.leaving[rank].load(std::memory_order_relaxed)) return GASPI_SUCCESS;
   if (const pid_t pid = reachable_process(w, rank); pid > 0) {

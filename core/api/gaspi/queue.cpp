@@ -33,7 +33,8 @@ void give_request(Request* request) {
   }
 }
 
-// Everything the request stood for is complete. Last of all the batch, whose owner may go then.
+// Everything that the request stood for is complete. The batch is counted last, because its owner
+// may go then.
 void settle(Request* r) {
   if (r->local_note != 0) store_note(r->local_note, 1);
   if (r->list != nullptr) r->list->leave();
