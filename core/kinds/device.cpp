@@ -24,7 +24,7 @@ constinit DeviceHooks device_hooks;
 
 namespace {
 
-// Devices in use. The list only holds what somebody owns; entries go with their last owner.
+// Devices in use. The list owns none of them: a device leaves it with its last owner.
 std::mutex g_mutex;
 std::vector<std::weak_ptr<Device>> g_devices;
 

@@ -75,8 +75,8 @@ class Device : public std::enable_shared_from_this<Device> {
   }
 
   // Moves bytes; both sides in reach of the kind. The answer is the kind's: CWY_OK, CWY_INPROGRESS
-  // (`op` follows from progress_devices() or a wait_copy() of any thread) or CWY_RETRY. Ends the
-  // job with one line on a failure.
+  // (`op` is reported by a later progress_devices() of any thread) or CWY_RETRY. Ends the job with
+  // one line on a failure.
   cwy_status copy(void* dst, const void* src, size_t length, cwym_op* op);
   // The same, complete on return. Any context: waits for the device only.
   void copy_now(void* dst, const void* src, size_t length);

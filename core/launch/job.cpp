@@ -25,7 +25,8 @@ namespace {
 
 // A rank that fails because its peer died must not be blamed in the peer's place.
 constexpr double kBlameDelay = 0.02;
-// A rank has its answer before the launcher has its word that it has started.
+// How long a rank's message that it has started may be under way: the rank has PMIx's answer before
+// the launcher has the message.
 constexpr double kStartWordTravels = 0.25;
 constexpr const char* kBeforeStart = " before all ranks had started";
 // The server library asks about a fence only when a rank has left it out; from the rank's closed
@@ -235,7 +236,7 @@ void Job::on_report(PmixReport& report) {
   }
 }
 
-// As a rank asks that wants to end one that is stopped (gaspi_proc_kill).
+// Asked by a rank that wants to end a stopped one (gaspi_proc_kill).
 void Job::let_go_on(uint32_t rank) {
   for (const Member& member : members_) {
     if (member.rank == rank && member.running) workforce_->signal(member.process, SIGCONT);
@@ -388,15 +389,16 @@ void Job::note_started(Member& member) {
   if (all_met_ && !undecided_.empty()) decide();
 }
 
-// The word of a rank that died may have died with it: where the others have started, it had.
+// The message of a dead rank that it has started may be lost with it. Where all others have
+// started, the dead rank had, too.
 void Job::look_who_started() {
   all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
                return !m.rank || m.started || !m.running;
              });
 }
 
-// A rank that failed before all had started left the others waiting in a start that nobody can
-// complete: the server knows it under another number than whoever would take its place.
+// A rank that failed before all had started left the others waiting in a start that cannot be
+// completed, since the server knows a replacement under another number.
 void Job::end_unmet() {
   if (!ending_) begin_end(unmet_ + kBeforeStart);
 }
@@ -404,7 +406,7 @@ void Job::end_unmet() {
 // Says what was lost where the job goes on. False: it has been ended.
 bool Job::others_go_on(const std::string& line) {
   if (!all_met_) {
-    // A program that uses PMIx or one that does not: nobody can tell before somebody has joined.
+    // Before any rank has joined PMIx it is not known whether the program uses PMIx at all.
     if (unmet_.empty()) unmet_ = line;
     if (any_connected_) {
       end_unmet();
@@ -426,7 +428,7 @@ void Job::go_on_without(Member& member, const std::string& how, const std::strin
   go_on_or_end(member, how, line);
 }
 
-// Of failures that looked as if they came before all had started.
+// Decides about failures that looked as if they came before all ranks had started.
 void Job::decide() {
   decide_at_ = kNever;
   look_who_started();

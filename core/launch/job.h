@@ -1,5 +1,5 @@
 // Job: what the keeper does. Starts the processes through a workforce, forwards input and output,
-// and brings the job to its end by the rules in README.md. One thread decides; PMIx's thread, the
+// and brings the job to its end by the rules in ends.md. One thread decides; PMIx's thread, the
 // sinks' writers and the stdin reader only feed it.
 #pragma once
 

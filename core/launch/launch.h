@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-// Several hosts: core/launch/README.md, "Several hosts".
+// Several hosts: core/launch/hosts.md.
 struct HostsOptions {
   std::vector<std::string> places;  // host of every rank, then of every spare; empty: this host
   std::string agent;                // command that starts relays; empty: ssh

@@ -28,7 +28,8 @@ namespace {
 // between two calls is not the library's to bound, and a destroyed segment may be one that nobody
 // will use again.
 constexpr uint64_t kPatienceNs = 2'000'000'000;
-// Polls before the first look: a peer's word may lie in another queue than the client's later news.
+// Polls before the first look, because a peer's message may lie in another queue than later news of
+// the client's.
 constexpr int kLooks = 32;
 
 enum class Word : int32_t { opened, closed, let_go };
@@ -47,8 +48,8 @@ auto& g_unsent = *new std::vector<Message>;
 auto& g_known = *new std::vector<RemoteDevice*>;
 // A segment of this process whose handle was given away, until it has been asked back.
 struct Export {
-  // By rank: mappings opened less those closed. Words may change places, so it may be negative for
-  // a moment.
+  // By rank: mappings opened less those closed. Messages may overtake each other, so it may be
+  // negative for a moment.
   std::map<uint32_t, int> openers;
   bool recalled = false;
 };
@@ -94,7 +95,7 @@ void let_go(uint32_t rank, uint64_t segment) {
   }
 }
 
-// Those who still have it open and can answer.
+// The ranks that still have the segment open and can answer.
 std::vector<uint32_t> openers_of(uint64_t segment) {
   std::vector<uint32_t> ranks;
   {

@@ -27,7 +27,8 @@ class Import {
   Import(uint32_t rank, uint64_t segment, std::shared_ptr<Device> device, const cwy_memref& handle);
   // Any context: tells the owner in a later poll.
   ~Import();
-  // That it is open: once, before anybody uses it, and without a lock that a handler may want.
+  // Tells the owner that the memory is open: once, before it is used, and without a lock that a
+  // handler may want.
   void tell_owner() const;
   Import(const Import&) = delete;
   Import& operator=(const Import&) = delete;
@@ -67,7 +68,7 @@ void forget_imports(uint32_t rank);
 
 void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                       size_t length);
-// Says what has to be said to other processes; from polls only. Returns how much went out.
+// Sends what other processes have to be told; from polls only. Returns how many messages went out.
 uint32_t push_imports();
 
 }  // namespace causeway

@@ -52,7 +52,7 @@ class RemoteDevice {
   // "cuda:0 of rank 3"
   std::string name() const;
   // The memory as this process reaches it, opened at the first call, or NULL when there is no such
-  // way. Who uses it later keeps the share.
+  // way. A user keeps the share that it got.
   std::shared_ptr<Import> mapped();
   bool is(uint32_t rank, uint64_t segment) const { return rank == rank_ && segment == segment_; }
   // The owner wants the memory back: it is mapped no more. From a handler; the answer is what was.
@@ -75,7 +75,7 @@ class RemoteDevice {
   bool tried_ = false;
   std::string obstacle_;
   std::shared_ptr<Import> import_;
-  // In order. Kept, for transfers may be in them.
+  // In the order in which they came. Never removed, because transfers may be under way in them.
   std::vector<std::unique_ptr<FarArena>> arenas_[2];
 };
 
