@@ -36,8 +36,8 @@ std::string known_rank() {
   return fmt::format("rank {}/{}: ", g_rank.load(std::memory_order_relaxed), size);
 }
 
-// A process that has not joined its job yet knows a number only from its launcher, if at all, and
-// not of how many.
+// The rank that the launcher's environment names, if any, in a process that has not joined its job
+// yet. The number of ranks is not known then.
 std::string probable_rank() {
   const char* rank = std::getenv("PMIX_RANK");
   if (rank != nullptr && *rank != '\0') return fmt::format("rank {}: ", rank);

@@ -22,7 +22,7 @@ enum class LogLevel {
 
 void set_log_level(LogLevel level);
 LogLevel log_level();
-// Who speaks: printed in every later line. size 0: no rank is printed (tools, launcher).
+// The rank that later lines name. size 0: they name none (tools, launcher).
 void set_log_identity(uint32_t rank, uint32_t size);
 
 // Writes one line whatever the level is set to. `text` has no newline. Async-signal-unsafe.

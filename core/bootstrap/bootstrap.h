@@ -80,7 +80,7 @@ class Bootstrap {
     return std::nullopt;
   }
 
-  // How often this rank has been taken over, and one.
+  // 1, and one more for each process that has taken this rank over.
   virtual uint32_t epoch() const { return 1; }
 
   // Called from the thread of on_death() when a rank that died has a new process, in every process

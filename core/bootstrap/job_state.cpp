@@ -128,8 +128,8 @@ void JobState::complete(Wait& wait, int result) {
 
 JobState::Outcome JobState::wait_for(Wait& wait, std::chrono::nanoseconds limit) {
   std::unique_lock lock(mutex_);
-  // Who died meanwhile may have been replaced before this thread looks: the new process takes no
-  // part in what the old one was waited for.
+  // A rank that dies meanwhile may have been replaced before this thread looks. The new process
+  // takes no part in what this thread waits for, so the count of deaths is compared.
   const uint64_t before = deaths_;
   const auto died = [this, before] { return first_.has_value() || deaths_ != before; };
   const auto ready = [&] { return wait.result.has_value() || died(); };

@@ -1,5 +1,6 @@
-// JobState: who has died, told by PMIx's thread, waited for by the program's, and passed on to the
-// core by a thread of its own, because PMIx's must not be blocked by what the core does with it.
+// JobState: which ranks have died. PMIx's thread reports a death, threads of the program wait for
+// one, and a thread of its own passes it on to the core, because PMIx's thread must not be blocked
+// by what the core does with it.
 #pragma once
 
 #include <chrono>
@@ -60,8 +61,8 @@ class JobState {
   std::optional<std::pair<uint32_t, uint32_t>> wait_for_place(std::chrono::nanoseconds limit);
 
   bool is_dead(uint32_t rank) const;
-  // "rank 2 was killed by signal 9 (Killed)": of those who are dead, or else the last who was; ""
-  // when nobody ever was.
+  // "rank 2 was killed by signal 9 (Killed)": the first of the ranks that are dead now, or else the
+  // last one that died; "" when none ever did.
   std::string first_death() const;
   std::string death_of(uint32_t rank) const;
 

@@ -377,7 +377,8 @@ pmix_proc_t PmixBootstrap::proc_of(uint32_t rank) const {
   return proc;
 }
 
-// Who takes part in a fence. Everybody has a name of its own, which spares would be part of.
+// The processes that take part in a fence: the ranks. PMIx's wildcard for the whole namespace would
+// include spares.
 std::vector<pmix_proc_t> PmixBootstrap::members() const {
   std::vector<pmix_proc_t> procs;
   if (!spares_in_job_) {
@@ -391,7 +392,7 @@ std::vector<pmix_proc_t> PmixBootstrap::members() const {
 
 std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
   const pmix_proc_t proc = proc_of(rank);
-  // Everything is with the local server after the fence: nothing is to be waited for.
+  // After a fence the local server has every card, so this get does not wait.
   pmix_info_t now;
   const bool yes = true;
   PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
@@ -449,8 +450,8 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
 }
 
-// The answer is waited for: whoever fails later fails after the launcher knows. The range is one
-// that the server passes on to its launcher, which a range of the launcher alone is not.
+// The answer is waited for, so that a rank that fails later fails after the launcher knows. PMIx
+// servers pass events of this range on to the launcher, and keep those of the launcher's own range.
 void PmixBootstrap::started() {
   if (!survives_ || epoch_ > 1) return;
   const pmix_status_t status = PMIx_Notify_event(launch::kStartedEvent, &self_, PMIX_RANGE_GLOBAL,
@@ -460,11 +461,11 @@ void PmixBootstrap::started() {
                 PMIx_Error_string(status));
 }
 
-// With a time limit not the local server alone but another host's is asked too, and both wait until
-// the rank has published it, for as long as that. Without one the answer is what is there now.
-// `then` runs in PMIx's thread, or here when PMIx refuses the question.
+// With a time limit a server of another host is asked too, and both servers wait for as long as
+// that until the rank has published the key. Without one the answer is what is there now. `then`
+// runs in PMIx's thread, or here when PMIx refuses the question.
 void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then) {
-  // PMIx copies none of what it is asked with, and reads it until it answers.
+  // PMIx copies nothing of the question, and reads it until it answers.
   struct Question {
     Answer then;
     std::string key;
@@ -595,8 +596,8 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
                 PMIx_Error_string(*context->wait.result));
 }
 
-// ": missing are ranks 2,3", as far as the servers know. Of ranks on other hosts this host's server
-// knows nothing before the fence: theirs are asked, all at once.
+// ": missing are ranks 2,3", as far as the servers know. This host's server knows nothing of other
+// hosts' ranks before the fence, so the servers of those are asked, all at once.
 std::string PmixBootstrap::missing_ranks(const std::string& key) {
   constexpr uint64_t kAskFor = 1'000'000'000;
   std::map<uint32_t, std::future<std::optional<std::string>>> asked;
@@ -633,8 +634,9 @@ void PmixBootstrap::abort(int status, const std::string& line) {
 
 std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_t rank) {
   auto promise = std::make_shared<std::promise<std::optional<Goodbye>>>();
-  // Of a rank that has published something before, the server may miss what comes while a question
-  // waits for it: here one asks again instead.
+  // A server may miss the goodbye of a local rank while a question waits there for it, if the rank
+  // had published other keys before. So a local rank's goodbye is asked for without waiting, and
+  // the caller asks again.
   const bool local = std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank);
   ask(rank, kGoodbye, local ? 0 : kAskRemote, [promise](const std::optional<std::string>& said) {
     if (!said) return promise->set_value(std::nullopt);

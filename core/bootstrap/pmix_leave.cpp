@@ -32,8 +32,9 @@ void PmixBootstrap::let_go_on(uint32_t rank) {
   if (joined_ && own_launcher_) tell_launcher(launch::kLetGoOnEvent, launch::kRankKey, rank);
 }
 
-// Another launcher has no word for it but a fence, in which every rank meets that leaves. One that
-// has left before, or that ends with an error, lets it fail: then there is no word.
+// A launcher that is not ours cannot be told that a rank leaves. Instead all ranks that leave meet
+// in a fence. The fence fails where a rank has left before or ends with an error; then
+// on_all_leave() is never called.
 void PmixBootstrap::meet_those_who_leave() {
   const std::vector<pmix_proc_t> everybody = members();
   auto state = std::make_unique<std::shared_ptr<JobState>>(state_);
@@ -55,7 +56,7 @@ bool PmixBootstrap::begin_leave(std::optional<int> code) {
     if (code) told = static_cast<uint32_t>(*code) & 0xff;
     tell_launcher(launch::kLeavingEvent, launch::kCodeKey, told);
   } else if (code.value_or(0) == 0) {
-    meet_those_who_leave();  // who ends with an error meets nobody
+    meet_those_who_leave();  // a rank that ends with an error meets nobody
   }
   return true;
 }

@@ -1,6 +1,6 @@
-// PMIx's connections, which it leaves with Nagle's algorithm on: a message that follows another one
-// is kept back until that one is acknowledged, and who has nothing to answer acknowledges after 40
-// to 200 ms. So late would a survivor hear of a death.
+// PMIx's connections, for which PMIx leaves Nagle's algorithm on. A message that follows another
+// one is kept back until that one is acknowledged, and a side that has nothing to answer
+// acknowledges after 40 to 200 ms. A survivor would hear of a death that late.
 #pragma once
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
-// A thread that takes no signal meant for the process: the program's handlers run in its own
-// threads, as if ours did not exist. Threads that it starts (PMIx's) inherit that.
-// And calls that may never return, made in such a thread.
+// A thread that takes no signal meant for the process, so that the program's handlers run in the
+// program's own threads. Threads that it starts (PMIx's) inherit that. within() makes a call that
+// may never return in such a thread.
 #pragma once
 
 #include <pthread.h>

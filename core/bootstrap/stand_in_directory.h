@@ -1,5 +1,6 @@
-// While one lives, the process has a current directory. One that was removed makes the PMIx library
-// print lines of its own; it comes back at the end.
+// StandInDirectory: while an object lives, the process has a current directory, because without one
+// the PMIx library prints lines of its own. At its end the process has its own directory back, even
+// a removed one.
 #pragma once
 
 #include <fcntl.h>

@@ -103,7 +103,7 @@ double seconds_of(const char* text) {
   return end != text && *end == '\0' && value > 0 ? value : -1;
 }
 
-// How many ranks this process is going to start, where it is told so; 1 else.
+// The number of ranks that this process is going to start, where a variable says so; otherwise 1.
 double ranks_to_start() {
   for (const char* variable : {"CAUSEWAY_RANKS", "GASNET_PSHM_NODES"}) {
     const double ranks = seconds_of(value_of(variable));

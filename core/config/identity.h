@@ -12,7 +12,7 @@ namespace causeway {
 struct Identity {
   std::string conduit, mode;   // "smp", "seq"
   std::string config;          // YAML, a source of the configuration
-  std::string preferred;       // conduit whose absence is told, "" for none
+  std::string preferred;       // the conduit whose absence a line reports, "" for none
   bool shared_memory = false;  // all ranks can map each other's memory, or the job does not start
 
   std::string label() const { return "identity " + conduit + "-" + mode; }

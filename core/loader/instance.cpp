@@ -13,8 +13,8 @@
 namespace causeway {
 namespace {
 
-// Who answers wrap_conduit on this thread: a service has no argument to carry it. NULL except
-// inside configure_conduit, which may nest.
+// The resolver that answers wrap_conduit on this thread, since the service has no argument to carry
+// one. NULL except inside configure_conduit, which may nest.
 thread_local const WrapResolver* tls_resolver = nullptr;
 
 class Resolving {
