@@ -20,7 +20,7 @@
 namespace causeway {
 namespace {
 
-// The call at the sender that made this message: what its author will look for.
+// The name of the call that sent this message, which the program's author will look for.
 std::string sending_call(const Peer& from, uint64_t word, uint32_t kind) {
   constexpr const char* kCategory[] = {"Short", "Medium", "Long"};
   return fmt::format("gex_AM_{}{}() of rank {}", (word & kWordReply) ? "Reply" : "Request",
@@ -55,7 +55,7 @@ const char* name_of(const gex_AM_Entry_t& entry) {
 constexpr gex_Flags_t kCategoryFlag[] = {GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG};
 static_assert(CWYC_AM_SHORT == 0 && CWYC_AM_MEDIUM == 1 && CWYC_AM_LONG == 2);
 
-// The two endpoints of a routed message: the peer that sent it as the addressed endpoint sees it.
+// The sender of a routed message, as the endpoint that the message names sees it.
 Peer& addressed(const Peer& base, uint64_t word) {
   const Route route = word_route(word);
   Endpoint* ep = find_endpoint(route.client, route.to);
@@ -83,8 +83,8 @@ bool is_aligned(const void* payload) {
   return reinterpret_cast<uintptr_t>(payload) % alignof(std::max_align_t) == 0;
 }
 
-// The payload at an address that is. It has a place per lane: a request handler may be waiting for
-// room while a reply's handler runs, and no handler runs inside a reply's.
+// A copy of the payload at an aligned address. Each lane has a buffer of its own: a request handler
+// may be waiting for room while a reply's handler runs, and no handler runs inside a reply's.
 __attribute__((cold, noinline)) void* aligned_copy(const void* payload, size_t length,
                                                    bool is_reply) {
   static thread_local ThreadBuffer buffers[2];
@@ -142,7 +142,7 @@ void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, voi
   thread.context = before;
 }
 
-// What is not a client's short message to the primordial endpoint.
+// Every message but a client's short one to the primordial endpoint.
 __attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t kind,
                                              const int32_t* args, uint32_t nargs, void* payload,
                                              size_t length) {

@@ -97,9 +97,9 @@ struct LongSend {
   }
 };
 
-// Longs that met back-pressure after their first piece, oldest first. Whoever pushes one on takes
-// it out of the list, so that nobody sends under the lock: a message to this very process runs its
-// handler there and then, and the handler may send.
+// Longs that met back-pressure after their first piece, oldest first. A thread that continues a
+// long takes it out of the list, so that nothing is sent under the lock: a message to this very
+// process runs its handler there and then, and the handler may send.
 std::mutex g_unsent_mutex;
 std::deque<LongSend*> g_unsent;
 
@@ -174,7 +174,7 @@ uint32_t push_emulated_longs() {
     const std::lock_guard lock(g_unsent_mutex);
     left = g_unsent.size();
   }
-  // One look at each, so that one whose peer is slow does not hold up the others.
+  // Each long is tried once, so that a long to a slow peer does not hold up the others.
   for (; left != 0; --left) {
     LongSend* const send = take_unsent();
     if (send == nullptr) break;

@@ -33,8 +33,8 @@ AmLimits on_both_cards(uint32_t rank, const std::string& conduit) {
   return least(on_card(context().rank(), conduit), on_card(rank, conduit));
 }
 
-// What messages of one direction may carry: in every span up to the largest, the conduit that
-// serves it takes them.
+// The limits of messages in one direction. Every size up to a limit lies in a span whose conduit
+// takes it.
 AmLimits along(const Choice& choice, uint32_t rank) {
   const std::vector<SizeSpan>& spans = choice.of(OperationKind::am);
   const auto limit = [&](size_t AmLimits::*which) {
@@ -95,7 +95,7 @@ class Layout {
   std::map<uint64_t, size_t> hosts_, nbrhds_;  // processes of the team there
 };
 
-// What members take from each other that lie to each other in ways in which none lies to this rank.
+// The limits between members whose locality to each other is one that no member has to this rank.
 AmLimits between_others(const Team& team) {
   const ProcessContext& rt = context();
   const Layout layout(team);
@@ -112,7 +112,7 @@ AmLimits between_others(const Team& team) {
       try {
         out = least(out, along(choose(rt.config(), rt.conduits(), facts), rank));
       } catch (const Error&) {
-        // Who cannot reach it, and is asked to, says so.
+        // A member that cannot reach that rank says so when it is to send.
       }
     }
   }

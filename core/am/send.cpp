@@ -20,7 +20,7 @@ constexpr gex_Flags_t kSelfDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SE
 constexpr gex_Flags_t kPeerDisposition = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
                                          GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
 
-// All but what is only said to gex_AM_Max*().
+// The flags that a send takes: all but those that only gex_AM_Max*() takes.
 constexpr gex_Flags_t kOfSends =
     kFlagBits & ~(GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC);
 

@@ -97,7 +97,7 @@ inline bool is_leaf_pointer(const gex_Event_t* lc_opt) {
   return reinterpret_cast<uintptr_t>(lc_opt) > reinterpret_cast<uintptr_t>(GEX_EVENT_GROUP);
 }
 
-// Requests poll, one in this many.
+// Every kPollInterval-th request polls.
 inline constexpr uint32_t kPollInterval = 16;
 
 // Requests make progress: a program that only sends must still receive.

@@ -19,7 +19,8 @@ struct alignas(64) SendBuffer {
 // Payloads of this size cost no allocation in the long run; the largest of a negotiated long.
 inline constexpr size_t kSendBufferBytes = size_t{64} * 1024;
 
-// The buffer a thread gave back last: mostly the one it wants next, and no lock.
+// The buffer that a thread gave back last: mostly the next one that the thread wants, and taken
+// without a lock.
 class SendBufferCache {
  public:
   SendBufferCache() = default;
@@ -29,9 +30,9 @@ class SendBufferCache {
   SendBuffer* spare = nullptr;
 };
 
-// A buffer with room for `size` bytes, its op ready to be posted with. nullptr while so many are
-// being read by conduits that the caller has to make progress first. Replies are never told so:
-// what holds up requests must not hold up replies.
+// A buffer with room for `size` bytes, its op ready to be posted with. A request gets nullptr while
+// conduits read so many buffers that the caller has to make progress first. A reply always gets a
+// buffer, because what holds up requests must not hold up replies.
 SendBuffer* take_send_buffer(size_t size, bool reply);
 void give_send_buffer(SendBuffer* buffer);
 

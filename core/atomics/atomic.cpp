@@ -23,7 +23,7 @@
 namespace causeway {
 namespace {
 
-// After the arguments are resolved.
+// A call whose arguments are resolved.
 struct Resolved {
   const AtomicCall& call;
   AtomicDomain& domain;
@@ -190,7 +190,7 @@ cwy_status post_once(const Resolved& r, cwyc_op* op) {
 
 // CWY_OK, CWY_INPROGRESS, or CWY_RETRY when GEX_FLAG_IMMEDIATE allows it.
 cwy_status post(const Resolved& r, cwyc_op* op) {
-  // A release where the operation itself does not order: an adapter's, and a fetch of any.
+  // An explicit fence where the operation itself gives no release: an adapter's, and every fetch.
   if (r.call.flags & GEX_FLAG_AD_REL) __sync_synchronize();
   cwy_status status = post_once(r, op);
   if (__builtin_expect(status == CWY_RETRY, 0)) {
@@ -215,8 +215,8 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
   return status;
 }
 
-// An opcode that the compiler does not know, on memory that is mapped here. A window that is not
-// empty also says that nothing is to be checked.
+// Performs an operation whose opcode the compiler does not know, on memory that is mapped here. A
+// window that is not empty also says that nothing is to be checked.
 bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* result) {
   const intptr_t delta = cwy_direct_delta(call.ad->window, rank, 0);
   if (!cwy_is_direct(delta)) return false;
@@ -233,7 +233,7 @@ bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* res
   return true;
 }
 
-// The same before anything is resolved, where ranks and addresses are what they seem.
+// The same before the arguments are resolved, where ranks and addresses need no translation.
 bool perform_at_once(const AtomicCall& call) {
   constexpr gex_Flags_t kIndirect =
       GEX_FLAG_RANK_IS_JOBRANK | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_OFFSET;

@@ -75,7 +75,8 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
       return fmt::format("conduit {} does not reach rank {}: {}", name, peer->rank,
                          err.text[0] ? err.text : status_name(status));
     }
-    // The rules say who serves what is far; who is near is served along with them.
+    // The rules decide for members that are far. A conduit that serves those serves near members
+    // along with them.
     if (is_near(*peer)) continue;
     const Choice choice = choose(context().config(), context().conduits(), facts);
     if (choice.atomic != cep.conduit) {

@@ -1,5 +1,6 @@
-// Who performs the operations of an atomic domain. Adapters and processors are not coherent with
-// each other on one word, so all members use the same mechanism, whatever lies between each two.
+// The mechanism of an atomic domain: an adapter performs its operations, or processors do. Adapters
+// and processors are not coherent with each other on one word, so all members use the same
+// mechanism, whatever lies between each two.
 #pragma once
 
 #include <gasnet_fwd.h>

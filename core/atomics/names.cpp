@@ -14,7 +14,7 @@ constexpr std::array<const char*, 25> kOps = {
     "XOR", "FMIN", "FSUB", "FMULT", "FADD", "FMAX", "FINC", "FDEC", "FAND",
     "FOR", "FXOR", "SET",  "CAS",   "SWAP", "GET",  "FCAS"};
 
-// By bit number: each place that the order of the names could get wrong.
+// Does the operation have that name? Asserted below wherever the order of the names could be wrong.
 constexpr bool named(gex_OP_t op, const char* name) {
   const char* const known = kOps[static_cast<size_t>(std::countr_zero(op))];
   return std::string_view(known) == name;

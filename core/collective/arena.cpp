@@ -63,7 +63,8 @@ State& state() {
   return *instance;
 }
 
-// Not a SERIAL conduit's: collectives map as they go, and would have to wait for who is inside.
+// The conduit that maps the arena. A SERIAL one is not taken: collectives map as they go, and would
+// have to wait for the thread inside the conduit.
 ConduitEp* mapping_conduit(Endpoint& ep) {
   if (context().config().direct_map != DirectMap::automatic) return nullptr;
   for (auto& cep : ep.conduit_eps()) {

@@ -25,7 +25,8 @@ struct ArenaHead {
   // pass a barrier after its announcement (naps_are_fenced), and the neighbor needs none: a fence
   // at each signal would wait for the line that the signal lies in.
   alignas(64) std::atomic<uint32_t> napping;
-  // No two arenas have the same: what is read under it is the arena's owner (cross_memory_pid).
+  // Differs for every arena. Memory that holds this token where the arena should be is the arena of
+  // that owner (cross_memory_pid).
   alignas(64) uint64_t token;
 };
 

@@ -2,13 +2,13 @@
 // block of kFrames frames, in the arena if there is room, used by its runs in turn: run `seq` has
 // frame seq % kFrames.
 //
-// Invariant: frame f belongs to the one run `seq` with ended < seq <= ended + kFrames and
-// seq % kFrames == f. `ended` says that all runs up to it have ended here; the owner alone
-// advances it, with release, after it has reset the frame. Others write signals and scratch of a
-// run only after they have read, with acquire, an `ended` that gives the run a frame. A run does
-// not end before every signal that is ever raised for it has been, nor before who reads its scratch
-// where it lies has said that it did (collective-api/README.md), so nobody writes into a frame that
-// has been given on, or reads there.
+// Invariant: frame f belongs to the one run `seq` with ended < seq <= ended + kFrames and seq %
+// kFrames == f. `ended` says that all runs up to it have ended here; the owner alone advances it,
+// with release, after it has reset the frame. Others write signals and scratch of a run only after
+// they have read, with acquire, an `ended` that gives the run a frame. A run does not end before
+// every signal that is ever raised for it has been raised, nor before each reader of its scratch
+// has said that it is done (collective-api/README.md). So no member writes into a frame, or reads
+// there, once the frame belongs to a later run.
 #pragma once
 
 #include <atomic>
@@ -86,8 +86,8 @@ class Block {
   std::atomic<uint64_t>& reader(uint32_t nbrhd_rank) const {
     return reinterpret_cast<std::atomic<uint64_t>*>(base_ + kLine)[nbrhd_rank];
   }
-  // The owner's. The words, then the number: with release, which readers rely on; sequentially
-  // consistent where sleepers need it (ArenaHead::napping).
+  // Called by the owner. Stores the words, then the number with release, which readers rely on;
+  // sequentially consistent where sleepers need it (ArenaHead::napping).
   void show(uint64_t seq, uint32_t which, const void* src, size_t length, bool fenced) const {
     Post& p = post(seq, which);
     p.seq.store(0, std::memory_order_relaxed);
@@ -96,7 +96,7 @@ class Block {
       const size_t n = length < sizeof(uint64_t) ? length : sizeof(uint64_t);
       uint64_t word = 0;
       std::memcpy(&word, from, n);
-      // Release: whoever reads old words beside this one finds another number behind them.
+      // Release: a reader that finds old words beside this one finds another number behind them.
       p.words[i].store(word, std::memory_order_release);
       from += n;
       length -= n;
@@ -108,10 +108,10 @@ class Block {
       p.seq.store(seq, std::memory_order_release);
     }
   }
-  // The owner's: has that post's line brought here, and out of the readers' caches, so that the
-  // post to come costs the readers one miss and the owner none.
+  // Called by the owner: fetches that post's line for writing, out of the readers' caches, so that
+  // the post to come costs the readers one miss and the owner none.
   void prepare(uint64_t seq, uint32_t which) const { prefetch_to_write(&post(seq, which).seq); }
-  // A neighbor's. False: not there, or not any more.
+  // Called by a neighbor. False: the post is not there yet, or no more.
   bool read(uint64_t seq, uint32_t which, void* dst, size_t length) const {
     const Post& p = post(seq, which);
     if (p.seq.load(std::memory_order_acquire) != seq) return false;
@@ -127,7 +127,7 @@ class Block {
     annotate_receive();
     return p.seq.load(std::memory_order_relaxed) == seq;
   }
-  // A block that is given to a team: nobody knows yet where it is.
+  // Clears a block that is given to a team, while no other member knows where the block is.
   void clear_board() const {
     for (uint32_t i = 0; i < kReaders; ++i) reader(i).store(0, std::memory_order_relaxed);
     for (uint64_t s = 0; s < kBoardRuns; ++s) {

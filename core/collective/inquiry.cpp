@@ -15,7 +15,7 @@
 namespace causeway {
 namespace {
 
-// ---- who asks ----
+// ---- the asking side ----
 
 struct Asked {
   Peer* peer;
@@ -105,7 +105,7 @@ bool all_wait_in_vain(const std::vector<uint32_t>& departed) {
   return still;
 }
 
-// ---- who answers ----
+// ---- the answering side ----
 
 struct Question {
   Peer* from;

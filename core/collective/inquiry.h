@@ -26,12 +26,12 @@ struct CollectiveWait {
   const char* call = nullptr;  // NULL: none
   CollectiveSort sort{};
   Team* team = nullptr;  // lives as long as the collective
-  uint64_t seq = 0;      // from 1: the how manieth it is of its sort on the team
+  uint64_t seq = 0;      // from 1: its number among the collectives of its sort on the team
   uint64_t moves = 0;    // grows when this member goes on
   bool operator==(const CollectiveWait&) const = default;
 };
 
-// A member's word on a collective of that number.
+// How far a member says that it is with the collective of a number.
 struct HowFar {
   bool begun = false;
   uint64_t moves = 0;
@@ -52,8 +52,8 @@ bool has_rank_of_job(const Team& team, uint32_t job_rank);
 // A collective that has that rank of the job among its members. None where other threads are at it.
 CollectiveWait collective_with(uint32_t job_rank);
 
-// To be called now and then with what stands still. True when it has for `patience_ns` at least and
-// waits for one of those that have left.
+// Called now and then with a collective that stands still. True when it has stood still for at
+// least `patience_ns` and waits for a member that has left.
 bool waits_for_departed(const CollectiveWait& wait, const std::vector<uint32_t>& departed,
                         uint64_t patience_ns);
 

@@ -3,12 +3,12 @@
 //
 // A mailbox comes into being with the member's side of the team or with the first message for it,
 // whichever is first, and lasts until the team's number is released here (team_ids.h). Messages may
-// come later than that: nobody awaits the posts that it does not look at, and the way on which the
-// members learn that all have ended the team may be faster than a post's. Invariant: a mailbox
-// exists only under a number that is in use. Making one and looking at the number are one step
-// under the mutex of the mailboxes, and who releases a number sweeps under it afterwards. So a late
-// message finds no mailbox and makes none, and since a number is used once, no later team finds its
-// words.
+// come later than that: a member does not wait for posts that it does not look at, and the news
+// that all members have ended the team may be faster than a post.
+// Invariant: a mailbox exists only under a number that is in use. Making one and looking at the
+// number are one step under the mutex of the mailboxes, and a thread that releases a number sweeps
+// under that mutex afterwards. So a late message finds no mailbox and makes none, and since a
+// number is used once, no later team finds its words.
 #pragma once
 
 #include <cstdint>

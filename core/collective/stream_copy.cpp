@@ -36,7 +36,7 @@ void stream_copy(void* dst, const void* src, size_t bytes) {
       _mm_stream_si128(out + 2, c);
       _mm_stream_si128(out + 3, d);
     }
-    // Streaming stores are ordered by nothing else: whoever is told later must see them.
+    // Nothing else orders streaming stores: a member that is told of the data later must see them.
     _mm_sfence();
   }
   std::memcpy(to, from, bytes);

@@ -40,7 +40,7 @@ const char* call_name(uint32_t operation) {
   }
 }
 
-// So often is a run looked at before it gets a handle: about a microsecond.
+// A run is looked at this many times, about a microsecond, before it gets a handle.
 constexpr uint32_t kFirstLooks = 100;
 
 // With more ranks than processors the one that is waited for may not be running.
@@ -66,7 +66,8 @@ uint64_t rounded(uint64_t bytes, uint64_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-// States of what is short are short, and a call costs more than they do. Whole lines: buffers are.
+// Clears the state of a run. Short runs have short states, for which a call would cost more than
+// the stores. Buffers are whole lines.
 void clear_state(void* memory, size_t bytes) {
   if (bytes > kLine) {
     std::memset(memory, 0, bytes);
@@ -285,10 +286,10 @@ gex_Event_t TeamRuns::begin(const cwyl_args& args, const Reduction& reduction) {
     recycle(std::move(run));
     return GEX_EVENT_INVALID;
   }
-  // What is short is over as soon as the neighbors' lines are here, a few hundred nanoseconds if
-  // they have begun too: a little patience now is cheaper than a handle. Not while another
-  // collective is under way here: who begins several together wants them to overlap. Nor where
-  // nothing comes without a poll.
+  // A short run is over as soon as the neighbors' lines are here, a few hundred nanoseconds if they
+  // have begun too: a little patience now is cheaper than a handle. There is none while another
+  // collective is under way here, since a program that begins several together wants them to
+  // overlap, nor where nothing arrives without a poll.
   if (info_.nbrhd_count == 1 && active_runs.load(std::memory_order_relaxed) == 0 && run->started &&
       bytes <= kPostMax && !processors_are_shared()) {
     for (uint32_t look = 0; look < kFirstLooks; ++look) {
@@ -395,7 +396,7 @@ void TeamRuns::finish(Run& run) {
     ++ended;
     if (used_signals_ & 1) block_.reset(ended);
   }
-  // Release: whoever sees a frame free sees it reset.
+  // Release: a member that sees the frame free sees it reset.
   block_.ended().store(ended, std::memory_order_release);
   while (!mailed_posts_.empty() && std::get<0>(mailed_posts_.begin()->first) <= ended) {
     mailed_posts_.erase(mailed_posts_.begin());

@@ -88,7 +88,7 @@ struct Link {
   // Offset of the other's block in its arena, learnt from the answer to a message: written by
   // whoever delivers it (release), read by whoever runs the team (acquire).
   std::atomic<uint64_t> offset{kUnknown};
-  // The rest belongs to whoever holds the mutex of TeamRuns.
+  // The rest belongs to the thread that holds the mutex of TeamRuns.
   Block block;
   char* arena = nullptr;
   uint64_t ended_seen = 0;

@@ -1,8 +1,8 @@
 // HandlerTable: the active-message handlers of one endpoint. An unregistered slot has no flags, so
 // the one test that delivery makes (is this category and direction allowed?) catches it too.
 //
-// Invariant: a slot is written once, under the mutex, its flags last with release. Whoever polls
-// reads the flags with acquire and the rest only when they are not 0.
+// Invariant: a slot is written once, under the mutex, its flags last with release. A polling thread
+// reads the flags with acquire, and the rest only when the flags are not 0.
 #pragma once
 
 #include <gasnetex.h>

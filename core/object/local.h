@@ -50,9 +50,9 @@ inline bool may_be_elsewhere(gex_Flags_t flags) {
 }
 // Does the range lie in the segment that the peer's endpoint has bound, as far as is known here?
 bool in_bound_segment(const Peer& peer, uint64_t addr, size_t length);
-// The same for an operation with these flags of the conduits' and kAnywhere, kUnbound: nobody is
-// told when a segment is destroyed, so what an address means that was named without one is known
-// here for a segment that lasts only.
+// The same for an operation with these flags of the conduits' and kAnywhere, kUnbound. Peers are
+// not told when a segment is destroyed, so an address that was named without a segment is known
+// here only where the segment lasts.
 inline bool in_known_segment(const Peer& peer, uint64_t addr, size_t length, uint32_t flags) {
   return in_bound_segment(peer, addr, length) && (!(flags & kUnbound) || peer.segment.lasting);
 }

@@ -1,5 +1,6 @@
-// Ending the job: gasnet_exit, and the news that somebody else called it. GASNet-1 specification
-// 2.1.5.
+// Exit of a process, and the end of the job (GASNet-1 specification 2.1.5). A rank *exits* when its
+// program calls gasnet_exit() or exit(), or returns from main. To *leave* is everything from there
+// to the goodbye to the launcher. The job *ends* when every rank has left.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@ struct Peer;
 // Installs SIGQUIT's default action (gasnet_exit) where the program has none of its own.
 void install_exit_signals();
 // Handlers of exit() run in the reverse of their order, so a library that was loaded since would
-// end before this rank has left, while others may still be served with it. Called after each such
-// load.
+// end before this rank has left, while other ranks may still be served with it. Called after each
+// load of such a library.
 void leave_before_new_libraries();
 
 [[noreturn]] void exit_job(int code);
@@ -22,18 +23,19 @@ void leave_before_new_libraries();
 // Core handler of Internal::exit: args[0] is the code.
 void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
-// Another rank has called gasnet_exit. With a code this process leaves too, with that one: as it
-// comes to its own exit, or a moment later at its next poll, by SIGQUIT. With 0 it goes on until it
-// comes to its own end; who is still there after `timeouts.exit` gets SIGQUIT. Any thread.
+// Another rank has called gasnet_exit. With a code other than 0 this process leaves with that code
+// too: as it comes to its own exit, or a moment later at its next poll, by SIGQUIT. With 0 it goes
+// on until its own exit; a process that is still there after `timeouts.exit` gets SIGQUIT. Any
+// thread.
 void told_of_exit(int code);
-// Every rank has come to its end. Any thread.
+// Every rank has exited. Any thread.
 void on_all_leave();
 
-// Is it time to leave as others have, for the first time since the last question?
+// Is it time to leave as others have, for the first time since the last call?
 bool asked_to_leave();
-// What leave_as_asked() and SIGQUIT's default action leave with from now on.
+// The code that leave_as_asked() and SIGQUIT's default action leave with from now on.
 void take_exit_code(int code);
-// Does what SIGQUIT would: runs the client's handler, or ends the process where there is none.
+// Does what SIGQUIT would do: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
 
 // What base/fatal.h promises, in its order.

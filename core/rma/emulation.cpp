@@ -27,9 +27,9 @@ namespace {
 
 enum class Direction : uint32_t { put, get };
 
-// Lives in cwyc_op::scratch from posting to completion. `posted` and `next` belong to whoever
-// holds the operation: the posting thread, then whoever holds g_mutex. `moved` is advanced by the
-// threads that run the answers.
+// Lives in cwyc_op::scratch from posting to completion. `posted` and `next` belong to the thread
+// that holds the operation: the posting thread, then one that holds g_mutex. The threads that run
+// the answers advance `moved`.
 struct Transfer {
   char* local;
   uint64_t raddr;
@@ -85,7 +85,7 @@ cwy_status send_piece(cwyc_op* op, const Transfer& t, uint64_t at, uint64_t n) {
                           high_half(cookie),       low_half(at),     high_half(at),
                           static_cast<int32_t>(n), kToAnywhere};
   const bool anywhere = t.anywhere;
-  hand_over(op);  // everything that was read of the operation has been read
+  hand_over(op);  // everything of the operation that this thread needs has been read
   const cwy_status status =
       put ? try_send_internal(peer, Internal::put_data, args, anywhere ? 8 : 4, payload, n, false)
           : try_send_internal(peer, Internal::get_ask, args, anywhere ? 8 : 7, nullptr, 0, false);
@@ -213,7 +213,7 @@ void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void*, size_t) 
   const auto length = static_cast<uint32_t>(args[6]);
   const int32_t answer[] = {args[2], args[3], args[4], args[5]};
   const bool anywhere = to_anywhere(args, nargs);
-  // The thread sanitizer is to see the load end before the answer leaves.
+  // ThreadSanitizer is to see the load end before the answer leaves.
   if (kThreadSanitizer || is_doubtful(addr, length, anywhere) ||
       device_at(kCall, addr, length) != nullptr) {
     std::vector<char> copy(length);

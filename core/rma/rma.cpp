@@ -103,7 +103,7 @@ cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
 
 [[gnu::always_inline]] inline cwy_status native(cwyc_conn* conn, const Resolved& r, cwyc_rkey* rkey,
                                                 cwyc_op* op) {
-  // What another endpoint than the connection's has bound counts as memory nobody registered.
+  // Memory that another endpoint than the connection's has bound counts as unregistered.
   cwyc_mem* lmem = Connection::of(conn).peer->ep != r.peer.ep
                        ? nullptr
                        : local_registration(conn, r.local, r.length);
@@ -123,7 +123,7 @@ cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
     conn = slot.load(std::memory_order_acquire);
   }
   Connection& c = Connection::of(conn);
-  // What is longer than one operation of the conduit goes in pieces, over messages.
+  // A transfer longer than one operation of the conduit goes in pieces, over messages.
   const bool fits = r.length <= c.cep->attr.rma_max && !r.elsewhere;
   // Device memory has no limit of the conduit's and judges for itself what lies where.
   if (__builtin_expect(!fits, 0) && c.device_end) return native(conn, r, nullptr, op);

@@ -20,7 +20,7 @@ struct RmaCall {
   void* remote;
   size_t length;
   gex_Flags_t flags;
-  bool own = false;       // the library's own, for something else that the endpoint was created for
+  bool own = false;  // a transfer of a collective: the endpoint need not have the capability RMA
   bool by_value = false;  // `local` is where the library keeps the client's value
 };
 

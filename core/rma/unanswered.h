@@ -1,7 +1,7 @@
-// Questions that this process has asked of others by messages of the core's own and that have no
+// Questions that this process has asked other ranks by messages of the core's own and that have no
 // answer yet, by rank of the job: emulated puts, gets and atomics, memset, packed VIS transfers,
-// staged transfers of device memory. A rank that has left gives none, and nothing fails that waits
-// for it.
+// staged transfers of device memory. A rank that has left answers none, and no operation that waits
+// for it fails.
 #pragma once
 
 #include <cstdint>

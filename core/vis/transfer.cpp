@@ -60,10 +60,10 @@ enum class Outcome {
   under_way,  // answers will carry on or finish; the transfer is no longer the caller's
 };
 
-// Who may touch what: the walk and everything marked so belong to the poster, which is one thread
-// at a time: the one that starts the transfer, then whoever takes it from a queue. A transfer is
-// in a queue, or being posted, or waits for answers, never two of these. It is deleted by whoever
-// learns that it is finished.
+// Access: the walk and everything marked `poster's` belong to the poster, which is one thread at a
+// time: the thread that starts the transfer, then a thread that takes it from a queue. A transfer
+// is in a queue, or being posted, or waits for answers, never two of these. The thread that learns
+// that it is finished deletes it.
 class VisTransfer {
  public:
   VisTransfer(const TransferPlan& plan, cwyc_op* op);

@@ -37,8 +37,8 @@ struct BlockTransfer {
   bool enter_together = false, leave_together = false;
 };
 
-// Starts one on `team`; members start theirs in the same order. The buffers belong to the library
-// until the event has happened.
+// Starts a transfer on `team`; members start theirs in the same order. The buffers belong to the
+// library until the event has happened.
 gex_Event_t start_blocks(Team& team, BlockTransfer transfer);
 
 // Transfers under way here. Relaxed: a hint.

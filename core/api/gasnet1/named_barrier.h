@@ -22,7 +22,8 @@ struct BarrierName {
   int32_t id;
 };
 
-// Begins a phase; does not wait. Of the previous phase, finish must have been called. Any thread.
+// Begins a phase; does not wait. finish_named_barrier() must have ended the previous phase. Any
+// thread.
 void begin_named_barrier(Team& team, BarrierName own);
 // Has every member begun it?
 bool named_barrier_done();
