@@ -1,4 +1,5 @@
-// The conduit `chaos`: stands in front of another one and lets happen what is allowed to happen.
+// The conduit `chaos`: stands in front of another one and injects whatever faults its interface
+// allows.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #include <causeway/conduit.h>

@@ -24,7 +24,7 @@ constexpr Kind put_kind{both_bits, remote_bit};
 constexpr Kind fetch_kind{remote_bit, remote_bit};
 constexpr Kind am_kind{local_bit, local_bit};
 
-// What the number of an operation that was accepted leads to.
+// Counts an operation that was accepted, and carries out what is planned for its number.
 void count_operation(Endpoint& ep, cwyc_conn* conn, ConnState& state) {
   state.refused.store(0, std::memory_order_relaxed);
   state.accepted.fetch_add(1, std::memory_order_relaxed);
@@ -40,7 +40,7 @@ void count_operation(Endpoint& ep, cwyc_conn* conn, ConnState& state) {
   services->peer_state(ep.core_ep, conn->peer, CWY_PEER_FAILED, why);
 }
 
-// CWY_OK: on with it.
+// CWY_OK: the operation may go on.
 cwy_status admit(Endpoint& ep, cwyc_conn* conn, ConnState& state) {
   if (state.failed.load(std::memory_order_relaxed) != 0) return CWY_ERR_PEER_FAILED;
   const uint64_t n = state.accepted.load(std::memory_order_relaxed);

@@ -17,8 +17,9 @@ constexpr uint32_t meetings_to_widen = 16;
 // Liveness costs a system call; a full ring normally drains within microseconds.
 constexpr uint32_t retries_per_check = 4096;
 
-// Another thread has the lane where this one went last. Any other way will do, and where threads
-// keep meeting there shall be one more. The lane, locked, or nullptr.
+// Takes a lane when another thread holds the one that this thread used last. Any other way to the
+// peer will do, and where threads keep meeting one more way is opened. Answers the lane, locked, or
+// nullptr.
 __attribute__((noinline)) TxLane* enter_elsewhere(Connection& c, uint32_t which,
                                                   std::atomic<uint8_t>& way) {
   constexpr auto relaxed = std::memory_order_relaxed;
@@ -103,7 +104,7 @@ inline void copy_args(char* to, const int32_t* args, uint32_t nargs) {
   }
 }
 
-// What shares the header's line goes last.
+// Bytes that share the header's line are copied last.
 inline void copy_payload(const char* record, char* to, const void* from, size_t length) {
   const size_t in_line = cache_line - (reinterpret_cast<uintptr_t>(record) % cache_line);
   const auto before = static_cast<size_t>(to - record);
@@ -167,8 +168,9 @@ inline void write_short(TxLane& lane, uint64_t word, const int32_t* args, uint32
   lane.publish_inside(record, next, pack_header(RecordKind::am_short, nargs, 0));
 }
 
-// One of several threads, whose lane is free: the lock is all that this adds. Acquire and release,
-// as TryLock says: the lane's fields are those that its last holder left.
+// A short message in a process of several threads, by a lane that is free: the lock is all that
+// this adds. Acquire and release, as TryLock says: the lane's fields are those that its last holder
+// left.
 __attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64_t word,
                                                          const int32_t* args, uint32_t nargs,
                                                          uint32_t flags) {
@@ -190,7 +192,7 @@ __attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64
 
 }  // namespace
 
-// What happens nearly always stands here, without a lock to remember or a frame to set up.
+// The common case, without a lock to remember or a frame to set up.
 cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                     uint32_t flags) {
   // Threads first: the lane is another's to look at when there are several.
@@ -274,8 +276,8 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   slot->length = room;
   slot->priv[0] = reinterpret_cast<uint64_t>(&lane);
   slot->priv[1] = reinterpret_cast<uint64_t>(lane.stop);
-  // Whoever posts on this lane in between is sent away, by the look at `reserved` that follows
-  // when there seems to be no room.
+  // A thread that posts on this lane meanwhile finds no room, looks at `reserved`, and is sent
+  // away.
   lane.stop = lane.at;
   lane.reserved = true;
   slot->priv[2] = turn.keep() ? 1 : 0;

@@ -82,9 +82,9 @@ struct Connection {
   // Ways to the peer beside the first, from the front; each is set once, with release, by the
   // holder of `widening`, and stays until the connection ends. Acquire: what it points to is ready.
   std::atomic<SideWay*> side[side_ways_max]{};
-  // Which way a thread went last: 0 is the first one. A hint, for whoever goes there takes the
-  // lane's lock; but stored with release and loaded with acquire, because another thread may have the
-  // same number, and must find the way in `side`.
+  // Which way a thread went last: 0 is the first one. A hint, because a thread that goes there
+  // takes the lane's lock; but stored with release and loaded with acquire, because another thread
+  // may have the same number, and must find the way in `side`.
   std::atomic<uint8_t> way[thread_numbers]{};
   std::atomic<uint32_t> meetings{0};   // of threads on one lane; relaxed: a hint
   std::atomic<bool> at_widest{false};  // relaxed: no further way can be had

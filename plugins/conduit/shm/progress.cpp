@@ -99,7 +99,7 @@ size_t deliver(cwyc_ep* ep, Receiver& from, RxLane& lane, cwy_peer sender, char*
   return size;
 }
 
-// Bytes of the record if it is a short message, or 0: then somebody else looks at it.
+// Bytes of the record if it is a short message, or 0 for take_other().
 inline size_t bytes_if_short(uint64_t word, size_t room) {
   constexpr uint64_t nargs_mask = 0xff00;
   if ((word & ~nargs_mask) != pack_header(RecordKind::am_short, 0, 0)) return 0;
@@ -108,7 +108,8 @@ inline size_t bytes_if_short(uint64_t word, size_t room) {
   return nargs <= CWYC_AM_MAX_ARGS && size <= room ? size : 0;
 }
 
-// What is not a short message: the bytes to move on by, or 0 when the sender was rejected.
+// Takes a record that is no short message. Answers the bytes to move on by, or 0 when the sender
+// was rejected.
 __attribute__((noinline)) size_t take_other(cwyc_ep* ep, Receiver& from, RxLane& lane,
                                             cwy_peer sender, char* at, uint64_t word) {
   if (__builtin_expect(word != skip_word, 1)) return deliver(ep, from, lane, sender, at, word);
@@ -173,7 +174,7 @@ __attribute__((noinline)) uint32_t drain(cwyc_ep* ep, Receiver& from, RxLane& la
   return delivered;
 }
 
-// Not resting, and nothing there.
+// Is the lane not resting, and nothing in it?
 inline bool is_quiet(const RxLane& lane) {
   return lane.pace.idle() && !lane.has_record();
 }

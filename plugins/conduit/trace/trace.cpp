@@ -106,7 +106,8 @@ cwy_status plain(cwyc_conn* conn, uint8_t operation, uint64_t size, Call&& call)
   return status;
 }
 
-// One that may be. Without an operation of the core's, or without memory, only the post is seen.
+// A post that may be completed later. Without an operation of the core's, or without memory for a
+// relay, only the post is recorded.
 template <class Call>
 cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t last_bit,
                    cwyc_op* theirs, Call&& call) {

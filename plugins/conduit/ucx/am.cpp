@@ -201,7 +201,7 @@ void am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
   conn->ep->slots.give(reinterpret_cast<Slot*>(in->priv[0]));
 }
 
-// As a message that can be answered by who has no way of its own to this rank.
+// Sends the farewell as a message that a peer without a link to this rank can answer.
 void send_farewell(Link& link) {
   Slot* slot = link.owner->slots.take();
   if (slot == nullptr) return;

@@ -214,8 +214,8 @@ cwy_status measure_keys(cwyc_domain& domain, cwy_err* err) {
   return CWY_OK;
 }
 
-// UCX takes over the signals of crashes to print a trace. Who started this process reports how it
-// died, and a handler in between would tell it something else.
+// UCX takes over the signals of crashes to print a trace. The launcher reports how a process died,
+// and a handler in between would make that something else.
 void leave_signals_alone() {
   static const bool done = [] {
     for (const int signal : {SIGILL, SIGSEGV, SIGBUS, SIGFPE}) ucs_debug_disable_signal(signal);

@@ -27,8 +27,8 @@
 
 namespace causeway::ucx {
 
-// Written by who is in the endpoint, read by anybody who asks for statistics. Relaxed: a number
-// that orders nothing.
+// Written by the thread that is in the endpoint, read by any that asks for statistics. Relaxed: a
+// number that orders nothing.
 class Counter {
  public:
   void add(uint64_t n) {
@@ -149,8 +149,9 @@ struct cwyc_ep {
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 
-  // Keys that were closed and unpacked before: their parts belong to UCX's worker, so who is inside
-  // the endpoint destroys them. Any thread pushes (release); who is inside takes all (acquire).
+  // Keys that were closed and unpacked before: their parts belong to UCX's worker, so the thread
+  // that is inside the endpoint destroys them. Any thread pushes (release); the thread inside takes
+  // all (acquire).
   std::atomic<cwyc_rkey*> closed_keys{nullptr};
 
   static constexpr uint32_t unlinked = UINT32_MAX;
@@ -214,7 +215,7 @@ cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, u
                      cwyc_rkey** out, cwy_err* err);
 void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
 cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
-// Of those that were closed; inside the endpoint, and not from a callback of UCX's.
+// Destroys the keys that were closed; inside the endpoint, and not from a callback of UCX's.
 void destroy_closed_keys(cwyc_ep* ep);
 // The link is of no use any more; the core hears so once, unless the peer took its leave.
 void link_failed(Link& link, const char* why);
@@ -226,7 +227,7 @@ inline bool awaits_answer(const Link& link) {
   return link.introducing && !link.wired && !link.broken && !link.closing && link.ep != nullptr;
 }
 // Before UCX is entered while `introducing` is not 0, and not from a callback: closes links whose
-// peer has ended without an answer, of which UCX may make an abort of this process (README).
+// peer has ended without an answer, for which UCX may abort this process (ucx.md).
 void close_unanswered(cwyc_ep* ep);
 
 // ---- liveness.cpp
