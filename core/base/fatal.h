@@ -28,8 +28,8 @@ namespace causeway {
 // The same where the peer is known.
 [[noreturn]] void end_without(uint32_t rank, const std::string& text);
 
-// To be called before a peer's failure is told to the caller of a start: our launcher, which says
-// whose it was, ends everybody meanwhile. Comes back where nothing of the kind happens.
+// Called before the caller of a start hears of a peer's failure. Our launcher, which names the rank
+// that failed, ends the job meanwhile. Returns where that does not happen.
 void let_launcher_speak();
 
 template <typename... Args>

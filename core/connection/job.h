@@ -21,7 +21,7 @@ namespace causeway {
 
 using RankInfo = cwy_rank_info;
 
-// What one rank tells the others of itself. Extended by name, so versions may differ.
+// A rank's card: what it tells the others of itself. Extended by name, so versions may differ.
 struct Card {
   std::string hostname;
   uint64_t host_id = 0;     // the operating system instance
@@ -61,7 +61,8 @@ class JobFacts {
   uint32_t size() const { return facts_.size; }
   const cwy_job& facts() const { return facts_; }
 
-  // What can be said before the cards are exchanged, so that plugins can be initialised.
+  // Sets the facts that are known before the cards are exchanged, so that plugins can be
+  // initialised.
   void set_own_card(const Card& card);
   // All cards, by rank.
   // `can_map`: some conduit maps memory here. `nbrhd_most`: of neighbors; 0 for any number.
@@ -84,10 +85,10 @@ class JobFacts {
 
   // Equal for ranks that are `nbrhd` to each other.
   uint64_t locality_key(uint32_t rank) const { return can_map_ ? card(rank).sharing_id : rank; }
-  // What a peer sees of this rank when it chooses a conduit towards it, as far as rules look at it.
+  // This rank as a peer sees it when it chooses a conduit towards it, as far as rules look at it.
   // Reaching is mutual, so the conduits are asked about the peer.
   PeerFacts facts_seen_from(uint32_t rank) const;
-  // What a rank is to others that are `locality` of it.
+  // A rank as others see it that are `locality` of it.
   PeerFacts facts_supposed(uint32_t rank, Locality locality) const;
 
   uint64_t segment_max() const { return card(facts_.rank).segment_max; }

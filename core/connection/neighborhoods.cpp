@@ -57,8 +57,8 @@ std::string own_row(const JobFacts& job) {
   return RankSet::of(row).str();
 }
 
-// Every rank says whom it maps. Who took a dead rank's place asks alone: nobody would answer, and
-// nobody looks at its neighborhood but itself.
+// Every rank says which ranks it maps. A replacement uses its own row alone: the others would take
+// no part, and do not look at its neighborhood.
 std::vector<uint32_t> divide_by_rows(const JobFacts& job) {
   Bootstrap& bootstrap = context().bootstrap();
   const std::string own = own_row(job);

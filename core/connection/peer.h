@@ -23,8 +23,8 @@ class Endpoint;
 struct ConduitEp;
 struct Peer;
 
-// How a connection that is being made says that it is up, or why it is not. Runs inside the
-// conduit's progress; read by whoever asks next.
+// The report of a connection that is being made: it is up, or why it is not. Runs inside the
+// conduit's progress; read by the next thread that asks.
 struct ConnectOp {
   cwyc_op op{};  // first: report() finds the object by its address
   // Release by the report, acquire by the reader: the connection behind it is complete.

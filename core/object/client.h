@@ -15,9 +15,9 @@
 
 namespace causeway {
 
-// Whose rules a client lives by. GASNet's: the job ends when a process fails (GASNet-1 1.6, 2.1.5).
-// GASPI's: survivors go on (GASPI 17.1, 3.9), and operations complete at targets that make no
-// calls, which takes a thread.
+// The interface whose rules hold for a client. GASNet's: the job ends when a process fails
+// (GASNet-1 1.6, 2.1.5). GASPI's: survivors go on (GASPI 17.1, 3.9), and operations complete at
+// targets that make no calls, which takes a thread.
 enum class ClientKind { gasnet, gaspi };
 
 class Client {

@@ -93,8 +93,8 @@ void refit(Connection& c) {
                                  cwy_status status, const char* why) {
   const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
                     facts.host, conduit.name(), why[0] != '\0' ? why : status_name(status));
-  // Who is gone, or answers nobody, may have left in good order. Survivors find the reason in the
-  // caller's answer.
+  // A peer that is gone, or does not answer, may have left in good order. Survivors find the reason
+  // in the caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
   if (gone && !context().survives_failures())
     context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed), error.text());
@@ -108,8 +108,8 @@ uint64_t heap_in_use() {
   return info.uordblks + info.hblkhd;
 }
 
-// NULL: somebody else is inside the conduit, SERIAL or behind a lock of its own; waiting for him
-// here could wait for ever, since his handlers may want to connect too.
+// NULL: another thread is inside the conduit, which is SERIAL or behind a lock of its own. A wait
+// for it here could last for ever, since its handlers may want to connect too.
 Connection* start_connection(Peer& peer, Conduit& conduit) {
   ConduitEp* cep = peer.ep->conduit_ep(&conduit);
   std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);

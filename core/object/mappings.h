@@ -19,8 +19,8 @@ void add_mapping(const Mapping& mapping);
 // Page locks on it are let go (staging/pins.h). Nothing where none is known.
 void remove_mapping(const Publication& of);
 
-// Any thread, any context; under a lock, so for transfers that cost more than that.
-// Where all of the range of the rank's addresses, in its segment `number`, lies here, or NULL.
+// Where all of the range of the rank's addresses, in its segment `number`, lies here, or NULL. Any
+// thread, any context; under a lock, so for transfers that cost more than that.
 char* mapped_here(uint32_t rank, uint64_t number, uint64_t theirs, uint64_t length);
 // The mapping that holds all of a range of addresses here.
 bool find_mapping(uint64_t here, uint64_t length, uint64_t* base, uint64_t* size);

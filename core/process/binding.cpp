@@ -14,7 +14,7 @@
 namespace causeway {
 namespace {
 
-// One member's word to the others: '=' and "index length packed" per endpoint that has a segment,
+// A member's message to the others: '=' and "index length packed" per endpoint that has a segment,
 // or '!' and why there is none.
 std::string own_word(const std::function<std::vector<Endpoint*>()>& own) {
   try {
@@ -66,7 +66,7 @@ void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>&
     const std::lock_guard lock(team.client()->publications().mutex());
     team.client()->publish_windows();
   }
-  // Nobody leaves before everybody has mapped everybody: a segment may be destroyed right after.
+  // No member returns before all have mapped all segments: a segment may be destroyed right after.
   causeway::exchange(team, "");
 }
 

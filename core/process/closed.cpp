@@ -10,8 +10,8 @@
 namespace causeway {
 namespace {
 
-// The table of closed connections: each stands before the one that served the peer's messages.
-// Those that are posted to it come with the core's word, by which the client's are known.
+// The table of closed connections. A closed connection stands in front of the one that served the
+// peer's messages. The word of a message tells whether the message is the client's.
 cwyc_conn* behind(cwyc_conn* conn) {
   return Connection::of(conn).base;
 }

@@ -40,9 +40,10 @@ std::vector<uint32_t> ranks_that_left() {
   return d.ranks;
 }
 
-// Over shared memory nothing fails that waits for one who is gone: so the polls are made to look.
-// By a thread of their own, because looks that cost nothing are too rare and others cost too much;
-// and because a program that has not polled for a while sends before it polls.
+// Over shared memory a wait for a rank that is gone never fails, so polls are made to look at
+// departed ranks. A thread of its own does that, because looks that cost nothing are too rare and
+// others cost too much, and because a program that has not polled for a while sends before it
+// polls.
 void look_often() {
   constexpr std::chrono::milliseconds kBetweenLooks(200);
   quiet_thread([kBetweenLooks] {

@@ -10,14 +10,15 @@ namespace causeway {
 // Known from now on, and closed to the client's requests (closed.h). Any thread.
 void note_departed(uint32_t rank);
 
-// "; rank 3 has left the job", for who cannot reach it; "" where it has not.
+// "; rank 3 has left the job", for messages about a rank that cannot be reached; "" where it has
+// not left.
 std::string departed_words(uint32_t rank);
 // The same of all that have left.
 std::string departed_words();
 
-// Ends this process where it has stood still for `timeouts.exit` for want of one that has left: of
-// an answer, or of a member of a collective that the living have all begun (collective/inquiry.h).
-// From polls, a few times in a second.
+// Ends this process where it has stood still for `timeouts.exit` because of a rank that has left:
+// it waits for an answer of that rank, or for that member of a collective that the living have all
+// begun (collective/inquiry.h). From polls, a few times in a second.
 void look_at_departed();
 
 }  // namespace causeway

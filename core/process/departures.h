@@ -2,8 +2,8 @@
 //
 // A conduit sees that a peer's process or connection is gone, not why. A rank that called
 // gasnet_exit is gone in the same way, possibly before its news has come here, and a job that ends
-// well must not be ended as one that failed. Who knows is the launcher, which announces failures by
-// itself, and the peer, which tells the bootstrap when it leaves.
+// well must not be ended as one that failed. The launcher knows, and announces failures by itself.
+// The peer knows, and tells the bootstrap when it leaves.
 #pragma once
 
 #include <cstdint>

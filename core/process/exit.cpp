@@ -153,8 +153,8 @@ __attribute__((destructor)) void limit_libraries() {
              static_cast<unsigned>(exit_patience() / 1'000'000'000) + 1);
 }
 
-// For a thread that cannot go on while the process ends. Another thread ends it, and what trouble
-// this one met no longer counts; or this very thread does, and met it in its last messages.
+// Ends a thread that met trouble while the process leaves. Where another thread ends the process
+// the trouble no longer counts; where this thread does, it met the trouble in its last messages.
 [[noreturn]] void end_with_exit() {
   if (t_leaving == Leaving::with_code) {
     const int code = g_quit_code.load(std::memory_order_relaxed);
@@ -165,8 +165,8 @@ __attribute__((destructor)) void limit_libraries() {
   for (;;) ::pause();
 }
 
-// Comes back when nothing is learnt about who is missing: after `looking_ms` where somebody is
-// being looked into, else after `silent_ms`. SIGQUIT ends this too.
+// Returns when nothing is learnt about the missing peer: after `looking_ms` where a peer is being
+// looked into, else after `silent_ms`. SIGQUIT ends this too.
 void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
   constexpr uint64_t kStepMs = 1;
   const bool surviving = runtime().survives_failures();
@@ -221,7 +221,8 @@ void told_of_exit(int code) {
   static std::atomic<bool> waiting[2];  // for a 0, and for another code. Relaxed: flags alone
   if (waiting[code != 0].exchange(true, std::memory_order_relaxed)) return;
   const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
-  // Not a look at the clock in every poll, which this rank may go on with for as long as that.
+  // A thread waits, so that the polls that this rank may make all that time need no look at the
+  // clock.
   quiet_thread([ns] {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
     if (exiting()) return;
@@ -260,7 +261,8 @@ void exit_job(int code) {
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
   const int told = g_told_code.load(std::memory_order_relaxed);
   code = told != 0 ? told : code & 0xff;
-  // Takes a while: before anybody is told, who would then wait for this process to be gone.
+  // The look for leaks takes a while, so it comes before the others are told, who then wait for
+  // this process to be gone.
   if (leaks_memory() && code == 0) code = 1;
   leave(code, code);
   ::_exit(code);

@@ -19,7 +19,7 @@ namespace {
 std::atomic<bool> g_over{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set in signal handlers");
 
-// The word that all leave comes from another thread and ends no sleep: short ones.
+// Sleeps are short, because the news that all leave comes from another thread and ends none.
 constexpr uint32_t kYields = 32;
 constexpr useconds_t kNapUs = 200;
 
