@@ -12,7 +12,7 @@ extern bool g_checks;  // base/context.h
 [[noreturn]] void invalid_handle(const char* call, const char* constant) __attribute__((cold));
 
 void check_started(const char* call) __attribute__((cold));
-// Of calls without a handle. Costs what note_call() does.
+// For calls without a handle. Costs what note_call() does.
 inline void require_started(const char* call) {
   if (__builtin_expect(g_checks, 0)) check_started(call);
 }

@@ -101,7 +101,7 @@ std::string ConduitEp::address() const {
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {
   if (__builtin_expect(serial, 0)) {
-    // Somebody else is already making progress here; do not wait for him.
+    // Another thread makes progress here already: it is not waited for.
     const std::unique_lock lock(mutex, std::try_to_lock);
     return lock.owns_lock() ? conduit->module().progress(ep, budget, lane) : 0;
   }

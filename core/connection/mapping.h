@@ -41,9 +41,9 @@ bool maps_segments(const Config& config, const ConduitSet& set, const PeerFacts&
                    const std::string& own, const std::string& theirs);
 
 // Divides ranks into neighborhoods: any two of one are in one group and map each other's memory. By
-// rank: the lowest rank of its neighborhood. Who calls it with the same arguments gets the same
-// answer, also where mapping is not transitive: ranks are taken in their order, and each joins the
-// first neighborhood that it can.
+// rank: the lowest rank of its neighborhood. The same arguments give the same answer on every rank,
+// also where mapping is not transitive: ranks are taken in their order, and each joins the first
+// neighborhood that it can.
 std::vector<uint32_t> divide_by_mapping(const std::vector<uint64_t>& groups,
                                         const std::function<bool(uint32_t, uint32_t)>& maps);
 

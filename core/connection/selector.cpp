@@ -60,7 +60,8 @@ std::string describe(const ConduitSet& set, const PeerFacts& peer,
   return text;
 }
 
-// Finds out once per name who of it reaches the peer, and keeps every reason.
+// Finds out once per name which of its conduits reach the peer, and keeps the reason of every
+// refusal.
 class Chooser {
  public:
   Chooser(const Config& config, const ConduitSet& set, const PeerFacts& peer, Choice& choice)

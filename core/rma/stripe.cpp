@@ -29,9 +29,9 @@ struct Piece {
   size_t length = 0;
 };
 
-// One transfer. The poster, and every bit that a piece has still to report, holds one share of
-// `left`; who gives back the last one deletes it. `posted` is the poster's, and of whoever took the
-// transfer out of the queue below.
+// A transfer in pieces. The poster, and every bit that a piece has still to report, holds one share
+// of `left`; the holder that gives back the last share deletes it. `posted` belongs to the poster,
+// and then to the thread that takes the transfer out of the queue below.
 struct Striped {
   cwyc_op* client;
   bool put;
@@ -80,8 +80,8 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
   settle(*reinterpret_cast<Piece*>(op)->whole, what, status);
 }
 
-// Transfers with pieces that met back-pressure, oldest first. Whoever posts for one has taken it
-// out, so nobody posts under the lock.
+// Transfers with pieces that met back-pressure, oldest first. A thread that posts for one has taken
+// it out, so nothing is posted under the lock.
 std::mutex g_mutex;
 std::deque<Striped*> g_waiting;
 
@@ -177,7 +177,7 @@ uint32_t push_stripes() {
     const std::lock_guard lock(g_mutex);
     left = g_waiting.size();
   }
-  // One look at each, so that one whose peer is slow does not hold up the others.
+  // Each transfer is tried once, so that one to a slow peer does not hold up the others.
   for (; left != 0; --left) {
     Striped* s = nullptr;
     {

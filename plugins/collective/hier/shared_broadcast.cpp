@@ -68,7 +68,7 @@ uint64_t taken_before(uint64_t piece) {
   return piece < 2 ? 0 : piece - 1;
 }
 
-// One piece to those who asked, once all of them have emptied its slot.
+// Copies one piece to the members that asked, once all of them have emptied its slot.
 cwy_status serve_piece(const Run& run, SharedBroadcast* state, uint8_t* scratch,
                        const uint8_t* src) {
   const uint64_t piece = state->piece, n = length_of(run, piece), at = piece_offset(run, piece);
