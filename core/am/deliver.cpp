@@ -51,7 +51,7 @@ const char* name_of(const gex_AM_Entry_t& entry) {
         name_of(entry), entry.gex_nargs, nargs);
 }
 
-// What a handler must be registered for, by the conduit's category.
+// The flags that a handler must be registered with, by the conduit's category.
 constexpr gex_Flags_t kCategoryFlag[] = {GEX_FLAG_AM_SHORT, GEX_FLAG_AM_MEDIUM, GEX_FLAG_AM_LONG};
 static_assert(CWYC_AM_SHORT == 0 && CWYC_AM_MEDIUM == 1 && CWYC_AM_LONG == 2);
 
@@ -132,7 +132,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   thread.context = before;
 }
 
-// One of the core's own messages.
+// Runs the handler of one of the core's own messages.
 void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
              size_t length) {
   ThreadState& thread = thread_state();

@@ -13,7 +13,7 @@ void emulated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const i
                      uint32_t nargs, size_t length);
 void emulated_cancel(cwyc_conn* conn, cwyc_am_slot* slot);
 
-// One attempt of a commit. CWY_RETRY: the slot is still prepared.
+// A single attempt of a commit. CWY_RETRY: the slot is still prepared.
 cwy_status try_emulated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word,
                                const int32_t* args, uint32_t nargs, size_t length);
 

@@ -58,7 +58,7 @@ inline uint64_t internal_word(Internal which, bool reply) {
 // in a process that survives its peers (ProcessContext::survives_failures), are returned.
 cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                              const void* payload, size_t length, bool reply);
-// What try_send_internal() does about `status`, which is neither of these two.
+// Does what try_send_internal() does about a `status` that is neither of these two.
 void internal_send_failed(const Peer& to, cwy_status status);
 // From client context only: tries until it goes out, making progress meanwhile.
 void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,

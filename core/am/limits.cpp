@@ -22,7 +22,7 @@ AmLimits least(const AmLimits& a, const AmLimits& b) {
   return {std::min(a.medium, b.medium), std::min(a.long_max, b.long_max)};
 }
 
-// What a rank's conduit of that name takes; the rank may not have it.
+// The limits of a rank's conduit of that name, which the rank may not have.
 AmLimits on_card(uint32_t rank, const std::string& conduit) {
   const auto& known = *context().job().card(rank).am_limits;
   const auto found = known.find(conduit);
@@ -99,7 +99,7 @@ class Layout {
 AmLimits between_others(const Team& team) {
   const ProcessContext& rt = context();
   const Layout layout(team);
-  // What a choice depends on, but for addresses: as in peer_classes().
+  // The facts that a choice depends on, but for addresses: as in peer_classes().
   std::set<std::tuple<const PeerRule*, Locality, std::string>> known;
   AmLimits out{SIZE_MAX, SIZE_MAX};
   for (const uint32_t rank : layout.ranks()) {

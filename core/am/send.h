@@ -1,4 +1,4 @@
-// What sending of any kind shares: context checks, waiting under back-pressure, local completion.
+// Shared by sending of any kind: context checks, waiting under back-pressure, local completion.
 #pragma once
 
 #include <gasnetex.h>
@@ -62,7 +62,7 @@ inline cwyc_conn* am_connection(Peer& peer) {
   return connect_for_messages(peer);
 }
 
-// What a client's flags mean to a conduit; replies add their lane.
+// A client's flags as the conduit's; replies add their lane.
 inline uint32_t conduit_flags(gex_Flags_t flags) {
   uint32_t out = 0;
   if (flags & GEX_FLAG_IMMEDIATE) out |= CWYC_IMMEDIATE;

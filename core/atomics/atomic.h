@@ -1,5 +1,5 @@
-// One remote atomic operation as the client asks for it: addresses, checks, the domain's
-// mechanism, back-pressure, completion.
+// A remote atomic operation as the client asks for it: addresses, checks, the domain's mechanism,
+// back-pressure, completion.
 #pragma once
 
 #include <gasnet_ratomic.h>

@@ -79,9 +79,9 @@ T wrapping(gex_OP_t op, T old, T a, T b) {
   return static_cast<T>(combine<U>(op, static_cast<U>(old), static_cast<U>(a), static_cast<U>(b)));
 }
 
-// What has no instruction: a compare-and-swap that starts again when another got in between. The
-// values are computed from what was really there; what a failing CAS stores is what it found, and
-// is not stored.
+// Operations without an instruction: a compare-and-swap that starts again when another got in
+// between. The values are computed from what was really there; what a failing CAS stores is what it
+// found, and is not stored.
 template <typename T>
 T by_exchange(gex_OP_t op, std::atomic_ref<T> target, T a, T b) {
   T old = target.load(std::memory_order_seq_cst);

@@ -43,7 +43,7 @@ class AtomicDomain {
   Conduit* adapter() const { return adapter_; }
   // The conduit's name; empty when there is none.
   std::string adapter_name() const;
-  // What this process alone would agree on.
+  // The mechanism that this process alone would agree on.
   static std::string own_choice(const Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags);
   // In a domain of an adapter: its connection to a member, made at the first call. CWY_RETRY while
   // the conduit is at it. Throws Error when it cannot be made.

@@ -14,7 +14,7 @@ namespace causeway {
 enum class MechanismWish { automatic, cpu, nic };
 MechanismWish parse_mechanism(const std::string& word);
 
-// What one member sees from where it is.
+// A member's view from where it is.
 struct AtomicView {
   bool near = false;     // every member is in its neighborhood
   std::string adapter;   // the conduit whose adapter can perform the domain between it and all

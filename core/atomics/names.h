@@ -21,7 +21,7 @@ inline constexpr gex_OP_t kFetchingOps =
 inline bool one_bit_of(uint32_t value, uint32_t set) {
   return std::has_single_bit(value) && (value & set) != 0;
 }
-// What may be done to values of the type ("Operation codes", "Valid for").
+// The operations that the type's values allow ("Operation codes", "Valid for").
 inline gex_OP_t valid_ops(gex_DT_t dt) {
   return dt & (GEX_DT_FLT | GEX_DT_DBL) ? kAtomicOps & ~kBitwiseOps : kAtomicOps;
 }

@@ -103,8 +103,8 @@ class Bootstrap {
   // foreign launcher that kills the caller; otherwise returns.
   virtual void abort(int status, const std::string& line) = 0;
 
-  // What a rank that has left said: the job's status that it asked for, or nothing when it left
-  // alone.
+  // The last word of a rank that has left: the job's status that it asked for, or nothing when it
+  // left alone.
   struct Goodbye {
     std::optional<int> code;
   };
@@ -121,9 +121,9 @@ class Bootstrap {
   // Longer than PMIx's own wait for the answer to a goodbye, two seconds.
   static constexpr std::chrono::seconds kFinalizeWithin{10};
 
-  // What `rank`, which cannot be reached any more, said when it left. nullopt: nothing that has
-  // arrived yet. The answer may take a second or two; abandoning the future is allowed. To be asked
-  // a moment after the rank has gone: a server on another host that had no answer once may not look
+  // The last word of `rank`, which cannot be reached any more. nullopt: nothing that has arrived
+  // yet. The answer may take a second or two; abandoning the future is allowed. To be asked a
+  // moment after the rank has gone: a server on another host that had no answer once may not look
   // again, so that a rank of another host may seem to have said nothing.
   virtual std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank);
 };

@@ -45,7 +45,7 @@ class JobState {
   // No callback runs when this returns, or ever after. Not from within a callback.
   void stop();
 
-  // One collective operation in flight.
+  // A collective operation in flight.
   struct Wait {
     std::optional<int> result;  // PMIx's status
   };
@@ -67,7 +67,7 @@ class JobState {
   std::string death_of(uint32_t rank) const;
 
  private:
-  // What a callback is to be told.
+  // The news for a callback.
   struct News {
     enum class Kind : uint8_t { death, replacement, departure, all_leave } kind;
     uint32_t rank;

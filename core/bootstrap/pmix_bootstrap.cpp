@@ -300,8 +300,8 @@ void PmixBootstrap::find_ranks() {
   if (spare_) rank_ = size_;
 }
 
-// What the launcher says without being asked again: a foreign server that does not know the key is
-// not made to look for it.
+// A text that the launcher says without being asked again: a foreign server that does not know the
+// key is not made to look for it.
 std::optional<std::string> PmixBootstrap::text_of_job(const char* key, bool of_self) {
   pmix_proc_t proc = self_;
   if (!of_self) proc.rank = PMIX_RANK_WILDCARD;

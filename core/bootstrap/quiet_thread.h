@@ -30,9 +30,9 @@ std::thread quiet_thread(Body&& body) {
   return std::thread(std::forward<Body>(body));
 }
 
-// What `body` returns; nothing where it has not come back within `limit`. For calls of libraries that
-// have no time limit of their own: the thread is left behind in such a call, so `body` owns what it
-// uses, or uses what outlives the process's end.
+// The result of `body`; nothing where it has not come back within `limit`. For calls of libraries
+// that have no time limit of their own: the thread is left behind in such a call, so `body` owns
+// what it uses, or uses what outlives the process's end.
 template <typename Body>
 auto within(std::chrono::nanoseconds limit, Body body) -> std::optional<decltype(body())> {
   auto promise = std::make_shared<std::promise<decltype(body())>>();

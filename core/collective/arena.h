@@ -37,7 +37,7 @@ void fence_others();
 
 inline constexpr uint64_t kNoOffset = UINT64_MAX;
 
-// What this process tells the others at start-up: what its table of algorithms would
+// The text that this process gives the others at start-up: what its table of algorithms would
 // choose, and the right to its arena. Makes the arena.
 std::string collective_card(Endpoint& ep);
 // Compares and keeps everybody's cards. Throws Error naming ranks whose tables differ.

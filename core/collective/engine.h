@@ -89,7 +89,7 @@ void end_nap();
 void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                           size_t length);
 
-// One line that says how often each algorithm ran in this process; nothing when none did.
+// A line that says how often each algorithm ran in this process; nothing when none did.
 void report_collectives(const std::function<void(const std::string&)>& line);
 
 }  // namespace causeway

@@ -37,7 +37,8 @@ bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t le
   return region.token[3] == seq && offset <= region.token[1] && length <= region.token[1] - offset;
 }
 
-// One copy, by the kernel; complete on return. One of no bytes only asks, and has no `local`.
+// A copy by the kernel, complete on return. A copy of no bytes only asks whether the kernel copies,
+// and has no `local`.
 cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, uint64_t length,
                       uint32_t* done, bool is_put) {
   uint32_t result = 1;

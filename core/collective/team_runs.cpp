@@ -144,7 +144,7 @@ void TeamRuns::make_block() {
   if (block_offset_ != kNoOffset) {
     block_ = Block(own_arena() + block_offset_, scratch_);
   } else {
-    // What is used is cleared below; pages that nobody touches cost nothing.
+    // The used part is cleared below; pages that nobody touches cost nothing.
     block_memory_ = std::make_unique_for_overwrite<char[]>(bytes + kLine);
     const auto at = rounded(reinterpret_cast<uintptr_t>(block_memory_.get()), kLine);
     block_ = Block(reinterpret_cast<char*>(at), scratch_);
@@ -609,7 +609,7 @@ cwy_status TeamRuns::posted(uint64_t seq, uint32_t rank, uint32_t which, void* d
   const std::lock_guard lock(mailbox_->mutex);
   const auto found = mailed_posts_.find({seq, rank, which});
   if (found == mailed_posts_.end()) return CWY_INPROGRESS;
-  // What is posted in a barrier has no bytes, and then there need not be a `dst`.
+  // A post in a barrier has no bytes, and then there need not be a `dst`.
   const uint64_t bytes = std::min<uint64_t>(length, found->second.size());
   if (bytes != 0) std::memcpy(dst, found->second.data(), bytes);
   moved();

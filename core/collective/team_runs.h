@@ -105,7 +105,7 @@ class TeamRuns {
 
   // Begins a run, now or, when too many are under way, as soon as one has ended.
   gex_Event_t begin(const cwyl_args& args, const Reduction& reduction);
-  // One step of every run. 0 when nothing moved or another thread is at it.
+  // A step of every run. 0 when nothing moved or another thread is at it.
   uint32_t step();
   // The run begun first of those that are not over, where that rank of the job is a member. None
   // when another thread is at it.
@@ -160,7 +160,7 @@ class TeamRuns {
   void prepare_next(uint64_t seq, uint32_t which);
   cwy_status clear_for_post(uint64_t seq, bool* all);
 
-  // One choice per operation is remembered: programs repeat themselves.
+  // The last choice of each operation is remembered: programs repeat themselves.
   struct Remembered {
     uint64_t bytes = 0, element_bytes = 0;
     uint32_t dt = 0, opcode = 0, flags = 0;

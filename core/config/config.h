@@ -54,7 +54,7 @@ struct RailSpec {
   Origin where;
 };
 
-// One entry of a rule's `sizes:`.
+// An entry of a rule's `sizes:`.
 struct SizeRule {
   uint64_t from = 0, to = UINT64_MAX;   // bytes, inclusive
   std::vector<std::string> operations;  // put, get, am; empty: all three
@@ -64,7 +64,7 @@ struct SizeRule {
   bool covers(const std::string& operation, uint64_t size) const;
 };
 
-// One entry of `peers:`; the first rule that matches a peer is the one that holds. Where it names
+// An entry of `peers:`; the first rule that matches a peer is the one that holds. Where it names
 // conduits it may also name rails.
 struct PeerRule {
   std::optional<Locality> locality;  // absent: any
@@ -81,7 +81,7 @@ struct PeerRule {
   bool matches(Locality locality_of_peer, const std::string& host, uint32_t rank) const;
 };
 
-// One entry of `collectives.rules`: which algorithms serve which calls.
+// An entry of `collectives.rules`: which algorithms serve which calls.
 struct CollectiveRule {
   std::string operation;                           // "any" or a word of operation_word()
   uint64_t from = 0, to = UINT64_MAX;              // payload in bytes, inclusive

@@ -142,7 +142,7 @@ void add_quiet(Settings& out) {
   if (value != nullptr && yes_or_no(value) == 1) add(out, "GASNET_QUIET", "log.level", "error");
 }
 
-// What concerns one network, where the program was built for a conduit that uses it.
+// Settings of a network, where the program was built for a conduit that uses it.
 void add_network(Settings& out, const Identity* program) {
   if (program == nullptr || program->conduit == "smp") return;
   if (value_of("GASNET_OFI_DEVICE") != nullptr) {

@@ -25,7 +25,7 @@ void set_identity(const cwy_identity& record);
 // nullptr: none. Constant once it is not.
 const Identity* identity();
 
-// What a build asked for beside a conduit: told before the configuration is read, for the whole
+// The wishes of a build beside its conduit, known before the configuration is read, for the whole
 // process. Relaxed: set before gex_Client_Init, which orders them.
 struct BuildWishes {
   std::atomic<bool> everything{false};  // GASNET_SEGMENT_EVERYTHING

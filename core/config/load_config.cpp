@@ -83,7 +83,7 @@ class Loading {
 };
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config) {
-  // One process may load the same sources several times (a launcher, then a rank forked by it).
+  // A process may load the same sources several times (a launcher, then a rank forked by it).
   static std::set<std::string> said;
   if (config.log_level == "error") return;
   for (const Problem& warning : warnings) {

@@ -11,7 +11,7 @@
 
 namespace causeway {
 
-// What the origin of everything that no source but the built-in default says is called.
+// The name of the origin of everything that no source but the built-in default says.
 inline constexpr const char* kBuiltInSource = "built-in default";
 
 struct CheckedConfig {

@@ -17,9 +17,9 @@ std::vector<std::string> split_sets(const std::string& text);
 // that passes its flags on through CAUSEWAY_SET.
 std::string escape_set(const std::string& item);
 
-// One item as a document of its own, every position of which reads "<label>: <item>". A value
-// that begins with [ { " or ' is YAML; `null` and `~` are null; anything else is itself, so that
-// `*` and `#` need no quotes here. On a problem: nullopt.
+// An item as a document of its own, every position of which reads "<label>: <item>". A value that
+// begins with [ { " or ' is YAML; `null` and `~` are null; anything else is itself, so that `*` and
+// `#` need no quotes here. On a problem: nullopt.
 std::optional<Node> parse_set(const std::string& item, const std::string& label,
                               Problems& problems);
 

@@ -26,7 +26,7 @@ class Addresses {
 
   // Takes over the names of `other` where they are the same, and gives back what is not needed.
   void share(const Addresses& other);
-  // What this object holds of its own.
+  // The bytes that this object holds of its own.
   const std::string& packed() const { return packed_; }
 
  private:

@@ -19,7 +19,7 @@ namespace causeway {
 
 class Endpoint;
 
-// One `conduits:` entry in use: plugin, options, open domain.
+// An entry of `conduits:` in use: plugin, options, open domain.
 class Conduit {
  public:
   // Throws Error when the domain cannot be opened.
@@ -62,7 +62,7 @@ struct ConduitEp {
   bool maps_neighbors = false;  // other processes' memory can appear in this one
   // Some rank may come or be reached this way: it is polled. Relaxed: set before anything is sent.
   std::atomic<bool> needed{true};
-  // Of connections made: how many, and what they took from the heap. Under the connect mutex.
+  // The number of connections made, and what they took from the heap. Under the connect mutex.
   uint64_t connections = 0, connection_bytes = 0;
 
   std::string address() const;  // of ep_address; throws Error

@@ -32,7 +32,7 @@ struct ConnectOp {
   static void report(cwyc_op* op, uint32_t what, cwy_status status);
 };
 
-// One connection of a peer in one conduit. The conduit's bytes follow the structure.
+// A connection of a peer in one conduit. The conduit's bytes follow the structure.
 //
 // A process has one endpoint in each conduit, and one connection per conduit and rank: those of
 // the primordial endpoints of the first client. A peer that is another pair of endpoints has
@@ -48,7 +48,7 @@ struct alignas(kEventAlignment) Connection {
   // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
   // tries once more and learns the same.
   std::atomic<bool> rma_over_am{false};
-  // Of the peer's bound segment; release/acquire. Owned by its Publication.
+  // The right to the peer's bound segment; release/acquire. Owned by its Publication.
   std::atomic<cwyc_rkey*> rkey{nullptr};
   std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
   // One of the two endpoints is bound to device memory: an alias whose table is the one of
@@ -74,8 +74,8 @@ struct alignas(kEventAlignment) Connection {
 struct Publication;
 class RemoteDevice;
 
-// What is known of the segment bound to the remote endpoint. Written before `size` is stored
-// with release; valid when size (acquire) is non-zero.
+// The facts known of the segment bound to the remote endpoint. Written before `size` is stored with
+// release; valid when size (acquire) is non-zero.
 //
 // It is what was published last: its owner may have destroyed the segment since, and bound or put
 // other memory at the same addresses, of which nobody was told. A client may name such memory with

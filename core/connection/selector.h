@@ -15,12 +15,12 @@
 
 namespace causeway {
 
-// What the core knows of a peer when it chooses.
+// The facts that the core knows of a peer when it chooses.
 struct PeerFacts {
   cwyc_peer_desc desc{};
   Locality locality = Locality::remote;
   std::string host;
-  // What the peer opened; NULL in a dry run, which supposes everything.
+  // The conduits that the peer opened; NULL in a dry run, which supposes all.
   const Addresses* addresses = nullptr;
   // As another rank sees the peer, from nearer or from farther: conduits are not asked about its
   // addresses, which say how it lies to this rank.
@@ -37,7 +37,7 @@ enum class OperationKind : unsigned { put, get, atomic, am };
 inline constexpr size_t kOperationKinds = 4;
 const char* operation_kind_word(OperationKind kind);
 
-// What serves: one conduit, or those conduits of a rail that reach the peer.
+// The server of a span: one conduit, or those conduits of a rail that reach the peer.
 struct Carrier {
   const RailSpec* rail = nullptr;
   std::vector<Conduit*> conduits;  // at least one, in the file's order
@@ -71,7 +71,7 @@ struct Choice {
   const std::vector<SizeSpan>& of(OperationKind kind) const {
     return spans[static_cast<size_t>(kind)];
   }
-  // One conduit for every size of it, or NULL.
+  // The conduit that serves every size of the kind, or NULL.
   Conduit* only(OperationKind kind) const;
   // Does anything go through it?
   bool uses(const Conduit* conduit) const;

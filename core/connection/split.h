@@ -18,7 +18,7 @@ namespace causeway {
 struct Connection;
 struct ConduitEp;
 
-// What serves the sizes up to `to`.
+// The part that serves the sizes up to `to`.
 struct SplitPart {
   uint64_t to = UINT64_MAX;  // bytes, inclusive
   // One, or those of a rail: each operation goes to the next one, larger ones to all.

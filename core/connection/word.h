@@ -31,7 +31,8 @@ inline constexpr uint8_t word_handler(uint64_t word) {
   return static_cast<uint8_t>(word);
 }
 
-// What a message between two other endpoints carries beside its client_word() or internal_word().
+// The part that a message between two other endpoints carries beside its client_word() or
+// internal_word().
 struct Route {
   uint16_t client, from, to;
 };

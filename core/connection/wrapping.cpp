@@ -8,7 +8,7 @@
 namespace causeway {
 namespace {
 
-// What the configuration says of a conduit; a name it does not have is a plugin's.
+// The configuration's entry for a conduit; a name that it does not have is a plugin's.
 ConduitSpec spec_named(const Config& config, const std::string& name) {
   const auto configured = std::find_if(config.conduits.begin(), config.conduits.end(),
                                        [&](const ConduitSpec& s) { return s.name == name; });

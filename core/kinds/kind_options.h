@@ -13,7 +13,7 @@ struct KindOptions {
   std::map<std::string, Origin> origins;
 };
 
-// Of `memkinds.<name>.options`.
+// The options of `memkinds.<name>.options`.
 KindOptions kind_options(const Config& config, const std::string& name);
 
 }  // namespace causeway

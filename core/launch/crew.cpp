@@ -175,8 +175,8 @@ void Crew::on_children() {
       ended.emplace_back(process.process, wait_status);
     }
   }
-  // What the processes told the server before they ended comes first, and is taken after the last
-  // of them has been reaped: it has said everything by then.
+  // Reports of the processes to the server come first. They are taken after the last process has
+  // been reaped, which has said everything by then.
   if (server_) take_reports();
   for (const auto& [process, status] : ended) events_.on_ended(process, status);
 }

@@ -69,7 +69,7 @@ class Crew final : public Workforce {
   Output* output_ = nullptr;
 };
 
-// What stands in brackets before a process's lines.
+// The text in brackets before a process's lines.
 std::string tag_of(const JobLayout& layout, uint32_t process);
 
 // "ranks=4,spares=1,on_failure=continue,hosts=2": for the processes.

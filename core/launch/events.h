@@ -15,7 +15,7 @@ inline constexpr pmix_status_t kDepartedEvent = PMIX_EXTERNAL_ERR_BASE - 171;
 inline constexpr const char* kRankKey = "causeway.rank";
 inline constexpr const char* kEpochKey = "causeway.epoch";
 
-// What a rank tells the launcher of a job that outlives failures when its start is complete.
+// A rank of a job that outlives failures tells the launcher that its start is complete.
 inline constexpr pmix_status_t kStartedEvent = PMIX_EXTERNAL_ERR_BASE - 169;
 
 // A rank tells the launcher that it has come to its end. With a code, a uint32, it is gasnet_exit;

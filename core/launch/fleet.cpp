@@ -35,7 +35,7 @@ constexpr size_t kOwnDescriptors = 32;
 constexpr size_t kHostDescriptors = 4;  // an agent's three pipes and the connection
 // From the order to end to the end of the agents, beyond the processes' own time.
 constexpr double kDismissPatience = 3.0;
-// What a question for another process's data may take when the asker does not say.
+// The time for a question for another process's data where the asking side gives none.
 constexpr double kQuestionLimit = 60.0;
 
 std::string with_article(const std::vector<std::string>& names) {
@@ -86,7 +86,7 @@ void Fleet::start(Output& output) {
   watch_readable(epoll_, listener_.get(), kListener);
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     const std::string tag = "host " + layout_.hosts[i];
-    // What agents say is about the start, never output of the program.
+    // The output of agents is about the start, and never the program's.
     output.add(tag, STDERR_FILENO, std::move(hosts_[i].agent.out));
     output.add(tag, STDERR_FILENO, std::move(hosts_[i].agent.err));
   }

@@ -21,7 +21,8 @@ std::string_view view_of(const Key& key) {
   return {reinterpret_cast<const char*>(key.data()), key.size()};
 }
 
-// Who proves it goes into the hash: what one side has sent is no use as the other's answer.
+// The name of the side that proves it goes into the hash: what one side has sent is no use as the
+// other's answer.
 std::string proof(const Key& secret, const char* who, std::string_view transcript) {
   const auto hash = siphash(secret, std::string(who) + std::string(transcript));
   return {reinterpret_cast<const char*>(hash.data()), hash.size()};

@@ -308,7 +308,7 @@ void Job::note_failure(int signal, int status) {
   verdict_.saw_status(status);
 }
 
-// What one rank's end means for the job.
+// Decides what a rank's end means for the job.
 void Job::judge(Member& member) {
   const std::string how = describe_end(member.wait_status);
   const bool signalled = WIFSIGNALED(member.wait_status);

@@ -340,7 +340,7 @@ bool launch_forked(const LaunchOptions& options) {
                 options.ranks, options.ranks);
   open_standard_descriptors();
   look_at_directory();
-  // What is buffered now would be written by every rank again.
+  // Every rank would write again what is buffered now.
   flush_everything();
   int status = 1;
   if (run_front(options, status)) return true;

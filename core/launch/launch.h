@@ -46,8 +46,8 @@ struct LaunchOptions {
 // executed. Leaves no process, file or shared-memory object, also when it is itself killed.
 int launch_job(const LaunchOptions& options);
 
-// What the agent starts on a host: the relay of `causeway run --host-file`. Its invitation comes
-// over standard input. To the end of the job; the process's status.
+// The program that the agent starts on a host: the relay of `causeway run --host-file`. Its
+// invitation comes over standard input. To the end of the job; the process's status.
 int run_relay();
 
 // Fork mode: returns true in each rank, with the environment set so that make_bootstrap() finds

@@ -90,7 +90,7 @@ std::string joined(const std::vector<uint32_t>& numbers) {
   return text;
 }
 
-// What PMIx says of one question, with whom to tell.
+// A question of PMIx's, and the callback for its answer.
 struct Question {
   PmixServer* server;
   uint64_t number;

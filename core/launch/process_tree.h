@@ -1,4 +1,4 @@
-// What hangs below this process: for ending a job without leaving a grandchild.
+// The processes below this one: for ending a job without leaving a grandchild.
 #pragma once
 
 #include <sys/types.h>

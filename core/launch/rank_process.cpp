@@ -53,7 +53,7 @@ bool write_fully(int fd, const void* from, size_t size) {
   return true;
 }
 
-// What an outer launcher said of this process must not be taken for what this one says.
+// Variables of an outer launcher must not be taken for those of this one.
 void drop_inherited_job_variables() {
   std::vector<std::string> names;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -28,7 +28,7 @@ struct RankProcess {
   }
 };
 
-// What all ranks of a job share at their start.
+// Shared by all ranks of a job at their start.
 struct SpawnPlan {
   std::vector<std::string> command;  // empty: the child returns instead of executing something
   std::optional<uint32_t> stdin_process;

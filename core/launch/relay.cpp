@@ -75,7 +75,7 @@ int Relay::supervise() {
   bool told_done = false;
   while (!over_) {
     if (!told_done && crew_->quiet()) {
-      // What the processes had started holds their pipes open and ends with them.
+      // Processes that the ranks had started hold the ranks' pipes open, and end with the ranks.
       kill_descendants({}, 2.0);
       for (uint32_t i = 0; i < sources_.size(); ++i) on_source(i);
       if (drained()) {
@@ -137,7 +137,7 @@ void Relay::on_exec_failure(uint32_t process, int failure) {
 }
 
 void Relay::on_ended(uint32_t process, int wait_status) {
-  // What it wrote last comes before its end.
+  // The last output of a process comes before its end.
   for (uint32_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i].process == process) on_source(i);
   }

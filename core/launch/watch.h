@@ -1,4 +1,5 @@
-// What every loop of the launcher waits with: descriptors in an epoll set, by a tag of its own.
+// Shared by every loop of the launcher that waits: descriptors in an epoll set, by a tag of its
+// own.
 #pragma once
 
 #include <signal.h>

@@ -103,8 +103,8 @@ struct Frame {
   std::string body;
 };
 
-// One end of a connection, non-blocking. What cannot be sent at once is kept: what is large is
-// limited by those who send it (windows of output and input).
+// An end of a connection, non-blocking. Bytes that cannot be sent at once are kept: what is large
+// is limited by those who send it (windows of output and input).
 class Channel {
  public:
   Channel() = default;

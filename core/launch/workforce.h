@@ -17,7 +17,7 @@ class Output;
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// What a process, or PMIx for it, asks or tells.
+// A question or a report of a process, or of PMIx on its behalf.
 struct PmixReport {
   enum class Kind {
     connected,
@@ -52,7 +52,7 @@ struct PmixReport {
   bool found = false;
 };
 
-// What the processes of a job are told.
+// News for the processes of a job.
 struct Announcement {
   enum class Kind : uint8_t { death, replacement, departed, all_leave } kind;
   uint32_t rank = 0;     // of the job

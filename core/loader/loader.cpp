@@ -45,7 +45,7 @@ struct Loaded {
 
 template <typename Plugin>
 struct Shelf {
-  // What a name led to: a plugin, or the line that says why there is none.
+  // The answer for a name: a plugin, or the line that says why there is none.
   struct Answer {
     Plugin* plugin = nullptr;
     std::string failure;

@@ -26,7 +26,7 @@ struct OptionSchema {
   std::string min_text, max_text;    // int size time; "" = none
 };
 
-// What the ELF section `cwy_manifest` says.
+// The content of the ELF section `cwy_manifest`.
 struct Manifest {
   std::string path;  // of the file
   PluginKind kind;
@@ -69,7 +69,7 @@ struct CollectivePlugin {
   std::vector<cwyl_candidate> candidates;
 };
 
-// What was tried and did not load: for `causeway info --failed`.
+// A file that was tried and did not load: for `causeway info --failed`.
 struct LoadFailure {
   std::string path;
   std::string reason;

@@ -1,5 +1,5 @@
-// One option's text against its schema: used for the defaults a manifest gives (when it is read)
-// and for the values a configuration gives (when an instance is made).
+// An option's text against its schema: used for the defaults a manifest gives (when it is read) and
+// for the values a configuration gives (when an instance is made).
 #pragma once
 
 #include <cstdint>

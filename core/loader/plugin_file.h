@@ -1,4 +1,4 @@
-// One plugin file brought into the process: dlopen, its one symbol, its init.
+// A plugin file brought into the process: dlopen, its one symbol, its init.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ class PluginUse {
   PluginUse(const PluginUse&) = delete;
   PluginUse& operator=(const PluginUse&) = delete;
 
-  // What init returned: a cwyc_module, cwym_module or cwyl_module.
+  // The module that init returned: a cwyc_module, cwym_module or cwyl_module.
   const void* module() const { return module_; }
-  // What to call at the very end; without it nothing is called.
+  // Sets the function to call at the very end; without it nothing is called.
   void set_fini(void (*fini)());
 
  private:

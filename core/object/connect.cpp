@@ -339,7 +339,7 @@ void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& 
   if (span.carrier.is_rail() && stripes) part.stripe_above = rail->stripe_above;
 }
 
-// What serves one kind of operation, once everything is connected.
+// The connection that serves one kind of operation, once everything is connected.
 Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) {
   if (spans.size() == 1 && !spans[0].carrier.is_rail()) {
     return connection_in(peer, spans[0].carrier.conduits[0]);

@@ -67,12 +67,12 @@ class Endpoint {
   // Those of the base.
   std::vector<std::unique_ptr<ConduitEp>>& conduit_eps() { return base_->own_conduit_eps_; }
   ConduitEp* conduit_ep(const Conduit* conduit);
-  // What splits have in the place of a conduit's endpoint: no capabilities of its own, and messages
-  // up to `medium` bytes. Under the connect mutex.
+  // The stand-in that splits have in the place of a conduit's endpoint: no capabilities of its own,
+  // and messages up to `medium` bytes. Under the connect mutex.
   ConduitEp* split_ep(uint64_t medium);
   std::mutex& connect_mutex() { return base_->own_connect_mutex_; }
 
-  // What is bound here changed: connections of every peer get the tables that fit (peer.h).
+  // The segment bound here has changed: connections of every peer get the tables that fit (peer.h).
   void refit_connections();
 
   // Everything that has a window over this endpoint's peers: teams and TM-pairs.

@@ -49,7 +49,7 @@ class HandlerTable {
 inline constexpr unsigned kAnyArgs = ~0u;
 gex_AM_Entry_t untyped_entry(gex_AM_Index_t index, gex_AM_Fn_t fn);
 
-// One function for each number of arguments; it ends in a jump to the handler.
+// There is a function for each number of arguments, which ends in a jump to the handler.
 inline constexpr size_t kMaxHandlerArgs = 16;
 using ShortCaller = void (*)(gex_AM_Fn_t fn, gex_Token_t token, const int32_t* args);
 using PayloadCaller = void (*)(gex_AM_Fn_t fn, gex_Token_t token, void* payload, size_t length,

@@ -12,7 +12,7 @@ namespace causeway {
 
 class Team;
 
-// What an offset into a bound segment means.
+// The address that an offset into a bound segment means.
 const void* local_offset(const Team& team, const void* addr);
 const void* local_offset(const Endpoint& ep, const void* addr);
 void* remote_offset(const Peer& peer, const void* addr);

@@ -89,8 +89,8 @@ void require_one_configuration(const Config& config, const JobFacts& job) {
 
 // ---- what was chosen ----
 
-// What the class would choose towards this rank. Rules that name ranks or hosts may have the two
-// directions go different ways, which works, but is seldom meant.
+// The choice that the class would make towards this rank. Rules that name ranks or hosts may have
+// the two directions go different ways, which works, but is seldom meant.
 PeerClass way_back(const Config& config, const ConduitSet& set, const JobFacts& job,
                    const PeerClass& c) {
   const PeerFacts back = job.facts_seen_from(c.first);

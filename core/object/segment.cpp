@@ -60,8 +60,8 @@ std::multimap<uint64_t, Listed> g_segments;  // by base
 // look was made at knows that the look still holds (acquire).
 std::atomic<uint64_t> g_segments_version{1};
 
-// What this thread found last: handlers look for the same segment again and again, and the lock is
-// dearer than the look.
+// The segment that this thread found last: handlers look for the same segment again and again, and
+// the lock is dearer than the look.
 struct LastFound {
   uint64_t version, base, end;
 };

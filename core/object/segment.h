@@ -59,7 +59,7 @@ class Segment {
 
   // The registration in a conduit, or NULL.
   cwyc_mem* registration(const Conduit* conduit) const;
-  // What peers need to reach the segment: a number that no other segment of this process had,
+  // The text by which peers reach the segment: a number that no other segment of this process had,
   // base, size, whether it lasts, and per conduit the packed right.
   std::string pack() const;
   bool contains(uint64_t addr, uint64_t length) const {

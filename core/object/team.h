@@ -82,8 +82,8 @@ class Team {
   // What its collectives keep; made at the first call.
   TeamPart& collectives(TeamPart* (*make)(Team*));
 
-  // What messages between any two members may carry (am/limits.h); 0 until it was asked for. As in
-  // Peer: the value is looked at only where `medium_max`, written last, is seen.
+  // The payload that messages between any two members may carry (am/limits.h); 0 until it was asked
+  // for. As in Peer: the value is looked at only where `medium_max`, written last, is seen.
   mutable std::atomic<uint32_t> medium_max{0}, long_max{0};
 
   const void* cdata = nullptr;

@@ -14,7 +14,8 @@ struct Use {
   std::vector<Team*> going;  // by collect()
 };
 
-// What a builder left for other callers: not part of a Use, which may end before they come.
+// The handles that a builder left for other callers: not part of a Use, which may end before they
+// come.
 struct Deposit {
   std::vector<gex_TM_t> members;
   uint32_t readers = 0;

@@ -49,7 +49,7 @@ class Departures {
 
   std::mutex mutex_;
   std::vector<Suspect> suspects_;
-  // Of the first suspect, in nanoseconds.
+  // Times of the first suspect, in nanoseconds.
   uint64_t ask_again_ = 0;
   uint64_t give_up_ = 0;  // who has said nothing by then has failed; 0: not looked into yet
   std::future<std::optional<Bootstrap::Goodbye>> answer_;

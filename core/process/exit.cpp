@@ -37,8 +37,8 @@ namespace {
 // How this thread ends the process, if it does: what it still calls may fail.
 enum class Leaving : uint8_t { no, with_code, after_error };
 thread_local Leaving t_leaving = Leaving::no;
-// What SIGQUIT's default action leaves with. Relaxed: written and read by one process in an order
-// its own raise() gives.
+// The code that SIGQUIT's default action leaves with. Relaxed: written and read by one process in
+// an order its own raise() gives.
 std::atomic<int> g_quit_code{1};
 // The first code other than 0 that a remote gasnet_exit had; 0: none had. The job's status is that
 // one, whatever this rank leaves with then, in a handler of SIGQUIT for one. Relaxed: a number.

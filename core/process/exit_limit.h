@@ -1,4 +1,4 @@
-// What ends a process that does not get out of gasnet_exit.
+// The end of a process that does not get out of gasnet_exit.
 #pragma once
 
 namespace causeway {

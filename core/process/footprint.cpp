@@ -14,12 +14,12 @@ namespace {
 constexpr uint64_t kAllocation = 16;  // of the allocator, for each
 
 uint64_t bytes_of(const std::string& text) {
-  // What fits the object itself allocates nothing.
+  // A text that fits the object itself allocates nothing.
   return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 1 + kAllocation;
 }
 
-// What it shares with this rank's card costs nothing more, and ranks that opened something else are
-// few classes.
+// The parts that it shares with this rank's card cost nothing more, and ranks that opened something
+// else are few classes.
 uint64_t bytes_of(const Card& card) {
   return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) +
          bytes_of(card.addresses.packed());

@@ -7,19 +7,19 @@
 
 namespace causeway {
 
-// What the core keeps for a rank that was never contacted, on average over the job: what is known
-// of it, its place in the first client's team, its segment. Counted, with 16 bytes for each
-// allocation. The aim is 2 KB at most.
+// The memory that the core keeps for a rank that was never contacted, on average over the job: what
+// is known of it, its place in the first client's team, its segment. Counted, with 16 bytes for
+// each allocation. The aim is 2 KB at most.
 uint64_t bytes_of_uncontacted_peer();
 
-// What the connections of one conduit took, on average: the core's part, and what the conduit had
-// from the heap to connect. What it maps or registers besides is in its README.
+// The memory that the connections of one conduit took, on average: the core's part, and what the
+// conduit had from the heap to connect. What it maps or registers besides is in its README.
 struct ConnectionCost {
   std::string conduit;
   uint64_t count;
   uint64_t bytes;  // of each
 };
-// Of conduits that have connected.
+// The costs of conduits that have connected.
 std::vector<ConnectionCost> connection_costs();
 
 // "N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".

@@ -112,7 +112,7 @@ void run_progress_thread() {
   or_fatal("progress thread", [] { make_progress(); });
 }
 
-// What a client starts with GEX_FLAG_DEFER_THREADS. Does not return (specification).
+// The function that a client starts with GEX_FLAG_DEFER_THREADS. Does not return (specification).
 void* deferred_main(void*) {
   // As quiet_thread: signals are for the program's own threads.
   sigset_t blocked;

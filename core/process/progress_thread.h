@@ -25,7 +25,7 @@ void start_progress_thread(const Client& client);
 // thread keeps still from then on, and does not end. Waits for it; again does nothing.
 void stop_progress_thread();
 
-// What gex_System_QueryProgressThreads answers, once per client.
+// The answer of gex_System_QueryProgressThreads, once per client.
 struct DeferredThreads {
   const char* refusal;  // NULL, or why not
   unsigned count;

@@ -1,5 +1,5 @@
-// What users ask for to look at a process: GASNET_FREEZE*, GASNET_BACKTRACE*, and signals that they
-// want for themselves (GASNET_NO_CATCH_SIGNAL).
+// The means by which users look at a process: GASNET_FREEZE*, GASNET_BACKTRACE*, and signals that
+// they want for themselves (GASNET_NO_CATCH_SIGNAL).
 #pragma once
 
 namespace causeway {

@@ -46,7 +46,7 @@ void require_one_mode(const char* call, gex_Flags_t flags, gex_Flags_t modes, co
   }
 }
 
-// What is recommended, unless the user knows better (GASNET_COLL_SCRATCH_SIZE); launchers give all
+// The recommended size, unless the user knows better (GASNET_COLL_SCRATCH_SIZE); launchers give all
 // ranks one environment.
 size_t recommended_scratch() {
   static const size_t bytes = [] {
@@ -162,8 +162,8 @@ T value_of(const std::string& bytes, size_t at = 0) {
 
 // ---- split and duplicate ----
 
-// What the members of one new team must all have passed: `same` compares what a form adds to flags
-// and scratch size.
+// The arguments that all members of a new team must have passed alike: `same` compares what a form
+// adds to flags and scratch size.
 template <class Word>
 void require_same(const char* call, const Word& own, const Word& other, uint32_t rank,
                   bool same = true) {

@@ -6,7 +6,7 @@
 
 namespace causeway {
 
-// What ends a wait is noticed late by half a nap on the average: a nap is a small part of
+// The end of a wait is noticed late by half a nap on the average: a nap is a small part of
 // `waited_ns`, the time that the wait has taken so far, but never a matter of system calls alone.
 // At most `max_ns`.
 constexpr uint64_t blind_nap_ns(uint64_t max_ns, uint64_t waited_ns) {

@@ -27,7 +27,8 @@ namespace {
 
 constexpr uint32_t kBudget = 64;
 
-// What polling walks: a flat array, so that a pass is one call per conduit and nothing else.
+// The table that polling walks: a flat array, so that a pass is one call per conduit and nothing
+// else.
 struct PollEntry {
   uint32_t (*progress)(cwyc_ep* ep, uint32_t budget, uint32_t lane);
   cwyc_ep* ep;  // what `progress` is called with
@@ -95,7 +96,7 @@ uint32_t locked_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
   return reinterpret_cast<ConduitEp*>(cep)->progress(budget, lane);
 }
 
-// One thread at a time makes progress, on whatever conduit. Where a reply may leave by another
+// A single thread at a time makes progress, on whatever conduit. Where a reply may leave by another
 // conduit than its request came by, two threads inside of two conduits could otherwise wait for
 // each other's locks: each holds its own while a handler runs. Recursive: a handler that waits for
 // room looks for replies.
@@ -121,7 +122,7 @@ bool sleeps_on_descriptor(const ConduitEp& cep) {
   return cep.caps & CWYC_CAP_WAIT_FD;
 }
 
-// What stands in `nap` when a conduit cannot be armed.
+// The outcome of arming the conduits.
 enum class Armed {
   all,
   pending,  // something has come: sleeping would be wrong
@@ -130,8 +131,8 @@ enum class Armed {
 
 // Adds armed descriptors to `fds`.
 Armed arm_all(std::vector<pollfd>& fds) {
-  // What the thread inside the gate has still to fetch, this one would find pending over and over
-  // again, and would spin over it, for its polls may not fetch it.
+  // News that only the thread inside the gate may fetch would look pending to this thread, which
+  // would spin over them.
   std::unique_lock<std::recursive_mutex> gate(g_gate, std::defer_lock);
   if (is_gated() && !gate.try_lock()) return Armed::busy;
   Armed answer = Armed::all;
@@ -201,7 +202,8 @@ void set_poll_hook(uint32_t (*hook)()) {
   }
 }
 
-// What waits for something other than a conduit's news. Out of the way of polls that find nothing.
+// Moves on what waits for something other than a conduit's news. Out of the way of polls that find
+// nothing.
 __attribute__((noinline)) static uint32_t push_hinted() {
   if (g_ended.load(std::memory_order_relaxed)) return 0;
   return progress_hooks.push() + g_hook.load(std::memory_order_relaxed)();

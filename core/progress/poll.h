@@ -15,8 +15,8 @@ class Endpoint;
 // Written by polls that find it false alone, so that they share the line while it is true.
 inline std::atomic<bool> client_polled{false};
 
-// One pass over every conduit endpoint, pending emulated operations and collectives. Returns how
-// many things happened. From client context only; a nested call does nothing.
+// A pass over every conduit endpoint, pending emulated operations and collectives. Returns how many
+// things happened. From client context only; a nested call does nothing.
 uint32_t poll_once();
 
 // Delivers replies only: what a request handler may do while it waits for room to reply. Yields
@@ -33,8 +33,9 @@ void remove_from_poll(const Endpoint& ep);
 // meanwhile; none ever meets a table without the conduits.
 void refresh_poll();
 
-// What an interface moves on in every poll, beside what the rooms below it do: returns how many
-// things happened. Set once, before its first message; may be entered by several threads at once.
+// Sets the function that an interface has called in every poll, beside the rooms below it: it
+// returns how many things happened. Set once, before its first message; may be entered by several
+// threads at once.
 void set_poll_hook(uint32_t (*hook)());
 
 // Names of the conduits that a poll visits, separated by commas.

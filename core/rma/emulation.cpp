@@ -170,7 +170,7 @@ uint32_t push_emulations() {
   uint32_t sent = 0;
   const std::unique_lock lock(g_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return sent;
-  // One pass, so that an operation whose peer is slow does not hold up the others.
+  // A single pass, so that an operation whose peer is slow does not hold up the others.
   cwyc_op* op = g_head;
   g_head = nullptr;
   g_tail = &g_head;

@@ -20,8 +20,8 @@
 namespace causeway {
 namespace {
 
-// What every put and get passes through is inlined into each of its entries: beside a conduit whose
-// put is a store, the calls and the arguments' way through memory are what counts.
+// The functions that every put and get passes through are inlined into each of its entries: beside
+// a conduit whose put is a store, the calls and the arguments' way through memory are what counts.
 
 // A request to the conduit, after the arguments are resolved. Names no team: the operation
 // may outlive it (object/README.md).
@@ -112,8 +112,8 @@ cwy_status over_am(cwyc_conn* conn, const Resolved& r, cwyc_op* op) {
              : conn->ops->get(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op);
 }
 
-// One attempt, by the conduit itself or over active messages. A source that must be copied has at
-// most put_small_max bytes, which every path copies when it posts.
+// A single attempt, by the conduit itself or over active messages. A source that must be copied has
+// at most put_small_max bytes, which every path copies when it posts.
 [[gnu::always_inline]] inline cwy_status post_once(const Resolved& r, cwyc_op* op) {
   std::atomic<cwyc_conn*>& slot = r.operation == Operation::put ? r.peer.put : r.peer.get;
   cwyc_conn* conn = slot.load(std::memory_order_acquire);

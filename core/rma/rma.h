@@ -32,8 +32,8 @@ gex_Event_t rma_nb(const RmaCall& call, gex_Event_t* lc_opt);
 int rma_nbi_volatile(const RmaCall& call);
 gex_Event_t rma_nb_volatile(const RmaCall& call);
 
-// One attempt at one contiguous piece, for rooms that pipeline several: CWY_OK, CWY_INPROGRESS,
-// CWY_RETRY or a failure, as a conduit would answer. `call` is for diagnostics.
+// A single attempt at one contiguous piece, for rooms that pipeline several: CWY_OK,
+// CWY_INPROGRESS, CWY_RETRY or a failure, as a conduit would answer. `call` is for diagnostics.
 cwy_status rma_post_once(const char* call, Operation operation, Peer& peer, void* local,
                          uint64_t raddr, size_t length, uint32_t flags, cwyc_op* op);
 

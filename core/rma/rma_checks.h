@@ -1,4 +1,4 @@
-// What `checks: full` looks at in puts and gets beside the peer's segment.
+// The checks of `checks: full` in puts and gets beside the peer's segment.
 #pragma once
 
 #include <gasnetex.h>
@@ -8,8 +8,8 @@
 
 namespace causeway {
 
-// What a call that names a peer asserts of it and of addresses: flags that exclude each other or
-// are unknown to the call, GEX_FLAG_PEER_NEVER_*.
+// Checks what a call that names a peer asserts of it and of addresses: flags that exclude each
+// other or are unknown to the call, GEX_FLAG_PEER_NEVER_*.
 void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex_Flags_t known);
 
 // GEX_FLAG_SELF_SEG_BOUND and _OFFSET: the local memory lies in the bound segment; _SOME: in any

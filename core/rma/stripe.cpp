@@ -90,7 +90,7 @@ void enqueue(Striped* s) {
   g_waiting.push_back(s);
 }
 
-// One piece per member, or more where a conduit takes less at once.
+// Cuts a piece for each member, or more where a conduit takes less at once.
 void cut(Striped& s, SplitPart& part, char* local, uint64_t raddr, uint64_t length) {
   uint64_t at = 0;
   double share = 0;

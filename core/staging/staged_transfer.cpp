@@ -154,7 +154,7 @@ void admit(Queue& queue, uint32_t& moved) {
   }
 }
 
-// One pass over everything, under g_mutex. Transfers that have ended go to `ended`, to be deleted
+// A pass over everything, under g_mutex. Transfers that have ended go to `ended`, to be deleted
 // without the lock: a transfer may be the last owner of host buffers, which conduits know.
 uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
   uint32_t moved = push_served_transfers();

@@ -265,7 +265,7 @@ void ServedTransfer::advance(uint32_t& moved) {
   }
 }
 
-// What handlers note for polls, and what they look up. Never held while something is sent.
+// Guards what handlers note for polls, and what they look up. Never held while something is sent.
 // Not destroyed at exit: what is left knows other objects.
 std::mutex g_mutex;
 auto& g_asked = *new std::vector<std::unique_ptr<ServedTransfer>>;

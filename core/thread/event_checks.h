@@ -1,5 +1,5 @@
-// What `checks: full` knows of explicit events: which are out, who made them, which leaves they
-// have. Without it, nothing here is called.
+// The account that `checks: full` keeps of explicit events: which are out, who made them, which
+// leaves they have. Without it, nothing here is called.
 #pragma once
 
 #include <gasnetex.h>

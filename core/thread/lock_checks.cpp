@@ -100,7 +100,7 @@ void check_unlock(const gex_HSL_t* hsl) {
 void check_idle(const char* call, const gex_HSL_t* hsl) {
   note_call(call, "hsl", hsl);
   if (holds(hsl)) fatal(call, "the lock at {} is held by this thread", name(hsl));
-  // What was known of this address concerned another lock.
+  // The facts known of this address concerned another lock.
   const std::lock_guard lock(g_mutex);
   g_after.erase(hsl);
   for (auto& [held, after] : g_after) std::erase(after, hsl);

@@ -1,5 +1,5 @@
-// What `checks: full` knows of handler-safe locks: which ones a thread holds, in which order, and
-// in which orders locks were ever taken. GASNet-1, "Restrictions on Handler-Safe Locks".
+// The account that `checks: full` keeps of handler-safe locks: which ones a thread holds, in which
+// order, and in which orders locks were ever taken. GASNet-1, "Restrictions on Handler-Safe Locks".
 #pragma once
 
 #include <gasnetex.h>

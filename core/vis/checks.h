@@ -1,4 +1,4 @@
-// What `checks: full` looks at in a vector, indexed or strided call. Each function ends the job
+// The checks of `checks: full` in a vector, indexed or strided call. Each function ends the job
 // with one line when the call breaks a rule of the specification.
 #pragma once
 

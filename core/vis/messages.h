@@ -1,5 +1,5 @@
-// What the core's own messages of vector, indexed and strided transfers do on arrival. The
-// signatures are those of am/internal.h.
+// The arrival of the core's own messages of vector, indexed and strided transfers. The signatures
+// are those of am/internal.h.
 #pragma once
 
 #include <cstddef>

@@ -32,8 +32,8 @@ struct Nest {
   bool fold(const char* call, void* dst_addr, const ptrdiff_t* dst_strides, void* src_addr,
             const ptrdiff_t* src_strides, size_t elemsz, const size_t* count, size_t stridelevels);
 
-  // One end as a Side whose levels lie in `storage` (kMaxLevels of them), folded further as far
-  // as that end alone allows.
+  // An end as a Side whose levels lie in `storage` (kMaxLevels of them), folded further as far as
+  // that end alone allows.
   Side dst_side(Level* storage) const;
   Side src_side(Level* storage) const;
 

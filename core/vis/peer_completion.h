@@ -16,7 +16,7 @@ struct Peer;
 // smallest medium that a conduit may have.
 inline constexpr size_t kMaxPeerCompletion = 256;
 
-// What this thread's next put shall run; handler 0: nothing.
+// The handler that this thread's next put shall run; handler 0: none.
 struct PeerCompletion {
   uint32_t handler = 0;
   uint32_t length = 0;
@@ -34,7 +34,7 @@ inline PeerCompletion take_peer_completion() {
   return out;
 }
 
-// One attempt to have the handler run at the peer. CWY_OK or CWY_RETRY.
+// A single attempt to have the handler run at the peer. CWY_OK or CWY_RETRY.
 cwy_status try_notify(Peer& peer, uint32_t handler, const void* payload, size_t length);
 // From client context: tries until it is out, making progress meanwhile.
 void notify(Peer& peer, const PeerCompletion& completion);

@@ -10,7 +10,7 @@
 
 namespace causeway {
 
-// One dimension of a strided side, innermost first.
+// A dimension of a strided side, innermost first.
 struct Level {
   size_t count;
   ptrdiff_t stride;

@@ -34,7 +34,7 @@ constexpr size_t kLeastCut = 64;
 
 class VisTransfer;
 
-// One message or operation under way. `op` leads, so that a conduit's report finds the slot.
+// A message or operation under way. `op` leads, so that a conduit's report finds the slot.
 struct Slot {
   cwyc_op op{};
   VisTransfer* transfer = nullptr;
@@ -447,7 +447,7 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   const size_t most = Connection::of(conn).cep->attr.am_medium_max;
   const size_t room = useful_room(most);
   const uint64_t word = internal_word(put_ ? Internal::vis_put : Internal::vis_get, false);
-  // One argument more says that runs may lie in no segment.
+  // A further argument says that runs may lie in no segment.
   const unsigned nargs = (put_ ? 4u : 3u) + anywhere_;
   int32_t args[5] = {};
   if (Connection::of(conn).cep->caps & CWYC_CAP_AM_PREPARE) {

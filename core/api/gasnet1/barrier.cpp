@@ -18,8 +18,8 @@
 namespace causeway {
 namespace {
 
-// What the last notify said, and how the last barrier ended. One thread at a time is in a barrier
-// call; that may be another one each time, ordered by the client.
+// State of the barrier: the last notify, and how the last barrier ended. A single thread at a time
+// is in a barrier call; that may be another one each time, ordered by the client.
 struct Barrier {
   bool notified = false;
   int id = 0, flags = 0;

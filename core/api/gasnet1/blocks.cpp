@@ -33,8 +33,8 @@ struct Run {
   size_t sent = 0;      // bytes of that block
 };
 
-// What has come for one transfer, possibly before this member starts it. Nothing comes for a
-// transfer that is over here: every stage ends with what its senders send last.
+// Blocks and messages that have come for one transfer, possibly before this member starts it.
+// Nothing comes for a transfer that is over here: every stage ends with what its senders send last.
 struct Inbox {
   struct Piece {
     uint32_t from;
@@ -192,7 +192,7 @@ void accept_late() {
   for (const Late& m : late) accept(m.args.data(), m.payload.data(), m.payload.size());
 }
 
-// One pass over all transfers; returns how many ended.
+// A pass over all transfers; returns how many ended.
 uint32_t advance_all() {
   accept_late();
   uint32_t ended = 0;

@@ -1,4 +1,4 @@
-// What a node may ask about the others: gasnet_getSegmentInfo, gasnet_getNodeInfo, gasnet_getenv.
+// Queries of a node about the others: gasnet_getSegmentInfo, gasnet_getNodeInfo, gasnet_getenv.
 #include <gasnet.h>
 
 #include <cstdlib>

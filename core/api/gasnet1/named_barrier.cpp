@@ -32,7 +32,8 @@ std::mutex g_mutex;
 Phase g_phase;
 uint64_t g_begun = 0, g_steps = 0;  // phases, and steps of all of them
 
-// What has come, by parity. Guarded by a mutex of its own that nobody holds while taking another.
+// The messages that have come, by parity. Guarded by a mutex of its own that nobody holds while
+// taking another.
 std::mutex g_arrived_mutex;
 std::array<Slots, 2> g_arrived;
 

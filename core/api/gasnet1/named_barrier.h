@@ -15,7 +15,7 @@ namespace causeway {
 class Team;
 struct Peer;
 
-// What a member, or a set of members, says of the barrier's name.
+// The name of the barrier as a member, or a set of members, gives it.
 struct BarrierName {
   enum Kind : int32_t { none, named, mismatch };
   Kind kind;

@@ -9,7 +9,7 @@
 
 namespace causeway::gaspi {
 
-// What belongs to an earlier process of the rank is dropped.
+// Drops acknowledgements that belong to an earlier process of the rank.
 Acknowledgements::Row& Acknowledgements::row_for(const World& world, uint32_t rank) {
   auto& row = rows_[rank];
   if (row == nullptr) {

@@ -37,7 +37,7 @@ class Acknowledgements {
   // Inside delivery: the request that `from` calls `cookie` is done.
   void owe(const World& world, Peer& from, uint64_t cookie);
 
-  // What a message takes along, two arguments each.
+  // The acknowledgements that a message takes along, two arguments each.
   struct Load {
     unsigned nargs = 0;
     uint32_t epoch = 0;
@@ -67,7 +67,7 @@ class Acknowledgements {
   void forget(uint32_t rank);
 
  private:
-  // What one message carries beside its first argument.
+  // The room of a message beside its first argument.
   static constexpr unsigned kMostArgs = CWYC_AM_MAX_ARGS - 2;
   static constexpr unsigned kMost = kMostArgs / 2;
   static constexpr unsigned kAtOnce = 16;  // ranks that one poll sends to

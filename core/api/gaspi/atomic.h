@@ -22,7 +22,7 @@ struct AtomicRequest {
 gaspi_return_t perform_atomic(World& world, const AtomicRequest& request, uint64_t* old,
                               Deadline& deadline);
 
-// What serves atomics with the peer, which is connected.
+// The conduit's endpoint that serves atomics with the peer, which is connected.
 ConduitEp* atomic_endpoint(const World& world, Peer& peer);
 
 }  // namespace causeway::gaspi

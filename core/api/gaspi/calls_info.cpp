@@ -132,7 +132,8 @@ unsigned rank_in(const gaspi_statistic_argument_t& argument) {
   return rank;
 }
 
-// What counts, in any phase: NULL before the start, and after the end what was counted until then.
+// The world whose statistics count, in any phase: NULL before the start, and after the end what was
+// counted until then.
 World* counted_world() {
   return g_receiver.load(std::memory_order_acquire);
 }

@@ -65,7 +65,7 @@ gaspi_return_t bind(World& w, const char* call, unsigned id, void* memory, uint6
   }
 }
 
-// One attempt at what follows the local part: all members are told, then wait for each other.
+// A single attempt at what follows the local part: all members are told, then wait for each other.
 gaspi_return_t share(World& w, unsigned id, Group& g, Segments::Creation& creation) {
   if (w.groups->creation_failed(g)) {
     creation.failed_elsewhere = true;

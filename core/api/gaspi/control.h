@@ -54,7 +54,7 @@ uint32_t move_control_messages(World& world);
 // Has every control message been handed to its link? Waits for no lock: false when it cannot tell.
 bool control_messages_sent(World& world);
 
-// One piece of a control message, inside delivery.
+// Takes in a piece of a control message, inside delivery.
 void on_piece(World& world, Peer& from, const int32_t* args, unsigned nargs, const void* payload,
               size_t length);
 

@@ -24,7 +24,7 @@ class Deadline {
     end_ = now_ns() + (timeout_ < kLongest ? timeout_ : kLongest) * 1000000ull;
   }
   bool expired() const { return !is_block() && (is_test() || now_ns() >= end_); }
-  // What a callee may take of it, in milliseconds; rounded up, so that 0 stays GASPI_TEST alone.
+  // The time that a callee may take, in milliseconds; rounded up, so that 0 stays GASPI_TEST alone.
   gaspi_timeout_t left() const {
     if (is_test() || is_block()) return timeout_;
     const uint64_t now = now_ns();

@@ -1,4 +1,4 @@
-// What the C entries share. The declarations themselves are generated from GASPI.h.
+// Shared by the C entries. The declarations themselves are generated from GASPI.h.
 #pragma once
 
 #include <gaspi_entries.h>

@@ -1,4 +1,4 @@
-// What error codes mean, in words.
+// The meaning of error codes, in words.
 #pragma once
 
 #include <GASPI.h>

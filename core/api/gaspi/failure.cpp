@@ -1,4 +1,4 @@
-// What a lost rank means for GASPI: its state is corrupt, and everything under way with it ends.
+// A rank is lost: its state is corrupt, and everything under way with it ends.
 #include <algorithm>
 
 #include "api/gaspi/group.h"

@@ -84,7 +84,7 @@ class Groups {
   // GASPI_GROUP_ALL exists from the start; at once committed when `committed`.
   void make_all(bool committed);
 
-  // One attempt each; GASPI_TIMEOUT while others are waited for.
+  // Each is a single attempt; GASPI_TIMEOUT while others are waited for.
   gaspi_return_t commit(Group& group);
   gaspi_return_t barrier(Group& group, Kind kind, Barrier& barrier);
   // A creation of the group's that failed here: the members are told, and do not wait for this one.

@@ -43,8 +43,8 @@ struct Step {
   Step* next = nullptr;  // under the queue's mutex
 };
 
-// One request under way. Made by Queue::begin; ends when every bit that it needs is reported, then
-// it is used again. One that failed is not: answers to it may still be on their way.
+// A request under way. Made by Queue::begin; ends when every bit that it needs is reported, then it
+// is used again. One that failed is not: answers to it may still be on their way.
 struct Request {
   cwyc_op op{};  // first: completions find the object by its address
   Batch* batch = nullptr;
@@ -59,7 +59,7 @@ struct Request {
   Request* next = nullptr;  // free list
 };
 
-// What the requests of one list have in common: the notification at their end.
+// Shared by the requests of one list: the notification at their end.
 struct ReadList {
   std::atomic<uint32_t> left{1};  // requests, and the call itself; acq_rel
   uint64_t slot;
@@ -85,7 +85,7 @@ class Queue {
   // There is room, and nobody is in gaspi_wait or gaspi_queue_purge. For requests that are complete
   // before they are counted: the stores of an answer do not wait for the locked instruction.
   bool has_room() const { return state_.load(std::memory_order_relaxed) < limit_; }
-  // One more request, which is complete. Not counted when others took the last places meanwhile, or
+  // Counts a request that is complete. Not counted when others took the last places meanwhile, or
   // when a gaspi_wait that runs now would forget it anyway.
   void count_complete() {
     uint32_t count = state_.load(std::memory_order_relaxed);

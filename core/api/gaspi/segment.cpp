@@ -52,7 +52,7 @@ std::unique_ptr<FarSegment> read_description(uint32_t rank, const std::string& t
   return r;
 }
 
-// What the peer's connections need to reach the memory. Under the connect mutex.
+// Opens what the peer's connections need to reach the memory. Under the connect mutex.
 void open_rights(const World& world, Peer& peer, FarSegment& r) {
   Connection& put = Connection::of(peer.put.load(std::memory_order_acquire));
   Connection& get = Connection::of(peer.get.load(std::memory_order_acquire));

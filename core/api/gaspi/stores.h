@@ -11,7 +11,7 @@
 
 namespace causeway::gaspi {
 
-// One contiguous piece, looked up and inside its segments.
+// A contiguous piece, looked up and inside its segments.
 struct Piece {
   LocalSegment* local;
   FarSegment* remote;
@@ -61,7 +61,7 @@ inline void fetch_for_answer() {
   t_last_store.slot = 0;
 }
 
-// What a call does where all of it is stores. False: it is not, and nothing was done.
+// Carries out a call all of which is stores. False: it is not, and nothing was done.
 inline bool store_at_once(const Piece& p) {
   if (!is_direct(p)) return false;
   copy_bytes(mapped(p), address_of(p), p.size);

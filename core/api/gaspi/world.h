@@ -137,7 +137,7 @@ extern std::atomic<World*> g_world;
 inline World* world() {
   return g_world.load(std::memory_order_acquire);
 }
-// What messages are for: set before the first can come, and never reset.
+// The world that messages are for: set before the first can come, and never reset.
 extern std::atomic<World*> g_receiver;
 
 // The poll hook: everything that GASPI moves on.

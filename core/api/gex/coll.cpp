@@ -21,7 +21,7 @@
 namespace causeway {
 namespace {
 
-// What flags may say of a member's own buffers; both of them lie as they say.
+// The flags that say where a member's own buffers lie; they hold for both.
 constexpr gex_Flags_t kDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
                                      GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
 
@@ -38,7 +38,8 @@ Team& require_team(const char* call, gex_TM_t tm, gex_Flags_t flags, gex_Flags_t
   if (__builtin_expect(flags != 0, 0)) check_flags(call, flags, known);
   Team& team = *Team::of(tm);
   if (__builtin_expect(team.is_pair(), 0)) fatal(call, "a TM-pair is not a team");
-  // Of every member by its own call: a team may have members that lack it until one is made.
+  // Asked of every member by its own call: a team may have members without the capability until a
+  // collective is called.
   if (__builtin_expect(runtime().checks(), 0)) {
     require_capability(call, *team.ep(), GEX_EP_CAPABILITY_COLL, "COLL");
   }

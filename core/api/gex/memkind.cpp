@@ -23,7 +23,7 @@ int refuse(int code, const std::string& text) {
   return code;
 }
 
-// What names a device to open_device().
+// The arguments of open_device() that name a device.
 struct Wish {
   std::string plugin;
   int32_t ordinal = 0;

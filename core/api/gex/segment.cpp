@@ -59,7 +59,7 @@ void require_size(uintptr_t size) {
   }
 }
 
-// What this process knows of the segment bound to a peer's endpoint.
+// Answers what this process knows of the segment bound to a peer's endpoint.
 bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, Bound& out) {
   if (runtime().checks()) require_rank(call, tm, rank);
   const Peer& peer = Team::of(tm)->member(rank);
@@ -126,7 +126,7 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
     std::unique_ptr<Segment> segment;
     Endpoint& ep = *team.ep();
     try {
-      // What fails on one member fails on all.
+      // A failure on one member is one on all.
       publish_segments(team, [&]() -> std::vector<Endpoint*> {
         if (ep.segment() != nullptr) {
           throw Error(CWY_ERR_INVALID, "the endpoint has a bound segment already");

@@ -27,7 +27,7 @@ std::string formatted(const char* format, va_list args) {
   return text;
 }
 
-// One write, so that lines of several ranks do not tear.
+// A single write, so that lines of several ranks do not tear.
 [[noreturn]] void die(const std::string& where, const std::string& text) {
   static std::atomic<bool> dying{false};
   if (dying.exchange(true, std::memory_order_relaxed)) ::abort();  // an error within an error

@@ -1,4 +1,4 @@
-// What the inline locks of the tools leave to the library.
+// The part of the tools' inline locks that is left to the library.
 #include <gasnet_tools.h>
 #include <pthread.h>
 
