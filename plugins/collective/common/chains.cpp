@@ -121,7 +121,7 @@ void reduce_all_ring(const Run& run) {
   }
   const uint32_t next = (rank + 1) % size, before = (rank + size - 1) % size;
   const auto block = [&](uint32_t steps_back) { return (rank + 2 * size - steps_back) % size; };
-  // What comes goes where its combination goes, next to the operand here, not over it.
+  // Arriving bytes go where their combination goes, next to the operand here, not over it.
   offer(run, before, dst, total_bytes(run), !overlap(run));
   int32_t last = kNone;
   for (uint32_t i = 0; i + 1 < size; ++i) {

@@ -39,7 +39,8 @@ class Cube {
   bool outside_ = false, paired_ = false;
 };
 
-// What the cube works on: where this member's operand is, and the last action that wrote it.
+// The operand that the cube works on: where this member's operand is, and the last action that
+// wrote it.
 struct Operand {
   const uint8_t* at;
   int32_t last;

@@ -104,7 +104,7 @@ struct Moved {
   cwy_status status;
 };
 
-// What travels with an offer.
+// The data of an offer.
 struct Offer {
   uint64_t usable;
   cwyl_region region;
@@ -256,7 +256,7 @@ Moved take_piece(const Run& run, Action& a) {
     if (run.s->signal(run.team, run.seq, in.signal) < a.piece / in.window + 1) {
       return {false, CWY_OK};
     }
-    // What came straight is where it belongs; what is in a slot has that signal's number.
+    // A piece that came straight is where it belongs; a piece in a slot has that signal's number.
     const uint8_t* const bytes = straight ? a.data + a.done : s.scratch + in.signal * s.slot_bytes;
     if (n != 0) consume(run, a, bytes, n);
     a.done += n;

@@ -24,7 +24,7 @@ cwy_status step(cwyl_team* team, const cwyl_team_services* services, cwyl_seq se
   return Body(run, static_cast<State*>(memory));
 }
 
-// What all of these need: members that share memory, and not too many of them.
+// The condition of all of these: members that share memory, and not too many of them.
 bool together(const cwyl_shape* s, uint32_t most) {
   return s->nbrhd_count == 1 && s->team_size <= most;
 }

@@ -1,4 +1,4 @@
-// What the algorithms of this plugin share.
+// Shared by the algorithms of this plugin.
 #pragma once
 
 #include <causeway/collective.h>

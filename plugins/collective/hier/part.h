@@ -31,7 +31,7 @@ struct Share {
 void make_part(Part* part, const Run& run, const uint32_t* ranks, uint32_t count, uint32_t own,
                bool neighbors, const uint32_t* identity, const Share& share);
 
-// What algorithms among a part's members call.
+// The services that algorithms among a part's members call.
 extern const cwyl_team_services part_services;
 
 }  // namespace hier

@@ -27,7 +27,7 @@ enum : uint32_t { kWhere = 0, kAnswers = 1, kPiece = 2, kTaken = 8 };
 static_assert(kTaken + kSharedTeam <= 64);
 enum Answer : uint8_t { kDone = 1, kReadsScratch = 2, kNeedsPieces = 3 };
 
-// What the root tells: where its source is, and its scratch.
+// The root's message: where its source is, and its scratch.
 struct Places {
   cwyl_region source, scratch;
   uint64_t exposed;  // the source is a region

@@ -188,8 +188,8 @@ cwy_status work(const Run& run, SharedReduce* state) {
 
 constexpr uint64_t kFetchChunk = 64 << 10;
 
-// What work_by_transfers() keeps in one piece of memory: the flags of a chunk's gets and puts, by
-// rank, the operands by rank, and what is combined so far.
+// The state that work_by_transfers() keeps in one piece of memory: the flags of a chunk's gets and
+// puts, by rank, the operands by rank, and what is combined so far.
 struct Fetched {
   uint32_t *gets, *puts;
   uint8_t* operands;
@@ -325,7 +325,7 @@ Stretch piece_of(const Run& run, const SharedReduce* state, const Slots& slots, 
   }
   return {0, 0};
 }
-// Of these, what member `which` combines.
+// The share of these that member `which` combines.
 Stretch share_of(const Run& run, const Stretch& piece, uint32_t which) {
   const Stretch s = stretch_of(piece.count, run.info->size, which);
   return {piece.from + s.from, s.count};

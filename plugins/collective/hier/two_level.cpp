@@ -33,7 +33,7 @@ enum Phase : uint32_t { kUp, kUpDomains, kAcross, kDownDomains, kDown, kEnd };
 // way in this member's scratch then.
 constexpr uint32_t kLocalSignals = 32, kAcrossSignals = 32;
 static_assert(kLocalSignals + kAcrossSignals <= 64);
-// What posts are for: on the way up and on the way down, of each stage.
+// The purposes of posts: on the way up and on the way down, of each stage.
 constexpr uint32_t kUpPost = 0, kDownPost = 1, kUpDomainsPost = 2, kDownDomainsPost = 3;
 // So many members a tree of the local phases can have with its signals: one stage, two stages.
 constexpr uint32_t kMostNeighbors = 64, kMostInTree = 8;
@@ -43,7 +43,7 @@ constexpr uint32_t kMostLeaders = 32768, kMostKnomialLeaders = 1024;
 // From here on pieces down a chain beat a tree.
 constexpr uint64_t kChainBytes = 64 << 10;
 
-// One stage within the neighborhood, as this member sees it.
+// A stage within the neighborhood, as this member sees it.
 struct Stage {
   Group group;          // size 0: this member has no part in it
   uint32_t leader;      // its index in the group
@@ -165,7 +165,8 @@ bool prepare(const Run& run, TwoLevel* t) {
   return true;
 }
 
-// What this member brings to a stage on the way up: its operand, or what it has combined before.
+// The operand that this member brings to a stage on the way up: its operand, or what it has
+// combined before.
 const void* brought(const Run& run, const TwoLevel* t, const Stage& stage) {
   return &stage == &t->stages[0] ? run.args->src : t->value;
 }

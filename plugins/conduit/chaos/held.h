@@ -1,4 +1,4 @@
-// What chaos holds back: reports of completed operations, and received messages.
+// Held back by chaos: reports of completed operations, and received messages.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

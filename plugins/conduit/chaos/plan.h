@@ -38,7 +38,7 @@ class Plan {
   uint32_t delay(uint32_t peer, uint64_t n) const { return hold(rates_.delay, 32, peer, n); }
   // The same for message `n` from `peer`.
   uint32_t reorder(uint32_t peer, uint64_t n) const { return hold(rates_.reorder, 34, peer, n); }
-  // What call `n` of progress does.
+  // The plan for call `n` of progress.
   Poll poll(uint64_t n) const {
     const uint64_t d = dice(36, 0, n);
     if (!chance(rates_.shorten, d)) return Poll::whole;

@@ -1,4 +1,4 @@
-// What ep_query and ep_address write into the core's memory.
+// Writes the answers of ep_query and ep_address into the core's memory.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -43,7 +43,7 @@ class TableCopy {
   std::unique_ptr<std::byte[]> bytes_;
 };
 
-// One conduit with another in front of it.
+// A conduit with another in front of it.
 class Front {
  public:
   explicit Front(const cwy_wrapped& inner)
@@ -118,7 +118,8 @@ class ColdMap {
   std::map<const void*, Value> map_;
 };
 
-// What the one in front keeps per endpoint, found by the endpoint or by the core's name for it.
+// The state that the conduit in front keeps per endpoint, found by the endpoint or by the core's
+// name for it.
 //
 // Looked up on every operation without a lock. A slot is free, or its two keys name an endpoint
 // that is open; only the thread that opens or closes an endpoint writes its slot (under the mutex).

@@ -1,4 +1,4 @@
-// What travels between processes to find each other: an endpoint's address and a memory's rkey.
+// Data that processes exchange to find each other: an endpoint's address and a memory's rkey.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -58,7 +58,7 @@ inline uint32_t my_number() {
 // and gets it back after milliseconds; enough that the clock's price disappears among them.
 inline constexpr uint32_t idle_polls_per_look = 1u << 8;
 
-// What is counted of puts, gets and atomics, by whichever thread makes them.
+// Counted of puts, gets and atomics, by whichever thread makes them.
 enum OneSidedCount : size_t {
   count_puts,
   count_put_bytes,

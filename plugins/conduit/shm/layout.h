@@ -1,4 +1,4 @@
-// What lies in an endpoint's shared object: one header, one slot per sender, two rings per slot.
+// The content of an endpoint's shared object: one header, one slot per sender, two rings per slot.
 // Every process that maps it was built from the same version of this file (layout_version).
 //
 // SPDX-License-Identifier: BSD-3-Clause
@@ -29,8 +29,8 @@ constexpr size_t round_up(size_t n, size_t unit) {
 
 // ---- slots: who may write into which rings ---------------------------------------------------
 
-// One word, so that a claim and its owner appear together: a claim whose owner died is
-// attributable. 0 is a free slot.
+// A slot's owner is a single word, so that a claim and its owner appear together: a claim whose
+// owner died is attributable. 0 is a free slot.
 enum class SlotState : uint8_t { free = 0, claimed = 1, open = 2, closing = 3 };
 
 struct SlotOwner {

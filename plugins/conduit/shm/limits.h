@@ -1,4 +1,4 @@
-// What this machine, its control groups and the user's limits leave for shared memory.
+// The shared memory that this machine, its control groups and the user's limits allow.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

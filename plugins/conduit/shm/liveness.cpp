@@ -18,7 +18,7 @@ namespace {
 // Beyond 50 connections sweeps cost as much as those of 50.
 constexpr uint64_t shortest_interval_ns = 10'000'000, longest_interval_ns = 50'000'000;
 constexpr uint64_t per_connection_ns = 200'000;
-// What a dead peer has sent is delivered first; but not for ever.
+// Messages that a dead peer had sent are delivered first, but not for ever.
 constexpr uint32_t patient_sweeps = 4;
 
 void report_gone(Connection& c) {

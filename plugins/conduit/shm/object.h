@@ -37,7 +37,7 @@ class Mapping {
   size_t length_ = 0;
 };
 
-// What a peer needs to find an object; travels inside addresses and rkeys.
+// The data by which a peer finds an object; travels inside addresses and rkeys.
 struct ObjectAddress {
   uint32_t pid;
   int32_t fd;  // of that process; -1: POSIX, by name

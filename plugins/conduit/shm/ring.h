@@ -179,7 +179,7 @@ struct alignas(cache_line) RxLane {
   char* tell = nullptr;  // from here on the sender is to be told how far reading has come
   Counter messages[3], bytes;
   uint32_t finds = 0;  // messages after which the next line was not looked at, mostly
-  // What lies between here and `at` has been read and is still to be cleared.
+  // The bytes between here and `at` have been read and are still to be cleared.
   char* swept = nullptr;
   char* base = nullptr;
   uint64_t lap = 0;

@@ -31,7 +31,7 @@ uint64_t operations(const cwyc_domain* domain, uint32_t type) {
   return domain->shared_memory ? integers & ~(bitwise << fetching) : integers;
 }
 
-// One operation in UCX's words.
+// An operation in UCX's words.
 struct Translation {
   ucp_atomic_op_t op;
   uint64_t operand;  // X

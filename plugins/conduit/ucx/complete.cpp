@@ -1,4 +1,4 @@
-// What happens when UCX has done with an operation.
+// The end of an operation that UCX has done with.
 #include <cstring>
 #include <utility>
 

@@ -59,7 +59,7 @@ cwy_status modify(ucp_config_t* config, const std::string& name, const std::stri
                 name.c_str(), value.c_str(), explain(status).c_str());
 }
 
-// What a peer's silence means, told to the parts of UCX that can notice it. A kernel's probes
+// Sets how long a peer may be silent in the parts of UCX that can notice it. A kernel's probes
 // begin after half of the time, so that all of them are over when it has passed.
 cwy_status modify_keepalive(ucp_config_t* config, uint64_t timeout_ns, cwy_err* err) {
   const uint64_t timeout_s = std::max<uint64_t>(timeout_ns / 1'000'000'000, 3);
@@ -120,7 +120,7 @@ cwy_status narrow_rails(ucp_config_t* config, const Options& options, cwy_err* e
   return modify(config, kRails, "1", err);
 }
 
-// What the user has set: the context's own settings and TCP's, or another transport's.
+// Applies what the user has set: the context's own settings and TCP's, or another transport's.
 cwy_status apply(ucp_config_t* config, const std::string& name, const std::string& value,
                  TransportSettings& transports, cwy_err* err) {
   if (find_value(config, name) || known_to_transports(name) != name)
@@ -186,7 +186,7 @@ ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
   ucp_params_t params{};
   params.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_NAME |
                       UCP_PARAM_FIELD_ESTIMATED_NUM_EPS | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-  // One thread registers memory while another is inside the worker, which registers too.
+  // A thread registers memory while another is inside the worker, which registers too.
   params.mt_workers_shared = 1;
   params.features = UCP_FEATURE_AM | UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64;
   if (domain.options.wakeup) params.features |= UCP_FEATURE_WAKEUP;

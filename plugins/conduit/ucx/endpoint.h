@@ -61,9 +61,9 @@ enum Statistic {
   statistic_count
 };
 
-// One UCX endpoint. It outlives the core's connection: `disconnect` parks it and a later `connect`
-// to the same incarnation takes it up again, so that leaving never cuts off what the peer, which
-// may share its transport connection, still sends.
+// A UCX endpoint. It outlives the core's connection: `disconnect` parks it and a later `connect` to
+// the same incarnation takes it up again, so that leaving never cuts off what the peer, which may
+// share its transport connection, still sends.
 struct Link {
   cwyc_ep* owner = nullptr;
   ucp_ep_h ep = nullptr;
@@ -165,7 +165,7 @@ struct cwyc_ep {
   bool hold_all = false;  // inside a cold call: nothing is delivered
   bool closing = false;   // nothing will be delivered any more
   bool arming = false;    // no completion is reported either
-  // What UCX was done with while that was so; progress reports it.
+  // Operations that UCX was done with while that was so; progress reports them.
   std::vector<std::pair<causeway::ucx::Slot*, ucs_status_t>> late;
   std::deque<causeway::ucx::Held> held[2];  // per lane
   std::list<causeway::ucx::Rendezvous> rendezvous;
@@ -176,8 +176,8 @@ struct cwyc_ep {
   void count(causeway::ucx::Statistic which, uint64_t n = 1) { statistics[which].add(n); }
 };
 
-// What a peer's memory is reached with. UCX unpacks it at an endpoint, so that happens at the
-// first use, when there is one.
+// The key by which a peer's memory is reached. UCX unpacks it at an endpoint, so that happens at
+// the first use, when there is one.
 struct cwyc_rkey {
   cwyc_ep* ep = nullptr;
   cwy_peer peer{};  // whose memory it is

@@ -1,4 +1,4 @@
-// What every cold call of this plugin runs inside.
+// The frame in which every cold call of this plugin runs.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

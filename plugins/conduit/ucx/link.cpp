@@ -75,7 +75,7 @@ void drop(cwyc_ep* ep, const Link* link) {
   std::erase_if(ep->links, [&](const auto& l) { return l.get() == link; });
 }
 
-// What UCX still knows must stay until the worker is destroyed.
+// Drops failed links of which UCX knows nothing any more. Links that it knows stay.
 void drop_finished(cwyc_ep* ep) {
   std::vector<Link*> finished;
   for (auto& link : ep->links)
@@ -277,7 +277,8 @@ void purge(cwyc_conn* conn) {
         return !link.closing || link.pending.size() == 0 || link.ep == nullptr;
       });
     } else {
-      // What the dead had sent is taken in; more cannot come, and nobody reads what is queued.
+      // Messages that the dead peer had sent are taken in; more cannot come, and nobody reads what
+      // is queued.
       for (int i = 0; i < drain_polls && ucp_worker_progress(ep->worker) != 0; ++i) {
       }
     }

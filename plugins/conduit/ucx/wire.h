@@ -1,5 +1,5 @@
-// What travels: addresses, rkeys, message headers. All ranks of a job run the same plugin on the
-// same architecture; `magic` tells what does not come from here.
+// The form of addresses, rkeys and message headers as they travel. All ranks of a job run the same
+// plugin on the same architecture; `magic` tells what does not come from here.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -1,4 +1,4 @@
-// What the kinds of device memory in this tree share: the table of the plugin, copies under way,
+// Shared by the kinds of device memory in this tree: the table of the plugin, copies under way,
 // fork, lost devices. A kind implements Driver and a device (cwym_kind) over its driver's entry
 // points.
 //
@@ -19,7 +19,7 @@
 #include "../../conduit/common/guard.h"
 #include "../../conduit/common/plugin_error.h"
 
-// One opened device. Calls come from any thread, several at once.
+// An opened device. Calls come from any thread, several at once.
 struct cwym_kind {
  public:
   explicit cwym_kind(int32_t ordinal) : ordinal_(ordinal) {}

@@ -28,7 +28,7 @@ class DriverLibrary {
       problem_ = std::string("the driver is too old: ") + name_ + " has no " + symbol;
     }
   }
-  // One that newer drivers have; NULL otherwise.
+  // Resolves an entry point that newer drivers have; NULL otherwise.
   template <typename Fn>
   void want(Fn*& entry, const char* symbol) {
     entry = handle_ != nullptr ? reinterpret_cast<Fn*>(::dlsym(handle_, symbol)) : nullptr;

@@ -188,7 +188,7 @@ class StreamDevice : public cwym_kind {
   std::map<void*, Pinned> pins_;
 };
 
-// What both drivers' open() begins with: is there a device with that number?
+// The beginning of both drivers' open(): is there a device with that number?
 inline cwy_status check_ordinal(int32_t device, int count, uint64_t native_length, cwy_err* err) {
   if (native_length != 0) {
     return report(err, CWY_ERR_INVALID, "this kind takes no native handle");

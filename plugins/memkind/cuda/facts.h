@@ -107,7 +107,7 @@ struct Api {
   Result (*cuIpcCloseMemHandle)(Pointer pointer);
   Result (*cuMemHostRegister)(void* addr, size_t bytes, unsigned flags);
   Result (*cuMemHostUnregister)(void* addr);
-  // Of newer drivers:
+  // Entry points of newer drivers:
   Result (*cuMemGetHandleForAddressRange)(void* handle, Pointer pointer, size_t bytes, int type,
                                           unsigned long long flags);
   Result (*cuFlushGPUDirectRDMAWrites)(int target, int scope);

@@ -77,7 +77,7 @@ struct Api {
   Result (*hipIpcCloseMemHandle)(void* pointer);
   Result (*hipHostRegister)(void* addr, size_t bytes, unsigned flags);
   Result (*hipHostUnregister)(void* addr);
-  // Of newer runtimes (6.2):
+  // Entry points of newer runtimes (6.2):
   Result (*hipMemGetHandleForAddressRange)(void* handle, void* pointer, size_t bytes, int type,
                                            unsigned long long flags);
 };

@@ -277,7 +277,7 @@ struct Calls {
   }
 };
 
-// What push() replaced, per thread; pairs nest.
+// The context that push() replaced, per thread; pairs nest.
 thread_local std::vector<int> tls_before;
 
 class HipDevice final : public StreamDevice<Calls> {
