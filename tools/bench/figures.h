@@ -10,8 +10,8 @@
 
 namespace causeway::bench {
 
-// What a figure is held against; several members hold together, except that `max_extra` forgives
-// what `max_ratio` blames.
+// The target of a figure; several members hold together, except that `max_extra` forgives what
+// `max_ratio` blames.
 struct Target {
   std::optional<double> max_ratio;  // ours / raw
   double max_extra = 0;             // or ours - raw, in the figure's unit
@@ -50,7 +50,7 @@ struct Figure {
 std::span<const Figure> catalogue();
 const Figure* find_figure(std::string_view name);
 
-// One measured figure. `raw` is absent where there is nothing to compare with.
+// A measured figure. `raw` is absent where there is nothing to compare with.
 struct Measured {
   std::string name;
   double ours = 0;

@@ -64,7 +64,7 @@ struct Listed {
   std::vector<std::string> texts;
 };
 
-// What there is to say of one kind, once for people and for programs.
+// The facts of one kind, in one form for people and for programs.
 MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
                        const std::vector<MemkindPeer>& peers) {
   MemkindAnswer out;

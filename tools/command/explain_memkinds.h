@@ -1,5 +1,5 @@
-// What `causeway explain --memkind` prints: per memory kind its devices, and how transfers between
-// them and each sort of peer go.
+// The output of `causeway explain --memkind`: per memory kind its devices, and how transfers
+// between them and each sort of peer go.
 #pragma once
 
 #include <cstdint>

@@ -187,7 +187,7 @@ std::string json_failures(const Facts& facts) {
   return json_array(parts);
 }
 
-// One object; sections that were not asked for are absent.
+// A single object; sections that were not asked for are absent.
 void print_json(const Arguments& arguments, const Facts& facts, bool everything) {
   std::vector<std::string> path;
   for (const std::string& directory : facts.search_path) path.push_back(json_text(directory));

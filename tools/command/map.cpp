@@ -28,7 +28,7 @@ struct Arguments {
   bool json = false;
 };
 
-// What leads from one host to another: one way, or several where rules tell ranks apart.
+// The ways from one host to another: one, or several where rules tell ranks apart.
 using Cell = std::set<std::string>;
 struct Map {
   std::vector<std::string> hosts;
@@ -135,7 +135,7 @@ std::optional<Map> ask_job() {
 
 // ---- printing ----
 
-// One letter per way, then AA, AB ...
+// A letter per way, then AA, AB ...
 std::string letters(size_t n) {
   std::string out(1, static_cast<char>('A' + n % 26));
   return n < 26 ? out : letters(n / 26 - 1) + out;

@@ -1,5 +1,5 @@
-// What the subcommands offer to plugins they load without a job: enough of the core's services
-// for init, devices and endpoints.
+// The services that subcommands offer to plugins they load without a job: enough of the core's
+// services for init, devices and endpoints.
 #pragma once
 
 #include <causeway/plugin.h>

@@ -55,7 +55,7 @@ bench::TunedJob job_of(const TuneOptions& options) {
   return {tool, program, options.ranks, options.config, options.sets};
 }
 
-// One launch: one algorithm (or the default) for one collective, at all sizes.
+// A launch: one algorithm (or the default) for one collective, at all sizes.
 struct Step {
   std::string operation, algorithm;
   unsigned round;

@@ -39,7 +39,7 @@ std::string rules_of(const std::string& file) {
   return text;
 }
 
-// What one side measured of one row.
+// The measurements of one side in one row.
 struct Side {
   std::string algorithm;
   std::vector<double> ns;
@@ -56,7 +56,7 @@ class Comparer {
     unsigned round = 0;
     for (; round < kRounds && (round < kLeastRounds || seconds() < c_.budget_s); ++round) {
       for (const std::string& operation : c_.operations) {
-        // Who begins changes: what the launch before left behind meets both.
+        // The side that begins changes: what the launch before left behind meets both.
         for (const bool tuned : {round % 2 != 0, round % 2 == 0}) {
           if (!launch(operation, tuned)) return kFailed;
         }

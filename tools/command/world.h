@@ -1,4 +1,4 @@
-// What `explain`, `map` and `info` ask: the configuration, this host's plugins with their conduits
+// Shared by `explain`, `map` and `info`: the configuration, this host's plugins with their conduits
 // open, and peers that are only supposed.
 #pragma once
 
@@ -41,7 +41,8 @@ bool in_a_job();
 
 PeerFacts facts(Locality locality, uint32_t rank, const std::string& host);
 
-// What a rank of one host is to another: nbrhd where some conduit maps its memory, else host.
+// The locality of ranks of one host to each other: nbrhd where some conduit maps its memory, else
+// host.
 Locality neighbor_locality(const World& world);
 
 // The neighborhoods of so many ranks of one host, from rank `first` on, by their lowest ranks: as

@@ -40,8 +40,8 @@ class Rows {
   }
 
  private:
-  // Of the slowest rank: one that was away between the barrier and its look at the clock would see
-  // the others' work done.
+  // The time of the slowest rank: one that was away between the barrier and its look at the clock
+  // would see the others' work done.
   double timed(const std::function<void()>& once, uint64_t count) {
     job_.sync();
     double slowest = elapsed_ns([&] {

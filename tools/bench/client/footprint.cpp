@@ -1,4 +1,4 @@
-// What a rank costs: the time until it can communicate, and the memory it then holds.
+// The cost of a rank: the time until it can communicate, and the memory it then holds.
 #include <causeway/report.h>
 #include <fmt/format.h>
 

@@ -188,8 +188,8 @@ void Messages::flood() {
   session_.report({"am.flood", result.ours, result.raw, "", note()});
 }
 
-// What a client sends is seldom lying there: here it is assembled from elsewhere, either where the
-// library sends it from or in a buffer of one's own.
+// A client's data seldom lies there ready to be sent: here it is assembled from elsewhere, either
+// where the library sends it from or in a buffer of one's own.
 constexpr size_t kStreamBlock = 16384;
 unsigned char parts[kStreamBlock];
 unsigned char assembled[kStreamBlock];

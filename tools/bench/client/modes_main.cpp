@@ -140,7 +140,7 @@ double send_rate(unsigned threads, uint64_t count, const std::function<void(unsi
   return static_cast<double>(count) * threads / elapsed * 1e9;
 }
 
-// What all threads send, as a multiple of what one sends: measured in turns.
+// The messages that all threads send, as a multiple of those of one thread: measured in turns.
 double thread_gain(const Job& job, uint64_t count, const std::function<void(unsigned)>& flood) {
   const unsigned threads = job.size - 1;
   std::vector<double> ratios;

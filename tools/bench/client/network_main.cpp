@@ -211,8 +211,7 @@ void Network::measure() {
   put("net.flood8", {8, raw::kMostAtOnce, session_.quick() ? 256u : 4096u});
 }
 
-// What the raw loops tell each other travels through the memory that the ranks share without the
-// library.
+// The raw loops exchange data through the memory that the ranks share without the library.
 std::string exchange(Job& job, const std::string& words) {
   constexpr size_t kRoom = 64 << 10;
   const auto at = [&](uint32_t rank) { return job.shared()->data + rank * kRoom; };

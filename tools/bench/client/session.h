@@ -1,4 +1,4 @@
-// One run of the measuring program: what is asked for, and where results go.
+// A run of the measuring program: what is asked for, and where results go.
 #pragma once
 
 #include <functional>

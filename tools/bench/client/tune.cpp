@@ -60,7 +60,7 @@ void run_once(Job& job, const std::string& operation, size_t bytes, uint64_t tur
   gex_Event_Wait(event);
 }
 
-// One call each, all ranks together: the slowest rank's time.
+// A call by all ranks together: the slowest rank's time.
 double timed(Job& job, const std::string& operation, size_t bytes, uint64_t turns) {
   job.sync();
   const double own = elapsed_ns([&] {

@@ -11,7 +11,7 @@ double ratio_of(const Measured& row) {
   return row.raw ? row.ours / *row.raw : row.ours;
 }
 
-// Of one figure.
+// The launches of one figure.
 Measured middle(std::vector<Measured> rows) {
   std::sort(rows.begin(), rows.end(),
             [](const Measured& a, const Measured& b) { return ratio_of(a) < ratio_of(b); });

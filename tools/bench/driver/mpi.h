@@ -11,7 +11,7 @@
 
 namespace causeway::bench {
 
-// What one side measured, round by round.
+// The measurements of one side, round by round.
 class Rounds {
  public:
   void add(const std::vector<Measured>& rows);

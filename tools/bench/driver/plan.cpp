@@ -117,7 +117,7 @@ void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
 }
 
-// What one side measured in one round: said at once, since the table comes minutes later.
+// Prints what one side measured in one round: at once, since the table comes minutes later.
 void say_rows(const std::string& side, unsigned round, unsigned rounds,
               const std::vector<Measured>& rows) {
   std::string text;
@@ -526,7 +526,7 @@ std::string whose(const std::string& side) {
   return side + "'s";
 }
 
-// One figure per row that both sides have: `raw` calls it SIDE.ROW where our own program has
+// A figure for each row that both sides have: `raw` calls it SIDE.ROW where our own program has
 // measured it, else just ROW.
 void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
   for (const auto& [row, values] : ours.rows()) {

@@ -38,7 +38,7 @@ struct Outcome {
   std::vector<std::string> notes;     // one line each: what was left out on purpose
 };
 
-// What follows `--network`: a conduit and, after a slash, a transport in its library's words.
+// The argument of `--network`: a conduit and, after a slash, a transport in its library's words.
 struct NetworkName {
   std::string conduit, transport;
 };

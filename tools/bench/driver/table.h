@@ -1,4 +1,4 @@
-// What `causeway bench` prints.
+// The table that `causeway bench` prints.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// One launch of the measuring program for `causeway tune`: one collective at several sizes, under
-// one configuration.
+// A launch of the measuring program for `causeway tune`: one collective at several sizes, under one
+// configuration.
 #pragma once
 
 #include <cstdint>

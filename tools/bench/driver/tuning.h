@@ -10,7 +10,7 @@
 
 namespace causeway::bench {
 
-// One algorithm for one collective at one size.
+// An algorithm for one collective at one size.
 struct Timing {
   std::string operation;
   uint64_t bytes = 0;
@@ -25,7 +25,7 @@ class Tuning {
   // `shape` says for what it is; measurements of another shape in `file` are not taken up.
   Tuning(std::string file, std::string shape);
 
-  // Of an earlier run that was interrupted: has that been measured?
+  // Did an earlier run, which was interrupted, measure that?
   bool has(const std::string& operation, uint64_t bytes, const std::string& asked) const;
   bool resumed() const { return resumed_; }
   // Adds, and writes it to the file at once.

@@ -229,7 +229,7 @@ class Ze final : public Access {
     destroy_list_ = lib_.symbol<int(void*)>("zeCommandListDestroy");
     destroy_context_ = lib_.symbol<int(void*)>("zeContextDestroy");
   }
-  // What a lost device answers is of no interest any more.
+  // The answers of a lost device are of no interest any more.
   ~Ze() override {
     for (uint32_t i = 0; i < count_; ++i) destroy_list_(lists_[i]);
     destroy_context_(context_);

@@ -1,5 +1,6 @@
-// What a client does with a device beside GASNet: allocates, frees, copies and waits, through the
-// driver itself. Found at run time, so that the tests build without any driver's headers.
+// The use that a client makes of a device beside GASNet: allocates, frees, copies and waits,
+// through the driver itself. Found at run time, so that the tests build without any driver's
+// headers.
 #pragma once
 
 #include <gasnet_mk.h>

@@ -34,7 +34,7 @@ inline void bounce_second(Line& line, uint64_t start, uint64_t trips, bool cores
   }
 }
 
-// One line each way. `turn` counts round trips.
+// A line each way. `turn` counts round trips.
 struct LinePair {
   Line there;
   Line back;

@@ -10,7 +10,7 @@ namespace causeway::bench::raw {
 void require(bool good, const char* call);
 
 int listen_on_loopback(uint16_t* port);
-// One connection; closes the listening socket.
+// Takes a single connection; closes the listening socket.
 int accept_one(int listening);
 int connect_to_loopback(uint16_t port);
 

@@ -33,7 +33,7 @@ class NetworkPair {
   virtual void get(size_t length, uint64_t count, uint32_t window) = 0;
   // `count` messages of kMessageBytes there and back, one at a time.
   virtual void trips(uint64_t count) = 0;
-  // What the other side does meanwhile: moves things on, answers messages.
+  // The other side meanwhile: moves things on, answers messages.
   virtual void progress() = 0;
 
  protected:
@@ -48,7 +48,8 @@ struct NetworkPairParams {
   NetworkPair::Exchange exchange;
 };
 
-// Of the library that the program is linked with. Throws std::runtime_error with its words.
+// The pair of the library that the program is linked with. Throws std::runtime_error with its
+// words.
 std::unique_ptr<NetworkPair> make_network_pair(const NetworkPairParams& params);
 
 }  // namespace causeway::bench::raw

@@ -1,4 +1,4 @@
-// What a notified write of eight bytes costs without any library: data into one line of the other
+// The cost of a notified write of eight bytes without any library: data into one line of the other
 // process's memory, a notification into another, which the receiver finds and takes back with an
 // exchange, since the next one may come at any time.
 #pragma once

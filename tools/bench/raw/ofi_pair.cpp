@@ -34,7 +34,7 @@ struct Close {
 template <class T>
 using Fid = std::unique_ptr<T, Close>;
 
-// What each side tells the other.
+// The data that each side gives the other.
 struct Words {
   uint64_t base, key;
   uint64_t length;
@@ -64,7 +64,7 @@ struct Parts {
     if (info != nullptr) fi_freeinfo(info);
   }
 
-  // One look at the queue. Receives are told from other completions by their context.
+  // A look at the queue. Receives are told from other completions by their context.
   void poll() {
     fi_cq_msg_entry entries[16];
     const ssize_t got = fi_cq_read(cq.get(), entries, 16);

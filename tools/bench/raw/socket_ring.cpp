@@ -13,13 +13,13 @@
 namespace causeway::bench::raw {
 namespace {
 
-// What is received at once is combined while it is in a near cache.
+// Bytes that are received at once are combined while they are in a near cache.
 constexpr size_t kAtOnce = 128 << 10;
 
 }  // namespace
 
-// One sum: in step s the block that came in step s - 1 goes on. Blocks are combined in the first
-// half of the steps, and copied in the second.
+// A sum: in step s the block that came in step s - 1 goes on. Blocks are combined in the first half
+// of the steps, and copied in the second.
 struct SocketRing::Walk {
   double* dst;
   const double* src;

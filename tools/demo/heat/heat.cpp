@@ -109,7 +109,7 @@ class Solver {
     std::fflush(stdout);
   }
 
-  // What this worker has written of the two last checkpoints.
+  // The parts of the two last checkpoints that this worker has written.
   struct Saved {
     unsigned number = 0, iteration = 0;
     std::vector<gaspi_rank_t> ranks;

@@ -1,4 +1,4 @@
-// What a run of heat is to do.
+// The options of a run of heat.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ class Plate {
   // The state at the beginning.
   void fill(const Part& part);
 
-  // One iteration: neighbors' rows, then all points from iteration to iteration + 1.
+  // An iteration: neighbors' rows, then all points from iteration to iteration + 1.
   gaspi_return_t exchange(const Part& part, unsigned iteration, const Workers& workers);
   void step(const Part& part, unsigned iteration);
   // Neighbors' rows that nobody took.

@@ -39,7 +39,8 @@ class Workers {
   // survivors.
   void regroup();
 
-  // Who wrote a checkpoint, in the order of rows, and whether his memory has it still.
+  // The workers that wrote a checkpoint, in the order of rows, and whether their memory has it
+  // still.
   struct Change {
     std::vector<gaspi_rank_t> before;
     std::vector<bool> kept;  // empty: another process failed meanwhile

@@ -13,7 +13,7 @@ constexpr unsigned kPieceArguments = 7;
 
 Exchange* exchange = nullptr;  // the one of this process, for its handlers
 
-// One word in a message: this, then the letters.
+// A word in a message: this, then the letters.
 struct Record {
   uint64_t count;
   uint32_t letters;

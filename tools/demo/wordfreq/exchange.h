@@ -28,7 +28,7 @@ class Exchange {
   // Returns when every message of this rank has been counted by its owner.
   void finish();
 
-  // What this rank owns. Complete once every rank has finished.
+  // The words that this rank owns. Complete once every rank has finished.
   const Counts& owned() const { return owned_; }
 
   // Called by handlers.
