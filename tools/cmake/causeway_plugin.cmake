@@ -1,6 +1,8 @@
 # causeway_add_plugin(KIND conduit NAME shm SOURCES a.cpp ... [LIBRARIES lib ...] [NO_INSTALL])
 # Builds <kind>_<name>.so beside the library, as it is installed. A plugin sees the plugin
 # headers only and links no core symbol; -z defs makes a stray one a link error.
+# Target causeway_plugins builds every plugin that is installed.
+add_custom_target(causeway_plugins)
 function(causeway_add_plugin)
   cmake_parse_arguments(P "NO_INSTALL" "KIND;NAME" "SOURCES;LIBRARIES" ${ARGN})
   set(target ${P_KIND}_${P_NAME})
@@ -13,5 +15,6 @@ function(causeway_add_plugin)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/causeway/1)
   if(NOT P_NO_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION ${CAUSEWAY_PLUGIN_DIR})
+    add_dependencies(causeway_plugins ${target})
   endif()
 endfunction()
