@@ -5,69 +5,47 @@
 
 namespace causeway::gaspi {
 
+struct ErrorText {
+  gaspi_return_t code;
+  const char* text;
+};
+inline constexpr ErrorText kErrorTexts[] = {
+    {GASPI_ERROR, "general error"},
+    {GASPI_SUCCESS, "success"},
+    {GASPI_TIMEOUT, "timeout"},
+    {GASPI_ERR_EMFILE, "too many open files"},
+    {GASPI_ERR_ENV, "the environment is not what was expected"},
+    {GASPI_ERR_SN_PORT, "a port is in use"},
+    {GASPI_ERR_CONFIG, "the configuration cannot be used"},
+    {GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded"},
+    {GASPI_ERR_INITED, "gaspi_proc_init() has been called already"},
+    {GASPI_ERR_NULLPTR, "a pointer is NULL"},
+    {GASPI_ERR_INV_SEGSIZE, "invalid size of a segment"},
+    {GASPI_ERR_INV_SEG, "invalid segment"},
+    {GASPI_ERR_INV_GROUP, "invalid group"},
+    {GASPI_ERR_INV_RANK, "invalid rank"},
+    {GASPI_ERR_INV_QUEUE, "invalid queue"},
+    {GASPI_ERR_INV_LOC_OFF, "invalid local offset"},
+    {GASPI_ERR_INV_REM_OFF, "invalid remote offset"},
+    {GASPI_ERR_INV_COMMSIZE, "invalid size of a transfer"},
+    {GASPI_ERR_INV_NOTIF_VAL, "invalid value of a notification"},
+    {GASPI_ERR_INV_NOTIF_ID, "invalid notification"},
+    {GASPI_ERR_INV_NUM, "invalid number of elements"},
+    {GASPI_ERR_INV_SIZE, "invalid size"},
+    {GASPI_ERR_MANY_SEG, "too many segments"},
+    {GASPI_ERR_MANY_GRP, "too many groups"},
+    {GASPI_QUEUE_FULL, "the queue is full"},
+    {GASPI_ERR_UNALIGN_OFF, "the offset is not aligned"},
+    {GASPI_ERR_ACTIVE_COLL, "the group has an unfinished collective"},
+    {GASPI_ERR_DEVICE, "device error"},
+    {GASPI_ERR_SN, "the start-up network failed"},
+    {GASPI_ERR_MEMALLOC, "memory cannot be had"},
+};
+
 // NULL for a number that is no code.
 inline const char* error_text(gaspi_return_t code) {
-  switch (code) {
-    case GASPI_ERROR:
-      return "general error";
-    case GASPI_SUCCESS:
-      return "success";
-    case GASPI_TIMEOUT:
-      return "timeout";
-    case GASPI_ERR_EMFILE:
-      return "too many open files";
-    case GASPI_ERR_ENV:
-      return "the environment is not what was expected";
-    case GASPI_ERR_SN_PORT:
-      return "a port is in use";
-    case GASPI_ERR_CONFIG:
-      return "the configuration cannot be used";
-    case GASPI_ERR_NOINIT:
-      return "gaspi_proc_init() has not succeeded";
-    case GASPI_ERR_INITED:
-      return "gaspi_proc_init() has been called already";
-    case GASPI_ERR_NULLPTR:
-      return "a pointer is NULL";
-    case GASPI_ERR_INV_SEGSIZE:
-      return "invalid size of a segment";
-    case GASPI_ERR_INV_SEG:
-      return "invalid segment";
-    case GASPI_ERR_INV_GROUP:
-      return "invalid group";
-    case GASPI_ERR_INV_RANK:
-      return "invalid rank";
-    case GASPI_ERR_INV_QUEUE:
-      return "invalid queue";
-    case GASPI_ERR_INV_LOC_OFF:
-      return "invalid local offset";
-    case GASPI_ERR_INV_REM_OFF:
-      return "invalid remote offset";
-    case GASPI_ERR_INV_COMMSIZE:
-      return "invalid size of a transfer";
-    case GASPI_ERR_INV_NOTIF_VAL:
-      return "invalid value of a notification";
-    case GASPI_ERR_INV_NOTIF_ID:
-      return "invalid notification";
-    case GASPI_ERR_INV_NUM:
-      return "invalid number of elements";
-    case GASPI_ERR_INV_SIZE:
-      return "invalid size";
-    case GASPI_ERR_MANY_SEG:
-      return "too many segments";
-    case GASPI_ERR_MANY_GRP:
-      return "too many groups";
-    case GASPI_QUEUE_FULL:
-      return "the queue is full";
-    case GASPI_ERR_UNALIGN_OFF:
-      return "the offset is not aligned";
-    case GASPI_ERR_ACTIVE_COLL:
-      return "the group has an unfinished collective";
-    case GASPI_ERR_DEVICE:
-      return "device error";
-    case GASPI_ERR_SN:
-      return "the start-up network failed";
-    case GASPI_ERR_MEMALLOC:
-      return "memory cannot be had";
+  for (const ErrorText& known : kErrorTexts) {
+    if (known.code == code) return known.text;
   }
   return nullptr;
 }

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "am/send.h"
 #include "api/export.h"
@@ -56,6 +59,67 @@ void show_environment() {
   }
 }
 
+constexpr gex_Flags_t kOwnFlags = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
+
+// What a client with this name and these flags cannot be begun for beside those that run: an error
+// code and its text, or GASNET_OK. `clients_mutex` is held.
+std::pair<int, std::string> refusal_beside(const std::vector<Client*>& clients, const char* name,
+                                           gex_Flags_t flags) {
+  if (clients.size() == Client::kMax) {
+    return {GASNET_ERR_RESOURCE,
+            fmt::format("this process has {} clients, the most there can be", Client::kMax)};
+  }
+  for (const Client* other : clients) {
+    if (other->name() == name) {
+      return {GASNET_ERR_BAD_ARG, fmt::format("this process has a client '{}' already", name)};
+    }
+    if ((flags & GEX_FLAG_USES_GASNET1) && (other->flags() & GEX_FLAG_USES_GASNET1)) {
+      return {
+          GASNET_ERR_BAD_ARG,
+          fmt::format("the client '{}' has GEX_FLAG_USES_GASNET1 already, which one client of a "
+                      "process may have",
+                      other->name())};
+    }
+  }
+  return {GASNET_OK, {}};
+}
+
+// Makes the client and what belongs to it. `clients_mutex` is held.
+Client* begin_client(const char* name, gex_Flags_t flags, ThreadMode mode) {
+  std::vector<Client*>& clients = runtime().clients;
+  if (!clients.empty()) require_client_context("gex_Client_Init()", thread_state());
+  runtime().raise_mode(mode);
+  log_debug("client {} starts in mode {}", name, mode_word(mode));
+  auto* client = new Client(static_cast<uint16_t>(clients.size()), name, flags);
+  clients.push_back(client);
+  runtime().settle_failure_policy();
+  if (runtime().everything()) bind_everything(*client);
+  if (clients.size() == 1) {
+    show_environment();
+    prepare_stops();
+  }
+  if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
+  start_progress_thread(*client);
+  runtime().note_started();
+  return client;
+}
+
+// Ends with the client in `*client`, or with the code of a refusal.
+int start_client(const char* name, gex_Flags_t flags, ThreadMode mode, Client** client) {
+  start_runtime(mode);
+  if (g_checks && !well_named(name)) {
+    log_warn("gex_Client_Init(): clientName '{}' is taken, but does not match [A-Z][A-Z0-9_]+",
+             name);
+  }
+  flags = flags_of_call("gex_Client_Init()", flags, kOwnFlags);
+  // Clients start one after the other; ranks agree on their order.
+  const std::lock_guard lock(runtime().clients_mutex);
+  const auto [code, text] = refusal_beside(runtime().clients, name, flags);
+  if (code != GASNET_OK) return refuse(code, text);
+  *client = begin_client(name, flags, mode);
+  return GASNET_OK;
+}
+
 }  // namespace
 }  // namespace causeway
 
@@ -88,56 +152,17 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   if (clientName == nullptr || clientName[0] == '\0') {
     return refuse(GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
   }
-  constexpr gex_Flags_t kOwn = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
   if (flags & ~kFlagBits) {
     return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags & ~kFlagBits));
   }
   if (*direct_layout != sizeof(cwy_team_head)) {
     return refuse(GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
   }
-  const auto mode = static_cast<ThreadMode>(thread_mode);
   try {
     offer_arguments(argc, argv);
-    start_runtime(mode);
-    if (g_checks && !well_named(clientName)) {
-      log_warn("gex_Client_Init(): clientName '{}' is taken, but does not match [A-Z][A-Z0-9_]+",
-               clientName);
-    }
-    flags = flags_of_call("gex_Client_Init()", flags, kOwn);
-    // Clients start one after the other; ranks agree on their order.
-    const std::lock_guard lock(runtime().clients_mutex);
-    std::vector<Client*>& clients = runtime().clients;
-    if (clients.size() == Client::kMax) {
-      return refuse(
-          GASNET_ERR_RESOURCE,
-          fmt::format("this process has {} clients, the most there can be", Client::kMax));
-    }
-    for (const Client* other : clients) {
-      if (other->name() == clientName) {
-        return refuse(GASNET_ERR_BAD_ARG,
-                      fmt::format("this process has a client '{}' already", clientName));
-      }
-      if ((flags & GEX_FLAG_USES_GASNET1) && (other->flags() & GEX_FLAG_USES_GASNET1)) {
-        return refuse(GASNET_ERR_BAD_ARG,
-                      fmt::format("the client '{}' has GEX_FLAG_USES_GASNET1 already, which one "
-                                  "client of a process may have",
-                                  other->name()));
-      }
-    }
-    if (!clients.empty()) require_client_context("gex_Client_Init()", thread_state());
-    runtime().raise_mode(mode);
-    log_debug("client {} starts in mode {}", clientName, mode_word(mode));
-    auto* client = new Client(static_cast<uint16_t>(clients.size()), clientName, flags);
-    clients.push_back(client);
-    runtime().settle_failure_policy();
-    if (runtime().everything()) bind_everything(*client);
-    if (clients.size() == 1) {
-      show_environment();
-      prepare_stops();
-    }
-    if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
-    start_progress_thread(*client);
-    runtime().note_started();
+    Client* client = nullptr;
+    const int code = start_client(clientName, flags, static_cast<ThreadMode>(thread_mode), &client);
+    if (code != GASNET_OK) return code;
     *client_p = as_c(client);
     *ep_p = as_c(client->endpoint());
     *tm_p = client->team()->handle();
