@@ -331,67 +331,120 @@ Stretch share_of(const Run& run, const Stretch& piece, uint32_t which) {
   return {piece.from + s.from, s.count};
 }
 
-// `phase` counts the steps of a piece: 0 operands out, 1 combine, 2 results out, 3 results in.
-cwy_status pieces(const Run& run, SharedReduce* state) {
+// One piece in work: where its operands and results lie, and which part each member combines.
+struct Piece {
+  const Run& run;
+  const Slots& slots;
+  uint8_t* scratch;
+  Stretch elements;
+  uint32_t turn;    // which of two sets of slots and signals
+  uint64_t rounds;  // signals of this turn when every other member has given its own
+
+  Stretch share(uint32_t member) const { return share_of(run, elements, member); }
+  uint64_t bytes(const Stretch& s) const { return s.count * run.args->element_bytes; }
+  uint64_t offset(const Stretch& s) const { return s.from * run.args->element_bytes; }
+  const uint8_t* source(const Stretch& s) const {
+    return static_cast<const uint8_t*>(run.args->src) + offset(s);
+  }
+};
+
+// Calls put(member) for the members after this rank, from number `state->next` on, until one of
+// them cannot take it yet.
+template <class Put>
+cwy_status put_to_others(const Run& run, SharedReduce* state, Put&& put) {
+  for (; state->next + 1 < run.info->size; ++state->next) {
+    const cwy_status status = put((run.info->rank + 1 + state->next) % run.info->size);
+    if (status == CWY_RETRY) return CWY_INPROGRESS;
+    if (status != CWY_OK) return status;
+  }
+  return CWY_OK;
+}
+
+cwy_status put_operands(const Piece& p, SharedReduce* state) {
+  const Run& run = p.run;
+  return put_to_others(run, state, [&](uint32_t to) {
+    const Stretch theirs = p.share(to);
+    return run.s->put_signal(run.team, run.seq, to, p.source(theirs), p.bytes(theirs),
+                             p.slots.operand(p.turn, run.info->rank, run.info->size),
+                             kOperands + p.turn);
+  });
+}
+
+void combine_own(const Piece& p) {
+  const Run& run = p.run;
   const uint32_t size = run.info->size, rank = run.info->rank;
+  const Stretch mine = p.share(rank);
+  if (mine.count == 0) return;
+  combine_all(run, mine.count, p.scratch + p.slots.operand(p.turn, rank, size),
+              p.scratch + p.slots.result(p.turn, rank, size), [&](uint32_t of) -> const void* {
+                if (of == rank) return p.source(mine);
+                return p.scratch + p.slots.operand(p.turn, of, size);
+              });
+}
+
+// A member without a result is told too: its partners' pieces must not run away from it.
+cwy_status put_results(const Piece& p, SharedReduce* state) {
+  const Run& run = p.run;
+  const uint64_t at = p.slots.result(p.turn, run.info->rank, run.info->size);
+  const uint64_t bytes = p.bytes(p.share(run.info->rank));
+  return put_to_others(run, state, [&](uint32_t to) {
+    return run.s->put_signal(run.team, run.seq, to, p.scratch + at, has_result(run, to) ? bytes : 0,
+                             at, kResults + p.turn);
+  });
+}
+
+void copy_results(const Piece& p) {
+  const Run& run = p.run;
+  if (!has_result(run, run.info->rank)) return;
+  for (uint32_t of = 0; of < run.info->size; ++of) {
+    const Stretch theirs = p.share(of);
+    run.s->copy(run.team, run.seq, static_cast<uint8_t*>(run.args->dst) + p.offset(theirs),
+                p.scratch + p.slots.result(p.turn, of, run.info->size), p.bytes(theirs));
+  }
+}
+
+// `state->piece` counts the steps of a piece: 0 operands out, 1 combine, 2 results out, 3 results
+// in.
+cwy_status one_piece(const Piece& p, SharedReduce* state) {
+  if (state->piece == 0) {
+    const cwy_status status = put_operands(p, state);
+    if (status != CWY_OK) return status;
+    state->piece = 1;
+    state->next = 0;
+  }
+  if (state->piece == 1) {
+    if (p.run.signal(kOperands + p.turn) < p.rounds) return CWY_INPROGRESS;
+    combine_own(p);
+    state->piece = 2;
+  }
+  if (state->piece == 2) {
+    const cwy_status status = put_results(p, state);
+    if (status != CWY_OK) return status;
+    state->piece = 3;
+    state->next = 0;
+  }
+  if (p.run.signal(kResults + p.turn) < p.rounds) return CWY_INPROGRESS;
+  copy_results(p);
+  state->piece = 0;
+  return CWY_OK;
+}
+
+cwy_status pieces(const Run& run, SharedReduce* state) {
   const Slots slots = slots_of(run);
-  const uint64_t element = run.args->element_bytes;
   uint64_t room;
   uint8_t* const scratch = run.scratch(&room);
-  const auto* src = static_cast<const uint8_t*>(run.args->src);
-  auto* dst = static_cast<uint8_t*>(run.args->dst);
   for (;; ++state->done) {
-    const uint64_t piece = state->done;
-    const Stretch elements = piece_of(run, state, slots, piece);
+    const uint64_t number = state->done;
+    const Stretch elements = piece_of(run, state, slots, number);
     if (elements.count == 0) return CWY_OK;
-    const uint32_t turn = piece % 2;
-    const uint64_t rounds = (piece / 2 + 1) * (size - 1);  // signals of this turn by then
-    const Stretch mine = share_of(run, elements, rank);
-    if (state->piece == 0) {
-      for (; state->next + 1 < size; ++state->next) {
-        const uint32_t to = (rank + 1 + state->next) % size;
-        const Stretch theirs = share_of(run, elements, to);
-        const cwy_status status = run.s->put_signal(
-            run.team, run.seq, to, src + theirs.from * element, theirs.count * element,
-            slots.operand(turn, rank, size), kOperands + turn);
-        if (status == CWY_RETRY) return CWY_INPROGRESS;
-        if (status != CWY_OK) return status;
-      }
-      state->piece = 1;
-      state->next = 0;
-    }
-    uint8_t* const own = scratch + slots.result(turn, rank, size);
-    if (state->piece == 1) {
-      if (run.signal(kOperands + turn) < rounds) return CWY_INPROGRESS;
-      uint8_t* const mixed = scratch + slots.operand(turn, rank, size);
-      if (mine.count != 0) {
-        combine_all(run, mine.count, mixed, own, [&](uint32_t of) -> const void* {
-          if (of == rank) return src + mine.from * element;
-          return scratch + slots.operand(turn, of, size);
-        });
-      }
-      state->piece = 2;
-    }
-    if (state->piece == 2) {
-      // A member without a result is told too: its partners' pieces must not run away from it.
-      for (; state->next + 1 < size; ++state->next) {
-        const uint32_t to = (rank + 1 + state->next) % size;
-        const cwy_status status = run.s->put_signal(
-            run.team, run.seq, to, own, has_result(run, to) ? mine.count * element : 0,
-            slots.result(turn, rank, size), kResults + turn);
-        if (status == CWY_RETRY) return CWY_INPROGRESS;
-        if (status != CWY_OK) return status;
-      }
-      state->piece = 3;
-      state->next = 0;
-    }
-    if (run.signal(kResults + turn) < rounds) return CWY_INPROGRESS;
-    for (uint32_t of = 0; of < size && has_result(run, rank); ++of) {
-      const Stretch theirs = share_of(run, elements, of);
-      run.s->copy(run.team, run.seq, dst + theirs.from * element,
-                  scratch + slots.result(turn, of, size), theirs.count * element);
-    }
-    state->piece = 0;
+    const Piece piece{run,
+                      slots,
+                      scratch,
+                      elements,
+                      static_cast<uint32_t>(number % 2),
+                      (number / 2 + 1) * (run.info->size - 1)};
+    const cwy_status status = one_piece(piece, state);
+    if (status != CWY_OK) return status;
   }
 }
 
