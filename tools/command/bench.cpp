@@ -68,6 +68,38 @@ std::string check_network(const std::string& name) {
       name);
 }
 
+// An option with one of these values, or without any, which means the first.
+void add_choice(CLI::App& sub, const char* name, std::string& value,
+                const std::vector<std::string>& choices, const char* about) {
+  sub.add_option(name, value, about)
+      ->check(CLI::IsMember(choices))
+      ->expected(0, 1)
+      ->default_str(choices.front())
+      ->type_name(fmt::format("[{}]", fmt::join(choices, "|")));
+}
+
+// What is measured in place of the library over shared memory.
+void add_subjects(CLI::App& sub, bench::Request& request) {
+  sub.add_option("--network", request.network,
+                 "Measure a network conduit beside loops on its own library: ofi/tcp, "
+                 "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
+      ->check(check_network)
+      ->type_name("CONDUIT[/TRANSPORT]");
+  sub.add_option("--launches", request.launches,
+                 "With --network: launches whose middle one is reported (5; 1 with --quick)")
+      ->needs("--network")
+      ->check(CLI::Range(1u, 1000u));
+  add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
+             "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
+             "installed and beside the bounds of the memory: over shm, or over tcp");
+  add_choice(sub, "--memkinds", request.memkind, {"cuda", "hip", "ze"},
+             "Measure transfers with a device's memory beside the driver's own copies: cuda "
+             "(when nothing is named), hip or ze; skipped with the reason without a device");
+  add_choice(sub, "--one-sided", request.one_sided, {"shm", "tcp"},
+             "Measure puts, gets and fetch-adds of 2 ranks beside the MPI and OpenSHMEM "
+             "libraries that are installed: over shm, or over tcp");
+}
+
 }  // namespace
 
 void add_bench(CLI::App& app, int& status) {
@@ -92,36 +124,7 @@ void add_bench(CLI::App& app, int& status) {
   sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PATH=VALUE");
-  sub->add_option("--network", request.network,
-                  "Measure a network conduit beside loops on its own library: ofi/tcp, "
-                  "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
-      ->check(check_network)
-      ->type_name("CONDUIT[/TRANSPORT]");
-  sub->add_option("--launches", request.launches,
-                  "With --network: launches whose middle one is reported (5; 1 with --quick)")
-      ->needs("--network")
-      ->check(CLI::Range(1u, 1000u));
-  sub->add_option("--collectives", request.collectives,
-                  "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
-                  "installed and beside the bounds of the memory: over shm, or over tcp")
-      ->check(CLI::IsMember({"shm", "tcp"}))
-      ->expected(0, 1)
-      ->default_str("shm")
-      ->type_name("[shm|tcp]");
-  sub->add_option("--memkinds", request.memkind,
-                  "Measure transfers with a device's memory beside the driver's own copies: cuda "
-                  "(when nothing is named), hip or ze; skipped with the reason without a device")
-      ->check(CLI::IsMember({"cuda", "hip", "ze"}))
-      ->expected(0, 1)
-      ->default_str("cuda")
-      ->type_name("[cuda|hip|ze]");
-  sub->add_option("--one-sided", request.one_sided,
-                  "Measure puts, gets and fetch-adds of 2 ranks beside the MPI and OpenSHMEM "
-                  "libraries that are installed: over shm, or over tcp")
-      ->check(CLI::IsMember({"shm", "tcp"}))
-      ->expected(0, 1)
-      ->default_str("shm")
-      ->type_name("[shm|tcp]");
+  add_subjects(*sub, request);
   sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       ->check(CLI::Range(2u, 4096u))
       ->capture_default_str();

@@ -8,6 +8,7 @@
 #include <rdma/fi_rma.h>
 #include <sched.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -149,6 +150,98 @@ bool is_connected(const std::string& provider) {
   return provider == "tcp" || provider == "verbs" || provider == "net" || provider == "sockets";
 }
 
+void open_domain(Parts& p, const std::string& provider, bool connected) {
+  p.info = find(provider, connected);
+  fid_fabric* fabric = nullptr;
+  must(fi_fabric(p.info->fabric_attr, &fabric, nullptr), "fi_fabric");
+  p.fabric.reset(fabric);
+  fid_domain* domain = nullptr;
+  must(fi_domain(fabric, p.info, &domain, nullptr), "fi_domain");
+  p.domain.reset(domain);
+  fi_cq_attr cq_attr{};
+  cq_attr.format = FI_CQ_FORMAT_MSG;
+  cq_attr.size = 4096;
+  fid_cq* cq = nullptr;
+  must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
+  p.cq.reset(cq);
+}
+
+// The first half of the memory is the peer's to read and write, the second half is where this
+// side's own operations have their data.
+void register_memory(Parts& p, const NetworkPairParams& params) {
+  fid_mr* mr = nullptr;
+  must(fi_mr_reg(p.domain.get(), params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
+                 7, 0, &mr, nullptr),
+       "fi_mr_reg");
+  p.mr.reset(mr);
+  p.local = reinterpret_cast<char*>(params.memory) + params.bytes;
+  if ((p.info->domain_attr->mr_mode & FI_MR_LOCAL) == 0) return;
+  must(fi_mr_reg(p.domain.get(), p.local, params.bytes, FI_READ | FI_WRITE, 0, 8, 0, &mr, nullptr),
+       "fi_mr_reg");
+  p.local_mr.reset(mr);
+  p.desc = fi_mr_desc(mr);
+}
+
+Words describe_memory(const Parts& p, const NetworkPairParams& params) {
+  Words words{};
+  const bool virtual_address = (p.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+  words.base = virtual_address ? reinterpret_cast<uint64_t>(params.memory) : 0;
+  words.key = fi_mr_key(p.mr.get());
+  words.length = sizeof words.address;
+  return words;
+}
+
+// Both sides listen, since neither knows yet which one the other connects to.
+void listen(Parts& p, Words& words) {
+  fi_eq_attr eq_attr{};
+  fid_eq* eq = nullptr;
+  must(fi_eq_open(p.fabric.get(), &eq_attr, &eq, nullptr), "fi_eq_open");
+  p.eq.reset(eq);
+  fid_pep* passive = nullptr;
+  must(fi_passive_ep(p.fabric.get(), p.info, &passive, nullptr), "fi_passive_ep");
+  p.passive.reset(passive);
+  must(fi_pep_bind(passive, &eq->fid, 0), "fi_pep_bind");
+  must(fi_listen(passive), "fi_listen");
+  must(fi_getname(&passive->fid, words.address, &words.length), "fi_getname");
+}
+
+// Makes the endpoint, bound to what tells it of its peers, and enables it.
+void open_endpoint(Parts& p, fi_info* info, fid* peers) {
+  fid_ep* ep = nullptr;
+  must(fi_endpoint(p.domain.get(), info, &ep, nullptr), "fi_endpoint");
+  p.ep.reset(ep);
+  must(fi_ep_bind(ep, peers, 0), "fi_ep_bind");
+  must(fi_ep_bind(ep, &p.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  must(fi_enable(ep), "fi_enable");
+}
+
+void open_by_address(Parts& p, Words& words) {
+  fi_av_attr av_attr{};
+  fid_av* av = nullptr;
+  must(fi_av_open(p.domain.get(), &av_attr, &av, nullptr), "fi_av_open");
+  p.av.reset(av);
+  open_endpoint(p, p.info, &av->fid);
+  must(fi_getname(&p.ep->fid, words.address, &words.length), "fi_getname");
+}
+
+void connect(Parts& p, const Words& other, bool first) {
+  fi_eq_cm_entry entry{};
+  fi_info* info = p.info;
+  if (!first) {
+    if (next_event(p.eq.get(), entry) != FI_CONNREQ) throw std::runtime_error("no request came");
+    info = entry.info;
+  } else {
+    info->dest_addr = std::malloc(other.length);
+    std::memcpy(info->dest_addr, other.address, other.length);
+    info->dest_addrlen = other.length;
+  }
+  open_endpoint(p, info, &p.eq->fid);
+  if (first) must(fi_connect(p.ep.get(), other.address, nullptr, 0), "fi_connect");
+  if (!first) must(fi_accept(p.ep.get(), nullptr, 0), "fi_accept");
+  if (info != p.info) fi_freeinfo(info);
+  if (next_event(p.eq.get(), entry) != FI_CONNECTED) throw std::runtime_error("not connected");
+}
+
 class OfiPair final : public NetworkPair {
  public:
   explicit OfiPair(const NetworkPairParams& params);
@@ -166,92 +259,22 @@ class OfiPair final : public NetworkPair {
 };
 
 OfiPair::OfiPair(const NetworkPairParams& params) : bytes_(params.bytes) {
-  const bool connected = is_connected(params.transport), first = params.first;
+  const bool connected = is_connected(params.transport);
   Parts& p = parts_;
-  p.info = find(params.transport, connected);
-  fid_fabric* fabric = nullptr;
-  must(fi_fabric(p.info->fabric_attr, &fabric, nullptr), "fi_fabric");
-  p.fabric.reset(fabric);
-  fid_domain* domain = nullptr;
-  must(fi_domain(fabric, p.info, &domain, nullptr), "fi_domain");
-  p.domain.reset(domain);
-  fi_cq_attr cq_attr{};
-  cq_attr.format = FI_CQ_FORMAT_MSG;
-  cq_attr.size = 4096;
-  fid_cq* cq = nullptr;
-  must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
-  p.cq.reset(cq);
-  fid_mr* mr = nullptr;
-  must(fi_mr_reg(domain, params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0, 7, 0,
-                 &mr, nullptr),
-       "fi_mr_reg");
-  p.mr.reset(mr);
-  p.local = reinterpret_cast<char*>(params.memory) + params.bytes;
-  if ((p.info->domain_attr->mr_mode & FI_MR_LOCAL) != 0) {
-    must(fi_mr_reg(domain, p.local, params.bytes, FI_READ | FI_WRITE, 0, 8, 0, &mr, nullptr),
-         "fi_mr_reg");
-    p.local_mr.reset(mr);
-    p.desc = fi_mr_desc(mr);
-  }
-
-  Words words{};
-  const bool virtual_address = (p.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-  words.base = virtual_address ? reinterpret_cast<uint64_t>(params.memory) : 0;
-  words.key = fi_mr_key(mr);
-  words.length = sizeof words.address;
-  fid_ep* ep = nullptr;
-  if (connected) {
-    fi_eq_attr eq_attr{};
-    fid_eq* eq = nullptr;
-    must(fi_eq_open(fabric, &eq_attr, &eq, nullptr), "fi_eq_open");
-    p.eq.reset(eq);
-    fid_pep* passive = nullptr;
-    must(fi_passive_ep(fabric, p.info, &passive, nullptr), "fi_passive_ep");
-    p.passive.reset(passive);
-    must(fi_pep_bind(passive, &eq->fid, 0), "fi_pep_bind");
-    must(fi_listen(passive), "fi_listen");
-    must(fi_getname(&passive->fid, words.address, &words.length), "fi_getname");
-  } else {
-    fi_av_attr av_attr{};
-    fid_av* av = nullptr;
-    must(fi_av_open(domain, &av_attr, &av, nullptr), "fi_av_open");
-    p.av.reset(av);
-    must(fi_endpoint(domain, p.info, &ep, nullptr), "fi_endpoint");
-    p.ep.reset(ep);
-    must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-    must(fi_ep_bind(ep, &av->fid, 0), "fi_ep_bind");
-    must(fi_enable(ep), "fi_enable");
-    must(fi_getname(&ep->fid, words.address, &words.length), "fi_getname");
-  }
+  open_domain(p, params.transport, connected);
+  register_memory(p, params);
+  Words words = describe_memory(p, params);
+  connected ? listen(p, words) : open_by_address(p, words);
   const std::string theirs =
       params.exchange(std::string(reinterpret_cast<const char*>(&words), sizeof words));
   Words other;
   std::memcpy(&other, theirs.data(), sizeof other);
   p.remote = other.base;
   p.key = other.key;
-  if (!connected) {
-    if (fi_av_insert(p.av.get(), other.address, 1, &p.peer, 0, nullptr) != 1)
-      throw std::runtime_error("fi_av_insert failed");
-  } else {
-    fi_eq_cm_entry entry{};
-    fi_info* info = p.info;
-    if (!first) {
-      if (next_event(p.eq.get(), entry) != FI_CONNREQ) throw std::runtime_error("no request came");
-      info = entry.info;
-    } else {
-      info->dest_addr = std::malloc(other.length);
-      std::memcpy(info->dest_addr, other.address, other.length);
-      info->dest_addrlen = other.length;
-    }
-    must(fi_endpoint(domain, info, &ep, nullptr), "fi_endpoint");
-    p.ep.reset(ep);
-    must(fi_ep_bind(ep, &p.eq->fid, 0), "fi_ep_bind");
-    must(fi_ep_bind(ep, &cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-    must(fi_enable(ep), "fi_enable");
-    if (first) must(fi_connect(ep, other.address, nullptr, 0), "fi_connect");
-    if (!first) must(fi_accept(ep, nullptr, 0), "fi_accept");
-    if (info != p.info) fi_freeinfo(info);
-    if (next_event(p.eq.get(), entry) != FI_CONNECTED) throw std::runtime_error("not connected");
+  if (connected) {
+    connect(p, other, params.first);
+  } else if (fi_av_insert(p.av.get(), other.address, 1, &p.peer, 0, nullptr) != 1) {
+    throw std::runtime_error("fi_av_insert failed");
   }
   for (int i = 0; i < kReceives; ++i) p.post(&p.receive[static_cast<size_t>(i) * kReceiveBytes]);
 }
