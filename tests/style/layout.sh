@@ -4,16 +4,11 @@
 # Catches: a new file or folder at the top level, a room without a README, a source file past the
 # length at which a reader gets lost.
 set -eu
+. "$(dirname "$0")/files.sh"
 cd "$1"
 status=0
 complain() { echo "layout: $*"; status=1; }
-# In a clone, what git knows; in an unpacked archive, what is there.
-list() {
-  if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then git ls-files; else
-    find . -type f ! -path './build*' ! -path './.git/*' | sed 's|^\./||'
-  fi
-}
-files=$(list)
+files=$(list_files)
 rooms='core plugins conduit-api memkind-api configs tests tools'
 for entry in $(echo "$files" | cut -d/ -f1 | sort -u); do
   case " $rooms CMakeLists.txt README.md LICENSE CMakePresets.json " in

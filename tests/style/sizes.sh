@@ -1,0 +1,54 @@
+#!/bin/sh
+# The house stays as small as it is: prints each figure of sizes.list beside its ceiling and its target.
+# Usage: sizes.sh SOURCE_DIR [STRIP LIBRARY]
+# Catches: a figure over its ceiling. The size of a library that is not there is left out.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/files.sh"
+cd "$1"
+# Rooms of the kernel by the names of the design and by those that they had before.
+kernel='base config loader bootstrap kinds thread connection object progress am rma process
+  diag event select checks'
+# Files that are tables: length is no fault there.
+tables='core/include/GASPI.h'
+
+sources=$(list_files | grep -E '\.(c|h|cpp)$' | grep -v '^tests/')
+lines_of() { xargs cat | wc -l; }
+rooms=$(echo $kernel | tr ' ' '|')
+longest=$(echo "$sources" | grep -vxF "$tables" | xargs wc -l | awk '$2 != "total"' | sort -rn)
+functions=$(echo "$sources" | xargs awk -f "$here/functions.awk" | sort -rn | head -n 5)
+
+measure() {
+  case $1 in
+    kernel_lines) echo "$sources" | grep -E "^core/(($rooms)/|wiring)" | lines_of ;;
+    production_lines) echo "$sources" | lines_of ;;
+    library_bytes)
+      [ -e "$library" ] || return 0
+      stripped=$(mktemp)
+      "$strip" -o "$stripped" "$library" && wc -c <"$stripped"
+      rm -f "$stripped" ;;
+    function_lines) echo "$functions" | awk 'NR == 1 { print $1 }' ;;
+    file_lines) echo "$longest" | awk 'NR == 1 { print $1 }' ;;
+    files_over_500) echo "$longest" | awk '$1 > 500 { ++n } END { print n + 0 }' ;;
+    *) echo "sizes: sizes.list names '$1', which nothing measures" >&2; return 1 ;;
+  esac
+}
+
+strip=${2:-} library=${3:-}
+status=0
+printf '%-18s %10s %10s %10s\n' figure today ceiling target
+while read -r figure ceiling target; do
+  today=$(measure "$figure")
+  printf '%-18s %10s %10s %10s\n' "$figure" "${today:--}" "$ceiling" "$target"
+  if [ "${today:-0}" -gt "$ceiling" ]; then
+    echo "sizes: $figure is $today, more than $ceiling: make it smaller"
+    status=1
+  fi
+done <<EOF
+$(grep -v '^#' "$here/sizes.list")
+EOF
+echo "the longest functions:"
+echo "$functions"
+echo "files of more than 500 lines:"
+echo "$longest" | awk '$1 > 500 { print $1, $2 }'
+exit $status
