@@ -22,7 +22,7 @@ set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT ${fault_lim
 
 include(GoogleTest)
 foreach(part atomic checks coll misuse negotiate death exit left start)
-  add_executable(api_${part}_test api_${part}_test.cpp api_job.cpp launch_harness.cpp)
+  add_executable(api_${part}_test api_${part}_test.cpp ${fault_api_job})
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   target_compile_definitions(api_${part}_test PRIVATE
     CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>"
@@ -30,9 +30,7 @@ foreach(part atomic checks coll misuse negotiate death exit left start)
     LAUNCH_RANK="$<TARGET_FILE:api_victim_seq>"
     API_VICTIM="$<TARGET_FILE:api_victim_seq>"
     API_VICTIM_PAR="$<TARGET_FILE:api_victim_par>"
-    FAREWELL_LIBRARY="$<TARGET_FILE:fault_farewell>"
-    API_LIBRARY="$<TARGET_FILE:causeway_lib>"
-    API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1")
+    FAREWELL_LIBRARY="$<TARGET_FILE:fault_farewell>")
   add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par
     fault_farewell)
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.

@@ -38,9 +38,6 @@ void expect_no_new_shared_memory(const std::set<std::string>& before) {
 
 }  // namespace
 
-std::string victim(bool threads) {
-  return threads ? API_VICTIM_PAR : API_VICTIM;
-}
 std::string library() {
   return API_LIBRARY;
 }

@@ -1,10 +1,10 @@
 # Deaths in the middle of transfers with device memory.
-add_executable(device_victim device_victim.cpp ${PROJECT_SOURCE_DIR}/tools/bench/raw/device_access.cpp)
+add_executable(device_victim device_victim.cpp $<TARGET_OBJECTS:bench_device_access>)
 target_compile_definitions(device_victim PRIVATE GASNET_SEQ=1)
 target_include_directories(device_victim PRIVATE ${PROJECT_SOURCE_DIR}/tools)
 target_link_libraries(device_victim PRIVATE causeway_lib ${CMAKE_DL_LIBS})
 
-add_executable(fault_device_test device_test.cpp api_job.cpp launch_harness.cpp)
+add_executable(fault_device_test device_test.cpp ${fault_api_job})
 target_link_libraries(fault_device_test PRIVATE GTest::gtest GTest::gtest_main)
 target_compile_definitions(fault_device_test PRIVATE
   CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>"
@@ -12,8 +12,6 @@ target_compile_definitions(fault_device_test PRIVATE
   LAUNCH_RANK="$<TARGET_FILE:device_victim>"
   API_VICTIM="$<TARGET_FILE:device_victim>"
   API_VICTIM_PAR="$<TARGET_FILE:device_victim>"
-  API_LIBRARY="$<TARGET_FILE:causeway_lib>"
-  API_PLUGINS="${CMAKE_BINARY_DIR}/lib/causeway/1"
   DEVICE_VICTIM="$<TARGET_FILE:device_victim>"
   STANDIN_CUDA="${CMAKE_BINARY_DIR}/tests/standins/lib/cuda"
   $<$<TARGET_EXISTS:conduit_ofi>:HAVE_OFI> $<$<TARGET_EXISTS:conduit_ucx>:HAVE_UCX>)

@@ -50,9 +50,6 @@ bool alive(pid_t pid, std::string& name, pid_t& parent) {
 std::string run_command() {
   return CAUSEWAY_COMMAND;
 }
-std::string rank_program() {
-  return LAUNCH_RANK;
-}
 
 Command::Command(std::vector<std::string> words,
                  std::vector<std::pair<std::string, std::string>> environment)

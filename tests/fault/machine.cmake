@@ -1,5 +1,5 @@
 # Other machines than this one, by a stand-in for some system calls.
-add_executable(machine_test machine_test.cpp launch_harness.cpp)
+add_executable(machine_test machine_test.cpp ${fault_harness})
 target_link_libraries(machine_test PRIVATE GTest::gtest GTest::gtest_main)
 target_compile_definitions(machine_test PRIVATE
   CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>" LAUNCH_RANK="$<TARGET_FILE:launch_rank>"
