@@ -14,6 +14,7 @@
 #include "am/internal.h"
 #include "am/peer_memory.h"
 #include "am/send.h"
+#include "base/invariant.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
 #include "progress/hints.h"
@@ -203,6 +204,8 @@ void on_long_piece(Peer& from, const int32_t* args, unsigned, void* payload, siz
     const std::lock_guard lock(g_mutex);
     Assembly& a = g_assemblies[key];
     ++a.arrived;
+    ensure("no more pieces of a long message arrive than it has",
+           [&] { return !a.have_message || a.arrived <= a.expected; });
     if (!a.have_message || a.arrived != a.expected) return;
     whole = std::move(a);
     g_assemblies.erase(key);
@@ -231,6 +234,8 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
   {
     const std::lock_guard lock(g_mutex);
     Assembly& a = g_assemblies[key];
+    ensure("a long message arrives once, with no fewer pieces than came ahead of it",
+           [&] { return !a.have_message && a.arrived <= header.pieces; });
     if (a.arrived != header.pieces) {
       a.have_message = true;
       a.expected = header.pieces;

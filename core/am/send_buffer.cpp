@@ -7,6 +7,7 @@
 
 #include "am/thread_part.h"
 #include "base/fatal.h"
+#include "base/invariant.h"
 #include "thread/op.h"
 #include "thread/thread_state.h"
 
@@ -44,6 +45,8 @@ SendBuffer* make(size_t room) {
 SendBuffer* take_shared() {
   const std::lock_guard lock(g_mutex);
   SendBuffer* buffer = g_free;
+  ensure("the count of kept send buffers is that of the list",
+         [&] { return (buffer != nullptr) == (g_kept != 0); });
   if (buffer == nullptr) return nullptr;
   g_free = buffer->next;
   --g_kept;
@@ -84,7 +87,8 @@ SendBuffer* take_send_buffer(size_t size, bool reply) {
 }
 
 void give_send_buffer(SendBuffer* buffer) {
-  g_in_use.fetch_sub(1, std::memory_order_relaxed);
+  const uint32_t in_use = g_in_use.fetch_sub(1, std::memory_order_relaxed);
+  ensure("no more send buffers are given back than were taken", [&] { return in_use != 0; });
   SendBufferCache& cache = am_thread(thread_state()).send_buffers;
   if (cache.spare == nullptr && buffer->room == kSendBufferBytes) {
     cache.spare = buffer;

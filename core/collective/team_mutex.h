@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/context.h"
+#include "base/invariant.h"
 
 namespace causeway {
 
@@ -18,6 +19,8 @@ class TeamMutex {
     if (__builtin_expect(context().multithreaded(), 0)) {
       mutex_.lock();
     } else {
+      ensure("the one thread of a process enters a team's collectives once",
+             [&] { return !held_; });
       held_ = true;
     }
   }
@@ -31,6 +34,7 @@ class TeamMutex {
     if (__builtin_expect(context().multithreaded(), 0)) {
       mutex_.unlock();
     } else {
+      ensure("no threads are raised while a team's mutex is held", [&] { return held_; });
       held_ = false;
     }
   }

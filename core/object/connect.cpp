@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
+#include "base/invariant.h"
 #include "connection/alias_tables.h"
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
@@ -374,9 +375,15 @@ cwy_status connect_peer(Peer& peer) {
   if (peer.segment.size.load(std::memory_order_acquire) != 0) {
     for (Connection* c : peer.connections) open_right(peer, *c, true);
   }
-  log_debug("rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
+  log_debug("connection: rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
             choice.summary(), choice.rule->label);
   const auto conn_of = [&](OperationKind kind) { return &made[static_cast<size_t>(kind)]->conn; };
+  for (const Connection* c : made) {
+    ensure("every operation of a connected peer has a connection that is up", [&] {
+      return c->base != nullptr || c->split != nullptr ||
+             c->connect_op.status.load(std::memory_order_relaxed) == CWY_OK;
+    });
+  }
   // Release: whoever loads a pointer sees the connection behind it complete. Messages first: what
   // a conduit cannot do of the others is done over them.
   peer.am.store(conn_of(OperationKind::am), std::memory_order_release);

@@ -14,6 +14,7 @@
 #include "am/peer_memory.h"
 #include "base/context.h"
 #include "base/fatal.h"
+#include "base/invariant.h"
 #include "connection/post_flags.h"
 #include "kinds/places.h"
 #include "object/endpoint.h"
@@ -53,8 +54,13 @@ std::mutex g_mutex;
 cwyc_op* g_head = nullptr;
 cwyc_op** g_tail = &g_head;
 
+void require_pieces_left(const Transfer& t) {
+  ensure("an operation that waits to be sent has pieces left", [&] { return t.posted < t.total; });
+}
+
 void enqueue(cwyc_op* op) {
   const std::lock_guard lock(g_mutex);
+  require_pieces_left(transfer_of(op));
   transfer_of(op).next = nullptr;
   *g_tail = op;
   g_tail = &transfer_of(op).next;
@@ -151,6 +157,7 @@ void moved(cwyc_op* op, uint64_t bytes) {
   // acq_rel: the last of several threads that count sees what the others' parts wrote.
   const uint64_t before =
       std::atomic_ref<uint64_t>(t.moved).fetch_add(bytes, std::memory_order_acq_rel);
+  ensure("no more of a transfer arrives than it has", [&] { return before + bytes <= total; });
   if (before + bytes == total) op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
 }
 
@@ -176,6 +183,7 @@ uint32_t push_emulations() {
   g_tail = &g_head;
   while (op != nullptr) {
     cwyc_op* const next = transfer_of(op).next;
+    require_pieces_left(transfer_of(op));
     const Direction direction = transfer_of(op).direction;
     uint32_t now = 0;
     const cwy_status status = post_pieces(op, UINT32_MAX, &now);

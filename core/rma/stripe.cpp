@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/invariant.h"
 #include "connection/peer.h"
 #include "connection/split.h"
 #include "progress/hints.h"
@@ -62,7 +63,10 @@ uint32_t bits_of(const Striped& s) {
 }
 
 void give_back(Striped& s, uint32_t shares) {
-  if (s.left.fetch_sub(shares, std::memory_order_acq_rel) == shares) delete &s;
+  const uint32_t left = s.left.fetch_sub(shares, std::memory_order_acq_rel);
+  ensure("no more shares of a split operation are given back than it has",
+         [&] { return left >= shares; });
+  if (left == shares) delete &s;
 }
 
 void settle(Striped& s, uint32_t what, cwy_status status) {

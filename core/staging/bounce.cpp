@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/error.h"
+#include "base/invariant.h"
 #include "base/log.h"
 #include "kinds/device.h"
 #include "object/segment.h"
@@ -85,7 +86,9 @@ char* BouncePool::take(uint32_t rank) {
 void BouncePool::give(char* buffer) {
   const std::lock_guard lock(mutex_);
   for (Buffer& b : buffers_) {
-    if (b.at == buffer) b.taken = false;
+    if (b.at != buffer) continue;
+    ensure("a staging buffer is given back once", [&] { return b.taken; });
+    b.taken = false;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "base/fatal.h"
+#include "base/invariant.h"
 #include "thread/event_checks.h"
 #include "thread/thread_state.h"
 
@@ -26,6 +27,7 @@ bool happened(gex_Event_t event) {
   if (__builtin_expect(ref.object == nullptr, 0)) {
     fatal("gex_Event_*()", "GEX_EVENT_NO_OP cannot be tested or waited for; nothing was started");
   }
+  ensure("a leaf of an event is one of its categories", [&] { return ref.leaf <= kCategories; });
   if (__builtin_expect(ref.object->type == EventType::op, 1)) {
     return op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf);
   }

@@ -11,6 +11,7 @@
 
 #include "base/fatal.h"
 #include "base/handles.h"
+#include "base/invariant.h"
 
 namespace causeway {
 
@@ -48,7 +49,10 @@ void leave(void* pointer) {
     if (part != nullptr) part->leave();
   }
   tls_thread_state = nullptr;
-  if (!state->internal) g_live.fetch_sub(1, std::memory_order_relaxed);
+  if (!state->internal) {
+    const uint32_t live = g_live.fetch_sub(1, std::memory_order_relaxed);
+    ensure("no more threads leave than came", [&] { return live != 0; });
+  }
   if (finished(*state)) {
     release(std::move(state));
     return;

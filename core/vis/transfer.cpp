@@ -13,6 +13,7 @@
 #include "am/limits.h"
 #include "base/context.h"
 #include "base/fatal.h"
+#include "base/invariant.h"
 #include "config/config.h"
 #include "kinds/places.h"
 #include "object/connect.h"
@@ -234,6 +235,7 @@ Slot* VisTransfer::take_slot() {
     return nullptr;
   }
   Slot& slot = slots_[static_cast<uint32_t>(__builtin_ctzll(free_))];
+  ensure("a free slot of a pipeline awaits nothing", [&] { return slot.awaits == 0; });
   free_ &= free_ - 1;
   ++outstanding_;
   slot.awaits = CWYC_DONE_REMOTE;
@@ -248,6 +250,8 @@ void VisTransfer::await_local(Slot& slot) {
 }
 
 void VisTransfer::free_slot(Slot& slot) {
+  ensure("a slot of a pipeline is freed once",
+         [&] { return outstanding_ != 0 && (free_ & uint64_t{1} << (&slot - slots_.get())) == 0; });
   if (slot.awaits & CWYC_DONE_LOCAL) --locals_;
   slot.awaits = 0;
   free_ |= uint64_t{1} << (&slot - slots_.get());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "am/internal.h"
+#include "base/invariant.h"
 #include "object/team.h"
 
 namespace causeway {
@@ -83,6 +84,8 @@ uint32_t advance(Phase& p) {
 
 void begin_named_barrier(Team& team, BarrierName own) {
   const std::lock_guard lock(g_mutex);
+  ensure("one named barrier of a process is under way at a time",
+         [] { return named_barrier_active.load(std::memory_order_relaxed) == 0; });
   g_phase.team = &team;
   g_phase.step = 0;
   g_phase.sent = false;
@@ -127,8 +130,9 @@ void on_named_barrier(Peer&, const int32_t* args, unsigned, void*, size_t) {
   const auto step = static_cast<unsigned>(args[1]);
   if (step >= kMaxSteps || args[0] < 0 || args[0] > 1) return;
   const std::lock_guard lock(g_arrived_mutex);
-  g_arrived[static_cast<size_t>(args[0])][step] =
-      BarrierName{static_cast<BarrierName::Kind>(args[2]), args[3]};
+  std::optional<BarrierName>& slot = g_arrived[static_cast<size_t>(args[0])][step];
+  ensure("a member is at most one phase of the named barrier ahead", [&] { return !slot; });
+  slot = BarrierName{static_cast<BarrierName::Kind>(args[2]), args[3]};
 }
 
 }  // namespace causeway
