@@ -1,4 +1,4 @@
-// One-sided communication and queues (chapter 8).
+// One-sided communication (chapter 8).
 #include <algorithm>
 
 #include "api/gaspi/entry.h"
@@ -10,10 +10,6 @@ using namespace causeway::gaspi;
 
 namespace causeway::gaspi {
 namespace {
-
-__attribute__((cold, noinline)) gaspi_return_t no_queue(const char* call, unsigned queue) {
-  return refuse(GASPI_ERR_INV_QUEUE, call, fmt::format("there is no queue {}", queue));
-}
 
 // Requests to a rank that cannot be talked to. A disconnected one is the program's own doing. To
 // one that is known to be dead they are posted all the same, and fail: programs assert that a post
@@ -494,71 +490,4 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment
   }
   annotate_receive();
   return GASPI_SUCCESS;
-}
-
-// ---- queues ----
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_wait_v1(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_wait()";
-  return with_world(kCall, [&](World& w) {
-    Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
-    w.statistics.add(Counter::waits);
-    Deadline deadline(timeout);
-    return q->wait(deadline);
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_create_v1(gaspi_queue_id_t* queue, gaspi_timeout_t) {
-  constexpr const char* kCall = "gaspi_queue_create()";
-  return with_world(kCall, [&](World& w) {
-    if (queue == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue is NULL");
-    auto fresh = std::make_unique<Queue>(w);
-    for (unsigned id = 0; id < kQueueIds; ++id) {
-      Queue* none = nullptr;
-      // Release: who finds the queue finds it complete.
-      if (!w.queues[id].compare_exchange_strong(none, fresh.get(), std::memory_order_acq_rel)) {
-        continue;
-      }
-      static_cast<void>(fresh.release());  // the table's from now on
-      *queue = static_cast<gaspi_queue_id_t>(id);
-      return GASPI_SUCCESS;
-    }
-    return refuse(GASPI_ERR_INV_QUEUE, kCall,
-                  fmt::format("there are {} queues, gaspi_queue_max()", kQueueIds));
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_delete_v1(gaspi_queue_id_t queue) {
-  constexpr const char* kCall = "gaspi_queue_delete()";
-  return with_world(kCall, [&](World& w) {
-    if (queue >= kQueueIds) return no_queue(kCall, queue);
-    Queue* const q = w.queues[queue].exchange(nullptr, std::memory_order_acq_rel);
-    if (q == nullptr) return no_queue(kCall, queue);
-    retire(w, q);
-    return GASPI_SUCCESS;
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_size_v1(gaspi_queue_id_t queue,
-                                                    gaspi_number_t* queue_size) {
-  constexpr const char* kCall = "gaspi_queue_size()";
-  return with_world(kCall, [&](World& w) {
-    const Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
-    if (queue_size == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue_size is NULL");
-    *queue_size = q->size();
-    return GASPI_SUCCESS;
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_purge_v1(gaspi_queue_id_t queue,
-                                                     gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_queue_purge()";
-  return with_world(kCall, [&](World& w) {
-    Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
-    Deadline deadline(timeout);
-    return q->purge(deadline);
-  });
 }

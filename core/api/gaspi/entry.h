@@ -18,6 +18,10 @@ __attribute__((cold, noinline)) inline gaspi_return_t not_begun(const char* call
   return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
 }
 
+__attribute__((cold, noinline)) inline gaspi_return_t no_queue(const char* call, unsigned queue) {
+  return refuse(GASPI_ERR_INV_QUEUE, call, fmt::format("there is no queue {}", queue));
+}
+
 // Runs `body` with the world; nothing leaves as an exception.
 template <typename Body>
 gaspi_return_t with_world(const char* call, Body&& body) {
