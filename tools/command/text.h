@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -20,6 +21,18 @@ inline std::string bold(const std::string& text) {
   const bool plain = isatty(STDOUT_FILENO) == 0 || std::getenv("NO_COLOR") != nullptr ||
                      (terminal != nullptr && std::string_view(terminal) == "dumb");
   return plain ? text : "\033[1m" + text + "\033[0m";
+}
+
+// Sizes, and ranges of them, in the units in which the configuration has them.
+inline std::string size_text(uint64_t bytes) {
+  if (bytes >= (1u << 20) && bytes % (1u << 20) == 0) return fmt::format("{} MiB", bytes >> 20);
+  if (bytes >= 1024 && bytes % 1024 == 0) return fmt::format("{} KiB", bytes >> 10);
+  return fmt::format("{} B", bytes);
+}
+
+inline std::string range_text(uint64_t from, uint64_t to) {
+  if (from <= 1) return to == UINT64_MAX ? "any" : "to " + size_text(to);
+  return to == UINT64_MAX ? "from " + size_text(from) : size_text(from) + " to " + size_text(to);
 }
 
 // Columns as wide as their widest cell; the last one is not padded.

@@ -3,14 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
-#include <map>
 
-#include "../client/measure.h"
-#include "capture.h"
-#include "launches.h"
-#include "mpi.h"
+#include "plan_class.h"
 
 namespace causeway::bench {
 namespace {
@@ -29,93 +24,11 @@ bool is_over_tcp(const std::string& network) {
   return name && is_over_tcp(*name);
 }
 
-class Plan {
- public:
-  Plan(const Request& request, std::string tool, std::string program)
-      : request_(request), tool_(std::move(tool)), program_(std::move(program)) {}
-
-  Outcome carry_out() {
-    if (wants(Launch::pair)) pair();
-    if (wants(Launch::modes)) modes();
-    if (wants(Launch::threads)) threads();
-    if (wants(Launch::gaspi)) gaspi();
-    if (wants(Launch::startup)) startup();
-    if (wants(Launch::memory)) memory();
-    if (wants(Launch::instructions)) instructions();
-    if (wants(Launch::network)) network();
-    if (wants(Launch::collectives)) collectives();
-    memkinds();
-    if (wants(Launch::one_sided)) one_sided();
-    name_missing();
-    return std::move(outcome_);
-  }
-
- private:
-  bool wants(const Figure& figure) const {
-    if (!request_.only.empty())
-      return std::find(request_.only.begin(), request_.only.end(), figure.name) !=
-             request_.only.end();
-    const bool device = figure.launch == Launch::memkinds || figure.launch == Launch::staged;
-    if (!request_.memkind.empty()) return device;
-    if (device) return false;
-    if (!request_.network.empty()) return figure.launch == Launch::network;
-    if (!request_.collectives.empty()) return figure.launch == Launch::collectives;
-    if (!request_.one_sided.empty()) return figure.launch == Launch::one_sided;
-    if (figure.launch == Launch::one_sided) return false;
-    if (figure.launch == Launch::network || figure.launch == Launch::collectives) return false;
-    return figure.launch != Launch::instructions || request_.instructions;
-  }
-  bool wants_any(std::string_view prefix) const {
-    const auto figures = catalogue();
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
-      return std::string_view(figure.name).starts_with(prefix) && wants(figure);
-    });
-  }
-  bool wants(Launch launch) const {
-    const auto figures = catalogue();
-    return std::any_of(figures.begin(), figures.end(), [&](const Figure& figure) {
-      return figure.launch == launch && wants(figure);
-    });
-  }
-
-  Captured launch(unsigned ranks, const std::vector<std::string>& command,
-                  const std::vector<std::string>& sets = {});
-  void take_records(const Captured& captured, std::vector<Measured>& into);
-  void pair();
-  void modes();
-  void threads();
-  void gaspi();
-  std::map<std::string, double> mode_figures(const std::string& mode, unsigned ranks,
-                                             const std::string& what);
-  void startup();
-  void memory();
-  void instructions();
-  void network();
-  void collectives();
-  std::vector<std::string> collective_rows() const;
-  void share_cores(const std::vector<std::string>& command, unsigned ranks,
-                   const std::vector<std::string>& sets, const Rounds& free_cores);
-  void copy_twice(std::vector<std::string> sets, unsigned ranks, const Rounds& once);
-  void measure_again(const std::string& figures, const std::string& what,
-                     const std::vector<std::string>& command, unsigned ranks,
-                     const std::vector<std::string>& sets, const Rounds& first);
-  void memkinds();
-  void one_sided();
-  void take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
-                  const std::vector<std::string>& sets, Rounds& ours);
-  void combine(const std::string& side, const Rounds& ours, const Rounds& raw);
-  std::optional<double> count(const std::string& what, std::string& path);
-  void name_missing();
-
-  const Request& request_;
-  std::string tool_, program_;
-  bool no_device_ = false;
-  Outcome outcome_;
-};
-
 void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
 }
+
+}  // namespace
 
 // Prints what one side measured in one round: at once, since the table comes minutes later.
 void say_rows(const std::string& side, unsigned round, unsigned rounds,
@@ -376,178 +289,6 @@ void Plan::memkinds() {
   }
 }
 
-// The sides in turns, so that a busy neighbour meets all of them; each row's median over the
-// rounds. A side that measures nothing is left out from then on, with a line.
-void Plan::take_turns(MpiSides& sides, const std::vector<std::string>& command, unsigned ranks,
-                      const std::vector<std::string>& sets, Rounds& ours) {
-  const unsigned rounds = request_.quick ? 1 : sides.one_sided() ? 3 : 5;
-  for (unsigned round = 0; round < rounds; ++round) {
-    std::vector<Measured> rows;
-    take_records(launch(ranks, command, sets), rows);
-    say_rows("ours", round, rounds, rows);
-    ours.add(rows);
-    for (MpiSide& side : sides.sides()) {
-      if (side.silent) continue;
-      rows.clear();
-      const Captured captured = run_captured(side.command);
-      take_records(captured, rows);
-      side.silent = rows.empty() || captured.status == MpiSide::kTimeLimit;
-      if (side.silent) {
-        outcome_.problems.push_back(fmt::format(
-            "{} {} in round {}", side.name, rows.empty() ? "measured nothing" : "hung", round + 1));
-      }
-      if (rows.empty()) continue;
-      say_rows(side.name, round, rounds, rows);
-      side.rounds.add(rows);
-    }
-  }
-}
-
-// The rows that the wanted figures are made of: openmpi.tcp.barrier is barrier on both sides, and
-// bound.X needs X and the bound itself. Empty: all.
-std::vector<std::string> Plan::collective_rows() const {
-  std::vector<std::string> rows;
-  for (const std::string& name : request_.only) {
-    const Figure* const figure = find_figure(name);
-    if (figure == nullptr || figure->launch != Launch::collectives) continue;
-    const size_t first = name.find('.') + 1;
-    const bool tcp = name.compare(first, 4, "tcp.") == 0;
-    rows.push_back(name.substr(tcp ? first + 4 : first));
-    rows.push_back(name);  // a row of its own where our program measures both sides
-  }
-  return rows;
-}
-
-void Plan::collectives() {
-  const bool tcp = request_.collectives == "tcp";
-  const unsigned ranks = request_.ranks > 2 ? request_.ranks : 4;
-  std::vector<std::string> sets;
-  if (tcp && !request_.config) {
-    sets = {"conduits.ucx.plugin=ucx", "conduits.ucx.options.tls=\"tcp,self\"",
-            "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
-  }
-  std::vector<std::string> command = {program_, "--launch", "collectives"};
-  if (request_.quick) command.push_back("--quick");
-  const std::vector<std::string> rows = collective_rows();
-  if (!rows.empty()) {
-    command.push_back("--only");
-    command.push_back(fmt::format("{}", fmt::join(rows, ",")));
-  }
-  MpiSides mpi({ranks, request_.quick, tcp, false, rows}, tool_, outcome_.notes);
-  Rounds ours;
-  take_turns(mpi, command, ranks, sets, ours);
-  if (!tcp) share_cores(command, ranks, sets, ours);
-  if (!tcp && !request_.config) copy_twice(sets, ranks, ours);
-  // Over TCP the target is another one, and so is the figure.
-  for (const MpiSide& side : mpi.sides()) {
-    combine(tcp ? side.name + ".tcp" : side.name, ours, side.rounds);
-  }
-  combine("bound", ours, ours);
-  combine("sockets", ours, ours);
-}
-
-// Two ranks per core, where the first launches had a core for each: the same ranks on half of the
-// cores, and twice as many on the same cores.
-void Plan::share_cores(const std::vector<std::string>& command, unsigned ranks,
-                       const std::vector<std::string>& sets, const Rounds& free_cores) {
-  if (!outcome_.facts || outcome_.facts->cores < ranks || ranks < 2) return;
-  const Facts facts = *outcome_.facts;
-  const auto on_cores = [&command](unsigned cores) {
-    std::vector<std::string> words = command;
-    words.insert(words.end(), {"--cores", std::to_string(cores)});
-    return words;
-  };
-  measure_again("shared_cores", "ours on half of the cores", on_cores(ranks / 2), ranks, sets,
-                free_cores);
-  measure_again("twice_the_ranks", "ours with twice the ranks", on_cores(ranks), 2 * ranks, sets,
-                free_cores);
-  outcome_.facts = facts;
-}
-
-// Out of buffers that neighbors cannot reach, where the kernel does not copy between processes.
-void Plan::copy_twice(std::vector<std::string> sets, unsigned ranks, const Rounds& once) {
-  sets.push_back("conduits.shm.options.cma=never");
-  std::vector<std::string> command = {program_, "--launch", "collectives", "--only",
-                                      "heap.broadcast.8MiB"};
-  if (request_.quick) command.push_back("--quick");
-  measure_again("two_copies", "ours by two copies", command, ranks, sets, once);
-}
-
-// The same rows in other circumstances than those of the first launches.
-void Plan::measure_again(const std::string& figures, const std::string& what,
-                         const std::vector<std::string>& command, unsigned ranks,
-                         const std::vector<std::string>& sets, const Rounds& first) {
-  if (!wants_any(figures + ".")) return;
-  Rounds again;
-  const unsigned rounds = request_.quick ? 1 : 3;
-  for (unsigned round = 0; round < rounds; ++round) {
-    std::vector<Measured> rows;
-    take_records(launch(ranks, command, sets), rows);
-    say_rows(what, round, rounds, rows);
-    again.add(rows);
-  }
-  combine(figures, again, first);
-}
-
-void Plan::one_sided() {
-  const bool tcp = request_.one_sided == "tcp";
-  std::vector<std::string> sets;
-  if (tcp && !request_.config) {
-    sets = {"conduits.ofi.plugin=ofi", "conduits.ofi.options.provider=tcp",
-            "peers=[{match: {locality: self}, use: [self]}, {use: [ofi]}]"};
-  }
-  std::vector<std::string> command = {program_, "--launch", "one-sided"};
-  if (request_.quick) command.push_back("--quick");
-  MpiSides sides({2, request_.quick, tcp, true, {}}, tool_, outcome_.notes);
-  Rounds ours;
-  take_turns(sides, command, 2, sets, ours);
-  for (const MpiSide& side : sides.sides()) combine(side.name, ours, side.rounds);
-}
-
-// Why a row of --one-sided is not ahead: what is known of it (the README says more), or whether the
-// rounds show it at all.
-std::string why_behind(const std::string& row, bool tcp, const std::vector<double>& ours,
-                       const std::vector<double>& theirs) {
-  if (tcp && row == "fetch_add8")
-    return "; behind: libfabric's tcp has no atomics, so it is a message and its reply";
-  if (!tcp && row.find("MiB") != std::string::npos)
-    return "; behind: one copy between the same mappings on either side";
-  if (theirs.size() < 2) return "; behind in the only round";
-  if (*std::min_element(ours.begin(), ours.end()) <=
-      *std::max_element(theirs.begin(), theirs.end()))
-    return "; behind in the median only: the rounds of both sides overlap";
-  return "; behind in every round: the cause is not known";
-}
-
-std::string whose(const std::string& side) {
-  if (side == "bound") return "bound's";
-  if (side == "two_copies") return "one copy's";
-  if (side == "shared_cores" || side == "twice_the_ranks") return "free cores'";
-  return side + "'s";
-}
-
-// A figure for each row that both sides have: `raw` calls it SIDE.ROW where our own program has
-// measured it, else just ROW.
-void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
-  for (const auto& [row, values] : ours.rows()) {
-    const std::string name = side + "." + row;
-    const std::optional<double> theirs = raw.median_of(&raw == &ours ? name : row);
-    const Figure* const figure = find_figure(name);
-    if (!theirs || figure == nullptr || !wants(*figure)) continue;
-    const double unit = std::string_view(figure->unit) == "us" ? 1e3 : 1;
-    Measured m;
-    m.name = name;
-    m.ours = *ours.median_of(row) / unit;
-    m.raw = *theirs / unit;
-    if (side == "bound") m.path = "direct";
-    m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours, whose(side),
-                         values.size());
-    if (figure->launch == Launch::one_sided && m.ours > *m.raw && !request_.config)
-      m.note += why_behind(row, request_.one_sided == "tcp", values, raw.rows().at(row));
-    outcome_.measured.push_back(std::move(m));
-  }
-}
-
 // A figure that nobody reported is a problem of its own, whatever the job's status was.
 void Plan::name_missing() {
   for (const Figure& figure : catalogue()) {
@@ -565,8 +306,6 @@ void Plan::name_missing() {
     if (!found) outcome_.problems.push_back(fmt::format("{} was not measured", figure.name));
   }
 }
-
-}  // namespace
 
 std::optional<NetworkName> network_name(const std::string& text) {
   // A colon is understood, as UCX's own words have commas and libfabric's semicolons.
