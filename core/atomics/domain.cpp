@@ -202,7 +202,7 @@ void AtomicDomain::settle(gex_DT_t dt, gex_OP_t ops, const std::string& adapter)
     add_to_poll(*team_.ep()->conduit_ep(adapter_));
     connections_ = std::vector<std::atomic<Connection*>>(team_.size());
   }
-  log_debug("an atomic domain of {} member(s) for {} on {} is performed by {}", team_.size(),
+  log_debug("atomics: a domain of {} member(s) for {} on {} is performed by {}", team_.size(),
             op_word(ops), dt_word(dt),
             adapter_ != nullptr ? "the adapter of conduit " + adapter : "processors");
   head_.window = adapter_ == nullptr ? team_.handle() : const_cast<gex_TM_t>(&kNoWindow);

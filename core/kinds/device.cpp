@@ -98,7 +98,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   auto device = std::make_shared<Device>(&plugin, std::move(options), policy, kind, attr, native);
   g_devices.push_back(device);
   device_hooks.library_came();
-  log_debug("memory kind {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
+  log_debug("memory kinds: {} is open: {} bytes, staging in {} buffers of {} bytes per direction",
             device->name(), attr.total_bytes, policy.depth, policy.chunk);
   return device;
 }

@@ -92,7 +92,7 @@ void say_goodbye(std::optional<int> said) {
   try {
     if (g_runtime != nullptr) runtime().bootstrap().finalize(said);
   } catch (const std::exception& e) {
-    log_debug("leaving without an orderly goodbye: {}", e.what());
+    log_debug("process: leaves without an orderly goodbye: {}", e.what());
   }
 }
 
@@ -112,6 +112,7 @@ void leave(int status, std::optional<int> said) {
   limit_exit(status, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
   ::fflush(nullptr);
   if (g_runtime != nullptr) {
+    log_debug("process: leaves with status {}{}", status, said ? "" : ", the others stay");
     print_report_at_exit();
     const bool met = runtime().bootstrap().begin_leave(said);
     if (said) tell_others(*said);

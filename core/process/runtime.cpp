@@ -161,6 +161,9 @@ void Runtime::join_job() {
   own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
   collectives_ = own_collectives_.get();
   install_exit_signals();
+  const cwy_job& facts = job_->facts();
+  log_debug("process: joined job {}, {} of its {} ranks on this host, {} host(s); process {}",
+            facts.job_id, facts.local_count, facts.size, facts.host_count, ::getpid());
 }
 
 void Runtime::raise_mode(ThreadMode mode) {

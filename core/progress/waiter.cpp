@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/log.h"
 #include "config/config.h"
 #include "connection/job.h"
 #include "progress/hooks.h"
@@ -56,6 +57,23 @@ const Patience& patience() {
     return p;
   }();
   return value;
+}
+
+// With `log.level: debug` a wait in which nothing happens says so after a second, two, four, and so
+// on.
+void tell_stall(uint64_t since, uint64_t now) {
+  if (log_level() < LogLevel::debug) return;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  thread_local constinit uint64_t told_since = 0, tell_after = kSecond;
+  if (told_since != since) {
+    told_since = since;
+    tell_after = kSecond;
+  }
+  if (now - since < tell_after) return;
+  tell_after *= 2;
+  log_debug("progress: nothing has happened for {} s; polls visit {}, {} collective(s) under way",
+            (now - since) / kSecond, polled_conduits(),
+            active_runs.load(std::memory_order_relaxed));
 }
 
 }  // namespace
@@ -107,6 +125,7 @@ void Waiter::rest() {
     rested_ = now_ns();
     return;
   }
+  tell_stall(since_, now);
   sleeping_waiters.fetch_add(1, std::memory_order_relaxed);
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.

@@ -65,7 +65,7 @@ bool try_pin(Device& device, uint64_t base, uint64_t size) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const bool pinned =
       device.module().pin_host(device.kind(), reinterpret_cast<void*>(base), size, &err) == CWY_OK;
-  log_debug("{}: {} bytes at {:#x} are {}page-locked{}", device.name(), size, base,
+  log_debug("memory kinds: {}: {} bytes at {:#x} are {}page-locked{}", device.name(), size, base,
             pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", err.text));
   return pinned;
 }

@@ -251,11 +251,12 @@ void release(World& w, bool inside) {
     if (w.segments[id].load(std::memory_order_acquire) != nullptr) w.segment_table->remove(id);
   }
   if (!alone(runtime())) return;
+  log_debug("process: leaves by gaspi_proc_term()");
   if (!inside) print_report_at_exit();
   try {
     runtime().bootstrap().finalize(std::nullopt);
   } catch (const std::exception& e) {
-    log_debug("leaving without an orderly goodbye: {}", e.what());
+    log_debug("process: leaves without an orderly goodbye: {}", e.what());
   }
 }
 
@@ -289,7 +290,7 @@ gaspi_return_t farewell(World& w, bool inside) {
   try {
     runtime().bootstrap().fence(had_losses ? kPatience * 1'000'000 : UINT64_MAX);
   } catch (const std::exception& e) {
-    log_debug("gaspi_proc_term(): {}", e.what());
+    log_debug("process: gaspi_proc_term(): {}", e.what());
   }
   release(w, inside);
   return GASPI_SUCCESS;

@@ -25,6 +25,7 @@
 #include "collective/exchange.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
+#include "base/log.h"
 #include "process/binding.h"
 #include "process/progress_thread.h"
 #include "process/runtime.h"
@@ -89,7 +90,7 @@ Client* begin_client(const char* name, gex_Flags_t flags, ThreadMode mode) {
   std::vector<Client*>& clients = runtime().clients;
   if (!clients.empty()) require_client_context("gex_Client_Init()", thread_state());
   runtime().raise_mode(mode);
-  log_debug("client {} starts in mode {}", name, mode_word(mode));
+  log_debug("process: client {} starts in mode {}", name, mode_word(mode));
   auto* client = new Client(static_cast<uint16_t>(clients.size()), name, flags);
   clients.push_back(client);
   runtime().settle_failure_policy();
@@ -101,6 +102,7 @@ Client* begin_client(const char* name, gex_Flags_t flags, ThreadMode mode) {
   if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
   start_progress_thread(*client);
   runtime().note_started();
+  log_debug("process: client {} has started; polls visit {}", name, polled_conduits());
   return client;
 }
 
