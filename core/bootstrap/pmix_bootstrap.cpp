@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "base/error.h"
-#include "bootstrap/prompt_sockets.h"
 #include "bootstrap/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
-#include "launch/events.h"
+#include "spawn/job_words.h"
+#include "spawn/prompt_sockets.h"
 
 namespace causeway {
 namespace {
@@ -99,8 +99,8 @@ Event read_event(const pmix_proc_t* source, const pmix_info_t* info, size_t coun
         info[i].value.data.string != nullptr)
       event.text = info[i].value.data.string;
     if (info[i].value.type != PMIX_UINT32) continue;
-    if (PMIX_CHECK_KEY(&info[i], launch::kRankKey)) event.rank = info[i].value.data.uint32;
-    if (PMIX_CHECK_KEY(&info[i], launch::kEpochKey)) event.epoch = info[i].value.data.uint32;
+    if (PMIX_CHECK_KEY(&info[i], kRankKey)) event.rank = info[i].value.data.uint32;
+    if (PMIX_CHECK_KEY(&info[i], kEpochKey)) event.epoch = info[i].value.data.uint32;
   }
   return event;
 }
@@ -150,11 +150,11 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
   {
     const std::lock_guard lock(who.mutex);
     if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
-      if (code == launch::kReplacedEvent) {
+      if (code == kReplacedEvent) {
         note_replacement(who, *state, event);
-      } else if (code == launch::kAllLeaveEvent) {
+      } else if (code == kAllLeaveEvent) {
         state->all_leave();
-      } else if (code == launch::kDepartedEvent) {
+      } else if (code == kDepartedEvent) {
         note_departed(who, *state, event);
       } else {
         note_death(who, *state, event, code);
@@ -291,7 +291,7 @@ void PmixBootstrap::find_ranks() {
   size_ = size;
   rank_ = self_.rank;
   if (!own_launcher_) return;
-  const std::string said = environment(launch::kJobVariable);
+  const std::string said = environment(kJobVariable);
   const std::optional<uint32_t> ranks = number_of_job(said, "ranks");
   if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
   spares_in_job_ = size_ < size;
@@ -321,7 +321,7 @@ std::optional<std::string> PmixBootstrap::text_of_job(const char* key, bool of_s
 
 void PmixBootstrap::find_host() {
   host_id_ = text_of_job(PMIX_NODEID, true).value_or("");
-  const std::string job = environment(launch::kJobVariable);
+  const std::string job = environment(kJobVariable);
   if (own_launcher_) hosts_ = number_of_job(job, "hosts").value_or(1);
   // One host keeps the system's name: so do rules of configurations that were written for it.
   if (hosts_ > 1) host_name_ = text_of_job(PMIX_HOSTNAME, true).value_or("");
@@ -357,16 +357,20 @@ void PmixBootstrap::listen_for_deaths() {
     who.self = self_;
     who.ranks.clear();
     for (pmix_rank_t rank = 0; rank < size_; ++rank) who.ranks.push_back(rank);
-    who.processes =
-        spares_in_job_ || spare_
-            ? size_ + number_of_job(environment(launch::kJobVariable), "spares").value_or(0)
-            : size_;
+    who.processes = spares_in_job_ || spare_
+                        ? size_ + number_of_job(environment(kJobVariable), "spares").value_or(0)
+                        : size_;
     who.own_launcher = own_launcher_;
   }
-  pmix_status_t codes[] = {
-      PMIX_ERR_PROC_ABORTED,         PMIX_ERR_PROC_ABORTED_BY_SIG, PMIX_ERR_PROC_TERM_WO_SYNC,
-      PMIX_ERR_PROC_REQUESTED_ABORT, PMIX_ERR_PROC_KILLED_BY_CMD,  PMIX_ERR_LOST_CONNECTION,
-      launch::kReplacedEvent,        launch::kAllLeaveEvent,       launch::kDepartedEvent};
+  pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,
+                           PMIX_ERR_PROC_ABORTED_BY_SIG,
+                           PMIX_ERR_PROC_TERM_WO_SYNC,
+                           PMIX_ERR_PROC_REQUESTED_ABORT,
+                           PMIX_ERR_PROC_KILLED_BY_CMD,
+                           PMIX_ERR_LOST_CONNECTION,
+                           kReplacedEvent,
+                           kAllLeaveEvent,
+                           kDepartedEvent};
   PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
 }
 
@@ -454,8 +458,8 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
 // servers pass events of this range on to the launcher, and keep those of the launcher's own range.
 void PmixBootstrap::started() {
   if (!survives_ || epoch_ > 1) return;
-  const pmix_status_t status = PMIx_Notify_event(launch::kStartedEvent, &self_, PMIX_RANGE_GLOBAL,
-                                                 nullptr, 0, nullptr, nullptr);
+  const pmix_status_t status =
+      PMIx_Notify_event(kStartedEvent, &self_, PMIX_RANGE_GLOBAL, nullptr, 0, nullptr, nullptr);
   if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED)
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
                 PMIx_Error_string(status));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bootstrap/pmix_bootstrap.h"
-#include "launch/events.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 
@@ -29,7 +29,7 @@ void PmixBootstrap::tell_launcher(pmix_status_t event, const char* key,
 }
 
 void PmixBootstrap::let_go_on(uint32_t rank) {
-  if (joined_ && own_launcher_) tell_launcher(launch::kLetGoOnEvent, launch::kRankKey, rank);
+  if (joined_ && own_launcher_) tell_launcher(kLetGoOnEvent, kRankKey, rank);
 }
 
 // A launcher that is not ours cannot be told that a rank leaves. Instead all ranks that leave meet
@@ -54,7 +54,7 @@ bool PmixBootstrap::begin_leave(std::optional<int> code) {
   if (own_launcher_) {
     std::optional<uint32_t> told;
     if (code) told = static_cast<uint32_t>(*code) & 0xff;
-    tell_launcher(launch::kLeavingEvent, launch::kCodeKey, told);
+    tell_launcher(kLeavingEvent, kCodeKey, told);
   } else if (code.value_or(0) == 0) {
     meet_those_who_leave();  // a rank that ends with an error meets nobody
   }

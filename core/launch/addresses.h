@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

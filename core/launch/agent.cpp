@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "launch/limits.h"
+#include "spawn/limits.h"
 
 namespace causeway::launch {
 namespace {

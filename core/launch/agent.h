@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

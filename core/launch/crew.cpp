@@ -13,10 +13,10 @@
 #include <utility>
 
 #include "base/error.h"
-#include "launch/events.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
 #include "launch/watch.h"
+#include "spawn/job_words.h"
 
 namespace causeway::launch {
 

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "launch/layout.h"
-#include "launch/limits.h"
 #include "launch/pmix_server.h"
-#include "launch/rank_process.h"
 #include "launch/workforce.h"
+#include "spawn/limits.h"
+#include "spawn/rank_process.h"
 
 namespace causeway::launch {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

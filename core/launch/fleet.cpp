@@ -18,11 +18,11 @@
 #include "launch/addresses.h"
 #include "launch/clock.h"
 #include "launch/crew.h"
-#include "launch/limits.h"
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
 #include "launch/verdict.h"
 #include "launch/watch.h"
+#include "spawn/limits.h"
 
 namespace causeway::launch {
 namespace {

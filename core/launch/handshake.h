@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "launch/siphash.h"
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -28,17 +28,15 @@
 #include "base/error.h"
 #include "launch/clock.h"
 #include "launch/job.h"
-#include "launch/limits.h"
 #include "launch/process_tree.h"
 #include "launch/relay.h"
 #include "launch/relay_start.h"
 #include "launch/session_dir.h"
 #include "launch/workforce.h"
+#include "spawn/limits.h"
 
 namespace causeway {
 namespace {
-
-using launch::UniqueFd;
 
 // Beyond the keeper's own grace: then it is stuck (its output's reader does not read) or stopped.
 constexpr double kKeeperPatience = 2.0;
@@ -134,11 +132,10 @@ class Front {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", launch::shortage(errno));
+      throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", shortage(errno));
     UniqueFd mine(ends[0]), keepers(ends[1]);
     const pid_t keeper = ::fork();
-    if (keeper < 0)
-      throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", launch::shortage(errno));
+    if (keeper < 0) throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", shortage(errno));
     if (keeper == 0) {
       mine.reset();
       return keep(std::move(keepers));
@@ -175,7 +172,7 @@ class Front {
       if (::getpid() != self) ::_exit(1);
       // That is how a thread says that it could not be had.
       const bool thread = e.code() == std::errc::resource_unavailable_try_again;
-      say(thread ? "cannot start a thread: " + launch::shortage(EAGAIN) : e.what(), who_);
+      say(thread ? "cannot start a thread: " + shortage(EAGAIN) : e.what(), who_);
     } catch (const std::exception& e) {
       if (::getpid() != self) ::_exit(1);
       say(e.what(), who_);

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

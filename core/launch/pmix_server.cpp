@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "bootstrap/prompt_sockets.h"
-#include "launch/events.h"
+#include "spawn/job_words.h"
+#include "spawn/prompt_sockets.h"
 
 namespace causeway::launch {
 namespace {

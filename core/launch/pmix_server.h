@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "launch/layout.h"
-#include "launch/unique_fd.h"
 #include "launch/workforce.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

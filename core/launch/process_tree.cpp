@@ -15,7 +15,7 @@
 #include <string>
 
 #include "launch/clock.h"
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

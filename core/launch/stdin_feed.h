@@ -1,7 +1,7 @@
 // Passes the launcher's stdin on to one rank.
 #pragma once
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

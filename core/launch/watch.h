@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

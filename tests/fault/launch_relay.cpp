@@ -29,6 +29,7 @@
 namespace {
 
 using namespace causeway::launch;
+using causeway::UniqueFd;
 
 UniqueFd join() {
   std::string line;

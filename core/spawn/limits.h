@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
-namespace causeway::launch {
+namespace causeway {
 
 // The limit on open files, to the most that this process may have.
 void raise_descriptor_limit();
@@ -32,4 +32,4 @@ class LowDescriptors {
   std::vector<UniqueFd> held_;
 };
 
-}  // namespace causeway::launch
+}  // namespace causeway

@@ -1,9 +1,10 @@
-// The launcher's own PMIx events and the names of what it carries: between launch/ and bootstrap/.
+// The launcher's own PMIx events and the names of what it carries: between the launcher
+// and the ranks.
 #pragma once
 
 #include <pmix_common.h>
 
-namespace causeway::launch {
+namespace causeway {
 
 // A spare has taken the place of a failed rank. The affected process is the spare; the rank and its
 // new epoch are uint32. The code lies in the range that PMIx leaves to others.
@@ -29,4 +30,4 @@ inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 
-}  // namespace causeway::launch
+}  // namespace causeway

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "launch/unique_fd.h"
+#include "spawn/unique_fd.h"
 
-namespace causeway::launch {
+namespace causeway {
 
 struct RankProcess {
   uint32_t process = 0;  // its number in the job (layout.h)
@@ -47,4 +47,4 @@ bool send_environment(const RankProcess& rank, const std::vector<std::string>& e
 // The errno of a failed exec, if that is how the rank ended. Does not block.
 std::optional<int> exec_failure(const RankProcess& rank);
 
-}  // namespace causeway::launch
+}  // namespace causeway

@@ -1,4 +1,4 @@
-#include "launch/limits.h"
+#include "spawn/limits.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace causeway::launch {
+namespace causeway {
 namespace {
 
 // Two listening sockets, the pipes and epoll sets of two threads, and what the machine is looked at
@@ -130,4 +130,4 @@ void LowDescriptors::reserve() {
   }
 }
 
-}  // namespace causeway::launch
+}  // namespace causeway

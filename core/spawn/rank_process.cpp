@@ -1,4 +1,4 @@
-#include "launch/rank_process.h"
+#include "spawn/rank_process.h"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -10,9 +10,9 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "launch/limits.h"
+#include "spawn/limits.h"
 
-namespace causeway::launch {
+namespace causeway {
 namespace {
 
 struct Pipe {
@@ -180,4 +180,4 @@ std::optional<int> exec_failure(const RankProcess& rank) {
   return std::nullopt;
 }
 
-}  // namespace causeway::launch
+}  // namespace causeway
