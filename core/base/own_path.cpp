@@ -2,11 +2,15 @@
 // and the same in the library, in the tool and in a unit test that carries the core's objects.
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <climits>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "base/own_path.h"
@@ -15,6 +19,29 @@ namespace causeway {
 namespace {
 
 namespace fs = std::filesystem;
+
+// File of which the system has mapped what lies at `address`; empty when it does not tell.
+std::string mapped_file(const void* address) {
+  const auto wanted = reinterpret_cast<uintptr_t>(address);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    uintptr_t begin = 0, end = 0;
+    char dash = 0;
+    words >> std::hex >> begin >> dash >> end;
+    const size_t path = line.find('/');
+    if (wanted >= begin && wanted < end && path != std::string::npos) return line.substr(path);
+  }
+  return {};
+}
+
+// A relative name, as LD_LIBRARY_PATH may make one, counts from where the program was when it was
+// loaded, which it may have left since.
+std::string name_of(const link_map& map, const void* symbol) {
+  if (map.l_name[0] == '/') return map.l_name;
+  const std::string mapped = mapped_file(symbol);
+  return mapped.empty() ? map.l_name : mapped;
+}
 
 // File of the object that holds this function; empty when the system does not tell.
 std::string own_object() {
@@ -25,7 +52,11 @@ std::string own_object() {
   // The main program has an empty name in the link map, and dli_fname is only its argv[0].
   const bool is_program = map == nullptr || map->l_name == nullptr || map->l_name[0] == '\0';
   char resolved[PATH_MAX];
-  if (realpath(is_program ? "/proc/self/exe" : map->l_name, resolved) == nullptr) return {};
+  const std::string name = is_program ? "/proc/self/exe" : name_of(*map, symbol);
+  if (realpath(name.c_str(), resolved) != nullptr) return resolved;
+  // Without /proc, as the system was asked to execute the program.
+  const auto* executed = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  if (!is_program || executed == nullptr || realpath(executed, resolved) == nullptr) return {};
   return resolved;
 }
 
@@ -74,6 +105,14 @@ std::vector<fs::path> plugin_directory_candidates(const fs::path& directory) {
 
 std::string own_prefix() {
   return prefix_of(own_directory()).string();
+}
+
+// A build tree has its commands in bin, whatever the installed one will call it.
+std::string own_command(const std::string& name) {
+  const fs::path prefix = own_prefix(), expected = prefix / CAUSEWAY_BINDIR / name;
+  const fs::path built = prefix / "bin" / name;
+  std::error_code ignored;
+  return fs::exists(expected, ignored) || !fs::exists(built, ignored) ? expected : built;
 }
 
 std::string own_plugin_directory() {

@@ -10,5 +10,7 @@ namespace causeway {
 std::string own_plugin_directory();
 // <prefix> of this copy, for etc/causeway.yaml and libexec.
 std::string own_prefix();
+// Where a command of this copy lies, or is expected.
+std::string own_command(const std::string& name);
 
 }  // namespace causeway

@@ -6,12 +6,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "bootstrap/fork_ranks.h"
 #include "bootstrap/own_start.h"
 #include "bootstrap/pmix_bootstrap.h"
 #include "bootstrap/singleton_bootstrap.h"
 #include "config/config.h"
 #include "config/identity.h"
-#include "launch/launch.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 namespace {
@@ -95,13 +96,10 @@ void refuse_foreign_launcher() {
 
 // Returns in each of the ranks.
 std::unique_ptr<Bootstrap> forked(uint32_t ranks, uint64_t timeout_ns) {
-  LaunchOptions options;
-  options.ranks = ranks;
   // A mistake in the configuration is reported here once, and not by every rank.
   const Timeouts timeouts = load_config(ConfigSources::from_environment()).timeouts;
-  options.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
-  options.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
-  launch_forked(options);
+  fork_ranks(ranks, static_cast<double>(timeouts.exit_ns) * 1e-9,
+             static_cast<double>(timeouts.kill_ns) * 1e-9);
   return std::make_unique<PmixBootstrap>(timeout_ns);
 }
 

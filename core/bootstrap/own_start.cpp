@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/own_path.h"
 #include "config/identity.h"
-#include "launch/launch.h"
 #include "loader/loader.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 namespace {
@@ -81,7 +81,7 @@ bool own_start_is_elsewhere() {
 void become_launcher(uint32_t ranks) {
   std::error_code failed;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  const std::string launcher = own_prefix() + "/" CAUSEWAY_BINDIR "/amudprun";
+  const std::string launcher = own_command("amudprun");
   const std::string number = std::to_string(ranks);
   std::vector<const char*> words{launcher.c_str(), "-np", number.c_str(), "--", program.c_str()};
   for (int i = 2; i < *g_arguments.argc; ++i) words.push_back((*g_arguments.argv)[i]);

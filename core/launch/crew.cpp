@@ -22,9 +22,6 @@ namespace causeway::launch {
 
 namespace {
 
-// The keeper's own: standard streams, epoll sets, signals, sinks, a relay's connection.
-constexpr size_t kOwnDescriptors = 32;
-
 // The PMIx server library keeps more than a quarter MiB on the stack of its caller, and its threads
 // get what the caller's limit was when the program started. To be called where no rank is forked
 // any more: they keep the caller's limit.
@@ -75,21 +72,12 @@ std::string job_variable(const JobLayout& layout) {
 Crew::Crew(Plan plan, WorkforceEvents& events, int epoll)
     : plan_(std::move(plan)), events_(events), epoll_(epoll) {}
 
-bool Crew::spawn() {
-  ::getrlimit(RLIMIT_NOFILE, &plan_.spawn.descriptor_limit);
-  const std::vector<uint32_t> mine = plan_.layout.on_host(plan_.host);
-  raise_descriptor_limit();
-  demand_descriptors(mine.size(), kOwnDescriptors);
-  low_.reserve();
-  processes_.resize(mine.size());
-  for (size_t i = 0; i < mine.size(); ++i) {
-    try {
-      if (spawn_rank(processes_[i], mine[i], plan_.spawn)) return true;
-    } catch (const Error& e) {
-      throw Error(e.status(), "process {} of {} on this host: {}", i + 1, mine.size(), e.text());
-    }
+void Crew::spawn() {
+  if (!plan_.forked.empty()) {
+    processes_ = std::move(plan_.forked);
+    return;
   }
-  return false;
+  spawn_ranks(processes_, plan_.layout.on_host(plan_.host), plan_.spawn, low_);
 }
 
 RankProcess* Crew::find(uint32_t process) {

@@ -32,6 +32,7 @@ class Crew final : public Workforce {
  public:
   struct Plan {
     SpawnPlan spawn;
+    std::vector<RankProcess> forked;  // not empty: these are the processes, forked by the program
     JobLayout layout;
     uint32_t host = 0;
     std::string session_path;
@@ -39,7 +40,7 @@ class Crew final : public Workforce {
   };
   Crew(Plan plan, WorkforceEvents& events, int epoll);
 
-  bool spawn() override;
+  void spawn() override;
   void start(Output& output) override;
   bool dispatch(uint64_t tag, uint32_t events) override;
   void on_children() override;

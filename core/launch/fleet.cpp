@@ -61,7 +61,7 @@ Fleet::Fleet(const LaunchOptions& options, const JobLayout& layout, const sigset
   for (size_t i = 0; i < hosts_.size(); ++i) secrets_.push_back(random_key());
 }
 
-bool Fleet::spawn() {
+void Fleet::spawn() {
   std::tie(listener_, port_) = open_listener(options_.hosts.address);
   const std::vector<std::string> addresses = own_addresses(options_.hosts.address);
   const std::vector<std::string> relay = {options_.hosts.program, "relay"};
@@ -78,7 +78,6 @@ bool Fleet::spawn() {
   // After the agents, which keep the caller's limit.
   raise_descriptor_limit();
   demand_descriptors(layout_.processes(), kOwnDescriptors + kHostDescriptors * hosts_.size());
-  return false;
 }
 
 void Fleet::start(Output& output) {

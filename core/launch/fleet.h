@@ -30,7 +30,7 @@ class Fleet final : public Workforce {
   Fleet(const LaunchOptions& options, const JobLayout& layout, const sigset_t& caller_mask,
         WorkforceEvents& events, int epoll);
 
-  bool spawn() override;
+  void spawn() override;
   void start(Output& output) override;
   bool dispatch(uint64_t tag, uint32_t events) override;
   void on_children() override;

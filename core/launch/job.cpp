@@ -77,7 +77,7 @@ Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
 }  // namespace
 
 Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front_fd,
-         const sigset_t& caller_mask)
+         const sigset_t& caller_mask, std::vector<RankProcess> forked)
     : options_(options),
       layout_(layout_of(options, session.job_id())),
       front_(std::move(front_fd)),
@@ -96,21 +96,22 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
   if (layout_.hosts.empty()) {
-    workforce_ = std::make_unique<Crew>(crew_plan(options, layout_, session, caller_mask), events,
-                                        epoll_.get());
+    Crew::Plan plan = crew_plan(options, layout_, session, caller_mask);
+    plan.forked = std::move(forked);
+    workforce_ = std::make_unique<Crew>(std::move(plan), events, epoll_.get());
   } else {
     workforce_ = std::make_unique<Fleet>(options, layout_, caller_mask, events, epoll_.get());
   }
 }
 
-bool Job::spawn() {
+void Job::spawn() {
   members_.resize(layout_.processes());
   for (uint32_t process = 0; process < members_.size(); ++process) {
     members_[process].process = process;
     if (process < layout_.ranks) members_[process].rank = process;
     members_[process].running = true;
   }
-  return workforce_->spawn();
+  workforce_->spawn();
 }
 
 void Job::watch(int fd, uint64_t tag) {

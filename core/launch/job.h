@@ -22,11 +22,12 @@ namespace causeway::launch {
 class Job final : public Keeper, private WorkforceEvents {
  public:
   // `front_fd`: bytes from the front are signal numbers; its end of file is the front's death.
+  // `forked`: the ranks, where the program has forked them.
   Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front_fd,
-      const sigset_t& caller_mask);
+      const sigset_t& caller_mask, std::vector<RankProcess> forked = {});
 
-  // Returns true in a rank, in fork mode only. Before any other thread exists. Throws Error.
-  bool spawn() override;
+  // Before any other thread exists. Throws Error.
+  void spawn() override;
 
   // Until no rank, no descendant and no unwritten output is left; the job's status.
   int supervise() override;

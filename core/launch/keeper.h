@@ -6,8 +6,8 @@ namespace causeway::launch {
 class Keeper {
  public:
   virtual ~Keeper() = default;
-  // Forks. True in a rank, in fork mode only. Before any other thread exists. Throws Error.
-  virtual bool spawn() = 0;
+  // Forks. Before any other thread exists. Throws Error.
+  virtual void spawn() = 0;
   // To the end; the status. Throws Error.
   virtual int supervise() = 0;
 };

@@ -1,6 +1,6 @@
-// Launch: a small launcher for one host, or several, on the PMIx server library. Used by `causeway
-// run` and by a process started with CAUSEWAY_RANKS=N, which becomes the launcher of its own
-// children.
+// Launch: a small launcher for one host, or several, on the PMIx server library. Used by the
+// command `causeway` alone, which a process started with CAUSEWAY_RANKS=N executes when it has
+// forked its ranks.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,6 @@ struct HostsOptions {
   std::string directory;            // where the ranks start; empty: where the agent leads
 };
 
-// Ranks, and spares beside them, of one job.
-inline constexpr uint32_t kMostProcesses = 4096;
-
 struct LaunchOptions {
   uint32_t ranks = 1;
   uint32_t spares = 0;    // further processes, that wait for a rank to fail
@@ -30,7 +27,7 @@ struct LaunchOptions {
   HostsOptions hosts;
   std::string first_host_program;  // instead of the command's program on the first host
 
-  std::vector<std::string> command;  // program and arguments; empty: fork mode
+  std::vector<std::string> command;  // program and arguments; empty: the ranks are there
   std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
   bool tag_output = false;                                       // prefix "[rank] " to every line
   std::optional<double> timeout_s;                               // whole job; ends with status 124
@@ -50,11 +47,9 @@ int launch_job(const LaunchOptions& options);
 // invitation comes over standard input. To the end of the job; the process's status.
 int run_relay();
 
-// Fork mode: returns true in each rank, with the environment set so that make_bootstrap() finds
-// the PMIx server; never returns in the original process, which exits with the job's status.
-bool launch_forked(const LaunchOptions& options);
-
-// A process with more than one thread may not fork ranks: the others would be missing in them.
-bool may_fork_ranks();
+// `causeway launcher` and `causeway keeper`, which no user types: the processes that a program
+// which has forked its own ranks makes of itself. nullopt: the words are for something else. To be
+// asked before anything is opened. The process's status.
+std::optional<int> run_forked(int argc, char** argv);
 
 }  // namespace causeway

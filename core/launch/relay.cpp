@@ -45,8 +45,8 @@ Relay::Relay(const StartOrder& order, const SessionDir& session, UniqueFd socket
   crew_ = std::make_unique<Crew>(plan_of(order, session, caller_mask), events, epoll_.get());
 }
 
-bool Relay::spawn() {
-  return crew_->spawn();
+void Relay::spawn() {
+  crew_->spawn();
 }
 
 void Relay::watch(int fd, uint64_t tag) {

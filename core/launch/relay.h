@@ -23,7 +23,7 @@ class Relay final : public Keeper, private WorkforceEvents {
   Relay(const StartOrder& order, const SessionDir& session, UniqueFd socket, UniqueFd front_fd,
         const sigset_t& caller_mask);
 
-  bool spawn() override;
+  void spawn() override;
   // Until the launcher takes its leave or is gone, and nothing is left here.
   int supervise() override;
 

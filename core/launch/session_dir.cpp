@@ -1,9 +1,7 @@
 #include "launch/session_dir.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 
 #include "base/error.h"
 #include "launch/process_tree.h"
+#include "spawn/job_id.h"
 
 namespace causeway::launch {
 namespace {
@@ -28,20 +27,6 @@ std::string base_directory() {
     if (tmp != nullptr && tmp[0] == '/' && ::access(tmp, W_OK | X_OK) == 0) return tmp;
   }
   return "/tmp";
-}
-
-std::string name_prefix() {
-  return fmt::format("causeway-{}-", ::getuid());
-}
-
-std::string random_text() {
-  uint32_t bits = 0;
-  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    timespec t{};
-    clock_gettime(CLOCK_REALTIME, &t);
-    bits = static_cast<uint32_t>(t.tv_nsec) ^ static_cast<uint32_t>(t.tv_sec << 7);
-  }
-  return fmt::format("{:08x}", bits);
 }
 
 UniqueFd lock_directory(const std::string& path) {
@@ -73,7 +58,7 @@ bool ours(const std::string& path) {
 // across pid namespaces or after reuse.
 void sweep_stale(const std::string& base) {
   std::error_code ignored;
-  const std::string prefix = name_prefix();
+  const std::string prefix = job_id_prefix();
   for (fs::directory_iterator it(base, ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
     const std::string name = it->path().filename().string();
@@ -89,8 +74,7 @@ void sweep_stale(const std::string& base) {
 
 SessionDir::SessionDir(const std::string& name)
     : base_(base_directory()),
-      job_id_(name.empty() ? fmt::format("{}{}-{}", name_prefix(), ::getpid(), random_text())
-                           : name),
+      job_id_(name.empty() ? new_job_id() : name),
       path_(base_ + "/" + job_id_) {}
 
 void SessionDir::make() {

@@ -81,8 +81,8 @@ class Workforce {
  public:
   virtual ~Workforce() = default;
 
-  // Forks, while this process has one thread. True in a rank, in fork mode only. Throws Error.
-  virtual bool spawn() = 0;
+  // Forks, while this process has one thread. Throws Error.
+  virtual void spawn() = 0;
   // Lets the processes go; their output goes to `output`. Throws Error.
   virtual void start(Output& output) = 0;
 

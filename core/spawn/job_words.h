@@ -1,10 +1,15 @@
-// The launcher's own PMIx events and the names of what it carries: between the launcher
-// and the ranks.
+// What the launcher and the ranks agree on: how many processes a job may have, the launcher's own
+// PMIx events, and the names of what these carry.
 #pragma once
 
 #include <pmix_common.h>
 
+#include <cstdint>
+
 namespace causeway {
+
+// Ranks, and spares beside them, of one job.
+inline constexpr uint32_t kMostProcesses = 4096;
 
 // A spare has taken the place of a failed rank. The affected process is the spare; the rank and its
 // new epoch are uint32. The code lies in the range that PMIx leaves to others.

@@ -121,8 +121,8 @@ std::string shortage(int failure) {
   }
 }
 
-void LowDescriptors::reserve() {
-  for (size_t i = 0; i < kLibraryDescriptors; ++i) {
+void LowDescriptors::reserve(size_t more) {
+  for (size_t i = 0; i < kLibraryDescriptors + more; ++i) {
     UniqueFd fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     // None below is free: nothing is left to be kept.
     if (!fd || fd.get() >= FD_SETSIZE) return;

@@ -25,7 +25,8 @@ std::string shortage(int failure);
 // ranks get theirs, and let go before the library starts.
 class LowDescriptors {
  public:
-  void reserve();
+  // `more` of them for what the process itself opens meanwhile.
+  void reserve(size_t more = 0);
   void release() { held_.clear(); }
 
  private:

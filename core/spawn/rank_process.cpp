@@ -103,6 +103,11 @@ void reset_signals(const sigset_t& mask) {
   ::_exit(failure == ENOENT ? 127 : 126);
 }
 
+// The keeper's own: standard streams, epoll sets, signals, sinks, a relay's connection.
+constexpr size_t kOwnDescriptors = 32;
+// Those of them that a keeper which is executed opens behind the reserve of the one that forked.
+constexpr size_t kOpenedLater = 16;
+
 struct ChildEnds {
   UniqueFd in, out, err, control;
 };
@@ -125,8 +130,7 @@ void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
   if (!plan.command.empty()) execute(plan.command, ends.control.get());
 }
 
-}  // namespace
-
+// True in the rank.
 bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
@@ -162,6 +166,26 @@ bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
   self.pid = pid;
   self.running = true;
   ::setpgid(pid, pid);  // as in the child: whoever comes first
+  return false;
+}
+
+}  // namespace
+
+bool spawn_ranks(std::vector<RankProcess>& ranks, const std::vector<uint32_t>& processes,
+                 SpawnPlan& plan, LowDescriptors& low) {
+  ::getrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
+  raise_descriptor_limit();
+  demand_descriptors(processes.size(), kOwnDescriptors);
+  low.reserve(plan.command.empty() ? kOpenedLater : 0);
+  ranks.resize(processes.size());
+  for (size_t i = 0; i < processes.size(); ++i) {
+    try {
+      if (spawn_rank(ranks[i], processes[i], plan)) return true;
+    } catch (const Error& e) {
+      throw Error(e.status(), "process {} of {} on this host: {}", i + 1, processes.size(),
+                  e.text());
+    }
+  }
   return false;
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "spawn/limits.h"
 #include "spawn/unique_fd.h"
 
 namespace causeway {
@@ -36,10 +37,12 @@ struct SpawnPlan {
   rlimit descriptor_limit{};  // the caller's before the launcher raised it
 };
 
-// Forks one rank. It waits for its environment before it does anything. Returns true in the rank,
-// and there only when the plan has no command; the environment is then set, and the launcher's
-// descriptors close as its objects are destroyed on the way out. Throws Error.
-bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan);
+// Forks those processes of the job. Each waits for its environment before it does anything. Returns
+// true in a rank, and there only when the plan has no command; the environment is then set, and the
+// launcher's descriptors close as its objects are destroyed on the way out. Raises the limit on
+// open files, and leaves `low` reserved. Throws Error.
+bool spawn_ranks(std::vector<RankProcess>& ranks, const std::vector<uint32_t>& processes,
+                 SpawnPlan& plan, LowDescriptors& low);
 
 // Lets the rank go. False when it is gone already.
 bool send_environment(const RankProcess& rank, const std::vector<std::string>& environment);

@@ -107,7 +107,9 @@ int starts(int usual) {
   return given != nullptr ? std::atoi(given) : usual;
 }
 
-// A start, and a signal, chosen by the seed, to one of the launcher's processes at some moment.
+// A start, and a signal, chosen by the seed, to one of the launcher's processes at some moment;
+// where a program forks its own ranks, to any process, since a launcher has not its name from the
+// beginning.
 void signal_somebody(uint64_t seed) {
   SCOPED_TRACE("CAUSEWAY_TEST_SEED=" + std::to_string(seed) + " CAUSEWAY_TEST_STARTS=1");
   std::mt19937_64 random(seed);
@@ -115,13 +117,18 @@ void signal_somebody(uint64_t seed) {
   const Words hosts{run_command(), "run",       "--hosts",   "a,b",     "-n",
                     "4",           "--address", "127.0.0.1", "--agent", "env LAUNCH_TEST_HOST=%h",
                     "--"};
-  Command command(random() % 4 == 0 ? job(4, Words(program.begin() + 1, program.end()))
-                                    : hosts + program);
+  const auto way = random() % 4;
+  const bool forks = way == 1;
+  using Environment = std::vector<std::pair<std::string, std::string>>;
+  Command command(way == 0 ? job(4, Words(program.begin() + 1, program.end()))
+                  : forks  ? program
+                           : hosts + program,
+                  forks ? Environment{{"CAUSEWAY_RANKS", "4"}} : Environment{});
   command.start();
   std::this_thread::sleep_for(std::chrono::milliseconds(random() % 600));
   std::vector<pid_t> own;
   for (const auto& [pid, name] : command.processes()) {
-    if (name.rfind("causeway", 0) == 0) own.push_back(pid);
+    if (forks || name.rfind("causeway", 0) == 0) own.push_back(pid);
   }
   static const int signals[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGKILL, SIGUSR1, SIGUSR2, SIGTERM,
                                 SIGKILL, SIGALRM, SIGPIPE, SIGTSTP, SIGSTOP, SIGCHLD, SIGTERM};

@@ -1,6 +1,6 @@
 /* Tells how it was started: its ranks, the arguments that are left to it, and the variable SIGN.
  * Arguments are looked at after the start, as GASNet has it. With the variable THREAD it has a
- * thread before. C99 and C++. */
+ * thread before; with DIRECTORY it goes there first. C99 and C++. */
 #include <gasnetex.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   const char* sign = getenv("SIGN");
   pthread_t thread;
   int i;
+  if (getenv("DIRECTORY") && chdir(getenv("DIRECTORY"))) return 5;
   if (getenv("THREAD") && pthread_create(&thread, NULL, wait_for_ever, NULL)) return 2;
   if (gex_Client_Init(&client, &ep, &tm, "STARTED", &argc, &argv, 0)) return 3;
   char line[1000];

@@ -4,13 +4,14 @@
 # Catches: `prog N arguments` of udp that runs one rank, or leaves the number to the client; a number
 # that is taken out where a launcher gave none; GASNET_SPAWNFN that is not obeyed there; a list of
 # hosts or of variables that does not reach the ranks; a command of the user's that starts itself
-# without end; options that are lost on the way to mpirun or srun.
+# without end; a launcher that is looked for elsewhere than beside the library; options that are lost
+# on the way to mpirun or srun.
 set -eu
 tree=$1 work=$2 cc=$3
 here=$(cd "$(dirname "$0")" && pwd)
 rm -rf "$work"
 mkdir -p "$work/path"
-for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p' | grep -E '^(CAUSEWAY|GASNET|AMUDP)_|^(SSH_SERVERS|SIGN|THREAD)$'); do
+for name in $(env | sed -n 's/^\([A-Z_]*\)=.*/\1/p' | grep -E '^(CAUSEWAY|GASNET|AMUDP)_|^(SSH_SERVERS|SIGN|THREAD|DIRECTORY)$'); do
   unset "$name"
 done
 export PKG_CONFIG_PATH="$tree/lib/pkgconfig"
@@ -66,6 +67,17 @@ run "$tree/bin/amudprun" -np 2 "$udp" 3 a || fail "amudprun fails"
 ranks 2 '2 arguments: 3 a, sign none'
 run env CAUSEWAY_RANKS=2 "$udp" 3 a || fail "CAUSEWAY_RANKS=2 fails"
 ranks 2 '2 arguments: 3 a, sign none'
+
+# The command that becomes the launcher is found from where the library lies, not from where the program
+# is; a program that has left the directory which a relative LD_LIBRARY_PATH counts from finds it, too.
+(cd "$tree" && run env LD_LIBRARY_PATH=lib DIRECTORY=/ "$udp" 2 a) || fail "a relative LD_LIBRARY_PATH fails"
+ranks 2 '1 arguments: a, sign none'
+(cd "$work" && run env CAUSEWAY_RANKS=2 ./smp-seq a) || fail "a relative path to the program fails"
+ranks 2 '1 arguments: a, sign none'
+cp -R "$tree/lib" "$work/lib"
+run env LD_LIBRARY_PATH="$work/lib" CAUSEWAY_RANKS=2 "$work/smp-seq" a && fail "ranks are started without the command"
+grep -q "the command .causeway. at '$work/bin/causeway', beside its library: No such file.*use .causeway run -n 2." "$work/err" ||
+  fail "a missing command: no word of where it was expected"
 
 # ---- through amudprun, where ranks are elsewhere; an agent plays the other hosts ----
 printf '%s\n' '#!/bin/sh' 'case $1 in alpha | beta) shift ;; *) exit 255 ;; esac' 'unset SIGN' 'exec "$@"' >"$work/agent"

@@ -14,6 +14,7 @@
 
 #include "commands.h"
 #include "config/config.h"
+#include "launch/launch.h"
 #include "run_options.h"
 
 namespace {
@@ -36,6 +37,7 @@ bool names_no_subcommand(const CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace causeway::command;
+  if (const std::optional<int> ended = causeway::run_forked(argc, argv)) return *ended;
   CLI::App app{"Causeway: run, explain and check programs that use the Causeway library"};
   app.set_version_flag("--version", CAUSEWAY_VERSION);
   app.require_subcommand(1);

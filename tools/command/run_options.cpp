@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "config/set_text.h"
 #include "launch/host_file.h"
+#include "spawn/job_words.h"
 
 namespace causeway::command {
 namespace {

@@ -1,0 +1,14 @@
+// The name of a job of our launcher, which is also that of its session directory.
+#pragma once
+
+#include <string>
+
+namespace causeway {
+
+// "causeway-<uid>-": how the names of this user's jobs begin.
+std::string job_id_prefix();
+
+// "causeway-<uid>-<pid>-<random>", with the number of the calling process.
+std::string new_job_id();
+
+}  // namespace causeway

@@ -1,0 +1,1 @@
+target_link_libraries(unit_several_hosts_test PRIVATE causeway_launch)
