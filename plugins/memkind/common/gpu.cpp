@@ -201,10 +201,7 @@ cwy_status unpin_host(cwym_kind* kind, void* addr) {
   return driver_is_usable() ? kind->noted(kind->unpin(addr)) : CWY_OK;
 }
 
-}  // namespace
-
-cwy_status start_gpu_plugin(const cwy_services* services, const cwym_module** module,
-                            cwy_err* err) {
+cwy_status start(const cwy_services* services, const cwym_module** module, cwy_err* err) {
   if (services->head.major != CWY_PLUGIN_MAJOR) {
     return report(err, CWY_ERR_UNSUPPORTED, "%s needs plugin interface 1", driver().name());
   }
@@ -233,6 +230,8 @@ cwy_status start_gpu_plugin(const cwy_services* services, const cwym_module** mo
   *module = &table;
   return CWY_OK;
 }
+
+}  // namespace
 
 }  // namespace causeway
 
@@ -303,4 +302,11 @@ void cwym_kind::end_copies() {
   pending_.clear();
   for (void* event : events_) free_event(event);
   events_.clear();
+}
+
+// ---- the plugin's door, the same for every kind ----
+
+extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
+                                                  const cwym_module** module, cwy_err* err) {
+  return causeway::guarded(err, [&] { return causeway::start(services, module, err); });
 }

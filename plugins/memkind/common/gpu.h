@@ -120,7 +120,12 @@ extern const cwy_services* gpu_services;
 Driver* started_driver(cwy_err* err);
 bool driver_is_usable();
 
-// Fills the plugin's table and hands it out: the body of cwy_memkind_init_v1.
-cwy_status start_gpu_plugin(const cwy_services* services, const cwym_module** module, cwy_err* err);
+// Opens a device with what its open() asks for, and hands it over where that went well.
+template <class Device, class... What>
+cwy_status open_device(std::unique_ptr<Device> device, cwym_kind** out, const What&... what) {
+  const cwy_status status = device->open(what...);
+  if (status == CWY_OK) *out = device.release();
+  return status;
+}
 
 }  // namespace causeway

@@ -341,10 +341,7 @@ cwy_status CudaDriver::open(int32_t device, const void*, uint64_t native_length,
     return report(err, CWY_ERR_INVALID,
                   "device %d has no unified addressing, which the class promises", device);
   }
-  auto opened = std::make_unique<CudaDevice>(device, handle);
-  const cwy_status status = opened->open(err);
-  if (status == CWY_OK) *out = opened.release();
-  return status;
+  return open_device(std::make_unique<CudaDevice>(device, handle), out, err);
 }
 
 }  // namespace
@@ -355,8 +352,3 @@ Driver& driver() {
 }
 
 }  // namespace causeway
-
-extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
-                                                  const cwym_module** module, cwy_err* err) {
-  return causeway::guarded(err, [&] { return causeway::start_gpu_plugin(services, module, err); });
-}

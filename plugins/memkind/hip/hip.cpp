@@ -330,10 +330,7 @@ cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, 
   const Result counted = api.hipGetDeviceCount(&count);
   if (counted != kSuccess) return fail(err, "hipGetDeviceCount", counted);
   if (const cwy_status s = check_ordinal(device, count, native_length, err); s != CWY_OK) return s;
-  auto opened = std::make_unique<HipDevice>(device);
-  const cwy_status status = opened->open(err);
-  if (status == CWY_OK) *out = opened.release();
-  return status;
+  return open_device(std::make_unique<HipDevice>(device), out, err);
 }
 
 }  // namespace
@@ -344,8 +341,3 @@ Driver& driver() {
 }
 
 }  // namespace causeway
-
-extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
-                                                  const cwym_module** module, cwy_err* err) {
-  return causeway::guarded(err, [&] { return causeway::start_gpu_plugin(services, module, err); });
-}

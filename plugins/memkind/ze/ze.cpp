@@ -471,11 +471,9 @@ cwy_status ZeDriver::open(int32_t device, const void* native, uint64_t native_le
     return report(err, CWY_ERR_INVALID, "device %d has %u memories, and none with ordinal %llu",
                   device, memories, static_cast<unsigned long long>(handles.memory_ordinal));
   }
-  auto opened =
-      std::make_unique<ZeDevice>(device, found, static_cast<uint32_t>(handles.memory_ordinal));
-  const cwy_status status = opened->open(handles.context, err);
-  if (status == CWY_OK) *out = opened.release();
-  return status;
+  return open_device(
+      std::make_unique<ZeDevice>(device, found, static_cast<uint32_t>(handles.memory_ordinal)), out,
+      handles.context, err);
 }
 
 }  // namespace
@@ -486,8 +484,3 @@ Driver& driver() {
 }
 
 }  // namespace causeway
-
-extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
-                                                  const cwym_module** module, cwy_err* err) {
-  return causeway::guarded(err, [&] { return causeway::start_gpu_plugin(services, module, err); });
-}
