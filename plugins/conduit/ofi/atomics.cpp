@@ -94,7 +94,7 @@ ssize_t post(Link& link, Ticket* t, const Mapping& m, fi_datatype type, uint64_t
   fi_rma_ioc target{address, 1, key};
   fi_msg_atomic message{};
   message.msg_iov = &operand;
-  message.desc = &t->desc;
+  message.desc = &t->key;
   message.iov_count = 1;
   message.addr = link.address;
   message.rma_iov = &target;
@@ -107,8 +107,8 @@ ssize_t post(Link& link, Ticket* t, const Mapping& m, fi_datatype type, uint64_t
   if (m.form == Form::plain) return fi_atomicmsg(link.endpoint, &message, flags);
   // An answer with the old value is proof enough of completion.
   if (m.form == Form::fetch)
-    return fi_fetch_atomicmsg(link.endpoint, &message, &result, &t->desc, 1, FI_COMPLETION);
-  return fi_compare_atomicmsg(link.endpoint, &message, &compare, &t->desc, 1, &result, &t->desc, 1,
+    return fi_fetch_atomicmsg(link.endpoint, &message, &result, &t->key, 1, FI_COMPLETION);
+  return fi_compare_atomicmsg(link.endpoint, &message, &compare, &t->key, 1, &result, &t->key, 1,
                               FI_COMPLETION);
 }
 
@@ -131,45 +131,22 @@ void find_atomics(cwyc_domain* domain, fid_ep* ep) {
   }
 }
 
-cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op* op) {
-  if (!std::has_single_bit(a->opcode) || !std::has_single_bit(a->dt)) return CWY_ERR_INVALID;
-  const auto operation = static_cast<uint32_t>(std::countr_zero(a->opcode));
-  const auto type = static_cast<uint32_t>(std::countr_zero(a->dt));
-  cwyc_ep* ep = conn->ep;
-  if (operation >= operation_count || type >= type_count ||
-      (ep->domain->atomic_ops[type] >> operation & 1) == 0)
-    return CWY_ERR_UNSUPPORTED;
-  const size_t bytes = width(*a);
-  if (rkey == nullptr || !inside(*rkey, a->raddr, bytes) || a->raddr % bytes != 0)
-    return CWY_ERR_INVALID;
-  const Pass pass(ep->domain->gate);
-  Link& link = link_of(conn);
-  if (link.state != LinkState::up)
-    return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
-  Ticket* ticket = ep->in_flight < ep->in_flight_max ? take_ticket(ep) : nullptr;
-  if (ticket == nullptr) return CWY_RETRY;
+cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, uint32_t type,
+                                const cwyc_atomic& a, const cwyc_rkey& rkey) {
   const Mapping m = mapping_of(operation);
-  ticket->work = Work::atomic;
-  ticket->op = op;
-  ticket->report = CWYC_DONE_REMOTE;
-  ticket->operand[0] = operand_of(type, operation, a->operand1);
+  ticket->operand[0] = operand_of(type, operation, a.operand1);
   if (m.form == Form::compare) {
-    ticket->operand[0] = a->operand2;
-    ticket->operand[1] = a->operand1;
-  }
-  if (a->result != nullptr) {
-    ticket->copy_to = a->result;
-    ticket->copy_bytes = bytes;
+    ticket->operand[0] = a.operand2;
+    ticket->operand[1] = a.operand1;
   }
   const ssize_t error =
-      post(link, ticket, m, datatypes[type], remote_address(*rkey, a->raddr), rkey->key);
+      post(link, ticket, m, datatypes[type], remote_address(rkey, a.raddr), rkey.key);
   if (error != 0) {
-    give_back_ticket(ep, ticket);
+    give_back_ticket(link.ep, ticket);
     return refused(link, static_cast<int>(error));
   }
   attach_pending(link, ticket);
-  ++ep->counters.atomics;
-  return CWY_INPROGRESS;
+  return CWY_OK;
 }
 
 }  // namespace causeway::ofi

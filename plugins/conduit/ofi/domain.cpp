@@ -57,6 +57,9 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
   if (error != 0)
     return report(err, CWY_ERR_UNREACHABLE, "provider %s cannot open domain %s: %s",
                   d->path.provider.c_str(), d->path.device.c_str(), fi_strerror(-error));
+  d->leases = std::make_unique<Leases>(
+      d.get(), options.registration_cache,
+      Leases::Bounds{options.registration_cache_entries, options.registration_cache_bytes});
   log(CWY_LOG_INFO, "provider %s on %s, %s endpoints (%s)%s", d->path.provider.c_str(),
       d->path.device.c_str(), d->path.msg ? "connected" : "datagram", d->path.why.c_str(),
       d->can_put ? "" : "; puts go over active messages");

@@ -7,9 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 
-#include "../common/ep_answers.h"
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "../common/signals_blocked.h"
@@ -23,17 +21,6 @@ constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
 // Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
 // completion to wait for.
 constexpr size_t copied_frame = 2048;
-
-uint32_t hash_text(const char* text) {
-  uint32_t h = 2166136261u;  // FNV-1a
-  for (; *text != '\0'; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
-  return h;
-}
-
-uint64_t random_word() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
-}
 
 // Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
 // that datagrams of all of them come by is theirs together; others grow, or are a link's own.
@@ -52,6 +39,7 @@ void choose_sizes(cwyc_ep& ep) {
   ep.medium_max = std::min<size_t>(d.options.am_medium, largest - frame_overhead - 8);
   ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
   ep.inject_max = std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
+  ep.bounce_bytes = ep.frame_max + frame_overhead;
   ep.copy_frame = std::min(copied_frame, ep.frame_max);
   // A credit is a frame, or a KiB of one where many frames share a buffer; so no lane ever has more
   // frames under way than credits, which is what the provider's own queues must take. Fewer per
@@ -204,7 +192,7 @@ int fill_address(cwyc_ep& ep) {
   const Path& path = ep.domain->path;
   Address& a = ep.address;
   a.magic = wire_magic;
-  a.version = wire_version;
+  a.version = fabric::wire_version;
   a.msg = path.msg ? 1 : 0;
   a.loopback = path.loopback ? 1 : 0;
   a.nonce = ep.nonce;
@@ -213,34 +201,6 @@ int fill_address(cwyc_ep& ep) {
   const int error = fi_getname(path.msg ? &ep.passive->fid : &ep.datagram->fid, a.bytes, &length);
   a.length = static_cast<uint16_t>(length);
   return error;
-}
-
-// Tells every peer that nothing is received here any more, and lets what was sent leave. Bounded:
-// a peer that does not listen must not hold up the end.
-void leave_in_order(cwyc_ep* ep) {
-  constexpr uint64_t patience_ns = 50'000'000;
-  const uint64_t end = services->now() + patience_ns;
-  std::vector<uint32_t> to_tell;
-  for (const auto& link : ep->links) {
-    if (link != nullptr && link->state == LinkState::up && !link->purged)
-      to_tell.push_back(link->index);
-  }
-  const auto usable = [](const Link* link) {
-    return link != nullptr && !link->lost && !link->purged;
-  };
-  while (!to_tell.empty() && services->now() < end) {
-    progress(ep, 64, CWYC_PROGRESS_REPLIES);
-    std::erase_if(to_tell, [&](uint32_t index) {
-      Link* link = find_link(ep, index);
-      return !usable(link) || send_control(ep, *link, FrameKind::gone, nullptr, 0);
-    });
-  }
-  const auto busy = [&] {
-    return std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& link) {
-      return usable(link.get()) && link->pending != nullptr;
-    });
-  };
-  while (busy() && services->now() < end) progress(ep, 64, CWYC_PROGRESS_REPLIES);
 }
 
 // FI_MR_ENDPOINT: an endpoint with registrations bound to it cannot be closed (cxi), and buffers in
@@ -254,15 +214,15 @@ void close_registrations(cwyc_ep* ep) {
   }
   const auto held = [](const ReceiveBuffer* buffer) { return !buffer->released; };
   while (std::any_of(ep->buffers.begin(), ep->buffers.end(), held) && services->now() < end)
-    progress(ep, 64, CWYC_PROGRESS_REPLIES);
-  ep->domain->leases.clear();
-  ep->domain->kept = {};
+    Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);
+  ep->domain->leases->clear();
   ep->slabs->unregister();
 }
 
 }  // namespace
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
     if (domain->path.endpoint_mr && !domain->eps.empty())
@@ -271,13 +231,10 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
                     "of its own",
                     domain->path.provider.c_str());
     auto ep = std::make_unique<cwyc_ep>();
-    ep->domain = domain;
-    ep->params = *params;
-    ep->nonce = random_word();
-    ep->job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
+    name_endpoint(*ep, domain, *params);
     domain->gate.raise(params->multithreaded != 0);
     choose_sizes(*ep);
-    ep->slabs = std::make_unique<Slabs>(domain, domain->path.local_mr);
+    ep->slabs = std::make_unique<fabric::Slabs<Network>>(domain);
     const SignalsBlocked blocked;
     int error = open_queues(*ep);
     if (error == 0) error = domain->path.msg ? open_passive(*ep) : open_datagram(*ep);
@@ -298,15 +255,11 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
   });
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   cwyc_domain* domain = ep->domain;
   const Pass pass(domain->gate);
   leave_in_order(ep);
-  while (!ep->links.empty()) {
-    if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
-    ep->links.pop_back();
-  }
-  ep->wanted = 0;
+  destroy_links(ep);
   if (domain->path.endpoint_mr) close_registrations(ep);
   ep->datagram.reset();
   ep->passive.reset();
@@ -319,66 +272,26 @@ void ep_close(cwyc_ep* ep) {
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwyc_domain& d = *ep->domain;
   const fi_info& info = *d.path.info;
-  cwyc_ep_attr a{};
-  a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
+  cwyc_ep_attr a = fabric::describe(*ep, 0);
   if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_MEM_REG;
   if (d.can_put && d.path.order_send_after_write)
     a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
   if (ep->epoll >= 0) a.caps |= CWYC_CAP_WAIT_FD;
   if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;
   if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
-  a.ep_address_max = sizeof(Address);
-  a.rkey_max = sizeof(RkeyBlob);
   const uint64_t longest = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
   a.rma_max = d.delivery_complete ? longest : std::min(longest, d.path.ordered_write);
   a.put_small_max = std::min<uint64_t>(std::max<size_t>(ep->inject_max, 8), a.rma_max);
-  a.am_medium_max = ep->medium_max;
   if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
   a.outstanding_max = 0;
   a.mem_forms = CWY_FORM_HOST_VA;
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
-  bool any = false;
-  for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
-    a.atomic_ops[type] = d.atomic_ops[type];
-    any |= a.atomic_ops[type] != 0;
-  }
-  if (any) a.caps |= CWYC_CAP_ATOMIC;
   a.latency_ns = d.path.provider.starts_with("tcp") ? 15000 : d.path.host_only ? 700 : 1500;
   a.bandwidth_bps = d.path.provider.starts_with("tcp") ? 1e9 : 1e10;
-  a.ops_tables = 1;
   return give_attributes(a, attr);
-}
-
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
-  return give_address(ep->address, buf, len, err);
-}
-
-cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
-  ep->domain->gate.raise(multithreaded != 0);
-  return CWY_OK;
-}
-
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
-  const Pass pass(ep->domain->gate);
-  const Counters& c = ep->counters;
-  uint64_t shorts = 0, mediums = 0, longs = 0;
-  for (const auto& lane : c.messages) {
-    shorts += lane[CWYC_AM_SHORT];
-    mediums += lane[CWYC_AM_MEDIUM];
-    longs += lane[CWYC_AM_LONG];
-  }
-  const std::pair<const char*, uint64_t> all[] = {
-      {"am_short", shorts},           {"am_medium", mediums},   {"am_long", longs},
-      {"am_bytes", c.am_bytes},       {"received", c.received}, {"injected", c.injected},
-      {"copied", c.copied},           {"deferred", c.deferred}, {"put", c.puts},
-      {"put_bytes", c.put_bytes},     {"get", c.gets},          {"get_bytes", c.get_bytes},
-      {"atomic", c.atomics},          {"retries", c.retries},   {"credit_frames", c.credit_frames},
-      {"connections", c.connections}, {"dropped", c.dropped},   {"errors", c.errors}};
-  for (const auto& [name, value] : all) fn(arg, name, value);
 }
 
 }  // namespace causeway::ofi

@@ -13,21 +13,18 @@
 namespace causeway::ofi {
 namespace {
 
-bool is_sound(const cwyc_ep* ep, const Hello& hello) {
-  return hello.magic == wire_magic && hello.version == wire_version && hello.job == ep->job &&
-         hello.rank < ep->params.max_peers;
-}
-
-// Connection events are looked for in every pass now.
-void begin_connecting(cwyc_ep* ep) {
-  ++ep->connecting;
-  chores_due(ep);
+Introduction hello_of(const Link& link) {
+  Introduction hello = introduce(link.ep, link.index, link.nonce);
+  for (uint32_t lane = 0; lane < lane_count; ++lane)
+    hello.window[lane] = static_cast<uint16_t>(link.ep->window[lane]);
+  return hello;
 }
 
 // Receive buffers for everything that the peer may have under way.
 void provide_buffers(Link& link) {
   cwyc_ep* ep = link.ep;
   if (link.buffers != 0) return;
+  link.owed_limit = std::max(1u, ep->window[0] / 2);
   if (ep->shared_buffers) {
     // Buffers of many frames: enough of them that one can be drained while others fill.
     const uint64_t bytes = uint64_t{credit_unit} * (ep->window[0] + ep->window[1]);
@@ -36,12 +33,6 @@ void provide_buffers(Link& link) {
     return;
   }
   want_buffers(ep, &link, ep->window[0] + ep->window[1] + control_buffers);
-}
-
-void learn(Link& link, const Hello& hello) {
-  link.remote = hello.link;
-  for (uint32_t lane = 0; lane < lane_count; ++lane) link.credit[lane] = hello.window[lane];
-  link.owed_limit = std::max(1u, link.ep->window[0] / 2);
 }
 
 cwy_status open_connected(Link& link, fi_info* info) {
@@ -63,18 +54,24 @@ cwy_status open_connected(Link& link, fi_info* info) {
   return CWY_OK;
 }
 
-// A link of this side's that the peer's hello crosses, or that its welcome has overtaken.
-Link* own_attempt(cwyc_ep* ep, const Hello& hello) {
-  for (const auto& link : ep->links) {
-    if (link == nullptr || link->nonce != hello.nonce || link->purged) continue;
-    if (link->state == LinkState::connecting || link->remote == hello.link) return link.get();
-  }
-  return nullptr;
-}
-
 fi_addr_t insert_address(cwyc_ep* ep, const void* bytes) {
   fi_addr_t address = FI_ADDR_UNSPEC;
   return fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) == 1 ? address : FI_ADDR_UNSPEC;
+}
+
+// A link for a peer's hello; NULL: it cannot be answered.
+Link* answer(cwyc_ep* ep, const Introduction& hello, const Address& to) {
+  if (to.length == 0 || to.length > longest_address) return nullptr;
+  Link* link = make_link(ep, {hello.rank, hello.epoch}, hello.nonce);
+  if (link == nullptr) return nullptr;
+  link->endpoint = ep->datagram.get();
+  link->address = insert_address(ep, to.bytes);
+  if (link->address == FI_ADDR_UNSPEC) {
+    destroy_link(link);
+    return nullptr;
+  }
+  provide_buffers(*link);
+  return link;
 }
 
 void reject(cwyc_ep* ep, fi_info* info) {
@@ -84,7 +81,7 @@ void reject(cwyc_ep* ep, fi_info* info) {
 
 void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
   const std::unique_ptr<fi_info, FreeInfo> owner(info);
-  Hello hello;
+  Introduction hello;
   if (length < sizeof hello) return reject(ep, info);
   std::memcpy(&hello, data, sizeof hello);
   const cwy_peer peer{hello.rank, hello.epoch};
@@ -92,7 +89,6 @@ void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
     return reject(ep, info);
   Link* link = make_link(ep, peer, hello.nonce);
   if (link == nullptr) return reject(ep, info);
-  begin_connecting(ep);
   learn(*link, hello);
   if (open_connected(*link, info) != CWY_OK) {
     reject(ep, info);
@@ -100,13 +96,13 @@ void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
     return;
   }
   provide_buffers(*link);
-  const Hello answer = hello_of(*link);
+  const Introduction answer = hello_of(*link);
   if (fi_accept(link->endpoint, &answer, sizeof answer) != 0) destroy_link(link);
 }
 
 void on_connected(Link& link, const void* data, size_t length) {
   if (link.active) {
-    Hello hello;
+    Introduction hello;
     if (length >= sizeof hello) std::memcpy(&hello, data, sizeof hello);
     if (length < sizeof hello || !is_sound(link.ep, hello)) {
       lose_link(link, "the peer answered with strange bytes");
@@ -137,37 +133,18 @@ bool on_event_error(cwyc_ep* ep) {
 
 }  // namespace
 
-Hello hello_of(const Link& link) {
-  const cwyc_ep* ep = link.ep;
-  Hello hello{};
-  hello.magic = wire_magic;
-  hello.version = wire_version;
-  for (uint32_t lane = 0; lane < lane_count; ++lane)
-    hello.window[lane] = static_cast<uint16_t>(ep->window[lane]);
-  hello.job = ep->job;
-  hello.rank = services->job->rank;
-  hello.epoch = services->job->epoch;
-  hello.link = link.index;
-  hello.nonce = ep->nonce;
-  hello.to = link.nonce;
-  return hello;
-}
-
 // A hello carries the way back, because the peer may never have heard of this side.
 bool send_hello(Link& link, FrameKind kind) {
   struct {
-    Hello hello;
+    Introduction hello;
     Address address;
   } words{hello_of(link), link.ep->address};
   const size_t length = kind == FrameKind::hello ? sizeof words : sizeof words.hello;
-  return send_control(link.ep, link, kind, &words, length);
+  return send_control(link, kind, &words, length);
 }
 
-cwy_status begin_connect(Link& link, const Address& to, cwy_err* err) {
+cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
   cwyc_ep* ep = link.ep;
-  begin_connecting(ep);
-  link.active = true;
-  link.deadline = services->now() + ep->domain->options.connect_timeout_ns;
   if (!ep->domain->path.msg) {
     link.address = insert_address(ep, to.bytes);
     if (link.address == FI_ADDR_UNSPEC)
@@ -193,7 +170,7 @@ cwy_status begin_connect(Link& link, const Address& to, cwy_err* err) {
     return report(err, status, "provider %s cannot make an endpoint: the limit of open files?",
                   ep->domain->path.provider.c_str());
   provide_buffers(link);
-  const Hello hello = hello_of(link);
+  const Introduction hello = hello_of(link);
   const int error = fi_connect(link.endpoint, to.bytes, &hello, sizeof hello);
   if (error != 0)
     return report(err, CWY_ERR_UNREACHABLE, "rank %u cannot be connected to: %s", link.peer.rank,
@@ -226,29 +203,25 @@ uint32_t connection_events(cwyc_ep* ep) {
   }
 }
 
-void on_hello(cwyc_ep* ep, const FrameHeader& header, const char* payload) {
-  Hello hello;
+uint32_t Network::on_greeting(cwyc_ep* ep, const FrameHeader& header, const char* payload) {
+  Introduction hello;
   Address address;
   const bool first = header.kind == FrameKind::hello;
-  if (header.length < sizeof hello + (first ? sizeof address : 0)) return;
-  std::memcpy(&hello, payload, sizeof hello);
-  const cwy_peer peer{hello.rank, hello.epoch};
-  if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer)) {
+  // Connected endpoints introduce themselves with their requests.
+  const bool expected =
+      !ep->domain->path.msg && header.length >= sizeof hello + (first ? sizeof address : 0);
+  if (expected) std::memcpy(&hello, payload, sizeof hello);
+  if (!expected || !is_sound(ep, hello) || hello.to != ep->nonce ||
+      !admit_epoch(ep, {hello.rank, hello.epoch})) {
     ++ep->counters.dropped;
-    return;
+    return expected ? 1 : 0;
   }
   Link* link = first ? own_attempt(ep, hello) : find_link(ep, header.link);
-  if (!first && (link == nullptr || link->nonce != hello.nonce)) return;
+  if (!first && (link == nullptr || link->nonce != hello.nonce)) return 1;
   if (link == nullptr) {
     std::memcpy(&address, payload + sizeof hello, sizeof address);
-    if (address.length == 0 || address.length > longest_address) return;
-    link = make_link(ep, peer, hello.nonce);
-    if (link == nullptr) return;
-    begin_connecting(ep);
-    link->endpoint = ep->datagram.get();
-    link->address = insert_address(ep, address.bytes);
-    if (link->address == FI_ADDR_UNSPEC) return destroy_link(link);
-    provide_buffers(*link);
+    link = answer(ep, hello, address);
+    if (link == nullptr) return 1;
   }
   if (link->state == LinkState::connecting) {
     learn(*link, hello);
@@ -256,6 +229,7 @@ void on_hello(cwyc_ep* ep, const FrameHeader& header, const char* payload) {
   }
   if (first) link->welcome_due = !send_hello(*link, FrameKind::welcome);
   if (link->welcome_due) want_attention(link);
+  return 1;
 }
 
 }  // namespace causeway::ofi

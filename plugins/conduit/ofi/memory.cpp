@@ -1,7 +1,7 @@
 // Registrations: of segments, of the conduit's own buffers, and of local buffers on the way.
 #include <rdma/fi_atomic.h>
 
-#include <cstring>
+#include <cstdlib>
 
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
@@ -64,110 +64,41 @@ int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t acc
   return error != 0 ? error : fi_mr_enable(mr);
 }
 
-namespace {
-
-void unkeep(KeptLeases& kept, Lease& lease) {
-  (lease.older != nullptr ? lease.older->newer : kept.oldest) = lease.newer;
-  (lease.newer != nullptr ? lease.newer->older : kept.newest) = lease.older;
-  lease.older = lease.newer = nullptr;
-  --kept.count;
-  kept.bytes -= lease.length;
+bool Network::register_slab(cwyc_domain* domain, void* base, size_t length, Registration& out) {
+  return !domain->path.local_mr ||
+         register_memory(domain, base, length, local_access, CWY_MEM_HOST, -1, out) == 0;
 }
 
-// Ends the registration of a lease without users that is not among those kept.
-void end_lease(cwyc_domain* domain, Lease* lease) {
-  const auto [first, last] = domain->leases.equal_range(lease->base);
-  for (auto at = first; at != last; ++at) {
-    if (at->second.get() != lease) continue;
-    domain->leases.erase(at);
-    return;
-  }
+int Network::register_buffer(cwyc_domain* domain, void* base, size_t length, fabric::Access access,
+                             Registration& out) {
+  const uint64_t wanted = access == fabric::Access::read ? source_access : local_access;
+  return register_memory(domain, base, length, wanted, CWY_MEM_HOST, -1, out);
 }
 
-// Ends the leases longest unused until no more than so many are kept.
-void evict(cwyc_domain* domain, uint64_t count, uint64_t bytes) {
-  KeptLeases& kept = domain->kept;
-  while (kept.count > count || kept.bytes > bytes) {
-    Lease* const lease = kept.oldest;
-    unkeep(kept, *lease);
-    end_lease(domain, lease);
-  }
+void* Network::key_of(const cwyc_mem& mem) {
+  return mem.desc;
 }
 
-// A lease whose last operation has ended stays for the next one.
-void keep(cwyc_domain* domain, Lease* lease) {
-  KeptLeases& kept = domain->kept;
-  lease->older = kept.newest;
-  (kept.newest != nullptr ? kept.newest->newer : kept.oldest) = lease;
-  kept.newest = lease;
-  ++kept.count;
-  kept.bytes += lease->length;
-  const Options& options = domain->options;
-  evict(domain, options.registration_cache_entries, options.registration_cache_bytes);
+void Network::tell_unregistered(const cwyc_ep* ep, size_t length, int error) {
+  log(CWY_LOG_ERROR, "provider %s cannot register a buffer of %zu bytes: %s; see ulimit -l",
+      ep->domain->path.provider.c_str(), length, fi_strerror(std::abs(error)));
 }
 
-// Registers a buffer; where there is no room for another registration, in place of what is kept
-// and not used.
-int register_lease(Lease& lease, cwyc_domain* domain, const void* from, uint64_t access) {
-  const auto attempt = [&] {
-    return register_memory(domain, const_cast<void*>(from), lease.length, access, CWY_MEM_HOST, -1,
-                           lease.mr);
-  };
-  const int error = attempt();
-  if (error == 0 || error == -FI_EFAULT || domain->kept.count == 0) return error;
-  evict(domain, 0, 0);
-  return attempt();
+cwy_status Network::may_register(const cwyc_domain* domain, cwy_err* err) {
+  if (domain->can_put) return CWY_OK;
+  return report(err, CWY_ERR_UNSUPPORTED, "puts go over active messages here (delivery)");
 }
 
-}  // namespace
-
-Lease* take_lease(cwyc_domain* domain, const void* base, size_t length, bool write, int& error) {
-  const auto begin = reinterpret_cast<uint64_t>(base);
-  // Neighbours that begin at or before `begin` are looked at while they are near; a program that
-  // reuses buffers meets its lease at once.
-  auto at = domain->leases.upper_bound(begin);
-  for (int looked = 0; at != domain->leases.begin() && looked < 8; ++looked) {
-    --at;
-    Lease& lease = *at->second;
-    if (begin + length <= lease.base + lease.length && (lease.writable || !write)) {
-      if (lease.users++ == 0) unkeep(domain->kept, lease);
-      return &lease;
-    }
-  }
-  auto lease = std::make_unique<Lease>();
-  const auto attempt = [&](const void* from, uint64_t access) {
-    return register_lease(*lease, domain, from, access);
-  };
-  lease->base = begin;
-  lease->length = length;
-  error = attempt(base, local_access);
-  lease->writable = error == 0;
-  if (error != 0 && !write) error = attempt(base, source_access);  // constants
-  // `verbs` has the adapter write to whatever is registered, and constants do not allow that.
-  if (error != 0 && !write) lease->copy.reset(new (std::nothrow) char[length]);
-  if (lease->copy != nullptr) {
-    std::memcpy(lease->copy.get(), base, length);
-    lease->base = reinterpret_cast<uint64_t>(lease->copy.get());
-    error = attempt(lease->copy.get(), local_access);
-  }
-  if (error != 0) return nullptr;
-  lease->users = 1;
-  const uint64_t key = lease->base;
-  return domain->leases.emplace(key, std::move(lease))->second.get();
+cwyc_rkey Network::rkey_of(const RkeyBlob& blob) {
+  return {blob.base, blob.length, blob.origin, blob.key, blob.host == 1};
 }
 
-void give_back_lease(cwyc_domain* domain, Lease* lease) {
-  if (--lease->users != 0) return;
-  const bool kept = domain->options.registration_cache == RegistrationCache::keep;
-  if (kept && lease->copy == nullptr) return keep(domain, lease);
-  end_lease(domain, lease);
-}
-
-cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
-    if (!domain->can_put)
-      return report(err, CWY_ERR_UNSUPPORTED, "puts go over active messages here (delivery)");
+    if (const cwy_status status = Network::may_register(domain, err); status != CWY_OK)
+      return status;
     const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
     const bool device = ref->form == CWY_FORM_DEVICE_VA && domain->options.hmem &&
                         (domain->path.info->caps & FI_HMEM) != 0;
@@ -185,8 +116,6 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
                     "provider %s cannot register %llu bytes: %s; see ulimit -l",
                     domain->path.provider.c_str(), static_cast<unsigned long long>(ref->length),
                     fi_strerror(-error));
-    mem->domain = domain;
-    mem->host = host;
     mem->desc = fi_mr_desc(mem->mr.get());
     const bool virtual_address = (domain->path.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
     mem->rkey = {ref->addr, ref->length, virtual_address ? ref->addr : 0, fi_mr_key(mem->mr.get()),
@@ -195,44 +124,6 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
     *out = mem.release();
     return CWY_OK;
   });
-}
-
-void mem_release(cwyc_domain* domain, cwyc_mem* mem) {
-  if (mem == nullptr) return;
-  const Pass pass(domain->gate);
-  std::erase(domain->mems, mem);
-  delete mem;
-}
-
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < sizeof mem->rkey) {
-    *len = sizeof mem->rkey;
-    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
-                  sizeof mem->rkey);
-  }
-  std::memcpy(buf, &mem->rkey, sizeof mem->rkey);
-  *len = sizeof mem->rkey;
-  return CWY_OK;
-}
-
-cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err) {
-  RkeyBlob blob;
-  if (len != sizeof blob)
-    return report(err, CWY_ERR_INVALID, "rank %u gave an rkey of %llu bytes; expected %zu",
-                  peer->peer.rank, static_cast<unsigned long long>(len), sizeof blob);
-  std::memcpy(&blob, buf, sizeof blob);
-  if (blob.length == 0 || blob.base + blob.length < blob.base)
-    return report(err, CWY_ERR_INVALID, "rank %u gave an rkey for no memory", peer->peer.rank);
-  if (!ep->domain->can_put)
-    return report(err, CWY_ERR_UNSUPPORTED, "puts go over active messages here (delivery)");
-  *out =
-      new (std::nothrow) cwyc_rkey{blob.base, blob.length, blob.origin, blob.key, blob.host == 1};
-  return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for an rkey");
-}
-
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
-  delete rkey;
 }
 
 }  // namespace causeway::ofi

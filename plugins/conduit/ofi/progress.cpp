@@ -44,7 +44,7 @@ uint32_t on_completion(cwyc_ep* ep, const fi_cq_data_entry& entry, uint32_t lane
   if (!many || (entry.flags & FI_MULTI_RECV) != 0) buffer->released = true;
   if (!many || (entry.flags & FI_RECV) != 0) {
     char* data = many && entry.buf != nullptr ? static_cast<char*>(entry.buf) : buffer->data;
-    if (entry.len != 0) events = on_frames(ep, buffer, data, entry.len, lane);
+    if (entry.len != 0) events = on_frame(ep, buffer, data, entry.len, lane, 0);
   }
   if (--buffer->held == 0 && buffer->released) repost(ep, buffer);
   return events;
@@ -125,7 +125,7 @@ __attribute__((noinline)) uint32_t do_chores(cwyc_ep* ep) {
 
 }  // namespace
 
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Pass pass(ep->domain->gate, std::try_to_lock);
   if (__builtin_expect(pass.refused(), 0)) return 0;
   uint32_t events = 0;
@@ -142,13 +142,13 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return events;
 }
 
-cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
   if (ep->epoll < 0) return CWY_ERR_UNSUPPORTED;
   *fd = ep->epoll;
   return CWY_OK;
 }
 
-cwy_status arm(cwyc_ep* ep) {
+cwy_status Conduit::arm(cwyc_ep* ep) {
   const Pass pass(ep->domain->gate);
   if (ep->batch_head != ep->batch_tail || !ep->deferred.empty() || !ep->todo.empty() ||
       !ep->reads_due.empty())

@@ -37,25 +37,25 @@ bool is_zero(const ibv_gid& gid) {
                      [](uint8_t byte) { return byte == 0; });
 }
 
-Network network_of(const ibv_gid_entry& entry) {
-  if (entry.gid_type == IBV_GID_TYPE_IB) return Network::infiniband;
-  if (entry.gid_type == IBV_GID_TYPE_ROCE_V1) return Network::roce_v1;
-  if (is_ipv4(entry.gid)) return Network::roce_v2_ipv4;
-  return is_link_local(entry.gid) ? Network::roce_v2_local : Network::roce_v2_ipv6;
+Addressing network_of(const ibv_gid_entry& entry) {
+  if (entry.gid_type == IBV_GID_TYPE_IB) return Addressing::infiniband;
+  if (entry.gid_type == IBV_GID_TYPE_ROCE_V1) return Addressing::roce_v1;
+  if (is_ipv4(entry.gid)) return Addressing::roce_v2_ipv4;
+  return is_link_local(entry.gid) ? Addressing::roce_v2_local : Addressing::roce_v2_ipv6;
 }
 
 // Higher is better. An IPv4 address works on every RoCE network that has one; a link-local one does
 // not leave its segment; version 1 cannot be routed at all.
-int rank_of(Network network) {
+int rank_of(Addressing network) {
   switch (network) {
-    case Network::infiniband:
-    case Network::roce_v2_ipv4:
+    case Addressing::infiniband:
+    case Addressing::roce_v2_ipv4:
       return 4;
-    case Network::roce_v2_ipv6:
+    case Addressing::roce_v2_ipv6:
       return 3;
-    case Network::roce_v2_local:
+    case Addressing::roce_v2_local:
       return 2;
-    case Network::roce_v1:
+    case Addressing::roce_v1:
       return 1;
   }
   return 0;
@@ -71,14 +71,14 @@ bool choose_gid(const Options& options, const ibv_port_attr& attr, Port& port, s
             0 ||
         is_zero(entry.gid))
       continue;
-    const Network network = network_of(entry);
+    const Addressing network = network_of(entry);
     if (rank_of(network) <= best) continue;
     best = rank_of(network);
     port.gid = entry.gid;
     port.gid_index = static_cast<uint8_t>(i);
     port.network = network;
     // The subnet manager's first entry is the one for InfiniBand.
-    if (network == Network::infiniband) break;
+    if (network == Addressing::infiniband) break;
   }
   if (best != 0) return true;
   why = options.gid_index >= 0 ? "has no GID at index " + std::to_string(options.gid_index) +
@@ -233,17 +233,17 @@ std::string no_device_text() {
 
 }  // namespace
 
-const char* network_text(Network network) {
+const char* network_text(Addressing network) {
   switch (network) {
-    case Network::infiniband:
+    case Addressing::infiniband:
       return "InfiniBand";
-    case Network::roce_v1:
+    case Addressing::roce_v1:
       return "RoCE v1";
-    case Network::roce_v2_ipv4:
+    case Addressing::roce_v2_ipv4:
       return "RoCE v2 over IPv4";
-    case Network::roce_v2_ipv6:
+    case Addressing::roce_v2_ipv6:
       return "RoCE v2 over IPv6";
-    case Network::roce_v2_local:
+    case Addressing::roce_v2_local:
       return "RoCE v2 over link-local IPv6";
   }
   return "a network of another version of this conduit";

@@ -29,14 +29,14 @@ struct Port {
   uint16_t lid = 0;
   uint8_t gid_index = 0;
   ibv_gid gid{};
-  Network network = Network::infiniband;
+  Addressing network = Addressing::infiniband;
   ibv_mtu mtu = IBV_MTU_1024;
   uint64_t max_message = 0;
   double bytes_per_second = 0;
   bool software = false;  // soft-RoCE
 };
 
-const char* network_text(Network network);
+const char* network_text(Addressing network);
 
 // Every usable port of this host, real devices first.
 void for_each_port(const Options& options, const std::function<void(Port&&)>& fn);

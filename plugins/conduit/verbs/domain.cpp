@@ -78,8 +78,9 @@ cwy_status open_domain(const Options& options, const char* device, cwyc_domain**
   d->pid_namespace = own_pid_namespace();
   declare_atomics(*d);
   d->dmabuf = registers_dmabufs(d->pd.get());
-  d->leases = std::make_unique<Leases>(d->pd.get(), options.registration_cache,
-                                       options.registration_cache_bytes);
+  d->leases =
+      std::make_unique<Leases>(d.get(), options.registration_cache,
+                               Leases::Bounds{UINT64_MAX, options.registration_cache_bytes});
   if (const int error = probe_queue_pair(d.get()); error != 0)
     return report(err, CWY_ERR_UNREACHABLE, "%s cannot make a queue pair: %s%s",
                   d->port.name.c_str(), std::strerror(error), memlock_advice().c_str());

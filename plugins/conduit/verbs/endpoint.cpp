@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <random>
 
-#include "../common/cpu_atomics.h"
-#include "../common/ep_answers.h"
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
 #include "../common/signals_blocked.h"
@@ -28,17 +25,6 @@ constexpr uint32_t spare_completions = 1536;
 // Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
 // second piece to fetch and a completion to wait for.
 constexpr size_t copied_frame = 2048;
-
-uint32_t hash_text(const char* text) {
-  uint32_t h = 2166136261u;  // FNV-1a
-  for (; *text != '\0'; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
-  return h;
-}
-
-uint64_t random_word() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
-}
 
 void choose_sizes(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
@@ -115,7 +101,7 @@ void fill_address(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
   Address& a = ep.address;
   a.magic = wire_magic;
-  a.version = wire_version;
+  a.version = fabric::wire_version;
   a.lid = d.port.lid;
   std::memcpy(a.gid, d.port.gid.raw, sizeof a.gid);
   a.nonce = ep.nonce;
@@ -126,48 +112,18 @@ void fill_address(cwyc_ep& ep) {
   a.rd_atomic = d.rd_atomic;
 }
 
-// Tells every peer that nothing is received here any more, and lets what was sent leave. Bounded:
-// a peer that does not listen must not hold up the end.
-void leave_in_order(cwyc_ep* ep) {
-  constexpr uint64_t patience_ns = 50'000'000;
-  const uint64_t end = services->now() + patience_ns;
-  std::vector<uint32_t> to_tell;
-  for (const auto& link : ep->links) {
-    if (link != nullptr && link->state == LinkState::up && !link->purged)
-      to_tell.push_back(link->index);
-  }
-  const auto usable = [](const Link* link) {
-    return link != nullptr && !link->lost && !link->purged;
-  };
-  while (!to_tell.empty() && services->now() < end) {
-    progress(ep, 64, CWYC_PROGRESS_REPLIES);
-    std::erase_if(to_tell, [&](uint32_t index) {
-      Link* link = find_link(ep, index);
-      return !usable(link) || send_control(*link, FrameKind::gone);
-    });
-  }
-  const auto busy = [&] {
-    return std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& link) {
-      return usable(link.get()) && link->pending != nullptr;
-    });
-  };
-  while (busy() && services->now() < end) progress(ep, 64, CWYC_PROGRESS_REPLIES);
-}
-
 }  // namespace
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
     const SignalsBlocked blocked;
     auto ep = std::make_unique<cwyc_ep>();
-    ep->domain = domain;
-    ep->params = *params;
-    ep->nonce = random_word();
-    ep->job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
+    name_endpoint(*ep, domain, *params);
     domain->gate.raise(params->multithreaded != 0);
     choose_sizes(*ep);
-    ep->slabs = std::make_unique<Slabs>(domain);
+    ep->slabs = std::make_unique<fabric::Slabs<Network>>(domain);
     int error = open_queues(*ep);
     if (error == 0) error = open_descriptors(*ep);
     if (error != 0) {
@@ -184,17 +140,13 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
   });
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   cwyc_domain* domain = ep->domain;
   const Pass pass(domain->gate);
   leave_in_order(ep);
-  while (!ep->links.empty()) {
-    if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
-    ep->links.pop_back();
-  }
-  ep->wanted = 0;
+  destroy_links(ep);
   ep->datagram.reset();  // the device lets go of datagrams
-  for (Ticket* ticket : ep->datagrams) give_back_ticket(ep, ticket);
+  for (Ticket* ticket : ep->datagrams) end_datagram(ep, ticket);
   ep->srq.reset();
   close_descriptors(*ep);
   ep->cq.reset();
@@ -203,79 +155,27 @@ void ep_close(cwyc_ep* ep) {
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwyc_domain& d = *ep->domain;
-  cwyc_ep_attr a{};
-  a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
-           CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_AM |
-           CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
+  cwyc_ep_attr a = fabric::describe(
+      *ep, CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
+               CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS);
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
-  a.ep_address_max = sizeof(Address);
-  a.rkey_max = sizeof(RkeyBlob);
   a.put_small_max = std::max<size_t>(d.inline_max, 64);
   a.rma_max = d.port.max_message;
-  a.am_medium_max = ep->medium_max;
   a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
   a.outstanding_max = 0;
   a.mem_forms = CWY_FORM_HOST_VA | (d.dmabuf ? CWY_FORM_DMABUF : 0);
-  bool any = false;
-  for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
-    a.atomic_ops[type] = d.atomic_ops[type];
-    any |= a.atomic_ops[type] != 0;
-  }
-  if (any) a.caps |= CWYC_CAP_ATOMIC;
-  if (any && d.port.device.atomic_cap == IBV_ATOMIC_GLOB) a.caps |= CWYC_CAP_ATOMIC_CPU;
+  const bool seen_by_processors = d.port.device.atomic_cap == IBV_ATOMIC_GLOB;
+  if ((a.caps & CWYC_CAP_ATOMIC) != 0 && seen_by_processors) a.caps |= CWYC_CAP_ATOMIC_CPU;
   a.latency_ns = d.port.software ? 20000 : 1200;
   a.bandwidth_bps = d.port.software ? 1e9 : d.port.bytes_per_second;
-  a.ops_tables = 1;
   return give_attributes(a, attr);
 }
 
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
-  return give_address(ep->address, buf, len, err);
-}
-
-cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
-  ep->domain->gate.raise(multithreaded != 0);
-  return CWY_OK;
-}
-
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
-  const Pass pass(ep->domain->gate);
-  const Counters& c = ep->counters;
-  const Leases& leases = *ep->domain->leases;
-  uint64_t shorts = 0, mediums = 0, longs = 0;
-  for (const auto& lane : c.messages) {
-    shorts += lane[CWYC_AM_SHORT];
-    mediums += lane[CWYC_AM_MEDIUM];
-    longs += lane[CWYC_AM_LONG];
-  }
-  const std::pair<const char*, uint64_t> all[] = {{"am_short", shorts},
-                                                  {"am_medium", mediums},
-                                                  {"am_long", longs},
-                                                  {"am_bytes", c.am_bytes},
-                                                  {"received", c.received},
-                                                  {"inlined", c.inlined},
-                                                  {"copied", c.copied},
-                                                  {"deferred", c.deferred},
-                                                  {"put", c.puts},
-                                                  {"put_bytes", c.put_bytes},
-                                                  {"get", c.gets},
-                                                  {"get_bytes", c.get_bytes},
-                                                  {"atomic", c.atomics},
-                                                  {"retries", c.retries},
-                                                  {"credit_frames", c.credit_frames},
-                                                  {"connections", c.connections},
-                                                  {"datagrams", c.hellos},
-                                                  {"probes", c.probes},
-                                                  {"dropped", c.dropped},
-                                                  {"errors", c.errors},
-                                                  {"buffer_bytes", ep->slabs->total()},
-                                                  {"lease_hits", leases.hits()},
-                                                  {"lease_misses", leases.misses()},
-                                                  {"lease_invalidated", leases.invalidated()}};
-  for (const auto& [name, value] : all) fn(arg, name, value);
+void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+  fn(arg, "datagrams", ep->hellos);
+  fn(arg, "probes", ep->probes);
 }
 
 }  // namespace causeway::verbs

@@ -13,62 +13,42 @@ namespace {
 
 constexpr uint64_t first_gap = 10'000'000;
 
-bool is_sound(const cwyc_ep* ep, const Hello& hello) {
-  return hello.magic == wire_magic && hello.version == wire_version && hello.job == ep->job &&
-         hello.rank < ep->params.max_peers && hello.to == ep->nonce;
-}
-
 Hello make_hello(const cwyc_ep* ep, Step step, const Address& to) {
   Hello hello{};
-  hello.magic = wire_magic;
-  hello.version = wire_version;
-  hello.step = step;
-  hello.job = ep->job;
-  hello.rank = services->job->rank;
-  hello.epoch = services->job->epoch;
-  hello.link = hello.to_link = no_link;
-  hello.to = to.nonce;
+  hello.who = introduce(ep, no_link, to.nonce);
+  hello.who.step = step;
+  hello.to_link = no_link;
   hello.from = ep->address;
   return hello;
 }
 
 void refuse(cwyc_ep* ep, const Hello& asked) {
-  Hello answer = make_hello(ep, Step::refuse, asked.from);
-  answer.to_link = asked.link;
+  Hello answer = make_hello(ep, step_refuse, asked.from);
+  answer.to_link = asked.who.link;
   send_datagram(ep, asked.from, answer);
-}
-
-// A link of this side's that the peer's hello crosses, or that it repeats.
-Link* own_attempt(cwyc_ep* ep, const Hello& hello) {
-  for (const auto& link : ep->links) {
-    if (link == nullptr || link->address.nonce != hello.from.nonce || link->purged) continue;
-    const bool crossed = link->state == LinkState::connecting && link->remote == no_link;
-    if (crossed || link->remote == hello.link) return link.get();
-  }
-  return nullptr;
 }
 
 // False: the local device refused.
 bool adopt(Link& link, const Hello& hello) {
   if (link.joined) return true;
-  link.remote = hello.link;
-  for (uint32_t lane = 0; lane < lane_count; ++lane) link.credit[lane] = hello.window[lane];
+  learn(link, hello.who);
   const int error = join(link, hello);
   if (error == 0) return true;
-  log(CWY_LOG_WARN, "rank %u cannot be joined: %s", hello.rank, std::strerror(error));
+  log(CWY_LOG_WARN, "rank %u cannot be joined: %s", hello.who.rank, std::strerror(error));
   return false;
 }
 
 void on_hello(cwyc_ep* ep, const Hello& hello) {
-  Link* link = own_attempt(ep, hello);
+  Link* link = own_attempt(ep, hello.who);
   if (link == nullptr) {
-    link = make_link(ep, {hello.rank, hello.epoch}, hello.from);
+    link = make_link(ep, {hello.who.rank, hello.who.epoch}, hello.from.nonce);
     if (link == nullptr) return refuse(ep, hello);
-    if (!provide_buffers(*link) || make_connected(ep, link->qp) != 0) {
+    link->to = hello.from;
+    if (!provide_buffers(*link) || make_connected(*link) != 0) {
       log(CWY_LOG_WARN,
           "rank %u is refused: no receive buffers or queue pairs are left; see "
           "receive_buffers and ulimit -l",
-          hello.rank);
+          hello.who.rank);
       destroy_link(link);
       return refuse(ep, hello);
     }
@@ -79,12 +59,12 @@ void on_hello(cwyc_ep* ep, const Hello& hello) {
     lose_link(*link, "the local device refuses the connection");
     return refuse(ep, hello);
   }
-  send_hello(*link, Step::welcome);
+  send_hello(*link, step_welcome);
 }
 
 void on_welcome(cwyc_ep* ep, const Hello& hello) {
   Link* link = find_link(ep, hello.to_link);
-  if (link == nullptr || link->address.nonce != hello.from.nonce || link->purged) return;
+  if (link == nullptr || link->nonce != hello.from.nonce || link->purged) return;
   if (link->state != LinkState::connecting) return;
   if (!adopt(*link, hello)) return lose_link(*link, "the local device refuses the connection");
   link->ready_due = true;
@@ -95,19 +75,20 @@ void on_welcome(cwyc_ep* ep, const Hello& hello) {
 
 void send_hello(Link& link, Step step) {
   const cwyc_ep* ep = link.ep;
-  Hello hello = make_hello(ep, step, link.address);
-  hello.link = link.index;
+  Hello hello = make_hello(ep, step, link.to);
+  hello.who.link = link.index;
   hello.to_link = link.remote;
   hello.qpn = link.qp->qp_num;
   hello.psn = link.psn;
   for (uint32_t lane = 0; lane < lane_count; ++lane)
-    hello.window[lane] = static_cast<uint16_t>(link.granted[lane]);
+    hello.who.window[lane] = static_cast<uint16_t>(link.granted[lane]);
   // What cannot be sent now is asked for again by the side that waits.
-  send_datagram(link.ep, link.address, hello);
+  send_datagram(link.ep, link.to, hello);
 }
 
-cwy_status begin_connect(Link& link, cwy_err* err) {
+cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
   cwyc_ep* ep = link.ep;
+  link.to = to;
   const char* device = ep->domain->port.name.c_str();
   if (!provide_buffers(link))
     return report(
@@ -115,13 +96,12 @@ cwy_status begin_connect(Link& link, cwy_err* err) {
         "%s has no receive buffers left for another connection, %u of %u are taken; raise "
         "the option receive_buffers or lower credits%s",
         device, ep->wanted, ep->buffers_max, memlock_advice().c_str());
-  if (const int error = make_connected(ep, link.qp); error != 0)
+  if (const int error = make_connected(link); error != 0)
     return report(err, CWY_ERR_NOMEM, "%s cannot make a queue pair: %s%s", device,
                   std::strerror(error), memlock_advice().c_str());
-  link.active = true;
   link.hello_gap = first_gap;
   link.next_hello = services->now() + first_gap;
-  send_hello(link, Step::hello);
+  send_hello(link, step_hello);
   want_attention(&link);
   return CWY_INPROGRESS;
 }
@@ -133,21 +113,23 @@ void on_datagram(cwyc_ep* ep, const char* data, size_t length) {
     return;
   }
   std::memcpy(&hello, data, sizeof hello);
-  if (!is_sound(ep, hello) || !admit_epoch(ep, {hello.rank, hello.epoch})) {
+  if (!is_sound(ep, hello.who) || hello.who.to != ep->nonce ||
+      !admit_epoch(ep, {hello.who.rank, hello.who.epoch})) {
     ++ep->counters.dropped;
     return;
   }
-  if (hello.step == Step::hello) on_hello(ep, hello);
-  if (hello.step == Step::welcome) on_welcome(ep, hello);
-  if (hello.step != Step::refuse) return;
+  if (hello.who.step == step_hello) on_hello(ep, hello);
+  if (hello.who.step == step_welcome) on_welcome(ep, hello);
+  if (hello.who.step != step_refuse) return;
   Link* link = find_link(ep, hello.to_link);
-  if (link != nullptr && link->state == LinkState::connecting &&
-      link->address.nonce == hello.from.nonce)
+  if (link != nullptr && link->state == LinkState::connecting && link->nonce == hello.from.nonce)
     lose_link(*link, "the peer has no room for another connection");
 }
 
-void on_first_frame(Link& link) {
-  finish_connect(link, CWY_OK);
+// Introductions travel as datagrams here, not as frames.
+uint32_t Network::on_greeting(cwyc_ep* ep, const FrameHeader&, const char*) {
+  ++ep->counters.dropped;
+  return 0;
 }
 
 }  // namespace causeway::verbs

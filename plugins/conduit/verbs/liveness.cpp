@@ -110,7 +110,7 @@ void fail_device(cwyc_domain* domain, const char* what) {
 bool watch_process(Link& link, const cwyc_peer_desc& peer) {
   if (peer.same_host == 0 || peer.same_process != 0 || link.pidfd >= 0) return true;
   const uint32_t own = link.ep->domain->pid_namespace;
-  if (own == 0 || link.address.pid_namespace != own) return true;
+  if (own == 0 || link.to.pid_namespace != own) return true;
   link.pidfd = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
   if (link.pidfd < 0) return errno != ESRCH;  // where it cannot be watched, its silence will tell
   epoll_event event{};
@@ -143,7 +143,7 @@ uint32_t look_around(cwyc_ep* ep) {
 }
 
 cwy_status probe(Link& link, cwyc_op* op) {
-  const cwy_status status = may_post(link, 1);
+  const cwy_status status = Network::may_post(link, 1);
   if (status != CWY_OK) return status;
   Ticket* ticket = take_ticket(link.ep);
   if (ticket == nullptr) return CWY_RETRY;
@@ -152,12 +152,13 @@ cwy_status probe(Link& link, cwyc_op* op) {
   ticket->report = op != nullptr ? CWYC_DONE_REMOTE : 0;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
-  if (!post(link, &request, &request, 1, ticket)) return why_not(link);
-  ++link.ep->counters.probes;
+  const cwy_status posted = post(link, &request, &request, 1, ticket);
+  if (posted != CWY_OK) return posted;
+  ++link.ep->probes;
   return CWY_INPROGRESS;
 }
 
-cwy_status check(cwyc_conn* conn, cwyc_op* op) {
+cwy_status Conduit::check(cwyc_conn* conn, cwyc_op* op) {
   const Pass pass(conn->ep->domain->gate);
   return probe(link_of(conn), op);
 }

@@ -1,7 +1,6 @@
-// Registered memory of the core's, and rights to peers'.
+// Registrations: of segments, of the conduit's own buffers, and of local buffers on the way.
 #include <cerrno>
 #include <cstring>
-#include <new>
 
 #include "../common/guard.h"
 #include "../common/plugin_error.h"
@@ -9,7 +8,37 @@
 
 namespace causeway::verbs {
 
-cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+// What registrations of local buffers allow. An int: the macro ibv_reg_mr compares what it is given
+// with another enumeration.
+constexpr int local_access = IBV_ACCESS_LOCAL_WRITE;
+
+bool Network::register_slab(cwyc_domain* domain, void* base, size_t length, Registration& out) {
+  out.reset(ibv_reg_mr(domain->pd.get(), base, length, local_access));
+  return out != nullptr;
+}
+
+int Network::register_buffer(cwyc_domain* domain, void* base, size_t length, fabric::Access access,
+                             Registration& out) {
+  const int wanted = access == fabric::Access::read ? 0 : local_access;
+  out.reset(ibv_reg_mr(domain->pd.get(), base, length, wanted));
+  return out != nullptr ? 0 : errno;
+}
+
+uint32_t Network::key_of(const cwyc_mem& mem) {
+  return mem.mr->lkey;
+}
+
+void Network::tell_unregistered(const cwyc_ep* ep, size_t length, int error) {
+  log(CWY_LOG_ERROR, "%s cannot register a buffer of %zu bytes: %s%s",
+      ep->domain->port.name.c_str(), length, std::strerror(error), memlock_advice().c_str());
+}
+
+cwyc_rkey Network::rkey_of(const RkeyBlob& blob) {
+  return {blob.base, blob.length, blob.rkey, blob.host == 1};
+}
+
+cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Pass pass(domain->gate);
     const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
@@ -36,41 +65,6 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
     *out = mem.release();
     return CWY_OK;
   });
-}
-
-void mem_release(cwyc_domain* domain, cwyc_mem* mem) {
-  if (mem == nullptr) return;
-  const Pass pass(domain->gate);
-  std::erase(domain->mems, mem);
-  delete mem;
-}
-
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < sizeof mem->rkey) {
-    *len = sizeof mem->rkey;
-    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
-                  sizeof mem->rkey);
-  }
-  std::memcpy(buf, &mem->rkey, sizeof mem->rkey);
-  *len = sizeof mem->rkey;
-  return CWY_OK;
-}
-
-cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err) {
-  RkeyBlob blob;
-  if (len != sizeof blob)
-    return report(err, CWY_ERR_INVALID, "rank %u gave an rkey of %llu bytes; expected %zu",
-                  peer->peer.rank, static_cast<unsigned long long>(len), sizeof blob);
-  std::memcpy(&blob, buf, sizeof blob);
-  if (blob.length == 0 || blob.base + blob.length < blob.base)
-    return report(err, CWY_ERR_INVALID, "rank %u gave an rkey for no memory", peer->peer.rank);
-  *out = new (std::nothrow) cwyc_rkey{blob.base, blob.length, blob.rkey, blob.host == 1};
-  return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for an rkey");
-}
-
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
-  delete rkey;
 }
 
 }  // namespace causeway::verbs

@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <string>
 
+#include "../fabric/caching.h"
+
 namespace causeway::verbs {
 
-enum class RegistrationCache : uint32_t { watch, in_flight, keep };
 enum class Native : uint32_t { automatic, never };
 
 struct Options {
@@ -26,7 +27,7 @@ struct Options {
   uint64_t inline_bytes = 0;
   uint64_t copy_below = 0;  // unregistered local buffers are copied up to here
   Native atomics = Native::automatic;
-  RegistrationCache registration_cache = RegistrationCache::watch;
+  fabric::Caching registration_cache = fabric::Caching::watch;
   uint64_t registration_cache_bytes = 0;  // registered and unused at most
   uint64_t ack_timeout_ns = 0;            // 0 follows peer_timeout
   uint64_t peer_timeout_ns = 0;           // 0: no keepalive

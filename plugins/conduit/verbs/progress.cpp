@@ -19,7 +19,7 @@ uint32_t on_receive(cwyc_ep* ep, const ibv_wc& wc, uint32_t lane) {
     if (!buffer->datagram) repost(ep, buffer);  // flushed with its queue pair
     return 0;
   }
-  if (!buffer->datagram) return on_frame(ep, buffer, wc.qp_num, wc.byte_len, lane);
+  if (!buffer->datagram) return on_frame(ep, buffer, buffer->data, wc.byte_len, lane, wc.qp_num);
   if (wc.byte_len > route_header)
     on_datagram(ep, buffer->data + route_header, wc.byte_len - route_header);
   repost(ep, buffer);
@@ -97,7 +97,7 @@ uint32_t stash_completions(cwyc_ep* ep) {
   return read;
 }
 
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const Pass pass(ep->domain->gate, std::try_to_lock);
   if (__builtin_expect(pass.refused(), 0)) return 0;
   uint32_t events = 0;
@@ -118,14 +118,14 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return events;
 }
 
-cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
   *fd = ep->epoll;
   return CWY_OK;
 }
 
 // Events say that the queue was not empty once; the queue itself is looked at after the request for
 // the next one, so that nothing arrives unseen between the two.
-cwy_status arm(cwyc_ep* ep) {
+cwy_status Conduit::arm(cwyc_ep* ep) {
   const Pass pass(ep->domain->gate);
   // First: what the adapter says may end links, which then are due.
   look_at_device(ep->domain);

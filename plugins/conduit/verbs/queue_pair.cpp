@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "calls.h"
 
@@ -117,13 +118,16 @@ int probe_queue_pair(cwyc_domain* d) {
   return 0;
 }
 
-int make_connected(cwyc_ep* ep, Owned<ibv_qp>& out) {
+int make_connected(Link& link) {
+  cwyc_ep* const ep = link.ep;
   const cwyc_domain& d = *ep->domain;
+  // Packets of an earlier queue pair of the same number must not fit in.
+  link.psn = static_cast<uint32_t>((ep->nonce >> 16) * (link.index + 1)) & 0xffffff;
   ibv_qp_init_attr attr = connected_attr(ep->cq.get(), ep->srq.get(), d.tx_depth, d.inline_max);
-  out.reset(ibv_create_qp(d.pd.get(), &attr));
-  if (out == nullptr) return errno;
-  const int error = to_init(d, out.get());
-  if (error != 0) out.reset();
+  link.qp.reset(ibv_create_qp(d.pd.get(), &attr));
+  if (link.qp == nullptr) return errno;
+  const int error = to_init(d, link.qp.get());
+  if (error != 0) link.qp.reset();
   return error;
 }
 
@@ -188,16 +192,16 @@ int make_datagram(cwyc_ep* ep) {
 
 bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
   if (ep->datagrams.size() >= datagram_depth) return false;
-  Ticket* ticket = nullptr;
-  Bounce* bounce = nullptr;
-  if (!take_both(ep, ticket, bounce)) return false;
+  Ticket* const ticket = take_both(ep);
+  if (ticket == nullptr) return false;
+  const Bounce* const bounce = ticket->bounce;
   ticket->work = Work::datagram;
   ibv_ah_attr path = path_to(*ep->domain, to);
   ticket->ah = ibv_create_ah(ep->domain->pd.get(), &path);
   bool sent = false;
   if (ticket->ah != nullptr) {
     std::memcpy(bounce->data, &hello, sizeof hello);
-    ibv_sge piece{reinterpret_cast<uint64_t>(bounce->data), sizeof hello, bounce->lkey};
+    ibv_sge piece = piece_of(bounce->data, sizeof hello, bounce->key);
     ibv_send_wr request{};
     request.wr_id = name_of(ticket);
     request.sg_list = &piece;
@@ -212,11 +216,16 @@ bool send_datagram(cwyc_ep* ep, const Address& to, const Hello& hello) {
   }
   if (sent) {
     ep->datagrams.push_back(ticket);
-    ++ep->counters.hellos;
+    ++ep->hellos;
   } else {
-    give_back_ticket(ep, ticket);
+    end_datagram(ep, ticket);
   }
   return sent;
+}
+
+void end_datagram(cwyc_ep* ep, Ticket* ticket) {
+  if (ticket->ah != nullptr) ibv_destroy_ah(std::exchange(ticket->ah, nullptr));
+  give_back_ticket(ep, ticket);
 }
 
 void stop_queue_pair(Link& link) {

@@ -1,10 +1,13 @@
 // Registrations of local buffers in the conduit `ofi`: how many are made, kept and given up. Run
 // over tests/standins/ofi.cpp, which demands them of providers that need none, and counts them. One
-// file of cases for both settings of `registration_cache`, which the case's name has.
+// file of cases for all settings of `registration_cache`, which the case's name has.
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../harness/cases.h"
 #include "../harness/session.h"
@@ -75,8 +78,9 @@ void in_flight_ends_with_the_operation() {
   EXPECT_EQ(c.live, 0u) << "kept after the last operation";
 }
 
-// Catches `keep` that registers again what it has, for the whole buffer or a part of it.
-void keep_uses_them_again() {
+// Catches `keep` and `watch` that register again what they have, for the whole buffer or a part of
+// it.
+void uses_them_again() {
   Session s;
   const Buffers buffers(1);
   const Counts c = during(s, [&] {
@@ -87,6 +91,44 @@ void keep_uses_them_again() {
   });
   EXPECT_EQ(c.made, 1u);
   EXPECT_EQ(c.live, 1u) << "not kept";
+}
+
+// Where the kernel or a container refuses that, `watch` keeps nothing.
+bool memory_can_be_watched() {
+  constexpr int user_mode_only = 1;
+  const long fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | user_mode_only);
+  if (fd >= 0) close(static_cast<int>(fd));
+  return fd >= 0;
+}
+
+void watch_uses_them_again() {
+  if (!memory_can_be_watched()) GTEST_SKIP() << "userfaultfd is refused here";
+  uses_them_again();
+}
+
+// Catches a registration that is used again although its memory was unmapped, and other memory
+// stands at its address since.
+void watch_forgets_what_was_unmapped() {
+  if (!memory_can_be_watched()) GTEST_SKIP() << "userfaultfd is refused here";
+  Session s;
+  constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const at = mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, how, -1, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  const Buffers buffers(1);
+  const Counts c = during(s, [&] {
+    for (uint64_t round = 1; round <= 3; ++round) {
+      fill_pattern(static_cast<uint8_t*>(at), kBuffer, round);
+      put(s, at);
+      get(s, buffers[0]);
+      EXPECT_EQ(first_difference(buffers[0], kBuffer, round), kBuffer);
+      ASSERT_EQ(munmap(at, kBuffer), 0);
+      ASSERT_EQ(mmap(at, kBuffer, PROT_READ | PROT_WRITE, how | MAP_FIXED, -1, 0), at);
+    }
+    put(s, at);
+  });
+  EXPECT_EQ(c.made, 5u) << "one for each life of the buffer, and that of the other one";
+  EXPECT_EQ(c.live, 2u) << "registrations of memory that has gone are kept";
+  munmap(at, kBuffer);
 }
 
 // Catches registrations kept without a bound (registration_cache_entries=16), and eviction of those
@@ -172,7 +214,9 @@ void nothing_outlives_the_domain() {
 const Cases cases{
     {"InFlight", "ends_with_the_operation", kPut | kGet | kMemory,
      in_flight_ends_with_the_operation},
-    {"Keep", "uses_them_again", kPut | kGet | kMemory, keep_uses_them_again},
+    {"Watch", "uses_them_again", kPut | kGet | kMemory, watch_uses_them_again},
+    {"Watch", "forgets_what_was_unmapped", kPut | kGet | kMemory, watch_forgets_what_was_unmapped},
+    {"Keep", "uses_them_again", kPut | kGet | kMemory, uses_them_again},
     {"Keep", "is_bounded", kPut | kGet | kMemory, keep_is_bounded},
     {"Keep", "is_bounded_in_bytes", kPut | kMemory, keep_is_bounded_in_bytes},
     {"Keep", "makes_room", kPut | kMemory, keep_makes_room},

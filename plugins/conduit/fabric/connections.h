@@ -1,0 +1,235 @@
+// Reaching, joining, leaving and giving up a peer; and how two endpoints know each other.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+#include <mutex>
+#include <random>
+#include <vector>
+
+#include "../common/guard.h"
+#include "../common/plugin_error.h"
+#include "links.h"
+
+namespace causeway::fabric {
+
+inline uint32_t hash_text(const char* text) {
+  uint32_t h = 2166136261u;  // FNV-1a
+  for (; *text != '\0'; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
+  return h;
+}
+
+inline uint64_t random_word() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+// The first thing that a network does with a new endpoint.
+template <class Ep>
+void name_endpoint(Ep& ep, cwyc_domain* domain, const cwyc_ep_params& params) {
+  ep.domain = domain;
+  ep.params = params;
+  ep.nonce = random_word();
+  ep.job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
+}
+
+// ---- introductions
+
+template <class Ep>
+Introduction introduce(const Ep* ep, uint32_t link, uint64_t to) {
+  Introduction i{};
+  i.magic = Ep::Network::wire_magic;
+  i.version = wire_version;
+  i.job = ep->job;
+  i.rank = services->job->rank;
+  i.epoch = services->job->epoch;
+  i.link = link;
+  i.nonce = ep->nonce;
+  i.to = to;
+  return i;
+}
+
+template <class Ep>
+bool is_sound(const Ep* ep, const Introduction& i) {
+  return i.magic == Ep::Network::wire_magic && i.version == wire_version && i.job == ep->job &&
+         i.rank < ep->params.max_peers;
+}
+
+// The peer's name of the link, and what may be under way to it.
+template <class Link>
+void learn(Link& link, const Introduction& i) {
+  link.remote = i.link;
+  for (uint32_t lane = 0; lane < lane_count; ++lane) link.credit[lane] = i.window[lane];
+}
+
+// A link of this side's that the peer's hello crosses, that its welcome has overtaken, or that it
+// repeats.
+template <class Ep>
+typename Ep::Network::Link* own_attempt(Ep* ep, const Introduction& hello) {
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->nonce != hello.nonce || link->purged) continue;
+    const bool crossed = link->state == LinkState::connecting && link->remote == no_link;
+    if (crossed || link->remote == hello.link) return link.get();
+  }
+  return nullptr;
+}
+
+// ---- the end of an endpoint
+
+// Tells every peer that nothing is received here any more, and lets what was sent leave. Bounded:
+// a peer that does not listen must not hold up the end.
+template <class Ep>
+void leave_in_order(Ep* ep) {
+  constexpr uint64_t patience_ns = 50'000'000;
+  const uint64_t end = services->now() + patience_ns;
+  std::vector<uint32_t> to_tell;
+  for (const auto& link : ep->links) {
+    if (link != nullptr && link->state == LinkState::up && !link->purged)
+      to_tell.push_back(link->index);
+  }
+  const auto usable = [](const auto* link) {
+    return link != nullptr && !link->lost && !link->purged;
+  };
+  while (!to_tell.empty() && services->now() < end) {
+    Ep::Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);
+    std::erase_if(to_tell, [&](uint32_t index) {
+      auto* const link = find_link(ep, index);
+      return !usable(link) || send_control(*link, FrameKind::gone);
+    });
+  }
+  const auto busy = [&] {
+    return std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& link) {
+      return usable(link.get()) && link->pending != nullptr;
+    });
+  };
+  while (busy() && services->now() < end) Ep::Network::progress(ep, 64, CWYC_PROGRESS_REPLIES);
+}
+
+template <class Ep>
+void destroy_links(Ep* ep) {
+  while (!ep->links.empty()) {
+    if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
+    ep->links.pop_back();
+  }
+  ep->wanted = 0;
+}
+
+// ---- the table's part
+
+template <class N>
+struct Connections {
+  using Link = typename N::Link;
+  using Address = typename N::Address;
+  using Ep = typename N::Endpoint;
+
+  static cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+    if (const cwy_status status = N::reaches(domain, peer, err); status != CWY_OK) return status;
+    Address unused;
+    return peer->address != nullptr ? read_address(domain, peer, unused, err) : CWY_OK;
+  }
+
+  static cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                            cwy_err* err) {
+    return guarded(err, [&]() -> cwy_status { return join_peer(ep, conn, peer, op, err); });
+  }
+
+  static void disconnect(cwyc_conn* conn) {
+    Ep* const ep = conn->ep;
+    const Pass pass(ep->domain->gate);
+    if (conn->priv == nullptr) return;
+    Link& link = *static_cast<Link*>(conn->priv);
+    conn->priv = nullptr;
+    link.conn = nullptr;
+    link.local_closed = true;
+    N::left(link);
+    if (link.purged) {
+      destroy_link(&link);
+      return;
+    }
+    // What the peer may still send, or has sent before the link was lost, is received.
+    link.bye_due = !link.lost;
+    want_attention(&link);
+  }
+
+  static void purge(cwyc_conn* conn) {
+    Ep* const ep = conn->ep;
+    const Pass pass(ep->domain->gate);
+    if (conn->priv == nullptr) return;
+    Link& link = *static_cast<Link*>(conn->priv);
+    // Whatever the link was before: a newer epoch may have made it `purged` without ending
+    // anything.
+    link.purged = true;
+    leave_connecting(link, LinkState::failed);
+    link.lost = link.reported = true;
+    N::purge_path(link);
+    // The link stays until disconnect, which follows a purge also where no connection came up;
+    // posts find it failed meanwhile.
+    if (cwyc_op* op = std::exchange(link.connect_op, nullptr))
+      op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED);
+    abandon_pending(link, CWY_ERR_PEER_FAILED);
+  }
+
+ private:
+  static cwy_status read_address(cwyc_domain* domain, const cwyc_peer_desc* peer, Address& out,
+                                 cwy_err* err) {
+    if (peer->address_len != sizeof out)
+      return report(err, CWY_ERR_INVALID, "rank %u gave an address of %llu bytes; expected %zu",
+                    peer->peer.rank, static_cast<unsigned long long>(peer->address_len),
+                    sizeof out);
+    std::memcpy(&out, peer->address, sizeof out);
+    if (out.magic != N::wire_magic || out.version != wire_version)
+      return report(err, CWY_ERR_UNREACHABLE,
+                    "rank %u uses another version of this conduit; install the same one everywhere",
+                    peer->peer.rank);
+    return N::speaks_with(domain, peer, out, err);
+  }
+
+  // A link that the peer made, and that nobody here uses.
+  static Link* usable_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
+    for (const auto& link : ep->links) {
+      if (link != nullptr && link->nonce == nonce && link->peer.rank == peer.rank &&
+          link->peer.epoch == peer.epoch && N::is_usable(*link) && !link->purged && !link->lost &&
+          !link->local_closed && !link->remote_closed && link->conn == nullptr)
+        return link.get();
+    }
+    return nullptr;
+  }
+
+  static cwy_status join_peer(Ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                              cwy_err* err) {
+    // Not waited for: a handler that runs inside may be about to connect, and wait for the caller.
+    const Pass pass(ep->domain->gate, std::try_to_lock);
+    if (pass.refused()) return CWY_RETRY;
+    if (peer->address == nullptr)
+      return report(err, CWY_ERR_UNREACHABLE, "rank %u has no address of this conduit",
+                    peer->peer.rank);
+    Address address;
+    cwy_status status = N::reaches(ep->domain, peer, err);
+    if (status == CWY_OK) status = read_address(ep->domain, peer, address, err);
+    if (status != CWY_OK) return status;
+    if (!admit_epoch(ep, peer->peer))
+      return report(err, CWY_ERR_PEER_FAILED, "rank %u has been replaced by a newer epoch",
+                    peer->peer.rank);
+    Link* link = usable_link(ep, peer->peer, address.nonce);
+    if (link == nullptr) {
+      link = make_link(ep, peer->peer, address.nonce);
+      if (link == nullptr) return report(err, CWY_ERR_NOMEM, "too many connections");
+      link->active = true;
+      status = N::begin_connect(*link, address, err);
+    }
+    if (status >= 0) status = N::joined(*link, *peer, err);
+    if (status < 0) {
+      destroy_link(link);
+      return status;
+    }
+    link->conn = conn;
+    conn->priv = link;
+    if (link->state == LinkState::up) return CWY_OK;
+    link->connect_op = op;
+    link->deadline = services->now() + ep->domain->options.connect_timeout_ns;
+    return CWY_INPROGRESS;
+  }
+};
+
+}  // namespace causeway::fabric

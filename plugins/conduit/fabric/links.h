@@ -1,0 +1,254 @@
+// Links by name, what is under way over each, and how they come up and end. Only callers that are
+// inside the endpoint's gate.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "objects.h"
+#include "pools.h"
+
+namespace causeway::fabric {
+
+// A link's name on the wire: where it stands, and which of the links that stood there it is.
+inline constexpr uint32_t link_place_bits = 20;
+inline constexpr uint32_t link_place_mask = (1u << link_place_bits) - 1;
+inline constexpr uint32_t link_name(uint32_t place, uint32_t generation) {
+  return place | generation << link_place_bits;  // the generation's upper bits go
+}
+
+// After an end without a good-bye: time for the launcher, or for the news that the job ends, to
+// come first. Operations fail at once.
+inline constexpr uint64_t grace_ns = 200'000'000;
+
+// Two functions of sending that links need.
+template <class Link>
+bool send_control(Link& link, FrameKind kind, const void* payload = nullptr, size_t length = 0);
+template <class Link>
+void tell_credit(Link& link);
+
+// NULL: the link of that name has gone, or there never was one.
+template <class Ep>
+inline typename Ep::Network::Link* find_link(Ep* ep, uint32_t name) {
+  const auto& links = ep->links;
+  const uint32_t place = name & link_place_mask;
+  if (__builtin_expect(place >= links.size(), 0)) return nullptr;
+  auto* const link = links[place].get();
+  return link != nullptr && link->index == name ? link : nullptr;
+}
+
+// `ticket` is in the network's hands, on behalf of `link`.
+template <class Link, class Ticket>
+inline void join_pending(Link& link, Ticket* ticket) {
+  ticket->link = &link;
+  ticket->previous = nullptr;
+  ticket->next = link.pending;
+  if (link.pending != nullptr) link.pending->previous = ticket;
+  link.pending = ticket;
+  ++link.in_flight;
+}
+
+// Takes a ticket from the list of its link, if it is on one.
+template <class Ticket>
+inline void detach_pending(Ticket* ticket) {
+  auto* const link = ticket->link;
+  if (link == nullptr) return;
+  if (ticket->previous != nullptr) ticket->previous->next = ticket->next;
+  if (ticket->next != nullptr) ticket->next->previous = ticket->previous;
+  if (link->pending == ticket) link->pending = ticket->next;
+  ticket->next = ticket->previous = nullptr;
+  ticket->link = nullptr;
+  --link->in_flight;
+  std::remove_pointer_t<decltype(link)>::Network::retired(*link, *ticket);
+}
+
+// Tells the core of `bits` as far as it is to be told of them; of all that is left on a failure.
+template <class Ticket>
+inline void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
+  cwyc_op* const op = ticket->op;
+  if (op == nullptr) return;
+  const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
+  ticket->report = static_cast<uint8_t>(ticket->report & ~what);
+  if (ticket->report == 0) ticket->op = nullptr;
+  if (what != 0) op->fn(op, what, status);
+}
+
+template <class Link>
+void want_attention(Link* link) {
+  if (link->on_todo) return;
+  link->on_todo = true;
+  link->ep->todo.push_back(link);
+  Link::Network::look_at_links(link->ep);
+}
+
+// A link in state `connecting`; NULL: there are too many.
+template <class Ep>
+typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
+  uint32_t place = 0;
+  while (place < ep->links.size() && ep->links[place] != nullptr) ++place;
+  if (place > link_place_mask) return nullptr;
+  if (place == ep->links.size()) {
+    ep->links.emplace_back();
+    ep->generations.push_back(0);
+  }
+  auto link = std::make_unique<typename Ep::Network::Link>();
+  link->ep = ep;
+  link->peer = peer;
+  link->nonce = nonce;
+  link->index = link_name(place, ++ep->generations[place]);
+  link->deadline = services->now() + ep->domain->options.connect_timeout_ns;
+  ++ep->counters.connections;
+  ++ep->connecting;
+  Ep::Network::look_at_links(ep);
+  ep->links[place] = std::move(link);
+  return ep->links[place].get();
+}
+
+// Everything the core waits for ends with `status`; a ticket returns to the pool when the network
+// lets go of it, and not before.
+template <class Link>
+void abandon_pending(Link& link, cwy_status status) {
+  while (link.pending != nullptr) {
+    auto* const ticket = link.pending;
+    detach_pending(ticket);
+    const bool idle = Link::Network::withdraw(link, ticket);
+    ticket->copy_to = nullptr;
+    report_op(ticket, 0, status);
+    if (idle) give_back_ticket(link.ep, ticket);
+  }
+}
+
+// True when nothing more can come of it.
+template <class Link>
+bool is_finished(const Link& link) {
+  if (link.conn != nullptr || link.connect_op != nullptr) return false;
+  if (link.purged) return true;
+  if (link.state == LinkState::failed) return !Link::Network::may_be_unread(link);
+  return link.local_closed && link.remote_closed && link.bye_sent && link.pending == nullptr;
+}
+
+template <class Link>
+void leave_connecting(Link& link, LinkState state) {
+  if (link.state == LinkState::connecting) --link.ep->connecting;
+  link.state = state;
+}
+
+template <class Link>
+void destroy_link(Link* link) {
+  auto* const ep = link->ep;
+  leave_connecting(*link, LinkState::failed);
+  Link::Network::end_path(*link);
+  abandon_pending(*link, CWY_ERR_PEER_FAILED);
+  if (link->on_todo) std::erase(ep->todo, link);
+  ep->links[link->index & link_place_mask].reset();
+}
+
+template <class Link>
+void finish_connect(Link& link, cwy_status status) {
+  if (link.state == LinkState::connecting)
+    leave_connecting(link, status == CWY_OK ? LinkState::up : LinkState::failed);
+  if (cwyc_op* op = std::exchange(link.connect_op, nullptr)) {
+    if (status != CWY_OK) {
+      // The core does not disconnect what never was connected.
+      if (link.conn != nullptr) link.conn->priv = nullptr;
+      link.conn = nullptr;
+    }
+    op->fn(op, CWYC_DONE_REMOTE, status);
+  }
+  want_attention(&link);
+}
+
+// Everything that came over a lost link has been read: did the peer say good-bye?
+template <class Link>
+void judge_loss(Link& link) {
+  link.suspected = true;
+  if (link.remote_closed || link.conn == nullptr) link.reported = true;  // in order, or nobody's
+  if (!link.reported)
+    services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_SUSPECT, link.why);
+}
+
+template <class Link>
+void tell_death(Link& link) {
+  link.reported = true;
+  services->peer_state(link.ep->params.core_ep, link.peer, CWY_PEER_FAILED, link.why);
+}
+
+// The peer does not answer any more, or said good-bye without our leave.
+template <class Link>
+void lose_link(Link& link, const char* why) {
+  if (link.lost) return;
+  link.lost = true;
+  link.why = why;
+  Link::Network::path_lost(link);
+  if (link.state == LinkState::connecting) {
+    finish_connect(link, CWY_ERR_UNREACHABLE);
+    return;
+  }
+  link.state = LinkState::failed;
+  link.deadline = services->now() + grace_ns;
+  if (!Link::Network::may_be_unread(link)) judge_loss(link);
+  want_attention(&link);
+}
+
+// Notes the newest epoch of a rank; false when `peer` is older than that. The table is small and
+// grows to the largest rank that was heard of.
+template <class Ep>
+bool admit_epoch(Ep* ep, cwy_peer peer) {
+  if (peer.rank >= ep->newest_epoch.size()) {
+    if (peer.rank > (1u << 24)) return false;  // no such job: these are strange bytes
+    ep->newest_epoch.resize(peer.rank + 1, 0);
+  }
+  uint32_t& newest = ep->newest_epoch[peer.rank];
+  if (peer.epoch < newest) return false;
+  if (peer.epoch == newest) return true;
+  newest = peer.epoch;
+  for (const auto& link : ep->links) {
+    if (link == nullptr || link->peer.rank != peer.rank || link->peer.epoch >= peer.epoch) continue;
+    link->purged = true;  // what still arrives is dropped
+    want_attention(link.get());
+  }
+  return true;
+}
+
+// One step of a link that asked for attention. True when it wants another one.
+template <class Link>
+bool push_link(Link& link, uint32_t& events) {
+  const uint64_t now = services->now();
+  if (link.state == LinkState::connecting) events += Link::Network::push_connecting(link, now);
+  // A good-bye goes behind everything that the network's own part still has to say.
+  const bool held_up = Link::Network::push_path(link);
+  if (link.state == LinkState::up && !link.purged) tell_credit(link);
+  if (link.state == LinkState::up && link.bye_due && !held_up)
+    link.bye_due = !send_control(link, FrameKind::bye);
+  if (link.lost && !link.suspected && !Link::Network::may_be_unread(link)) judge_loss(link);
+  if (link.suspected && !link.reported && now > link.deadline) {
+    ++events;
+    tell_death(link);
+  }
+  return link.state == LinkState::connecting || held_up || link.bye_due ||
+         (link.lost && (!link.reported || link.conn == nullptr));
+}
+
+// One step for every link that asked for it. Links that need another one ask again.
+template <class Ep>
+uint32_t push_todo(Ep* ep) {
+  std::vector<typename Ep::Network::Link*> due;
+  due.swap(ep->todo);
+  for (auto* link : due) link->on_todo = false;
+  uint32_t events = 0;
+  for (auto* link : due) {
+    const bool again = push_link(*link, events);
+    if (is_finished(*link)) {
+      ++events;
+      destroy_link(link);
+    } else if (again) {
+      want_attention(link);
+    }
+  }
+  return events;
+}
+
+}  // namespace causeway::fabric
