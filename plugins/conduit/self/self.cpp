@@ -13,6 +13,7 @@
 
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
+#include "../common/module_table.h"
 #include "../common/plugin_error.h"
 #include "../common/scatter_gather.h"
 #include "../common/thread_counters.h"
@@ -86,8 +87,59 @@ void* pointer(uint64_t address) {
 
 // ---- one-sided ------------------------------------------------------------------------------
 
-cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t, cwyc_op*) {
+// The table.
+struct Conduit {
+  static constexpr uint32_t concurrency = CWYC_MULTI;
+  static cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t,
+                              cwyc_op*);
+  static cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
+                        cwyc_op*);
+  static cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
+                        cwyc_op*);
+  static cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t,
+                               uint64_t, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
+  static cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                         cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
+                         cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
+  static cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*,
+                              cwyc_mem*, size_t, uint32_t, cwyc_op*);
+  static cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*,
+                            size_t, uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
+  static void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
+  static void am_cancel(cwyc_conn*, cwyc_am_slot*);
+  static cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
+  static cwy_status check(cwyc_conn*, cwyc_op*);
+  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
+  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
+  static void domain_close(cwyc_domain*);
+  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
+  static void ep_close(cwyc_ep*);
+  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
+  static cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
+  static cwy_status ep_threads(cwyc_ep*, uint32_t);
+  static void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
+  static cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
+  static cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
+  static void disconnect(cwyc_conn*) {}
+  static void purge(cwyc_conn*) {}
+  static cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
+  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
+  static void mem_release(cwyc_domain*, cwyc_mem*);
+  static cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
+  static cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**,
+                              cwy_err*);
+  static void rkey_close(cwyc_ep*, cwyc_rkey*);
+  static cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
+  static uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
+  static void fini() {}
+};
+
+cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t, cwyc_op*) {
   if (length == 0) return CWY_OK;
   if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
   std::memmove(pointer(raddr), src, length);  // source and target may overlap: one address space
@@ -96,13 +148,13 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc
   return CWY_OK;
 }
 
-cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                     size_t length, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                              size_t length, uint32_t flags, cwyc_op* op) {
   return put(conn, src, nullptr, raddr, rkey, length, flags, op);
 }
 
-cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t, cwyc_op*) {
+cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t, cwyc_op*) {
   if (length == 0) return CWY_OK;
   if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
   std::memmove(dst, pointer(raddr), length);
@@ -111,9 +163,9 @@ cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*
   return CWY_OK;
 }
 
-cwy_status put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                      uint64_t value, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                               cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                               uint64_t value, uint32_t flags, cwyc_op* op) {
   if (!inside(nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
   const cwy_status status = put(conn, src, lmem, raddr, rkey, length, flags, op);
   if (status != CWY_OK) return status;
@@ -128,8 +180,8 @@ bool all_inside(const cwyc_rkey* rkey, const cwyc_riov* pieces, size_t n) {
   return true;
 }
 
-cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, const cwyc_riov* dst,
-                size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*,
+                         const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
   if (!all_inside(rkey, dst, ndst)) return CWY_ERR_INVALID;
   const bool equal = causeway::for_each_common_piece(src, nsrc, dst, ndst,
                                                      [&](void* local, uint64_t remote, size_t n) {
@@ -140,8 +192,8 @@ cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, co
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
-cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, const cwyc_riov* src,
-                size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*,
+                         const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
   if (!all_inside(rkey, src, nsrc)) return CWY_ERR_INVALID;
   const bool equal = causeway::for_each_common_piece(dst, ndst, src, nsrc,
                                                      [&](void* local, uint64_t remote, size_t n) {
@@ -152,7 +204,8 @@ cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, co
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
-cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t,
+                           cwyc_op*) {
   if (!inside(rkey, a->raddr, causeway::cpu_atomics::width(*a))) return CWY_ERR_INVALID;
   count(conn->ep, atomics, 1);
   return causeway::cpu_atomics::execute(pointer(a->raddr), *a);
@@ -175,7 +228,8 @@ __attribute__((noinline)) cwy_status am_short_counted_slowly(cwyc_conn* conn, ui
 }
 
 // Counting is all that several threads have in common here: the handler runs in the calling one.
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs, uint32_t) {
+cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                             uint32_t) {
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
   if (!several_threads(conn->ep)) {
     conn->ep->counters.add_alone(shorts, 1);
@@ -187,8 +241,8 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
 }
 
 // The receiver may write into its payload while the sender may still need the source: a copy.
-cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem*, size_t length, uint32_t, cwyc_op*) {
+cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                              const void* payload, cwyc_mem*, size_t length, uint32_t, cwyc_op*) {
   if (nargs > CWYC_AM_MAX_ARGS || length > medium_max) return CWY_ERR_INVALID;
   alignas(64) char small[stack_payload];
   std::unique_ptr<char, void (*)(void*)> large(nullptr, std::free);
@@ -205,9 +259,9 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   return CWY_OK;
 }
 
-cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey* rkey,
-                   uint32_t, cwyc_op*) {
+cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                            const void* payload, cwyc_mem*, size_t length, uint64_t raddr,
+                            cwyc_rkey* rkey, uint32_t, cwyc_op*) {
   if (nargs > CWYC_AM_MAX_ARGS) return CWY_ERR_INVALID;
   if (length != 0) {
     if (!inside(rkey, raddr, length)) return CWY_ERR_INVALID;
@@ -220,8 +274,8 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
 }
 
 // The negotiated buffer is handed to the receiver as it is: this is the one medium without a copy.
-cwy_status am_prepare(cwyc_conn*, size_t least, size_t most, uint32_t nargs, uint32_t,
-                      cwyc_am_slot* slot) {
+cwy_status Conduit::am_prepare(cwyc_conn*, size_t least, size_t most, uint32_t nargs, uint32_t,
+                               cwyc_am_slot* slot) {
   if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
   const size_t room = most < medium_max ? most : medium_max;
   slot->buffer = std::aligned_alloc(64, (room + 64) / 64 * 64);
@@ -230,34 +284,35 @@ cwy_status am_prepare(cwyc_conn*, size_t least, size_t most, uint32_t nargs, uin
   return CWY_OK;
 }
 
-void am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
+void Conduit::am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
   std::free(slot->buffer);
   slot->buffer = nullptr;
 }
 
-void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-               uint32_t nargs, size_t length) {
+void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                        uint32_t nargs, size_t length) {
   count(conn->ep, mediums, 1);
   count(conn->ep, bytes, length);
   deliver(conn, word, CWYC_AM_MEDIUM, args, nargs, slot->buffer, length);
   am_cancel(conn, slot);
 }
 
-cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*) {
+cwy_status Conduit::flush(cwyc_conn*, uint32_t, cwyc_op*) {
   return CWY_OK;
 }
-cwy_status check(cwyc_conn*, cwyc_op*) {
+cwy_status Conduit::check(cwyc_conn*, cwyc_op*) {
   return CWY_OK;
 }
 
 // ---- cold -----------------------------------------------------------------------------------
 
-cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
+cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
   fn(arg, "self", "this process");
   return CWY_OK;
 }
 
-cwy_status domain_open(const cwy_options*, const char* device, cwyc_domain** out, cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options*, const char* device, cwyc_domain** out,
+                                cwy_err* err) {
   if (device != nullptr && *device != '\0' && std::strcmp(device, "self") != 0)
     return report(err, CWY_ERR_INVALID, "device '%s' does not exist; the only one is 'self'",
                   device);
@@ -265,22 +320,23 @@ cwy_status domain_open(const cwy_options*, const char* device, cwyc_domain** out
   return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a domain");
 }
 
-void domain_close(cwyc_domain* domain) {
+void Conduit::domain_close(cwyc_domain* domain) {
   delete domain;
 }
 
-cwy_status ep_open(cwyc_domain*, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain*, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   *out = new (std::nothrow) cwyc_ep{};
   if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an endpoint");
   (*out)->params = *params;
   return CWY_OK;
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
@@ -303,31 +359,30 @@ cwy_status ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   return causeway::give_attributes(a, attr);
 }
 
-cwy_status ep_address(cwyc_ep*, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::ep_address(cwyc_ep*, void* buf, uint64_t* len, cwy_err* err) {
   if (*len < 8) return report(err, CWY_ERR_INVALID, "an address of this conduit needs 8 bytes");
   std::memcpy(buf, "cwyself", 8);
   *len = 8;
   return CWY_OK;
 }
 
-cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   ep->params.multithreaded = multithreaded;
   return CWY_OK;
 }
 
-cwy_status reach(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err) {
+cwy_status Conduit::reach(cwyc_domain*, const cwyc_peer_desc* peer, cwy_err* err) {
   if (peer->same_process != 0) return CWY_OK;
   return report(err, CWY_ERR_UNREACHABLE, "rank %u is another process", peer->peer.rank);
 }
 
-cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc* peer, cwyc_op*, cwy_err* err) {
+cwy_status Conduit::connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc* peer, cwyc_op*,
+                            cwy_err* err) {
   return reach(nullptr, peer, err);
 }
 
-void disconnect(cwyc_conn*) {}
-void purge(cwyc_conn*) {}
-
-cwy_status mem_alloc(cwyc_domain*, size_t length, void** addr, cwyc_mem** out, cwy_err* err) {
+cwy_status Conduit::mem_alloc(cwyc_domain*, size_t length, void** addr, cwyc_mem** out,
+                              cwy_err* err) {
   auto mem = std::unique_ptr<cwyc_mem>(new (std::nothrow) cwyc_mem{nullptr, length, true});
   if (!mem) return report(err, CWY_ERR_NOMEM, "no memory to describe a segment");
   void* base = mmap(*addr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -340,7 +395,7 @@ cwy_status mem_alloc(cwyc_domain*, size_t length, void** addr, cwyc_mem** out, c
   return CWY_OK;
 }
 
-cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+cwy_status Conduit::mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
   if (ref->form != CWY_FORM_HOST_VA || ref->kind_class != CWY_MEM_HOST)
     return report(err, CWY_ERR_UNSUPPORTED, "only host memory can be registered here");
   *out = new (std::nothrow)
@@ -348,13 +403,13 @@ cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err*
   return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a registration");
 }
 
-void mem_release(cwyc_domain*, cwyc_mem* mem) {
+void Conduit::mem_release(cwyc_domain*, cwyc_mem* mem) {
   if (mem == nullptr) return;
   if (mem->allocated) munmap(mem->base, mem->length);
   delete mem;
 }
 
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length};
   if (*len < sizeof blob)
     return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes", sizeof blob);
@@ -363,8 +418,8 @@ cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   return CWY_OK;
 }
 
-cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err) {
+cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
+                              cwyc_rkey** out, cwy_err* err) {
   if (peer->same_process == 0) return reach(nullptr, peer, err);
   if (len != sizeof(cwyc_rkey))
     return report(err, CWY_ERR_INVALID, "an rkey of this conduit has %zu bytes, not %llu",
@@ -375,85 +430,28 @@ cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint
   return CWY_OK;
 }
 
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
   delete rkey;
 }
 
-cwy_status rkey_direct(cwyc_rkey*, intptr_t* delta) {
+cwy_status Conduit::rkey_direct(cwyc_rkey*, intptr_t* delta) {
   *delta = 0;
   return CWY_OK;
 }
 
-uint32_t progress(cwyc_ep*, uint32_t, uint32_t) {
+uint32_t Conduit::progress(cwyc_ep*, uint32_t, uint32_t) {
   return 0;
 }  // all was done by the posting call
 
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   for (int i = 0; i < counter_count; ++i)
     fn(arg, counter_names[i], ep->counters.read(static_cast<size_t>(i)));
 }
-
-void fini() {}
-
-constexpr cwyc_ops make_ops() {
-  cwyc_ops ops{};
-  ops.head = CWY_HEAD(cwyc_ops);
-  ops.concurrency = CWYC_MULTI;
-  ops.put_small = put_small;
-  ops.put = put;
-  ops.get = get;
-  ops.put_notify = put_notify;
-  ops.putv = putv;
-  ops.getv = getv;
-  ops.atomic = atomic;
-  ops.am_short = am_short;
-  ops.am_medium = am_medium;
-  ops.am_long = am_long;
-  ops.am_prepare = am_prepare;
-  ops.am_commit = am_commit;
-  ops.am_cancel = am_cancel;
-  ops.flush = flush;
-  ops.check = check;
-  return ops;
-}
-constexpr cwyc_ops ops = make_ops();
-constexpr const cwyc_ops* tables[] = {&ops};
-
-constexpr cwyc_module make_module() {
-  cwyc_module m{};
-  m.head = CWY_HEAD(cwyc_module);
-  m.ops_count = 1;
-  m.ops = tables;
-  m.list_devices = list_devices;
-  m.domain_open = domain_open;
-  m.domain_close = domain_close;
-  m.ep_open = ep_open;
-  m.ep_close = ep_close;
-  m.ep_query = ep_query;
-  m.ep_address = ep_address;
-  m.ep_threads = ep_threads;
-  m.reach = reach;
-  m.connect = connect;
-  m.disconnect = disconnect;
-  m.purge = purge;
-  m.mem_alloc = mem_alloc;
-  m.mem_reg = mem_reg;
-  m.mem_release = mem_release;
-  m.rkey_pack = rkey_pack;
-  m.rkey_open = rkey_open;
-  m.rkey_close = rkey_close;
-  m.rkey_direct = rkey_direct;
-  m.progress = progress;
-  m.ep_stats = ep_stats;
-  m.fini = fini;
-  return m;
-}
-constexpr cwyc_module module_table = make_module();
 
 }  // namespace
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services*, const cwyc_module** module,
                                                   cwy_err*) {
-  *module = &module_table;
+  *module = &causeway::conduit::Tables<Conduit>::module;
   return CWY_OK;
 }

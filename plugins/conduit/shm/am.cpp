@@ -193,8 +193,8 @@ __attribute__((noinline)) cwy_status am_short_of_several(cwyc_conn* conn, uint64
 }  // namespace
 
 // The common case, without a lock to remember or a frame to set up.
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
+cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                             uint32_t flags) {
   // Threads first: the lane is another's to look at when there are several.
   if (__builtin_expect(conn->ep->multithreaded.load(std::memory_order_relaxed), 0))
     return am_short_of_several(conn, word, args, nargs, flags);
@@ -208,8 +208,9 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   return CWY_OK;
 }
 
-cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem*, size_t length, uint32_t flags, cwyc_op*) {
+cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                              const void* payload, cwyc_mem*, size_t length, uint32_t flags,
+                              cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || length > c.peer_control->medium_max, 0))
     return CWY_ERR_INVALID;
@@ -229,9 +230,9 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   return CWY_OK;
 }
 
-cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey* rkey,
-                   uint32_t flags, cwyc_op*) {
+cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                            const void* payload, cwyc_mem*, size_t length, uint64_t raddr,
+                            cwyc_rkey* rkey, uint32_t flags, cwyc_op*) {
   if (nargs > CWYC_AM_MAX_ARGS || length > UINT32_MAX) return CWY_ERR_INVALID;
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
@@ -256,8 +257,8 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
 
 // ---- negotiated mediums: the payload is written where the receiver will read it -----------------
 
-cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs, uint32_t flags,
-                      cwyc_am_slot* slot) {
+cwy_status Conduit::am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
+                               uint32_t flags, cwyc_am_slot* slot) {
   Connection& c = connection(conn);
   const size_t medium_max = c.peer_control->medium_max;
   if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
@@ -297,8 +298,8 @@ TxLane& end_reservation(cwyc_am_slot* slot, size_t used) {
 
 }  // namespace
 
-void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-               uint32_t nargs, size_t length) {
+void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                        uint32_t nargs, size_t length) {
   Connection& c = connection(conn);
   const size_t size = medium_bytes(nargs, length);
   TxLane& lane = *reinterpret_cast<TxLane*>(slot->priv[0]);
@@ -314,7 +315,7 @@ void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t
   if (slot->priv[2] != 0) lane.lock.unlock();
 }
 
-void am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
+void Conduit::am_cancel(cwyc_conn*, cwyc_am_slot* slot) {
   TxLane& lane = end_reservation(slot, record_unit);
   if (slot->priv[2] != 0) lane.lock.unlock();
 }

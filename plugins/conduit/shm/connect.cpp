@@ -106,7 +106,7 @@ void close_side_ways(Connection& c) {
 
 }  // namespace
 
-cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+cwy_status Conduit::reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
   if (peer->same_host == 0)
     return report(err, CWY_ERR_UNREACHABLE, "rank %u runs on host %s, not on this one",
                   peer->peer.rank, peer->hostname != nullptr ? peer->hostname : "(unknown)");
@@ -125,7 +125,7 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
   return CWY_OK;
 }
 
-cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op*,
+cwy_status Conduit::connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op*,
                    cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     cwy_status status = reach(ep->domain, peer, err);
@@ -168,7 +168,7 @@ void widen(Connection& c) {
   c.widening.unlock();
 }
 
-void disconnect(cwyc_conn* conn) {
+void Conduit::disconnect(cwyc_conn* conn) {
   Connection& c = connection(conn);
   if (c.conn == nullptr) return;  // never connected
   cwyc_ep* ep = conn->ep;
@@ -183,7 +183,7 @@ void disconnect(cwyc_conn* conn) {
   c.conn = nullptr;
 }
 
-void purge(cwyc_conn* conn) {
+void Conduit::purge(cwyc_conn* conn) {
   Connection& c = connection(conn);
   if (c.conn == nullptr) return;
   c.failed.store(true, std::memory_order_relaxed);

@@ -68,7 +68,8 @@ cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
 
 }  // namespace
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
@@ -81,13 +82,13 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
   });
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   // Release: our last stores come before the farewell.
   ep->control->closed.store(1, std::memory_order_release);
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
@@ -117,7 +118,7 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   return give_attributes(a, attr);
 }
 
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   EndpointAddress address{};
   if (*len < sizeof address)
     return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
@@ -133,7 +134,7 @@ cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   return CWY_OK;
 }
 
-cwy_status ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
+cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
   ep->multithreaded.store(multithreaded != 0, std::memory_order_relaxed);
   ep->idle_polls.store(multithreaded != 0 ? idle_polls_per_look : 0, std::memory_order_relaxed);
   return CWY_OK;
@@ -181,7 +182,7 @@ void received_stats(const cwyc_ep* ep, uint32_t lane, cwyc_stat_fn fn, void* arg
 
 }  // namespace
 
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   Totals t;
   {
     const std::lock_guard lock(ep->connections_mutex);

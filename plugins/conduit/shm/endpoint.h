@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "../common/plugin_services.h"
 #include "../common/thread_counters.h"
 #include "../common/thread_handle.h"
 #include "layout.h"
@@ -20,9 +21,8 @@
 
 namespace causeway::shm {
 
-extern const cwy_services* services;
-
-void log(cwy_log_level level, const char* format, ...) __attribute__((format(printf, 2, 3)));
+using conduit::log;
+using conduit::services;
 
 // A reference to a process that tells whether it still runs; immune to recycled pids.
 class ProcessHandle {
@@ -232,49 +232,52 @@ void widen(Connection& c);
 void wake_slowly(Connection& c);
 
 // The hot tables and calls, by file.
-cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
-cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
-               cwyc_op*);
-cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
-cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t,
-                      cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
-cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                cwyc_rkey*, uint32_t, cwyc_op*);
-cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                cwyc_rkey*, uint32_t, cwyc_op*);
-cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
-cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
-cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
-                     uint32_t, cwyc_op*);
-cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
-                   uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
-cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
-void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
-void am_cancel(cwyc_conn*, cwyc_am_slot*);
-cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
-cwy_status check(cwyc_conn*, cwyc_op*);
 
-uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
-void nap(cwyc_ep*, uint64_t);
 
-cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-void ep_close(cwyc_ep*);
-cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
-cwy_status ep_threads(cwyc_ep*, uint32_t);
-void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
-cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
-cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
-void disconnect(cwyc_conn*);
-void purge(cwyc_conn*);
 
-cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
-cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
-void mem_release(cwyc_domain*, cwyc_mem*);
-cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
-cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**, cwy_err*);
-void rkey_close(cwyc_ep*, cwyc_rkey*);
-cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
 uint64_t rkey_max();
+
+// The table.
+struct Conduit {
+  static constexpr uint32_t concurrency = CWYC_MULTI;
+  static cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
+  static cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
+  static cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
+  static cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
+  static cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
+  static cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t, uint32_t, cwyc_op*);
+  static cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t, uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
+  static cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
+  static void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
+  static void am_cancel(cwyc_conn*, cwyc_am_slot*);
+  static cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
+  static cwy_status check(cwyc_conn*, cwyc_op*);
+  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
+  static void ep_close(cwyc_ep*);
+  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
+  static cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
+  static cwy_status ep_threads(cwyc_ep*, uint32_t);
+  static void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
+  static cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
+  static cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
+  static void disconnect(cwyc_conn*);
+  static void purge(cwyc_conn*);
+  static cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
+  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
+  static void mem_release(cwyc_domain*, cwyc_mem*);
+  static cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
+  static cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**, cwy_err*);
+  static void rkey_close(cwyc_ep*, cwyc_rkey*);
+  static cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
+  static uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
+  static void nap(cwyc_ep*, uint64_t);
+  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
+  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
+  static void domain_close(cwyc_domain*);
+  static void fini() {}
+};
 
 }  // namespace causeway::shm

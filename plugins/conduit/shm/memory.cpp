@@ -24,8 +24,8 @@ uint64_t random_word() {
   return word | 1;
 }
 
-cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
-                     cwy_err* err) {
+cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
+                              cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     const Options& options = domain->options;
     auto mem = std::make_unique<cwyc_mem>();
@@ -53,7 +53,7 @@ cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem**
   });
 }
 
-cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+cwy_status Conduit::mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     if (ref->form != CWY_FORM_HOST_VA || ref->kind_class != CWY_MEM_HOST)
       return report(err, CWY_ERR_UNSUPPORTED, "only host memory can be registered here");
@@ -65,7 +65,7 @@ cwy_status mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err*
   });
 }
 
-void mem_release(cwyc_domain*, cwyc_mem* mem) {
+void Conduit::mem_release(cwyc_domain*, cwyc_mem* mem) {
   delete mem;
 }
 
@@ -73,7 +73,7 @@ uint64_t rkey_max() {
   return sizeof(RkeyBlob);
 }
 
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   if (*len < sizeof(RkeyBlob))
     return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
                   sizeof(RkeyBlob));
@@ -113,8 +113,8 @@ cwy_status open_cross_memory(const cwyc_ep* ep, const RkeyBlob& blob, cwyc_rkey&
 
 }  // namespace
 
-cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err) {
+cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
+                              uint64_t len, cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyBlob blob;
     if (len != sizeof blob)
@@ -144,11 +144,11 @@ cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, u
   });
 }
 
-void rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
   delete rkey;
 }
 
-cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
+cwy_status Conduit::rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
   if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
   *delta = rkey->delta;
   return CWY_OK;

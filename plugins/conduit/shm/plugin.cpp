@@ -2,11 +2,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdarg>
-#include <cstdio>
 #include <cstring>
 
 #include "../common/guard.h"
+#include "../common/module_table.h"
 #include "../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
@@ -43,26 +42,13 @@ CWY_MANIFEST(
 
 namespace causeway::shm {
 
-const cwy_services* services;
-
-void log(cwy_log_level level, const char* format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  std::vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  services->log("shm", level, text);
-}
-
-namespace {
-
-cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
+cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
   fn(arg, "host", "shared memory of this host");
   return CWY_OK;
 }
 
-cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                                cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     if (device != nullptr && *device != '\0' && std::strcmp(device, "host") != 0)
       return report(err, CWY_ERR_INVALID, "device '%s' does not exist; the only one is 'host'",
@@ -80,74 +66,16 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
   });
 }
 
-void domain_close(cwyc_domain* domain) {
+void Conduit::domain_close(cwyc_domain* domain) {
   delete domain;
 }
-void fini() {}
 
-constexpr cwyc_ops make_ops() {
-  cwyc_ops o{};
-  o.head = CWY_HEAD(cwyc_ops);
-  o.concurrency = CWYC_MULTI;
-  o.put_small = put_small;
-  o.put = put;
-  o.get = get;
-  o.put_notify = put_notify;
-  o.putv = putv;
-  o.getv = getv;
-  o.atomic = atomic;
-  o.am_short = am_short;
-  o.am_medium = am_medium;
-  o.am_long = am_long;
-  o.am_prepare = am_prepare;
-  o.am_commit = am_commit;
-  o.am_cancel = am_cancel;
-  o.flush = flush;
-  o.check = check;
-  return o;
-}
-constexpr cwyc_ops ops = make_ops();
-constexpr const cwyc_ops* tables[] = {&ops};
-
-constexpr cwyc_module make_module() {
-  cwyc_module m{};
-  m.head = CWY_HEAD(cwyc_module);
-  m.ops_count = 1;
-  m.ops = tables;
-  m.list_devices = list_devices;
-  m.domain_open = domain_open;
-  m.domain_close = domain_close;
-  m.ep_open = ep_open;
-  m.ep_close = ep_close;
-  m.ep_query = ep_query;
-  m.ep_address = ep_address;
-  m.ep_threads = ep_threads;
-  m.reach = reach;
-  m.connect = connect;
-  m.disconnect = disconnect;
-  m.purge = purge;
-  m.mem_alloc = mem_alloc;
-  m.mem_reg = mem_reg;
-  m.mem_release = mem_release;
-  m.rkey_pack = rkey_pack;
-  m.rkey_open = rkey_open;
-  m.rkey_close = rkey_close;
-  m.rkey_direct = rkey_direct;
-  m.progress = progress;
-  m.nap = nap;
-  m.ep_stats = ep_stats;
-  m.fini = fini;
-  return m;
-}
-constexpr cwyc_module module_table = make_module();
-
-}  // namespace
 }  // namespace causeway::shm
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::shm::services = core;
+  causeway::conduit::start(core, "shm");
   causeway::shm::probe_word = causeway::shm::random_word();
-  *module = &causeway::shm::module_table;
+  *module = &causeway::conduit::Tables<causeway::shm::Conduit>::module;
   return CWY_OK;
 }

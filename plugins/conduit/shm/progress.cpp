@@ -269,7 +269,7 @@ __attribute__((noinline)) uint32_t progress_in_full(cwyc_ep* ep, uint32_t budget
 
 // Most calls find nothing, and a waiting client sees a message the sooner the shorter they are: so
 // this function only looks, and calls nobody who would need a frame.
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t which) {
+uint32_t Conduit::progress(cwyc_ep* ep, uint32_t budget, uint32_t which) {
   // Acquire: the receivers listed so far are complete.
   const uint32_t count = ep->polled_count.load(std::memory_order_acquire);
   // Relaxed: adopt_slots reads it again with acquire.

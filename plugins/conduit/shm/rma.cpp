@@ -131,8 +131,8 @@ cwy_status cross_read(uint32_t pid, uint64_t raddr, void* dst, size_t length) {
   return transfer(process_vm_readv, pid, raddr, static_cast<char*>(dst), length);
 }
 
-cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t, cwyc_op*) {
+cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t, cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (length == 0) return CWY_OK;
@@ -140,13 +140,13 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc
   return write_remote(*rkey, raddr, src, length);
 }
 
-cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                     size_t length, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                              size_t length, uint32_t flags, cwyc_op* op) {
   return put(conn, src, nullptr, raddr, rkey, length, flags, op);
 }
 
-cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t, cwyc_op*) {
+cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t, cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (length == 0) return CWY_OK;
@@ -154,9 +154,9 @@ cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*
   return read_remote(*rkey, raddr, dst, length);
 }
 
-cwy_status put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                      uint64_t value, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                               cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
+                               uint64_t value, uint32_t flags, cwyc_op* op) {
   if (!inside(*nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
   // Cross-memory attach does not promise to store 8 bytes at once.
   if (!nrkey->mapped) return CWY_ERR_UNSUPPORTED;
@@ -168,8 +168,8 @@ cwy_status put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t
   return CWY_OK;
 }
 
-cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, const cwyc_riov* dst,
-                size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*,
+                         const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
@@ -190,8 +190,8 @@ cwy_status putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*, co
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
-cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, const cwyc_riov* src,
-                size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*,
+                         const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
@@ -212,7 +212,8 @@ cwy_status getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*, co
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
-cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
+cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t,
+                           cwyc_op*) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
   if (!inside(*rkey, a->raddr, cpu_atomics::width(*a))) return CWY_ERR_INVALID;
@@ -222,13 +223,13 @@ cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32
 }
 
 // Puts are stores that have been made; the fence orders them before whatever the caller does next.
-cwy_status flush(cwyc_conn* conn, uint32_t, cwyc_op*) {
+cwy_status Conduit::flush(cwyc_conn* conn, uint32_t, cwyc_op*) {
   if (connection(conn).has_failed()) return CWY_ERR_PEER_FAILED;
   full_fence();
   return CWY_OK;
 }
 
-cwy_status check(cwyc_conn* conn, cwyc_op*) {
+cwy_status Conduit::check(cwyc_conn* conn, cwyc_op*) {
   return check_peer(connection(conn)) ? CWY_ERR_PEER_FAILED : CWY_OK;
 }
 

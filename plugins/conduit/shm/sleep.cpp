@@ -43,7 +43,7 @@ bool register_membarrier() {
          syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-void nap(cwyc_ep* ep, uint64_t max_ns) {
+void Conduit::nap(cwyc_ep* ep, uint64_t max_ns) {
   auto& sleeping = ep->control->sleeping;
   {
     const std::lock_guard lock(ep->nap_mutex);

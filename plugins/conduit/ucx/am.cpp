@@ -95,8 +95,8 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
 
 }  // namespace
 
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
+cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                             uint32_t flags) {
   Connection& c = connection(conn);
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS, 0)) return CWY_ERR_INVALID;
   if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
@@ -109,9 +109,9 @@ cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_
   return CWY_OK;
 }
 
-cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                     cwyc_op* op) {
+cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                              const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                              cwyc_op* op) {
   cwyc_ep* ep = conn->ep;
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS || length > ep->domain->options.medium_max, 0))
     return CWY_ERR_INVALID;
@@ -128,9 +128,9 @@ cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32
   return status;
 }
 
-cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                            const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                            cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
   cwyc_ep* ep = conn->ep;
   if (__builtin_expect(nargs > CWYC_AM_MAX_ARGS, 0)) return CWY_ERR_INVALID;
   if (__builtin_expect(connection(conn).ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
@@ -158,8 +158,8 @@ cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t
 
 // ---- negotiated mediums: the buffer is the one that UCX sends from ------------------------------
 
-cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs, uint32_t flags,
-                      cwyc_am_slot* out) {
+cwy_status Conduit::am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
+                               uint32_t flags, cwyc_am_slot* out) {
   cwyc_ep* ep = conn->ep;
   const size_t medium_max = ep->domain->options.medium_max;
   if (nargs > CWYC_AM_MAX_ARGS || least > medium_max || least > most) return CWY_ERR_INVALID;
@@ -179,8 +179,8 @@ cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs
   return CWY_OK;
 }
 
-void am_commit(cwyc_conn* conn, cwyc_am_slot* in, uint64_t word, const int32_t* args,
-               uint32_t nargs, size_t length) {
+void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* in, uint64_t word, const int32_t* args,
+                        uint32_t nargs, size_t length) {
   cwyc_ep* ep = conn->ep;
   Connection& c = connection(conn);
   auto* slot = reinterpret_cast<Slot*>(in->priv[0]);
@@ -197,7 +197,7 @@ void am_commit(cwyc_conn* conn, cwyc_am_slot* in, uint64_t word, const int32_t* 
   ep->count(bytes_sent, length);
 }
 
-void am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
+void Conduit::am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
   conn->ep->slots.give(reinterpret_cast<Slot*>(in->priv[0]));
 }
 

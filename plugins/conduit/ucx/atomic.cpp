@@ -97,8 +97,8 @@ void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]) {
 }
 
 // In the slot: the operand, and 16 bytes further UCX's answer (and before it, Z).
-cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
-                  cwyc_op* op) {
+cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                           cwyc_op* op) {
   Connection& c = connection(conn);
   cwy_status status = refuse(conn->ep, c, *a, rkey);
   if (status == CWY_OK) status = unpack(*c.link, *rkey);

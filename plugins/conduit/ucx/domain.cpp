@@ -1,5 +1,6 @@
 // Opening a UCX context with the options of the configuration.
 #include "domain.h"
+#include "endpoint.h"
 
 #include <sys/stat.h>
 #include <ucs/debug/debug.h>
@@ -200,13 +201,13 @@ ucs_status_t create_context(cwyc_domain& domain, const ucp_config_t* config) {
 cwy_status measure_keys(cwyc_domain& domain, cwy_err* err) {
   cwyc_mem* probe = nullptr;
   void* at = nullptr;
-  const cwy_status status = mem_alloc(&domain, 4096, &at, &probe, err);
+  const cwy_status status = Conduit::mem_alloc(&domain, 4096, &at, &probe, err);
   if (status != CWY_OK) return status;
   void* key = nullptr;
   size_t length = 0;
   const ucs_status_t packed = ucp_rkey_pack(domain.context, probe->handle, &key, &length);
   if (packed == UCS_OK) ucp_rkey_buffer_release(key);
-  mem_release(&domain, probe);
+  Conduit::mem_release(&domain, probe);
   if (packed != UCS_OK)
     return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot pack a memory key: %s",
                   explain(packed).c_str());
@@ -231,7 +232,7 @@ uint64_t pid_namespace() {
 
 }  // namespace
 
-cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
+cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     for (const auto& [name, device] : find_devices())
       fn(arg, name.c_str(), device.transports.c_str());
@@ -239,8 +240,8 @@ cwy_status list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_er
   });
 }
 
-cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                                cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto domain = std::make_unique<cwyc_domain>();
     cwy_status status = read_options(opts, domain->options, err);
@@ -279,7 +280,7 @@ cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain*
   });
 }
 
-void domain_close(cwyc_domain* domain) {
+void Conduit::domain_close(cwyc_domain* domain) {
   delete domain;
 }
 

@@ -33,16 +33,4 @@ struct cwyc_mem {
   ucs_memory_type_t type = UCS_MEMORY_TYPE_HOST;
 };
 
-namespace causeway::ucx {
-
-cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err);
-cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                       cwy_err* err);
-void domain_close(cwyc_domain* domain);
-
-cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out, cwy_err* err);
-cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err);
-void mem_release(cwyc_domain* domain, cwyc_mem* mem);
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err);
-
-}  // namespace causeway::ucx
+namespace causeway::ucx {}  // namespace causeway::ucx

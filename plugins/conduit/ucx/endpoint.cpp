@@ -88,7 +88,8 @@ cwy_status take_address(cwyc_ep* ep, cwy_err* err) {
 
 }  // namespace
 
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
+cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
@@ -111,7 +112,7 @@ cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** 
   });
 }
 
-void ep_close(cwyc_ep* ep) {
+void Conduit::ep_close(cwyc_ep* ep) {
   const SignalsBlocked blocked;
   destroy_closed_keys(ep);
   if (close_links(ep)) {
@@ -125,7 +126,7 @@ void ep_close(cwyc_ep* ep) {
   delete ep;
 }
 
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
+cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM |
@@ -152,7 +153,7 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   return give_attributes(a, attr);
 }
 
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   const EndpointAddress header{wire_magic, static_cast<uint32_t>(ep->worker_address.size()),
                                ep->domain->pid_namespace};
   const uint64_t room = *len;
@@ -166,7 +167,7 @@ cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   return CWY_OK;
 }
 
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
+void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   constexpr const char* names[statistic_count] = {"short_sent",
                                                   "medium_sent",
                                                   "long_sent",

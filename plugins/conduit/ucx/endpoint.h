@@ -199,22 +199,8 @@ inline bool inside(const cwyc_rkey& rkey, uint64_t raddr, size_t length) {
 }
 
 // ---- endpoint.cpp
-cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err);
-void ep_close(cwyc_ep* ep);
-cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr);
-cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
-void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
 
 // ---- link.cpp
-cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err);
-cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
-                   cwy_err* err);
-void disconnect(cwyc_conn* conn);
-void purge(cwyc_conn* conn);
-cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err);
-void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
-cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
 // Destroys the keys that were closed; inside the endpoint, and not from a callback of UCX's.
 void destroy_closed_keys(cwyc_ep* ep);
 // The link is of no use any more; the core hears so once, unless the peer took its leave.
@@ -275,7 +261,6 @@ cwy_status refused(Link& link, cwy_status status, const void* src, size_t length
 cwy_status await_remote(Link& link, cwyc_op* op, bool local_done, bool wants_local);
 // Starts flushes for what has gathered.
 void flush_gathered(cwyc_ep* ep);
-cwy_status flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
 // A put's part that UCX is done with: the source, or the flush.
 void put_source_done(cwyc_op* op, ucs_status_t status);
 void put_flushed(cwyc_op* op, ucs_status_t status);
@@ -283,32 +268,11 @@ void fail_waiting(Link& link);
 
 // ---- rma.cpp, atomic.cpp
 cwy_status unpack(Link& link, cwyc_rkey& rkey);
-cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                     size_t length, uint32_t flags, cwyc_op* op);
-cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op);
-cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op);
 void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]);
-cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
-                  cwyc_op* op);
 inline constexpr size_t put_small_max = 128;
 static_assert(put_small_max <= slot_bytes);
 
 // ---- am.cpp
-cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags);
-cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                     cwyc_op* op);
-cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
-cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs, uint32_t flags,
-                      cwyc_am_slot* slot);
-void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-               uint32_t nargs, size_t length);
-void am_cancel(cwyc_conn* conn, cwyc_am_slot* slot);
 void send_farewell(Link& link);
 
 // ---- receive.cpp
@@ -320,8 +284,65 @@ ucs_status_t reply_arrived(void* arg, const void* header, size_t header_length, 
 void deliver_held(cwyc_ep* ep, uint32_t lane);
 
 // ---- progress.cpp
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane);
-cwy_status wait_fd(cwyc_ep* ep, int* fd);
-cwy_status arm(cwyc_ep* ep);
+
+// The table.
+struct Conduit {
+  static constexpr uint32_t concurrency = CWYC_SERIAL;
+  static cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                              size_t length, uint32_t flags, cwyc_op* op);
+  static cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
+  static cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t flags, cwyc_op* op);
+  static cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
+                           cwyc_op* op);
+  static cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                             uint32_t flags);
+  static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                              const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                              cwyc_op* op);
+  static cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                            const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
+                            cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
+  static cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
+                               uint32_t flags, cwyc_am_slot* slot);
+  static void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
+                        uint32_t nargs, size_t length);
+  static void am_cancel(cwyc_conn* conn, cwyc_am_slot* slot);
+  static cwy_status flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
+  static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
+                                 cwy_err* err);
+  static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
+                                cwy_err* err);
+  static void domain_close(cwyc_domain* domain);
+  static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                            cwy_err* err);
+  static void ep_close(cwyc_ep* ep);
+  static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr);
+  static cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
+  static void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
+  static cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err);
+  static cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                            cwy_err* err);
+  static void disconnect(cwyc_conn* conn);
+  static void purge(cwyc_conn* conn);
+  static cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
+                              cwy_err* err);
+  static cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
+                            cwy_err* err);
+  static void mem_release(cwyc_domain* domain, cwyc_mem* mem);
+  static cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err);
+  static cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
+                              uint64_t len, cwyc_rkey** out, cwy_err* err);
+  static void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
+  static cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
+  static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane);
+  static cwy_status wait_fd(cwyc_ep* ep, int* fd);
+  static cwy_status arm(cwyc_ep* ep);
+  static cwy_status ep_threads(cwyc_ep*, uint32_t) {
+    return CWY_OK;  // the core lets one thread in at a time
+  }
+  static void fini();
+};
 
 }  // namespace causeway::ucx

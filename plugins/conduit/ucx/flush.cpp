@@ -144,7 +144,7 @@ void flush_gathered(cwyc_ep* ep) {
   ep->dirty.resize(kept);
 }
 
-cwy_status flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
   if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
   Slot* slot = take_slot(conn->ep, flags);

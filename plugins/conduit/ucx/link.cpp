@@ -208,7 +208,7 @@ void close_unanswered(cwyc_ep* ep) {
   }
 }
 
-cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
+cwy_status Conduit::reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
   if (domain->only_shared_memory && peer->same_host == 0)
     return report(err, CWY_ERR_UNREACHABLE,
                   "rank %u runs on host %s, and UCX may use shared memory only (option tls)",
@@ -218,8 +218,8 @@ cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) 
   return read_address(peer, address, err);
 }
 
-cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op*,
-                   cwy_err* err) {
+cwy_status Conduit::connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op*,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     ReadAddress address;
     cwy_status status = reach(ep->domain, peer, err);
@@ -241,7 +241,7 @@ cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwy
   });
 }
 
-void disconnect(cwyc_conn* conn) {
+void Conduit::disconnect(cwyc_conn* conn) {
   Connection& c = connection(conn);
   if (c.link == nullptr) return;
   const SignalsBlocked blocked;
@@ -252,7 +252,7 @@ void disconnect(cwyc_conn* conn) {
   drop_finished(conn->ep);
 }
 
-void purge(cwyc_conn* conn) {
+void Conduit::purge(cwyc_conn* conn) {
   Connection& c = connection(conn);
   if (c.link == nullptr) return;
   const SignalsBlocked blocked;
@@ -307,8 +307,8 @@ bool close_links(cwyc_ep* ep) {
 
 // ---- keys to peers' memory --------------------------------------------------------------------
 
-cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
-                     cwyc_rkey** out, cwy_err* err) {
+cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
+                              uint64_t len, cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyHeader header{};
     if (len >= sizeof header) std::memcpy(&header, buf, sizeof header);
@@ -327,7 +327,7 @@ cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, u
   });
 }
 
-cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
+cwy_status Conduit::rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
   for (const auto& link : rkey->ep->links) {
     if (link->conn == nullptr || link->failed || link->peer.rank != rkey->peer.rank ||
         link->peer.epoch != rkey->peer.epoch)
@@ -341,7 +341,7 @@ cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
 
 // ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for
 // workers of UCS_THREAD_MODE_MULTI only. This call does not count as being inside the endpoint.
-void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
+void Conduit::rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
   if (rkey == nullptr) return;
   if (rkey->key == nullptr) {
     delete rkey;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "domain.h"
+#include "endpoint.h"
 #include "guard.h"
 #include "services.h"
 #include "wire.h"
@@ -39,8 +40,8 @@ bool memory_type_of(uint32_t kind_class, ucs_memory_type_t& out) {
 
 }  // namespace
 
-cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
-                     cwy_err* err) {
+cwy_status Conduit::mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
+                              cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto mem = std::make_unique<cwyc_mem>();
     ucp_mem_map_params_t params{};
@@ -63,7 +64,8 @@ cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem**
   });
 }
 
-cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
+cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
+                            cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto mem = std::make_unique<cwyc_mem>();
     if ((ref->form != CWY_FORM_HOST_VA && ref->form != CWY_FORM_DEVICE_VA) ||
@@ -84,14 +86,14 @@ cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, c
   });
 }
 
-void mem_release(cwyc_domain* domain, cwyc_mem* mem) {
+void Conduit::mem_release(cwyc_domain* domain, cwyc_mem* mem) {
   if (mem == nullptr) return;
   const SignalsBlocked blocked;
   ucp_mem_unmap(domain->context, mem->handle);
   delete mem;
 }
 
-cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
+cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     void* key = nullptr;
     size_t length = 0;

@@ -1,4 +1,5 @@
 // The plugin's face: manifest and module table.
+#include "../common/module_table.h"
 #include "domain.h"
 #include "endpoint.h"
 #include "services.h"
@@ -29,76 +30,17 @@ CWY_MANIFEST(
     "    help: whether a waiting rank can sleep until something arrives}\n");
 
 namespace causeway::ucx {
-namespace {
 
-cwy_status ep_threads(cwyc_ep*, uint32_t) {
-  return CWY_OK;  // the core lets one thread in at a time
-}
-
-void fini() {
+void Conduit::fini() {
   return_ucx_log();
 }
 
-constexpr cwyc_ops make_ops() {
-  cwyc_ops o{};
-  o.head = CWY_HEAD(cwyc_ops);
-  o.concurrency = CWYC_SERIAL;
-  o.put_small = put_small;
-  o.put = put;
-  o.get = get;
-  o.atomic = atomic;
-  o.am_short = am_short;
-  o.am_medium = am_medium;
-  o.am_long = am_long;
-  o.am_prepare = am_prepare;
-  o.am_commit = am_commit;
-  o.am_cancel = am_cancel;
-  o.flush = flush;
-  return o;
-}
-constexpr cwyc_ops ops = make_ops();
-constexpr const cwyc_ops* tables[] = {&ops};
-
-constexpr cwyc_module make_module() {
-  cwyc_module m{};
-  m.head = CWY_HEAD(cwyc_module);
-  m.ops_count = 1;
-  m.ops = tables;
-  m.list_devices = list_devices;
-  m.domain_open = domain_open;
-  m.domain_close = domain_close;
-  m.ep_open = ep_open;
-  m.ep_close = ep_close;
-  m.ep_query = ep_query;
-  m.ep_address = ep_address;
-  m.ep_threads = ep_threads;
-  m.reach = reach;
-  m.connect = connect;
-  m.disconnect = disconnect;
-  m.purge = purge;
-  m.mem_alloc = mem_alloc;
-  m.mem_reg = mem_reg;
-  m.mem_release = mem_release;
-  m.rkey_pack = rkey_pack;
-  m.rkey_open = rkey_open;
-  m.rkey_close = rkey_close;
-  m.rkey_direct = rkey_direct;
-  m.progress = progress;
-  m.wait_fd = wait_fd;
-  m.arm = arm;
-  m.ep_stats = ep_stats;
-  m.fini = fini;
-  return m;
-}
-constexpr cwyc_module module_table = make_module();
-
-}  // namespace
 }  // namespace causeway::ucx
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,
                                                   const cwyc_module** module, cwy_err*) {
-  causeway::ucx::services = core;
+  causeway::conduit::start(core, "ucx");
   causeway::ucx::take_ucx_log();
-  *module = &causeway::ucx::module_table;
+  *module = &causeway::conduit::Tables<causeway::ucx::Conduit>::module;
   return CWY_OK;
 }

@@ -22,7 +22,7 @@ bool has_unanswered(const cwyc_ep* ep) {
 
 }  // namespace
 
-uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+uint32_t Conduit::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   // From inside a callback of UCX, UCX cannot be entered. Nothing here depends on it: replies are
   // never refused, and those sent from there do not wait for their sources.
   if (__builtin_expect(ep->depth != 0, 0)) return 0;
@@ -48,11 +48,11 @@ uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return found;
 }
 
-cwy_status wait_fd(cwyc_ep* ep, int* fd) {
+cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
   return to_cwy(ucp_worker_get_efd(ep->worker, fd));
 }
 
-cwy_status arm(cwyc_ep* ep) {
+cwy_status Conduit::arm(cwyc_ep* ep) {
   // Operations of a process that has ended were reported: nobody is to sleep over that.
   if (ep->watched != 0 && check_processes(ep)) return CWY_RETRY;
   // The next progress closes them; until then UCX may not be entered.

@@ -104,8 +104,8 @@ cwy_status unpack(Link& link, cwyc_rkey& rkey) {
   return CWY_ERR_UNSUPPORTED;
 }
 
-cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
   const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
@@ -126,8 +126,8 @@ cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
   return await_remote(*c.link, op, status == CWY_OK || copies, true);
 }
 
-cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                     size_t length, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                              size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
   const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
@@ -143,8 +143,8 @@ cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey
   return await_remote(*c.link, op, true, false);
 }
 
-cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
+cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
   const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;

@@ -2,23 +2,11 @@
 
 #include <ucs/debug/log_def.h>
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
 
 namespace causeway::ucx {
-
-const cwy_services* services;
-
-void log(cwy_log_level level, const char* format, ...) {
-  char text[512];
-  va_list args;
-  va_start(args, format);
-  std::vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  services->log("ucx", level, text);
-}
 
 namespace {
 

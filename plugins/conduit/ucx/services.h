@@ -8,11 +8,12 @@
 
 #include <string>
 
+#include "../common/plugin_services.h"
+
 namespace causeway::ucx {
 
-extern const cwy_services* services;  // set by init, constant afterwards
-
-__attribute__((format(printf, 2, 3))) void log(cwy_log_level level, const char* format, ...);
+using conduit::log;
+using conduit::services;
 
 // UCX prints what it thinks of a failure and answers a number. These take the text, so that it
 // stands in the one line that a person reads. Everything UCX says goes to the core's log at level
