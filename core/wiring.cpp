@@ -1,6 +1,8 @@
 // Wiring: what lower rooms are told of higher ones, before main() and before anything uses it. So
 // no room includes one that stands above it (tests/style/rooms.order), and each call that goes up
 // is named here.
+#include <causeway/operations.h>
+
 #include <array>
 #include <utility>
 
@@ -44,8 +46,27 @@
 namespace causeway {
 namespace {
 
+template <typename... Args>
+cwy_status unsupported(cwyc_conn*, Args...) {
+  return CWY_ERR_UNSUPPORTED;
+}
+template <typename... Args>
+constexpr void refuse(cwy_status (*&entry)(cwyc_conn*, Args...)) {
+  entry = unsupported;
+}
+template <typename... Args>
+constexpr void refuse(void (*&)(cwyc_conn*, Args...)) {}
+
+// The source is copied at once by the same table's put.
+cwy_status small_by_put(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
+                        size_t length, uint32_t flags, cwyc_op* op) {
+  return conn->ops->put(conn, src, nullptr, raddr, rkey, length, flags | CWYC_SRC_VOLATILE, op);
+}
+
 constexpr cwyc_ops emulated_ops() {
   cwyc_ops ops{};
+  for_each_operation([&]<typename Each>(const Each&) { refuse(ops.*Each::member); });
+  ops.put_small = small_by_put;
   ops.put = emulated_put;
   ops.get = emulated_get;
   ops.atomic = emulated_atomic;
@@ -57,11 +78,17 @@ constexpr cwyc_ops emulated_ops() {
 }
 constexpr cwyc_ops kEmulated = emulated_ops();
 
+// Transfers choose their way by the kind of memory, vectors become messages, and the owner of the
+// memory performs atomics.
 constexpr cwyc_ops device_ops() {
   cwyc_ops ops{};
   ops.put_small = device_put_small;
   ops.put = device_put;
   ops.get = device_get;
+  refuse(ops.put_notify);
+  refuse(ops.putv);
+  refuse(ops.getv);
+  ops.atomic = emulated_atomic;
   ops.am_medium = device_medium;
   ops.am_long = device_long;
   return ops;

@@ -4,14 +4,14 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "base/fatal.h"
 #include "collective/arena.h"
 #include "collective/team_runs.h"
-#include "thread/op.h"
-#include "base/fatal.h"
 #include "connection/peer.h"
-#include "object/team.h"
-#include "thread/thread_state.h"
 #include "object/local.h"
+#include "object/team.h"
+#include "thread/op.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 

@@ -1,13 +1,12 @@
-// The tables of aliases: connections of the core's own that forward to another one (peer.h).
+// The tables of aliases (connection/peer.h): each operation goes to the connection that the alias
+// stands for, and messages carry the pair of endpoints.
 #pragma once
-
-#include <causeway/conduit.h>
 
 namespace causeway {
 
-struct Connection;
+struct ConduitEp;
 
-// The table of aliases of `base`. `device_end`: an end of their pair lies in device memory.
-const cwyc_ops& alias_table(const Connection& base, bool device_end);
+// Makes `alias` and `device` of an endpoint whose native tables are complete.
+void make_alias_tables(ConduitEp& cep);
 
 }  // namespace causeway

@@ -1,11 +1,14 @@
 #include "connection/conduit_set.h"
 
+#include <causeway/operations.h>
+
 #include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "config/load_config.h"
+#include "connection/alias_tables.h"
 #include "connection/fallbacks.h"
 #include "connection/locked_ops.h"
 #include "connection/prepare.h"
@@ -16,54 +19,32 @@
 namespace causeway {
 namespace {
 
-// The words of `native:` and the table entries each of them governs.
-struct NativeWord {
-  const char* word;
-  uint64_t caps;
-};
-constexpr NativeWord kNativeWords[] = {
-    {"put", CWYC_CAP_PUT},
-    {"get", CWYC_CAP_GET},
-    {"atomic", CWYC_CAP_ATOMIC},
-    {"put_notify", CWYC_CAP_PUT_NOTIFY},
-    {"vector", CWYC_CAP_VECTOR},
-    {"am_long", CWYC_CAP_AM_LONG},
-    {"am_prepare", CWYC_CAP_AM_PREPARE},
-    {"flush", CWYC_CAP_FLUSH},
-    {"direct", CWYC_CAP_DIRECT},
-};
-
+// What the configuration forbids does not count as a capability.
 void forbid(const Conduit& conduit, uint64_t& caps) {
-  for (const NativeWord& w : kNativeWords) {
-    if (!conduit.allows(w.word)) caps &= ~w.caps;
-  }
+  for_each_operation([&](const auto& operation) {
+    if (operation.native != nullptr && !conduit.allows(operation.native))
+      caps &= ~operation.capability;
+  });
+  if (!conduit.allows("direct")) caps &= ~uint64_t{CWYC_CAP_DIRECT};
 }
 
 void clear_forbidden(cwyc_ops& ops, uint64_t caps) {
-  if (!(caps & CWYC_CAP_PUT)) ops.put = nullptr, ops.put_small = nullptr;
-  if (!(caps & CWYC_CAP_GET)) ops.get = nullptr;
-  if (!(caps & CWYC_CAP_ATOMIC)) ops.atomic = nullptr;
-  if (!(caps & CWYC_CAP_PUT_NOTIFY)) ops.put_notify = nullptr;
-  if (!(caps & CWYC_CAP_VECTOR)) ops.putv = nullptr, ops.getv = nullptr;
-  if (!(caps & CWYC_CAP_AM_LONG)) ops.am_long = nullptr;
-  if (!(caps & CWYC_CAP_FLUSH)) ops.flush = nullptr;
-  if (!(caps & CWYC_CAP_CHECK)) ops.check = nullptr;
-  if (!(caps & CWYC_CAP_AM_PREPARE)) {
-    ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
-  }
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    const bool required = operation.capability == 0;
+    if (!required && !(caps & operation.capability)) ops.*Each::member = nullptr;
+  });
 }
 
 // Enough for every purpose of a medium, and it fits the 32 bits in which limits are kept.
 constexpr size_t kMediumMax = size_t{1} << 30;
 
-// Emulations that wait for room take the lock for each attempt and not while they wait.
+// Fallbacks of messages wait for room: they take the lock for each attempt and not while they wait.
 void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
-  const cwyc_ops& emulated = *fallbacks.emulated;
-  if (inner.am_long == emulated.am_long) locking.am_long = emulated.am_long;
-  if (inner.am_prepare != emulated.am_prepare) return;
-  locking.am_prepare = emulated.am_prepare;
-  locking.am_commit = emulated.am_commit;
-  locking.am_cancel = emulated.am_cancel;
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    constexpr auto kMember = Each::member;
+    if (operation.lane == Lane::am && !is_native<kMember>(inner))
+      locking.*kMember = fallbacks.emulated->*kMember;
+  });
 }
 
 }  // namespace
@@ -187,10 +168,11 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
     out->inner.push_back(ops);
     out->ops.push_back(ops);
   }
+  make_alias_tables(*out);
   if (multithreaded) lock_serial_tables(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
-  const bool native_long = out->inner[0].am_long != fallbacks.emulated->am_long;
+  const bool native_long = is_native<&cwyc_ops::am_long>(out->inner[0]);
   out->limits.medium = std::min<size_t>(out->attr.am_medium_max, kMediumMax);
   out->limits.long_max =
       native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax) : kEmulatedLongMax;

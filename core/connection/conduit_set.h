@@ -51,10 +51,12 @@ struct ConduitEp {
   Endpoint* owner = nullptr;
   cwyc_ep* ep = nullptr;
   cwyc_ep_attr attr{};
-  // Per table of the plugin: native entries, holes filled (core/rma/emulation, stubs), and, for
+  // Per table of the plugin: native entries, holes filled (select/fallbacks.h), and, for
   // SERIAL conduits in multi-threaded use, entries that take `mutex` first.
   std::vector<cwyc_ops> ops;
   std::vector<cwyc_ops> inner;  // SERIAL: what the locking entries call
+  // For aliases of its connections: between host memory, and with an end in device memory.
+  std::vector<cwyc_ops> alias, device;
   bool serial = false;          // some table is SERIAL and several threads may enter
   std::recursive_mutex mutex;   // handlers reply from inside progress
   uint64_t caps = 0;            // attr.caps less what the configuration forbids

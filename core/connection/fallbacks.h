@@ -7,9 +7,9 @@
 namespace causeway {
 
 struct Fallbacks {
-  // Over active messages: put, get, atomic, am_long, am_prepare, am_commit, am_cancel.
+  // Over active messages, or answering CWY_ERR_UNSUPPORTED; complete.
   const cwyc_ops* emulated = nullptr;
-  // Where an end of the pair lies in device memory: put_small, put, get, am_medium, am_long.
+  // Where an end of the pair lies in device memory. NULL: as between host memory.
   const cwyc_ops* device = nullptr;
   // Of connections that stand for several (connection/split.h); complete.
   const cwyc_ops* split = nullptr;
@@ -18,13 +18,13 @@ struct Fallbacks {
 // Written before threads exist, constant afterwards.
 extern Fallbacks fallbacks;
 
-// An entry of any kind that a conduit lacks and that nothing stands in for.
-template <typename... Args>
-cwy_status unsupported(cwyc_conn*, Args...) {
-  return CWY_ERR_UNSUPPORTED;
+// Does the completed table do that operation itself, or by its fallback?
+template <auto Member>
+bool is_native(const cwyc_ops& ops) {
+  return ops.*Member != fallbacks.emulated->*Member;
 }
 
-// Sets every NULL entry to an emulation, or to a stub that answers CWY_ERR_UNSUPPORTED.
+// Sets every NULL entry to its fallback.
 void fill_with_emulation(cwyc_ops& ops);
 
 }  // namespace causeway

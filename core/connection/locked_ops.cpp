@@ -1,5 +1,7 @@
 #include "connection/locked_ops.h"
 
+#include <causeway/operations.h>
+
 #include <mutex>
 
 #include "connection/conduit_set.h"
@@ -13,9 +15,11 @@ const cwyc_ops& inner_of(cwyc_conn* conn) {
 }
 
 template <auto Entry, typename... Args>
-cwy_status locked(cwyc_conn* conn, Args... args) {
-  const std::lock_guard lock(Connection::of(conn).cep->mutex);
-  return (inner_of(conn).*Entry)(conn, args...);
+void lock(cwy_status (*&entry)(cwyc_conn*, Args...)) {
+  entry = [](cwyc_conn* conn, Args... args) -> cwy_status {
+    const std::lock_guard guard(Connection::of(conn).cep->mutex);
+    return (inner_of(conn).*Entry)(conn, args...);
+  };
 }
 
 // A negotiated send keeps the endpoint from prepare to commit: SERIAL conduits promise nothing
@@ -38,27 +42,19 @@ void locked_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
   Connection::of(conn).cep->mutex.unlock();
 }
 
+template <auto Entry, typename... Args>
+void lock(void (*&)(cwyc_conn*, Args...)) {}  // set below
+
 }  // namespace
 
 cwyc_ops locking_table() {
   cwyc_ops ops{};
   ops.head = CWY_HEAD(cwyc_ops);
   ops.concurrency = CWYC_SERIAL;
-  ops.put_small = locked<&cwyc_ops::put_small>;
-  ops.put = locked<&cwyc_ops::put>;
-  ops.get = locked<&cwyc_ops::get>;
-  ops.put_notify = locked<&cwyc_ops::put_notify>;
-  ops.putv = locked<&cwyc_ops::putv>;
-  ops.getv = locked<&cwyc_ops::getv>;
-  ops.atomic = locked<&cwyc_ops::atomic>;
-  ops.am_short = locked<&cwyc_ops::am_short>;
-  ops.am_medium = locked<&cwyc_ops::am_medium>;
-  ops.am_long = locked<&cwyc_ops::am_long>;
+  for_each_operation([&]<typename Each>(const Each&) { lock<Each::member>(ops.*Each::member); });
   ops.am_prepare = locked_prepare;
   ops.am_commit = locked_commit;
   ops.am_cancel = locked_cancel;
-  ops.flush = locked<&cwyc_ops::flush>;
-  ops.check = locked<&cwyc_ops::check>;
   return ops;
 }
 

@@ -1,5 +1,7 @@
 #include "connection/tsan_ops.h"
 
+#include <causeway/operations.h>
+
 #include "connection/conduit_set.h"
 #include "connection/peer.h"
 #include "thread/thread_state.h"
@@ -34,35 +36,21 @@ class SendAnnotation {
   const bool replies_ = in_own_handler();
 };
 
-template <auto Entry, typename... Args>
-cwy_status annotated(cwyc_conn* conn, Args... args) {
-  const SendAnnotation annotation;
-  return (native_of(conn).*Entry)(conn, args...);
-}
-
-void annotated_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-                      uint32_t nargs, size_t length) {
-  const SendAnnotation annotation;
-  native_of(conn).am_commit(conn, slot, word, args, nargs, length);
-}
-
-template <auto Entry>
-void annotate(cwyc_ops& ops) {
-  if (ops.*Entry != nullptr) ops.*Entry = annotated<Entry>;
+template <auto Entry, typename Result, typename... Args>
+void annotate(Result (*&entry)(cwyc_conn*, Args...)) {
+  if (entry == nullptr) return;
+  entry = [](cwyc_conn* conn, Args... args) -> Result {
+    const SendAnnotation annotation;
+    return (native_of(conn).*Entry)(conn, args...);
+  };
 }
 
 }  // namespace
 
 void annotate_sends(cwyc_ops& native) {
-  annotate<&cwyc_ops::put_small>(native);
-  annotate<&cwyc_ops::put>(native);
-  annotate<&cwyc_ops::put_notify>(native);
-  annotate<&cwyc_ops::putv>(native);
-  annotate<&cwyc_ops::atomic>(native);
-  annotate<&cwyc_ops::am_short>(native);
-  annotate<&cwyc_ops::am_medium>(native);
-  annotate<&cwyc_ops::am_long>(native);
-  if (native.am_commit != nullptr) native.am_commit = annotated_commit;
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    if (operation.reaches_peer) annotate<Each::member>(native.*Each::member);
+  });
 }
 
 }  // namespace causeway

@@ -1,5 +1,7 @@
 #include "loader/tables.h"
 
+#include <causeway/operations.h>
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -71,8 +73,9 @@ cwyc_ops copy_ops(const cwyc_ops* theirs, uint32_t index) {
   const std::string what = fmt::format("its ops[{}]", index);
   cwyc_ops ops = copy_table(theirs, what.c_str());
   Required required;
-  required.need(ops.am_short, "am_short");
-  required.need(ops.am_medium, "am_medium");
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    if (operation.capability == 0) required.need(ops.*Each::member, operation.name);
+  });
   if (ops.am_prepare != nullptr) {
     required.need(ops.am_commit, "am_commit (beside am_prepare)");
     required.need(ops.am_cancel, "am_cancel (beside am_prepare)");

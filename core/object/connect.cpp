@@ -1,20 +1,19 @@
 #include "object/connect.h"
 
+#include <causeway/operations.h>
 #include <malloc.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <mutex>
 #include <new>
 
 #include "base/context.h"
 #include "base/fatal.h"
+#include "base/invariant.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
-#include "base/invariant.h"
-#include "connection/alias_tables.h"
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
 #include "connection/job.h"
@@ -45,47 +44,55 @@ cwy_status connect_or_end(Peer& peer) {
   }
 }
 
-template <auto Slot, auto Entry, typename... Args>
-cwy_status forward(cwyc_conn* stub, Args... args) {
-  Peer& peer = stub_peer(stub);
-  const cwy_status status = connect_or_end(peer);
-  if (status != CWY_OK) return status;
-  cwyc_conn* conn = (peer.*Slot).load(std::memory_order_acquire);
-  return (conn->ops->*Entry)(conn, args...);
+// The peer's pointer by which operations of that kind go.
+constexpr std::atomic<cwyc_conn*> Peer::*slot_of(Lane lane) {
+  switch (lane) {
+    case Lane::put:
+      return &Peer::put;
+    case Lane::get:
+      return &Peer::get;
+    case Lane::atomic:
+      return &Peer::atomic;
+    case Lane::am:
+      break;
+  }
+  return &Peer::am;
 }
 
-void stub_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t) {
-  fatal("negotiated send", "committed on a connection that prepared nothing");
+template <auto Entry, typename... Args>
+void connect_first(cwy_status (*&entry)(cwyc_conn*, Args...)) {
+  entry = [](cwyc_conn* stub, Args... args) -> cwy_status {
+    Peer& peer = stub_peer(stub);
+    const cwy_status status = connect_or_end(peer);
+    if (status != CWY_OK) return status;
+    constexpr auto kSlot = slot_of(operation_of<Entry>().lane);
+    cwyc_conn* conn = (peer.*kSlot).load(std::memory_order_acquire);
+    return (conn->ops->*Entry)(conn, args...);
+  };
 }
-void stub_cancel(cwyc_conn*, cwyc_am_slot*) {}
+// No prepare has answered OK on a stub.
+template <auto Entry, typename... Args>
+void connect_first(void (*&entry)(cwyc_conn*, Args...)) {
+  entry = [](cwyc_conn*, Args...) {
+    fatal("negotiated send", "committed on a connection that prepared nothing");
+  };
+}
 
-cwyc_ops make_stub_table() {
+const cwyc_ops kStubTable = [] {
   cwyc_ops ops{};
   ops.head = CWY_HEAD(cwyc_ops);
   ops.concurrency = CWYC_MULTI;
-  ops.put_small = forward<&Peer::put, &cwyc_ops::put_small>;
-  ops.put = forward<&Peer::put, &cwyc_ops::put>;
-  ops.get = forward<&Peer::get, &cwyc_ops::get>;
-  ops.put_notify = forward<&Peer::put, &cwyc_ops::put_notify>;
-  ops.putv = forward<&Peer::put, &cwyc_ops::putv>;
-  ops.getv = forward<&Peer::get, &cwyc_ops::getv>;
-  ops.atomic = forward<&Peer::atomic, &cwyc_ops::atomic>;
-  ops.am_short = forward<&Peer::am, &cwyc_ops::am_short>;
-  ops.am_medium = forward<&Peer::am, &cwyc_ops::am_medium>;
-  ops.am_long = forward<&Peer::am, &cwyc_ops::am_long>;
-  ops.am_prepare = forward<&Peer::am, &cwyc_ops::am_prepare>;
-  ops.am_commit = stub_commit;
-  ops.am_cancel = stub_cancel;
-  ops.flush = forward<&Peer::put, &cwyc_ops::flush>;
-  ops.check = forward<&Peer::am, &cwyc_ops::check>;
+  for_each_operation(
+      [&]<typename Each>(const Each&) { connect_first<Each::member>(ops.*Each::member); });
+  ops.am_cancel = [](cwyc_conn*, cwyc_am_slot*) {};
   return ops;
-}
-const cwyc_ops kStubTable = make_stub_table();
+}();
 
 void refit(Connection& c) {
   c.device_end = (c.base != nullptr || c.split != nullptr) && has_device_end(*c.peer);
   if (c.base == nullptr) return;
-  const cwyc_ops* const ops = &alias_table(Connection::of(c.base), c.device_end);
+  const std::vector<cwyc_ops>& tables = c.device_end ? c.cep->device : c.cep->alias;
+  const cwyc_ops* const ops = &tables[c.base->table];
   // The endpoint is idle while what is bound changes; what did not change is not written.
   if (c.conn.ops != ops) c.conn.ops = ops;
 }
@@ -413,7 +420,7 @@ cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
 
 const cwyc_ops& host_table(const Connection& alias) {
   if (alias.base == nullptr) return *alias.conn.ops;
-  return alias_table(Connection::of(alias.base), false);
+  return alias.cep->alias[alias.base->table];
 }
 
 void refit_connections(Peer& peer) {

@@ -1,5 +1,7 @@
 #include "process/closed.h"
 
+#include <causeway/operations.h>
+
 #include <new>
 
 #include "base/fatal.h"
@@ -24,37 +26,26 @@ bool is_dropped(cwyc_conn* conn, uint64_t word) {
   fatal("gex_AM_Request*()", "rank {} has left the job: nobody runs handlers there", rank);
 }
 
-cwy_status closed_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                        uint32_t flags) {
-  if (is_dropped(conn, word)) return CWY_OK;
-  return behind(conn)->ops->am_short(behind(conn), word, args, nargs, flags);
+template <auto Entry, typename... Args>
+void close(cwy_status (*&entry)(cwyc_conn*, uint64_t, const int32_t*, uint32_t, Args...)) {
+  entry = [](cwyc_conn* conn, uint64_t word, const int32_t* values, uint32_t nargs,
+             Args... args) -> cwy_status {
+    if (is_dropped(conn, word)) return CWY_OK;
+    return (behind(conn)->ops->*Entry)(behind(conn), word, values, nargs, args...);
+  };
 }
-cwy_status closed_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                         const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                         cwyc_op* op) {
-  if (is_dropped(conn, word)) return CWY_OK;
-  return behind(conn)->ops->am_medium(behind(conn), word, args, nargs, payload, lmem, length, flags,
-                                      op);
-}
-cwy_status closed_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                       const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                       cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  if (is_dropped(conn, word)) return CWY_OK;
-  return behind(conn)->ops->am_long(behind(conn), word, args, nargs, payload, lmem, length, raddr,
-                                    rkey, flags, op);
-}
-// The client that the message is for is known at its commit only.
-cwy_status closed_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
-                          uint32_t flags, cwyc_am_slot* slot) {
-  return behind(conn)->ops->am_prepare(behind(conn), least, most, nargs, flags, slot);
-}
-void closed_cancel(cwyc_conn* conn, cwyc_am_slot* slot) {
-  behind(conn)->ops->am_cancel(behind(conn), slot);
+// The client that a negotiated message is for is known at its commit only.
+template <auto Entry, typename Result, typename... Args>
+void close(Result (*&entry)(cwyc_conn*, Args...)) {
+  entry = [](cwyc_conn* conn, Args... args) -> Result {
+    return (behind(conn)->ops->*Entry)(behind(conn), args...);
+  };
 }
 void closed_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
                    uint32_t nargs, size_t length) {
-  if (is_dropped(conn, word)) return closed_cancel(conn, slot);
-  behind(conn)->ops->am_commit(behind(conn), slot, word, args, nargs, length);
+  const cwyc_ops& ops = *behind(conn)->ops;
+  if (is_dropped(conn, word)) return ops.am_cancel(behind(conn), slot);
+  ops.am_commit(behind(conn), slot, word, args, nargs, length);
 }
 
 // Messages alone: puts, gets and atomics have pointers of their own in Peer.
@@ -62,12 +53,10 @@ const cwyc_ops kClosedTable = [] {
   cwyc_ops ops{};
   ops.head = CWY_HEAD(cwyc_ops);
   ops.concurrency = CWYC_MULTI;
-  ops.am_short = closed_short;
-  ops.am_medium = closed_medium;
-  ops.am_long = closed_long;
-  ops.am_prepare = closed_prepare;
+  for_each_operation([&]<typename Each>(const Each& operation) {
+    if (operation.lane == Lane::am) close<Each::member>(ops.*Each::member);
+  });
   ops.am_commit = closed_commit;
-  ops.am_cancel = closed_cancel;
   return ops;
 }();
 

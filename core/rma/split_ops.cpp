@@ -60,7 +60,7 @@ cwy_status split_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint3
                       uint32_t flags, cwyc_op* op) {
   Connection& member = next_member(split_of(conn).part_for(length));
   cwyc_conn* const to = &member.conn;
-  if (to->ops->am_long != &emulated_long && length <= member.cep->attr.am_long_max &&
+  if (is_native<&cwyc_ops::am_long>(*to->ops) && length <= member.cep->attr.am_long_max &&
       !member.rma_over_am.load(std::memory_order_relaxed)) {
     const cwy_status status =
         to->ops->am_long(to, word, args, nargs, payload, local_registration(to, payload, length),

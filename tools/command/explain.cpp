@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "am/emulated_long.h"
 #include "base/error.h"
 #include "commands.h"
 #include "config/config.h"
 #include "config/peer_rules.h"
 #include "config/rank_set.h"
+#include "connection/fallbacks.h"
 #include "connection/job.h"
 #include "connection/selector.h"
 #include "explain_collectives.h"
@@ -110,7 +110,7 @@ void add_messages(const World& world, const Choice& choice, const char* word,
   for (const SizeSpan& span : spans) {
     if (from > most) break;
     const std::string how = each_way(world, span, [&](const ConduitEp& ep) {
-      const bool native = !is_long || ep.inner[0].am_long != &emulated_long;
+      const bool native = !is_long || is_native<&cwyc_ops::am_long>(ep.inner[0]);
       return std::string(native ? "by the conduit" : "emulated over mediums");
     });
     out.push_back({word, range_text(from, std::min(span.to, most)), span.carrier.name(),

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "collective/table.h"
 #include "config/config.h"
-#include "base/error.h"
 #include "connection/job.h"
 #include "text.h"
 

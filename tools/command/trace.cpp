@@ -1,5 +1,6 @@
 // causeway trace: reads the files that the conduit `trace` writes, one per rank, and prints what
 // happened: sums per operation, or every record.
+#include <causeway/operations.h>
 #include <plugins/conduit/trace/format.h>
 
 #include <CLI/CLI.hpp>
@@ -25,12 +26,24 @@ struct Arguments {
   bool lines = false, json = false;
 };
 
-constexpr std::array<const char*, CWYT_OPERATIONS> kNames = {
-    "put_small",    "put",        "get",       "put_notify",     "putv",
-    "getv",         "atomic",     "am_short",  "am_medium",      "am_long",
-    "am_prepare",   "am_commit",  "am_cancel", "flush",          "check",
-    "connect",      "disconnect", "purge",     "received_short", "received_medium",
-    "received_long"};
+// NULL where nothing has that number.
+constexpr auto kNames = [] {
+  static_assert(operation_count <= CWYT_EVENTS);
+  std::array<const char*, CWYT_OPERATIONS> names{};
+  size_t next = 0;
+  for_each_operation([&](const auto& operation) { names[next++] = operation.name; });
+  names[CWYT_CONNECT] = "connect";
+  names[CWYT_DISCONNECT] = "disconnect";
+  names[CWYT_PURGE] = "purge";
+  names[CWYT_RECEIVED_SHORT] = "received_short";
+  names[CWYT_RECEIVED_MEDIUM] = "received_medium";
+  names[CWYT_RECEIVED_LONG] = "received_long";
+  return names;
+}();
+
+bool is_known(uint8_t operation) {
+  return operation < kNames.size() && kNames[operation] != nullptr;
+}
 
 struct Trace {
   cwyt_header header{};
@@ -89,7 +102,7 @@ Trace read_trace(const std::string& file) {
     const uint64_t place = n % h.capacity;
     if (place >= there) continue;
     const cwyt_record& r = ring[place];
-    if (r.generation == cwyt_generation(n, h.capacity) && r.operation < CWYT_OPERATIONS) {
+    if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation)) {
       t.records.push_back(r);
     } else {
       ++t.unfinished;

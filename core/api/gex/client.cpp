@@ -25,7 +25,6 @@
 #include "collective/exchange.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
-#include "base/log.h"
 #include "process/binding.h"
 #include "process/progress_thread.h"
 #include "process/runtime.h"

@@ -1,9 +1,11 @@
 // Hot operations: each is refused as often as the plan says, then passed on, and its completion
 // held back as long as the plan says.
+#include <causeway/operations.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "front.h"
@@ -11,18 +13,8 @@
 namespace causeway::chaos {
 namespace {
 
-using wrapping::both_bits;
 using wrapping::local_bit;
 using wrapping::remote_bit;
-
-// How a kind of operation completes.
-struct Kind {
-  uint32_t bits;      // reported after INPROGRESS
-  uint32_t last_bit;  // after which it is over
-};
-constexpr Kind put_kind{both_bits, remote_bit};
-constexpr Kind fetch_kind{remote_bit, remote_bit};
-constexpr Kind am_kind{local_bit, local_bit};
 
 // Counts an operation that was accepted, and carries out what is planned for its number.
 void count_operation(Endpoint& ep, cwyc_conn* conn, ConnState& state) {
@@ -67,13 +59,14 @@ cwy_status plain(cwyc_conn* conn, bool valid, Call&& call) {
 
 // Passes on what was admitted as operation `n`. `whole`: its completion may be held back.
 template <class Call>
-cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, const Kind& kind,
+cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, uint32_t reports,
                 uint32_t flags, cwyc_op* theirs, Call&& call) {
   const uint64_t n = state.accepted.load(std::memory_order_relaxed);
-  const uint32_t at_once = (flags & CWYC_SRC_VOLATILE) != 0 ? kind.bits & local_bit : 0;
+  const uint32_t at_once = (flags & CWYC_SRC_VOLATILE) != 0 ? reports & local_bit : 0;
   uint32_t hold = theirs != nullptr && whole ? ep.front->plan.delay(conn->peer.rank, n) : 0;
-  if (at_once == kind.bits) hold = 0;
-  Relay* relay = hold != 0 ? relay_for(ep, conn, theirs, kind.last_bit, hold) : nullptr;
+  if (at_once == reports) hold = 0;
+  const uint32_t last_bit = (reports & remote_bit) != 0 ? remote_bit : local_bit;
+  Relay* relay = hold != 0 ? relay_for(ep, conn, theirs, last_bit, hold) : nullptr;
   if (relay != nullptr) relay->at_once = at_once;
   cwy_status status = call(ep.front->ops(conn), relay != nullptr ? &relay->op : theirs);
   // After INPROGRESS the relay may be somebody else's already.
@@ -82,7 +75,7 @@ cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, con
     if (status == CWY_OK) {  // it is complete; only the report is late
       if (at_once != 0) theirs->fn(theirs, at_once, CWY_OK);
       ep.delayed.fetch_add(1, std::memory_order_relaxed);
-      ep.reports.hold(conn, theirs, kind.bits & ~at_once, CWY_OK, ep.poll_number() + hold);
+      ep.reports.hold(conn, theirs, reports & ~at_once, CWY_OK, ep.poll_number() + hold);
       status = CWY_INPROGRESS;
     }
   }
@@ -90,122 +83,111 @@ cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, con
   return status;
 }
 
-template <class Call>
-cwy_status completing(cwyc_conn* conn, bool valid, const Kind& kind, uint32_t flags,
-                      cwyc_op* theirs, Call&& call) {
-  Endpoint& ep = endpoints.by_ep(conn->ep);
-  ConnState& state = ep.state(conn);
-  if (valid) {
-    const cwy_status status = admit(ep, conn, state);
-    if (status != CWY_OK) return status;
-  }
-  return pass(ep, state, conn, valid, kind, flags, theirs, std::forward<Call>(call));
-}
-
 bool fits(uint64_t length, uint64_t most) {
   return most == 0 || length <= most;
 }
-bool message_fits(const Endpoint& ep, uint32_t nargs, size_t length) {
-  return nargs <= CWYC_AM_MAX_ARGS && length <= ep.medium_max;
-}
+
+// May the conduit behind accept the operation? What it must refuse is not ours to hide, and an
+// operation that is not named here is always in order.
+template <auto Entry>
+struct Valid {
+  template <typename... Args>
+  static bool ask(const Endpoint&, Args...) {
+    return true;
+  }
+};
+template <>
+struct Valid<&cwyc_ops::put> {
+  static bool ask(const Endpoint& ep, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t length,
+                  uint32_t, cwyc_op*) {
+    return fits(length, ep.rma_max);
+  }
+};
+template <>
+struct Valid<&cwyc_ops::get> : Valid<&cwyc_ops::put> {};
+template <>
+struct Valid<&cwyc_ops::put_notify> {
+  static bool ask(const Endpoint&, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t,
+                  uint64_t naddr, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*) {
+    return naddr % 8 == 0;
+  }
+};
+template <>
+struct Valid<&cwyc_ops::am_short> {
+  static bool ask(const Endpoint&, uint64_t, const int32_t*, uint32_t nargs, uint32_t) {
+    return nargs <= CWYC_AM_MAX_ARGS;
+  }
+};
+template <>
+struct Valid<&cwyc_ops::am_medium> {
+  static bool ask(const Endpoint& ep, uint64_t, const int32_t*, uint32_t nargs, const void*,
+                  cwyc_mem*, size_t length, uint32_t, cwyc_op*) {
+    return nargs <= CWYC_AM_MAX_ARGS && length <= ep.medium_max;
+  }
+};
+template <>
+struct Valid<&cwyc_ops::am_long> {
+  static bool ask(const Endpoint& ep, uint64_t, const int32_t*, uint32_t nargs, const void*,
+                  cwyc_mem*, size_t length, uint64_t, cwyc_rkey*, uint32_t, cwyc_op*) {
+    return nargs <= CWYC_AM_MAX_ARGS && length <= ep.long_max;
+  }
+};
+template <>
+struct Valid<&cwyc_ops::am_prepare> {
+  static bool ask(const Endpoint& ep, size_t least, size_t most, uint32_t nargs, uint32_t,
+                  cwyc_am_slot*) {
+    return least <= most && nargs <= CWYC_AM_MAX_ARGS && least <= ep.medium_max;
+  }
+};
 
 // ---- the operations -------------------------------------------------------------------------
 
-cwy_status put_small(cwyc_conn* c, const void* src, uint64_t raddr, cwyc_rkey* rkey, size_t length,
-                     uint32_t flags, cwyc_op* op) {
-  return completing(c, true, fetch_kind, 0, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put_small(c, src, raddr, rkey, length, flags, mine);
-  });
+// Passes an operation with a completion on; its flags stand before the core's operation.
+template <auto Entry, typename... Args>
+cwy_status completing(cwyc_conn* c, Args... args) {
+  constexpr uint32_t kReports = operation_of<Entry>().reports;
+  Endpoint& ep = endpoints.by_ep(c->ep);
+  ConnState& state = ep.state(c);
+  const bool valid = Valid<Entry>::ask(ep, args...);
+  if (valid) {
+    const cwy_status status = admit(ep, c, state);
+    if (status != CWY_OK) return status;
+  }
+  const auto all = std::tie(args...);
+  constexpr size_t kLast = sizeof...(Args) - 1;
+  // A source matters where the operation has a local completion.
+  uint32_t flags = 0;
+  if constexpr ((kReports & local_bit) != 0) flags = std::get<kLast - 1>(all);
+  return [&]<size_t... I>(std::index_sequence<I...>) {
+    return pass(
+        ep, state, c, valid, kReports, flags, std::get<kLast>(all),
+        [&](const cwyc_ops& o, cwyc_op* mine) { return (o.*Entry)(c, std::get<I>(all)..., mine); });
+  }
+  (std::make_index_sequence<kLast>());
 }
 
-cwy_status put(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
-  const bool valid = fits(length, endpoints.by_ep(c->ep).rma_max);
-  return completing(c, valid, put_kind, flags, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put(c, src, lmem, raddr, rkey, length, flags, mine);
-  });
+template <auto Entry, typename... Args>
+void disturb(ChaosFront& front, cwy_status (*cwyc_ops::*)(cwyc_conn*, Args...)) {
+  if constexpr (operation_of<Entry>().reports != 0) {
+    front.replace(Entry, completing<Entry, Args...>);
+  } else {
+    front.replace(
+        Entry, +[](cwyc_conn* c, Args... args) -> cwy_status {
+          const bool valid = Valid<Entry>::ask(endpoints.by_ep(c->ep), args...);
+          return plain(c, valid, [&](const cwyc_ops& o) { return (o.*Entry)(c, args...); });
+        });
+  }
 }
-
-cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
-  const bool valid = fits(length, endpoints.by_ep(c->ep).rma_max);
-  return completing(c, valid, fetch_kind, 0, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.get(c, dst, lmem, raddr, rkey, length, flags, mine);
-  });
-}
-
-cwy_status put_notify(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                      uint64_t value, uint32_t flags, cwyc_op* op) {
-  return completing(c, naddr % 8 == 0, put_kind, flags, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put_notify(c, src, lmem, raddr, rkey, length, naddr, nrkey, value, flags, mine);
-  });
-}
-
-cwy_status putv(cwyc_conn* c, const cwyc_iov* src, size_t nsrc, cwyc_mem* lmem,
-                const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  return completing(c, true, put_kind, flags, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.putv(c, src, nsrc, lmem, dst, ndst, rkey, flags, mine);
-  });
-}
-
-cwy_status getv(cwyc_conn* c, const cwyc_iov* dst, size_t ndst, cwyc_mem* lmem,
-                const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  return completing(c, true, fetch_kind, 0, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.getv(c, dst, ndst, lmem, src, nsrc, rkey, flags, mine);
-  });
-}
-
-cwy_status atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
-                  cwyc_op* op) {
-  return completing(c, true, fetch_kind, 0, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.atomic(c, a, rkey, flags, mine);
-  });
-}
-
-cwy_status am_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
-  return plain(c, nargs <= CWYC_AM_MAX_ARGS,
-               [&](const cwyc_ops& o) { return o.am_short(c, word, args, nargs, flags); });
-}
-
-cwy_status am_medium(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                     cwyc_op* op) {
-  const bool valid = message_fits(endpoints.by_ep(c->ep), nargs, length);
-  return completing(c, valid, am_kind, flags, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.am_medium(c, word, args, nargs, payload, lmem, length, flags, mine);
-  });
-}
-
-cwy_status am_long(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  const bool valid = nargs <= CWYC_AM_MAX_ARGS && length <= endpoints.by_ep(c->ep).long_max;
-  return completing(c, valid, am_kind, flags, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.am_long(c, word, args, nargs, payload, lmem, length, raddr, rkey, flags, mine);
-  });
-}
-
 // Commit and cancel cannot fail and pass untouched.
-cwy_status am_prepare(cwyc_conn* c, size_t least, size_t most, uint32_t nargs, uint32_t flags,
-                      cwyc_am_slot* slot) {
-  const bool valid = least <= most && message_fits(endpoints.by_ep(c->ep), nargs, least);
-  return plain(c, valid,
-               [&](const cwyc_ops& o) { return o.am_prepare(c, least, most, nargs, flags, slot); });
-}
-
-cwy_status flush(cwyc_conn* c, uint32_t flags, cwyc_op* op) {
-  return completing(c, true, fetch_kind, 0, op,
-                    [&](const cwyc_ops& o, cwyc_op* mine) { return o.flush(c, flags, mine); });
-}
+template <auto Entry, typename... Args>
+void disturb(ChaosFront&, void (*cwyc_ops::*)(cwyc_conn*, Args...)) {}
 
 // Its answer may be late, but it is never refused: callers ask once per second and no more.
 cwy_status check(cwyc_conn* c, cwyc_op* op) {
   Endpoint& ep = endpoints.by_ep(c->ep);
   ConnState& state = ep.state(c);
   if (state.failed.load(std::memory_order_relaxed) != 0) return CWY_ERR_PEER_FAILED;
-  return pass(ep, state, c, true, fetch_kind, 0, op,
+  return pass(ep, state, c, true, remote_bit, 0, op,
               [&](const cwyc_ops& o, cwyc_op* mine) { return o.check(c, mine); });
 }
 
@@ -246,18 +228,8 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
 }
 
 void replace_operations(ChaosFront& front) {
-  front.replace(&cwyc_ops::put_small, put_small);
-  front.replace(&cwyc_ops::put, put);
-  front.replace(&cwyc_ops::get, get);
-  front.replace(&cwyc_ops::put_notify, put_notify);
-  front.replace(&cwyc_ops::putv, putv);
-  front.replace(&cwyc_ops::getv, getv);
-  front.replace(&cwyc_ops::atomic, atomic);
-  front.replace(&cwyc_ops::am_short, am_short);
-  front.replace(&cwyc_ops::am_medium, am_medium);
-  front.replace(&cwyc_ops::am_long, am_long);
-  front.replace(&cwyc_ops::am_prepare, am_prepare);
-  front.replace(&cwyc_ops::flush, flush);
+  for_each_operation(
+      [&]<typename Each>(const Each&) { disturb<Each::member>(front, Each::member); });
   front.replace(&cwyc_ops::check, check);
 }
 

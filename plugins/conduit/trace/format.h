@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CWYT_MAGIC 0x3145434152545743ull /* "CWTRACE1" */
+#define CWYT_MAGIC 0x3245434152545743ull /* "CWTRACE2" */
 #define CWYT_HEADER_BYTES 4096u
 
 typedef struct cwyt_header {
@@ -30,24 +30,11 @@ typedef struct cwyt_header {
   char host[64];
 } cwyt_header;
 
-/* What happened. */
+/* What happened: below CWYT_EVENTS an operation of cwyc_ops, by its place there (put_small is 0).
+ */
 enum {
-  CWYT_PUT_SMALL = 0,
-  CWYT_PUT,
-  CWYT_GET,
-  CWYT_PUT_NOTIFY,
-  CWYT_PUTV,
-  CWYT_GETV,
-  CWYT_ATOMIC,
-  CWYT_AM_SHORT,
-  CWYT_AM_MEDIUM,
-  CWYT_AM_LONG,
-  CWYT_AM_PREPARE,
-  CWYT_AM_COMMIT,
-  CWYT_AM_CANCEL,
-  CWYT_FLUSH,
-  CWYT_CHECK,
-  CWYT_CONNECT,
+  CWYT_EVENTS = 64,
+  CWYT_CONNECT = CWYT_EVENTS,
   CWYT_DISCONNECT,
   CWYT_PURGE,
   CWYT_RECEIVED_SHORT,
@@ -66,7 +53,7 @@ typedef struct cwyt_record {
   uint64_t size;    /* bytes of payload */
   uint64_t duration_ns;
   uint32_t peer;      /* rank */
-  uint8_t operation;  /* CWYT_* */
+  uint8_t operation;  /* place in cwyc_ops, or CWYT_* */
   uint8_t phase;      /* CWYT_POSTED, CWYT_DONE */
   int8_t status;      /* cwy_status */
   uint8_t generation; /* 1 + (n / capacity) % 255, written last: another value is no record n */

@@ -2,12 +2,16 @@
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #include <causeway/conduit.h>
+#include <causeway/operations.h>
 
 #include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../common/guard.h"
@@ -36,7 +40,7 @@ CWY_MANIFEST(
 namespace causeway::trace {
 namespace {
 
-using wrapping::both_bits;
+using wrapping::Front;
 using wrapping::local_bit;
 using wrapping::remote_bit;
 
@@ -137,35 +141,6 @@ cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t l
 
 // ---- hot operations -------------------------------------------------------------------------
 
-cwy_status put_small(cwyc_conn* c, const void* src, uint64_t raddr, cwyc_rkey* rkey, size_t length,
-                     uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_PUT_SMALL, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put_small(c, src, raddr, rkey, length, flags, mine);
-  });
-}
-
-cwy_status put(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_PUT, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put(c, src, lmem, raddr, rkey, length, flags, mine);
-  });
-}
-
-cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-               size_t length, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_GET, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.get(c, dst, lmem, raddr, rkey, length, flags, mine);
-  });
-}
-
-cwy_status put_notify(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                      cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                      uint64_t value, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_PUT_NOTIFY, length, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.put_notify(c, src, lmem, raddr, rkey, length, naddr, nrkey, value, flags, mine);
-  });
-}
-
 template <class Piece>
 uint64_t total(const Piece* pieces, size_t n) {
   uint64_t bytes = 0;
@@ -173,82 +148,58 @@ uint64_t total(const Piece* pieces, size_t n) {
   return bytes;
 }
 
-cwy_status putv(cwyc_conn* c, const cwyc_iov* src, size_t nsrc, cwyc_mem* lmem,
-                const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_PUTV, total(src, nsrc), remote_bit, op,
-                 [&](const cwyc_ops& o, cwyc_op* mine) {
-                   return o.putv(c, src, nsrc, lmem, dst, ndst, rkey, flags, mine);
-                 });
+// The payload of an operation: the argument that says so, what a list covers, the width of a word.
+template <auto Entry, typename First, typename... Rest>
+uint64_t size_of(const First& first, const Rest&... rest) {
+  constexpr int8_t kAt = operation_of<Entry>().length_at;
+  if constexpr (kAt >= 0) {
+    return std::get<kAt>(std::tie(first, rest...));
+  } else if constexpr (std::is_same_v<First, const cwyc_iov*>) {
+    return total(first, std::get<0>(std::tie(rest...)));
+  } else if constexpr (std::is_same_v<First, const cwyc_atomic*>) {
+    constexpr uint32_t four_bytes = 0b010011;  // int32, uint32, float
+    return (first->dt & four_bytes) != 0 ? 4 : 8;
+  } else {
+    return 0;
+  }
 }
 
-cwy_status getv(cwyc_conn* c, const cwyc_iov* dst, size_t ndst, cwyc_mem* lmem,
-                const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_GETV, total(dst, ndst), remote_bit, op,
-                 [&](const cwyc_ops& o, cwyc_op* mine) {
-                   return o.getv(c, dst, ndst, lmem, src, nsrc, rkey, flags, mine);
-                 });
-}
+template <auto Entry>
+constexpr auto code_of = static_cast<uint8_t>(number_of<Entry>());
 
-cwy_status atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
-                  cwyc_op* op) {
-  constexpr uint32_t four_bytes = 0b010011;  // int32, uint32, float
-  const uint64_t size = (a->dt & four_bytes) != 0 ? 4 : 8;
-  return relayed(c, CWYT_ATOMIC, size, remote_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.atomic(c, a, rkey, flags, mine);
-  });
+// The conduit's entry and what is recorded of each call. Its last argument may be the core's
+// operation; an entry without one completes on return.
+template <auto Entry, typename... Args>
+void record(Front& front, cwy_status (*cwyc_ops::*)(cwyc_conn*, Args...)) {
+  front.replace(
+      Entry, +[](cwyc_conn* c, Args... args) -> cwy_status {
+        constexpr uint32_t kReports = operation_of<Entry>().reports;
+        const uint64_t size = size_of<Entry>(args...);
+        if constexpr (kReports == 0) {
+          return plain(c, code_of<Entry>, size,
+                       [&](const cwyc_ops& o) { return (o.*Entry)(c, args...); });
+        } else {
+          constexpr uint32_t kLast = (kReports & remote_bit) != 0 ? remote_bit : local_bit;
+          return [&]<size_t... I>(std::index_sequence<I...>) {
+            const auto all = std::tie(args...);
+            return relayed(c, code_of<Entry>, size, kLast, std::get<sizeof...(I)>(all),
+                           [&](const cwyc_ops& o, cwyc_op* mine) {
+                             return (o.*Entry)(c, std::get<I>(all)..., mine);
+                           });
+          }
+          (std::make_index_sequence<sizeof...(Args) - 1>());
+        }
+      });
 }
-
-cwy_status am_short(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                    uint32_t flags) {
-  return plain(c, CWYT_AM_SHORT, 0,
-               [&](const cwyc_ops& o) { return o.am_short(c, word, args, nargs, flags); });
-}
-
-cwy_status am_medium(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                     const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                     cwyc_op* op) {
-  return relayed(c, CWYT_AM_MEDIUM, length, local_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.am_medium(c, word, args, nargs, payload, lmem, length, flags, mine);
-  });
-}
-
-cwy_status am_long(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t nargs,
-                   const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                   cwyc_rkey* rkey, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_AM_LONG, length, local_bit, op, [&](const cwyc_ops& o, cwyc_op* mine) {
-    return o.am_long(c, word, args, nargs, payload, lmem, length, raddr, rkey, flags, mine);
-  });
-}
-
-cwy_status am_prepare(cwyc_conn* c, size_t least, size_t most, uint32_t nargs, uint32_t flags,
-                      cwyc_am_slot* slot) {
-  return plain(c, CWYT_AM_PREPARE, most,
-               [&](const cwyc_ops& o) { return o.am_prepare(c, least, most, nargs, flags, slot); });
-}
-
-void am_commit(cwyc_conn* c, cwyc_am_slot* slot, uint64_t word, const int32_t* args, uint32_t nargs,
-               size_t length) {
-  plain(c, CWYT_AM_COMMIT, length, [&](const cwyc_ops& o) {
-    o.am_commit(c, slot, word, args, nargs, length);
-    return CWY_OK;
-  });
-}
-
-void am_cancel(cwyc_conn* c, cwyc_am_slot* slot) {
-  plain(c, CWYT_AM_CANCEL, 0, [&](const cwyc_ops& o) {
-    o.am_cancel(c, slot);
-    return CWY_OK;
-  });
-}
-
-cwy_status flush(cwyc_conn* c, uint32_t flags, cwyc_op* op) {
-  return relayed(c, CWYT_FLUSH, 0, remote_bit, op,
-                 [&](const cwyc_ops& o, cwyc_op* mine) { return o.flush(c, flags, mine); });
-}
-
-cwy_status check(cwyc_conn* c, cwyc_op* op) {
-  return relayed(c, CWYT_CHECK, 0, remote_bit, op,
-                 [&](const cwyc_ops& o, cwyc_op* mine) { return o.check(c, mine); });
+template <auto Entry, typename... Args>
+void record(Front& front, void (*cwyc_ops::*)(cwyc_conn*, Args...)) {
+  front.replace(
+      Entry, +[](cwyc_conn* c, Args... args) {
+        plain(c, code_of<Entry>, size_of<Entry>(args...), [&](const cwyc_ops& o) {
+          (o.*Entry)(c, args...);
+          return CWY_OK;
+        });
+      });
 }
 
 // ---- upcalls --------------------------------------------------------------------------------
@@ -344,21 +295,8 @@ std::string expanded(const char* pattern) {
 }
 
 void replace_entries(TraceFront& front, bool direct) {
-  front.replace(&cwyc_ops::put_small, put_small);
-  front.replace(&cwyc_ops::put, put);
-  front.replace(&cwyc_ops::get, get);
-  front.replace(&cwyc_ops::put_notify, put_notify);
-  front.replace(&cwyc_ops::putv, putv);
-  front.replace(&cwyc_ops::getv, getv);
-  front.replace(&cwyc_ops::atomic, atomic);
-  front.replace(&cwyc_ops::am_short, am_short);
-  front.replace(&cwyc_ops::am_medium, am_medium);
-  front.replace(&cwyc_ops::am_long, am_long);
-  front.replace(&cwyc_ops::am_prepare, am_prepare);
-  front.replace(&cwyc_ops::am_commit, am_commit);
-  front.replace(&cwyc_ops::am_cancel, am_cancel);
-  front.replace(&cwyc_ops::flush, flush);
-  front.replace(&cwyc_ops::check, check);
+  for_each_operation(
+      [&]<typename Each>(const Each&) { record<Each::member>(front, Each::member); });
   front.replace(&cwyc_module::ep_open, ep_open);
   front.replace(&cwyc_module::ep_close, ep_close);
   front.replace(&cwyc_module::connect, connect);
