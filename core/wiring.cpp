@@ -14,7 +14,9 @@
 #include "am/internal.h"
 #include "api/gasnet1/blocks.h"
 #include "api/gasnet1/far_memset.h"
+#include "api/gasnet1/legacy.h"
 #include "api/gasnet1/named_barrier.h"
+#include "api/gex/adopt.h"
 #include "atomics/emulated_atomic.h"
 #include "base/context.h"
 #include "base/fatal_hooks.h"
@@ -183,6 +185,7 @@ bool wire() {
                                                   return named_barrier_how_far(seq);
                                                 }});
   set_machinery(CollectiveSort::blocks, {blocks_with, blocks_how_far});
+  adopt_for_gasnet1 = adopt_gasnet1_client;
   return true;
 }
 

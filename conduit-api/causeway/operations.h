@@ -26,7 +26,7 @@ enum class Lane : uint8_t { put, get, atomic, am };
 
 /* One member of cwyc_ops. */
 template <auto Member>
-struct Operation {
+struct TableEntry {
   static constexpr auto member = Member;
 
   const char* name;    /* of the member */
@@ -44,21 +44,21 @@ inline constexpr uint32_t reports_none = 0, reports_local = CWYC_DONE_LOCAL,
                           reports_remote = CWYC_DONE_REMOTE,
                           reports_both = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
 inline constexpr std::tuple operations{
-    Operation<&cwyc_ops::put_small> {"put_small",  "put",        CWYC_CAP_PUT,        Lane::put,    reports_remote, true,  3},
-    Operation<&cwyc_ops::put>       {"put",        "put",        CWYC_CAP_PUT,        Lane::put,    reports_both,   true,  4},
-    Operation<&cwyc_ops::get>       {"get",        "get",        CWYC_CAP_GET,        Lane::get,    reports_remote, false, 4},
-    Operation<&cwyc_ops::put_notify>{"put_notify", "put_notify", CWYC_CAP_PUT_NOTIFY, Lane::put,    reports_both,   true,  4},
-    Operation<&cwyc_ops::putv>      {"putv",       "vector",     CWYC_CAP_VECTOR,     Lane::put,    reports_both,   true,  -1},
-    Operation<&cwyc_ops::getv>      {"getv",       "vector",     CWYC_CAP_VECTOR,     Lane::get,    reports_remote, false, -1},
-    Operation<&cwyc_ops::atomic>    {"atomic",     "atomic",     CWYC_CAP_ATOMIC,     Lane::atomic, reports_remote, true,  -1},
-    Operation<&cwyc_ops::am_short>  {"am_short",   nullptr,      0,                   Lane::am,     reports_none,   true,  -1},
-    Operation<&cwyc_ops::am_medium> {"am_medium",  nullptr,      0,                   Lane::am,     reports_local,  true,  5},
-    Operation<&cwyc_ops::am_long>   {"am_long",    "am_long",    CWYC_CAP_AM_LONG,    Lane::am,     reports_local,  true,  5},
-    Operation<&cwyc_ops::am_prepare>{"am_prepare", "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, 1},
-    Operation<&cwyc_ops::am_commit> {"am_commit",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   true,  4},
-    Operation<&cwyc_ops::am_cancel> {"am_cancel",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, -1},
-    Operation<&cwyc_ops::flush>     {"flush",      "flush",      CWYC_CAP_FLUSH,      Lane::put,    reports_remote, false, -1},
-    Operation<&cwyc_ops::check>     {"check",      nullptr,      CWYC_CAP_CHECK,      Lane::am,     reports_remote, false, -1},
+    TableEntry<&cwyc_ops::put_small> {"put_small",  "put",        CWYC_CAP_PUT,        Lane::put,    reports_remote, true,  3},
+    TableEntry<&cwyc_ops::put>       {"put",        "put",        CWYC_CAP_PUT,        Lane::put,    reports_both,   true,  4},
+    TableEntry<&cwyc_ops::get>       {"get",        "get",        CWYC_CAP_GET,        Lane::get,    reports_remote, false, 4},
+    TableEntry<&cwyc_ops::put_notify>{"put_notify", "put_notify", CWYC_CAP_PUT_NOTIFY, Lane::put,    reports_both,   true,  4},
+    TableEntry<&cwyc_ops::putv>      {"putv",       "vector",     CWYC_CAP_VECTOR,     Lane::put,    reports_both,   true,  -1},
+    TableEntry<&cwyc_ops::getv>      {"getv",       "vector",     CWYC_CAP_VECTOR,     Lane::get,    reports_remote, false, -1},
+    TableEntry<&cwyc_ops::atomic>    {"atomic",     "atomic",     CWYC_CAP_ATOMIC,     Lane::atomic, reports_remote, true,  -1},
+    TableEntry<&cwyc_ops::am_short>  {"am_short",   nullptr,      0,                   Lane::am,     reports_none,   true,  -1},
+    TableEntry<&cwyc_ops::am_medium> {"am_medium",  nullptr,      0,                   Lane::am,     reports_local,  true,  5},
+    TableEntry<&cwyc_ops::am_long>   {"am_long",    "am_long",    CWYC_CAP_AM_LONG,    Lane::am,     reports_local,  true,  5},
+    TableEntry<&cwyc_ops::am_prepare>{"am_prepare", "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, 1},
+    TableEntry<&cwyc_ops::am_commit> {"am_commit",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   true,  4},
+    TableEntry<&cwyc_ops::am_cancel> {"am_cancel",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, -1},
+    TableEntry<&cwyc_ops::flush>     {"flush",      "flush",      CWYC_CAP_FLUSH,      Lane::put,    reports_remote, false, -1},
+    TableEntry<&cwyc_ops::check>     {"check",      nullptr,      CWYC_CAP_CHECK,      Lane::am,     reports_remote, false, -1},
 };
 /* clang-format on */
 inline constexpr size_t operation_count = std::tuple_size_v<decltype(operations)>;
@@ -72,13 +72,13 @@ constexpr void for_each_operation(Fn&& fn) {
 /* The line of a member, and its number in the list. */
 template <auto Member>
 constexpr auto operation_of() {
-  return std::get<Operation<Member>>(operations);
+  return std::get<TableEntry<Member>>(operations);
 }
 template <auto Member>
 constexpr size_t number_of() {
   size_t number = 0, found = operation_count;
   for_each_operation([&]<typename Each>(const Each&) {
-    if constexpr (std::is_same_v<Each, Operation<Member>>) found = number;
+    if constexpr (std::is_same_v<Each, TableEntry<Member>>) found = number;
     ++number;
   });
   return found;

@@ -4,10 +4,12 @@
 
 #include "am/internal.h"
 #include "am/limits.h"
+#include "am/post_long.h"
 #include "base/fatal.h"
 #include "collective/arena.h"
 #include "collective/team_runs.h"
 #include "connection/peer.h"
+#include "object/connect.h"
 #include "object/local.h"
 #include "object/team.h"
 #include "thread/op.h"

@@ -71,9 +71,8 @@ void tell_stall(uint64_t since, uint64_t now) {
   }
   if (now - since < tell_after) return;
   tell_after *= 2;
-  log_debug("progress: nothing has happened for {} s; polls visit {}, {} collective(s) under way",
-            (now - since) / kSecond, polled_conduits(),
-            active_runs.load(std::memory_order_relaxed));
+  log_debug("progress: nothing has happened for {} s; polls visit {}", (now - since) / kSecond,
+            polled_conduits());
 }
 
 }  // namespace

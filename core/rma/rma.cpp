@@ -15,6 +15,7 @@
 #include "progress/waiter.h"
 #include "rma/emulation.h"
 #include "rma/rma_checks.h"
+#include "thread/event.h"
 #include "thread/event_checks.h"
 
 namespace causeway {
@@ -211,7 +212,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
     Waiter waiter;
     while (!op->reported(CWYC_DONE_LOCAL)) waiter.step();
   } else if (is_leaf_pointer(lc_opt)) {
-    *lc_opt = gex_Event_QueryLeaf(event, GEX_EC_LC);
+    *lc_opt = encode(&op->head, 1 + kCategoryLc);
   }
   return event;
 }

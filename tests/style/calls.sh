@@ -4,8 +4,11 @@
 # Usage: calls.sh SOURCE_DIR OBJECTS_DIR
 set -eu
 cd "$2"
-find . -name '*.o' | sed 's|^\./||' | sort | xargs nm -A --extern-only |
-  awk -v order="$1/tests/style/rooms.order" '
+# Objects of sources that are gone stay in a build folder.
+find . -name '*.o' | sed 's|^\./||' | sort | while read -r object; do
+  [ ! -e "$1/core/${object%.o}" ] || echo "$object"
+done | xargs nm -A --extern-only |
+  awk -v order="$1/tests/style/rooms.order" -v todo="$1/tests/style/arrows.todo" '
     # The room of an object: the innermost one of the order.
     function place_of(file, n, parts, name, i, found) {
       n = split("core/" file, parts, "/")
@@ -16,7 +19,16 @@ find . -name '*.o' | sed 's|^\./||' | sort | xargs nm -A --extern-only |
       }
       return found
     }
+    # "bootstrap/own_start.cpp.o" is "core/bootstrap/own_start".
+    function stem(file) {
+      sub(/\.[a-z]+(\.o)?$/, "", file)
+      return file
+    }
     BEGIN {
+      while ((getline line < todo) > 0) {
+        split(line, names, " ")
+        if (line !~ /^#/) excused[stem(names[1]) " " stem(names[3])] = 1
+      }
       while ((getline line < order) > 0) {
         if (line ~ /^#/ || line ~ /\*/) continue
         sub(/[[:space:]]only[[:space:]].*/, "", line)
@@ -39,6 +51,7 @@ find . -name '*.o' | sed 's|^\./||' | sort | xargs nm -A --extern-only |
         if (!(pair[2] in home)) continue
         from = place_of(pair[1]); to = place_of(home[pair[2]])
         if (from == "" || to == "" || to <= from) continue
+        if ((stem("core/" pair[1]) " " stem("core/" home[pair[2]])) in excused) continue
         print "calls: " pair[1] " needs " pair[2] " of " home[pair[2]] ", which stands above it"
         failed = 1
       }

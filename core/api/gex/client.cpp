@@ -14,7 +14,7 @@
 
 #include "am/send.h"
 #include "api/export.h"
-#include "api/gasnet1/legacy.h"
+#include "api/gex/adopt.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"
@@ -31,6 +31,9 @@
 #include "process/stops.h"
 
 namespace causeway {
+
+constinit AdoptClient* adopt_for_gasnet1 = nullptr;
+
 namespace {
 
 // The specification's form of a client's name: [A-Z][A-Z0-9_]+. Real clients have others ("upcxx").
@@ -98,7 +101,7 @@ Client* begin_client(const char* name, gex_Flags_t flags, ThreadMode mode) {
     show_environment();
     prepare_stops();
   }
-  if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_gasnet1_client(client);
+  if ((flags & GEX_FLAG_USES_GASNET1) != 0) adopt_for_gasnet1(client);
   start_progress_thread(*client);
   runtime().note_started();
   log_debug("process: client {} has started; polls visit {}", name, polled_conduits());

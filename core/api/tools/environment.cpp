@@ -8,7 +8,7 @@
 #include <string>
 
 #include "api/export.h"
-#include "process/runtime.h"
+#include "base/context.h"
 
 namespace {
 
@@ -22,7 +22,7 @@ int yes_or_no(std::string word) {
 
 // Rank 0 reports. Without a runtime the launcher's variable tells; without a launcher there is one.
 bool is_first_rank() {
-  if (causeway::g_runtime != nullptr) return causeway::runtime().rank() == 0;
+  if (causeway::g_context != nullptr) return causeway::context().rank() == 0;
   const char* rank = std::getenv("PMIX_RANK");
   return rank == nullptr || std::string(rank) == "0";
 }

@@ -9,14 +9,14 @@
 #include <string>
 
 #include "api/export.h"
-#include "process/runtime.h"
+#include "base/context.h"
 
 namespace {
 
 // "rank/size" of an initialised process, else its id.
 std::string process_name() {
-  if (causeway::g_runtime != nullptr) {
-    return fmt::format("{}/{}", causeway::runtime().rank(), causeway::runtime().size());
+  if (causeway::g_context != nullptr) {
+    return fmt::format("{}/{}", causeway::context().rank(), causeway::context().size());
   }
   return fmt::format("pid {}", ::getpid());
 }
