@@ -78,7 +78,7 @@ void add_choice(CLI::App& sub, const char* name, std::string& value,
       ->type_name(fmt::format("[{}]", fmt::join(choices, "|")));
 }
 
-// What is measured in place of the library over shared memory.
+// Adds the options that measure something else than the library over shared memory.
 void add_subjects(CLI::App& sub, bench::Request& request) {
   sub.add_option("--network", request.network,
                  "Measure a network conduit beside loops on its own library: ofi/tcp, "

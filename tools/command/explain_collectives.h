@@ -1,4 +1,4 @@
-// What `causeway explain --collectives` prints: which algorithm each collective of teams on one
+// The output of `causeway explain --collectives`: which algorithm each collective of teams on one
 // host and on two would run, by size, and the algorithms that a rule can name.
 #pragma once
 

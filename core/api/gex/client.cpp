@@ -64,7 +64,7 @@ void show_environment() {
 
 constexpr gex_Flags_t kOwnFlags = GEX_FLAG_USES_GASNET1 | GEX_FLAG_DEFER_THREADS;
 
-// What a client with this name and these flags cannot be begun for beside those that run: an error
+// The reason why no client with this name and these flags can start beside those that run: an error
 // code and its text, or GASNET_OK. `clients_mutex` is held.
 std::pair<int, std::string> refusal_beside(const std::vector<Client*>& clients, const char* name,
                                            gex_Flags_t flags) {

@@ -331,7 +331,7 @@ Stretch share_of(const Run& run, const Stretch& piece, uint32_t which) {
   return {piece.from + s.from, s.count};
 }
 
-// One piece in work: where its operands and results lie, and which part each member combines.
+// A piece in work: where its operands and results lie, and which part each member combines.
 struct Piece {
   const Run& run;
   const Slots& slots;

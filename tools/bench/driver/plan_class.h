@@ -102,7 +102,7 @@ class Plan {
   Outcome outcome_;
 };
 
-// What one side measured in one round: said at once, since the table comes minutes later.
+// Prints what one side measured in one round: at once, since the table comes minutes later.
 void say_rows(const std::string& side, unsigned round, unsigned rounds,
               const std::vector<Measured>& rows);
 

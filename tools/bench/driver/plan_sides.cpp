@@ -159,7 +159,7 @@ void Plan::one_sided() {
   for (const MpiSide& side : sides.sides()) combine(side.name, ours, side.rounds);
 }
 
-// One figure per row that both sides have: `raw` calls it SIDE.ROW where our own program has
+// A figure for each row that both sides have: `raw` calls it SIDE.ROW where our own program has
 // measured it, else just ROW.
 void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& raw) {
   for (const auto& [row, values] : ours.rows()) {
