@@ -154,9 +154,7 @@ struct Conduit : fabric::Engine<Network> {
   static void ep_close(cwyc_ep*);
   static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
   static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
-  static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
-    return Network::progress(ep, budget, lane);
-  }
+  static constexpr auto* progress = &Network::progress;
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
   static void fini() {}

@@ -111,9 +111,7 @@ struct Conduit : fabric::Engine<Network> {
   static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
   static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
   static cwy_status check(cwyc_conn*, cwyc_op*);
-  static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
-    return Network::progress(ep, budget, lane);
-  }
+  static constexpr auto* progress = &Network::progress;
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
   static void fini() {}
