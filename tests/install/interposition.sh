@@ -2,7 +2,7 @@
 # The examples of interposition: builds trace and chaos from an installed tree only, has the suite
 # check them in front of installed conduits, and runs a program, compiled long before, over them.
 # Usage: interposition.sh TREE WORK_DIR CLIENT CXX
-# Catches: a wrapping conduit that needs more than the installed headers and its own folder, or
+# Catches: a wrapping conduit that needs more than the installed headers and folders, or
 # that finds the conduit behind only in the build tree.
 set -eu
 tree=$1 work=$2 client=$3 cxx=$4
@@ -10,6 +10,7 @@ rm -rf "$work"
 mkdir -p "$work"
 unset CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS || true
 cp -r "$tree/share/causeway/interposition" "$work/source"
+cp -r "$tree/share/causeway/common" "$work/common"  # what they share with every plugin
 fail() { cat "$work/log"; echo "interposition: $*"; exit 1; }
 for name in trace chaos; do
   { cmake -S "$work/source/$name" -B "$work/$name" -DCMAKE_PREFIX_PATH="$tree" \

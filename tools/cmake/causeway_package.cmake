@@ -76,8 +76,8 @@ foreach(which trace chaos)
   install(DIRECTORY plugins/conduit/${which} DESTINATION ${data_dir}/interposition
     PATTERN "build*" EXCLUDE)
 endforeach()
-install(FILES plugins/conduit/common/wrapping.h plugins/conduit/common/guard.h
-  plugins/conduit/common/plugin_error.h DESTINATION ${data_dir}/interposition/common)
+install(FILES plugins/conduit/common/wrapping.h DESTINATION ${data_dir}/interposition/common)
+install(FILES plugins/common/guard.h plugins/common/plugin_error.h DESTINATION ${data_dir}/common)
 install(FILES LICENSE README.md DESTINATION ${doc_dir})
 foreach(room conduit-api memkind-api core/collective-api)
   if(EXISTS ${CMAKE_SOURCE_DIR}/${room}/README.md)

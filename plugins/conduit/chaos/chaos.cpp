@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "front.h"
 
 CWY_MANIFEST(

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "plugin_error.h"
+#include "../../common/plugin_error.h"
 
 namespace causeway {
 

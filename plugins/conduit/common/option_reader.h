@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "plugin_error.h"
+#include "../../common/plugin_error.h"
 
 namespace causeway {
 

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "guard.h"
-#include "plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 
 namespace causeway::wrapping {
 

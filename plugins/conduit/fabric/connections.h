@@ -8,8 +8,8 @@
 #include <random>
 #include <vector>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "links.h"
 
 namespace causeway::fabric {

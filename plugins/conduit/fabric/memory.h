@@ -9,8 +9,8 @@
 #include <new>
 #include <utility>
 
+#include "../../common/plugin_error.h"
 #include "../common/ep_answers.h"
-#include "../common/plugin_error.h"
 #include "objects.h"
 
 namespace causeway::fabric {

@@ -1,5 +1,5 @@
 // Opening a provider's domain, and what may be relied on there.
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "../common/signals_blocked.h"
 #include "calls.h"
 

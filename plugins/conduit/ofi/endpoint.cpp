@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "../common/signals_blocked.h"
 #include "calls.h"
 

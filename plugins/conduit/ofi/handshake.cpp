@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "../common/signals_blocked.h"
 #include "calls.h"
 

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "calls.h"
 
 namespace causeway::ofi {

@@ -1,7 +1,7 @@
 // The plugin's face: manifest, tables, domains.
-#include "../common/guard.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "../common/module_table.h"
-#include "../common/plugin_error.h"
 #include "calls.h"
 
 CWY_MANIFEST(

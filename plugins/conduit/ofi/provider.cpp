@@ -11,8 +11,8 @@
 #include <set>
 #include <vector>
 
+#include "../../common/plugin_error.h"
 #include "../common/main_interface.h"
-#include "../common/plugin_error.h"
 
 namespace causeway::ofi {
 namespace {

@@ -11,10 +11,10 @@
 #include <memory>
 #include <new>
 
+#include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
 #include "../common/module_table.h"
-#include "../common/plugin_error.h"
 #include "../common/scatter_gather.h"
 #include "../common/thread_counters.h"
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <new>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
 #include "address.h"
 #include "numa.h"
 #include "sleep.h"

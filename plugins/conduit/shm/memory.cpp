@@ -6,8 +6,8 @@
 #include <cstring>
 #include <memory>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
 #include "numa.h"

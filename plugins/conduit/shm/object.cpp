@@ -15,7 +15,7 @@
 #include <cstring>
 #include <utility>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "layout.h"
 #include "limits.h"
 

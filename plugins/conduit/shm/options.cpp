@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstring>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "layout.h"
 
 namespace causeway::shm {

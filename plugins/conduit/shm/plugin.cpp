@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "../common/guard.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "../common/module_table.h"
-#include "../common/plugin_error.h"
 #include "address.h"
 #include "endpoint.h"
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "../common/wrapping.h"
 #include "recorder.h"
 

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "../common/guard.h"
+#include "../../common/guard.h"
 #include "../common/signals_blocked.h"
 
 namespace causeway::ucx {

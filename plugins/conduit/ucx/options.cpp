@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "services.h"
 
 namespace causeway::ucx {

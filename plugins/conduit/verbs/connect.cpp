@@ -1,5 +1,5 @@
 // Which peers can be reached.
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "calls.h"
 
 namespace causeway::verbs {

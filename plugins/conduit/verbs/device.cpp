@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 
 namespace causeway::verbs {
 namespace {

@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
-#include "../common/plugin_error.h"
 #include "../common/signals_blocked.h"
 #include "calls.h"
 

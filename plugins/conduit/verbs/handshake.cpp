@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../common/plugin_error.h"
+#include "../../common/plugin_error.h"
 #include "calls.h"
 
 namespace causeway::verbs {

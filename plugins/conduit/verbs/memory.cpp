@@ -2,8 +2,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../common/guard.h"
-#include "../common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 #include "calls.h"
 
 namespace causeway::verbs {

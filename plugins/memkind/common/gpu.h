@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "../../conduit/common/guard.h"
-#include "../../conduit/common/plugin_error.h"
+#include "../../common/guard.h"
+#include "../../common/plugin_error.h"
 
 // An opened device. Calls come from any thread, several at once.
 struct cwym_kind {
