@@ -2,30 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 
 #include "../../common/plugin_error.h"
+#include "../common/option_reader.h"
 #include "layout.h"
 
 namespace causeway::shm {
-namespace {
-
-template <class Enum, size_t N>
-cwy_status read_choice(const cwy_services& services, const cwy_options* opts, const char* key,
-                       const char* const (&words)[N], Enum& out, cwy_err* err) {
-  const char* text = nullptr;
-  const cwy_status status = services.opt_string(opts, key, &text);
-  if (status != CWY_OK) return report(err, status, "option '%s' cannot be read", key);
-  for (size_t i = 0; i < N; ++i) {
-    if (std::strcmp(text, words[i]) == 0) {
-      out = static_cast<Enum>(i);
-      return CWY_OK;
-    }
-  }
-  return report(err, CWY_ERR_INVALID, "option '%s' does not know '%s'", key, text);
-}
-
-}  // namespace
 
 cwy_status read_options(const cwy_services& services, const cwy_options* opts, Options& out,
                         cwy_err* err) {
@@ -35,20 +17,17 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   static constexpr const char* cma[] = {"auto", "never", "require"};
   static constexpr const char* reserve[] = {"auto", "always", "never"};
   static constexpr const char* wakeup[] = {"auto", "membarrier", "bounded"};
-  cwy_status status = read_choice(services, opts, "memory", memory, out.memory, err);
-  if (status == CWY_OK)
-    status = read_choice(services, opts, "huge_pages", huge, out.huge_pages, err);
-  if (status == CWY_OK) status = read_choice(services, opts, "numa", numa, out.numa, err);
-  if (status == CWY_OK) status = read_choice(services, opts, "cma", cma, out.cma, err);
-  if (status == CWY_OK) status = read_choice(services, opts, "reserve", reserve, out.reserve, err);
-  if (status == CWY_OK) status = read_choice(services, opts, "wakeup", wakeup, out.wakeup, err);
-  if (status != CWY_OK) return status;
-
   int64_t connections = 0;
-  if ((status = services.opt_size(opts, "ring_bytes", &out.ring_bytes)) != CWY_OK)
-    return report(err, status, "option 'ring_bytes' cannot be read");
-  if ((status = services.opt_int(opts, "connections", &connections)) != CWY_OK)
-    return report(err, status, "option 'connections' cannot be read");
+  OptionReader r(services, opts, err);
+  r.choice("memory", memory, out.memory);
+  r.choice("huge_pages", huge, out.huge_pages);
+  r.choice("numa", numa, out.numa);
+  r.choice("cma", cma, out.cma);
+  r.choice("reserve", reserve, out.reserve);
+  r.choice("wakeup", wakeup, out.wakeup);
+  r.size("ring_bytes", out.ring_bytes);
+  r.number("connections", connections);
+  if (r.status() != CWY_OK) return r.status();
   if (connections < 0 || connections > 65536)
     return report(err, CWY_ERR_INVALID, "option 'connections' is %lld; expected 0 to 65536",
                   static_cast<long long>(connections));
