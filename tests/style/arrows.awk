@@ -17,7 +17,7 @@ function room_of(path, n, parts, name, i) {
   n = split(path, parts, "/")
   for (i = 1; i <= n; ++i) {
     name = i == 1 ? parts[1] : name "/" parts[i]
-    if (name in place || matching_glob(name) != "") known_room[path] = name
+    if (name in place || (i < n && matching_glob(name) != "")) known_room[path] = name
   }
   return known_room[path]
 }

@@ -6,9 +6,8 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/files.sh"
 cd "$1"
-# Rooms of the kernel by the names of the design and by those that they had before.
-kernel='base config loader bootstrap kinds thread connection object progress am rma process
-  diag event select checks'
+# Rooms of the kernel.
+kernel='base spawn config loader bootstrap kinds thread connection object progress am rma process'
 # Files that are tables: length is no fault there.
 tables='core/include/GASPI.h'
 
