@@ -3,6 +3,7 @@
 #include "am/emulated_long.h"
 #include "connection/fallbacks.h"
 #include "connection/peer.h"
+#include "connection/post_once.h"
 #include "object/local.h"
 
 namespace causeway {
@@ -11,21 +12,19 @@ cwy_status post_long(cwyc_conn* conn, uint64_t word, const int32_t* args, unsign
                      const void* src, size_t length, void* dest, uint32_t flags, cwyc_op* op) {
   const auto raddr = reinterpret_cast<uint64_t>(dest);
   Connection& c = Connection::of(conn);
-  // Memory beyond the bound segment (GEX_FLAG_PEER_SEG_*) is for its owner to judge.
-  if (!c.rma_over_am.load(std::memory_order_relaxed) && length != 0 &&
-      in_known_segment(*c.peer, raddr, length, flags)) {
-    const cwy_status status =
-        conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
-                           length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);
-    if (status != CWY_ERR_UNSUPPORTED) return status;
-    c.rma_over_am.store(true, std::memory_order_relaxed);
-  }
-  if (__builtin_expect(c.device_end, 0)) {
-    return fallbacks.device->am_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr,
-                                     flags, op);
-  }
-  // An empty long needs no right to any memory (specification NOTE 5).
-  return emulated_long(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
+  const auto native = [&] {
+    return conn->ops->am_long(conn, word, args, nargs, src, local_registration(conn, src, length),
+                              length, raddr, c.rkey.load(std::memory_order_acquire), flags, op);
+  };
+  const auto emulated = [&] {
+    const auto post =
+        __builtin_expect(c.device_end, 0) ? fallbacks.device->am_long : &emulated_long;
+    return post(conn, word, args, nargs, src, nullptr, length, raddr, nullptr, flags, op);
+  };
+  // An empty long needs no right to any memory (specification NOTE 5). Memory beyond the bound
+  // segment (GEX_FLAG_PEER_SEG_*) is for its owner to judge.
+  const bool fits = length != 0 && in_known_segment(*c.peer, raddr, length, flags);
+  return post_native_or_emulated(fits, c.rma_over_am, native, emulated);
 }
 
 }  // namespace causeway

@@ -17,6 +17,12 @@ cwy_status emulated_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64
                         cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
 cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                         size_t length, uint32_t flags, cwyc_op* op);
+// The one or the other.
+inline cwy_status emulated_transfer(cwyc_conn* conn, bool put, void* local, uint64_t raddr,
+                                    size_t length, uint32_t flags, cwyc_op* op) {
+  return put ? emulated_put(conn, local, nullptr, raddr, nullptr, length, flags, op)
+             : emulated_get(conn, local, nullptr, raddr, nullptr, length, flags, op);
+}
 
 // Sends further pieces of operations that met back-pressure; from polls only. Returns how many went
 // out.

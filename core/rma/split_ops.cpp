@@ -4,6 +4,7 @@
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
 #include "connection/peer.h"
+#include "connection/post_once.h"
 #include "connection/split.h"
 #include "object/local.h"
 #include "rma/emulation.h"
@@ -60,16 +61,16 @@ cwy_status split_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint3
                       uint32_t flags, cwyc_op* op) {
   Connection& member = next_member(split_of(conn).part_for(length));
   cwyc_conn* const to = &member.conn;
-  if (is_native<&cwyc_ops::am_long>(*to->ops) && length <= member.cep->attr.am_long_max &&
-      !member.rma_over_am.load(std::memory_order_relaxed)) {
-    const cwy_status status =
-        to->ops->am_long(to, word, args, nargs, payload, local_registration(to, payload, length),
-                         length, raddr, member.rkey.load(std::memory_order_acquire), flags, op);
-    if (status != CWY_ERR_UNSUPPORTED) return status;
-    member.rma_over_am.store(true, std::memory_order_relaxed);
-  }
-  return emulated_long(conn, word, args, nargs, payload, nullptr, length, raddr, nullptr, flags,
-                       op);
+  const bool fits =
+      is_native<&cwyc_ops::am_long>(*to->ops) && length <= member.cep->attr.am_long_max;
+  const auto native = [&] {
+    return to->ops->am_long(to, word, args, nargs, payload, local_registration(to, payload, length),
+                            length, raddr, member.rkey.load(std::memory_order_acquire), flags, op);
+  };
+  return post_native_or_emulated(fits, member.rma_over_am, native, [&] {
+    return emulated_long(conn, word, args, nargs, payload, nullptr, length, raddr, nullptr, flags,
+                         op);
+  });
 }
 
 cwyc_ops make_split_table() {
@@ -95,17 +96,15 @@ const cwyc_ops& split_table() {
 cwy_status post_by_member(Connection& c, bool put, void* local, uint64_t raddr, size_t length,
                           uint32_t flags, cwyc_op* op) {
   cwyc_conn* const conn = &c.conn;
-  if (length <= c.cep->attr.rma_max && !c.rma_over_am.load(std::memory_order_relaxed)) {
+  const auto native = [&] {
     cwyc_mem* const lmem = local_registration(conn, local, length);
     cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
-    const cwy_status status =
-        put ? conn->ops->put(conn, local, lmem, raddr, rkey, length, flags, op)
-            : conn->ops->get(conn, local, lmem, raddr, rkey, length, flags, op);
-    if (status != CWY_ERR_UNSUPPORTED) return status;
-    c.rma_over_am.store(true, std::memory_order_relaxed);
-  }
-  return put ? emulated_put(conn, local, nullptr, raddr, nullptr, length, flags, op)
-             : emulated_get(conn, local, nullptr, raddr, nullptr, length, flags, op);
+    return put ? conn->ops->put(conn, local, lmem, raddr, rkey, length, flags, op)
+               : conn->ops->get(conn, local, lmem, raddr, rkey, length, flags, op);
+  };
+  return post_native_or_emulated(length <= c.cep->attr.rma_max, c.rma_over_am, native, [&] {
+    return emulated_transfer(conn, put, local, raddr, length, flags, op);
+  });
 }
 
 }  // namespace causeway

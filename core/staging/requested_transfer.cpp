@@ -149,10 +149,8 @@ cwy_status RequestedTransfer::wire(GrantedChunk& chunk) {
       status = ops.get(ends_.conn, chunk.memory, lmem, far, right, chunk.bytes, ends_.flags, op);
     }
     if (status != CWY_ERR_UNSUPPORTED) return status;
-    return ends_.put ? emulated_put(ends_.conn, chunk.memory, nullptr, far, nullptr, chunk.bytes,
-                                    ends_.flags, op)
-                     : emulated_get(ends_.conn, chunk.memory, nullptr, far, nullptr, chunk.bytes,
-                                    ends_.flags, op);
+    return emulated_transfer(ends_.conn, ends_.put, chunk.memory, far, chunk.bytes, ends_.flags,
+                             op);
   });
 }
 

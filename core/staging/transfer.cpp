@@ -37,8 +37,7 @@ cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr
                                   : ops.get(e.conn, local, lmem, raddr, rkey, length, e.flags, op);
     if (status != CWY_ERR_UNSUPPORTED) return status;
   }
-  return e.put ? emulated_put(e.conn, local, nullptr, raddr, nullptr, length, e.flags, op)
-               : emulated_get(e.conn, local, nullptr, raddr, nullptr, length, e.flags, op);
+  return emulated_transfer(e.conn, e.put, local, raddr, length, e.flags, op);
 }
 
 namespace {

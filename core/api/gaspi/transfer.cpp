@@ -7,6 +7,7 @@
 #include "api/gaspi/messages.h"
 #include "api/gaspi/stores.h"
 #include "base/error.h"
+#include "connection/post_once.h"
 #include "object/endpoint.h"
 #include "rma/emulation.h"
 #include "staging/transfer.h"
@@ -44,40 +45,28 @@ cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
       op);
 }
 
-cwy_status put_once(World& w, const Piece& p, cwyc_op* op) {
-  cwyc_conn* conn = nullptr;
-  const cwy_status status = connection(w, p.remote->rank, &Peer::put, &conn);
-  if (status != CWY_OK) return status;
-  if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
-  if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, true, op);
-  const Connection& c = Connection::of(conn);
-  const uint64_t raddr = p.remote->base + p.remote_offset;
-  if (p.size <= c.cep->attr.rma_max && !p.remote->put_over_am.load(std::memory_order_relaxed)) {
-    const cwy_status posted =
-        conn->ops->put(conn, address_of(p), p.local->data->registration(c.cep->conduit), raddr,
-                       p.remote->put_key, p.size, 0, op);
-    if (posted != CWY_ERR_UNSUPPORTED) return posted;
-    p.remote->put_over_am.store(true, std::memory_order_relaxed);
-  }
-  return emulated_put(conn, address_of(p), nullptr, raddr, nullptr, p.size, 0, op);
-}
+enum class Direction { put, get };
 
-cwy_status get_once(World& w, const Piece& p, cwyc_op* op) {
+template <Direction direction>
+cwy_status transfer_once(World& w, const Piece& p, cwyc_op* op) {
+  constexpr bool kPut = direction == Direction::put;
   cwyc_conn* conn = nullptr;
-  const cwy_status status = connection(w, p.remote->rank, &Peer::get, &conn);
+  const cwy_status status = connection(w, p.remote->rank, kPut ? &Peer::put : &Peer::get, &conn);
   if (status != CWY_OK) return status;
   if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
-  if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, false, op);
+  if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, kPut, op);
   const Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
-  if (p.size <= c.cep->attr.rma_max && !p.remote->get_over_am.load(std::memory_order_relaxed)) {
-    const cwy_status posted =
-        conn->ops->get(conn, address_of(p), p.local->data->registration(c.cep->conduit), raddr,
-                       p.remote->get_key, p.size, 0, op);
-    if (posted != CWY_ERR_UNSUPPORTED) return posted;
-    p.remote->get_over_am.store(true, std::memory_order_relaxed);
-  }
-  return emulated_get(conn, address_of(p), nullptr, raddr, nullptr, p.size, 0, op);
+  const auto native = [&] {
+    cwyc_mem* const lmem = p.local->data->registration(c.cep->conduit);
+    if constexpr (kPut)
+      return conn->ops->put(conn, address_of(p), lmem, raddr, p.remote->put_key, p.size, 0, op);
+    else
+      return conn->ops->get(conn, address_of(p), lmem, raddr, p.remote->get_key, p.size, 0, op);
+  };
+  return post_native_or_emulated(
+      p.size <= c.cep->attr.rma_max, kPut ? p.remote->put_over_am : p.remote->get_over_am, native,
+      [&] { return emulated_transfer(conn, kPut, address_of(p), raddr, p.size, 0, op); });
 }
 
 // Posts one request until it is accepted.
@@ -137,7 +126,7 @@ gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& dea
   if (store_at_once(p) || p.size == 0) return GASPI_SUCCESS;
   Request* const request = queue.begin(p.remote->rank, p.remote->epoch, kBoth, true);
   return post_request(w, queue, p.remote->rank, request, deadline,
-                      [&] { return put_once(w, p, &request->op); });
+                      [&] { return transfer_once<Direction::put>(w, p, &request->op); });
 }
 
 gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local_note,
@@ -156,7 +145,7 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
   request->local_note = local_note;
   return post_request(w, queue, p.remote->rank, request, deadline, [&] {
     request->local_note = local_note;
-    return get_once(w, p, &request->op);
+    return transfer_once<Direction::get>(w, p, &request->op);
   });
 }
 
@@ -175,8 +164,9 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
                         [&] { return write_note_once(w, p, note, &request->op); });
   }
   const Queue::Deferred follow = queue.prepare_after(request, note);
-  const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline,
-                                             [&] { return put_once(w, p, &request->op); });
+  const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline, [&] {
+    return transfer_once<Direction::put>(w, p, &request->op);
+  });
   if (posted == GASPI_SUCCESS) {
     queue.defer(follow);
   } else {
@@ -202,7 +192,7 @@ gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint
     Request* const request = queue.begin(rank, p.remote->epoch, CWYC_DONE_REMOTE, false);
     list->join(request);
     result = post_request(w, queue, rank, request, deadline,
-                          [&] { return get_once(w, p, &request->op); });
+                          [&] { return transfer_once<Direction::get>(w, p, &request->op); });
   }
   if (result != GASPI_SUCCESS) list->slot = 0;  // begun again by the next call
   list->leave();
