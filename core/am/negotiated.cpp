@@ -204,13 +204,14 @@ void check_commit(const CommitCall& call, const NegotiatedSend& sd, const void* 
 }
 
 // The descriptor is free for handlers that run during the Commit; a no-op brings it back.
-void close(ThreadState& thread) {
-  const bool reply = is_reply(am_thread(thread).negotiated.kind);
-  am_thread(thread).negotiated.kind = Negotiation::none;
+// Both are the thread's own.
+void close(ThreadState& thread, NegotiatedSend& open) {
+  const bool reply = is_reply(open.kind);
+  open.kind = Negotiation::none;
   thread.context = reply ? Context::request_handler : Context::client;
 }
-void reopen(ThreadState& thread, const NegotiatedSend& sd) {
-  am_thread(thread).negotiated = sd;
+void reopen(ThreadState& thread, NegotiatedSend& open, const NegotiatedSend& sd) {
+  open = sd;
   thread.context = Context::negotiating;
 }
 
@@ -324,7 +325,7 @@ int commit(const CommitCall& call) {
       client_word(call.handler, open.ep->index()) | (is_reply(call.kind) ? kWordReply : 0);
   // Handlers that run from here on, in this very call or while it waits, may negotiate too.
   NegotiatedSend sd = open;
-  close(thread);
+  close(thread, open);
   cwy_status status;
   if (sd.reserved) {
     status = post_reserved(call, sd, word);
@@ -336,7 +337,7 @@ int commit(const CommitCall& call) {
     status = post_from_client<RequestCompletion>(call, sd, word, dest, thread);
   }
   if (__builtin_expect(status != CWY_RETRY, 1)) return 0;
-  reopen(thread, sd);
+  reopen(thread, open, sd);
   return 1;
 }
 
@@ -347,7 +348,7 @@ void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t
   if (open.reserved) open.conn->ops->am_cancel(open.conn, &open.slot);
   if (open.buffer != nullptr) give_send_buffer(open.buffer);
   if (open.token != nullptr) open.token->replied = false;
-  close(thread);
+  close(thread, open);
 }
 
 void left_prepared(Negotiation kind, const char* end) {
