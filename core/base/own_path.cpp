@@ -109,6 +109,7 @@ std::string own_prefix() {
 
 // A build tree has its commands in bin, whatever the installed one will call it.
 std::string own_command(const std::string& name) {
+  if (own_object().empty()) return {};
   const fs::path prefix = own_prefix(), expected = prefix / CAUSEWAY_BINDIR / name;
   const fs::path built = prefix / "bin" / name;
   std::error_code ignored;

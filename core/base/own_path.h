@@ -10,7 +10,8 @@ namespace causeway {
 std::string own_plugin_directory();
 // <prefix> of this copy, for etc/causeway.yaml and libexec.
 std::string own_prefix();
-// Where a command of this copy lies, or is expected.
+// Where a command of this copy lies, or is expected. Empty: the system does not tell where this
+// copy lies, and no other place will do.
 std::string own_command(const std::string& name);
 
 }  // namespace causeway

@@ -28,6 +28,7 @@
 
 #include "base/error.h"
 #include "base/own_path.h"
+#include "bootstrap/handlers_aside.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"
 #include "spawn/job_id.h"
@@ -74,6 +75,11 @@ std::vector<std::string> words_of_program() {
 // The command, which has to be there before anything is forked.
 std::string find_command(uint32_t ranks) {
   const std::string path = own_command("causeway");
+  if (path.empty())
+    throw Error(CWY_ERR_UNREACHABLE,
+                "a program that starts its own {} ranks needs the command `causeway` beside its "
+                "library, and the system does not tell where that lies; use `causeway run -n {}`",
+                ranks, ranks);
   if (::access(path.c_str(), X_OK) == 0) return path;
   throw Error(
       CWY_ERR_UNREACHABLE,
@@ -81,6 +87,28 @@ std::string find_command(uint32_t ranks) {
       "library: {}; install it there, or use `causeway run -n {}`",
       ranks, path, std::strerror(errno), ranks);
 }
+
+// The standard descriptors as `causeway` is to have them, whatever the program meant for programs
+// that it executes itself.
+class StandardDescriptorsKept {
+ public:
+  StandardDescriptorsKept() {
+    for (int fd = 0; fd <= 2; ++fd) {
+      before_[fd] = ::fcntl(fd, F_GETFD);
+      if (before_[fd] > 0) ::fcntl(fd, F_SETFD, before_[fd] & ~FD_CLOEXEC);
+    }
+  }
+  ~StandardDescriptorsKept() {
+    for (int fd = 0; fd <= 2; ++fd) {
+      if (before_[fd] > 0) ::fcntl(fd, F_SETFD, before_[fd]);
+    }
+  }
+  StandardDescriptorsKept(const StandardDescriptorsKept&) = delete;
+  StandardDescriptorsKept& operator=(const StandardDescriptorsKept&) = delete;
+
+ private:
+  int before_[3];
+};
 
 // Returns errno when it has failed.
 int execute(const std::string& command, const char* role, const Handover& handover) {
@@ -90,8 +118,11 @@ int execute(const std::string& command, const char* role, const Handover& handov
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
+  const HandlersAside handlers;
+  const StandardDescriptorsKept descriptors;
   ::execv(command.c_str(), argv.data());
-  return errno;
+  const int failure = errno;
+  return failure;
 }
 
 // Timers whose signals the program handles: `causeway` does not, and would die of them. An alarm

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -64,13 +65,23 @@ int run_relay() {
   }
 }
 
+// -1 where the word names none, or one of the standard descriptors.
+static int descriptor_of(const char* word) {
+  char* end = nullptr;
+  const long number = std::strtol(word, &end, 10);
+  return *word != '\0' && *end == '\0' && number > STDERR_FILENO && number <= INT_MAX
+             ? static_cast<int>(number)
+             : -1;
+}
+
 // A handover that cannot be taken is complained of once, by the launcher.
 std::optional<int> run_forked(int argc, char** argv) {
   if (argc < 3) return std::nullopt;
   const bool launcher = std::strcmp(argv[1], kLauncherRole) == 0;
   if (!launcher && std::strcmp(argv[1], kKeeperRole) != 0) return std::nullopt;
+  open_standard_descriptors();
   try {
-    Handover handover = take_over(std::atoi(argv[2]));
+    Handover handover = take_over(descriptor_of(argv[2]));
     if (launcher) return launch::run_launcher(std::move(handover));
     launch::run_keeper(std::move(handover));
   } catch (const Error& e) {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "spawn/job_words.h"
 #include "spawn/limits.h"
 
 namespace causeway {
@@ -62,7 +63,7 @@ std::string packed(const Handover& handover) {
 // What comes was written whole before this program was executed.
 template <typename T>
 void receive(int from, T& value) {
-  const ssize_t n = ::recv(from, &value, sizeof value, MSG_WAITALL);
+  const ssize_t n = ::recv(from, &value, sizeof value, MSG_WAITALL | MSG_DONTWAIT);
   if (n != static_cast<ssize_t>(sizeof value))
     throw Error(CWY_ERR_INVALID,
                 "only a program that starts its own ranks (CAUSEWAY_RANKS=N) uses this; to start "
@@ -106,6 +107,9 @@ Handover take_over(int from) {
   check_version(from);
   Header header{};
   receive(from, header);
+  if (header.ranks > kMostProcesses)
+    throw Error(CWY_ERR_INVALID, "{} ranks were handed over: at most {}", header.ranks,
+                kMostProcesses);
   Handover handover;
   handover.job_id = header.job_id;
   handover.exit_grace_s = header.exit_grace_s;

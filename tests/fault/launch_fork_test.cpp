@@ -205,6 +205,28 @@ TEST(Fork, TimersOfTheProgram) {
   expect_all(command, 2);
 }
 
+// Would catch: a launcher that dies of a signal for which the program has a handler, as one that a
+// scheduler sends to every process of a job.
+TEST(Fork, SignalsOfTheProgram) {
+  Command command = forked(2, {"handle", "init", "exchange", "say=ready", "sleep=0.5", "finalize"});
+  command.start();
+  ASSERT_TRUE(command.wait_for_output("ready", 2));
+  for (const pid_t pid : {command.pid(), command.keeper()}) {
+    ::kill(pid, SIGUSR1);
+    ::kill(pid, SIGRTMIN);
+  }
+  const Result result = command.wait(30.0);
+  EXPECT_EQ(result.status, 0) << result.err;
+  expect_clean(command);
+}
+
+// Would catch: output of the ranks that goes nowhere, because the program had kept its own
+// descriptors from programs that it executes.
+TEST(Fork, DescriptorsOfTheProgramAlone) {
+  Command command = forked(2, {"cloexec", "init", "exchange", "finalize"});
+  expect_all(command, 2);
+}
+
 // Would catch: a standard descriptor that is taken for something else after the command was
 // executed.
 TEST(Fork, ClosedDescriptors) {

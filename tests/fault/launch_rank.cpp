@@ -190,6 +190,12 @@ void profile() {
   ::setitimer(ITIMER_REAL, &often, nullptr);
 }
 
+// Signals that the program has a use for, of both kinds.
+void handle() {
+  ::signal(SIGUSR1, [](int) {});
+  ::signal(SIGRTMIN, [](int) {});
+}
+
 void perform(const std::string& word, const std::string& value) {
   const auto number = [&value] { return std::atof(value.c_str()); };
   if (word == "init") return init();
@@ -235,6 +241,11 @@ void perform(const std::string& word, const std::string& value) {
   }
   if (word == "chdir") return std::filesystem::current_path(value);
   if (word == "profile") return profile();
+  if (word == "handle") return handle();
+  if (word == "cloexec") {
+    for (int fd = 0; fd <= 2; ++fd) ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return;
+  }
   if (word == "close") {
     for (int fd = 3; fd < 256; ++fd) ::close(fd);
     return;
