@@ -142,6 +142,8 @@ struct Connections {
     conn->priv = nullptr;
     link.conn = nullptr;
     link.local_closed = true;
+    // The end of a lost link that nobody uses any more is no news.
+    if (link.suspected) link.reported = true;
     N::left(link);
     if (link.purged) {
       destroy_link(&link);

@@ -72,6 +72,14 @@ class Leases {
     evict(most_);
   }
 
+  // Ends what is kept without users, so that another registration finds room. False: there was
+  // nothing.
+  bool make_room() {
+    if (idle_.count == 0) return false;
+    evict({0, 0});
+    return true;
+  }
+
   // Ends all of them. Nothing may be in the network's hands.
   void clear() {
     by_base_.clear();
@@ -168,9 +176,23 @@ class Leases {
                                 lease.registration);
     };
     const int error = once();
-    if (error == 0 || std::abs(error) == EFAULT || idle_.count == 0) return error;
-    evict({0, 0});
-    return once();
+    return means_no_room(error) && make_room() ? once() : error;
+  }
+
+  // Networks have errors of their own beside the system's, so the errors are named that say
+  // something else: of the buffer, or of the call.
+  static bool means_no_room(int error) {
+    switch (std::abs(error)) {
+      case 0:
+      case EFAULT:
+      case EACCES:
+      case EPERM:
+      case EINVAL:
+      case EOPNOTSUPP:
+        return false;
+      default:
+        return true;
+    }
   }
 
   Lease<N>* make(const void* base, size_t length, bool write, int& error) {
@@ -185,7 +207,9 @@ class Leases {
     error = attempt(*lease, Access::read_and_write);
     lease->writable = error == 0;
     if (error != 0 && !write) error = attempt(*lease, Access::read);  // constants
-    if (error != 0 && !write) error = register_copy(*lease, base, length);
+    // A copy has no more room than its original.
+    const bool full = std::abs(error) == ENOMEM || std::abs(error) == EAGAIN;
+    if (error != 0 && !full && !write) error = register_copy(*lease, base, length);
     if (error != 0) return nullptr;
     lease->users = 1;
     longest_ = std::max(longest_, lease->length);
@@ -216,5 +240,12 @@ class Leases {
   uint64_t longest_ = 0;                           // how far a lease can reach behind its base
   uint64_t hits_ = 0, misses_ = 0, invalidated_ = 0;
 };
+
+// A registration that is not a lease: `once` tries, and tries again in place of leases that are
+// kept without users. True when it is made.
+template <class Domain, typename Once>
+bool register_with_room(Domain& domain, Once&& once) {
+  return once() || (domain.leases != nullptr && domain.leases->make_room() && once());
+}
 
 }  // namespace causeway::fabric

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include "../common/signals_blocked.h"
 
@@ -42,14 +43,22 @@ Watcher::Watcher() {
                  UFFD_FEATURE_PAGEFAULT_FLAG_WP;
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (ioctl(fd_, UFFDIO_API, &api) != 0 || stop_ < 0) {
-    why_ = std::strerror(errno);
-    if (stop_ >= 0) close(stop_);
-    close(fd_);
-    fd_ = stop_ = -1;
+    give_up(errno);
     return;
   }
   const SignalsBlocked blocked;
-  monitor_ = std::thread([this] { run(); });
+  try {
+    monitor_ = std::thread([this] { run(); });
+  } catch (const std::system_error& e) {
+    give_up(e.code().value());
+  }
+}
+
+void Watcher::give_up(int error) {
+  why_ = std::strerror(error);
+  if (stop_ >= 0) close(stop_);
+  close(fd_);
+  fd_ = stop_ = -1;
 }
 
 Watcher::~Watcher() {

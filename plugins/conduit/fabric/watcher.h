@@ -34,6 +34,7 @@ class Watcher {
 
  private:
   void run();
+  void give_up(int error);
 
   int fd_ = -1, stop_ = -1;
   const char* why_ = "";

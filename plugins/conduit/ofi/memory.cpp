@@ -65,8 +65,9 @@ int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t acc
 }
 
 bool Network::register_slab(cwyc_domain* domain, void* base, size_t length, Registration& out) {
-  return !domain->path.local_mr ||
-         register_memory(domain, base, length, local_access, CWY_MEM_HOST, -1, out) == 0;
+  return !domain->path.local_mr || fabric::register_with_room(*domain, [&] {
+    return register_memory(domain, base, length, local_access, CWY_MEM_HOST, -1, out) == 0;
+  });
 }
 
 int Network::register_buffer(cwyc_domain* domain, void* base, size_t length, fabric::Access access,
@@ -109,8 +110,12 @@ cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem
     auto mem = std::make_unique<cwyc_mem>();
     void* base = reinterpret_cast<void*>(ref->addr);
     if (ref->length == 0) return report(err, CWY_ERR_INVALID, "0 bytes cannot be registered");
-    const int error = register_memory(domain, base, ref->length, segment_access, ref->kind_class,
-                                      ref->device, mem->mr);
+    int error = 0;
+    fabric::register_with_room(*domain, [&] {
+      error = register_memory(domain, base, ref->length, segment_access, ref->kind_class,
+                              ref->device, mem->mr);
+      return error == 0 || error == -FI_EINVAL;
+    });
     if (error != 0)
       return report(err, error == -FI_EINVAL ? CWY_ERR_UNSUPPORTED : CWY_ERR_NOMEM,
                     "provider %s cannot register %llu bytes: %s; see ulimit -l",

@@ -13,15 +13,17 @@ namespace causeway::verbs {
 constexpr int local_access = IBV_ACCESS_LOCAL_WRITE;
 
 bool Network::register_slab(cwyc_domain* domain, void* base, size_t length, Registration& out) {
-  out.reset(ibv_reg_mr(domain->pd.get(), base, length, local_access));
-  return out != nullptr;
+  return fabric::register_with_room(*domain, [&] {
+    out.reset(ibv_reg_mr(domain->pd.get(), base, length, local_access));
+    return out != nullptr;
+  });
 }
 
 int Network::register_buffer(cwyc_domain* domain, void* base, size_t length, fabric::Access access,
                              Registration& out) {
   const int wanted = access == fabric::Access::read ? 0 : local_access;
   out.reset(ibv_reg_mr(domain->pd.get(), base, length, wanted));
-  return out != nullptr ? 0 : errno;
+  return out != nullptr ? 0 : errno != 0 ? errno : ENOMEM;
 }
 
 uint32_t Network::key_of(const cwyc_mem& mem) {
@@ -51,10 +53,13 @@ cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem
     if (domain->port.device.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
     auto mem = std::make_unique<cwyc_mem>();
     // Peers name a dma-buf's bytes by the addresses that its owner uses, too.
-    mem->mr.reset(
-        host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref->addr), ref->length, access)
-             : ibv_reg_dmabuf_mr(domain->pd.get(), ref->offset, ref->length, ref->addr, ref->fd,
-                                 access));
+    fabric::register_with_room(*domain, [&] {
+      mem->mr.reset(host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref->addr),
+                                      ref->length, access)
+                         : ibv_reg_dmabuf_mr(domain->pd.get(), ref->offset, ref->length, ref->addr,
+                                             ref->fd, access));
+      return mem->mr != nullptr || errno == EINVAL;
+    });
     if (mem->mr == nullptr)
       return report(err, errno == EINVAL ? CWY_ERR_INVALID : CWY_ERR_NOMEM,
                     "%s cannot register %llu bytes: %s%s", domain->port.name.c_str(),
