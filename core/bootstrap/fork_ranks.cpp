@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,7 +46,7 @@ constexpr size_t kThreadsAllowed = 2;
 constexpr size_t kThreadsAllowed = 1;
 #endif
 
-// Of the program's own words, which a list of processes shows behind the command's.
+// Bytes of the program's own words, which a list of processes shows behind the command's.
 constexpr size_t kShownWords = 4096;
 
 size_t count_threads() {
@@ -125,37 +124,7 @@ int execute(const std::string& command, const char* role, const Handover& handov
   return failure;
 }
 
-// Timers whose signals the program handles: `causeway` does not, and would die of them. An alarm
-// that would end the program ends the launcher.
-class TimersAside {
- public:
-  TimersAside() {
-    for (Timer& timer : timers_) {
-      struct sigaction now {};
-      ::sigaction(timer.signal, nullptr, &now);
-      const itimerval none{};
-      if (now.sa_handler != SIG_DFL) ::setitimer(timer.which, &none, &timer.before);
-    }
-  }
-  ~TimersAside() {
-    for (const Timer& timer : timers_) {
-      if (timer.before.it_value.tv_sec != 0 || timer.before.it_value.tv_usec != 0)
-        ::setitimer(timer.which, &timer.before, nullptr);
-    }
-  }
-  TimersAside(const TimersAside&) = delete;
-  TimersAside& operator=(const TimersAside&) = delete;
-
- private:
-  struct Timer {
-    __itimer_which which;
-    int signal;
-    itimerval before{};
-  };
-  Timer timers_[3] = {{ITIMER_REAL, SIGALRM}, {ITIMER_VIRTUAL, SIGVTALRM}, {ITIMER_PROF, SIGPROF}};
-};
-
-// What loses its parent below this process falls to it.
+// Orphans below this process become its children.
 class Subreaper {
  public:
   Subreaper() {
@@ -256,7 +225,6 @@ class KeeperEnded {
 
 // Returns errno when it has failed, and nothing is left of the ranks. Throws Error likewise.
 int become_launcher(Start& start, pid_t keeper) {
-  const TimersAside timers;
   const Subreaper subreaper;
   const KeeperEnded otherwise(start.executed.mine, keeper);
   start.executed.theirs.reset();

@@ -9,9 +9,9 @@
 namespace causeway {
 
 // Signals that the program handles are ignored from now on: their default action, which execve(2)
-// gives them back, would end the launcher where it had run a handler. The signals that the launcher
-// blocks and reads (SignalBlock), and those of faults, keep their actions. The destructor restores
-// the handlers of a process that goes on.
+// gives them back, would end the launcher where it had run a handler. The program's timers so do no
+// harm. The signals that the launcher blocks and reads (SignalBlock), and those of faults, keep
+// their actions. The destructor restores the handlers of a process that goes on.
 class HandlersAside {
  public:
   HandlersAside();
