@@ -44,10 +44,10 @@ enum class Internal : uint8_t {
 void run_internal(Internal which, Peer& from, const int32_t* args, unsigned nargs, void* payload,
                   size_t length);
 
-// What runs for messages of that kind. Told by wiring.cpp, before any message can come.
+// The handler of messages of that kind. Set by wiring.cpp, before any message can come.
 void set_internal_handler(Internal which, InternalHandler handler);
 
-// What runs for Internal::interface. Set once, before the endpoint that receives them is open.
+// The handler of Internal::interface. Set once, before the endpoint that receives them is open.
 void set_interface_handler(InternalHandler handler);
 
 inline uint64_t internal_word(Internal which, bool reply) {

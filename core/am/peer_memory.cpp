@@ -59,8 +59,8 @@ void store_word(uint64_t addr, const void* from) {
   std::atomic_ref<Word>(*reinterpret_cast<Word*>(addr)).store(word, std::memory_order_release);
 }
 
-// What fits a word is stored at once, as by a peer that maps the memory, and after what was stored
-// before: release, for clients that look for it. False: it is no word of host memory.
+// A payload that fits a word is stored at once, as by a peer that maps the memory, and after what
+// was stored before: release, for clients that look for it. False: it is no word of host memory.
 bool stored_as_word(const char* call, uint64_t addr, const void* from, size_t length) {
   const bool is_word = (length == 8 || length == 4) && addr % length == 0;
   if (!is_word || device_at(call, addr, length) != nullptr) return false;

@@ -1,4 +1,4 @@
-// What a peer's message stores into memory of this process, or loads from it, for its operation.
+// Stores into memory of this process, and loads from it, that a peer's message asks for.
 #pragma once
 
 #include <cstddef>

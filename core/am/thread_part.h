@@ -1,4 +1,4 @@
-// What messages need per thread: what it has prepared, and the buffer that it gave back last.
+// State of messages per thread: its prepared send, and the buffer that it gave back last.
 #pragma once
 
 #include "am/send_buffer.h"

@@ -1,6 +1,6 @@
-// What the rooms ask of the process they run in: facts of the job, the configuration, flags, and
-// where news of peers goes. The runtime (core/process) fills it in and answers; what it refers to
-// is described in the rooms of those types.
+// Facts about the process that every room may ask for: the job, the configuration, flags, and where
+// news of peers goes. The runtime (core/process) fills it in and answers; what it refers
+// to is described in the rooms of those types.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// How a process ends for what fatal.h says. Told by wiring.cpp, constant afterwards.
+// How a process ends for what fatal.h says. Set by wiring.cpp, constant afterwards.
 #pragma once
 
 #include <cstdint>

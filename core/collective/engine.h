@@ -23,7 +23,7 @@ class TeamRuns;
 class Waiter;
 struct Peer;
 
-// What a team keeps for its collectives, made when the first one begins or at any time before.
+// A team's state of its collectives, made when the first one begins or at any time before.
 // Works on every team whose id(), rank(), size() and member() answer: needs no communication to
 // be made, and messages of members that are ahead wait for it. The team must have no collective
 // under way when it is destroyed.

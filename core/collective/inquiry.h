@@ -37,7 +37,7 @@ struct HowFar {
   uint64_t moves = 0;
 };
 
-// What a machinery beside the engine answers: a collective of its sort that has that rank of the
+// The answer of a machinery beside the engine: a collective of its sort that has that rank of the
 // job among its members, and how far this process is with one.
 struct CollectiveMachinery {
   CollectiveWait (*with)(uint32_t job_rank) = [](uint32_t) { return CollectiveWait{}; };

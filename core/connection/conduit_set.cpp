@@ -19,7 +19,7 @@
 namespace causeway {
 namespace {
 
-// What the configuration forbids does not count as a capability.
+// A capability that the configuration forbids does not count.
 void forbid(const Conduit& conduit, uint64_t& caps) {
   for_each_operation([&](const auto& operation) {
     if (operation.native != nullptr && !conduit.allows(operation.native))

@@ -11,7 +11,7 @@ struct Fallbacks {
   const cwyc_ops* emulated = nullptr;
   // Where an end of the pair lies in device memory. NULL: as between host memory.
   const cwyc_ops* device = nullptr;
-  // Of connections that stand for several (connection/split.h); complete.
+  // The table of connections that stand for several (connection/split.h); complete.
   const cwyc_ops* split = nullptr;
 };
 

@@ -37,7 +37,7 @@ KindPolicy kind_policy(const Config& config, const std::string& plugin);
 class BouncePool;
 class Device;
 
-// What a device asks of the room that moves its memory. Told by wiring.cpp, constant afterwards.
+// A device's calls of the room that moves its memory. Set by wiring.cpp, constant afterwards.
 struct DeviceHooks {
   // The driver's library has come.
   void (*library_came)() = nullptr;

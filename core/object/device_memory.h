@@ -1,4 +1,4 @@
-// What objects ask of the room that moves device memory. Told by wiring.cpp, constant afterwards.
+// The objects' calls of the room that moves device memory. Set by wiring.cpp, constant afterwards.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ class Client;
 class Segment;
 class Team;
 
-// What delivers messages that arrive, without and with `checks: full`. Told by wiring.cpp, constant
+// Delivery of messages that arrive, without and with `checks: full`. Set by wiring.cpp, constant
 // afterwards.
 struct Delivery {
   cwyc_deliver_fn plain = nullptr;

@@ -16,7 +16,7 @@ namespace causeway {
 class Client;
 class Endpoint;
 
-// What a room above keeps per team: made when it first asks, destroyed with the team.
+// State that a room above keeps per team: made when it first asks, destroyed with the team.
 class TeamPart {
  public:
   virtual ~TeamPart() = default;
@@ -79,7 +79,7 @@ class Team {
   void set_farewell(gex_Event_t event) { farewell_ = event; }
   gex_Event_t farewell() const { return farewell_; }
 
-  // What its collectives keep; made at the first call.
+  // The state of its collectives; made at the first call.
   TeamPart& collectives(TeamPart* (*make)(Team*));
 
   // The payload that messages between any two members may carry (am/limits.h); 0 until it was asked

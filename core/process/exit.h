@@ -38,7 +38,7 @@ void take_exit_code(int code);
 // Does what SIGQUIT would do: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
 
-// What base/fatal.h promises, in its order.
+// The ends that base/fatal.h promises, in its order.
 [[noreturn]] void end_for_mistake(const char* call, const std::string& text);
 [[noreturn]] void end_for_lost_peer(const char* call, const std::string& text);
 [[noreturn]] void end_for_unreached(const char* call, const std::string& text);

@@ -1,4 +1,4 @@
-// What polls and waits do for the rooms above. Told by wiring.cpp, constant afterwards.
+// Work that polls and waits do for the rooms above. Set by wiring.cpp, constant afterwards.
 #pragma once
 
 #include <cstdint>

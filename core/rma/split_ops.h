@@ -1,4 +1,4 @@
-// What split connections (connection/split.h) do with each operation.
+// Operations of split connections (connection/split.h).
 #pragma once
 
 #include <causeway/conduit.h>

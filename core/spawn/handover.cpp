@@ -60,7 +60,7 @@ std::string packed(const Handover& handover) {
   return bytes;
 }
 
-// What comes was written whole before this program was executed.
+// The whole handover was written before this program was executed.
 template <typename T>
 void receive(int from, T& value) {
   const ssize_t n = ::recv(from, &value, sizeof value, MSG_WAITALL | MSG_DONTWAIT);

@@ -1,5 +1,5 @@
-// What the launcher and the ranks agree on: how many processes a job may have, the launcher's own
-// PMIx events, and the names of what these carry.
+// Words that the launcher and the ranks agree on: how many processes a job may have, the launcher's
+// own PMIx events, and the names of what these carry.
 #pragma once
 
 #include <pmix_common.h>

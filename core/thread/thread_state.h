@@ -26,7 +26,7 @@ enum class Context : uint32_t {
 // forbids the same calls as a lock does.
 inline constexpr uint32_t kNoInterrupts = 1u << 31;
 
-// What a room above keeps per thread: made when the thread first needs it, destroyed with the
+// State that a room above keeps per thread: made when the thread first needs it, destroyed with the
 // state.
 class ThreadPart {
  public:

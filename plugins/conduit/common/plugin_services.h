@@ -1,4 +1,4 @@
-// What the core offers to a conduit, and the conduit's lines in the log.
+// The core's services to a conduit, and the conduit's lines in the log.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -1,4 +1,4 @@
-// What is kept of registrations of local buffers: the option `registration_cache`.
+// How long registrations of local buffers are kept: the option `registration_cache`.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -19,7 +19,7 @@
 
 namespace causeway::fabric {
 
-// What operations may do with a registered local buffer.
+// The ways in which operations use a registered local buffer.
 enum class Access : uint8_t { read_and_write, read };
 
 template <class N>
@@ -34,7 +34,7 @@ struct Lease {
   Lease *older = nullptr, *newer = nullptr;  // among those kept without users
 };
 
-// One thread at a time: the domain's gate.
+// Used by one thread at a time: the domain's gate.
 template <class N>
 class Leases {
  public:

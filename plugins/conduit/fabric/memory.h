@@ -102,7 +102,7 @@ struct Memory {
   }
 };
 
-// What ep_query answers alike for every network; `caps` are the network's own.
+// The answers of ep_query that are alike for every network; `caps` are the network's own.
 template <class Ep>
 cwyc_ep_attr describe(const Ep& ep, uint64_t caps) {
   cwyc_ep_attr a{};

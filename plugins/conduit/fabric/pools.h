@@ -182,7 +182,7 @@ auto* idle_or_new(Ep* ep) {
   return buffer;
 }
 
-// Of the endpoint's own queue; those of a link's are the network's business.
+// Posts receive buffers to the endpoint's own queue; a link's queue is the network's business.
 template <class Ep>
 void post_wanted(Ep* ep) {
   using N = typename Ep::Network;

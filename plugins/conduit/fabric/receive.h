@@ -79,7 +79,7 @@ inline void owe(Ep* ep, uint32_t index, uint32_t lane, size_t length) {
   if (link->owed[lane] >= link->owed_limit) tell_credit(*link);
 }
 
-// What is no message of the core's.
+// Frames that carry no message of the core's.
 template <class Link>
 __attribute__((noinline)) uint32_t on_control(Link& link, FrameKind kind) {
   if (kind == FrameKind::bye) {

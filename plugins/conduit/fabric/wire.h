@@ -66,8 +66,8 @@ inline constexpr size_t payload_offset(FrameKind kind, uint32_t nargs, bool payl
 // Largest part of a frame before its payload: 16 arguments and a long's address.
 inline constexpr size_t frame_overhead = aligned(sizeof(FrameHeader) + 64 + 8);
 
-// Who speaks. A network puts it into whatever it makes connections with, and what else the peer has
-// to know of its path behind it.
+// The sender's introduction. A network puts it into whatever it makes connections with, and behind
+// it what else the peer has to know of its path.
 struct Introduction {
   uint32_t magic;  // of the network
   uint16_t version;
