@@ -48,7 +48,7 @@ class RequestCompletion {
         return;
       }
     } else if (lc_opt_ == GEX_EVENT_NOW) {
-      Waiter waiter;
+      WaiterFor waiter({call_});
       while (pending && !op_->complete()) waiter.step();
     } else {
       *lc_opt_ = pending ? reinterpret_cast<gex_Event_t>(op_) : GEX_EVENT_INVALID;

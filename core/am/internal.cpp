@@ -71,7 +71,7 @@ void internal_send_failed(const Peer& to, cwy_status status) {
 
 void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                    const void* payload, size_t length) {
-  Waiter waiter;
+  WaiterFor waiter(wait_for("room to send a message of the library's own", to));
   while (try_send_internal(to, which, args, nargs, payload, length, false) == CWY_RETRY) {
     waiter.step();
   }

@@ -90,7 +90,8 @@ class SendingWait {
  private:
   Endpoint& ep_;
   bool in_handler_;
-  Waiter waiter_;
+  WaiterFor waiter_{
+      {"room to send a message", [](const void*) -> std::string { return "a peer"; }}};
 };
 
 inline bool is_leaf_pointer(const gex_Event_t* lc_opt) {

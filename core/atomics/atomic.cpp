@@ -194,7 +194,7 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
   if (r.call.flags & GEX_FLAG_AD_REL) __sync_synchronize();
   cwy_status status = post_once(r, op);
   if (__builtin_expect(status == CWY_RETRY, 0)) {
-    Waiter waiter;
+    WaiterFor waiter(wait_for(r.call.name, r.peer));
     while (status == CWY_RETRY) {
       if (r.call.flags & GEX_FLAG_IMMEDIATE) {
         poll_once();
@@ -257,6 +257,7 @@ gex_Event_t atomic_nb(const AtomicCall& call) {
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(CWYC_DONE_REMOTE);
+  op->is_about(category_of(call.opcode), r.peer.rank);
   const cwy_status status = post(r, &op->conduit);
   if (status == CWY_INPROGRESS) {
     auto* const event = reinterpret_cast<gex_Event_t>(op);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -70,6 +71,16 @@ void set_log_identity(uint32_t rank, uint32_t size) {
 
 void write_log_line(LogLevel level, std::string_view text) {
   write_as(known_rank(), level, text);
+}
+
+void write_line_in_handler(std::string_view text) {
+  std::array<char, 400> line;
+  const auto end = fmt::format_to_n(line.data(), line.size() - 1, "causeway: rank {}/{}: {}",
+                                    g_rank.load(std::memory_order_relaxed),
+                                    g_size.load(std::memory_order_relaxed), text);
+  *end.out = '\n';
+  [[maybe_unused]] const ssize_t written =
+      ::write(STDERR_FILENO, line.data(), static_cast<size_t>(end.out - line.data()) + 1);
 }
 
 void write_client_error(std::string_view text) {

@@ -28,6 +28,10 @@ void set_log_identity(uint32_t rank, uint32_t size);
 // Writes one line whatever the level is set to. `text` has no newline. Async-signal-unsafe.
 void write_log_line(LogLevel level, std::string_view text);
 
+// The same as information, in a handler of a signal: without memory of the heap. What is too long
+// for 400 bytes is cut.
+void write_line_in_handler(std::string_view text);
+
 // The same as an error of a client's process, which has a name for itself before it knows its rank:
 // what the launcher's environment says, or else its process id.
 void write_client_error(std::string_view text);

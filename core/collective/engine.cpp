@@ -160,6 +160,13 @@ uint32_t step_team(TeamRuns& team) {
   return team.step();
 }
 
+std::string text_of(TeamRuns& team) {
+  const Team& on = team.team();
+  const CollectiveWait wait = team.oldest_with(on.member(on.rank()).rank);
+  if (wait.call == nullptr) return "a collective";
+  return fmt::format("{}, number {} on a team of {}", wait.call, wait.seq, on.size());
+}
+
 bool step_for(Waiter& waiter, TeamRuns& team) {
   // So often is a team looked at between two polls of everything. Among ranks that share processors
   // everybody else gets a turn at once.

@@ -80,6 +80,8 @@ bool step_for(Waiter& waiter, TeamRuns& team);
 bool arrives_by_memory(const TeamRuns& team);
 // Steps the runs of one team, which has one under way.
 uint32_t step_team(TeamRuns& team);
+// The oldest run under way, for a person: "gex_Coll_BarrierNB(), number 17 on a team of 4".
+std::string text_of(TeamRuns& team);
 
 // This thread is about to sleep: neighbors that raise a signal from now on send a message too.
 // The caller polls once more between the announcement and its sleep.

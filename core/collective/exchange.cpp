@@ -73,7 +73,8 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
 
 std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase) {
   const Key key{team.id(), team.rank(), sequence, phase, from};
-  Waiter waiter;
+  WaiterFor waiter(
+      wait_for("the exchange of a collective call on teams or segments", team.member(from)));
   g_awaited.store(team.member(from).rank, std::memory_order_relaxed);
   for (;;) {
     {

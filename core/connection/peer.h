@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/waits.h"
 #include "connection/selector.h"
 #include "connection/split.h"
 #include "thread/op.h"
@@ -123,5 +124,12 @@ struct Peer {
   // a thread may be in one.
   std::vector<Connection*> former;
 };
+
+// For a wait that the peer ends.
+inline WaitSubject wait_for(const char* call, const Peer& peer) {
+  return {call,
+          [](const void* p) { return "rank " + std::to_string(static_cast<const Peer*>(p)->rank); },
+          &peer};
+}
 
 }  // namespace causeway

@@ -171,8 +171,8 @@ void Job::dispatch(uint64_t tag, uint32_t events) {
   }
 }
 
-// SIGTSTP and SIGCONT are passed on; any other signal asks the job to end, and a second one asks
-// it to end at once.
+// SIGTSTP, SIGCONT and SIGURG, which asks ranks what they wait for, are passed on; any other signal
+// asks the job to end, and a second one asks it to end at once.
 void Job::on_front() {
   unsigned char signal = 0;
   const ssize_t n = ::read(front_.get(), &signal, 1);
@@ -182,8 +182,8 @@ void Job::on_front() {
     verdict_.set_final(128 + SIGKILL);
     return;
   }
-  if (signal == SIGTSTP || signal == SIGCONT) {
-    suspended_ = signal == SIGTSTP;
+  if (signal == SIGTSTP || signal == SIGCONT || signal == SIGURG) {
+    if (signal != SIGURG) suspended_ = signal == SIGTSTP;
     for (const Member& member : members_) workforce_->signal(member.process, signal);
     return;
   }

@@ -123,7 +123,7 @@ void Relay::on_front() {
   const ssize_t n = ::read(front_.get(), &signal, 1);
   if (n < 0) return;
   if (n == 0) return give_up("its front is gone");
-  if (signal == SIGTSTP || signal == SIGCONT) return;
+  if (signal == SIGTSTP || signal == SIGCONT || signal == SIGURG) return;
   on_remark(fmt::format("the relay was told to end by signal {}", signal));
   kill_all();
 }

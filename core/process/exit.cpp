@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "bootstrap/quiet_thread.h"
 #include "object/client.h"
+#include "process/asked.h"
 #include "process/departed.h"
 #include "process/exit_limit.h"
 #include "process/interrupted.h"
@@ -197,12 +198,7 @@ void install_exit_signals() {
     action.sa_handler = on_sigquit;
     ::sigaction(SIGQUIT, &action, nullptr);
   }
-  ::sigaction(SIGURG, nullptr, &old);
-  if (old.sa_handler == SIG_DFL && may_catch(SIGURG)) {
-    struct sigaction action {};
-    action.sa_handler = [](int) {};  // only interrupts a sleep (service_wake)
-    ::sigaction(SIGURG, &action, nullptr);
-  }
+  listen_for_questions();
 }
 
 // Inside a delivery, which holds the conduit's lane: a poll acts later (Runtime::attend).

@@ -381,7 +381,7 @@ std::vector<gex_TM_t> build_locals(Client* client, const Plan& plan, uint32_t id
 }
 
 std::vector<gex_TM_t> wait_for_builder(uint32_t id, uint64_t tag) {
-  Waiter waiter;
+  WaiterFor waiter({"the making of a team by another thread of this process"});
   for (;;) {
     std::vector<gex_TM_t> made = team_ids::take(id, tag);
     if (!made.empty()) return made;
@@ -539,7 +539,8 @@ void end_together(Team& team, uint32_t locals) {
   team.set_farewell(start_barrier(team));
   for (Team* member : team_ids::collect(team.id(), &team, locals)) {
     const gex_Event_t event = member->farewell();
-    Waiter waiter;
+    WaiterFor waiter(
+        {"gex_TM_Destroy()", [](const void*) -> std::string { return "the other members"; }});
     while (event != GEX_EVENT_INVALID && !happened(event)) waiter.step();
     if (event != GEX_EVENT_INVALID) recycle(event);
     delete member;

@@ -59,6 +59,9 @@ const Patience& patience() {
   return value;
 }
 
+// A wait that is shorter is nobody's question.
+constexpr uint64_t kLastingNs = 100'000'000;
+
 // With `log.level: debug` a wait in which nothing happens says so after a second, two, four, and so
 // on.
 void tell_stall(uint64_t since, uint64_t now) {
@@ -81,8 +84,6 @@ void set_wait_mode(WaitMode mode) {
   g_mode.store(mode, std::memory_order_relaxed);
 }
 
-Waiter::Waiter() = default;
-
 bool Waiter::spins_long() {
   return patience().spins_long();
 }
@@ -101,6 +102,19 @@ void Waiter::step() {
   rest();
 }
 
+void Waiter::enter(uint64_t now) {
+  if (subject_ == nullptr) {
+    if (now - since_ >= kLastingNs) {
+      entered_ = enter_wait("GASNET_BLOCKUNTIL()", "a condition of the program's", since_);
+    }
+    return;
+  }
+  WaitSubject& s = *subject_;
+  if (s.began_ns == 0) s.began_ns = now;
+  if (now - s.began_ns < kLastingNs) return;
+  entered_ = enter_wait(s.call, s.what != nullptr ? s.what(s.arg) : "its peer", s.began_ns);
+}
+
 void Waiter::rest() {
   const Patience& p = patience();
   const WaitMode mode = g_mode.load(std::memory_order_relaxed);
@@ -114,6 +128,7 @@ void Waiter::rest() {
   const uint64_t now = now_ns();
   const bool moved_bytes = rested_ != 0 && now - rested_ > kBusyPollNs;
   if (since_ == 0 || moved_bytes) since_ = now;
+  if (!entered_) enter(now);
   if (moved_bytes && p.spins_long()) {
     idle_ = p.spins;  // kHotSpins more polls before the next yield
     rested_ = 0;

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/waits.h"
+
 namespace causeway {
 
 // Threads that sleep in a wait now: they wake for what arrives, and poll. Relaxed: a hint.
@@ -17,7 +19,7 @@ void set_wait_mode(WaitMode mode);
 
 class Waiter {
  public:
-  Waiter();
+  Waiter() = default;
   // Polls; when nothing happened for long enough, yields or sleeps.
   void step();
   // Something moved that step() did not see: it starts anew.
@@ -25,12 +27,34 @@ class Waiter {
   // Is no other rank known to wait for this processor?
   static bool spins_long();
 
+ protected:
+  explicit Waiter(WaitSubject* subject) : subject_(subject) {}
+  // The wait is over. GASNET_BLOCKUNTIL() calls it for its thread, without the object.
+  void end() {
+    if (__builtin_expect(entered_, 0)) leave_wait();
+  }
+
  private:
   void rest();
+  void enter(uint64_t now);
 
-  uint32_t idle_ = 0;    // polls in a row without an event
+  uint32_t idle_ = 0;               // polls in a row without an event
+  bool entered_ = false;            // among the waits that have lasted (base/waits.h)
+  WaitSubject* subject_ = nullptr;  // NULL: GASNET_BLOCKUNTIL()
   uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew
   uint64_t rested_ = 0;  // when the last yield or nap was over; 0: none since the last event
+};
+
+// A wait that says what it is for.
+class WaiterFor : public Waiter {
+ public:
+  explicit WaiterFor(WaitSubject subject) : Waiter(&subject_), subject_(subject) {}
+  ~WaiterFor() { end(); }
+  WaiterFor(const WaiterFor&) = delete;
+  WaiterFor& operator=(const WaiterFor&) = delete;
+
+ private:
+  WaitSubject subject_;
 };
 
 }  // namespace causeway

@@ -140,7 +140,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
 [[gnu::always_inline]] inline cwy_status post(const Resolved& r, cwyc_op* op) {
   cwy_status status = post_once(r, op);
   if (__builtin_expect(status == CWY_RETRY, 0)) {
-    Waiter waiter;
+    WaiterFor waiter(wait_for(r.call, r.peer));
     while (status == CWY_RETRY) {
       if (r.flags & CWYC_IMMEDIATE) {
         poll_once();
@@ -161,8 +161,8 @@ constexpr unsigned category_of(Operation operation) {
   return operation == Operation::put ? kCategoryPut : kCategoryGet;
 }
 
-void wait_for(const std::atomic<uint32_t>& flag) {
-  Waiter waiter;
+void wait_for_flag(const Resolved& r, const std::atomic<uint32_t>& flag) {
+  WaiterFor waiter(wait_for(r.call, r.peer));
   while (flag.load(std::memory_order_acquire) == 0) waiter.step();
 }
 
@@ -183,7 +183,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
   if (status == CWY_INPROGRESS) {
     ++set->initiated[category];
     if (group) ++set->initiated[kCategoryLc];
-    if (now) wait_for(local);
+    if (now) wait_for_flag(r, local);
     return 0;
   }
   thread.ops.give(op);
@@ -197,6 +197,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
+  op->is_about(category_of(call.operation), r.peer.rank);
   const cwy_status status = post(r, &op->conduit);
   if (status != CWY_INPROGRESS) {
     thread.ops.give(op);
@@ -209,7 +210,7 @@ void wait_for(const std::atomic<uint32_t>& flag) {
     note_event(call.name, event, is_leaf_pointer(lc_opt) ? GEX_EC_LC : 0);
   }
   if (lc_opt == GEX_EVENT_NOW) {
-    Waiter waiter;
+    WaiterFor waiter(wait_for(r.call, r.peer));
     while (!op->reported(CWYC_DONE_LOCAL)) waiter.step();
   } else if (is_leaf_pointer(lc_opt)) {
     *lc_opt = encode(&op->head, 1 + kCategoryLc);
@@ -233,7 +234,7 @@ int rma_blocking(const RmaCall& call) {
   op->arm_explicit(need_bits(call.operation));
   const cwy_status status = post(r, &op->conduit);
   if (status == CWY_INPROGRESS) {
-    Waiter waiter;
+    WaiterFor waiter(wait_for(r.call, r.peer));
     while (!op->complete()) waiter.step();
   }
   thread.ops.give(op);

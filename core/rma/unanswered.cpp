@@ -1,9 +1,12 @@
 #include "rma/unanswered.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <vector>
 
 #include "base/context.h"
+#include "base/log.h"
 
 namespace causeway {
 namespace {
@@ -13,8 +16,14 @@ namespace {
 struct Count {
   std::atomic<uint32_t> asked{0}, answered{0};
 };
+// Made with the first question. Release when it is, acquire in a handler of a signal.
+std::atomic<std::vector<Count>*> g_counts{nullptr};
 std::vector<Count>& counts() {
-  static auto* const by_rank = new std::vector<Count>(context().size());
+  static auto* const by_rank = [] {
+    auto* const made = new std::vector<Count>(context().size());
+    g_counts.store(made, std::memory_order_release);
+    return made;
+  }();
   return *by_rank;
 }
 
@@ -33,6 +42,26 @@ std::optional<uint32_t> answers_while_owing(uint32_t rank) {
   const uint32_t answered = count.answered.load(std::memory_order_relaxed);
   if (count.asked.load(std::memory_order_relaxed) == answered) return std::nullopt;
   return answered;
+}
+
+void tell_unanswered() {
+  constexpr uint32_t kNamed = 8;
+  const std::vector<Count>* const all = g_counts.load(std::memory_order_acquire);
+  if (all == nullptr) return;
+  uint32_t told = 0;
+  for (uint32_t rank = 0; rank < all->size() && told < kNamed; ++rank) {
+    const Count& count = (*all)[rank];
+    const uint32_t open = count.asked.load(std::memory_order_relaxed) -
+                          count.answered.load(std::memory_order_relaxed);
+    if (open == 0) continue;
+    ++told;
+    std::array<char, 128> line;
+    const auto end = fmt::format_to_n(
+        line.data(), line.size(),
+        "asked: rank {} owes {} answer(s) to parts of operations that went to it as messages", rank,
+        open);
+    write_line_in_handler({line.data(), std::min(end.size, line.size())});
+  }
 }
 
 }  // namespace causeway

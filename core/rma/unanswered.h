@@ -17,4 +17,8 @@ void note_answer(uint32_t rank);
 // Where that rank owes answers: how many it has given.
 std::optional<uint32_t> answers_while_owing(uint32_t rank);
 
+// Writes a line of the log that names the first of those that owe answers, if any does. May be
+// called in a handler of a signal.
+void tell_unanswered();
+
 }  // namespace causeway

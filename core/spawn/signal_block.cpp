@@ -13,14 +13,15 @@ bool standard(const struct sigaction& action) {
 
 SignalBlock::SignalBlock() {
   sigemptyset(&handled_);
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGURG}) {
     struct sigaction now {};
     ::sigaction(signal, nullptr, &now);
-    const bool optional = signal == SIGHUP || signal == SIGTSTP;
+    const bool optional = signal == SIGHUP || signal == SIGTSTP || signal == SIGURG;
     if (!optional || now.sa_handler != SIG_IGN) sigaddset(&handled_, signal);
   }
   sigset_t blocked = handled_;
-  for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD})
+  for (const int signal :
+       {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGTSTP, SIGURG, SIGTTIN, SIGTTOU, SIGCHLD})
     sigaddset(&blocked, signal);
   ::sigprocmask(SIG_BLOCK, &blocked, &before_);
   // An ignored SIGCHLD would have the kernel reap the keeper and the ranks, statuses and all.

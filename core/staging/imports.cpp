@@ -164,7 +164,7 @@ void recall_imports(uint64_t segment, const char* call) {
   }
   std::vector<uint32_t> openers = openers_of(segment);
   const uint64_t limit = now_ns() + kPatienceNs;
-  Waiter waiter;
+  WaiterFor waiter({"the end of a device segment that other ranks have open"});
   while (!openers.empty() && now_ns() < limit) {
     waiter.step();
     openers = openers_of(segment);

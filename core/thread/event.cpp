@@ -1,5 +1,9 @@
 #include "thread/event.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 #include "base/context.h"
 #include "base/fatal.h"
 #include "base/invariant.h"
@@ -33,6 +37,24 @@ bool happened(gex_Event_t event) {
   }
   if (__builtin_expect(ref.object->type != EventType::region, 0)) synchronised_twice(ref.object);
   return region_happened(*reinterpret_cast<Region*>(ref.object), ref.leaf);
+}
+
+std::string text_of(const Op& op) {
+  static constexpr const char* kNames[] = {"a get from", "a put to", "a message to",
+                                           "an operation with", "an atomic operation at"};
+  if (op.category >= std::size(kNames) || op.rank == kNoRank) return "an operation";
+  return fmt::format("{} rank {}", kNames[op.category], op.rank);
+}
+
+std::string text_of(const ImplicitOps& set) {
+  static constexpr const char* kNames[kCategories] = {"gets", "puts", "messages' payloads",
+                                                      "local completions", "atomic operations"};
+  std::string text;
+  for (unsigned c = 0; c < kCategories; ++c) {
+    const uint64_t open = set.initiated[c] - set.completed[c].load(std::memory_order_relaxed);
+    if (open != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", open, kNames[c]);
+  }
+  return text;
 }
 
 void recycle(gex_Event_t event) {

@@ -59,6 +59,7 @@ void Op::arm_explicit(uint32_t need_bits) {
   implicit = nullptr;
   local_flag = nullptr;
   counts_local = false;
+  is_about(kCategories, kNoRank);
 }
 
 void Op::arm_implicit(ImplicitOps* set, unsigned in_category, bool local_counts,

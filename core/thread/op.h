@@ -54,6 +54,8 @@ struct alignas(kEventAlignment) Region {
 
 class TeamRuns;
 
+inline constexpr uint32_t kNoRank = UINT32_MAX;
+
 struct alignas(kEventAlignment) Op {
   EventObject head{EventType::op};
   uint32_t need = 0;              // CWYC_DONE_* bits that make the root complete
@@ -66,7 +68,10 @@ struct alignas(kEventAlignment) Op {
   bool reserved = false;
   ImplicitOps* implicit = nullptr;
   std::atomic<uint32_t>* local_flag = nullptr;  // set when the source is reusable (lc NOW)
-  Op* next = nullptr;                           // free list
+  union {
+    Op* next = nullptr;  // in a free list
+    uint32_t rank;       // under way and explicit: its peer's, for who asks what is waited for
+  };
   // The team whose collective this is, while that is under way; else NULL. Relaxed: a hint whom to
   // push first for whoever waits, and the team outlives every wait for its events.
   std::atomic<TeamRuns*> collective{nullptr};
@@ -80,6 +85,11 @@ struct alignas(kEventAlignment) Op {
   }
   bool complete() const { return reported(need); }
 
+  // For an explicit operation: what it is and whose.
+  void is_about(unsigned of_category, uint32_t of_rank) {
+    category = static_cast<uint8_t>(of_category);
+    rank = of_rank;
+  }
   // Prepare for one use.
   void arm_explicit(uint32_t need_bits);
   void arm_implicit(ImplicitOps* set, unsigned category, bool local_counts, unsigned lc_category,

@@ -16,7 +16,7 @@ cwy_status try_notify(Peer& peer, uint32_t handler, const void* payload, size_t 
 }
 
 void notify(Peer& peer, const PeerCompletion& completion) {
-  Waiter waiter;
+  WaiterFor waiter(wait_for("a message to a handler of the target's", peer));
   while (try_notify(peer, completion.handler, completion.source, completion.length) == CWY_RETRY) {
     waiter.step();
   }

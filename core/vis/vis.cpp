@@ -265,7 +265,7 @@ int vis_blocking(const VisCall& call, const Form& form) {
   op->arm_explicit(need_bits(call.operation));
   const cwy_status status = start<Form>(call, ready, &op->conduit);
   if (status == CWY_INPROGRESS) {
-    Waiter waiter;
+    WaiterFor waiter(wait_for(call.name, Team::of(call.tm)->member(call.rank)));
     while (!op->complete()) waiter.step();
   }
   thread.ops.give(op);
@@ -300,6 +300,8 @@ gex_Event_t vis_nb(const VisCall& call, const Form& form) {
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
+  op->is_about(call.operation == Operation::put ? kCategoryPut : kCategoryGet,
+               Team::of(call.tm)->member(call.rank).rank);
   const cwy_status status = start<Form>(call, ready, &op->conduit);
   if (status == CWY_INPROGRESS) {
     auto* const event = reinterpret_cast<gex_Event_t>(op);

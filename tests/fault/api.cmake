@@ -3,7 +3,7 @@
 foreach(mode SEQ PAR)
   string(TOLOWER ${mode} suffix)
   add_executable(api_victim_${suffix}
-    api_victim.cpp api_victim_atomic.cpp api_victim_checks.cpp api_victim_coll.cpp
+    api_victim.cpp api_victim_asked.cpp api_victim_atomic.cpp api_victim_checks.cpp api_victim_coll.cpp
     api_victim_end.cpp api_victim_exit.cpp api_victim_left.cpp api_victim_misuse.cpp)
   target_compile_definitions(api_victim_${suffix} PRIVATE GASNET_${mode}=1)
   target_link_libraries(api_victim_${suffix} PRIVATE causeway_lib Threads::Threads
@@ -21,7 +21,7 @@ add_test(NAME fault.api.early COMMAND api_victim_early)
 set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
 include(GoogleTest)
-foreach(part atomic checks coll misuse negotiate death exit left start)
+foreach(part asked atomic checks coll misuse negotiate death exit left start)
   add_executable(api_${part}_test api_${part}_test.cpp ${fault_api_job})
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   target_compile_definitions(api_${part}_test PRIVATE

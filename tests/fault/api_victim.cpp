@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   if (kind == "depart" && depart(argc - 2, argv + 2)) return 0;
   if (kind == "exit_with" && exit_with(argc - 2, argv + 2)) return 0;
   if (kind == "left" && left(argc - 2, argv + 2)) return 0;
+  if (kind == "asked" && asked(argc - 2, argv + 2)) return 0;
   start(&argc, &argv);
   if (kind == "hello") {
     attach();

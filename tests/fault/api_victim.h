@@ -46,6 +46,7 @@ bool misuse_coll(const char* scenario, bool guilty);
 bool die(int argc, char** argv);     // die STAGE HOW: rank 1 (or 0 in a job of one); never: nobody
 bool depart(int argc, char** argv);  // exits of every kind
 bool exit_with(int argc, char** argv);  // exit_with WAY CODE RANK
+bool asked(int argc, char** argv);      // asked WHAT: rank 0 waits for rank 1, which is idle
 bool left(int argc, char** argv);       // left WHAT: what is done when the last rank has returned
 
 // A further handler of messages without arguments; `kind`: GEX_FLAG_AM_*.

@@ -83,7 +83,7 @@ int conclude(const char* call, int id, int flags) {
 int wait(const char* call, int id, int flags) {
   note_call(call, "id, flags", id, flags);
   require_notified(call);
-  Waiter waiter;
+  WaiterFor waiter({call, [](const void*) -> std::string { return "the other ranks"; }});
   while (!named_barrier_done()) waiter.step();
   return conclude(call, id, flags);
 }

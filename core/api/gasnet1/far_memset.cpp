@@ -50,7 +50,7 @@ void remote_memset_nbi(Peer& peer, void* dest, int value, size_t length) {
 void remote_memset(Peer& peer, void* dest, int value, size_t length) {
   if (length == 0) return;
   Op* op = start_explicit(peer, dest, value, length);
-  Waiter waiter;
+  WaiterFor waiter(wait_for("gasnet_memset()", peer));
   while (!op->complete()) waiter.step();
   thread_state().ops.give(op);
 }

@@ -52,7 +52,7 @@ gaspi_return_t wait_for(Deadline& deadline, Attempt&& attempt) {
     return attempt();
   }
   deadline.start();
-  Waiter waiter;
+  WaiterFor waiter({"a GASPI call"});
   do {
     waiter.step();
     result = attempt();

@@ -25,7 +25,7 @@ namespace {
 template <typename Post>
 __attribute__((cold, noinline)) int retry(Peer& peer, gex_Flags_t flags, cwy_status status,
                                           Post&& post) {
-  Waiter waiter;
+  WaiterFor waiter(wait_for("gex_AM_Request*()", peer));
   while (status == CWY_RETRY) {
     if (flags & GEX_FLAG_IMMEDIATE) {
       poll_once();

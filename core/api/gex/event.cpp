@@ -105,6 +105,37 @@ TeamRuns* team_of(gex_Event_t event) {
   return reinterpret_cast<Op*>(object)->collective.load(std::memory_order_relaxed);
 }
 
+// For WaitSubject: the thread that waits owns what is looked at.
+std::string text_of_set(const void* arg) {
+  return text_of(*static_cast<const ImplicitOps*>(arg));
+}
+
+std::string text_of_event(const void* arg) {
+  const EventObject* const object = decode(static_cast<gex_Event_t>(const_cast<void*>(arg))).object;
+  if (object->type == EventType::region)
+    return text_of(reinterpret_cast<const Region*>(object)->ops);
+  const Op& op = *reinterpret_cast<const Op*>(object);
+  TeamRuns* const team = op.collective.load(std::memory_order_relaxed);
+  return team != nullptr ? text_of(*team) : text_of(op);
+}
+
+// The events of a call on several.
+struct Waited {
+  const gex_Event_t* events;
+  size_t count;
+};
+std::string text_of_events(const void* arg) {
+  const Waited& waited = *static_cast<const Waited*>(arg);
+  std::string text;
+  size_t pending = 0;
+  for (size_t i = 0; i < waited.count; ++i) {
+    const gex_Event_t event = waited.events[i];
+    if (event == GEX_EVENT_INVALID || happened(event)) continue;
+    if (++pending == 1) text = text_of_event(event);
+  }
+  return pending < 2 ? text : fmt::format("{} events, the first of them {}", pending, text);
+}
+
 Sweep sweep_array(gex_Event_t* events, size_t count) {
   return some_leaf(events, count) ? sweep(events, count) : sweep_roots(events, count);
 }
@@ -125,7 +156,7 @@ CAUSEWAY_API int cwy_event_test_v1(gex_Event_t event) {
 CAUSEWAY_API void cwy_event_wait_v1(gex_Event_t event) {
   note_call("gex_Event_Wait()", "event", event);
   require_client_context("gex_Event_Wait()", thread_state());
-  Waiter waiter;
+  WaiterFor waiter({"gex_Event_Wait()", text_of_event, event});
   while (!happened(event)) {
     TeamRuns* const team = team_of(event);
     if (team != nullptr) {
@@ -149,7 +180,8 @@ CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_
   note_call("gex_Event_WaitSome()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_WaitSome()", flags);
   require_client_context("gex_Event_WaitSome()", thread_state());
-  Waiter waiter;
+  const Waited waited{pevent, numevents};
+  WaiterFor waiter({"gex_Event_WaitSome()", text_of_events, &waited});
   while (gex_Event_TestSome(pevent, numevents, 0) != GASNET_OK) waiter.step();
 }
 
@@ -164,7 +196,8 @@ CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_F
   note_call("gex_Event_WaitAll()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_WaitAll()", flags);
   require_client_context("gex_Event_WaitAll()", thread_state());
-  Waiter waiter;
+  const Waited waited{pevent, numevents};
+  WaiterFor waiter({"gex_Event_WaitAll()", text_of_events, &waited});
   while (gex_Event_TestAll(pevent, numevents, 0) != GASNET_OK) waiter.step();
 }
 
@@ -209,7 +242,7 @@ CAUSEWAY_API void gex_NBI_Wait(gex_EC_t event_mask, gex_Flags_t flags) {
           "called inside an access region; end the region and wait for its event");
   }
   if (__builtin_expect(g_checks, 0)) check_nbi_sync("gex_NBI_Wait()", event_mask);
-  Waiter waiter;
+  WaiterFor waiter({"gex_NBI_Wait()", text_of_set, &thread.implicit});
   while (!thread.implicit.done(event_mask)) waiter.step();
 }
 

@@ -1,0 +1,84 @@
+// A job hangs, and a user asks its ranks what they wait for.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "api_job.h"
+
+namespace {
+
+using api_test::network;
+using launch_test::Result;
+
+// Starts `asked WHAT` on two ranks without native puts and gets, asks three times, a moment after
+// the ranks are at it and later, and ends the job.
+Result ask(const std::string& what) {
+  std::vector<std::string> words = {"asked", what};
+  std::vector<std::string> command = {launch_test::run_command(), "run", "-n", "2"};
+  for (const std::string& flag : network("am_only").flags) command.push_back(flag);
+  command.insert(command.end(), {"--set", "threads.progress=none", "--", api_test::victim()});
+  command.insert(command.end(), words.begin(), words.end());
+  launch_test::Command job(command);
+  job.start();
+  EXPECT_TRUE(job.wait_for_output("at it", 2));
+  for (int i = 0; i < 3; ++i) {
+    ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
+    ::kill(job.pid(), SIGURG);
+  }
+  ::usleep(static_cast<useconds_t>(300'000 * kSlowdown));
+  ::kill(job.pid(), SIGTERM);
+  const Result result = job.wait();
+  EXPECT_TRUE(job.left_processes().empty());
+  return result;
+}
+
+struct Wait {
+  std::string what, call, subject;
+};
+void PrintTo(const Wait& wait, std::ostream* out) {
+  *out << wait.what;
+}
+
+class Asked : public testing::TestWithParam<Wait> {};
+
+// Would catch: a rank that hangs and does not say in which call, for whom, and for how long; and
+// one whom the question ends.
+TEST_P(Asked, RankSaysCallAndPeer) {
+  const Wait& wait = GetParam();
+  const Result result = ask(wait.what);
+  EXPECT_EQ(result.status, 128 + SIGTERM) << result.err;
+  const auto lines = api_test::lines_with(result.err, "asked: " + wait.call + " has waited for ");
+  ASSERT_FALSE(lines.empty()) << result.err;
+  for (const std::string& line : lines) {
+    EXPECT_NE(line.find("rank 0/2: "), std::string::npos) << line;
+    EXPECT_NE(line.find(" s for " + wait.subject), std::string::npos) << line;
+  }
+  // The other rank waits for nothing, and says so.
+  EXPECT_FALSE(api_test::lines_with(result.err, "rank 1/2: asked: no call").empty()) << result.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    What, Asked,
+    testing::Values(Wait{"put", "gex_RMA_PutBlocking()", "rank 1"},
+                    Wait{"get_event", "gex_Event_Wait()", "a get from rank 1"},
+                    Wait{"implicit_puts", "gex_NBI_Wait()", "2 puts"},
+                    Wait{"barrier", "gex_Event_Wait()", "gex_Coll_BarrierNB(), number "},
+                    Wait{"block_until", "GASNET_BLOCKUNTIL()", "a condition of the program's"}),
+    [](const auto& chosen) { return chosen.param.what; });
+
+// Would catch: a question that ends a program which computes, or one that is not answered.
+TEST(AskedAtWork, RankSaysThatItWaitsForNothing) {
+  const Result result = ask("nothing");
+  EXPECT_EQ(result.status, 128 + SIGTERM) << result.err;
+  EXPECT_FALSE(api_test::lines_with(result.err, "rank 0/2: asked: no call").empty()) << result.err;
+  EXPECT_EQ(api_test::lines_with(result.err, "has waited for").size(), 0u) << result.err;
+}
+
+// Would catch: parts of operations that nobody answers, and no line that says whom they went to.
+TEST(AskedAboutMessages, RankNamesThatWhichOwesAnswers) {
+  const Result result = ask("implicit_puts");
+  EXPECT_FALSE(api_test::lines_with(result.err, "rank 0/2: asked: rank 1 owes 2 answer").empty())
+      << result.err;
+}
+
+}  // namespace

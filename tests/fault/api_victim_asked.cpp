@@ -1,0 +1,54 @@
+// Rank 0 waits for rank 1, which makes no calls until the job is ended from outside.
+#include <unistd.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include <gasnetex.h>
+
+#include "api_victim.h"
+
+namespace victim {
+namespace {
+
+std::byte here[64];
+
+void put() {
+  gex_RMA_PutBlocking(job.tm, 1, peer_segment(1), here, sizeof here, 0);
+}
+void get_event() {
+  gex_Event_Wait(gex_RMA_GetNB(job.tm, here, 1, peer_segment(1), sizeof here, 0));
+}
+void implicit_puts() {
+  for (size_t i = 0; i < 2; ++i)
+    gex_RMA_PutNBI(job.tm, 1, peer_segment(1), here, sizeof here, GEX_EVENT_GROUP, 0);
+  gex_NBI_Wait(GEX_EC_ALL, 0);
+}
+void block_until() {
+  GASNET_BLOCKUNTIL(job.size == 0);
+}
+void sleep_for_ever() {
+  for (;;) ::usleep(100'000);
+}
+
+}  // namespace
+
+bool asked(int argc, char** argv) {
+  static const std::map<std::string, void (*)()> all = {
+      {"put", put},         {"get_event", get_event},     {"implicit_puts", implicit_puts},
+      {"barrier", barrier}, {"block_until", block_until}, {"nothing", sleep_for_ever},
+  };
+  const auto wait = argc < 1 ? all.end() : all.find(argv[0]);
+  if (wait == all.end()) return false;
+  start(&argc, &argv);
+  attach();
+  peer_segment(1 - job.rank);
+  barrier();
+  say("at it\n");
+  if (job.rank == 0) wait->second();
+  sleep_for_ever();
+  return true;
+}
+
+}  // namespace victim
