@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <string>
@@ -21,15 +22,16 @@ using Words = std::vector<std::string>;
 class Line {
  public:
   explicit Line(Words words) {
-    run_ = app_.add_subcommand("run", "");
-    app_.add_subcommand("info", "");
-    app_.require_subcommand(1);
-    add_run_options(*run_, options_);
+    Options& run = app_.subcommand("run", "", [] {});
+    app_.subcommand("info", "", [] {});
+    app_.requires_subcommand("0");
+    add_run_options(run, options_);
     words.insert(words.begin(), "run");
-    take_program(*run_, words);
+    take_program(run, words);
     std::reverse(words.begin(), words.end());
+    run_ = &run.parser();
     try {
-      app_.parse(std::move(words));
+      app_.parser().parse(std::move(words));
     } catch (const CLI::ParseError& e) {
       error_ = e.what();
     }
@@ -40,7 +42,7 @@ class Line {
   const CLI::App& run() const { return *run_; }
 
  private:
-  CLI::App app_;
+  Options app_{"causeway"};
   RunOptions options_;
   CLI::App* run_ = nullptr;
   std::string error_;

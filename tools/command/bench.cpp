@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -69,26 +68,25 @@ std::string check_network(const std::string& name) {
 }
 
 // An option with one of these values, or without any, which means the first.
-void add_choice(CLI::App& sub, const char* name, std::string& value,
+void add_choice(Options& sub, const char* name, std::string& value,
                 const std::vector<std::string>& choices, const char* about) {
-  sub.add_option(name, value, about)
-      ->check(CLI::IsMember(choices))
-      ->expected(0, 1)
-      ->default_str(choices.front())
-      ->type_name(fmt::format("[{}]", fmt::join(choices, "|")));
+  sub.option(name, value, about)
+      .one_of(choices)
+      .may_be_bare(choices.front())
+      .named(fmt::format("[{}]", fmt::join(choices, "|")));
 }
 
 // Adds the options that measure something else than the library over shared memory.
-void add_subjects(CLI::App& sub, bench::Request& request) {
-  sub.add_option("--network", request.network,
-                 "Measure a network conduit beside loops on its own library: ofi/tcp, "
-                 "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
-      ->check(check_network)
-      ->type_name("CONDUIT[/TRANSPORT]");
-  sub.add_option("--launches", request.launches,
-                 "With --network: launches whose middle one is reported (5; 1 with --quick)")
-      ->needs("--network")
-      ->check(CLI::Range(1u, 1000u));
+void add_subjects(Options& sub, bench::Request& request) {
+  sub.option("--network", request.network,
+             "Measure a network conduit beside loops on its own library: ofi/tcp, "
+             "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
+      .check(check_network)
+      .named("CONDUIT[/TRANSPORT]");
+  sub.option("--launches", request.launches,
+             "With --network: launches whose middle one is reported (5; 1 with --quick)")
+      .needs("--network")
+      .in_range(1u, 1000u);
   add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
              "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
              "installed and beside the bounds of the memory: over shm, or over tcp");
@@ -102,40 +100,40 @@ void add_subjects(CLI::App& sub, bench::Request& request) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& status) {
+void add_bench(Options& app, int& status) {
   auto options = std::make_shared<BenchOptions>();
   bench::Request& request = options->request;
-  CLI::App* sub = app.add_subcommand(
-      "bench", "Measure the library beside raw loops on the same memory, in the same run");
-  sub->add_flag("--list", options->list, "Name the figures, their targets and what they measure");
-  sub->add_option("--only", request.only, "Only these figures")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(check_figure)
-      ->type_name("NAME,...");
-  sub->add_flag("--quick", request.quick, "Few and short repetitions: does everything run?");
-  sub->add_flag("--json", options->json, "Print JSON");
-  sub->add_flag("--strict", options->strict, "End with status 1 when a figure is over its target");
-  sub->add_flag("--instructions", request.instructions,
-                "Also count instructions under valgrind, where that is installed");
-  sub->add_option("--config", request.config, "Configuration file of the measured jobs")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  sub->add_option("--set", request.sets, "path=value over the configuration; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("PATH=VALUE");
-  add_subjects(*sub, request);
-  sub->add_option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
-      ->check(CLI::Range(2u, 4096u))
-      ->capture_default_str();
-  sub->callback([options, &status] {
-    try {
-      status = run_bench(*options);
-    } catch (const std::exception& e) {
-      fmt::print(stderr, "causeway bench: {}\n", e.what());
-      status = kFailed;
-    }
-  });
+  Options& sub = app.subcommand(
+      "bench", "Measure the library beside raw loops on the same memory, in the same run",
+      [options, &status] {
+        try {
+          status = run_bench(*options);
+        } catch (const std::exception& e) {
+          fmt::print(stderr, "causeway bench: {}\n", e.what());
+          status = kFailed;
+        }
+      });
+  sub.flag("--list", options->list, "Name the figures, their targets and what they measure");
+  sub.option("--only", request.only, "Only these figures")
+      .commas()
+      .one_at_a_time()
+      .check(check_figure)
+      .named("NAME,...");
+  sub.flag("--quick", request.quick, "Few and short repetitions: does everything run?");
+  sub.flag("--json", options->json, "Print JSON");
+  sub.flag("--strict", options->strict, "End with status 1 when a figure is over its target");
+  sub.flag("--instructions", request.instructions,
+           "Also count instructions under valgrind, where that is installed");
+  sub.option("--config", request.config, "Configuration file of the measured jobs")
+      .existing_file()
+      .named("FILE");
+  sub.option("--set", request.sets, "path=value over the configuration; may be repeated")
+      .one_at_a_time()
+      .named("PATH=VALUE");
+  add_subjects(sub, request);
+  sub.option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
+      .in_range(2u, 4096u)
+      .shows_default();
 }
 
 }  // namespace causeway::command

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -297,33 +296,33 @@ int report(const Arguments& arguments, CheckedConfig checked) {
 
 }  // namespace
 
-void add_check_config(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand(
-      "check-config", "Check a configuration file and say what it decides, or what is wrong");
+void add_check_config(Options& app, int& status) {
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")
-      ->required()
-      ->type_name("FILE");
-  command->add_option("--set", arguments->sets, "Also apply path.to.key=value (repeatable)")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  command->add_flag("--no-site", arguments->no_site,
-                    "Leave out the site file <prefix>/etc/causeway.yaml");
-  command->add_flag("--print", arguments->print, "Print the whole merged configuration as YAML");
-  command->add_flag("--json", arguments->json, "Print the findings as JSON");
-  command->add_flag("--strict", arguments->strict,
-                    "Warnings count: a plugin that is not found on this machine, a setting "
-                    "without effect");
-  command->footer("Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
-  command->callback([arguments, &status] {
-    ConfigSources sources;
-    if (arguments->no_site) sources.site_file = "";
-    sources.file = arguments->file;
-    for (const std::string& text : arguments->sets) {
-      for (std::string& item : split_sets(text)) sources.sets.push_back(std::move(item));
-    }
-    status = report(*arguments, check_config(sources, "--set"));
-  });
+  Options& command = app.subcommand(
+      "check-config", "Check a configuration file and say what it decides, or what is wrong",
+      [arguments, &status] {
+        ConfigSources sources;
+        if (arguments->no_site) sources.site_file = "";
+        sources.file = arguments->file;
+        for (const std::string& text : arguments->sets) {
+          for (std::string& item : split_sets(text)) sources.sets.push_back(std::move(item));
+        }
+        status = report(*arguments, check_config(sources, "--set"));
+      });
+  command.option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")
+      .required()
+      .named("FILE");
+  command.option("--set", arguments->sets, "Also apply path.to.key=value (repeatable)")
+      .named("PATH=VALUE")
+      .one_at_a_time();
+  command.flag("--no-site", arguments->no_site,
+               "Leave out the site file <prefix>/etc/causeway.yaml");
+  command.flag("--print", arguments->print, "Print the whole merged configuration as YAML");
+  command.flag("--json", arguments->json, "Print the findings as JSON");
+  command.flag("--strict", arguments->strict,
+               "Warnings count: a plugin that is not found on this machine, a setting "
+               "without effect");
+  command.footer("Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
 }
 
 }  // namespace causeway::command

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -81,24 +80,23 @@ int check_plugin(const Arguments& a) {
 
 }  // namespace
 
-void add_check_plugin(CLI::App& app, int& status) {
+void add_check_plugin(Options& app, int& status) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* sub = app.add_subcommand("check-plugin", "Check a plugin file against its interface");
-  sub->add_option("file", a->file, "The plugin, a .so file")->required();
-  sub->add_option("--device", a->device, "Device to open instead of the plugin's choice");
-  sub->add_option("--set", a->sets, "Option of the plugin, key=value (repeatable)")
-      ->allow_extra_args(false);
-  sub->add_option("--filter", a->filter, "Run only cases that match, e.g. 'Rma.*:-*4MiB'");
-  sub->add_option("--seed", a->seed, "Repeat the random cases of an earlier run");
-  sub->add_option("--slow", a->slow, "Times longer limits and smaller volumes, for slow machines")
-      ->check(CLI::Range(1, 1000));
-  sub->add_flag("--list", a->list, "Print the cases and what each needs");
-  sub->add_flag("--json", a->json, "Results as JSON");
-  sub->add_flag("-v,--verbose", a->verbose, "One line for every case");
-  sub->footer(
+  Options& sub = app.subcommand("check-plugin", "Check a plugin file against its interface",
+                                [a, &status] { status = check_plugin(*a); });
+  sub.option("file", a->file, "The plugin, a .so file").required();
+  sub.option("--device", a->device, "Device to open instead of the plugin's choice");
+  sub.option("--set", a->sets, "Option of the plugin, key=value (repeatable)").one_at_a_time();
+  sub.option("--filter", a->filter, "Run only cases that match, e.g. 'Rma.*:-*4MiB'");
+  sub.option("--seed", a->seed, "Repeat the random cases of an earlier run");
+  sub.option("--slow", a->slow, "Times longer limits and smaller volumes, for slow machines")
+      .in_range(1, 1000);
+  sub.flag("--list", a->list, "Print the cases and what each needs");
+  sub.flag("--json", a->json, "Results as JSON");
+  sub.flag("-v,--verbose", a->verbose, "One line for every case");
+  sub.footer(
       "Exit status: 0 nothing failed, 1 a case failed or the file is no usable plugin, 2 usage,\n"
       "124 a call into the plugin hung, 128+N the plugin crashed with signal N.");
-  sub->callback([a, &status] { status = check_plugin(*a); });
 }
 
 }  // namespace causeway::command

@@ -2,9 +2,7 @@
 // application. A subcommand's callback returns its exit status through `status`.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "options/options.h"
 
 namespace causeway::command {
 
@@ -15,15 +13,15 @@ enum ExitCode : int {
   kUsage = 2    // the command line could not be understood
 };
 
-void add_run(CLI::App& app, int& status);
-void add_relay(CLI::App& app, int& status);  // in run.cpp
-void add_info(CLI::App& app, int& status);
-void add_explain(CLI::App& app, int& status);
-void add_map(CLI::App& app, int& status);
-void add_check_config(CLI::App& app, int& status);
-void add_check_plugin(CLI::App& app, int& status);
-void add_bench(CLI::App& app, int& status);
-void add_trace(CLI::App& app, int& status);
-void add_tune(CLI::App& app, int& status);
+void add_run(Options& app, int& status);
+void add_relay(Options& app, int& status);  // in run.cpp
+void add_info(Options& app, int& status);
+void add_explain(Options& app, int& status);
+void add_map(Options& app, int& status);
+void add_check_config(Options& app, int& status);
+void add_check_plugin(Options& app, int& status);
+void add_bench(Options& app, int& status);
+void add_trace(Options& app, int& status);
+void add_tune(Options& app, int& status);
 
 }  // namespace causeway::command

@@ -3,7 +3,6 @@
 // with this host's plugins, for a job of N ranks on this host and one rank elsewhere.
 #include <hwloc.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 
@@ -337,20 +336,20 @@ int explain(const Arguments& args) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, int& status) {
+void add_explain(Options& app, int& status) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* sub = app.add_subcommand(
-      "explain", "Say which conduit serves which peer, by which rule, and why not the others");
-  add_world_options(*sub, args->world, "Ranks of the job on this host");
-  sub->add_flag("--collectives", args->collectives,
-                "Also say which algorithm serves which collective; with --json, only that");
-  sub->add_flag("--memkind,--memkinds", args->memkinds,
-                "Also say how memory of devices is reached; with --json, only that");
-  sub->add_flag("--json", args->json, "Print JSON");
-  sub->footer(
+  Options& sub = app.subcommand(
+      "explain", "Say which conduit serves which peer, by which rule, and why not the others",
+      [args, &status] { status = explain(*args); });
+  add_world_options(sub, args->world, "Ranks of the job on this host");
+  sub.flag("--collectives", args->collectives,
+           "Also say which algorithm serves which collective; with --json, only that");
+  sub.flag("--memkind,--memkinds", args->memkinds,
+           "Also say how memory of devices is reached; with --json, only that");
+  sub.flag("--json", args->json, "Print JSON");
+  sub.footer(
       "Exit status: 0 every rank of the job is reached, 1 one is not (the rank on another host\n"
       "does not count) or the configuration cannot be used, 2 usage.");
-  sub->callback([args, &status] { status = explain(*args); });
 }
 
 }  // namespace causeway::command

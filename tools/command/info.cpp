@@ -4,7 +4,6 @@
 #include <hwloc.h>
 #include <pmix_version.h>
 
-#include <CLI/CLI.hpp>
 #include <set>
 
 #include "base/error.h"
@@ -252,20 +251,20 @@ int info(const Arguments& arguments) {
 
 }  // namespace
 
-void add_info(CLI::App& app, int& status) {
+void add_info(Options& app, int& status) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "info", "Show version, search path, plugins, and what could not be loaded");
-  command->add_flag("--failed", arguments->failed,
-                    "try to load everything and list what fails; exit status 1 if anything does");
-  command->add_flag("--plugins", arguments->plugins, "list the plugins only");
-  command->add_flag("--config", arguments->config, "print the configuration in force, as YAML");
-  command->add_flag("--peers", arguments->peers,
-                    "as the program of a job: the memory that a rank takes which was never "
-                    "contacted, and a connection to each rank");
-  command->add_flag("-v,--verbose", arguments->verbose, "also list every plugin's options");
-  command->add_flag("--json", arguments->json, "print JSON");
-  command->callback([arguments, &status] { status = info(*arguments); });
+  Options& command =
+      app.subcommand("info", "Show version, search path, plugins, and what could not be loaded",
+                     [arguments, &status] { status = info(*arguments); });
+  command.flag("--failed", arguments->failed,
+               "try to load everything and list what fails; exit status 1 if anything does");
+  command.flag("--plugins", arguments->plugins, "list the plugins only");
+  command.flag("--config", arguments->config, "print the configuration in force, as YAML");
+  command.flag("--peers", arguments->peers,
+               "as the program of a job: the memory that a rank takes which was never "
+               "contacted, and a connection to each rank");
+  command.flag("-v,--verbose", arguments->verbose, "also list every plugin's options");
+  command.flag("--json", arguments->json, "print JSON");
 }
 
 }  // namespace causeway::command

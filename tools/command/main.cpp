@@ -1,7 +1,6 @@
 // causeway: the command beside the library.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -19,11 +18,10 @@
 
 namespace {
 
-// A first word that is no subcommand: CLI11 would only miss one.
-bool names_no_subcommand(const CLI::App& app, int argc, char** argv) {
+// A first word that is no subcommand: the parser would only miss one.
+bool names_no_subcommand(const causeway::Options& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return false;
-  std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
+  const std::vector<std::string> names = app.subcommands();
   const std::string word = argv[1];
   if (std::find(names.begin(), names.end(), word) != names.end()) return false;
   const std::optional<std::string> meant = causeway::did_you_mean(word, names);
@@ -38,10 +36,8 @@ bool names_no_subcommand(const CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace causeway::command;
   if (const std::optional<int> ended = causeway::run_forked(argc, argv)) return *ended;
-  CLI::App app{"Causeway: run, explain and check programs that use the Causeway library"};
-  app.set_version_flag("--version", CAUSEWAY_VERSION);
-  app.require_subcommand(1);
-  app.get_formatter()->column_width(34);
+  causeway::Options app("Causeway: run, explain and check programs that use the Causeway library");
+  app.requires_subcommand(CAUSEWAY_VERSION);
   int status = kOk;
 #define CAUSEWAY_COMMAND(name) add_##name(app, status);
 #include "command_list.inc"
@@ -49,14 +45,9 @@ int main(int argc, char** argv) {
 #undef CAUSEWAY_COMMAND
   if (names_no_subcommand(app, argc, argv)) return kUsage;
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (!words.empty() && words[0] == "run") take_program(*app.get_subcommand("run"), words);
-  app.name(argv[0]);
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
-  try {
-    app.parse(std::move(words));
-  } catch (const CLI::ParseError& e) {
-    status = app.exit(e) == 0 ? kOk : kUsage;
-  }
+  if (!words.empty() && words[0] == "run") take_program(app.subcommand("run"), words);
+  if (const std::optional<int> ended = app.parse(argv[0], std::move(words)))
+    status = *ended == 0 ? kOk : kUsage;
   // A full disk is seen here at the latest; a table that is cut off must not look complete.
   errno = 0;
   const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.flush();

@@ -3,7 +3,6 @@
 // every rank chooses.
 #include <gasnetex.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -205,18 +204,17 @@ int show(Arguments& args) {
 
 }  // namespace
 
-void add_map(CLI::App& app, int& status) {
+void add_map(Options& app, int& status) {
   auto args = std::make_shared<Arguments>();
-  CLI::App* sub = app.add_subcommand(
+  Options& sub = app.subcommand(
       "map",
       "Show which conduits lead from each host to each host; run it as the program of a job "
-      "to see that job's");
-  add_world_options(*sub, args->world, "Ranks of each host, when there is no job");
-  sub->add_option("--hosts", args->hosts,
-                  "Names of hosts, separated by commas, when there is no job")
-      ->delimiter(',');
-  sub->add_flag("--json", args->json, "Print JSON");
-  sub->callback([args, &status] { status = show(*args); });
+      "to see that job's",
+      [args, &status] { status = show(*args); });
+  add_world_options(sub, args->world, "Ranks of each host, when there is no job");
+  sub.option("--hosts", args->hosts, "Names of hosts, separated by commas, when there is no job")
+      .commas();
+  sub.flag("--json", args->json, "Print JSON");
 }
 
 }  // namespace causeway::command

@@ -8,24 +8,24 @@
 
 namespace causeway::command {
 
-void add_relay(CLI::App& app, int& status) {
-  app.add_subcommand("relay", "")->group("")->callback([&status] { status = run_relay(); });
+void add_relay(Options& app, int& status) {
+  app.subcommand("relay", "", [&status] { status = run_relay(); });
 }
 
-void add_run(CLI::App& app, int& status) {
+void add_run(Options& app, int& status) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* run = app.add_subcommand("run", "Start a program with N ranks, here or on hosts");
-  add_run_options(*run, *options);
-  run->callback([options, &status] {
+  const auto run = [options, &status] {
     try {
       status = launch_job(to_launch(*options));
-    } catch (const CLI::Error&) {
+    } catch (const UsageError&) {
       throw;  // of the command line: main() says it
     } catch (const std::exception& e) {
       std::cerr << "causeway run: " << e.what() << std::endl;
       status = kFailed;
     }
-  });
+  };
+  add_run_options(app.subcommand("run", "Start a program with N ranks, here or on hosts", run),
+                  *options);
 }
 
 }  // namespace causeway::command

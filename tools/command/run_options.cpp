@@ -55,7 +55,7 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   launch.ranks = run.ranks;
   launch.spares = run.spares;
   if (run.host_file.empty() && run.hosts.empty()) {
-    if (run.ranks == 0) throw CLI::RequiredError("--ranks");
+    if (run.ranks == 0) throw UsageError("--ranks", "");
     for (const auto& [value, option] : {std::pair{&run.agent, "--agent"},
                                         {&run.address, "--address"},
                                         {&run.relay, "--relay"},
@@ -108,37 +108,36 @@ std::string check_set(const std::string& text) {
                                                    : "'" + text + "' is not of the form path=value";
 }
 
-void add_host_options(CLI::App& run, RunOptions& options) {
+void add_host_options(Options& run, RunOptions& options) {
   const char* group = "Several hosts";
-  auto* file = run.add_option("--host-file", options.host_file,
-                              "Hosts, one a line: NAME [slots=N]; or one line per rank")
-                   ->group(group)
-                   ->check(CLI::ExistingFile);
-  run.add_option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
-      ->group(group)
-      ->excludes(file);
-  run.add_option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
-      ->group(group)
-      ->check(CLI::Range(1u, kMostProcesses));
-  run.add_option("--agent", options.agent,
-                 "Command that starts something on a host: %h in it is the host's name, which "
-                 "otherwise follows it; then comes what is to be started. Default: ssh")
-      ->group(group);
-  run.add_option("--address", options.address,
-                 "Numeric address of this machine for the other hosts; default: all it has")
-      ->group(group);
-  run.add_option("--relay", options.relay,
-                 "Path of `causeway` on the hosts; default: that of this one")
-      ->group(group);
-  run.add_option("--directory", options.directory, "Where the ranks start; default: here")
-      ->group(group);
-  run.add_option("--first-host-program", options.first_host_program,
-                 "Program on the first host, with the same arguments")
-      ->group(group);
+  const Option file = run.option("--host-file", options.host_file,
+                                 "Hosts, one a line: NAME [slots=N]; or one line per rank")
+                          .in_group(group)
+                          .existing_file();
+  run.option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
+      .in_group(group)
+      .excludes(file);
+  run.option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
+      .in_group(group)
+      .in_range(1u, kMostProcesses);
+  run.option("--agent", options.agent,
+             "Command that starts something on a host: %h in it is the host's name, which "
+             "otherwise follows it; then comes what is to be started. Default: ssh")
+      .in_group(group);
+  run.option("--address", options.address,
+             "Numeric address of this machine for the other hosts; default: all it has")
+      .in_group(group);
+  run.option("--relay", options.relay, "Path of `causeway` on the hosts; default: that of this one")
+      .in_group(group);
+  run.option("--directory", options.directory, "Where the ranks start; default: here")
+      .in_group(group);
+  run.option("--first-host-program", options.first_host_program,
+             "Program on the first host, with the same arguments")
+      .in_group(group);
 }
 
 // Where in `words` the program begins, or the "--" before it.
-size_t first_of_program(const CLI::App& run, const std::vector<std::string>& words) {
+size_t first_of_program(const Options& run, const std::vector<std::string>& words) {
   size_t at = 1;
   for (; at < words.size(); ++at) {
     const std::string& word = words[at];
@@ -146,51 +145,47 @@ size_t first_of_program(const CLI::App& run, const std::vector<std::string>& wor
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';
     const std::string name = is_long ? word.substr(0, word.find('=')) : word.substr(0, 2);
-    const CLI::Option* option = run.get_option_no_throw(name);
     // An option that is none is left to be complained of.
-    if (option != nullptr && option->get_items_expected_max() > 0 && word == name) ++at;
+    if (word == name && run.takes_value(name)) ++at;
   }
   return std::min(at, words.size());
 }
 
 }  // namespace
 
-void take_program(CLI::App& run, std::vector<std::string>& words) {
+void take_program(Options& run, std::vector<std::string>& words) {
   const auto first = words.begin() + static_cast<std::ptrdiff_t>(first_of_program(run, words));
   const bool marked = first != words.end() && *first == "--";
-  run.get_option("program")->add_result(std::vector(first + (marked ? 1 : 0), words.end()));
+  run.give("program", std::vector(first + (marked ? 1 : 0), words.end()));
   words.erase(first, words.end());
 }
 
-void add_run_options(CLI::App& run, RunOptions& options) {
-  run.add_option("-n,--ranks", options.ranks,
-                 "Number of ranks; default with --host-file: one per slot")
-      ->check(CLI::Range(1u, kMostProcesses));
+void add_run_options(Options& run, RunOptions& options) {
+  run.option("-n,--ranks", options.ranks, "Number of ranks; default with --host-file: one per slot")
+      .in_range(1u, kMostProcesses);
   add_host_options(run, options);
-  run.add_option("--on-failure", options.on_failure,
-                 "What a failed rank is to the job: abort (default), or continue without it")
-      ->check(CLI::IsMember({"abort", "continue"}));
-  run.add_option("--spares", options.spares,
-                 "Further processes, which wait to take the place of a failed rank")
-      ->check(CLI::Range(0u, kMostProcesses));
-  run.add_flag(
-      "--fail-recovered", options.fail_recovered,
-      "End with the status of a failure also where spares took the place of all that failed");
-  run.add_option("--config", options.config, "Configuration file of the ranks")
-      ->check(CLI::ExistingFile);
-  run.add_option("--set", options.sets, "Override one configuration value: path=value")
-      ->check(check_set)
-      ->allow_extra_args(false);
-  run.add_flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
-  run.add_option("--timeout", options.timeout_s, "End the job after this many seconds")
-      ->check(check_seconds);
-  run.add_option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
-      ->check(check_stdin)
-      ->capture_default_str();
-  run.add_option("program", options.command, "Program and its arguments")
-      ->required()
-      ->allow_extra_args(false)
-      ->option_text("[--] PROG ARGS...");
+  run.option("--on-failure", options.on_failure,
+             "What a failed rank is to the job: abort (default), or continue without it")
+      .one_of({"abort", "continue"});
+  run.option("--spares", options.spares,
+             "Further processes, which wait to take the place of a failed rank")
+      .in_range(0u, kMostProcesses);
+  run.flag("--fail-recovered", options.fail_recovered,
+           "End with the status of a failure also where spares took the place of all that failed");
+  run.option("--config", options.config, "Configuration file of the ranks").existing_file();
+  run.option("--set", options.sets, "Override one configuration value: path=value")
+      .check(check_set)
+      .one_at_a_time();
+  run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
+  run.option("--timeout", options.timeout_s, "End the job after this many seconds")
+      .check(check_seconds);
+  run.option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
+      .check(check_stdin)
+      .shows_default();
+  run.option("program", options.command, "Program and its arguments")
+      .required()
+      .one_at_a_time()
+      .shown_as("[--] PROG ARGS...");
   run.footer(
       "Status: the first abnormal death's 128+signal, else the first non-zero status; failures of\n"
       "ranks whose places spares took do not count, when all were taken;\n"
@@ -216,8 +211,8 @@ LaunchOptions to_launch(const RunOptions& run) {
   } else {
     launch.stdin_rank = static_cast<uint32_t>(std::stoul(run.stdin_rank));
     if (*launch.stdin_rank >= launch.ranks)
-      throw CLI::ValidationError("--stdin " + run.stdin_rank,
-                                 fmt::format("the job has ranks 0 to {} only", launch.ranks - 1));
+      throw UsageError("--stdin " + run.stdin_rank,
+                       fmt::format("the job has ranks 0 to {} only", launch.ranks - 1));
   }
   apply_config(run, launch);
   return launch;

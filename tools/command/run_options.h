@@ -1,13 +1,12 @@
 // RunOptions: what the command line of `causeway run` says.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "launch/launch.h"
+#include "options/options.h"
 
 namespace causeway::command {
 
@@ -32,14 +31,14 @@ struct RunOptions {
   std::vector<std::string> command;
 };
 
-void add_run_options(CLI::App& run, RunOptions& options);
+void add_run_options(Options& run, RunOptions& options);
 
 // Moves the program and its arguments from `words`, which begin with the subcommand's name, to its
-// option "program". To be called before the rest is parsed: CLI11 takes a word such as [a,b] apart,
-// and lets an option that may be repeated have what follows its value.
-void take_program(CLI::App& run, std::vector<std::string>& words);
+// option "program". To be called before the rest is parsed: the parser takes a word such as [a,b]
+// apart, and lets an option that may be repeated have what follows its value.
+void take_program(Options& run, std::vector<std::string>& words);
 
-// Checks what only the whole shows, and reads the files that are named. Throws Error or CLI::Error.
+// Checks what only the whole shows, and reads the files that are named. Throws Error or UsageError.
 LaunchOptions to_launch(const RunOptions& run);
 
 }  // namespace causeway::command

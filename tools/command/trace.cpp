@@ -3,7 +3,6 @@
 #include <causeway/operations.h>
 #include <plugins/conduit/trace/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -202,15 +201,15 @@ int trace(const Arguments& arguments) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, int& status) {
+void add_trace(Options& app, int& status) {
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("trace", "Print what the conduit trace recorded, one file per rank");
-  command->add_option("FILE", arguments->files, "trace files")->required();
-  command->add_flag("--lines", arguments->lines,
-                    "every record: seconds, rank, peer, operation, phase, bytes, status, ns");
-  command->add_flag("--json", arguments->json, "print JSON");
-  command->callback([arguments, &status] { status = trace(*arguments); });
+  Options& command =
+      app.subcommand("trace", "Print what the conduit trace recorded, one file per rank",
+                     [arguments, &status] { status = trace(*arguments); });
+  command.option("FILE", arguments->files, "trace files").required();
+  command.flag("--lines", arguments->lines,
+               "every record: seconds, rank, peer, operation, phase, bytes, status, ns");
+  command.flag("--json", arguments->json, "print JSON");
 }
 
 }  // namespace causeway::command

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -219,57 +218,52 @@ class Tuner {
 
 }  // namespace
 
-void add_tune(CLI::App& app, int& status) {
+void add_tune(Options& app, int& status) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* sub = app.add_subcommand(
-      "tune", "Measure the collective algorithms for a job on this machine and write their rules");
-  sub->add_option("-n,--ranks", options->ranks, "Ranks of the job")
-      ->check(CLI::Range(2u, 4096u))
-      ->capture_default_str();
-  sub->add_option("-o,--output", options->output,
-                  "Configuration file to write; what an interrupted run has measured lies in "
-                  "FILE.part, where the next run goes on")
-      ->capture_default_str();
-  sub->add_option("--budget", options->budget_s, "Seconds it may take")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sub->add_option("--operations", options->operations, "Collectives to tune")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"barrier", "broadcast", "reduce_one", "reduce_all"}));
-  sub->add_option("--sizes", options->sizes, "Sizes in bytes, multiples of 8, up to 8 MiB")
-      ->delimiter(',')
-      ->check(CLI::Range(uint64_t{8}, uint64_t{8} << 20));
-  sub->add_option("--noise", options->noise,
-                  "A rule must be faster than the default by more than this part of its time")
-      ->check(CLI::Range(0.0, 0.9))
-      ->capture_default_str();
-  sub->add_option("--compare", options->compare,
-                  "Tune nothing: measure the rules of FILE beside the configuration without them, "
-                  "in turns; status 1 where they are slower by more than --noise")
-      ->check(CLI::ExistingFile)
-      ->type_name("FILE");
-  sub->add_option("--config", options->config, "Configuration of the measured jobs")
-      ->check(CLI::ExistingFile);
-  sub->add_option("--set", options->sets, "path=value over the configuration; may be repeated")
-      ->allow_extra_args(false);
-  sub->add_flag("--fresh", options->fresh, "Begin anew, also where an interrupted run could go on");
-  sub->callback([options, &status] {
-    try {
-      std::sort(options->sizes.begin(), options->sizes.end());
-      if (options->compare.empty()) {
-        status = Tuner(*options).run();
-      } else {
-        status = compare_rules({options->compare, job_of(*options), options->operations,
-                                options->sizes, options->budget_s, options->noise});
-      }
-    } catch (const Error& e) {
-      fmt::print(stderr, "causeway tune: {}\n", e.text());
-      status = kFailed;
-    } catch (const std::exception& e) {
-      fmt::print(stderr, "causeway tune: {}\n", e.what());
-      status = kFailed;
-    }
-  });
+  Options& sub = app.subcommand(
+      "tune", "Measure the collective algorithms for a job on this machine and write their rules",
+      [options, &status] {
+        try {
+          std::sort(options->sizes.begin(), options->sizes.end());
+          if (options->compare.empty()) {
+            status = Tuner(*options).run();
+          } else {
+            status = compare_rules({options->compare, job_of(*options), options->operations,
+                                    options->sizes, options->budget_s, options->noise});
+          }
+        } catch (const Error& e) {
+          fmt::print(stderr, "causeway tune: {}\n", e.text());
+          status = kFailed;
+        } catch (const std::exception& e) {
+          fmt::print(stderr, "causeway tune: {}\n", e.what());
+          status = kFailed;
+        }
+      });
+  sub.option("-n,--ranks", options->ranks, "Ranks of the job").in_range(2u, 4096u).shows_default();
+  sub.option("-o,--output", options->output,
+             "Configuration file to write; what an interrupted run has measured lies in "
+             "FILE.part, where the next run goes on")
+      .shows_default();
+  sub.option("--budget", options->budget_s, "Seconds it may take").positive().shows_default();
+  sub.option("--operations", options->operations, "Collectives to tune")
+      .commas()
+      .one_of({"barrier", "broadcast", "reduce_one", "reduce_all"});
+  sub.option("--sizes", options->sizes, "Sizes in bytes, multiples of 8, up to 8 MiB")
+      .commas()
+      .in_range(uint64_t{8}, uint64_t{8} << 20);
+  sub.option("--noise", options->noise,
+             "A rule must be faster than the default by more than this part of its time")
+      .in_range(0.0, 0.9)
+      .shows_default();
+  sub.option("--compare", options->compare,
+             "Tune nothing: measure the rules of FILE beside the configuration without them, "
+             "in turns; status 1 where they are slower by more than --noise")
+      .existing_file()
+      .named("FILE");
+  sub.option("--config", options->config, "Configuration of the measured jobs").existing_file();
+  sub.option("--set", options->sets, "path=value over the configuration; may be repeated")
+      .one_at_a_time();
+  sub.flag("--fresh", options->fresh, "Begin anew, also where an interrupted run could go on");
 }
 
 }  // namespace causeway::command

@@ -1,6 +1,5 @@
 #include "world.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -13,13 +12,11 @@
 
 namespace causeway::command {
 
-void add_world_options(CLI::App& sub, WorldArguments& args, const std::string& ranks_help) {
-  sub.add_option("-n,--ranks", args.ranks, ranks_help)
-      ->check(CLI::Range(1u, 1048576u))
-      ->capture_default_str();
-  sub.add_option("--config", args.config, "Configuration file, as for `causeway run`");
-  sub.add_option("--set", args.sets, "path=value, as for `causeway run`; may be repeated")
-      ->allow_extra_args(false);
+void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help) {
+  sub.option("-n,--ranks", args.ranks, ranks_help).in_range(1u, 1048576u).shows_default();
+  sub.option("--config", args.config, "Configuration file, as for `causeway run`");
+  sub.option("--set", args.sets, "path=value, as for `causeway run`; may be repeated")
+      .one_at_a_time();
 }
 
 const ConduitEp& World::endpoint(const Conduit* conduit) const {

@@ -10,10 +10,7 @@
 #include "connection/conduit_set.h"
 #include "connection/selector.h"
 #include "loader/loader.h"
-
-namespace CLI {
-class App;
-}
+#include "options/options.h"
 
 namespace causeway::command {
 
@@ -22,7 +19,7 @@ struct WorldArguments {
   std::string config;
   std::vector<std::string> sets;
 };
-void add_world_options(CLI::App& sub, WorldArguments& args, const std::string& ranks_help);
+void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help);
 
 struct World {
   Config config;

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "cases.h"
 #include "kinds/kinds.h"
 #include "leftovers.h"
+#include "options/options.h"
 #include "partner.h"
 #include "report.h"
 #include "session.h"
@@ -64,25 +64,21 @@ class CaseTest : public testing::Test {
 };
 
 int read_command_line(int argc, char** argv, CommandLine& line) {
-  CLI::App app{"Checks a Causeway plugin against the plugin interface"};
+  Options app("Checks a Causeway plugin against the plugin interface");
   Settings& s = line.settings;
   std::vector<std::string> sets;
   uint32_t slow = 1;
-  app.add_option("--plugin", s.plugin, "The plugin file")->required();
-  app.add_option("--device", s.device, "Device to open (conduits)");
-  app.add_option("--set", sets, "Plugin option key=value (repeatable)");
-  app.add_option("--seed", s.seed, "Seed of the random cases; printed by every run");
-  app.add_option("--json", line.json, "Write the results as JSON to this file; - is stdout");
-  app.add_option("--slow", slow, "Times longer limits and smaller volumes, for slow machines")
-      ->check(CLI::Range(1, 1000));
-  app.add_flag("-v,--verbose", s.verbose, "One line for every case");
-  app.add_flag("--list", line.list, "Print the cases and what they need");
+  app.option("--plugin", s.plugin, "The plugin file").required();
+  app.option("--device", s.device, "Device to open (conduits)");
+  app.option("--set", sets, "Plugin option key=value (repeatable)");
+  app.option("--seed", s.seed, "Seed of the random cases; printed by every run");
+  app.option("--json", line.json, "Write the results as JSON to this file; - is stdout");
+  app.option("--slow", slow, "Times longer limits and smaller volumes, for slow machines")
+      .in_range(1, 1000);
+  app.flag("-v,--verbose", s.verbose, "One line for every case");
+  app.flag("--list", line.list, "Print the cases and what they need");
   app.footer("Options of GoogleTest (--gtest_filter=GLOB, --gtest_repeat=N ...) work too.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? -1 : 2;
-  }
+  if (const std::optional<int> ended = app.parse(argc, argv)) return *ended == 0 ? -1 : 2;
   kSlowdown *= slow;
   for (const std::string& set : sets) {
     const size_t equals = set.find('=');

@@ -4,9 +4,9 @@
 
 #include "../raw/line.h"
 #include "../raw/notify.h"
-#include "arguments.h"
 #include "gaspi_pair.h"
 #include "measure.h"
+#include "options/options.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -124,8 +124,8 @@ void Bench::collective(const char* name, Body&& body) {
 int run(int argc, char** argv) {
   bool quick = false;
   std::vector<std::string> only;
-  Arguments app("A measuring program of `causeway bench`; start it through that");
-  app.option("--only", only, "Figures by name");
+  Options app("A measuring program of `causeway bench`; start it through that");
+  app.option("--only", only, "Figures by name").commas();
   app.flag("--quick", quick, "Few and short repetitions");
   if (const auto status = app.parse(argc, argv)) return *status;
   Bench(quick, std::move(only)).measure();

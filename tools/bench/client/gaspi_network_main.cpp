@@ -11,9 +11,9 @@
 #include <stdexcept>
 
 #include "../raw/network_pair.h"
-#include "arguments.h"
 #include "gaspi_pair.h"
 #include "measure.h"
+#include "options/options.h"
 
 namespace causeway::bench {
 namespace {
@@ -164,10 +164,10 @@ int run(int argc, char** argv) {
   bool quick = false;
   std::string name, transport;
   std::vector<std::string> only;
-  Arguments app("A measuring program of `causeway bench --network`; start it through that");
+  Options app("A measuring program of `causeway bench --network`; start it through that");
   app.option("--name", name, "Network, as the table calls it");
   app.option("--transport", transport, "Of the raw loops, in the words of their library");
-  app.option("--only", only, "Figures by name");
+  app.option("--only", only, "Figures by name").commas();
   app.flag("--quick", quick, "Few and short repetitions");
   if (const auto status = app.parse(argc, argv)) return *status;
   try {

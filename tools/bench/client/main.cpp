@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "arguments.h"
+#include "options/options.h"
 #include "session.h"
 
 namespace causeway::bench {
@@ -27,15 +27,14 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  Arguments app("The measuring program of `causeway bench`; start it through that command");
-  app.one_of("--launch", wish.launch,
-             {"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"},
-             "Figures to measure");
-  app.option("--only", wish.only, "Figures by name");
+  Options app("The measuring program of `causeway bench`; start it through that command");
+  app.option("--launch", wish.launch, "Figures to measure")
+      .one_of({"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"});
+  app.option("--only", wish.only, "Figures by name").commas();
   app.option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.option("--count", wish.count, "Its turns");
   app.option("--operation", wish.operation, "Collective that is tuned");
-  app.option("--sizes", wish.sizes, "Its sizes in bytes");
+  app.option("--sizes", wish.sizes, "Its sizes in bytes").commas();
   app.option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
   app.option("--cores", wish.cores, "Use so many cores only; 0: all");
   app.flag("--quick", wish.quick, "Few and short repetitions");

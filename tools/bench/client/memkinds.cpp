@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "../raw/device_access.h"
-#include "arguments.h"
 #include "measure.h"
+#include "options/options.h"
 #include "session.h"
 
 namespace causeway::bench {
@@ -24,10 +24,10 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  Arguments app("The measuring program of `causeway bench --memkinds`; start it through that");
+  Options app("The measuring program of `causeway bench --memkinds`; start it through that");
   app.flag("--probe", wish.probe, "Print the device, or why there is none, and end");
   app.flag("--staged", wish.staged, "The figures of transfers through host buffers");
-  app.option("--only", wish.only, "Figures by name");
+  app.option("--only", wish.only, "Figures by name").commas();
   app.flag("--quick", wish.quick, "Few repetitions");
   return app.parse(argc, argv);
 }

@@ -16,8 +16,8 @@
 
 #include "../raw/access.h"
 #include "../raw/ring.h"
-#include "arguments.h"
 #include "measure.h"
+#include "options/options.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -192,10 +192,10 @@ void measure_threads(const Job& job) {
 
 int main(int argc, char** argv) {
   using namespace causeway::bench;
-  Arguments app("A measuring program of `causeway bench`; start it through that command");
+  causeway::Options app("A measuring program of `causeway bench`; start it through that command");
   std::string what = "calls";
   bool quick = false;
-  app.one_of("--what", what, {"calls", "threads"}, "Figures to measure");
+  app.option("--what", what, "Figures to measure").one_of({"calls", "threads"});
   app.flag("--quick", quick, "Few and short repetitions");
   if (const auto status = app.parse(argc, argv)) return *status;
   Job job = start(&argc, &argv);

@@ -11,8 +11,8 @@
 
 #include "../raw/network_pair.h"
 #include "../raw/socket_pair.h"
-#include "arguments.h"
 #include "measure.h"
+#include "options/options.h"
 #include "session.h"
 
 namespace causeway::bench {
@@ -28,10 +28,10 @@ struct Wish {
 };
 
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
-  Arguments app("A measuring program of `causeway bench --network`; start it through that");
+  Options app("A measuring program of `causeway bench --network`; start it through that");
   app.option("--name", wish.name, "Network, as the table calls it");
   app.option("--transport", wish.transport, "Of the raw loops, in the words of their library");
-  app.option("--only", wish.only, "Figures by name");
+  app.option("--only", wish.only, "Figures by name").commas();
   app.flag("--quick", wish.quick, "Few and short repetitions");
   app.flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
   return app.parse(argc, argv);

@@ -1,0 +1,186 @@
+#include "options/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <utility>
+
+namespace causeway {
+namespace {
+
+template <typename T>
+Option add(CLI::App& app, const char* name, T& value, const std::string& help) {
+  return Option(app.add_option(name, value, help));
+}
+
+}  // namespace
+
+UsageError::UsageError(std::string option, std::string text)
+    : option_(std::move(option)), text_(std::move(text)) {}
+
+void UsageError::raise() const {
+  if (text_.empty()) throw CLI::RequiredError(option_);
+  throw CLI::ValidationError(option_, text_);
+}
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+Option& Option::in_range(int least, int most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+Option& Option::in_range(unsigned least, unsigned most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+Option& Option::in_range(uint64_t least, uint64_t most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+Option& Option::in_range(double least, double most) {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+Option& Option::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+Option& Option::existing_file() {
+  option_->check(CLI::ExistingFile);
+  return *this;
+}
+Option& Option::one_of(std::vector<std::string> words) {
+  option_->check(CLI::IsMember(std::move(words)));
+  return *this;
+}
+Option& Option::check(std::string (*complaint)(const std::string& value)) {
+  option_->check(complaint);
+  return *this;
+}
+Option& Option::commas() {
+  option_->delimiter(',');
+  return *this;
+}
+Option& Option::one_at_a_time() {
+  option_->allow_extra_args(false);
+  return *this;
+}
+Option& Option::may_be_bare(const std::string& means) {
+  option_->expected(0, 1)->default_str(means);
+  return *this;
+}
+Option& Option::shows_default() {
+  option_->capture_default_str();
+  return *this;
+}
+Option& Option::named(const std::string& what) {
+  option_->type_name(what);
+  return *this;
+}
+Option& Option::shown_as(const std::string& whole) {
+  option_->option_text(whole);
+  return *this;
+}
+Option& Option::in_group(const std::string& heading) {
+  option_->group(heading);
+  return *this;
+}
+Option& Option::needs(const char* option) {
+  option_->needs(option);
+  return *this;
+}
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Options::Options(const char* about) : own_(std::make_unique<CLI::App>(about)), app_(own_.get()) {}
+Options::Options(CLI::App* app) : app_(app) {}
+Options::~Options() = default;
+
+Option Options::flag(const char* name, bool& value, const std::string& help) {
+  return Option(app_->add_flag(name, value, help));
+}
+Option Options::option(const char* name, std::string& value, const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, unsigned& value, const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, uint64_t& value, const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, double& value, const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, std::optional<std::string>& value,
+                       const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, std::optional<unsigned>& value, const std::string& help) {
+  return add(*app_, name, value, help);
+}
+Option Options::option(const char* name, std::vector<std::string>& values,
+                       const std::string& help) {
+  return add(*app_, name, values, help);
+}
+Option Options::option(const char* name, std::vector<uint64_t>& values, const std::string& help) {
+  return add(*app_, name, values, help);
+}
+Options& Options::footer(const std::string& text) {
+  app_->footer(text);
+  return *this;
+}
+
+Options& Options::subcommand(const char* name, const char* about, std::function<void()> act) {
+  CLI::App* const app = app_->add_subcommand(name, about);
+  if (*about == '\0') app->group("");
+  app->callback([act = std::move(act)] {
+    try {
+      act();
+    } catch (const UsageError& mistake) {
+      mistake.raise();
+    }
+  });
+  subcommands_.push_back(std::unique_ptr<Options>(new Options(app)));
+  return *subcommands_.back();
+}
+Options& Options::subcommand(std::string_view name) {
+  return **std::find_if(subcommands_.begin(), subcommands_.end(),
+                        [name](const auto& sub) { return sub->app_->get_name() == name; });
+}
+std::vector<std::string> Options::subcommands() const {
+  std::vector<std::string> names;
+  for (const auto& sub : subcommands_) names.push_back(sub->app_->get_name());
+  return names;
+}
+void Options::requires_subcommand(const char* version) {
+  app_->set_version_flag("--version", version);
+  app_->require_subcommand(1);
+  app_->get_formatter()->column_width(34);
+}
+
+bool Options::takes_value(const std::string& name) const {
+  const CLI::Option* const option = app_->get_option_no_throw(name);
+  return option != nullptr && option->get_items_expected_max() > 0;
+}
+void Options::give(const char* name, std::vector<std::string> values) {
+  app_->get_option(name)->add_result(std::move(values));
+}
+
+std::optional<int> Options::parse(int argc, char** argv) {
+  return parse(argv[0], std::vector<std::string>(argv + 1, argv + argc));
+}
+std::optional<int> Options::parse(const char* program, std::vector<std::string> words) {
+  app_->name(program);
+  std::reverse(words.begin(), words.end());  // as the parser wants them
+  try {
+    app_->parse(std::move(words));
+    return std::nullopt;
+  } catch (const CLI::ParseError& e) {
+    return app_->exit(e) == 0 ? 0 : 2;
+  }
+}
+
+}  // namespace causeway

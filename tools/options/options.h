@@ -1,0 +1,107 @@
+// Options: the command line of a program or of a subcommand. The parser's header takes ten times as
+// long to compile as most of their sources, so that one source alone includes it.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace causeway {
+
+// A usage mistake that only a callback sees: says so and ends with the status of one.
+class UsageError : public std::exception {
+ public:
+  // Of an option that is missing, where `text` is empty.
+  UsageError(std::string option, std::string text);
+  const char* what() const noexcept override { return text_.c_str(); }
+  [[noreturn]] void raise() const;  // as the parser's own
+
+ private:
+  std::string option_, text_;
+};
+
+// One option, to be described further. Lives as long as its Options.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& required();
+  Option& in_range(int least, int most);
+  Option& in_range(unsigned least, unsigned most);
+  Option& in_range(uint64_t least, uint64_t most);
+  Option& in_range(double least, double most);
+  Option& positive();
+  Option& existing_file();
+  Option& one_of(std::vector<std::string> words);
+  // Returns what is wrong with a value, or nothing.
+  Option& check(std::string (*complaint)(const std::string& value));
+  Option& commas();         // a list separated by commas
+  Option& one_at_a_time();  // repeated; takes no further words behind its value
+  // The value may be left out, which means the first of `words`.
+  Option& may_be_bare(const std::string& means);
+  Option& shows_default();
+  Option& named(const std::string& what);      // what help calls the value
+  Option& shown_as(const std::string& whole);  // in place of the value and its type
+  Option& in_group(const std::string& heading);
+  Option& needs(const char* option);
+  Option& excludes(const Option& other);
+
+ private:
+  CLI::Option* option_;
+};
+
+class Options {
+ public:
+  explicit Options(const char* about);
+  ~Options();
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+
+  // `value` lives as long as the object that parses.
+  Option flag(const char* name, bool& value, const std::string& help);
+  Option option(const char* name, std::string& value, const std::string& help);
+  Option option(const char* name, unsigned& value, const std::string& help);
+  Option option(const char* name, uint64_t& value, const std::string& help);
+  Option option(const char* name, double& value, const std::string& help);
+  Option option(const char* name, std::optional<std::string>& value, const std::string& help);
+  Option option(const char* name, std::optional<unsigned>& value, const std::string& help);
+  Option option(const char* name, std::vector<std::string>& values, const std::string& help);
+  Option option(const char* name, std::vector<uint64_t>& values, const std::string& help);
+  Options& footer(const std::string& text);
+
+  // `act` runs when the subcommand has been parsed. An empty `about` keeps it out of the help.
+  Options& subcommand(const char* name, const char* about, std::function<void()> act);
+  Options& subcommand(std::string_view name);
+  std::vector<std::string> subcommands() const;
+  // A program of subcommands, of which one has to be given.
+  void requires_subcommand(const char* version);
+
+  // Where `name` is an option of these: does it take a value?
+  bool takes_value(const std::string& name) const;
+  // Gives an option values that are not parsed.
+  void give(const char* name, std::vector<std::string> values);
+
+  // For a test that looks at every option, and includes the parser itself.
+  CLI::App& parser() const { return *app_; }
+
+  // The status to end with, 0 or 2, when there is nothing to do.
+  std::optional<int> parse(int argc, char** argv);
+  std::optional<int> parse(const char* program, std::vector<std::string> words);
+
+ private:
+  explicit Options(CLI::App* app);
+  std::unique_ptr<CLI::App> own_;
+  CLI::App* app_;
+  std::vector<std::unique_ptr<Options>> subcommands_;
+};
+
+}  // namespace causeway
