@@ -27,6 +27,7 @@
 
 #include "base/error.h"
 #include "base/own_path.h"
+#include "base/unique_fd.h"
 #include "bootstrap/handlers_aside.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"
@@ -34,7 +35,6 @@
 #include "spawn/limits.h"
 #include "spawn/rank_process.h"
 #include "spawn/signal_block.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

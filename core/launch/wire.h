@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 
