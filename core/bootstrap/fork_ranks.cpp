@@ -27,12 +27,12 @@
 
 #include "base/error.h"
 #include "base/own_path.h"
-#include "base/unique_fd.h"
 #include "bootstrap/handlers_aside.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"
 #include "spawn/job_id.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 #include "spawn/rank_process.h"
 #include "spawn/signal_block.h"
 
@@ -114,14 +114,11 @@ int execute(const std::string& command, const char* role, const Handover& handov
   const UniqueFd source = hand_over(handover);
   std::vector<std::string> words = {command, role, std::to_string(source.get())};
   for (std::string& word : words_of_program()) words.push_back(std::move(word));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   const HandlersAside handlers;
   const StandardDescriptorsKept descriptors;
+  const std::vector<char*> argv = pointers_to(words);
   ::execv(command.c_str(), argv.data());
-  const int failure = errno;
-  return failure;
+  return errno;
 }
 
 // Orphans below this process become its children.
@@ -138,17 +135,6 @@ class Subreaper {
  private:
   int before_ = 0;
 };
-
-struct Couple {
-  UniqueFd mine, theirs;
-};
-
-Couple make_couple() {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", shortage(errno));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // Waits until the other end closes, as it does when its process executes `causeway`, or ends. False
 // when that could not be executed, and the process goes on.
@@ -174,8 +160,8 @@ struct Start {
   std::string command;
   uint32_t ranks;
   Handover handover;
-  Couple executed = make_couple();  // closes as the launcher executes the command
-  Couple partners = make_couple();  // between launcher and keeper
+  SocketPair executed = make_sockets();  // closes as the launcher executes the command
+  SocketPair partners = make_sockets();  // between launcher and keeper
 };
 
 // The keeper, until it executes the command. Returns in a rank.

@@ -2,15 +2,12 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -114,10 +111,6 @@ void Job::spawn() {
   workforce_->spawn();
 }
 
-void Job::watch(int fd, uint64_t tag) {
-  watch_readable(epoll_.get(), fd, tag);
-}
-
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // its output may be a file that has reached ulimit -f
@@ -125,17 +118,12 @@ int Job::supervise() {
   Output::Options how{options_.tag_output, members_.size() == 1 && !options_.tag_output};
   how.stderr_fd = muted_.real();
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
-  watch(front_.get(), kFront);
-  watch(child_signals_.get(), kChild);
-  watch(sink_wake_.get(), kSinkWake);
+  watch_readable(epoll_.get(), front_.get(), kFront);
+  watch_readable(epoll_.get(), child_signals_.get(), kChild);
+  watch_readable(epoll_.get(), sink_wake_.get(), kSinkWake);
   workforce_->start(*output_);
   while ((any_running() || !workforce_->quiet()) && !front_gone_) {
-    const double wait = next_deadline() - now_s();
-    // Rounded up, so that a deadline has passed when the call returns for it.
-    const int ms = std::isinf(wait) ? -1 : static_cast<int>(std::clamp(wait, 0.0, 1e5) * 1e3) + 1;
-    epoll_event events[64];
-    const int count = ::epoll_wait(epoll_.get(), events, 64, ms);
-    for (int i = 0; i < count; ++i) dispatch(events[i].data.u64, events[i].events);
+    take_events(epoll_.get(), next_deadline(), [this](uint64_t tag) { dispatch(tag); });
     on_timers(now_s());
   }
   workforce_->dismiss();
@@ -148,26 +136,21 @@ int Job::supervise() {
   return verdict_.status();
 }
 
-void Job::dispatch(uint64_t tag, uint32_t events) {
+void Job::dispatch(uint64_t tag) {
   switch (tag & kTagMask) {
     case kFront:
       return on_front();
-    case kChild: {
-      signalfd_siginfo info;
-      while (::read(child_signals_.get(), &info, sizeof info) > 0) {
-      }
+    case kChild:
+      discard_input(child_signals_.get());
       return workforce_->on_children();
-    }
     case kOutput:
       return output_->readable(static_cast<uint32_t>(tag));
-    case kSinkWake: {
-      uint64_t count = 0;
-      [[maybe_unused]] const ssize_t n = ::read(sink_wake_.get(), &count, sizeof count);
+    case kSinkWake:
+      discard_input(sink_wake_.get());
       output_->woken();
       return check_stdout();
-    }
     default:
-      workforce_->dispatch(tag, events);
+      workforce_->dispatch(tag);
   }
 }
 

@@ -62,8 +62,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void on_start_failure(const std::string& line) override;
   void on_remark(const std::string& line) override;
 
-  void watch(int fd, uint64_t tag);
-  void dispatch(uint64_t tag, uint32_t events);
+  void dispatch(uint64_t tag);
   void on_front();
   void judge(Member& member);
   void note_leaving(Member& member, int code);

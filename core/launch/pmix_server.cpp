@@ -1,5 +1,6 @@
 #include "launch/pmix_server.h"
 
+#include <fmt/ranges.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <sys/eventfd.h>
@@ -13,7 +14,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launch/watch.h"
 #include "spawn/job_words.h"
+#include "spawn/pipes.h"
 #include "spawn/prompt_sockets.h"
 
 namespace causeway::launch {
@@ -63,30 +66,10 @@ pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank) {
   return proc;
 }
 
-// An outer launcher's PMIx variables would make the server library take itself for a client of it.
-void drop_outer_pmix_variables() {
-  std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (text.rfind("PMIX_", 0) == 0 && text.rfind("PMIX_MCA_", 0) != 0)
-      names.push_back(text.substr(0, text.find('=')));
-  }
-  for (const std::string& name : names) ::unsetenv(name.c_str());
-}
-
 std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   check(status, what);
   std::string text = regex;
   std::free(regex);
-  return text;
-}
-
-std::string joined(const std::vector<uint32_t>& numbers) {
-  std::string text;
-  for (const uint32_t number : numbers) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(number);
-  }
   return text;
 }
 
@@ -263,7 +246,7 @@ void register_job(const JobLayout& layout, uint32_t host) {
   const size_t hosts = std::max<size_t>(layout.hosts.size(), 1);
   for (uint32_t i = 0; i < hosts; ++i) {
     names += (i == 0 ? "" : ",") + (layout.hosts.empty() ? own_name : layout.hosts[i]);
-    maps += (i == 0 ? "" : ";") + joined(layout.on_host(i));
+    maps += (i == 0 ? "" : ";") + fmt::format("{}", fmt::join(layout.on_host(i), ","));
   }
   char* regex = nullptr;
   const pmix_status_t nodes_status = PMIx_generate_regex(names.c_str(), &regex);
@@ -271,7 +254,7 @@ void register_job(const JobLayout& layout, uint32_t host) {
   const pmix_status_t ppn_status = PMIx_generate_ppn(maps.c_str(), &regex);
   const std::string ppn = take_regex(ppn_status, regex, "describe the ranks");
   const std::vector<uint32_t> local = layout.on_host(host);
-  const std::string peers = joined(local);
+  const std::string peers = fmt::format("{}", fmt::join(local, ","));
 
   InfoList info(16);
   info.add_u32(PMIX_UNIV_SIZE, layout.processes());
@@ -331,13 +314,11 @@ void PmixServer::report(PmixReport what) {
     const std::lock_guard lock(mutex_);
     reports_.push_back(std::move(what));
   }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
+  wake(event_.get());
 }
 
 std::vector<PmixReport> PmixServer::take_reports() {
-  uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof count);
+  discard_input(event_.get());
   const std::lock_guard lock(mutex_);
   std::vector<PmixReport> taken(std::make_move_iterator(reports_.begin()),
                                 std::make_move_iterator(reports_.end()));
