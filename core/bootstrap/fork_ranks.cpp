@@ -15,10 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <system_error>
@@ -27,7 +29,6 @@
 
 #include "base/error.h"
 #include "base/own_path.h"
-#include "bootstrap/handlers_aside.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"
 #include "spawn/job_id.h"
@@ -107,6 +108,39 @@ class StandardDescriptorsKept {
 
  private:
   int before_[3];
+};
+
+bool keeps_action(int signal) {
+  constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN,
+                           SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                           SIGTRAP, SIGABRT, SIGSYS,  SIGKILL, SIGSTOP, SIGCONT};
+  return std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
+}
+
+// Signals that the program handles are ignored from now on: their default action, which execve(2)
+// gives them back, would end the launcher where it had run a handler. The program's timers so do no
+// harm. The signals that the launcher blocks and reads (SignalBlock), and those of faults, keep
+// their actions. The destructor restores the handlers of a process that goes on.
+class HandlersAside {
+ public:
+  HandlersAside() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction now {};
+      if (keeps_action(signal) || ::sigaction(signal, nullptr, &now) != 0) continue;
+      if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
+      if (::sigaction(signal, &ignore, nullptr) == 0) before_.emplace_back(signal, now);
+    }
+  }
+  ~HandlersAside() {
+    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
+  }
+  HandlersAside(const HandlersAside&) = delete;
+  HandlersAside& operator=(const HandlersAside&) = delete;
+
+ private:
+  std::vector<std::pair<int, struct sigaction>> before_;
 };
 
 // Returns errno when it has failed.
