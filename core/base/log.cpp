@@ -16,19 +16,7 @@ std::atomic<LogLevel> g_level{LogLevel::warn};
 std::atomic<uint32_t> g_rank{0};
 std::atomic<uint32_t> g_size{0};
 
-const char* level_word(LogLevel level) {
-  switch (level) {
-    case LogLevel::error:
-      return "error: ";
-    case LogLevel::warn:
-      return "warning: ";
-    case LogLevel::info:
-      return "";
-    case LogLevel::debug:
-      return "debug: ";
-  }
-  return "";
-}
+constexpr const char* kLevelWords[] = {"error: ", "warning: ", "", "debug: "};
 
 std::string known_rank() {
   const uint32_t size = g_size.load(std::memory_order_relaxed);
@@ -45,9 +33,8 @@ std::string probable_rank() {
 }
 
 void write_as(const std::string& speaker, LogLevel level, std::string_view text) {
-  std::string line = "causeway: ";
-  line += speaker;
-  line += level_word(level);
+  std::string line = "causeway: " + speaker;
+  line += kLevelWords[static_cast<int>(level)];
   line += text;
   line += '\n';
   // A failing stderr leaves nothing better to do.
