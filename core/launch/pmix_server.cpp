@@ -73,32 +73,19 @@ std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   return text;
 }
 
-// A question of PMIx's, and the callback for its answer.
-struct Question {
-  PmixServer* server;
-  uint64_t number;
-};
-
-double time_limit_in(const pmix_info_t* info, size_t count) {
+// nullptr: nothing of that type stands under the key.
+const pmix_value_t* value_in(const char* key, pmix_data_type_t type, const pmix_info_t* info,
+                             size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT) && info[i].value.type == PMIX_INT)
-      return info[i].value.data.integer;
+    if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == type) return &info[i].value;
   }
-  return 0.0;
+  return nullptr;
 }
 
 // The code of a rank that leaves.
-std::optional<uint32_t> number_in(const char* key, const pmix_info_t* info, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == PMIX_UINT32)
-      return info[i].value.data.uint32;
-  }
-  return std::nullopt;
-}
-
 int code_in(const pmix_info_t* info, size_t count) {
-  const std::optional<uint32_t> code = number_in(kCodeKey, info, count);
-  return code ? static_cast<int>(*code & 0xff) : PmixReport::kAlone;
+  const pmix_value_t* code = value_in(kCodeKey, PMIX_UINT32, info, count);
+  return code != nullptr ? static_cast<int>(code->data.uint32 & 0xff) : PmixReport::kAlone;
 }
 
 }  // namespace
@@ -165,7 +152,8 @@ struct PmixUpcalls {
     if (proc->rank >= g_server->processes_) return PMIX_ERR_NOT_FOUND;
     PmixReport report(PmixReport::Kind::modex);
     report.process = proc->rank;
-    report.limit_s = time_limit_in(info, count);
+    if (const pmix_value_t* limit = value_in(PMIX_TIMEOUT, PMIX_INT, info, count))
+      report.limit_s = limit->data.integer;
     report.supply = [done, context](const std::optional<std::string>& data) {
       auto* answer = new std::string(data.value_or(""));
       done(data ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, answer->data(), answer->size(), context,
@@ -176,13 +164,12 @@ struct PmixUpcalls {
   }
 
   static void data_is_there(pmix_status_t status, char* data, size_t size, void* context) {
-    const std::unique_ptr<Question> question(static_cast<Question*>(context));
-    if (g_server != question->server) return;
+    if (g_server == nullptr) return;
     PmixReport report(PmixReport::Kind::modex_data);
-    report.question = question->number;
+    report.question = reinterpret_cast<uintptr_t>(context);
     report.found = status == PMIX_SUCCESS;
     if (report.found && data != nullptr) report.data.assign(data, size);
-    question->server->report(std::move(report));
+    g_server->report(std::move(report));
   }
 
   static void delete_text(void* text) { delete static_cast<std::string*>(text); }
@@ -199,8 +186,9 @@ struct PmixUpcalls {
     if (code == kStartedEvent) queue(PmixReport::Kind::started, source);
     if (code == kLeavingEvent) queue(PmixReport::Kind::leaving, source, code_in(info, count));
     if (code == kLetGoOnEvent) {
-      const std::optional<uint32_t> rank = number_in(kRankKey, info, count);
-      if (rank) queue(PmixReport::Kind::let_go_on, source, static_cast<int>(*rank));
+      const pmix_value_t* rank = value_in(kRankKey, PMIX_UINT32, info, count);
+      if (rank != nullptr)
+        queue(PmixReport::Kind::let_go_on, source, static_cast<int>(rank->data.uint32));
     }
     return PMIX_OPERATION_SUCCEEDED;
   }
@@ -361,12 +349,10 @@ void PmixServer::announce(const Announcement& what) {
 
 void PmixServer::ask_data(uint32_t process, uint64_t question) {
   const pmix_proc_t proc = make_proc(job_id_, process);
-  auto context = std::make_unique<Question>(Question{this, question});
-  if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there, context.get()) ==
-      PMIX_SUCCESS) {
-    static_cast<void>(context.release());  // data_is_there owns it now
+  // The number of the question is what PMIx hands back.
+  if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there,
+                                 reinterpret_cast<void*>(question)) == PMIX_SUCCESS)
     return;
-  }
   PmixReport report(PmixReport::Kind::modex_data);
   report.question = question;
   this->report(std::move(report));
