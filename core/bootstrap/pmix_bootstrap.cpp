@@ -389,10 +389,6 @@ std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_n
   return Place{rank_, epoch_};
 }
 
-void PmixBootstrap::on_replacement(std::function<void(uint32_t, uint32_t)> callback) {
-  state_->set(&JobState::Callbacks::replacement, std::move(callback));
-}
-
 void PmixBootstrap::fence(uint64_t timeout_ns) {
   fence_collecting(false, timeout_ns, "");
 }
@@ -457,18 +453,6 @@ std::string PmixBootstrap::missing_ranks(const std::string& key) {
   }
   if (missing.empty()) return "";
   return fmt::format(": missing are ranks {}", fmt::join(missing, ","));
-}
-
-void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> callback) {
-  state_->set(&JobState::Callbacks::death, std::move(callback));
-}
-
-void PmixBootstrap::on_departure(std::function<void(uint32_t)> callback) {
-  state_->set(&JobState::Callbacks::departure, std::move(callback));
-}
-
-void PmixBootstrap::on_all_leave(std::function<void()> callback) {
-  state_->set(&JobState::Callbacks::all_leave, std::move(callback));
 }
 
 void PmixBootstrap::abort(int status, const std::string& line) {

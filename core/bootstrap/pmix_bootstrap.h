@@ -36,14 +36,22 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void started() override;
-  void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
-  void on_departure(std::function<void(uint32_t)> callback) override;
-  void on_all_leave(std::function<void()> callback) override;
+  void on_death(std::function<void(uint32_t, const std::string&)> callback) override {
+    state_->set(&JobState::Callbacks::death, std::move(callback));
+  }
+  void on_departure(std::function<void(uint32_t)> callback) override {
+    state_->set(&JobState::Callbacks::departure, std::move(callback));
+  }
+  void on_all_leave(std::function<void()> callback) override {
+    state_->set(&JobState::Callbacks::all_leave, std::move(callback));
+  }
   bool survives_failures() const override { return survives_; }
   bool spare() const override { return spare_; }
   std::optional<Place> wait_for_place(uint64_t timeout_ns) override;
   uint32_t epoch() const override { return epoch_; }
-  void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
+  void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override {
+    state_->set(&JobState::Callbacks::replacement, std::move(callback));
+  }
   std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
   void let_go_on(uint32_t rank) override;
   void abort(int status, const std::string& line) override;
