@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -65,30 +66,22 @@ void write_client_error(std::string_view text) {
 }
 
 const char* status_name(cwy_status status) {
-  switch (status) {
-    case CWY_OK:
-      return "OK";
-    case CWY_INPROGRESS:
-      return "INPROGRESS";
-    case CWY_RETRY:
-      return "RETRY";
-    case CWY_ERR_UNSUPPORTED:
-      return "UNSUPPORTED";
-    case CWY_ERR_INVALID:
-      return "INVALID";
-    case CWY_ERR_NOMEM:
-      return "NOMEM";
-    case CWY_ERR_UNREACHABLE:
-      return "UNREACHABLE";
-    case CWY_ERR_TIMEOUT:
-      return "TIMEOUT";
-    case CWY_ERR_PEER_FAILED:
-      return "PEER_FAILED";
-    case CWY_ERR_DEVICE_FAILED:
-      return "DEVICE_FAILED";
-    default:
-      return "unknown status";
+  constexpr std::pair<cwy_status, const char*> names[] = {
+      {CWY_OK, "OK"},
+      {CWY_INPROGRESS, "INPROGRESS"},
+      {CWY_RETRY, "RETRY"},
+      {CWY_ERR_UNSUPPORTED, "UNSUPPORTED"},
+      {CWY_ERR_INVALID, "INVALID"},
+      {CWY_ERR_NOMEM, "NOMEM"},
+      {CWY_ERR_UNREACHABLE, "UNREACHABLE"},
+      {CWY_ERR_TIMEOUT, "TIMEOUT"},
+      {CWY_ERR_PEER_FAILED, "PEER_FAILED"},
+      {CWY_ERR_DEVICE_FAILED, "DEVICE_FAILED"},
+  };
+  for (const auto& [code, name] : names) {
+    if (code == status) return name;
   }
+  return "unknown status";
 }
 
 }  // namespace causeway
