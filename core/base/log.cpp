@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/error.h"
 
@@ -17,19 +18,7 @@ std::atomic<LogLevel> g_level{LogLevel::warn};
 std::atomic<uint32_t> g_rank{0};
 std::atomic<uint32_t> g_size{0};
 
-const char* level_word(LogLevel level) {
-  switch (level) {
-    case LogLevel::error:
-      return "error: ";
-    case LogLevel::warn:
-      return "warning: ";
-    case LogLevel::info:
-      return "";
-    case LogLevel::debug:
-      return "debug: ";
-  }
-  return "";
-}
+constexpr const char* kLevelWords[] = {"error: ", "warning: ", "", "debug: "};
 
 std::string known_rank() {
   const uint32_t size = g_size.load(std::memory_order_relaxed);
@@ -46,9 +35,8 @@ std::string probable_rank() {
 }
 
 void write_as(const std::string& speaker, LogLevel level, std::string_view text) {
-  std::string line = "causeway: ";
-  line += speaker;
-  line += level_word(level);
+  std::string line = "causeway: " + speaker;
+  line += kLevelWords[static_cast<int>(level)];
   line += text;
   line += '\n';
   // A failing stderr leaves nothing better to do.
@@ -89,30 +77,22 @@ void write_client_error(std::string_view text) {
 }
 
 const char* status_name(cwy_status status) {
-  switch (status) {
-    case CWY_OK:
-      return "OK";
-    case CWY_INPROGRESS:
-      return "INPROGRESS";
-    case CWY_RETRY:
-      return "RETRY";
-    case CWY_ERR_UNSUPPORTED:
-      return "UNSUPPORTED";
-    case CWY_ERR_INVALID:
-      return "INVALID";
-    case CWY_ERR_NOMEM:
-      return "NOMEM";
-    case CWY_ERR_UNREACHABLE:
-      return "UNREACHABLE";
-    case CWY_ERR_TIMEOUT:
-      return "TIMEOUT";
-    case CWY_ERR_PEER_FAILED:
-      return "PEER_FAILED";
-    case CWY_ERR_DEVICE_FAILED:
-      return "DEVICE_FAILED";
-    default:
-      return "unknown status";
+  constexpr std::pair<cwy_status, const char*> names[] = {
+      {CWY_OK, "OK"},
+      {CWY_INPROGRESS, "INPROGRESS"},
+      {CWY_RETRY, "RETRY"},
+      {CWY_ERR_UNSUPPORTED, "UNSUPPORTED"},
+      {CWY_ERR_INVALID, "INVALID"},
+      {CWY_ERR_NOMEM, "NOMEM"},
+      {CWY_ERR_UNREACHABLE, "UNREACHABLE"},
+      {CWY_ERR_TIMEOUT, "TIMEOUT"},
+      {CWY_ERR_PEER_FAILED, "PEER_FAILED"},
+      {CWY_ERR_DEVICE_FAILED, "DEVICE_FAILED"},
+  };
+  for (const auto& [code, name] : names) {
+    if (code == status) return name;
   }
+  return "unknown status";
 }
 
 }  // namespace causeway

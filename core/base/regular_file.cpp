@@ -8,24 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/unique_fd.h"
+
 namespace causeway {
-namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-}  // namespace
 
 std::optional<std::string> read_regular_file(const std::string& path, size_t most,
                                              std::string& why) {
@@ -33,8 +18,8 @@ std::optional<std::string> read_regular_file(const std::string& path, size_t mos
     why = std::move(reason);
     return std::nullopt;
   };
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) return refuse(std::strerror(errno));
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) return refuse(std::strerror(errno));
   struct stat about {};
   if (::fstat(file.get(), &about) != 0) return refuse(std::strerror(errno));
   if (!S_ISREG(about.st_mode) && path != "/dev/null") return refuse("not a regular file");

@@ -6,12 +6,13 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "bootstrap/fork_ranks.h"
 #include "bootstrap/own_start.h"
 #include "bootstrap/pmix_bootstrap.h"
-#include "bootstrap/singleton_bootstrap.h"
 #include "config/config.h"
 #include "config/identity.h"
+#include "spawn/job_id.h"
 #include "spawn/job_words.h"
 
 namespace causeway {
@@ -93,6 +94,30 @@ void refuse_foreign_launcher() {
                 launcher.name, launcher.variable, std::getenv(launcher.variable), launcher.advice);
   }
 }
+
+// A program started without any launcher is a job of one rank.
+class SingletonBootstrap final : public Bootstrap {
+ public:
+  uint32_t rank() const override { return 0; }
+  uint32_t size() const override { return 1; }
+  const std::string& job_id() const override { return job_id_; }
+  const std::string& session_dir() const override { return no_directory_; }
+  bool own_launcher() const override { return false; }
+  std::vector<uint32_t> local_ranks() const override { return {0}; }
+  std::vector<std::string> exchange(const std::string& card, uint64_t) override { return {card}; }
+  void fence(uint64_t) override {}
+  void on_death(std::function<void(uint32_t, const std::string&)>) override {}
+  // There is no launcher to ask: the caller ends itself.
+  void abort(int status, const std::string& line) override {
+    write_log_line(LogLevel::error,
+                   line.empty() ? fmt::format("aborted with status {}", status) : line);
+  }
+  void finalize(std::optional<int>) override {}
+
+ private:
+  const std::string job_id_ = new_job_id();
+  const std::string no_directory_;
+};
 
 // Returns in each of the ranks.
 std::unique_ptr<Bootstrap> forked(uint32_t ranks, uint64_t timeout_ns) {

@@ -15,10 +15,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <numeric>
 #include <string>
 #include <system_error>
@@ -27,14 +29,13 @@
 
 #include "base/error.h"
 #include "base/own_path.h"
-#include "bootstrap/handlers_aside.h"
 #include "spawn/caller.h"
 #include "spawn/handover.h"
 #include "spawn/job_id.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 #include "spawn/rank_process.h"
 #include "spawn/signal_block.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway {
 namespace {
@@ -109,19 +110,49 @@ class StandardDescriptorsKept {
   int before_[3];
 };
 
+bool keeps_action(int signal) {
+  constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN,
+                           SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                           SIGTRAP, SIGABRT, SIGSYS,  SIGKILL, SIGSTOP, SIGCONT};
+  return std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
+}
+
+// Signals that the program handles are ignored from now on: their default action, which execve(2)
+// gives them back, would end the launcher where it had run a handler. The program's timers so do no
+// harm. The signals that the launcher blocks and reads (SignalBlock), and those of faults, keep
+// their actions. The destructor restores the handlers of a process that goes on.
+class HandlersAside {
+ public:
+  HandlersAside() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction now {};
+      if (keeps_action(signal) || ::sigaction(signal, nullptr, &now) != 0) continue;
+      if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) continue;
+      if (::sigaction(signal, &ignore, nullptr) == 0) before_.emplace_back(signal, now);
+    }
+  }
+  ~HandlersAside() {
+    for (const auto& [signal, action] : before_) ::sigaction(signal, &action, nullptr);
+  }
+  HandlersAside(const HandlersAside&) = delete;
+  HandlersAside& operator=(const HandlersAside&) = delete;
+
+ private:
+  std::vector<std::pair<int, struct sigaction>> before_;
+};
+
 // Returns errno when it has failed.
 int execute(const std::string& command, const char* role, const Handover& handover) {
   const UniqueFd source = hand_over(handover);
   std::vector<std::string> words = {command, role, std::to_string(source.get())};
   for (std::string& word : words_of_program()) words.push_back(std::move(word));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
   const HandlersAside handlers;
   const StandardDescriptorsKept descriptors;
+  const std::vector<char*> argv = pointers_to(words);
   ::execv(command.c_str(), argv.data());
-  const int failure = errno;
-  return failure;
+  return errno;
 }
 
 // Orphans below this process become its children.
@@ -138,17 +169,6 @@ class Subreaper {
  private:
   int before_ = 0;
 };
-
-struct Couple {
-  UniqueFd mine, theirs;
-};
-
-Couple make_couple() {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", shortage(errno));
-  return {UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // Waits until the other end closes, as it does when its process executes `causeway`, or ends. False
 // when that could not be executed, and the process goes on.
@@ -174,8 +194,8 @@ struct Start {
   std::string command;
   uint32_t ranks;
   Handover handover;
-  Couple executed = make_couple();  // closes as the launcher executes the command
-  Couple partners = make_couple();  // between launcher and keeper
+  SocketPair executed = make_sockets();  // closes as the launcher executes the command
+  SocketPair partners = make_sockets();  // between launcher and keeper
 };
 
 // The keeper, until it executes the command. Returns in a rank.

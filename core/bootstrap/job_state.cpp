@@ -14,69 +14,58 @@ void JobState::died(uint32_t rank, const std::string& how) {
   if (!first_) first_ = rank;
   ++deaths_;
   last_ = {rank, how};
-  if (rank < size_) undelivered_.push_back({News::Kind::death, rank, 0, how});
+  if (rank < size_) {
+    undelivered_.emplace_back([rank, how](const Callbacks& want) { want.death(rank, how); });
+  }
   start_messenger();
+}
+
+void JobState::revive(uint32_t rank) {
+  dead_.erase(rank);
+  if (first_ == rank) first_.reset();
+  if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
 }
 
 void JobState::replaced(uint32_t rank, uint32_t epoch) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  dead_.erase(rank);
-  if (first_ == rank) first_.reset();
-  if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
-  undelivered_.push_back({News::Kind::replacement, rank, epoch, ""});
+  revive(rank);
+  undelivered_.emplace_back([rank, epoch](const Callbacks& want) {
+    if (want.replacement) want.replacement(rank, epoch);
+  });
   start_messenger();
 }
 
 void JobState::departed(uint32_t rank) {
-  const std::lock_guard lock(mutex_);
-  if (stopping_) return;
-  undelivered_.push_back({News::Kind::departure, rank, 0, ""});
-  start_messenger();
+  tell([rank](const Callbacks& want) {
+    if (want.departure) want.departure(rank);
+  });
 }
 
 void JobState::all_leave() {
+  tell([](const Callbacks& want) {
+    if (want.all_leave) want.all_leave();
+  });
+}
+
+void JobState::tell(News news) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
-  undelivered_.push_back({News::Kind::all_leave, 0, 0, ""});
+  undelivered_.push_back(std::move(news));
   start_messenger();
 }
 
 void JobState::placed(uint32_t rank, uint32_t epoch) {
   const std::lock_guard lock(mutex_);
-  dead_.erase(rank);
-  if (first_ == rank) first_.reset();
-  if (!first_ && !dead_.empty()) first_ = dead_.begin()->first;
+  revive(rank);
   place_ = {rank, epoch};
   changed_.notify_all();
 }
 
-// Under the mutex. News wait for somebody who wants to hear them.
 void JobState::start_messenger() {
-  if (callback_ && !undelivered_.empty() && !messenger_.joinable())
+  if (callbacks_.death && !undelivered_.empty() && !messenger_.joinable())
     messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
-}
-
-void JobState::set_callback(Callback callback) {
-  const std::lock_guard lock(mutex_);
-  callback_ = std::move(callback);
-  start_messenger();
-}
-
-void JobState::set_replacement_callback(Replacement callback) {
-  const std::lock_guard lock(mutex_);
-  replacement_callback_ = std::move(callback);
-}
-
-void JobState::set_departure_callback(Departure callback) {
-  const std::lock_guard lock(mutex_);
-  departure_callback_ = std::move(callback);
-}
-
-void JobState::set_all_leave_callback(AllLeave callback) {
-  const std::lock_guard lock(mutex_);
-  all_leave_callback_ = std::move(callback);
 }
 
 void JobState::stop() {
@@ -84,10 +73,7 @@ void JobState::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    callback_ = nullptr;
-    replacement_callback_ = nullptr;
-    departure_callback_ = nullptr;
-    all_leave_callback_ = nullptr;
+    callbacks_ = {};
     messenger = std::move(messenger_);
   }
   changed_.notify_all();
@@ -103,19 +89,14 @@ void JobState::stop() {
 void JobState::deliver() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stopping_ || (callback_ && !undelivered_.empty()); });
+    changed_.wait(lock,
+                  [this] { return stopping_ || (callbacks_.death && !undelivered_.empty()); });
     if (stopping_) return;
     const News news = std::move(undelivered_.front());
     undelivered_.pop_front();
-    const Callback callback = callback_;
-    const Replacement replacement = replacement_callback_;
-    const Departure departure = departure_callback_;
-    const AllLeave all_leave = all_leave_callback_;
+    const Callbacks callbacks = callbacks_;
     lock.unlock();
-    if (news.kind == News::Kind::death) callback(news.rank, news.how);
-    if (news.kind == News::Kind::replacement && replacement) replacement(news.rank, news.epoch);
-    if (news.kind == News::Kind::departure && departure) departure(news.rank);
-    if (news.kind == News::Kind::all_leave && all_leave) all_leave();
+    news(callbacks);
     lock.lock();
   }
 }

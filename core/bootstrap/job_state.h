@@ -19,10 +19,13 @@ namespace causeway {
 
 class JobState {
  public:
-  using Callback = std::function<void(uint32_t rank, const std::string& how)>;
-  using Replacement = std::function<void(uint32_t rank, uint32_t epoch)>;
-  using Departure = std::function<void(uint32_t rank)>;
-  using AllLeave = std::function<void()>;
+  // As Bootstrap's on_death() and so on have them.
+  struct Callbacks {
+    std::function<void(uint32_t rank, const std::string& how)> death;
+    std::function<void(uint32_t rank, uint32_t epoch)> replacement;
+    std::function<void(uint32_t rank)> departure;
+    std::function<void()> all_leave;
+  };
 
   explicit JobState(uint32_t size) : size_(size) {}
   ~JobState() { stop(); }
@@ -38,10 +41,13 @@ class JobState {
   void all_leave();
   // The new process is this one.
   void placed(uint32_t rank, uint32_t epoch);
-  void set_callback(Callback callback);
-  void set_replacement_callback(Replacement callback);
-  void set_departure_callback(Departure callback);
-  void set_all_leave_callback(AllLeave callback);
+  // News wait until there is a callback for deaths.
+  template <typename Callback>
+  void set(Callback Callbacks::*which, Callback callback) {
+    const std::lock_guard lock(mutex_);
+    callbacks_.*which = std::move(callback);
+    start_messenger();
+  }
   // No callback runs when this returns, or ever after. Not from within a callback.
   void stop();
 
@@ -67,14 +73,11 @@ class JobState {
   std::string death_of(uint32_t rank) const;
 
  private:
-  // The news for a callback.
-  struct News {
-    enum class Kind : uint8_t { death, replacement, departure, all_leave } kind;
-    uint32_t rank;
-    uint32_t epoch;   // replacement
-    std::string how;  // death
-  };
+  using News = std::function<void(const Callbacks&)>;
+  void tell(News news);
   void deliver();
+  // These want the mutex held.
+  void revive(uint32_t rank);
   void start_messenger();
 
   const uint32_t size_;
@@ -85,10 +88,7 @@ class JobState {
   uint64_t deaths_ = 0;                    // ever
   std::pair<uint32_t, std::string> last_;  // of them
   std::deque<News> undelivered_;
-  Callback callback_;
-  Replacement replacement_callback_;
-  Departure departure_callback_;
-  AllLeave all_leave_callback_;
+  Callbacks callbacks_;
   std::optional<std::pair<uint32_t, uint32_t>> place_;
   bool stopping_ = false;
   std::thread messenger_;

@@ -1,8 +1,6 @@
 #include "bootstrap/pmix_bootstrap.h"
 
 #include <fmt/ranges.h>
-#include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,7 +9,6 @@
 #include <set>
 #include <sstream>
 #include <string_view>
-#include <thread>
 
 #include "base/error.h"
 #include "bootstrap/quiet_thread.h"
@@ -30,138 +27,12 @@ constexpr uint64_t kLongestWait = 1000ull * 3600 * 1000 * 1000 * 1000;
 constexpr std::chrono::nanoseconds kNamesFollow = std::chrono::milliseconds(1500);
 
 constexpr const char* kFirstCard = "causeway.card.0";
-constexpr const char* kGoodbye = "causeway.goodbye";
-constexpr uint64_t kAskRemote = 1'000'000'000;
 
 // Up to so many ranks, every rank gets every card itself: one fence instead of two.
 constexpr uint32_t kFetchEach = 6;
 
 std::chrono::nanoseconds limit_of(uint64_t timeout_ns) {
   return std::chrono::nanoseconds(std::min(timeout_ns, kLongestWait));
-}
-
-struct FenceContext {
-  std::shared_ptr<JobState> state;
-  JobState::Wait wait;
-};
-
-void fence_done(pmix_status_t status, void* context) {
-  const std::unique_ptr<std::shared_ptr<FenceContext>> fence(
-      static_cast<std::shared_ptr<FenceContext>*>(context));
-  (*fence)->state->complete((*fence)->wait, status);
-}
-
-// PMIx hands no context to event handlers. Set before the handler is registered, and only ever
-// replaced by a null pointer; guarded because PMIx's thread reads it.
-struct Listener {
-  std::mutex mutex;
-  std::weak_ptr<JobState> state;
-  pmix_proc_t self{};
-  std::vector<pmix_rank_t> ranks;  // by core rank
-  uint32_t processes = 0;          // of the job, spares included
-  bool own_launcher = false;
-};
-// Never destroyed: PMIx's thread may outlive static destruction.
-Listener& listener() {
-  static Listener* instance = new Listener;
-  return *instance;
-}
-
-std::string describe(pmix_status_t code) {
-  switch (code) {
-    case PMIX_ERR_LOST_CONNECTION:
-      return "closed its connection to the launcher";
-    case PMIX_ERR_PROC_ABORTED_BY_SIG:
-      return "was killed by a signal";
-    case PMIX_ERR_PROC_TERM_WO_SYNC:
-      return "exited early";
-    case PMIX_ERR_PROC_REQUESTED_ABORT:
-      return "aborted the job";
-    case PMIX_ERR_PROC_KILLED_BY_CMD:
-      return "was killed by the launcher";
-    default:
-      return fmt::format("died ({})", PMIx_Error_string(code));
-  }
-}
-
-struct Event {
-  const pmix_proc_t* affected;
-  std::string text;
-  std::optional<uint32_t> rank, epoch;  // of a replacement
-};
-
-Event read_event(const pmix_proc_t* source, const pmix_info_t* info, size_t count) {
-  Event event{source, "", {}, {}};
-  for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && info[i].value.type == PMIX_PROC)
-      event.affected = info[i].value.data.proc;
-    if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_TEXT_MESSAGE) && info[i].value.type == PMIX_STRING &&
-        info[i].value.data.string != nullptr)
-      event.text = info[i].value.data.string;
-    if (info[i].value.type != PMIX_UINT32) continue;
-    if (PMIX_CHECK_KEY(&info[i], kRankKey)) event.rank = info[i].value.data.uint32;
-    if (PMIX_CHECK_KEY(&info[i], kEpochKey)) event.epoch = info[i].value.data.uint32;
-  }
-  return event;
-}
-
-// The listener's mutex is held.
-void note_replacement(Listener& who, JobState& state, const Event& event) {
-  if (!event.rank || !event.epoch || *event.rank >= who.ranks.size()) return;
-  who.ranks[*event.rank] = event.affected->rank;
-  if (event.affected->rank == who.self.rank) {
-    state.placed(*event.rank, *event.epoch);
-  } else {
-    state.replaced(*event.rank, *event.epoch);
-  }
-}
-
-void note_departed(const Listener& who, JobState& state, const Event& event) {
-  const char* at = event.text.c_str();
-  while (*at != '\0') {
-    char* end = nullptr;
-    const unsigned long rank = std::strtoul(at, &end, 10);
-    if (end == at) return;
-    if (rank < who.ranks.size() && who.ranks[rank] != who.self.rank)
-      state.departed(static_cast<uint32_t>(rank));
-    at = *end == ',' ? end + 1 : end;
-  }
-}
-
-void note_death(Listener& who, JobState& state, const Event& event, pmix_status_t code) {
-  const bool of_job = PMIX_CHECK_NSPACE(event.affected->nspace, who.self.nspace) &&
-                      event.affected->rank < who.processes;
-  const auto found = std::find(who.ranks.begin(), who.ranks.end(), event.affected->rank);
-  if (of_job && found != who.ranks.end()) {
-    // Our launcher will say how it died; the mere loss of its socket would come first.
-    if (!(who.own_launcher && code == PMIX_ERR_LOST_CONNECTION))
-      state.died(static_cast<uint32_t>(found - who.ranks.begin()),
-                 event.text.empty() ? describe(code) : event.text);
-  } else if (!of_job && code == PMIX_ERR_LOST_CONNECTION) {
-    state.died(static_cast<uint32_t>(who.ranks.size()), "is gone");
-  }
-}
-
-void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t* info,
-              size_t count, pmix_info_t*, size_t, pmix_event_notification_cbfunc_fn_t done,
-              void* done_context) {
-  const Event event = read_event(source, info, count);
-  Listener& who = listener();
-  {
-    const std::lock_guard lock(who.mutex);
-    if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
-      if (code == kReplacedEvent) {
-        note_replacement(who, *state, event);
-      } else if (code == kAllLeaveEvent) {
-        state->all_leave();
-      } else if (code == kDepartedEvent) {
-        note_departed(who, *state, event);
-      } else {
-        note_death(who, *state, event, code);
-      }
-    }
-  }
-  if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_context);
 }
 
 // Cards one after the other, each behind its length.
@@ -208,6 +79,32 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+struct Release {
+  void operator()(pmix_value_t* value) const { PMIX_VALUE_RELEASE(value); }
+};
+using Value = std::unique_ptr<pmix_value_t, Release>;
+
+// What `proc` has under a key, or why there is nothing. `how`: PMIX_OPTIONAL, PMIX_IMMEDIATE, or
+// nullptr.
+std::pair<Value, pmix_status_t> ask_now(const pmix_proc_t& proc, const char* key, const char* how) {
+  pmix_info_t info;
+  const bool yes = true;
+  if (how != nullptr) PMIX_INFO_LOAD(&info, how, &yes, PMIX_BOOL);
+  pmix_value_t* value = nullptr;
+  const pmix_status_t status =
+      PMIx_Get(&proc, key, how == nullptr ? nullptr : &info, how == nullptr ? 0 : 1, &value);
+  if (how != nullptr) PMIX_INFO_DESTRUCT(&info);
+  Value answer(value);
+  if (status != PMIX_SUCCESS) answer.reset();
+  return {std::move(answer), status};
+}
+
+std::string text_in(const Value& value) {
+  if (value && value->type == PMIX_STRING && value->data.string != nullptr)
+    return value->data.string;
+  return value && value->type == PMIX_UINT32 ? std::to_string(value->data.uint32) : "";
+}
+
 // The connection to the server, as the environment names it ("...tcp4://127.0.0.1:41375").
 void send_to_server_promptly() {
   send_promptly([](int fd) {
@@ -245,8 +142,7 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
 
 PmixBootstrap::~PmixBootstrap() {
   state_->stop();
-  const std::lock_guard lock(listener().mutex);
-  listener().state.reset();
+  stop_listening();
 }
 
 // PMIx_Init has no time limit, and a server may be stopped.
@@ -276,25 +172,25 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
   send_to_server_promptly();
 }
 
-void PmixBootstrap::find_ranks() {
+pmix_proc_t PmixBootstrap::whole_job() const {
   pmix_proc_t job = self_;
   job.rank = PMIX_RANK_WILDCARD;
-  pmix_value_t* value = nullptr;
-  const pmix_status_t status = PMIx_Get(&job, PMIX_JOB_SIZE, nullptr, 0, &value);
-  uint32_t size = 0;
-  if (status == PMIX_SUCCESS && value->type == PMIX_UINT32) size = value->data.uint32;
-  if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  return job;
+}
+
+void PmixBootstrap::find_ranks() {
+  const auto [value, status] = ask_now(whole_job(), PMIX_JOB_SIZE, nullptr);
+  const uint32_t size = value && value->type == PMIX_UINT32 ? value->data.uint32 : 0;
   if (size == 0 || self_.rank >= size)
     throw Error(CWY_ERR_UNREACHABLE,
                 "the launcher's PMIx server does not say how many ranks the job has ({})",
                 PMIx_Error_string(status));
-  size_ = size;
+  size_ = processes_ = size;
   rank_ = self_.rank;
   if (!own_launcher_) return;
   const std::string said = environment(kJobVariable);
   const std::optional<uint32_t> ranks = number_of_job(said, "ranks");
   if (ranks && *ranks > 0 && *ranks <= size) size_ = *ranks;
-  spares_in_job_ = size_ < size;
   survives_ = said.find("on_failure=continue") != std::string::npos;
   spare_ = self_.rank >= size_;
   if (spare_) rank_ = size_;
@@ -302,112 +198,44 @@ void PmixBootstrap::find_ranks() {
 
 // A text that the launcher says without being asked again: a foreign server that does not know the
 // key is not made to look for it.
-std::optional<std::string> PmixBootstrap::text_of_job(const char* key, bool of_self) {
-  pmix_proc_t proc = self_;
-  if (!of_self) proc.rank = PMIX_RANK_WILDCARD;
-  pmix_info_t optional;
-  const bool yes = true;
-  PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
-  pmix_value_t* value = nullptr;
-  std::optional<std::string> text;
-  if (PMIx_Get(&proc, key, &optional, 1, &value) == PMIX_SUCCESS && value != nullptr) {
-    if (value->type == PMIX_STRING && value->data.string != nullptr) text = value->data.string;
-    if (value->type == PMIX_UINT32) text = std::to_string(value->data.uint32);
-  }
-  if (value != nullptr) PMIX_VALUE_RELEASE(value);
-  PMIX_INFO_DESTRUCT(&optional);
-  return text;
+std::string PmixBootstrap::text_of_self(const char* key) const {
+  return text_in(ask_now(self_, key, PMIX_OPTIONAL).first);
 }
 
 void PmixBootstrap::find_host() {
-  host_id_ = text_of_job(PMIX_NODEID, true).value_or("");
+  host_id_ = text_of_self(PMIX_NODEID);
   const std::string job = environment(kJobVariable);
   if (own_launcher_) hosts_ = number_of_job(job, "hosts").value_or(1);
   // One host keeps the system's name: so do rules of configurations that were written for it.
-  if (hosts_ > 1) host_name_ = text_of_job(PMIX_HOSTNAME, true).value_or("");
+  if (hosts_ > 1) host_name_ = text_of_self(PMIX_HOSTNAME);
 }
 
 // PMIX_LOCAL_PEERS is a comma-delimited list of PMIx ranks. A launcher that does not give it leaves
 // this rank alone in the list; the cards tell the rest later.
 void PmixBootstrap::find_local_ranks() {
-  pmix_proc_t job = self_;
-  job.rank = PMIX_RANK_WILDCARD;
-  pmix_value_t* value = nullptr;
-  std::string text;
-  if (PMIx_Get(&job, PMIX_LOCAL_PEERS, nullptr, 0, &value) == PMIX_SUCCESS && value != nullptr &&
-      value->type == PMIX_STRING && value->data.string != nullptr) {
-    text = value->data.string;
-  }
-  if (value != nullptr) PMIX_VALUE_RELEASE(value);
+  std::istringstream in(text_in(ask_now(whole_job(), PMIX_LOCAL_PEERS, nullptr).first));
   std::set<uint32_t> ranks{rank_};
-  for (std::stringstream in(text); in;) {
-    std::string item;
-    std::getline(in, item, ',');
+  for (std::string item; std::getline(in, item, ',');) {
     const auto rank = static_cast<pmix_rank_t>(std::strtoul(item.c_str(), nullptr, 10));
     if (!item.empty() && rank < size_) ranks.insert(rank);
   }
   local_ranks_.assign(ranks.begin(), ranks.end());
 }
 
-void PmixBootstrap::listen_for_deaths() {
-  {
-    Listener& who = listener();
-    const std::lock_guard lock(who.mutex);
-    who.state = state_;
-    who.self = self_;
-    who.ranks.clear();
-    for (pmix_rank_t rank = 0; rank < size_; ++rank) who.ranks.push_back(rank);
-    who.processes = spares_in_job_ || spare_
-                        ? size_ + number_of_job(environment(kJobVariable), "spares").value_or(0)
-                        : size_;
-    who.own_launcher = own_launcher_;
-  }
-  pmix_status_t codes[] = {PMIX_ERR_PROC_ABORTED,
-                           PMIX_ERR_PROC_ABORTED_BY_SIG,
-                           PMIX_ERR_PROC_TERM_WO_SYNC,
-                           PMIX_ERR_PROC_REQUESTED_ABORT,
-                           PMIX_ERR_PROC_KILLED_BY_CMD,
-                           PMIX_ERR_LOST_CONNECTION,
-                           kReplacedEvent,
-                           kAllLeaveEvent,
-                           kDepartedEvent};
-  PMIx_Register_event_handler(codes, std::size(codes), nullptr, 0, &on_event, nullptr, nullptr);
-}
-
-pmix_proc_t PmixBootstrap::proc_of(uint32_t rank) const {
-  pmix_proc_t proc = self_;
-  const std::lock_guard lock(listener().mutex);
-  proc.rank = listener().ranks[rank];
-  return proc;
-}
-
 // The processes that take part in a fence: the ranks. PMIx's wildcard for the whole namespace would
 // include spares.
 std::vector<pmix_proc_t> PmixBootstrap::members() const {
   std::vector<pmix_proc_t> procs;
-  if (!spares_in_job_) {
-    procs.push_back(self_);
-    procs.back().rank = PMIX_RANK_WILDCARD;
-    return procs;
-  }
+  if (processes_ == size_) return {whole_job()};
   for (uint32_t rank = 0; rank < size_; ++rank) procs.push_back(proc_of(rank));
   return procs;
 }
 
 std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
-  const pmix_proc_t proc = proc_of(rank);
-  // After a fence the local server has every card, so this get does not wait.
-  pmix_info_t now;
-  const bool yes = true;
-  PMIX_INFO_LOAD(&now, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-  pmix_value_t* value = nullptr;
-  std::optional<std::string> card;
-  if (PMIx_Get(&proc, key.c_str(), &now, 1, &value) == PMIX_SUCCESS && value != nullptr) {
-    if (value->type == PMIX_BYTE_OBJECT) card.emplace(value->data.bo.bytes, value->data.bo.size);
-    PMIX_VALUE_RELEASE(value);
-  }
-  PMIX_INFO_DESTRUCT(&now);
-  return card;
+  // After a fence the local server has every card, so this does not wait.
+  const Value value = ask_now(proc_of(rank), key.c_str(), PMIX_IMMEDIATE).first;
+  if (!value || value->type != PMIX_BYTE_OBJECT) return std::nullopt;
+  return std::string(value->data.bo.bytes, value->data.bo.size);
 }
 
 void PmixBootstrap::publish(const std::string& key, std::string content) {
@@ -561,35 +389,42 @@ std::optional<Bootstrap::Place> PmixBootstrap::wait_for_place(uint64_t timeout_n
   return Place{rank_, epoch_};
 }
 
-void PmixBootstrap::on_replacement(std::function<void(uint32_t, uint32_t)> callback) {
-  state_->set_replacement_callback(std::move(callback));
-}
-
 void PmixBootstrap::fence(uint64_t timeout_ns) {
   fence_collecting(false, timeout_ns, "");
 }
 
+// `done` is called in PMIx's thread, unless the fence cannot be posted.
+pmix_status_t PmixBootstrap::post_fence(bool collect,
+                                        std::function<void(pmix_status_t)> done) const {
+  struct Fence {
+    std::vector<pmix_proc_t> members;
+    std::function<void(pmix_status_t)> done;
+    pmix_info_t how;
+  };
+  auto fence = std::make_unique<Fence>(Fence{members(), std::move(done), {}});
+  PMIX_INFO_LOAD(&fence->how, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
+  const auto ended = [](pmix_status_t status, void* context) {
+    const std::unique_ptr<Fence> mine(static_cast<Fence*>(context));
+    mine->done(status);
+  };
+  const pmix_status_t status = PMIx_Fence_nb(fence->members.data(), fence->members.size(),
+                                             &fence->how, 1, ended, fence.get());
+  if (status == PMIX_SUCCESS) static_cast<void>(fence.release());  // the callback owns it now
+  return status;
+}
+
 void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key) {
-  auto context = std::make_shared<FenceContext>();
-  context->state = state_;
-  const std::vector<pmix_proc_t> everybody = members();
-  pmix_info_t info;
-  PMIX_INFO_LOAD(&info, PMIX_COLLECT_DATA, &collect, PMIX_BOOL);
-  auto handle = std::make_unique<std::shared_ptr<FenceContext>>(context);
-  const pmix_status_t posted =
-      PMIx_Fence_nb(everybody.data(), everybody.size(), &info, 1, &fence_done, handle.get());
-  if (posted != PMIX_SUCCESS) {
-    PMIX_INFO_DESTRUCT(&info);
+  const auto wait = std::make_shared<JobState::Wait>();
+  const pmix_status_t posted = post_fence(
+      collect, [state = state_, wait](pmix_status_t status) { state->complete(*wait, status); });
+  if (posted != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE, "cannot reach the launcher's PMIx server: {}",
                 PMIx_Error_string(posted));
-  }
-  static_cast<void>(handle.release());  // fence_done owns it now
-  const JobState::Outcome outcome = state_->wait_for(context->wait, limit_of(timeout_ns));
-  PMIX_INFO_DESTRUCT(&info);
+  const JobState::Outcome outcome = state_->wait_for(*wait, limit_of(timeout_ns));
   if (outcome == JobState::Outcome::timeout)
     throw Error(CWY_ERR_TIMEOUT, "not every rank joined within {:.1f} s{}",
                 static_cast<double>(timeout_ns) * 1e-9, key.empty() ? "" : missing_ranks(key));
-  const bool failed = outcome == JobState::Outcome::done && *context->wait.result != PMIX_SUCCESS;
+  const bool failed = outcome == JobState::Outcome::done && *wait->result != PMIX_SUCCESS;
   // The server ends a fence as soon as a participant's socket closes; who it was and how it ended
   // is known when the launcher has reaped it.
   if (outcome == JobState::Outcome::death ||
@@ -597,7 +432,7 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
     throw Error(CWY_ERR_PEER_FAILED, "{}", state_->first_death());
   if (failed)
     throw Error(CWY_ERR_PEER_FAILED, "a rank left the job while others waited for it: {}",
-                PMIx_Error_string(*context->wait.result));
+                PMIx_Error_string(*wait->result));
 }
 
 // ": missing are ranks 2,3", as far as the servers know. This host's server knows nothing of other
@@ -620,62 +455,8 @@ std::string PmixBootstrap::missing_ranks(const std::string& key) {
   return fmt::format(": missing are ranks {}", fmt::join(missing, ","));
 }
 
-void PmixBootstrap::on_death(std::function<void(uint32_t, const std::string&)> callback) {
-  state_->set_callback(std::move(callback));
-}
-
-void PmixBootstrap::on_departure(std::function<void(uint32_t)> callback) {
-  state_->set_departure_callback(std::move(callback));
-}
-
-void PmixBootstrap::on_all_leave(std::function<void()> callback) {
-  state_->set_all_leave_callback(std::move(callback));
-}
-
 void PmixBootstrap::abort(int status, const std::string& line) {
   if (joined_) PMIx_Abort(status, line.c_str(), nullptr, 0);
-}
-
-std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_t rank) {
-  auto promise = std::make_shared<std::promise<std::optional<Goodbye>>>();
-  // A server may miss the goodbye of a local rank while a question waits there for it, if the rank
-  // had published other keys before. So a local rank's goodbye is asked for without waiting, and
-  // the caller asks again.
-  const bool local = std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank);
-  ask(rank, kGoodbye, local ? 0 : kAskRemote, [promise](const std::optional<std::string>& said) {
-    if (!said) return promise->set_value(std::nullopt);
-    Goodbye goodbye;
-    if (!said->empty()) goodbye.code = std::atoi(said->c_str());
-    promise->set_value(goodbye);
-  });
-  return promise->get_future();
-}
-
-void PmixBootstrap::finalize(std::optional<int> code) {
-  if (!joined_) return;
-  if (own_launcher_) begin_leave(code);
-  joined_ = false;
-  state_->stop();
-  // PMIx does not carry empty objects, so a byte goes ahead.
-  const std::string said = "c" + (code ? std::to_string(*code) : std::string());
-  // The library waits without end where the program has closed its socket, or the server is
-  // stopped.
-  const auto failure = within(kFinalizeWithin, [said] {
-    std::string problem;
-    try {
-      publish(kGoodbye, said);
-    } catch (const std::exception& e) {
-      problem = e.what();
-    }
-    // The handler of events stays registered, and says nothing any more: PMIx 4 frees one that is
-    // taken away while an event of another rank's end is on its way through it, and reads it then.
-    // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
-    PMIx_Finalize(nullptr, 0);
-    return problem;
-  });
-  if (!failure)
-    throw Error(CWY_ERR_UNREACHABLE, "the launcher's PMIx server did not take the goodbye");
-  if (!failure->empty()) throw Error(CWY_ERR_UNREACHABLE, "{}", *failure);
 }
 
 }  // namespace causeway

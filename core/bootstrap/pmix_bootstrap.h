@@ -36,14 +36,22 @@ class PmixBootstrap final : public Bootstrap {
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void started() override;
-  void on_death(std::function<void(uint32_t, const std::string&)> callback) override;
-  void on_departure(std::function<void(uint32_t)> callback) override;
-  void on_all_leave(std::function<void()> callback) override;
+  void on_death(std::function<void(uint32_t, const std::string&)> callback) override {
+    state_->set(&JobState::Callbacks::death, std::move(callback));
+  }
+  void on_departure(std::function<void(uint32_t)> callback) override {
+    state_->set(&JobState::Callbacks::departure, std::move(callback));
+  }
+  void on_all_leave(std::function<void()> callback) override {
+    state_->set(&JobState::Callbacks::all_leave, std::move(callback));
+  }
   bool survives_failures() const override { return survives_; }
   bool spare() const override { return spare_; }
   std::optional<Place> wait_for_place(uint64_t timeout_ns) override;
   uint32_t epoch() const override { return epoch_; }
-  void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override;
+  void on_replacement(std::function<void(uint32_t, uint32_t)> callback) override {
+    state_->set(&JobState::Callbacks::replacement, std::move(callback));
+  }
   std::string card_of(uint32_t rank, uint64_t timeout_ns) override;
   void let_go_on(uint32_t rank) override;
   void abort(int status, const std::string& line) override;
@@ -56,9 +64,12 @@ class PmixBootstrap final : public Bootstrap {
   void find_ranks();
   void find_local_ranks();
   void find_host();
-  std::optional<std::string> text_of_job(const char* key, bool of_self);
+  pmix_proc_t whole_job() const;
+  std::string text_of_self(const char* key) const;
   std::vector<std::string> gather_cards(const std::string& card, uint64_t timeout_ns);
   void listen_for_deaths();
+  static void stop_listening();
+  pmix_status_t post_fence(bool collect, std::function<void(pmix_status_t)> done) const;
   void fence_collecting(bool collect, uint64_t timeout_ns, const std::string& key);
   void tell_launcher(pmix_status_t event, const char* key, std::optional<uint32_t> number);
   void meet_those_who_leave();
@@ -80,12 +91,12 @@ class PmixBootstrap final : public Bootstrap {
   bool leaving_ = false;
   bool survives_ = false;
   bool spare_ = false;
-  bool spares_in_job_ = false;
   std::string host_id_, host_name_;
   uint32_t hosts_ = 1;  // our launcher's number of them; another one's says nothing here
   uint32_t rank_ = 0;
   uint32_t epoch_ = 1;
   uint32_t size_ = 0;
+  uint32_t processes_ = 0;  // the ranks and their spares
   uint32_t exchanges_ = 0;  // so that every exchange has its own key
   std::vector<uint32_t> local_ranks_;
   // Shared with PMIx's thread, which may call back after this object is gone.

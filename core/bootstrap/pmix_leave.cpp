@@ -1,14 +1,23 @@
-// Words of a rank to the launcher: that it has come to its end, when it hears whether all have, and
-// that another one is to go on.
+// How a rank ends: it tells the launcher, hears whether all have come to their end, and says
+// goodbye, for which the others ask. And how it has another one go on.
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
-#include <vector>
 
+#include "base/error.h"
 #include "bootstrap/pmix_bootstrap.h"
+#include "bootstrap/quiet_thread.h"
 #include "spawn/job_words.h"
 
 namespace causeway {
+namespace {
+
+constexpr const char* kGoodbye = "causeway.goodbye";
+constexpr uint64_t kAskRemote = 1'000'000'000;
+
+}  // namespace
 
 // Not waited for: what follows, a goodbye for one, goes by the same connection.
 void PmixBootstrap::tell_launcher(pmix_status_t event, const char* key,
@@ -36,16 +45,9 @@ void PmixBootstrap::let_go_on(uint32_t rank) {
 // in a fence. The fence fails where a rank has left before or ends with an error; then
 // on_all_leave() is never called.
 void PmixBootstrap::meet_those_who_leave() {
-  const std::vector<pmix_proc_t> everybody = members();
-  auto state = std::make_unique<std::shared_ptr<JobState>>(state_);
-  const auto met = [](pmix_status_t status, void* context) {
-    const std::unique_ptr<std::shared_ptr<JobState>> mine(
-        static_cast<std::shared_ptr<JobState>*>(context));
-    if (status == PMIX_SUCCESS) (*mine)->all_leave();
-  };
-  if (PMIx_Fence_nb(everybody.data(), everybody.size(), nullptr, 0, met, state.get()) ==
-      PMIX_SUCCESS)
-    static_cast<void>(state.release());  // the callback owns it now
+  post_fence(false, [state = state_](pmix_status_t status) {
+    if (status == PMIX_SUCCESS) state->all_leave();
+  });
 }
 
 bool PmixBootstrap::begin_leave(std::optional<int> code) {
@@ -59,6 +61,48 @@ bool PmixBootstrap::begin_leave(std::optional<int> code) {
     meet_those_who_leave();  // a rank that ends with an error meets nobody
   }
   return true;
+}
+
+std::future<std::optional<Bootstrap::Goodbye>> PmixBootstrap::goodbye_of(uint32_t rank) {
+  auto promise = std::make_shared<std::promise<std::optional<Goodbye>>>();
+  // A server may miss the goodbye of a local rank while a question waits there for it, if the rank
+  // had published other keys before. So a local rank's goodbye is asked for without waiting, and
+  // the caller asks again.
+  const bool local = std::binary_search(local_ranks_.begin(), local_ranks_.end(), rank);
+  ask(rank, kGoodbye, local ? 0 : kAskRemote, [promise](const std::optional<std::string>& said) {
+    if (!said) return promise->set_value(std::nullopt);
+    Goodbye goodbye;
+    if (!said->empty()) goodbye.code = std::atoi(said->c_str());
+    promise->set_value(goodbye);
+  });
+  return promise->get_future();
+}
+
+void PmixBootstrap::finalize(std::optional<int> code) {
+  if (!joined_) return;
+  if (own_launcher_) begin_leave(code);
+  joined_ = false;
+  state_->stop();
+  // PMIx does not carry empty objects, so a byte goes ahead.
+  const std::string said = "c" + (code ? std::to_string(*code) : std::string());
+  // The library waits without end where the program has closed its socket, or the server is
+  // stopped.
+  const auto failure = within(kFinalizeWithin, [said] {
+    std::string problem;
+    try {
+      publish(kGoodbye, said);
+    } catch (const std::exception& e) {
+      problem = e.what();
+    }
+    // The handler of events stays registered, and says nothing any more: PMIx 4 frees one that is
+    // taken away while an event of another rank's end is on its way through it, and reads it then.
+    // Without PMIX_EMBED_BARRIER: a rank leaves when it wants to.
+    PMIx_Finalize(nullptr, 0);
+    return problem;
+  });
+  if (!failure)
+    throw Error(CWY_ERR_UNREACHABLE, "the launcher's PMIx server did not take the goodbye");
+  if (!failure->empty()) throw Error(CWY_ERR_UNREACHABLE, "{}", *failure);
 }
 
 }  // namespace causeway

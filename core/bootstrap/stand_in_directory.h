@@ -8,6 +8,8 @@
 
 #include <climits>
 
+#include "base/unique_fd.h"
+
 namespace causeway {
 
 class StandInDirectory {
@@ -15,25 +17,19 @@ class StandInDirectory {
   StandInDirectory() {
     char name[PATH_MAX];
     if (::getcwd(name, sizeof name) != nullptr) return;
-    fd_ = ::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (fd_ >= 0 && ::chdir("/") != 0) forget();
+    own_ = UniqueFd(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (own_ && ::chdir("/") != 0) own_.reset();
   }
   ~StandInDirectory() {
     // Succeeds whatever has become of the name.
-    if (fd_ >= 0) [[maybe_unused]]
-      const int entered = ::fchdir(fd_);
-    forget();
+    if (own_) [[maybe_unused]]
+      const int entered = ::fchdir(own_.get());
   }
   StandInDirectory(const StandInDirectory&) = delete;
   StandInDirectory& operator=(const StandInDirectory&) = delete;
 
  private:
-  void forget() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
-  int fd_ = -1;
+  UniqueFd own_;
 };
 
 }  // namespace causeway

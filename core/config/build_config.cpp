@@ -6,6 +6,9 @@
 #include <map>
 #include <utility>
 
+#include "config/peer_rules.h"
+#include "config/validate.h"
+
 namespace causeway {
 namespace {
 
@@ -14,17 +17,24 @@ std::string text_of(const Node& map, const std::string& key, const std::string& 
   return node == nullptr ? otherwise : node->text;
 }
 
-std::vector<std::string> texts_of(const Node& list) {
+std::vector<std::string> texts_of(const Node& map, const std::string& key) {
   std::vector<std::string> out;
-  for (const Node& item : list.items) out.push_back(item.text);
+  if (const Node* list = map.find(key)) {
+    for (const Node& item : list->items) out.push_back(item.text);
+  }
   return out;
 }
 
+// The values of two keys, where they stand there.
+void read_range(const Node& map, const char* low, uint64_t& from, const char* high, uint64_t& to) {
+  if (const Node* node = map.find(low)) from = parse_size(node->text);
+  if (const Node* node = map.find(high)) to = parse_size(node->text);
+}
+
 std::optional<Locality> parse_locality(const std::string& word) {
-  if (word == "self") return Locality::self;
-  if (word == "nbrhd") return Locality::nbrhd;
-  if (word == "host") return Locality::host;
-  if (word == "remote") return Locality::remote;
+  for (const Locality locality : kLocalities) {
+    if (word == locality_word(locality)) return locality;
+  }
   return std::nullopt;
 }
 
@@ -36,9 +46,8 @@ Fallback parse_fallback(const std::string& word) {
 SizeRule build_size_rule(const Node& node) {
   SizeRule rule;
   rule.where = node.where;
-  rule.from = parse_size(text_of(node, "from", "0"));
-  if (const Node* to = node.find("to")) rule.to = parse_size(to->text);
-  if (const Node* operations = node.find("operations")) rule.operations = texts_of(*operations);
+  read_range(node, "from", rule.from, "to", rule.to);
+  rule.operations = texts_of(node, "operations");
   rule.use = text_of(node, "use");
   return rule;
 }
@@ -52,7 +61,7 @@ PeerRule build_rule(const Node& node, size_t index) {
     rule.host_glob = text_of(*match, "host");
     rule.rank_set = text_of(*match, "ranks");
   }
-  if (const Node* use = node.find("use")) rule.use = texts_of(*use);
+  rule.use = texts_of(node, "use");
   rule.require = text_of(node, "require") == "true";
   rule.on_fallback = parse_fallback(text_of(node, "on_fallback"));
   if (const Node* operations = node.find("operations")) {
@@ -68,7 +77,7 @@ RailSpec build_rail(const Entry& entry) {
   RailSpec rail;
   rail.name = entry.key;
   rail.where = entry.key_where;
-  if (const Node* use = entry.value.find("use")) rail.use = texts_of(*use);
+  rail.use = texts_of(entry.value, "use");
   rail.by_bandwidth = text_of(entry.value, "policy") == "bandwidth";
   rail.stripe_above = parse_size(text_of(entry.value, "stripe_above", "256KiB"));
   return rail;
@@ -86,7 +95,7 @@ ConduitSpec build_conduit(const Entry& entry) {
       spec.option_origins[option.key] = option.value.where;
     }
   }
-  if (const Node* native = entry.value.find("native")) spec.native = texts_of(*native);
+  if (entry.value.find("native") != nullptr) spec.native = texts_of(entry.value, "native");
   spec.open_always = text_of(entry.value, "open") == "always";
   return spec;
 }
@@ -96,14 +105,12 @@ CollectiveRule build_collective_rule(const Node& node, size_t index) {
   rule.where = node.where;
   rule.label = text_of(node, "name", fmt::format("collectives.rules[{}]", index));
   rule.operation = text_of(node, "operation", "any");
-  rule.from = parse_size(text_of(node, "from", "0"));
-  if (const Node* to = node.find("to")) rule.to = parse_size(to->text);
-  rule.ranks_from = parse_size(text_of(node, "ranks_from", "1"));
-  if (const Node* to = node.find("ranks_to")) rule.ranks_to = parse_size(to->text);
+  read_range(node, "from", rule.from, "to", rule.to);
+  read_range(node, "ranks_from", rule.ranks_from, "ranks_to", rule.ranks_to);
   rule.locality = text_of(node, "locality", "any");
   rule.type = text_of(node, "type", "any");
   rule.memory = text_of(node, "memory", "any");
-  if (const Node* use = node.find("use")) rule.use = texts_of(*use);
+  rule.use = texts_of(node, "use");
   rule.require = text_of(node, "require") == "true";
   return rule;
 }
@@ -142,9 +149,9 @@ void flatten(const std::string& path, const Node& node, Config& config) {
 
 void build_plugins(const Node& root, Config& config) {
   const Node& plugins = *root.find("plugins");
-  config.plugin_path = texts_of(*plugins.find("path"));
-  config.memkind_plugins = texts_of(*plugins.find("memkinds"));
-  config.collective_plugins = texts_of(*plugins.find("collectives"));
+  config.plugin_path = texts_of(plugins, "path");
+  config.memkind_plugins = texts_of(plugins, "memkinds");
+  config.collective_plugins = texts_of(plugins, "collectives");
   const std::string policy = text_of(plugins, "on_load_error");
   config.on_load_error = policy == "fail"   ? LoadErrorPolicy::fail
                          : policy == "warn" ? LoadErrorPolicy::warn
@@ -207,38 +214,30 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
 }
 
 const ConduitSpec* Config::find_conduit(const std::string& name) const {
-  for (const ConduitSpec& conduit : conduits) {
-    if (conduit.name == name) return &conduit;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(conduits, name, &ConduitSpec::name);
+  return found == conduits.end() ? nullptr : &*found;
 }
 
 const RailSpec* Config::find_rail(const std::string& name) const {
-  for (const RailSpec& rail : rails) {
-    if (rail.name == name) return &rail;
-  }
-  return nullptr;
+  const auto found = std::ranges::find(rails, name, &RailSpec::name);
+  return found == rails.end() ? nullptr : &*found;
 }
 
 bool Config::uses_conduit(const std::string& name) const {
   const auto means = [&](const std::string& carrier) {
     const RailSpec* rail = find_rail(carrier);
-    return rail == nullptr ? carrier == name
-                           : std::find(rail->use.begin(), rail->use.end(), name) != rail->use.end();
+    return rail == nullptr ? carrier == name : holds(rail->use, name);
   };
-  return std::any_of(peers.begin(), peers.end(), [&](const PeerRule& rule) {
-    return std::any_of(rule.use.begin(), rule.use.end(), means) ||
-           std::any_of(rule.operations.begin(), rule.operations.end(),
-                       [&](const auto& directed) { return means(directed.second); }) ||
-           std::any_of(rule.sizes.begin(), rule.sizes.end(),
-                       [&](const SizeRule& size) { return means(size.use); });
+  return std::ranges::any_of(peers, [&](const PeerRule& rule) {
+    return std::ranges::any_of(rule.use, means) ||
+           std::ranges::any_of(rule.operations, means,
+                               [](const auto& each) { return each.second; }) ||
+           std::ranges::any_of(rule.sizes, means, &SizeRule::use);
   });
 }
 
 bool SizeRule::covers(const std::string& operation, uint64_t size) const {
-  return size >= from && size <= to &&
-         (operations.empty() ||
-          std::find(operations.begin(), operations.end(), operation) != operations.end());
+  return size >= from && size <= to && (operations.empty() || holds(operations, operation));
 }
 
 }  // namespace causeway

@@ -6,6 +6,7 @@
 #include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -242,18 +243,14 @@ std::string explain(const YAML::Exception& e, const std::string& text) {
 
 }  // namespace
 
-const Node* Node::find(const std::string& key) const {
-  for (const Entry& entry : entries) {
-    if (entry.key == key) return &entry.value;
-  }
-  return nullptr;
+Entry* Node::find_entry(const std::string& key) {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &*found;
 }
 
-Entry* Node::find_entry(const std::string& key) {
-  for (Entry& entry : entries) {
-    if (entry.key == key) return &entry;
-  }
-  return nullptr;
+const Node* Node::find(const std::string& key) const {
+  const auto found = std::ranges::find(entries, key, &Entry::key);
+  return found == entries.end() ? nullptr : &found->value;
 }
 
 std::string describe(const Node& node) {
@@ -267,12 +264,16 @@ std::string describe(const Node& node) {
     case Node::Kind::scalar:
       break;
   }
+  return quoted(node.text);
+}
+
+std::string quoted(const std::string& text) {
   constexpr size_t most = 60;
   std::string shown;
-  for (const char c : node.text.substr(0, most)) {
+  for (const char c : text.substr(0, most)) {
     shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   }
-  if (node.text.size() > most) shown += "...";
+  if (text.size() > most) shown += "...";
   return "'" + shown + "'";
 }
 

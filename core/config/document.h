@@ -25,8 +25,8 @@ struct Node {
   std::vector<Node> items;     // list
   std::vector<Entry> entries;  // map, in file order, keys unique
 
-  const Node* find(const std::string& key) const;
   Entry* find_entry(const std::string& key);
+  const Node* find(const std::string& key) const;
 };
 
 struct Entry {
@@ -37,6 +37,8 @@ struct Entry {
 
 // "a map", "a list", "'text'", "nothing": for "expected X, found Y".
 std::string describe(const Node& node);
+// "'text'", cut where it is long, and without control characters.
+std::string quoted(const std::string& text);
 
 // Parses one YAML document. What is wrong goes to `problems`; a text that is no YAML gives
 // nullopt, an empty one a null node. Columns count bytes. Never throws for what `text` holds.

@@ -17,6 +17,7 @@ const char* value_of(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
+// Of a variable that is set.
 void add(Settings& out, const char* variable, const std::string& key, const std::string& value) {
   out.emplace_back(fmt::format("{}={}", variable, value_of(variable)), key + "=" + value);
 }
@@ -62,9 +63,8 @@ std::string bytes_of(const std::string& text) {
 // processes of a host together (/H). Less than a page is a page.
 void add_segment(Settings& out) {
   const char* variable = "GASNET_MAX_SEGSIZE";
-  const char* value = value_of(variable);
-  if (value == nullptr) return;
-  std::string text = value;
+  if (value_of(variable) == nullptr) return;
+  std::string text = value_of(variable);
   bool host = false;
   if (const size_t slash = text.find('/'); slash != std::string::npos) {
     const std::string of = text.substr(slash + 1);
@@ -73,13 +73,6 @@ void add_segment(Settings& out) {
   }
   add(out, variable, "segment.max", bytes_of(text));
   add(out, variable, "segment.of", host ? "host" : "rank");
-}
-
-void add_neighborhood(Settings& out) {
-  const char* variable = "GASNET_SUPERNODE_MAXSIZE";
-  const char* value = value_of(variable);
-  if (value == nullptr) return;
-  add(out, variable, "neighborhood.ranks", std::string(value) == "0" ? "auto" : value);
 }
 
 // Only where a build relies on it; elsewhere programs poll, and a thread would cost them.
@@ -137,25 +130,17 @@ void add_exit_time(Settings& out) {
   add(out, named, "timeouts.exit", fmt::format("{}ms", static_cast<uint64_t>(seconds * 1000)));
 }
 
-void add_quiet(Settings& out) {
-  const char* value = value_of("GASNET_QUIET");
-  if (value != nullptr && yes_or_no(value) == 1) add(out, "GASNET_QUIET", "log.level", "error");
-}
-
 // Settings of a network, where the program was built for a conduit that uses it.
 void add_network(Settings& out, const Identity* program) {
   if (program == nullptr || program->conduit == "smp") return;
-  if (value_of("GASNET_OFI_DEVICE") != nullptr) {
-    add(out, "GASNET_OFI_DEVICE", "conduits.ofi.device", value_of("GASNET_OFI_DEVICE"));
-  }
-  if (program->conduit == "ibv" && value_of("GASNET_IBV_PORTS") != nullptr) {
-    add(out, "GASNET_IBV_PORTS", "conduits.verbs.device", value_of("GASNET_IBV_PORTS"));
-  }
+  const auto pass_on = [&out](const char* variable, const char* key) {
+    if (const char* value = value_of(variable)) add(out, variable, key, value);
+  };
+  pass_on("GASNET_OFI_DEVICE", "conduits.ofi.device");
+  if (program->conduit == "ibv") pass_on("GASNET_IBV_PORTS", "conduits.verbs.device");
   if (program->conduit != "udp") return;
   // The address that workers offer is a local one here, and libfabric's word for a device.
-  if (value_of("GASNET_WORKERIP") != nullptr && value_of("GASNET_OFI_DEVICE") == nullptr) {
-    add(out, "GASNET_WORKERIP", "conduits.ofi.device", value_of("GASNET_WORKERIP"));
-  }
+  if (value_of("GASNET_OFI_DEVICE") == nullptr) pass_on("GASNET_WORKERIP", "conduits.ofi.device");
   if (const char* depth = value_of("GASNET_NETWORKDEPTH")) {
     // The configuration says what is wrong with text; a wish beyond its bounds means the bound.
     const double wish = seconds_of(depth);
@@ -189,10 +174,13 @@ const std::vector<const char*>& gasnet_variables() {
 Settings gasnet_settings(const Identity* program) {
   Settings out;
   add_segment(out);
-  add_neighborhood(out);
+  if (const char* ranks = value_of("GASNET_SUPERNODE_MAXSIZE"))
+    add(out, "GASNET_SUPERNODE_MAXSIZE", "neighborhood.ranks",
+        std::string(ranks) == "0" ? "auto" : ranks);
   add_receive_thread(out, program);
   add_exit_time(out);
-  add_quiet(out);
+  if (const char* quiet = value_of("GASNET_QUIET"); quiet != nullptr && yes_or_no(quiet) == 1)
+    add(out, "GASNET_QUIET", "log.level", "error");
   add_network(out, program);
   return out;
 }

@@ -1,11 +1,14 @@
 #include "config/load_config.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/own_path.h"
 #include "base/regular_file.h"
 #include "config/build_config.h"
 #include "config/document.h"
@@ -17,7 +20,6 @@
 #include "config/references.h"
 #include "config/schema.h"
 #include "config/set_text.h"
-#include "config/site_file.h"
 #include "config/validate.h"
 
 namespace causeway {
@@ -81,6 +83,14 @@ class Loading {
   std::vector<std::string> order_;
   bool complete_ = true;
 };
+
+// <prefix>/etc/causeway.yaml of this copy of the core, if there is such a file.
+std::optional<std::string> default_site_file() {
+  const std::string path = own_prefix() + "/etc/causeway.yaml";
+  // A file that exists and cannot be read is a problem to report, not one to pass over.
+  if (::access(path.c_str(), F_OK) != 0) return std::nullopt;
+  return path;
+}
 
 void warn_once(const std::vector<Problem>& warnings, const Config& config) {
   // A process may load the same sources several times (a launcher, then a rank forked by it).

@@ -31,18 +31,12 @@ struct Merger {
     const bool mergeable = schema.type == ValueType::map || schema.type == ValueType::named_map;
     Entry* held = base.find_entry(entry.key);
     if (held == nullptr) {
-      Entry fresh{entry.key, entry.key_where, {}};
-      if (!mergeable) {
-        fresh.value = std::move(entry.value);
-        base.entries.push_back(std::move(fresh));
-        return;
-      }
-      // Through the merge too, so that a removal below a new entry is noticed.
-      fresh.value.kind = Node::Kind::map;
-      fresh.value.where = entry.value.where;
-      fresh.value.pruned = entry.value.pruned;
-      base.entries.push_back(std::move(fresh));
-      held = &base.entries.back();
+      // A map comes through the merge too, so that a removal below a new entry is noticed.
+      Node empty;
+      empty.kind = Node::Kind::map;
+      empty.where = entry.value.where;
+      empty.pruned = entry.value.pruned;
+      held = &base.entries.emplace_back(Entry{entry.key, {}, std::move(empty)});
     }
     held->key_where = entry.key_where;
     if (mergeable) {
@@ -53,8 +47,7 @@ struct Merger {
   }
 
   void remove(const std::string& path, Node& base, const Entry& entry) {
-    const auto found = std::find_if(base.entries.begin(), base.entries.end(),
-                                    [&](const Entry& held) { return held.key == entry.key; });
+    const auto found = std::ranges::find(base.entries, entry.key, &Entry::key);
     if (found == base.entries.end()) {
       problems.add(entry.key_where,
                    fmt::format("nothing to remove: no earlier source has {}", path));

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <fnmatch.h>
 
-#include <array>
 #include <set>
 
 #include "config/rank_set.h"
@@ -11,9 +10,6 @@
 
 namespace causeway {
 namespace {
-
-constexpr std::array<Locality, 4> kLocalities{Locality::self, Locality::nbrhd, Locality::host,
-                                              Locality::remote};
 
 bool rule_includes(const PeerRule& rule, Locality peer) {
   return !rule.locality || locality_includes(*rule.locality, peer);
@@ -85,17 +81,8 @@ std::string name_rules(const std::vector<PeerRule>& rules, const std::vector<siz
 }  // namespace
 
 const char* locality_word(Locality locality) {
-  switch (locality) {
-    case Locality::self:
-      return "self";
-    case Locality::nbrhd:
-      return "nbrhd";
-    case Locality::host:
-      return "host";
-    case Locality::remote:
-      return "remote";
-  }
-  return "?";
+  constexpr const char* words[] = {"self", "nbrhd", "host", "remote"};
+  return words[static_cast<size_t>(locality)];
 }
 
 bool locality_includes(Locality condition, Locality peer) {

@@ -8,6 +8,8 @@
 
 namespace causeway {
 
+inline constexpr Locality kLocalities[] = {Locality::self, Locality::nbrhd, Locality::host,
+                                           Locality::remote};
 const char* locality_word(Locality locality);
 
 // Whether a condition on `condition` holds for a peer at `peer`: nbrhd includes self, host

@@ -2,8 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "config/config.h"
 #include "config/validate.h"
 
@@ -49,9 +47,6 @@ struct ReferenceCheck {
     problems.add(node.where, message);
   }
 
-  static bool holds(const std::vector<std::string>& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  }
   std::vector<std::string> both() const {
     std::vector<std::string> out = known;
     out.insert(out.end(), rails.begin(), rails.end());
@@ -87,7 +82,7 @@ void check_references(const Schema& schema, const Node& root, const Removals& re
   if (const Node* rails = root.find("rails")) {
     for (const Entry& entry : rails->entries) {
       check.rails.push_back(entry.key);
-      if (!ReferenceCheck::holds(check.known, entry.key)) continue;
+      if (!holds(check.known, entry.key)) continue;
       problems.add(entry.key_where,
                    fmt::format("rail '{}' has the name of a conduit; rename one", entry.key));
     }

@@ -1,6 +1,7 @@
 #include "config/schema.h"
 
-#include <array>
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "base/error.h"
@@ -9,34 +10,41 @@
 namespace causeway {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, ValueType>, 15> kTypes{{
-    {"map", ValueType::map},
-    {"named-map", ValueType::named_map},
-    {"list", ValueType::list},
-    {"string", ValueType::string},
-    {"int", ValueType::integer},
-    {"bool", ValueType::boolean},
-    {"size", ValueType::size},
-    {"time", ValueType::time},
-    {"enum", ValueType::enumeration},
-    {"name", ValueType::name},
-    {"conduit", ValueType::conduit},
-    {"carrier", ValueType::carrier},
-    {"rank-set", ValueType::rank_set},
-    {"glob", ValueType::glob},
-    {"option", ValueType::option},
-}};
+struct TypeWords {
+  std::string_view word;
+  ValueType type;
+  const char* expected;
+};
+constexpr TypeWords kTypes[] = {
+    {"map", ValueType::map, "a map"},
+    {"named-map", ValueType::named_map, "a map"},
+    {"list", ValueType::list, "a list"},
+    {"string", ValueType::string, "a text"},
+    {"int", ValueType::integer, "a whole number"},
+    {"bool", ValueType::boolean, "true or false"},
+    {"size", ValueType::size, "a size such as 64KiB"},
+    {"time", ValueType::time, "a time such as 50us"},
+    {"enum", ValueType::enumeration, "a word"},
+    {"name", ValueType::name, "a name (letters, digits, - and _, a letter first)"},
+    {"conduit", ValueType::conduit, "the name of a conduit"},
+    {"carrier", ValueType::carrier, "the name of a conduit or rail"},
+    {"rank-set", ValueType::rank_set, "ranks such as 0-3,7"},
+    {"glob", ValueType::glob, "a host name pattern"},
+    {"option", ValueType::option, "a single value"},
+};
 
 // A flaw here is one of this build, not of anything a user wrote; unit tests meet it first.
 [[noreturn]] void flawed(const Node& node, const std::string& what) {
   throw Error(CWY_ERR_INVALID, "{}: flawed schema: {}", node.where.str(), what);
 }
 
-ValueType parse_type(const Node& node) {
-  for (const auto& [word, type] : kTypes) {
-    if (node.text == word) return type;
-  }
-  flawed(node, "unknown type " + describe(node));
+void parse_type(Schema& out, const Node& node) {
+  const auto found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                  [&](const TypeWords& each) { return node.text == each.word; });
+  if (found == std::end(kTypes)) flawed(node, "unknown type " + describe(node));
+  out.type = found->type;
+  out.type_word = node.text;
+  out.expected = found->expected;
 }
 
 std::vector<std::string> texts(const Node& list) {
@@ -49,8 +57,7 @@ Schema parse_entry(const Node& node);
 
 void parse_attribute(Schema& out, const std::string& key, const Node& value) {
   if (key == "type") {
-    out.type = parse_type(value);
-    out.type_word = value.text;
+    parse_type(out, value);
   } else if (key == "keys") {
     for (const Entry& entry : value.entries) {
       out.keys.push_back({entry.key, parse_entry(entry.value)});

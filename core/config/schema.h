@@ -34,7 +34,8 @@ struct SchemaKey;
 
 struct Schema {
   ValueType type = ValueType::map;
-  std::string type_word;  // as written in schema.yaml
+  std::string type_word;      // as written in schema.yaml
+  const char* expected = "";  // "a text", for messages
   std::string help;
   std::vector<SchemaKey> keys;         // map
   std::shared_ptr<const Schema> each;  // named-map, list

@@ -1,5 +1,6 @@
 #include "config/units.h"
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <charconv>
@@ -72,21 +73,25 @@ bool split_quantity(std::string_view text, Quantity& out) {
   return true;
 }
 
-// A whole number of base units, or false.
-bool to_base(const Quantity& quantity, uint64_t unit, uint64_t& out) {
-  const unsigned __int128 product = static_cast<unsigned __int128>(quantity.digits) * unit;
+// False where the unit is none of these, or the value no whole number of base units.
+template <size_t N>
+bool to_base(const Quantity& quantity, const std::array<Unit, N>& units, std::string_view word,
+             uint64_t& out) {
+  const auto unit = std::ranges::find(units, word, &Unit::first);
+  if (unit == units.end()) return false;
+  const auto product = static_cast<unsigned __int128>(quantity.digits) * unit->second;
   const unsigned __int128 value = product / quantity.scale;
   if (product % quantity.scale != 0 || value > UINT64_MAX) return false;
   out = static_cast<uint64_t>(value);
   return true;
 }
 
+// In the largest unit that needs no fraction.
 template <size_t N>
-const Unit* find_unit(const std::array<Unit, N>& units, std::string_view word) {
-  for (const Unit& unit : units) {
-    if (unit.first == word) return &unit;
-  }
-  return nullptr;
+std::string in_units(uint64_t value, const std::array<Unit, N>& largest_first) {
+  const auto unit = std::ranges::find_if(
+      largest_first, [value](const Unit& each) { return value % each.second == 0; });
+  return fmt::format("{}{}", value / unit->second, unit->first);
 }
 
 }  // namespace
@@ -97,8 +102,7 @@ uint64_t parse_size(const std::string& text) {
   if (split_quantity(text, quantity)) {
     std::string unit(quantity.unit);
     for (char& c : unit) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    const Unit* found = find_unit(kSizeUnits, unit);
-    if (found != nullptr && to_base(quantity, found->second, out)) return out;
+    if (to_base(quantity, kSizeUnits, unit, out)) return out;
   }
   throw Error(CWY_ERR_INVALID, "expected a size such as 4096, 64KiB or 2M, found '{}'", text);
 }
@@ -111,8 +115,7 @@ uint64_t parse_time_ns(const std::string& text) {
     if (quantity.unit.empty()) {
       throw Error(CWY_ERR_INVALID, "a time needs a unit, as in {0}us, {0}ms or {0}s", text);
     }
-    const Unit* found = find_unit(kTimeUnits, quantity.unit);
-    if (found != nullptr && to_base(quantity, found->second, out)) return out;
+    if (to_base(quantity, kTimeUnits, quantity.unit, out)) return out;
   }
   throw Error(CWY_ERR_INVALID, "expected a time such as 50us, 1ms or 2s, found '{}'", text);
 }
@@ -133,20 +136,18 @@ int64_t parse_integer(const std::string& text) {
 }
 
 std::string format_size(uint64_t bytes) {
-  constexpr std::array<Unit, 4> steps{
-      {{"TiB", kKi * kKi * kKi * kKi}, {"GiB", kKi * kKi * kKi}, {"MiB", kKi * kKi}, {"KiB", kKi}}};
-  for (const auto& [word, unit] : steps) {
-    if (bytes != 0 && bytes % unit == 0) return fmt::format("{}{}", bytes / unit, word);
-  }
-  return std::to_string(bytes);
+  constexpr std::array<Unit, 5> units{{{"TiB", kKi * kKi * kKi * kKi},
+                                       {"GiB", kKi * kKi * kKi},
+                                       {"MiB", kKi * kKi},
+                                       {"KiB", kKi},
+                                       {"", 1}}};
+  return bytes == 0 ? "0" : in_units(bytes, units);
 }
 
 std::string format_time(uint64_t nanoseconds) {
-  constexpr std::array<Unit, 3> steps{{{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}}};
-  for (const auto& [word, unit] : steps) {
-    if (nanoseconds % unit == 0) return fmt::format("{}{}", nanoseconds / unit, word);
-  }
-  return fmt::format("{}ns", nanoseconds);
+  constexpr std::array<Unit, 4> units{
+      {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}}};
+  return in_units(nanoseconds, units);
 }
 
 }  // namespace causeway

@@ -28,43 +28,8 @@ std::string boolean_word_note(const std::string& text) {
   static const std::set<std::string> words{"on", "off", "yes", "no", "y", "n"};
   std::string lower;
   for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (words.count(lower) == 0) return "";
+  if (!words.contains(lower)) return "";
   return "; on, off, yes and no are not used, because YAML versions disagree about them";
-}
-
-const char* expectation(ValueType type) {
-  switch (type) {
-    case ValueType::map:
-    case ValueType::named_map:
-      return "a map";
-    case ValueType::list:
-      return "a list";
-    case ValueType::string:
-      return "a text";
-    case ValueType::integer:
-      return "a whole number";
-    case ValueType::boolean:
-      return "true or false";
-    case ValueType::size:
-      return "a size such as 64KiB";
-    case ValueType::time:
-      return "a time such as 50us";
-    case ValueType::enumeration:
-      return "a word";
-    case ValueType::name:
-      return "a name (letters, digits, - and _, a letter first)";
-    case ValueType::conduit:
-      return "the name of a conduit";
-    case ValueType::carrier:
-      return "the name of a conduit or rail";
-    case ValueType::rank_set:
-      return "ranks such as 0-3,7";
-    case ValueType::glob:
-      return "a host name pattern";
-    case ValueType::option:
-      return "a single value";
-  }
-  return "a value";
 }
 
 bool same_value(const Node& a, const Node& b) {
@@ -197,7 +162,8 @@ class Validator {
     for (size_t i = 0; i < node.items.size(); ++i) {
       Node& item = node.items[i];
       if (!check(*schema.each, fmt::format("{}[{}]", path, i), item)) continue;
-      if (schema.unique && item.kind == Node::Kind::scalar && holds(kept, item.text)) {
+      const auto same = [&](const Node& other) { return other.text == item.text; };
+      if (schema.unique && item.kind == Node::Kind::scalar && std::ranges::any_of(kept, same)) {
         problems_.add(item.where, fmt::format("{} stands twice in {}", describe(item), path));
         continue;
       }
@@ -215,10 +181,7 @@ class Validator {
       node.kind = Node::Kind::scalar;
       node.written_null = false;
     }
-    if (node.kind != Node::Kind::scalar) {
-      wrong(path, node, expected(schema));
-      return false;
-    }
+    if (!demand(node.kind == Node::Kind::scalar, schema, path, node)) return false;
     if (holds(schema.words, node.text)) return true;
     try {
       return check_text(schema, path, node);
@@ -243,22 +206,25 @@ class Validator {
       case ValueType::time:
         return check_bounds(schema, path, node, parse_time_ns, format_time);
       case ValueType::rank_set:
-        return check_ranks(path, node);
+        if (!demand(!node.text.empty(), schema, path, node)) return false;
+        node.text = RankSet::parse(node.text).str();
+        return true;
       case ValueType::enumeration:
         return check_enum(schema, path, node);
       case ValueType::name:
       case ValueType::conduit:
       case ValueType::carrier:
-        if (is_name(node.text)) return true;
-        wrong(path, node, expected(schema));
-        return false;
+        return demand(is_name(node.text), schema, path, node);
       case ValueType::glob:
-        if (!node.text.empty()) return true;
-        wrong(path, node, expected(schema));
-        return false;
+        return demand(!node.text.empty(), schema, path, node);
       default:
         return true;
     }
+  }
+
+  bool demand(bool fits, const Schema& schema, const std::string& path, const Node& node) {
+    if (!fits) wrong(path, node, expected(schema));
+    return fits;
   }
 
   template <typename Parse, typename Format>
@@ -274,15 +240,6 @@ class Validator {
       return false;
     }
     node.text = format(value);
-    return true;
-  }
-
-  bool check_ranks(const std::string& path, Node& node) {
-    if (node.text.empty()) {
-      wrong(path, node, "expected ranks such as 0-3,7");
-      return false;
-    }
-    node.text = RankSet::parse(node.text).str();
     return true;
   }
 
@@ -355,11 +312,8 @@ class Validator {
 
   static std::string expected(const Schema& schema) {
     std::vector<std::string> choices = schema.words;
-    if (schema.type == ValueType::enumeration) {
-      choices.insert(choices.end(), schema.values.begin(), schema.values.end());
-      return "expected " + join_words(choices, "or");
-    }
-    choices.emplace_back(expectation(schema.type));
+    choices.insert(choices.end(), schema.values.begin(), schema.values.end());
+    if (schema.values.empty()) choices.emplace_back(schema.expected);
     return "expected " + join_words(choices, "or");
   }
 
@@ -368,19 +322,6 @@ class Validator {
     problems_.add(node.where, fmt::format("{}: {}, found {}{}", path, what, describe(node), more));
   }
 
-  static std::string quoted(const std::string& key) {
-    Node node;
-    node.kind = Node::Kind::scalar;
-    node.text = key;
-    return describe(node);
-  }
-  static bool holds(const std::vector<std::string>& words, const std::string& word) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-  }
-  static bool holds(const std::vector<Node>& nodes, const std::string& text) {
-    return std::any_of(nodes.begin(), nodes.end(),
-                       [&](const Node& node) { return node.text == text; });
-  }
   static std::string join(const std::string& path, const std::string& key) {
     return path.empty() ? key : path + "." + key;
   }
@@ -391,6 +332,10 @@ class Validator {
 };
 
 }  // namespace
+
+bool holds(const std::vector<std::string>& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 std::string join_words(const std::vector<std::string>& words, const std::string& last) {
   std::string out;

@@ -15,6 +15,8 @@ namespace causeway {
 // set to something else than what holds anyway, go to `unused`.
 void validate(const Schema& schema, Node& root, Problems& problems, std::vector<Problem>& unused);
 
+bool holds(const std::vector<std::string>& words, const std::string& word);
+
 // "self, shm or ofi".
 std::string join_words(const std::vector<std::string>& words, const std::string& last);
 

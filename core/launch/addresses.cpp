@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "launch/clock.h"
 
 namespace causeway::launch {
 namespace {
@@ -120,6 +121,27 @@ UniqueFd connect_to(const std::string& text, uint16_t port, double limit_s) {
   }
   ::fcntl(fd.get(), F_SETFL, 0);
   return fd;
+}
+
+bool wait_readable(int fd, double until) {
+  while (now_s() < until) {
+    pollfd ready{fd, POLLIN, 0};
+    if (::poll(&ready, 1, ms_until(until)) > 0) return true;
+  }
+  return false;
+}
+
+std::string receive(int socket, size_t size, double until, const char* late, const char* closed) {
+  std::string bytes;
+  while (bytes.size() < size) {
+    if (!wait_readable(socket, until)) throw Error(CWY_ERR_TIMEOUT, "{}", late);
+    char chunk[64 << 10];
+    const ssize_t n = ::recv(socket, chunk, std::min(sizeof chunk, size - bytes.size()), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) throw Error(CWY_ERR_UNREACHABLE, "{}", closed);
+    bytes.append(chunk, static_cast<size_t>(n));
+  }
+  return bytes;
 }
 
 }  // namespace causeway::launch

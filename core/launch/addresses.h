@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 
@@ -19,5 +19,11 @@ std::vector<std::string> own_addresses(const std::string& only);
 
 // A connected socket, blocking. Throws Error after `limit_s`.
 UniqueFd connect_to(const std::string& address, uint16_t port, double limit_s);
+
+// False when `until` has come.
+bool wait_readable(int fd, double until);
+
+// So many bytes. Throws Error with the text `late` at `until`, and `closed` where no more come.
+std::string receive(int socket, size_t size, double until, const char* late, const char* closed);
 
 }  // namespace causeway::launch

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 
 namespace causeway::launch {
 namespace {
@@ -47,17 +48,6 @@ bool substitute(std::string& word, const std::string& host) {
   return named;
 }
 
-struct Pipe {
-  UniqueFd read_end, write_end;
-};
-
-Pipe make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
-  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
-}
-
 [[noreturn]] void become_agent(const std::vector<std::string>& words, Pipe& in, Pipe& out,
                                Pipe& err, pid_t launcher, const sigset_t& mask) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -68,9 +58,7 @@ Pipe make_pipe() {
   ::dup2(err.write_end.get(), STDERR_FILENO);
   for (const int signal : {SIGINT, SIGQUIT}) ::signal(signal, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = pointers_to(words);
   ::execvp(argv[0], argv.data());
   const std::string line =
       fmt::format("cannot execute the agent '{}': {}\n", words[0], std::strerror(errno));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -86,10 +86,6 @@ RankProcess* Crew::find(uint32_t process) {
   return found == processes_.end() ? nullptr : &*found;
 }
 
-void Crew::watch(int fd, uint64_t tag) {
-  watch_readable(epoll_, fd, tag);
-}
-
 void Crew::start(Output& output) {
   output_ = &output;
   for (RankProcess& process : processes_) {
@@ -104,11 +100,12 @@ void Crew::start(Output& output) {
 }
 
 void Crew::start_server() {
-  for (RankProcess& process : processes_) watch(process.control.get(), kControl | process.process);
+  for (RankProcess& process : processes_)
+    watch_readable(epoll_, process.control.get(), kControl | process.process);
   raise_stack_limit();
   low_.release();
   server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
-  watch(server_->event_fd(), kServer);
+  watch_readable(epoll_, server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {
     std::vector<std::string> environment = plan_.environment;
     for (std::string& entry : server_->client_environment(process.process))
@@ -120,17 +117,10 @@ void Crew::start_server() {
   }
 }
 
-bool Crew::dispatch(uint64_t tag, uint32_t) {
-  switch (tag & kTagMask) {
-    case kServer:
-      take_reports();
-      return true;
-    case kControl:
-      if (RankProcess* process = find(static_cast<uint32_t>(tag))) on_control(*process);
-      return true;
-    default:
-      return false;
-  }
+void Crew::dispatch(uint64_t tag) {
+  if ((tag & kTagMask) == kServer) return take_reports();
+  RankProcess* process = find(static_cast<uint32_t>(tag));
+  if ((tag & kTagMask) == kControl && process != nullptr) on_control(*process);
 }
 
 void Crew::take_reports() {

@@ -42,7 +42,7 @@ class Crew final : public Workforce {
 
   void spawn() override;
   void start(Output& output) override;
-  bool dispatch(uint64_t tag, uint32_t events) override;
+  void dispatch(uint64_t tag) override;
   void on_children() override;
   void signal(uint32_t process, int signal) override;
   void announce(const Announcement& what) override;
@@ -57,7 +57,6 @@ class Crew final : public Workforce {
   PmixServer& server() { return *server_; }
 
  private:
-  void watch(int fd, uint64_t tag);
   void on_control(RankProcess& process);
   void take_reports();
 

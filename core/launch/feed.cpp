@@ -1,28 +1,18 @@
 #include "launch/feed.h"
 
 #include <fcntl.h>
-#include <sys/epoll.h>
 
 #include <cerrno>
 
 namespace causeway::launch {
 
 Feed::Feed(UniqueFd write_end, int epoll, uint64_t tag)
-    : pipe_(std::move(write_end)), epoll_(epoll), tag_(tag) {
+    : pipe_(std::move(write_end)), watch_(epoll, tag, EPOLLOUT) {
   ::fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
 }
 
-void Feed::watch(bool wanted) {
-  if (wanted == watched_ || !pipe_) return;
-  epoll_event event{};
-  event.events = EPOLLOUT;
-  event.data.u64 = tag_;
-  ::epoll_ctl(epoll_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, pipe_.get(), &event);
-  watched_ = wanted;
-}
-
 void Feed::close() {
-  watch(false);
+  watch_.set(pipe_.get(), false);
   pipe_.reset();
 }
 
@@ -52,7 +42,7 @@ size_t Feed::pump() {
   }
   if (!pipe_) gone = waiting_.size();
   waiting_.erase(0, gone);
-  watch(!waiting_.empty());
+  watch_.set(pipe_.get(), !waiting_.empty());
   if (ended_ && waiting_.empty()) close();
   return gone;
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 
@@ -27,13 +28,11 @@ class Feed {
   bool broken() const { return broken_; }
 
  private:
-  void watch(bool wanted);
   void close();
 
   UniqueFd pipe_;
-  int epoll_ = -1;
-  uint64_t tag_ = 0;
-  bool watched_ = false, ended_ = false, broken_ = false;
+  Watch watch_;
+  bool ended_ = false, broken_ = false;
   std::string waiting_;
 };
 

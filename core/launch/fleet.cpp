@@ -1,6 +1,5 @@
 #include "launch/fleet.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -21,8 +20,8 @@
 #include "launch/output.h"
 #include "launch/stdin_feed.h"
 #include "launch/verdict.h"
-#include "launch/watch.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 
 namespace causeway::launch {
 namespace {
@@ -35,9 +34,6 @@ constexpr size_t kOwnDescriptors = 32;
 constexpr size_t kHostDescriptors = 4;  // an agent's three pipes and the connection
 // From the order to end to the end of the agents, beyond the processes' own time.
 constexpr double kDismissPatience = 3.0;
-// The time for a question for another process's data where the asking side gives none.
-constexpr double kQuestionLimit = 60.0;
-
 std::string with_article(const std::vector<std::string>& names) {
   std::string text = names.size() == 1 ? "host " : "hosts ";
   for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
@@ -96,31 +92,24 @@ void Fleet::start(Output& output) {
 void Fleet::make_outputs(Output& output) {
   for (uint32_t process = 0; process < layout_.processes(); ++process) {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
-      int fds[2];
-      if (::pipe2(fds, O_CLOEXEC) != 0)
-        throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
-      output.add(tag_of(layout_, process), stream, UniqueFd(fds[0]));
-      feeds_.emplace_back(UniqueFd(fds[1]), epoll_, kFeed | feeds_.size());
+      Pipe pipe = make_pipe();
+      output.add(tag_of(layout_, process), stream, std::move(pipe.read_end));
+      feeds_.emplace_back(std::move(pipe.write_end), epoll_, kFeed | feeds_.size());
     }
   }
 }
 
 void Fleet::start_stdin() {
   if (!options_.stdin_rank) return;
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a pipe: {}", shortage(errno));
-  stdin_ = UniqueFd(fds[0]);
-  feed_stdin(UniqueFd(fds[1]));
+  Pipe pipe = make_pipe();
+  stdin_ = std::move(pipe.read_end);
+  stdin_watch_ = Watch(epoll_, kStdin, EPOLLIN);
+  feed_stdin(std::move(pipe.write_end));
 }
 
-void Fleet::watch_stdin(bool wanted) {
-  if (!stdin_ || wanted == stdin_watched_) return;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kStdin;
-  ::epoll_ctl(epoll_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, stdin_.get(), &event);
-  stdin_watched_ = wanted;
+void Fleet::end_stdin() {
+  stdin_watch_.set(stdin_.get(), false);
+  stdin_.reset();
 }
 
 void Fleet::read_stdin() {
@@ -130,30 +119,26 @@ void Fleet::read_stdin() {
   Host& host = hosts_[layout_.host_of[*options_.stdin_rank]];
   host.channel.send(Word::stdin_data, std::string_view(chunk, static_cast<size_t>(n)));
   stdin_room_ -= static_cast<size_t>(n);
-  if (n == 0 || stdin_room_ == 0) watch_stdin(false);
-  if (n == 0) stdin_.reset();
+  if (n == 0) return end_stdin();
+  stdin_watch_.set(stdin_.get(), stdin_room_ > 0);
 }
 
-bool Fleet::dispatch(uint64_t tag, uint32_t) {
+void Fleet::dispatch(uint64_t tag) {
   const uint32_t index = static_cast<uint32_t>(tag);
   switch (tag & kTagMask) {
     case kListener:
-      on_listener();
-      return true;
+      return on_listener();
     case kGuest:
-      on_guest(index);
-      return true;
+      return on_guest(index);
     case kLink:
-      on_link(index);
-      return true;
+      return on_link(index);
     case kFeed:
-      pump_feed(index);
-      return true;
+      return pump_feed(index);
     case kStdin:
       if (stdin_) read_stdin();
-      return true;
+      return;
     default:
-      return false;
+      return;
   }
 }
 
@@ -198,7 +183,7 @@ void Fleet::join(uint32_t host, UniqueFd socket) {
     // A relay says nothing before it has the order, and the last host may have taken its time.
     hosts_[i].channel.expect_news(now_s());
   }
-  watch_stdin(true);
+  stdin_watch_.set(stdin_.get(), true);
 }
 
 StartOrder Fleet::order_for(uint32_t host) const {
@@ -239,24 +224,11 @@ void Fleet::take(uint32_t host, const Frame& frame) {
   Unpacker in(frame.body);
   if (frame.word != Word::beat) hosts_[host].told_at = now_s();
   switch (frame.word) {
-    case Word::started: {
-      const uint32_t process = checked_process(host, in.number<uint32_t>());
-      return events_.on_started(process, in.number<int32_t>());
-    }
-    case Word::exec_failed: {
-      const uint32_t process = checked_process(host, in.number<uint32_t>());
-      return events_.on_exec_failure(process, in.number<int32_t>());
-    }
-    case Word::ended: {
-      const uint32_t process = checked_process(host, in.number<uint32_t>());
-      const int wait_status = in.number<int32_t>();
-      forget(process);
-      return events_.on_ended(process, wait_status);
-    }
-    case Word::stopped: {
-      const uint32_t process = checked_process(host, in.number<uint32_t>());
-      return events_.on_stopped(process, in.number<uint32_t>() != 0);
-    }
+    case Word::started:
+    case Word::exec_failed:
+    case Word::ended:
+    case Word::stopped:
+      return take_state(host, frame.word, in);
     case Word::report:
       return take_report(in);
     case Word::fence:
@@ -268,18 +240,29 @@ void Fleet::take(uint32_t host, const Frame& frame) {
     case Word::output:
       return take_output(host, in);
     case Word::stdin_taken:
-      stdin_room_ = std::min<size_t>(stdin_room_ + in.number<uint32_t>(), kWindow);
-      return watch_stdin(stdin_room_ > 0);
+      stdin_room_ = std::min<size_t>(stdin_room_ + in.take<uint32_t>(), kWindow);
+      return stdin_watch_.set(stdin_.get(), stdin_room_ > 0);
     case Word::stdin_closed:
-      watch_stdin(false);
-      return stdin_.reset();
+      return end_stdin();
     case Word::remark:
-      return events_.on_remark(fmt::format("host {}: {}", layout_.hosts[host], in.text()));
+      return events_.on_remark(
+          fmt::format("host {}: {}", layout_.hosts[host], in.take<std::string>()));
     case Word::done:
       return take_done(host);
     default:
       return;  // beat, and what a later version may say
   }
+}
+
+// What has become of a process.
+void Fleet::take_state(uint32_t host, Word word, Unpacker& in) {
+  const uint32_t process = checked_process(host, in.take<uint32_t>());
+  const auto value = in.take<int32_t>();
+  if (word == Word::started) return events_.on_started(process, value);
+  if (word == Word::exec_failed) return events_.on_exec_failure(process, value);
+  if (word == Word::stopped) return events_.on_stopped(process, value != 0);
+  forget(process);
+  events_.on_ended(process, value);
 }
 
 // The relay takes its leave: its processes have ended, and what they wrote has come.
@@ -295,17 +278,17 @@ void Fleet::take_done(uint32_t host) {
 }
 
 void Fleet::take_report(Unpacker& in) {
-  PmixReport report(static_cast<PmixReport::Kind>(in.number<uint32_t>()));
-  report.process = in.number<uint32_t>();
-  report.status = in.number<int32_t>();
-  report.line = in.text();
+  PmixReport report(in.take<PmixReport::Kind>());
+  in.take(report.process);
+  in.take(report.status);
+  in.take(report.line);
   if (report.kind > PmixReport::Kind::aborted) throw Error(CWY_ERR_INVALID, "an unknown report");
   events_.on_report(report);
 }
 
 void Fleet::take_output(uint32_t host, Unpacker& in) {
-  const uint32_t process = checked_process(host, in.number<uint32_t>());
-  const uint32_t stream = in.number<uint32_t>();
+  const uint32_t process = checked_process(host, in.take<uint32_t>());
+  const auto stream = in.take<uint32_t>();
   if (stream != STDOUT_FILENO && stream != STDERR_FILENO)
     throw Error(CWY_ERR_INVALID, "output of stream {}", stream);
   const std::string_view bytes = in.rest();
@@ -323,108 +306,7 @@ void Fleet::pump_feed(uint32_t index) {
   if (gone == 0) return;
   const uint32_t process = index / 2;
   hosts_[layout_.host_of[process]].channel.send(
-      Word::output_taken,
-      Packer().number(process).number(index % 2 + 1).number(static_cast<uint32_t>(gone)).bytes());
-}
-
-std::vector<uint32_t> Fleet::hosts_of(const std::vector<uint32_t>& participants) const {
-  std::vector<uint32_t> list;
-  for (uint32_t host = 0; host < hosts_.size(); ++host) {
-    const bool takes_part =
-        participants.empty() ? !layout_.on_host(host).empty()
-                             : std::any_of(participants.begin(), participants.end(),
-                                           [&](uint32_t p) { return layout_.host_of[p] == host; });
-    if (takes_part) list.push_back(host);
-  }
-  return list;
-}
-
-// The same processes cannot begin their next fence before this one has been answered, so they
-// name it.
-void Fleet::take_fence(uint32_t host, Unpacker& in) {
-  const std::vector<uint32_t> participants = in.numbers();
-  for (const uint32_t process : participants) {
-    if (process >= layout_.processes()) throw Error(CWY_ERR_INVALID, "a fence of nobody");
-  }
-  Gathering& gathering = gatherings_[participants];
-  gathering.parts[host] = std::string(in.rest());
-  bool hopeless = false;
-  for (uint32_t process = 0; process < ended_.size(); ++process) {
-    const bool takes_part = participants.empty() ||
-                            std::binary_search(participants.begin(), participants.end(), process);
-    hopeless = hopeless || (takes_part && ended_[process]);
-  }
-  if (hopeless) return answer_fence(participants, false);
-  if (gathering.parts.size() < hosts_of(participants).size() || gathering.asked) return;
-  gathering.asked = true;
-  PmixReport report(PmixReport::Kind::fence);
-  report.participants = participants;
-  report.answer = [this, participants](bool complete, const std::string*) {
-    answer_fence(participants, complete);
-  };
-  events_.on_report(report);
-}
-
-void Fleet::answer_fence(const std::vector<uint32_t>& participants, bool complete) {
-  const auto found = gatherings_.find(participants);
-  if (found == gatherings_.end()) return;
-  std::string all;
-  for (const auto& [host, part] : found->second.parts) all += part;
-  const std::string body = Packer()
-                               .numbers(participants)
-                               .number(static_cast<uint32_t>(complete))
-                               .text(complete ? all : std::string())
-                               .bytes();
-  for (const auto& [host, part] : found->second.parts)
-    hosts_[host].channel.send(Word::fence_done, body);
-  gatherings_.erase(found);
-}
-
-void Fleet::take_question(uint32_t host, Unpacker& in) {
-  Question question{host, in.number<uint64_t>(), in.number<uint32_t>(), 0.0};
-  const double limit = in.number<double>();
-  question.until = now_s() + (limit > 0 ? limit : kQuestionLimit);
-  const uint64_t number = next_question_++;
-  questions_[number] = question;
-  if (question.process >= layout_.processes() || ended_[question.process])
-    return answer_question(number, false, "");
-  hosts_[layout_.host_of[question.process]].channel.send(
-      Word::modex_ask, Packer().number(number).number(question.process).number(limit).bytes());
-}
-
-void Fleet::take_answer(Unpacker& in) {
-  const auto number = in.number<uint64_t>();
-  const bool found = in.number<uint32_t>() != 0;
-  answer_question(number, found, in.view());
-}
-
-void Fleet::answer_question(uint64_t number, bool found, std::string_view data) {
-  const auto question = questions_.find(number);
-  if (question == questions_.end()) return;
-  hosts_[question->second.asker].channel.send(Word::modex_data,
-                                              Packer()
-                                                  .number(question->second.of_asker)
-                                                  .number(static_cast<uint32_t>(found))
-                                                  .text(data)
-                                                  .bytes());
-  questions_.erase(question);
-}
-
-void Fleet::forget(uint32_t process) {
-  if (ended_[process]) return;
-  ended_[process] = true;
-  std::vector<std::vector<uint32_t>> hopeless;
-  for (const auto& [participants, gathering] : gatherings_) {
-    if (participants.empty() ||
-        std::binary_search(participants.begin(), participants.end(), process))
-      hopeless.push_back(participants);
-  }
-  for (const auto& participants : hopeless) answer_fence(participants, false);
-  std::vector<uint64_t> numbers;
-  for (const auto& [number, question] : questions_) {
-    if (question.process == process) numbers.push_back(number);
-  }
-  for (const uint64_t number : numbers) answer_question(number, false, "");
+      Word::output_taken, pack(process, index % 2 + 1, static_cast<uint32_t>(gone)));
 }
 
 void Fleet::lose(uint32_t host, const std::string& how) {
@@ -434,10 +316,7 @@ void Fleet::lose(uint32_t host, const std::string& how) {
   lost.channel.close();
   for (const uint32_t process : layout_.on_host(host)) forget(process);
   end_output(host);
-  if (options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host) {
-    watch_stdin(false);
-    stdin_.reset();
-  }
+  if (options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host) end_stdin();
   if (started_) return events_.on_host_lost(host, how);
   start_failed_ = true;
   events_.on_start_failure(fmt::format("host {} is lost: {}", layout_.hosts[host], how));
@@ -538,18 +417,11 @@ void Fleet::signal(uint32_t process, int signal) {
     if (signal == SIGQUIT || signal == SIGKILL) abandon_start();
     return;
   }
-  hosts_[layout_.host_of[process]].channel.send(
-      Word::signal, Packer().number(process).number(static_cast<int32_t>(signal)).bytes());
+  hosts_[layout_.host_of[process]].channel.send(Word::signal, pack(process, signal));
 }
 
 void Fleet::announce(const Announcement& what) {
-  const std::string body = Packer()
-                               .number(static_cast<uint32_t>(what.kind))
-                               .number(what.rank)
-                               .number(what.process)
-                               .number(what.epoch)
-                               .text(what.how)
-                               .bytes();
+  const std::string body = pack(what.kind, what.rank, what.process, what.epoch, what.how);
   for (Host& host : hosts_) {
     if (host.state == State::joined) host.channel.send(Word::announce, body);
   }

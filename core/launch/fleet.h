@@ -20,6 +20,7 @@
 #include "launch/launch.h"
 #include "launch/layout.h"
 #include "launch/start_order.h"
+#include "launch/watch.h"
 #include "launch/wire.h"
 #include "launch/workforce.h"
 
@@ -32,7 +33,7 @@ class Fleet final : public Workforce {
 
   void spawn() override;
   void start(Output& output) override;
-  bool dispatch(uint64_t tag, uint32_t events) override;
+  void dispatch(uint64_t tag) override;
   void on_children() override;
   double deadline() const override;
   void on_timers(double now) override;
@@ -73,6 +74,7 @@ class Fleet final : public Workforce {
   void join(uint32_t host, UniqueFd socket);
   void on_link(uint32_t host);
   void take(uint32_t host, const Frame& frame);
+  void take_state(uint32_t host, Word word, Unpacker& in);
   void take_output(uint32_t host, Unpacker& in);
   void take_report(Unpacker& in);
   void take_fence(uint32_t host, Unpacker& in);
@@ -85,7 +87,7 @@ class Fleet final : public Workforce {
   void forget(uint32_t process);
   void pump_feed(uint32_t index);
   void read_stdin();
-  void watch_stdin(bool wanted);
+  void end_stdin();
   void abandon_start();
   void lose(uint32_t host, const std::string& how);
   void take_done(uint32_t host);
@@ -115,8 +117,8 @@ class Fleet final : public Workforce {
   uint64_t next_question_ = 1;
   Output* output_ = nullptr;
   UniqueFd stdin_;
+  Watch stdin_watch_;
   size_t stdin_room_ = kWindow;
-  bool stdin_watched_ = false;
 };
 
 }  // namespace causeway::launch

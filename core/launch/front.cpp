@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "launch/process_tree.h"
 #include "spawn/caller.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 
 namespace causeway::launch {
 namespace {
@@ -83,22 +83,19 @@ Front::Front(const char* who, double kill_grace_s, SessionDir session)
 }
 
 int Front::run(const MakeKeeper& make_keeper) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", shortage(errno));
-  UniqueFd mine(ends[0]), keepers(ends[1]);
+  SocketPair ends = make_sockets();
   const pid_t keeper = ::fork();
   if (keeper < 0) throw Error(CWY_ERR_NOMEM, "cannot start a process: {}", shortage(errno));
   if (keeper == 0) {
-    mine.reset();
+    ends.mine.reset();
     signal_fd_.reset();
-    keep(who_, session_, [this, &make_keeper, &keepers] {
-      return make_keeper(session_, std::move(keepers), signals_.before());
+    keep(who_, session_, [this, &make_keeper, &ends] {
+      return make_keeper(session_, std::move(ends.theirs), signals_.before());
     });
   }
-  keepers.reset();
+  ends.theirs.reset();
   if (after_fork_) after_fork_();
-  return watch(keeper, mine.get());
+  return watch(keeper, ends.mine.get());
 }
 
 int Front::watch(pid_t keeper, int to_keeper) {
@@ -110,11 +107,8 @@ int Front::watch(pid_t keeper, int to_keeper) {
   bool overdue = false;
   for (;;) {
     pollfd fds[2] = {{signal_fd_.get(), POLLIN, 0}, {keeper_fd.get(), POLLIN, 0}};
-    const double left = give_up - now_s();
-    int ms = std::isinf(give_up) ? -1 : static_cast<int>(std::clamp(left, 0.0, 1e5) * 1e3) + 1;
     // Without pidfds (kernels before 5.3, valgrind) the keeper's end has to be looked for.
-    if (!keeper_fd) ms = kLookForKeeperMs;
-    ::poll(fds, 2, ms);
+    ::poll(fds, 2, keeper_fd ? ms_until(give_up) : kLookForKeeperMs);
     if (fds[1].revents != 0 || (!keeper_fd && has_ended(keeper))) break;
     if (now_s() > give_up) {
       ::kill(keeper, SIGKILL);

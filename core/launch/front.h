@@ -8,11 +8,11 @@
 #include <memory>
 #include <set>
 
+#include "base/unique_fd.h"
 #include "launch/keeper.h"
 #include "launch/session_dir.h"
 #include "launch/workforce.h"
 #include "spawn/signal_block.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -1,6 +1,5 @@
 #include "launch/handshake.h"
 
-#include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
@@ -9,6 +8,7 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "launch/addresses.h"
 #include "launch/clock.h"
 
 namespace causeway::launch {
@@ -41,23 +41,6 @@ void send_fully(int socket, std::string_view bytes) {
   if (::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(bytes.size()))
     throw Error(CWY_ERR_UNREACHABLE, "the connection failed: {}", std::strerror(errno));
-}
-
-std::string receive_fully(int socket, size_t size, double until) {
-  std::string got;
-  while (got.size() < size) {
-    const double left = until - now_s();
-    pollfd ready{socket, POLLIN, 0};
-    const int n = left <= 0 ? 0 : ::poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
-    if (n < 0 && errno == EINTR) continue;
-    if (n == 0) throw Error(CWY_ERR_TIMEOUT, "no answer");
-    char chunk[64];
-    const ssize_t count = ::recv(socket, chunk, std::min(sizeof chunk, size - got.size()), 0);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) throw Error(CWY_ERR_UNREACHABLE, "the connection was closed");
-    got.append(chunk, static_cast<size_t>(count));
-  }
-  return got;
 }
 
 }  // namespace
@@ -109,7 +92,8 @@ void introduce(int socket, const Invitation& invitation, double limit_s) {
   hello.append(reinterpret_cast<const char*>(numbers), sizeof numbers);
   hello.append(view_of(random_key()));
   send_fully(socket, hello);
-  const std::string reply = receive_fully(socket, kReplyBytes, until);
+  const std::string reply =
+      receive(socket, kReplyBytes, until, "no answer", "the connection was closed");
   const std::string transcript = hello + reply.substr(0, 16);
   if (!equal(reply.substr(16), proof(invitation.secret, "launcher", transcript)))
     throw Error(CWY_ERR_INVALID, "somebody else listens there");

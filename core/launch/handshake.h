@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "launch/siphash.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -2,15 +2,12 @@
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -23,24 +20,9 @@
 namespace causeway::launch {
 namespace {
 
-// A rank that fails because its peer died must not be blamed in the peer's place.
-constexpr double kBlameDelay = 0.02;
-// How long a rank's message that it has started may be under way: the rank has PMIx's answer before
-// the launcher has the message.
-constexpr double kStartWordTravels = 0.25;
-constexpr const char* kBeforeStart = " before all ranks had started";
 // The server library asks about a fence only when a rank has left it out; from the rank's closed
 // socket to its end as a process may take this long.
 constexpr double kFenceDelay = 0.005;
-// Ranks that leave together with a status, as in a collective exit, are given this long.
-constexpr double kTogether = 0.25;
-// A rank that returned from main without saying goodbye may be one of a program that ends. Or its
-// goodbye is still on its way: the client library waits two seconds for the answer to it, and the
-// server, one thread for all ranks, may need longer on crowded cores.
-double early_exit_grace(size_t processes) {
-  return 1.0 + 0.02 * static_cast<double>(processes);
-}
-
 // From SIGKILL to the end of a process, which the kernel and a relay may need.
 double death_patience(size_t processes) {
   return 3.0 + 0.01 * static_cast<double>(processes);
@@ -83,15 +65,7 @@ Job::Job(const LaunchOptions& options, const SessionDir& session, UniqueFd front
       front_(std::move(front_fd)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       sink_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      time_limit_(options.timeout_s ? now_s() + *options.timeout_s : kNever),
-      kill_at_(kNever),
-      give_up_at_(kNever),
-      blame_at_(kNever),
-      leave_at_(kNever),
-      tell_departed_at_(kNever),
-      early_at_(kNever),
-      decide_at_(kNever),
-      stopped_at_(kNever) {
+      time_limit_(options.timeout_s ? now_s() + *options.timeout_s : kNever) {
   if (!options.forgives) verdict_.forgive_nothing();
   child_signals_ = child_signals();
   WorkforceEvents& events = *this;
@@ -114,10 +88,6 @@ void Job::spawn() {
   workforce_->spawn();
 }
 
-void Job::watch(int fd, uint64_t tag) {
-  watch_readable(epoll_.get(), fd, tag);
-}
-
 int Job::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // its output may be a file that has reached ulimit -f
@@ -125,17 +95,12 @@ int Job::supervise() {
   Output::Options how{options_.tag_output, members_.size() == 1 && !options_.tag_output};
   how.stderr_fd = muted_.real();
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
-  watch(front_.get(), kFront);
-  watch(child_signals_.get(), kChild);
-  watch(sink_wake_.get(), kSinkWake);
+  watch_readable(epoll_.get(), front_.get(), kFront);
+  watch_readable(epoll_.get(), child_signals_.get(), kChild);
+  watch_readable(epoll_.get(), sink_wake_.get(), kSinkWake);
   workforce_->start(*output_);
   while ((any_running() || !workforce_->quiet()) && !front_gone_) {
-    const double wait = next_deadline() - now_s();
-    // Rounded up, so that a deadline has passed when the call returns for it.
-    const int ms = std::isinf(wait) ? -1 : static_cast<int>(std::clamp(wait, 0.0, 1e5) * 1e3) + 1;
-    epoll_event events[64];
-    const int count = ::epoll_wait(epoll_.get(), events, 64, ms);
-    for (int i = 0; i < count; ++i) dispatch(events[i].data.u64, events[i].events);
+    take_events(epoll_.get(), next_deadline(), [this](uint64_t tag) { dispatch(tag); });
     on_timers(now_s());
   }
   workforce_->dismiss();
@@ -148,26 +113,21 @@ int Job::supervise() {
   return verdict_.status();
 }
 
-void Job::dispatch(uint64_t tag, uint32_t events) {
+void Job::dispatch(uint64_t tag) {
   switch (tag & kTagMask) {
     case kFront:
       return on_front();
-    case kChild: {
-      signalfd_siginfo info;
-      while (::read(child_signals_.get(), &info, sizeof info) > 0) {
-      }
+    case kChild:
+      discard_input(child_signals_.get());
       return workforce_->on_children();
-    }
     case kOutput:
       return output_->readable(static_cast<uint32_t>(tag));
-    case kSinkWake: {
-      uint64_t count = 0;
-      [[maybe_unused]] const ssize_t n = ::read(sink_wake_.get(), &count, sizeof count);
+    case kSinkWake:
+      discard_input(sink_wake_.get());
       output_->woken();
       return check_stdout();
-    }
     default:
-      workforce_->dispatch(tag, events);
+      workforce_->dispatch(tag);
   }
 }
 
@@ -300,218 +260,6 @@ void Job::on_ended(uint32_t process, int wait_status) {
 
 void Job::on_stopped(uint32_t process, bool stopped) {
   members_[process].stopped = stopped;
-}
-
-// A rank has failed, by a signal or else with a status.
-void Job::note_failure(int signal, int status) {
-  if (layout_.survives) return verdict_.saw_failure(signal, status);
-  if (signal != 0) return verdict_.saw_signal(signal);
-  verdict_.saw_status(status);
-}
-
-// Decides what a rank's end means for the job.
-void Job::judge(Member& member) {
-  const std::string how = describe_end(member.wait_status);
-  const bool signalled = WIFSIGNALED(member.wait_status);
-  const int status = signalled ? 0 : WEXITSTATUS(member.wait_status);
-  if (!signalled && status == 0) {
-    note_started(member);  // its word may have been lost with it
-    return check_early_exits(now_s());
-  }
-  if (!signalled && member.said_goodbye()) return note_status(member, status);
-  const std::string line = fmt::format("rank {} {}", name_of(member), how);
-  note_failure(signalled ? WTERMSIG(member.wait_status) : 0, status);
-  // In a start a status may be another rank's death, as where failures end the job.
-  const bool in_start = layout_.survives && any_connected_ && !all_met_;
-  if (layout_.survives && (signalled || !in_start)) return go_on_without(member, how, line);
-  announce_death(member, how);
-  if (signalled) return begin_end(line);
-  if (blame_.empty()) {
-    blame_ = line + (in_start ? kBeforeStart : "");
-    blame_at_ = now_s() + kBlameDelay;
-  }
-}
-
-// A rank has come to its end: with gasnet_exit(code), or alone, when its main returned 0. It still
-// answers those who are not as far. Its code counts from here on, also where a rank that it has
-// told of it ends before it does.
-void Job::note_leaving(Member& member, int code) {
-  member.leaving = true;
-  member.left_at = now_s();
-  if (code > 0 && !ending_) verdict_.saw_status(code);
-  // Counted from the last that left: many ranks on few cores leave one by one. Where failures are
-  // survived, so is the leave of a rank: the others end when they want to.
-  if (code == 0 && left_status_ == 0 && !layout_.survives) {
-    leave_at_ = member.left_at + options_.exit_grace_s;
-    left_last_ = member.process;
-  }
-  if (code == PmixReport::kAlone && !layout_.survives) {
-    untold_.push_back(*member.rank);
-    tell_departed_at_ = std::min(tell_departed_at_, member.left_at + kTogether);
-  }
-  tell_if_all_leave();
-}
-
-// Others may stand still for want of it, and hear of it in no other way: over shared memory, or
-// where they never had a connection. Not at once, and many in one word: mostly all leave.
-void Job::tell_of_departed() {
-  tell_departed_at_ = kNever;
-  Announcement departed{};
-  departed.kind = Announcement::Kind::departed;
-  departed.how = fmt::format("{}", fmt::join(std::exchange(untold_, {}), ","));
-  if (!all_leave_told_) workforce_->announce(departed);
-}
-
-// Nobody needs anybody any more: who waits for the others may go.
-void Job::tell_if_all_leave() {
-  if (all_leave_told_ || !any_rank_running()) return;
-  if (std::any_of(members_.begin(), members_.end(), [](const Member& member) {
-        return member.rank && member.running && !member.leaving;
-      }))
-    return;
-  all_leave_told_ = true;
-  Announcement all_leave{};
-  all_leave.kind = Announcement::Kind::all_leave;
-  workforce_->announce(all_leave);
-}
-
-// A rank that had said goodbye has ended with a status.
-void Job::note_status(Member& member, int status) {
-  verdict_.saw_status(status);
-  if (layout_.survives || left_status_ != 0) return;
-  left_status_ = status;
-  left_last_ = member.process;
-  leave_at_ = now_s() + kTogether;
-}
-
-void Job::note_started(Member& member) {
-  member.started = true;
-  look_who_started();
-  if (all_met_ && !undecided_.empty()) decide();
-}
-
-// The message of a dead rank that it has started may be lost with it. Where all others have
-// started, the dead rank had, too.
-void Job::look_who_started() {
-  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
-               return !m.rank || m.started || !m.running;
-             });
-}
-
-// A rank that failed before all had started left the others waiting in a start that cannot be
-// completed, since the server knows a replacement under another number.
-void Job::end_unmet() {
-  if (!ending_) begin_end(unmet_ + kBeforeStart);
-}
-
-// Says what was lost where the job goes on. False: it has been ended.
-bool Job::others_go_on(const std::string& line) {
-  if (!all_met_) {
-    // Before any rank has joined PMIx it is not known whether the program uses PMIx at all.
-    if (unmet_.empty()) unmet_ = line;
-    if (any_connected_) {
-      end_unmet();
-      return false;
-    }
-  }
-  output_->say(
-      fmt::format("causeway run: {}{}", line, any_rank_running() ? "; the others go on" : ""));
-  return true;
-}
-
-void Job::go_on_without(Member& member, const std::string& how, const std::string& line) {
-  member.accounted = true;
-  if (!all_met_ && any_connected_) {
-    if (undecided_.empty()) decide_at_ = now_s() + kStartWordTravels;
-    undecided_.push_back({&member, how, line});
-    return;
-  }
-  go_on_or_end(member, how, line);
-}
-
-// Decides about failures that looked as if they came before all ranks had started.
-void Job::decide() {
-  decide_at_ = kNever;
-  look_who_started();
-  for (const Undecided& failure : std::exchange(undecided_, {}))
-    go_on_or_end(*failure.member, failure.how, failure.line);
-}
-
-void Job::go_on_or_end(Member& member, const std::string& how, const std::string& line) {
-  if (ending_ || !others_go_on(line)) return;
-  announce_death(member, how);
-  replace(member);
-}
-
-void Job::announce_death(Member& member, const std::string& how) {
-  announce(Announcement::Kind::death, member, how);
-}
-
-void Job::announce(Announcement::Kind what, const Member& member, const std::string& how) {
-  if (member.rank) workforce_->announce({what, *member.rank, member.process, member.epoch, how});
-}
-
-// The first spare that waits takes the rank. Its death was announced before, so whoever hears of
-// the replacement knows.
-void Job::replace(Member& dead) {
-  if (!any_rank_running()) return;
-  const auto spare = std::find_if(members_.begin(), members_.end(), [](const Member& member) {
-    return !member.rank && member.running && !member.finalized;
-  });
-  if (spare == members_.end()) return;
-  verdict_.made_good();
-  spare->rank = dead.rank;
-  spare->epoch = dead.epoch + 1;
-  workforce_->retag(spare->process, std::to_string(*spare->rank));
-  announce(Announcement::Kind::replacement, *spare, "");
-  output_->say(fmt::format("causeway run: spare {} is rank {} now", spare->process - layout_.ranks,
-                           name_of(*spare)));
-}
-
-void Job::on_host_lost(uint32_t host, const std::string& how) {
-  std::vector<Member*> lost;
-  std::vector<uint32_t> ranks;
-  for (Member& member : members_) {
-    if (layout_.host_of[member.process] != host || !member.running) continue;
-    member.running = false;
-    member.accounted = true;
-    member.wait_status = SIGKILL;
-    lost.push_back(&member);
-    if (member.rank) ranks.push_back(*member.rank);
-  }
-  if (lost.empty() || ending_) return;
-  std::string line = fmt::format("host {} is lost: {}", layout_.hosts[host], how);
-  if (!ranks.empty())
-    line +=
-        fmt::format("; rank{} {} failed with it", ranks.size() == 1 ? "" : "s", rank_list(ranks));
-  for (size_t i = 0; i < ranks.size(); ++i) note_failure(SIGKILL, 0);
-  for (Member* member : lost)
-    announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
-  if (!layout_.survives) return begin_end(line);
-  if (!others_go_on(line)) return;
-  for (Member* member : lost) {
-    if (member->rank) replace(*member);
-  }
-}
-
-// A program that uses PMIx and whose rank ended with status 0, but without goodbye.
-void Job::check_early_exits(double now) {
-  if (!any_connected_ || early_at_ != kNever) return;
-  if (std::any_of(members_.begin(), members_.end(),
-                  [](const Member& member) { return member.left_early(); }))
-    early_at_ = now + early_exit_grace(members_.size());
-}
-
-Job::Member* Job::early_member() {
-  if (!any_connected_) return nullptr;
-  const auto early = std::find_if(members_.begin(), members_.end(),
-                                  [](const Member& member) { return member.left_early(); });
-  return early == members_.end() ? nullptr : &*early;
-}
-
-std::string Job::early_exit_line() {
-  return fmt::format("rank {} exited early (status 0, without gasnet_exit)",
-                     name_of(*early_member()));
 }
 
 double Job::next_deadline() const {
@@ -649,8 +397,7 @@ void Job::kill_all() {
 }
 
 bool Job::any_running() const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return member.running; });
+  return std::ranges::any_of(members_, &Member::running);
 }
 
 bool Job::any_rank_running() const {
@@ -658,23 +405,14 @@ bool Job::any_rank_running() const {
                      [](const Member& member) { return member.rank && member.running; });
 }
 
-std::vector<uint32_t> Job::running_ranks() const {
-  std::vector<uint32_t> running;
+std::vector<uint32_t> Job::running_ranks(bool staying) const {
+  std::vector<uint32_t> ranks;
   for (const Member& member : members_) {
-    if (member.rank && member.running) running.push_back(*member.rank);
+    const bool goes = staying && member.leaving && !member.stopped;
+    if (member.rank && member.running && !goes) ranks.push_back(*member.rank);
   }
-  std::sort(running.begin(), running.end());
-  return running;
-}
-
-std::vector<uint32_t> Job::staying_ranks() const {
-  std::vector<uint32_t> staying;
-  for (const Member& member : members_) {
-    const bool goes = member.leaving && !member.stopped;
-    if (member.rank && member.running && !goes) staying.push_back(*member.rank);
-  }
-  std::sort(staying.begin(), staying.end());
-  return staying;
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
 }
 
 std::string Job::name_of(const Member& member) const {

@@ -62,8 +62,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void on_start_failure(const std::string& line) override;
   void on_remark(const std::string& line) override;
 
-  void watch(int fd, uint64_t tag);
-  void dispatch(uint64_t tag, uint32_t events);
+  void dispatch(uint64_t tag);
   void on_front();
   void judge(Member& member);
   void note_leaving(Member& member, int code);
@@ -97,9 +96,9 @@ class Job final : public Keeper, private WorkforceEvents {
   void kill_all();
   bool any_running() const;
   bool any_rank_running() const;
-  std::vector<uint32_t> running_ranks() const;
-  // Those of them that have not come to their end, or are stopped on the way.
-  std::vector<uint32_t> staying_ranks() const;
+  // `staying`: those that have not come to their end, or are stopped on the way.
+  std::vector<uint32_t> running_ranks(bool staying = false) const;
+  std::vector<uint32_t> staying_ranks() const { return running_ranks(true); }
   std::string name_of(const Member& member) const;
 
   const LaunchOptions& options_;
@@ -131,11 +130,11 @@ class Job final : public Keeper, private WorkforceEvents {
   bool all_met_ = false;  // every rank has started
   std::string unmet_;     // who failed before that, where failures are survived
   // Deadlines; infinity when not armed.
-  double time_limit_, kill_at_, give_up_at_, blame_at_, leave_at_, tell_departed_at_, early_at_;
-  double decide_at_;
-  double stopped_at_;       // when those that are left, all stopped, are ended
-  std::string blame_;       // what is said when blame_at_ comes
-  uint32_t left_last_ = 0;  // the process whose orderly exit armed leave_at_
+  double time_limit_, kill_at_ = kNever, give_up_at_ = kNever, blame_at_ = kNever;
+  double leave_at_ = kNever, tell_departed_at_ = kNever, early_at_ = kNever, decide_at_ = kNever;
+  double stopped_at_ = kNever;  // when those that are left, all stopped, are ended
+  std::string blame_;           // what is said when blame_at_ comes
+  uint32_t left_last_ = 0;      // the process whose orderly exit armed leave_at_
   int left_status_ = 0;
   bool all_leave_told_ = false;
   std::vector<uint32_t> untold_;  // ranks that have left alone, and of which nobody has been told

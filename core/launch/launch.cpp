@@ -1,5 +1,6 @@
 #include "launch/launch.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,13 +12,14 @@
 
 #include "base/error.h"
 #include "launch/clock.h"
-#include "launch/forked.h"
 #include "launch/front.h"
 #include "launch/job.h"
+#include "launch/process_tree.h"
 #include "launch/relay.h"
 #include "launch/relay_start.h"
 #include "launch/session_dir.h"
 #include "spawn/caller.h"
+#include "spawn/handover.h"
 
 namespace causeway {
 namespace {
@@ -26,6 +28,52 @@ namespace {
 // others have bounds of their own, which together are less than this.
 double over_time(const LaunchOptions& options) {
   return 2 * options.kill_grace_s + 10.0 + 0.02 * (options.ranks + options.spares);
+}
+
+constexpr unsigned char kReady = 0;  // no number of a signal
+
+// False when the launcher's process has ended.
+bool launcher_is_ready(const UniqueFd& launcher) {
+  unsigned char byte = 0;
+  ssize_t n = 0;
+  while ((n = ::recv(launcher.get(), &byte, 1, 0)) < 0 && errno == EINTR) {
+  }
+  return n == 1 && byte == kReady;
+}
+
+// In the process that the user started; the job's status.
+int run_launcher(Handover handover) {
+  launch::Front front("run", handover.kill_grace_s, launch::SessionDir(handover.job_id));
+  ::send(handover.partner.get(), &kReady, 1, MSG_NOSIGNAL);
+  return front.watch(handover.keeper, handover.partner.get());
+}
+
+// In its child, whose children the ranks are. The ranks go on when the launcher is ready: from then
+// on it knows what was there before them.
+[[noreturn]] void run_keeper(Handover handover) {
+  const SignalBlock signals;
+  if (!launcher_is_ready(handover.partner)) {
+    launch::kill_descendants({}, 2.0);
+    ::_exit(1);
+  }
+  LaunchOptions options;
+  options.ranks = static_cast<uint32_t>(handover.ranks.size());
+  options.exit_grace_s = handover.exit_grace_s;
+  options.kill_grace_s = handover.kill_grace_s;
+  launch::SessionDir session(handover.job_id);
+  launch::keep("run", session, [&] {
+    return std::make_unique<launch::Job>(options, session, std::move(handover.partner),
+                                         signals.before(), std::move(handover.ranks));
+  });
+}
+
+// -1 where the word names none, or one of the standard descriptors.
+int descriptor_of(const char* word) {
+  char* end = nullptr;
+  const long number = std::strtol(word, &end, 10);
+  return *word != '\0' && *end == '\0' && number > STDERR_FILENO && number <= INT_MAX
+             ? static_cast<int>(number)
+             : -1;
 }
 
 }  // namespace
@@ -65,15 +113,6 @@ int run_relay() {
   }
 }
 
-// -1 where the word names none, or one of the standard descriptors.
-static int descriptor_of(const char* word) {
-  char* end = nullptr;
-  const long number = std::strtol(word, &end, 10);
-  return *word != '\0' && *end == '\0' && number > STDERR_FILENO && number <= INT_MAX
-             ? static_cast<int>(number)
-             : -1;
-}
-
 // A handover that cannot be taken is complained of once, by the launcher.
 std::optional<int> run_forked(int argc, char** argv) {
   if (argc < 3) return std::nullopt;
@@ -82,8 +121,8 @@ std::optional<int> run_forked(int argc, char** argv) {
   open_standard_descriptors();
   try {
     Handover handover = take_over(descriptor_of(argv[2]));
-    if (launcher) return launch::run_launcher(std::move(handover));
-    launch::run_keeper(std::move(handover));
+    if (launcher) return run_launcher(std::move(handover));
+    run_keeper(std::move(handover));
   } catch (const Error& e) {
     if (launcher) say_as("run", e.text());
     return 1;

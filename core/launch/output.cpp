@@ -3,12 +3,10 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <limits>
 
 #include "launch/clock.h"
 
@@ -53,11 +51,6 @@ void Sink::drain() {
   changed_.wait(lock, [this] { return error_ != 0 || (pending_.empty() && in_flight_ == 0); });
 }
 
-void Sink::signal_owner() {
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(wake_fd_, &one, sizeof one);
-}
-
 void Sink::write_all() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -80,13 +73,13 @@ void Sink::write_all() {
       if (failure != 0 && failure != EINTR && failure != EAGAIN) {
         error_ = failure;
         pending_.clear();
-        signal_owner();
+        wake(wake_fd_);
       }
     }
     in_flight_ = 0;
     if (was_congested_ && pending_.size() <= kSinkLow) {
       was_congested_ = false;
-      signal_owner();
+      wake(wake_fd_);
     }
     changed_.notify_all();
   }
@@ -106,23 +99,10 @@ void Output::retag(const std::string& from, const std::string& to) {
 
 void Output::add(std::string tag, int stream, UniqueFd read_end) {
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-  Source source;
-  source.tag = std::move(tag);
-  source.stream = stream;
-  source.fd = std::move(read_end);
+  Source source{std::move(tag), stream, std::move(read_end), "",
+                Watch(epoll_fd_, epoll_tag_ | sources_.size(), EPOLLIN)};
+  source.watch.set(source.fd.get(), true);
   sources_.push_back(std::move(source));
-  poll(static_cast<uint32_t>(sources_.size() - 1), true);
-}
-
-void Output::poll(uint32_t index, bool wanted) {
-  Source& source = sources_[index];
-  if (source.polled == wanted || !source.fd) return;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = epoll_tag_ | index;
-  // Removed, not masked: EPOLLHUP is reported whatever the mask says.
-  ::epoll_ctl(epoll_fd_, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, source.fd.get(), &event);
-  source.polled = wanted;
 }
 
 void Output::update_polling(uint32_t index) {
@@ -130,7 +110,8 @@ void Output::update_polling(uint32_t index) {
   Lane& lane = lane_of(source);
   const bool held_up = lane.owner >= 0 && lane.owner != static_cast<int>(index);
   if (held_up && !source.buffer.empty()) lane.others_wait = true;
-  poll(index, !lane.sink.congested() && !(held_up && source.buffer.size() >= kLongLine));
+  const bool wanted = !lane.sink.congested() && !(held_up && source.buffer.size() >= kLongLine);
+  source.watch.set(source.fd.get(), wanted);
 }
 
 // Returns false at the end of the pipe or when nothing is there now.
@@ -224,7 +205,7 @@ void Output::release(Lane& lane) {
 
 void Output::finish_source(uint32_t index) {
   Source& source = sources_[index];
-  poll(index, false);
+  source.watch.set(source.fd.get(), false);
   source.fd.reset();
   Lane& lane = lane_of(source);
   if (lane.owner >= 0 && lane.owner != static_cast<int>(index)) {
@@ -253,7 +234,7 @@ int Output::stdout_error() {
 }
 
 double Output::deadline() const {
-  double first = std::numeric_limits<double>::infinity();
+  double first = kNever;
   for (const auto& lane : lanes_) {
     if (lane->owner >= 0 && lane->others_wait)
       first = std::min(first, lane->owner_spoke + kOwnerPatience);

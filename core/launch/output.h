@@ -19,7 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 
@@ -45,7 +46,6 @@ class Sink {
 
  private:
   void write_all();
-  void signal_owner();
 
   const int fd_;
   const int wake_fd_;
@@ -92,7 +92,7 @@ class Output {
     int stream;
     UniqueFd fd;
     std::string buffer;
-    bool polled = false;
+    Watch watch;
     bool mid_line = false;  // part of a long line has been passed on
   };
   struct Lane {  // one sink and who may write to it
@@ -111,7 +111,6 @@ class Output {
   void emit(uint32_t index, std::string_view text);
   void finish_source(uint32_t index);
   void release(Lane& lane);
-  void poll(uint32_t index, bool wanted);
   void update_polling(uint32_t index);
 
   const Options options_;

@@ -1,5 +1,6 @@
 #include "launch/pmix_server.h"
 
+#include <fmt/ranges.h>
 #include <pmix.h>
 #include <pmix_server.h>
 #include <sys/eventfd.h>
@@ -13,7 +14,9 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launch/watch.h"
 #include "spawn/job_words.h"
+#include "spawn/pipes.h"
 #include "spawn/prompt_sockets.h"
 
 namespace causeway::launch {
@@ -63,17 +66,6 @@ pmix_proc_t make_proc(const std::string& nspace, pmix_rank_t rank) {
   return proc;
 }
 
-// An outer launcher's PMIx variables would make the server library take itself for a client of it.
-void drop_outer_pmix_variables() {
-  std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    if (text.rfind("PMIX_", 0) == 0 && text.rfind("PMIX_MCA_", 0) != 0)
-      names.push_back(text.substr(0, text.find('=')));
-  }
-  for (const std::string& name : names) ::unsetenv(name.c_str());
-}
-
 std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   check(status, what);
   std::string text = regex;
@@ -81,41 +73,19 @@ std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   return text;
 }
 
-std::string joined(const std::vector<uint32_t>& numbers) {
-  std::string text;
-  for (const uint32_t number : numbers) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(number);
-  }
-  return text;
-}
-
-// A question of PMIx's, and the callback for its answer.
-struct Question {
-  PmixServer* server;
-  uint64_t number;
-};
-
-double time_limit_in(const pmix_info_t* info, size_t count) {
+// nullptr: nothing of that type stands under the key.
+const pmix_value_t* value_in(const char* key, pmix_data_type_t type, const pmix_info_t* info,
+                             size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], PMIX_TIMEOUT) && info[i].value.type == PMIX_INT)
-      return info[i].value.data.integer;
+    if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == type) return &info[i].value;
   }
-  return 0.0;
+  return nullptr;
 }
 
 // The code of a rank that leaves.
-std::optional<uint32_t> number_in(const char* key, const pmix_info_t* info, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == PMIX_UINT32)
-      return info[i].value.data.uint32;
-  }
-  return std::nullopt;
-}
-
 int code_in(const pmix_info_t* info, size_t count) {
-  const std::optional<uint32_t> code = number_in(kCodeKey, info, count);
-  return code ? static_cast<int>(*code & 0xff) : PmixReport::kAlone;
+  const pmix_value_t* code = value_in(kCodeKey, PMIX_UINT32, info, count);
+  return code != nullptr ? static_cast<int>(code->data.uint32 & 0xff) : PmixReport::kAlone;
 }
 
 }  // namespace
@@ -182,7 +152,8 @@ struct PmixUpcalls {
     if (proc->rank >= g_server->processes_) return PMIX_ERR_NOT_FOUND;
     PmixReport report(PmixReport::Kind::modex);
     report.process = proc->rank;
-    report.limit_s = time_limit_in(info, count);
+    if (const pmix_value_t* limit = value_in(PMIX_TIMEOUT, PMIX_INT, info, count))
+      report.limit_s = limit->data.integer;
     report.supply = [done, context](const std::optional<std::string>& data) {
       auto* answer = new std::string(data.value_or(""));
       done(data ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, answer->data(), answer->size(), context,
@@ -193,13 +164,12 @@ struct PmixUpcalls {
   }
 
   static void data_is_there(pmix_status_t status, char* data, size_t size, void* context) {
-    const std::unique_ptr<Question> question(static_cast<Question*>(context));
-    if (g_server != question->server) return;
+    if (g_server == nullptr) return;
     PmixReport report(PmixReport::Kind::modex_data);
-    report.question = question->number;
+    report.question = reinterpret_cast<uintptr_t>(context);
     report.found = status == PMIX_SUCCESS;
     if (report.found && data != nullptr) report.data.assign(data, size);
-    question->server->report(std::move(report));
+    g_server->report(std::move(report));
   }
 
   static void delete_text(void* text) { delete static_cast<std::string*>(text); }
@@ -216,8 +186,9 @@ struct PmixUpcalls {
     if (code == kStartedEvent) queue(PmixReport::Kind::started, source);
     if (code == kLeavingEvent) queue(PmixReport::Kind::leaving, source, code_in(info, count));
     if (code == kLetGoOnEvent) {
-      const std::optional<uint32_t> rank = number_in(kRankKey, info, count);
-      if (rank) queue(PmixReport::Kind::let_go_on, source, static_cast<int>(*rank));
+      const pmix_value_t* rank = value_in(kRankKey, PMIX_UINT32, info, count);
+      if (rank != nullptr)
+        queue(PmixReport::Kind::let_go_on, source, static_cast<int>(rank->data.uint32));
     }
     return PMIX_OPERATION_SUCCEEDED;
   }
@@ -263,7 +234,7 @@ void register_job(const JobLayout& layout, uint32_t host) {
   const size_t hosts = std::max<size_t>(layout.hosts.size(), 1);
   for (uint32_t i = 0; i < hosts; ++i) {
     names += (i == 0 ? "" : ",") + (layout.hosts.empty() ? own_name : layout.hosts[i]);
-    maps += (i == 0 ? "" : ";") + joined(layout.on_host(i));
+    maps += (i == 0 ? "" : ";") + fmt::format("{}", fmt::join(layout.on_host(i), ","));
   }
   char* regex = nullptr;
   const pmix_status_t nodes_status = PMIx_generate_regex(names.c_str(), &regex);
@@ -271,7 +242,7 @@ void register_job(const JobLayout& layout, uint32_t host) {
   const pmix_status_t ppn_status = PMIx_generate_ppn(maps.c_str(), &regex);
   const std::string ppn = take_regex(ppn_status, regex, "describe the ranks");
   const std::vector<uint32_t> local = layout.on_host(host);
-  const std::string peers = joined(local);
+  const std::string peers = fmt::format("{}", fmt::join(local, ","));
 
   InfoList info(16);
   info.add_u32(PMIX_UNIV_SIZE, layout.processes());
@@ -331,13 +302,11 @@ void PmixServer::report(PmixReport what) {
     const std::lock_guard lock(mutex_);
     reports_.push_back(std::move(what));
   }
-  const uint64_t one = 1;
-  [[maybe_unused]] const ssize_t written = ::write(event_.get(), &one, sizeof one);
+  wake(event_.get());
 }
 
 std::vector<PmixReport> PmixServer::take_reports() {
-  uint64_t count = 0;
-  [[maybe_unused]] const ssize_t got = ::read(event_.get(), &count, sizeof count);
+  discard_input(event_.get());
   const std::lock_guard lock(mutex_);
   std::vector<PmixReport> taken(std::make_move_iterator(reports_.begin()),
                                 std::make_move_iterator(reports_.end()));
@@ -380,12 +349,10 @@ void PmixServer::announce(const Announcement& what) {
 
 void PmixServer::ask_data(uint32_t process, uint64_t question) {
   const pmix_proc_t proc = make_proc(job_id_, process);
-  auto context = std::make_unique<Question>(Question{this, question});
-  if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there, context.get()) ==
-      PMIX_SUCCESS) {
-    static_cast<void>(context.release());  // data_is_there owns it now
+  // The number of the question is what PMIx hands back.
+  if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there,
+                                 reinterpret_cast<void*>(question)) == PMIX_SUCCESS)
     return;
-  }
   PmixReport report(PmixReport::Kind::modex_data);
   report.question = question;
   this->report(std::move(report));

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "launch/layout.h"
 #include "launch/workforce.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -14,8 +14,8 @@
 #include <memory>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "launch/clock.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 namespace {

@@ -2,19 +2,15 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
 #include "launch/clock.h"
 #include "launch/process_tree.h"
-#include "launch/watch.h"
 
 namespace causeway::launch {
 namespace {
@@ -49,16 +45,13 @@ void Relay::spawn() {
   crew_->spawn();
 }
 
-void Relay::watch(int fd, uint64_t tag) {
-  watch_readable(epoll_.get(), fd, tag);
-}
-
 void Relay::start_processes() {
   for (RankProcess& process : crew_->processes()) {
     for (const uint32_t stream : {STDOUT_FILENO, STDERR_FILENO}) {
       UniqueFd fd = std::move(stream == STDOUT_FILENO ? process.out : process.err);
       ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
-      sources_.push_back({process.process, stream, std::move(fd)});
+      const Watch watch(epoll_.get(), kSource | sources_.size(), EPOLLIN);
+      sources_.push_back({process.process, stream, std::move(fd), watch});
       watch_source(static_cast<uint32_t>(sources_.size() - 1));
     }
     if (process.in) stdin_ = Feed(std::move(process.in), epoll_.get(), kFeed);
@@ -69,8 +62,8 @@ void Relay::start_processes() {
 int Relay::supervise() {
   ::signal(SIGPIPE, SIG_IGN);
   muted_.mute();
-  watch(front_.get(), kFront);
-  watch(child_signals_.get(), kChild);
+  watch_readable(epoll_.get(), front_.get(), kFront);
+  watch_readable(epoll_.get(), child_signals_.get(), kChild);
   start_processes();
   bool told_done = false;
   while (!over_) {
@@ -84,11 +77,7 @@ int Relay::supervise() {
         told_done = true;
       }
     }
-    const double wait = next_deadline() - now_s();
-    const int ms = std::isinf(wait) ? -1 : static_cast<int>(std::clamp(wait, 0.0, 1e5) * 1e3) + 1;
-    epoll_event events[64];
-    const int count = ::epoll_wait(epoll_.get(), events, 64, ms);
-    for (int i = 0; i < count; ++i) dispatch(events[i].data.u64, events[i].events);
+    take_events(epoll_.get(), next_deadline(), [this](uint64_t tag) { dispatch(tag); });
     on_timers(now_s());
   }
   kill_all();
@@ -96,16 +85,13 @@ int Relay::supervise() {
   return status_;
 }
 
-void Relay::dispatch(uint64_t tag, uint32_t events) {
+void Relay::dispatch(uint64_t tag) {
   switch (tag & kTagMask) {
     case kFront:
       return on_front();
-    case kChild: {
-      signalfd_siginfo info;
-      while (::read(child_signals_.get(), &info, sizeof info) > 0) {
-      }
+    case kChild:
+      discard_input(child_signals_.get());
       return crew_->on_children();
-    }
     case kLink:
       return on_link();
     case kSource:
@@ -113,7 +99,7 @@ void Relay::dispatch(uint64_t tag, uint32_t events) {
     case kFeed:
       return feed_stdin_process();
     default:
-      crew_->dispatch(tag, events);
+      crew_->dispatch(tag);
   }
 }
 
@@ -129,11 +115,11 @@ void Relay::on_front() {
 }
 
 void Relay::on_started(uint32_t process, pid_t pid) {
-  link_.send(Word::started, Packer().number(process).number(static_cast<int32_t>(pid)).bytes());
+  link_.send(Word::started, pack(process, pid));
 }
 
 void Relay::on_exec_failure(uint32_t process, int failure) {
-  link_.send(Word::exec_failed, Packer().number(process).number(failure).bytes());
+  link_.send(Word::exec_failed, pack(process, failure));
 }
 
 void Relay::on_ended(uint32_t process, int wait_status) {
@@ -141,44 +127,34 @@ void Relay::on_ended(uint32_t process, int wait_status) {
   for (uint32_t i = 0; i < sources_.size(); ++i) {
     if (sources_[i].process == process) on_source(i);
   }
-  link_.send(Word::ended, Packer().number(process).number(wait_status).bytes());
+  link_.send(Word::ended, pack(process, wait_status));
 }
 
 void Relay::on_stopped(uint32_t process, bool stopped) {
-  link_.send(Word::stopped, Packer().number(process).number(uint32_t{stopped}).bytes());
+  link_.send(Word::stopped, pack(process, stopped));
 }
 
 void Relay::on_remark(const std::string& line) {
-  link_.send(Word::remark, Packer().text(line).bytes());
+  link_.send(Word::remark, pack(line));
 }
 
 void Relay::on_report(PmixReport& report) {
   switch (report.kind) {
     case PmixReport::Kind::fence:
-      link_.send(Word::fence, Packer().numbers(report.participants).bytes() + report.data);
+      link_.send(Word::fence, pack(report.participants) + report.data);
       fences_.push_back({std::move(report.participants), std::move(report.answer)});
       return;
     case PmixReport::Kind::modex: {
       const uint64_t number = next_question_++;
       questions_[number] = std::move(report.supply);
-      link_.send(Word::modex_ask,
-                 Packer().number(number).number(report.process).number(report.limit_s).bytes());
+      link_.send(Word::modex_ask, pack(number, report.process, report.limit_s));
       return;
     }
     case PmixReport::Kind::modex_data:
-      link_.send(Word::modex_data, Packer()
-                                       .number(report.question)
-                                       .number(static_cast<uint32_t>(report.found))
-                                       .text(report.data)
-                                       .bytes());
+      link_.send(Word::modex_data, pack(report.question, report.found, report.data));
       return;
     default:
-      link_.send(Word::report, Packer()
-                                   .number(static_cast<uint32_t>(report.kind))
-                                   .number(report.process)
-                                   .number(static_cast<int32_t>(report.status))
-                                   .text(report.line)
-                                   .bytes());
+      link_.send(Word::report, pack(report.kind, report.process, report.status, report.line));
   }
 }
 
@@ -194,14 +170,16 @@ void Relay::on_link() {
 void Relay::take(const Frame& frame) {
   Unpacker in(frame.body);
   switch (frame.word) {
-    case Word::signal:
-      return take_signal(in);
+    case Word::signal: {
+      const auto process = in.take<uint32_t>();
+      return crew_->signal(process, in.take<int32_t>());
+    }
     case Word::announce:
       return take_announcement(in);
     case Word::fence_done: {
-      const std::vector<uint32_t> participants = in.numbers();
-      const bool complete = in.number<uint32_t>() != 0;
-      const std::string data = in.text();
+      const auto participants = in.take<std::vector<uint32_t>>();
+      const bool complete = in.take<bool>();
+      const auto data = in.take<std::string>();
       const auto fence = std::find_if(fences_.begin(), fences_.end(), [&](const Fence& f) {
         return f.participants == participants;
       });
@@ -211,16 +189,16 @@ void Relay::take(const Frame& frame) {
       return answer(complete, &data);
     }
     case Word::modex_ask: {
-      const auto question = in.number<uint64_t>();
-      return crew_->server().ask_data(in.number<uint32_t>(), question);
+      const auto question = in.take<uint64_t>();
+      return crew_->server().ask_data(in.take<uint32_t>(), question);
     }
     case Word::modex_data: {
-      const auto found = questions_.find(in.number<uint64_t>());
-      const bool there = in.number<uint32_t>() != 0;
+      const auto found = questions_.find(in.take<uint64_t>());
+      const bool there = in.take<bool>();
       if (found == questions_.end()) return;
       const auto supply = std::move(found->second);
       questions_.erase(found);
-      return supply(there ? std::optional(in.text()) : std::nullopt);
+      return supply(there ? std::optional(in.take<std::string>()) : std::nullopt);
     }
     case Word::stdin_data:
       if (frame.body.empty()) {
@@ -230,9 +208,9 @@ void Relay::take(const Frame& frame) {
       }
       return feed_stdin_process();
     case Word::output_taken: {
-      const auto process = in.number<uint32_t>();
-      const auto stream = in.number<uint32_t>();
-      const auto count = in.number<uint32_t>();
+      const auto process = in.take<uint32_t>();
+      const auto stream = in.take<uint32_t>();
+      const auto count = in.take<uint32_t>();
       for (uint32_t i = 0; i < sources_.size(); ++i) {
         if (sources_[i].process != process || sources_[i].stream != stream) continue;
         sources_[i].room = std::min(sources_[i].room + count, kWindow);
@@ -248,24 +226,19 @@ void Relay::take(const Frame& frame) {
   }
 }
 
-void Relay::take_signal(Unpacker& in) {
-  const auto process = in.number<uint32_t>();
-  crew_->signal(process, in.number<int32_t>());
-}
-
 void Relay::take_announcement(Unpacker& in) {
   Announcement what;
-  what.kind = static_cast<Announcement::Kind>(in.number<uint32_t>());
-  what.rank = in.number<uint32_t>();
-  what.process = in.number<uint32_t>();
-  what.epoch = in.number<uint32_t>();
-  what.how = in.text();
+  in.take(what.kind);
+  in.take(what.rank);
+  in.take(what.process);
+  in.take(what.epoch);
+  in.take(what.how);
   crew_->announce(what);
 }
 
 void Relay::feed_stdin_process() {
   const size_t gone = stdin_.pump();
-  if (gone > 0) link_.send(Word::stdin_taken, Packer().number(static_cast<uint32_t>(gone)).bytes());
+  if (gone > 0) link_.send(Word::stdin_taken, pack(static_cast<uint32_t>(gone)));
   if (stdin_.broken() && !stdin_broken_told_) {
     stdin_broken_told_ = true;
     link_.send(Word::stdin_closed);
@@ -274,13 +247,7 @@ void Relay::feed_stdin_process() {
 
 void Relay::watch_source(uint32_t index) {
   Source& source = sources_[index];
-  const bool wanted = source.fd && source.room > 0;
-  if (wanted == source.watched || !source.fd) return;
-  source.watched = wanted;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = kSource | index;
-  ::epoll_ctl(epoll_.get(), wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, source.fd.get(), &event);
+  source.watch.set(source.fd.get(), source.room > 0);
 }
 
 void Relay::on_source(uint32_t index) {
@@ -290,11 +257,11 @@ void Relay::on_source(uint32_t index) {
     const ssize_t n = ::read(source.fd.get(), chunk, std::min(sizeof chunk, source.room));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) break;  // nothing now
-    const std::string head = Packer().number(source.process).number(source.stream).bytes();
-    link_.send(Word::output, head + std::string(chunk, static_cast<size_t>(n)));
+    link_.send(Word::output,
+               pack(source.process, source.stream) + std::string(chunk, static_cast<size_t>(n)));
     source.room -= static_cast<size_t>(n);
     if (n == 0) {
-      if (source.watched) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, source.fd.get(), nullptr);
+      source.watch.set(source.fd.get(), false);
       source.fd.reset();
     }
   }

@@ -12,6 +12,7 @@
 #include "launch/keeper.h"
 #include "launch/session_dir.h"
 #include "launch/start_order.h"
+#include "launch/watch.h"
 #include "launch/wire.h"
 #include "launch/workforce.h"
 
@@ -33,8 +34,8 @@ class Relay final : public Keeper, private WorkforceEvents {
     uint32_t process;
     uint32_t stream;
     UniqueFd fd;
+    Watch watch;
     size_t room = kWindow;
-    bool watched = false;
   };
 
   void on_started(uint32_t process, pid_t pid) override;
@@ -46,13 +47,11 @@ class Relay final : public Keeper, private WorkforceEvents {
   void on_start_failure(const std::string&) override {}
   void on_remark(const std::string& line) override;
 
-  void watch(int fd, uint64_t tag);
   void start_processes();
-  void dispatch(uint64_t tag, uint32_t events);
+  void dispatch(uint64_t tag);
   void on_front();
   void on_link();
   void take(const Frame& frame);
-  void take_signal(Unpacker& in);
   void take_announcement(Unpacker& in);
   void on_source(uint32_t index);
   void watch_source(uint32_t index);

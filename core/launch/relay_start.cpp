@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -23,16 +22,6 @@ namespace {
 constexpr double kInvitationLimit = 60.0;
 constexpr double kOneAddress = 5.0;
 constexpr size_t kLongestLine = 64 << 10;
-
-// False when `until` has come.
-bool wait_readable(int fd, double until) {
-  for (;;) {
-    const double left = until - now_s();
-    if (left <= 0) return false;
-    pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>(std::min(left, 1e5) * 1e3) + 1) > 0) return true;
-  }
-}
 
 std::string read_line(int fd) {
   const double until = now_s() + kInvitationLimit;
@@ -71,28 +60,17 @@ UniqueFd reach(const Invitation& invitation) {
               invitation.port, reasons);
 }
 
-std::string receive(int socket, size_t size, double until) {
-  std::string bytes;
-  while (bytes.size() < size) {
-    if (!wait_readable(socket, until))
-      throw Error(CWY_ERR_TIMEOUT, "the launcher did not give the order to start");
-    char chunk[64 << 10];
-    const ssize_t n = ::recv(socket, chunk, std::min(sizeof chunk, size - bytes.size()), 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) throw Error(CWY_ERR_UNREACHABLE, "the launcher has ended");
-    bytes.append(chunk, static_cast<size_t>(n));
-  }
-  return bytes;
-}
-
 // The order comes when all hosts are there. Nothing but signs of life comes before it.
 StartOrder await_order(int socket, double limit_s) {
-  const double until = now_s() + limit_s;
+  const auto take = [socket, until = now_s() + limit_s](size_t size) {
+    return receive(socket, size, until, "the launcher did not give the order to start",
+                   "the launcher has ended");
+  };
   for (;;) {
     uint32_t head[2];
-    std::memcpy(head, receive(socket, sizeof head, until).data(), sizeof head);
+    std::memcpy(head, take(sizeof head).data(), sizeof head);
     if (head[0] > kLongestFrame) throw Error(CWY_ERR_INVALID, "the launcher talks nonsense");
-    const std::string body = receive(socket, head[0], until);
+    const std::string body = take(head[0]);
     if (static_cast<Word>(head[1]) == Word::start) return StartOrder::unpack(body);
   }
 }

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "base/unique_fd.h"
 #include "launch/start_order.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -54,18 +54,17 @@ bool ours(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
-// A live job's keeper holds a lock on its directory, which, unlike a process id, cannot be mistaken
-// across pid namespaces or after reuse.
-void sweep_stale(const std::string& base) {
+// Removes what dead jobs whose names begin so have left. A live job's keeper holds a lock on its
+// directory, which, unlike a process id, cannot be mistaken across pid namespaces or after reuse.
+void sweep_stale(const std::string& base, const std::string& prefix, bool with_processes) {
   std::error_code ignored;
-  const std::string prefix = job_id_prefix();
   for (fs::directory_iterator it(base, ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
     const std::string name = it->path().filename().string();
     if (name.rfind(prefix, 0) != 0 || !ours(it->path())) continue;
-    UniqueFd lock = lock_directory(it->path());
+    const UniqueFd lock = lock_directory(it->path());
     if (!lock) continue;
-    kill_marked("CAUSEWAY_SESSION_DIR=" + it->path().string());
+    if (with_processes) kill_marked("CAUSEWAY_SESSION_DIR=" + it->path().string());
     remove_job(it->path(), name);
   }
 }
@@ -78,7 +77,7 @@ SessionDir::SessionDir(const std::string& name)
       path_(base_ + "/" + job_id_) {}
 
 void SessionDir::make() {
-  sweep_stale(base_);
+  sweep_stale(base_, job_id_prefix(), true);
   const auto fail = [this] {
     throw Error(CWY_ERR_INVALID,
                 "cannot create the job's private directory in {}: {}; set TMPDIR to a writable "
@@ -98,14 +97,7 @@ void SessionDir::make() {
 
 void SessionDir::sweep() const {
   remove_job(path_, job_id_);
-  std::error_code ignored;
-  for (fs::directory_iterator it(base_, ignored), end; it != end; it.increment(ignored)) {
-    if (ignored) break;
-    const std::string name = it->path().filename().string();
-    if (name.rfind(job_id_ + ".", 0) != 0 || !ours(it->path())) continue;
-    const UniqueFd lock = lock_directory(it->path());
-    if (lock) remove_job(it->path(), name);
-  }
+  sweep_stale(base_, job_id_ + ".", false);
 }
 
 }  // namespace causeway::launch

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

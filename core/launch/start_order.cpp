@@ -52,33 +52,23 @@ std::vector<std::string> portable_environment() {
   return list;
 }
 
+template <typename Order, typename Each>
+void StartOrder::each_field(Order& order, Each each) {
+  auto& [job_id, ranks, spares, survives, hosts, host_of] = order.layout;
+  each(job_id, ranks, spares, survives, hosts, host_of, order.host, order.command, order.directory,
+       order.environment, order.stdin_process, order.kill_grace_s, order.peer_s);
+}
+
 std::string StartOrder::pack() const {
   Packer out;
-  out.text(layout.job_id).number(layout.ranks).number(layout.spares);
-  out.number(static_cast<uint32_t>(layout.survives)).texts(layout.hosts).numbers(layout.host_of);
-  out.number(host).texts(command).text(directory).texts(environment);
-  out.number(stdin_process ? static_cast<int64_t>(*stdin_process) : int64_t{-1});
-  out.number(kill_grace_s).number(peer_s);
-  return out.bytes();
+  each_field(*this, [&](const auto&... fields) { (out.put(fields), ...); });
+  return out.take();
 }
 
 StartOrder StartOrder::unpack(std::string_view bytes) {
   Unpacker in(bytes);
   StartOrder order;
-  order.layout.job_id = in.text();
-  order.layout.ranks = in.number<uint32_t>();
-  order.layout.spares = in.number<uint32_t>();
-  order.layout.survives = in.number<uint32_t>() != 0;
-  order.layout.hosts = in.texts();
-  order.layout.host_of = in.numbers();
-  order.host = in.number<uint32_t>();
-  order.command = in.texts();
-  order.directory = in.text();
-  order.environment = in.texts();
-  const auto stdin_process = in.number<int64_t>();
-  if (stdin_process >= 0) order.stdin_process = static_cast<uint32_t>(stdin_process);
-  order.kill_grace_s = in.number<double>();
-  order.peer_s = in.number<double>();
+  each_field(order, [&](auto&... fields) { (in.take(fields), ...); });
   const JobLayout& layout = order.layout;
   bool sound = order.host < layout.hosts.size() && layout.host_of.size() == layout.processes() &&
                !order.command.empty() && layout.job_id.find('/') == std::string::npos;

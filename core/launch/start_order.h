@@ -22,6 +22,10 @@ struct StartOrder {
 
   std::string pack() const;
   static StartOrder unpack(std::string_view bytes);  // throws Error
+
+ private:
+  template <typename Order, typename Each>
+  static void each_field(Order& order, Each each);
 };
 
 // This process's environment as the ranks on other hosts should have it: everything, but for what

@@ -1,7 +1,7 @@
 // Passes the launcher's stdin on to one rank.
 #pragma once
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 

@@ -12,23 +12,11 @@
 
 namespace causeway::launch {
 
-std::string_view Unpacker::take(size_t size) {
+std::string_view Unpacker::bytes(size_t size) {
   if (size > bytes_.size()) throw Error(CWY_ERR_INVALID, "a message is cut short");
   const std::string_view taken = bytes_.substr(0, size);
   bytes_.remove_prefix(size);
   return taken;
-}
-
-std::vector<std::string> Unpacker::texts() {
-  std::vector<std::string> values;
-  for (uint32_t left = number<uint32_t>(); left > 0; --left) values.push_back(text());
-  return values;
-}
-
-std::vector<uint32_t> Unpacker::numbers() {
-  std::vector<uint32_t> values;
-  for (uint32_t left = number<uint32_t>(); left > 0; --left) values.push_back(number<uint32_t>());
-  return values;
 }
 
 Channel::Channel(UniqueFd socket, int epoll, uint64_t tag)

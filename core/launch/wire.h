@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <cstring>
-#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "spawn/unique_fd.h"
+#include "base/unique_fd.h"
 
 namespace causeway::launch {
 
@@ -45,55 +47,73 @@ enum class Word : uint32_t {
 
 inline constexpr uint32_t kLongestFrame = 1u << 30;
 
+// What a frame says: numbers as they lie in memory, texts and lists behind their length.
 class Packer {
  public:
   template <typename T>
-  Packer& number(T value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    return *this;
+  void put(T value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      put(static_cast<uint32_t>(value));
+    } else {
+      bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
   }
-  Packer& text(std::string_view value) {
-    number(static_cast<uint32_t>(value.size()));
+  void put(std::string_view value) {
+    put(static_cast<uint32_t>(value.size()));
     bytes_.append(value);
-    return *this;
   }
-  Packer& texts(const std::vector<std::string>& values) {
-    number(static_cast<uint32_t>(values.size()));
-    for (const std::string& value : values) text(value);
-    return *this;
+  template <typename T>
+  void put(const std::vector<T>& values) {
+    put(static_cast<uint32_t>(values.size()));
+    for (const T& value : values) put(value);
   }
-  Packer& numbers(const std::vector<uint32_t>& values) {
-    number(static_cast<uint32_t>(values.size()));
-    for (const uint32_t value : values) number(value);
-    return *this;
-  }
-  const std::string& bytes() const { return bytes_; }
+  void put(const std::optional<uint32_t>& value) { put(value ? int64_t{*value} : int64_t{-1}); }
+  std::string take() { return std::move(bytes_); }
 
  private:
   std::string bytes_;
 };
 
-// Every call throws Error(CWY_ERR_INVALID) beyond the end.
+template <typename... Fields>
+std::string pack(const Fields&... fields) {
+  Packer out;
+  (out.put(fields), ...);
+  return out.take();
+}
+
+// The fields of a frame in their order. Every call throws Error(CWY_ERR_INVALID) beyond the end.
 class Unpacker {
  public:
   explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
 
   template <typename T>
-  T number() {
-    static_assert(std::is_trivially_copyable_v<T>);
-    T value;
-    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+  void take(T& value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+      value = static_cast<T>(take<uint32_t>());
+    } else {
+      std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
+    }
+  }
+  void take(std::string& value) { value = bytes(take<uint32_t>()); }
+  template <typename T>
+  void take(std::vector<T>& values) {
+    values.clear();
+    for (auto left = take<uint32_t>(); left > 0; --left) values.push_back(take<T>());
+  }
+  void take(std::optional<uint32_t>& value) {
+    const auto number = take<int64_t>();
+    value = number < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(number));
+  }
+  template <typename T>
+  T take() {
+    T value{};
+    take(value);
     return value;
   }
-  std::string_view view() { return take(number<uint32_t>()); }
-  std::string text() { return std::string(view()); }
-  std::vector<std::string> texts();
-  std::vector<uint32_t> numbers();
-  std::string_view rest() { return take(bytes_.size()); }
+  std::string_view rest() { return bytes(bytes_.size()); }
 
  private:
-  std::string_view take(size_t size);
+  std::string_view bytes(size_t size);
 
   std::string_view bytes_;
 };

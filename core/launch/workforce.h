@@ -6,16 +6,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "launch/clock.h"
+
 namespace causeway::launch {
 
 class Output;
-
-inline constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // A question or a report of a process, or of PMIx on its behalf.
 struct PmixReport {
@@ -86,9 +85,8 @@ class Workforce {
   // Lets the processes go; their output goes to `output`. Throws Error.
   virtual void start(Output& output) = 0;
 
-  // True when the epoll event with this tag was for the workforce.
-  virtual bool dispatch(uint64_t tag, uint32_t events) = 0;
-  virtual void on_children() = 0;  // SIGCHLD has come: reaps
+  virtual void dispatch(uint64_t tag) = 0;  // of an epoll event
+  virtual void on_children() = 0;           // SIGCHLD has come: reaps
   virtual double deadline() const { return kNever; }
   virtual void on_timers(double) {}
 

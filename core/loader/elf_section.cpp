@@ -10,9 +10,11 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/unique_fd.h"
 
 namespace causeway {
 namespace {
@@ -41,26 +43,13 @@ constexpr unsigned char kByteOrder =
     std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
 
 std::string machine_word(uint16_t machine) {
-  switch (machine) {
-    case EM_386:
-      return "i386";
-    case EM_X86_64:
-      return "x86_64";
-    case EM_ARM:
-      return "arm";
-    case EM_AARCH64:
-      return "aarch64";
-    case EM_PPC64:
-      return "ppc64";
-    case EM_RISCV:
-      return "riscv";
-    case EM_S390:
-      return "s390x";
-    case 258:
-      return "loongarch64";
-    default:
-      return fmt::format("ELF machine {}", machine);
+  constexpr std::pair<uint16_t, const char*> words[] = {
+      {EM_386, "i386"},    {EM_X86_64, "x86_64"}, {EM_ARM, "arm"},    {EM_AARCH64, "aarch64"},
+      {EM_PPC64, "ppc64"}, {EM_RISCV, "riscv"},   {EM_S390, "s390x"}, {258, "loongarch64"}};
+  for (const auto& [number, word] : words) {
+    if (number == machine) return word;
   }
+  return fmt::format("ELF machine {}", machine);
 }
 
 // A file opened for bounded reads.
@@ -68,20 +57,13 @@ class File {
  public:
   explicit File(const std::string& path) : path_(path) {
     // O_NONBLOCK: a FIFO put where a plugin should be must not stop the program.
-    fd_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd_ < 0) fail("cannot be opened: {}", std::strerror(errno));
+    fd_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!fd_) fail("cannot be opened: {}", std::strerror(errno));
     struct stat status {};
-    if (::fstat(fd_, &status) != 0) {
-      const int error = errno;
-      ::close(fd_);
-      fail("cannot be examined: {}", std::strerror(error));
-    }
+    if (::fstat(fd_.get(), &status) != 0) fail("cannot be examined: {}", std::strerror(errno));
     mode_ = status.st_mode;
     size_ = static_cast<uint64_t>(status.st_size);
   }
-  ~File() { ::close(fd_); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   template <typename... Args>
   [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
@@ -97,7 +79,7 @@ class File {
     if (!holds(offset, length)) fail("is truncated or damaged: {} lies outside the file", what);
     auto* bytes = static_cast<char*>(to);
     while (length > 0) {
-      const ssize_t got = ::pread(fd_, bytes, length, static_cast<off_t>(offset));
+      const ssize_t got = ::pread(fd_.get(), bytes, length, static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail("cannot be read: {}", std::strerror(errno));
       if (got == 0) fail("is truncated or damaged: {} lies outside the file", what);
@@ -109,7 +91,7 @@ class File {
 
  private:
   const std::string& path_;
-  int fd_ = -1;
+  UniqueFd fd_;
   mode_t mode_ = 0;
   uint64_t size_ = 0;
 };

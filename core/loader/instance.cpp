@@ -29,15 +29,8 @@ class Resolving {
   const WrapResolver* outer_;
 };
 
-cwy_status refuse(cwy_err* err, cwy_status status, const std::string& text) {
-  if (err != nullptr && err->head.struct_size > offsetof(cwy_err, text)) {
-    const size_t room =
-        std::min<size_t>(err->head.struct_size - offsetof(cwy_err, text), sizeof err->text);
-    const std::string line = one_line(text, room - 1);
-    err->status = status;
-    std::memcpy(err->text, line.c_str(), std::min(line.size() + 1, room));
-    err->text[room - 1] = '\0';
-  }
+cwy_status refuse(cwy_err* err, cwy_status status, std::string_view text) {
+  write_error(err, status, text);
   return status;
 }
 
@@ -83,14 +76,15 @@ std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plug
     status = plugin.module.configure(as_c(options), &module, &err);
   }
   if (status != CWY_OK) {
-    err.text[sizeof err.text - 1] = '\0';
     throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}",
-                err.text[0] != '\0' ? one_line(err.text, sizeof err.text)
-                                    : std::string(status_name(status)));
+                err.text[0] != '\0' ? text_of(err) : status_name(status));
   }
   if (module == nullptr) throw Error(CWY_ERR_INVALID, "configure answered OK but set no module");
   if (module == plugin.own) return as_is;
-  return std::make_shared<ConduitPlugin>(make_conduit_plugin(plugin.manifest, module));
+  auto configured = std::make_shared<ConduitPlugin>();
+  configured->manifest = plugin.manifest;
+  fill_tables(*configured, module);
+  return configured;
 }
 
 void fill_wrap_service(cwy_services& services) {

@@ -18,27 +18,16 @@ namespace {
 namespace fs = std::filesystem;
 
 template <typename Plugin>
-struct KindOf;
-template <>
-struct KindOf<ConduitPlugin> {
-  static constexpr PluginKind kind = PluginKind::conduit;
-  static constexpr auto make = make_conduit_plugin;
-};
-template <>
-struct KindOf<MemkindPlugin> {
-  static constexpr PluginKind kind = PluginKind::memkind;
-  static constexpr auto make = make_memkind_plugin;
-};
-template <>
-struct KindOf<CollectivePlugin> {
-  static constexpr PluginKind kind = PluginKind::collective;
-  static constexpr auto make = make_collective_plugin;
-};
+constexpr PluginKind kKindOf = std::is_same_v<Plugin, ConduitPlugin>   ? PluginKind::conduit
+                               : std::is_same_v<Plugin, MemkindPlugin> ? PluginKind::memkind
+                                                                       : PluginKind::collective;
 
 // A plugin with its use of the file; the use ends after the tables are gone.
 template <typename Plugin>
 struct Loaded {
-  Loaded(const Manifest& manifest, const cwy_services* services) : use(manifest, services) {}
+  Loaded(const Manifest& manifest, const cwy_services* services) : use(manifest, services) {
+    plugin.manifest = manifest;
+  }
   PluginUse use;
   Plugin plugin;
 };
@@ -93,13 +82,13 @@ struct Loader::Impl {
       return &found->second->plugin;
     }
     const Manifest manifest = read_manifest(path);
-    if (manifest.kind != KindOf<Plugin>::kind) {
+    if (manifest.kind != kKindOf<Plugin>) {
       throw Error(CWY_ERR_INVALID, "{}: is of the wrong kind: a {}, not a {}", path,
-                  kind_word(manifest.kind), kind_word(KindOf<Plugin>::kind));
+                  kind_word(manifest.kind), kind_word(kKindOf<Plugin>));
     }
     auto loaded = std::make_unique<Loaded<Plugin>>(manifest, services);
     try {
-      loaded->plugin = KindOf<Plugin>::make(manifest, loaded->use.module());
+      fill_tables(loaded->plugin, loaded->use.module());
     } catch (const Error& error) {
       throw Error(error.status(), path + ": " + error.text());
     }
@@ -123,7 +112,7 @@ struct Loader::Impl {
   template <typename Plugin>
   typename Shelf<Plugin>::Answer resolve(Loader& loader, const std::string& name) {
     typename Shelf<Plugin>::Answer answer;
-    const PluginKind kind = KindOf<Plugin>::kind;
+    constexpr PluginKind kind = kKindOf<Plugin>;
     const auto note = [&](const std::string& path, const std::string& line) {
       if (answer.failure.empty()) answer.failure = line;
       record(loader.failures_, path, line, true);

@@ -186,15 +186,8 @@ void check_file_name(const Manifest& manifest) {
 }  // namespace
 
 const char* kind_word(PluginKind kind) {
-  switch (kind) {
-    case PluginKind::conduit:
-      return "conduit";
-    case PluginKind::memkind:
-      return "memkind";
-    case PluginKind::collective:
-      return "collective";
-  }
-  return "?";
+  constexpr const char* words[] = {"conduit", "memkind", "collective"};
+  return words[static_cast<size_t>(kind)];
 }
 
 Manifest read_manifest(const std::string& path) {

@@ -1,7 +1,12 @@
-// Text that a plugin, a file or the dynamic linker wrote, made fit for one line of a message.
+// Text that a plugin, a file or the dynamic linker wrote, made fit for one line of a message; and
+// text that a plugin is given.
 #pragma once
 
+#include <causeway/plugin.h>
+
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -18,6 +23,21 @@ inline std::string one_line(std::string_view text, size_t most = 400) {
   line = line.substr(first, line.find_last_not_of(' ') - first + 1);
   if (text.size() > most) line += "...";
   return line;
+}
+
+inline std::string text_of(const cwy_err& err) {
+  return one_line({err.text, ::strnlen(err.text, sizeof err.text - 1)}, sizeof err.text);
+}
+
+// Does nothing where `err` is NULL or, being of an older interface, has no room.
+inline void write_error(cwy_err* err, cwy_status status, std::string_view text) {
+  if (err == nullptr || err->head.struct_size <= offsetof(cwy_err, text)) return;
+  const size_t room =
+      std::min<size_t>(err->head.struct_size - offsetof(cwy_err, text), sizeof err->text);
+  const std::string line = one_line(text, room - 1);
+  err->status = status;
+  std::memcpy(err->text, line.c_str(), std::min(line.size() + 1, room));
+  err->text[room - 1] = '\0';
 }
 
 }  // namespace causeway

@@ -1,9 +1,9 @@
 #include "loader/option_value.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "config/units.h"
 #include "fmt/ranges.h"
 #include "loader/one_line.h"
 
@@ -12,16 +12,6 @@ namespace {
 
 bool is_ordered(const std::string& type) {
   return type == "int" || type == "size" || type == "time";
-}
-
-int64_t parse_int(const std::string& text) {
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) {
-    throw Error(CWY_ERR_INVALID, "'{}' is not an integer (of 64 bits)", one_line(text, 80));
-  }
-  return value;
 }
 
 // The config room's parsers, with a text that says what would have been right.
@@ -38,7 +28,7 @@ OptionValue parse_unbounded(const OptionSchema& schema, const std::string& text)
   OptionValue value;
   value.text = text;
   if (schema.type == "int") {
-    value.integer = parse_int(text);
+    value.integer = parse_as(parse_integer, text, "an integer (of 64 bits)");
   } else if (schema.type == "bool") {
     value.flag = parse_as(parse_bool, text, "true or false");
   } else if (schema.type == "size") {

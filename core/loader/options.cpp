@@ -55,38 +55,14 @@ const OptionValue* find(const cwy_options* opts, const char* key, std::string_vi
   return &found->second.value;
 }
 
-cwy_status opt_string(const cwy_options* opts, const char* key, const char** out) {
-  const OptionValue* value = find(opts, key, "");
+template <typename T>
+cwy_status give(const OptionValue* value, T OptionValue::*member, auto* out) {
   if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  *out = value->text.c_str();
-  return CWY_OK;
-}
-
-cwy_status opt_int(const cwy_options* opts, const char* key, int64_t* out) {
-  const OptionValue* value = find(opts, key, "int");
-  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  *out = value->integer;
-  return CWY_OK;
-}
-
-cwy_status opt_bool(const cwy_options* opts, const char* key, int32_t* out) {
-  const OptionValue* value = find(opts, key, "bool");
-  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  *out = value->flag ? 1 : 0;
-  return CWY_OK;
-}
-
-cwy_status opt_size(const cwy_options* opts, const char* key, uint64_t* out) {
-  const OptionValue* value = find(opts, key, "size");
-  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  *out = value->number;
-  return CWY_OK;
-}
-
-cwy_status opt_time(const cwy_options* opts, const char* key, uint64_t* out) {
-  const OptionValue* value = find(opts, key, "time");
-  if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  *out = value->number;
+  if constexpr (std::is_same_v<T, std::string>) {
+    *out = (value->*member).c_str();
+  } else {
+    *out = value->*member;
+  }
   return CWY_OK;
 }
 
@@ -131,11 +107,21 @@ const cwy_options* as_c(const Options* options) {
 }
 
 void fill_option_services(cwy_services& services) {
-  services.opt_string = opt_string;
-  services.opt_int = opt_int;
-  services.opt_bool = opt_bool;
-  services.opt_size = opt_size;
-  services.opt_time = opt_time;
+  services.opt_string = [](const cwy_options* opts, const char* key, const char** out) {
+    return give(find(opts, key, ""), &OptionValue::text, out);
+  };
+  services.opt_int = [](const cwy_options* opts, const char* key, int64_t* out) {
+    return give(find(opts, key, "int"), &OptionValue::integer, out);
+  };
+  services.opt_bool = [](const cwy_options* opts, const char* key, int32_t* out) {
+    return give(find(opts, key, "bool"), &OptionValue::flag, out);
+  };
+  services.opt_size = [](const cwy_options* opts, const char* key, uint64_t* out) {
+    return give(find(opts, key, "size"), &OptionValue::number, out);
+  };
+  services.opt_time = [](const cwy_options* opts, const char* key, uint64_t* out) {
+    return give(find(opts, key, "time"), &OptionValue::number, out);
+  };
 }
 
 }  // namespace causeway

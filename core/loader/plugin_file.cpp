@@ -28,15 +28,9 @@ std::map<void*, Initialized>& initialized() {
 std::mutex g_lock;
 
 const char* init_name(PluginKind kind) {
-  switch (kind) {
-    case PluginKind::conduit:
-      return CWY_CONDUIT_INIT_NAME;
-    case PluginKind::memkind:
-      return CWY_MEMKIND_INIT_NAME;
-    case PluginKind::collective:
-      return CWY_COLLECTIVE_INIT_NAME;
-  }
-  return "";
+  constexpr const char* names[] = {CWY_CONDUIT_INIT_NAME, CWY_MEMKIND_INIT_NAME,
+                                   CWY_COLLECTIVE_INIT_NAME};
+  return names[static_cast<size_t>(kind)];
 }
 
 // dlerror() without the path that already leads the message.
@@ -71,8 +65,7 @@ const void* call_init(const Manifest& manifest, AnyInit init, const cwy_services
          name);
   }
   if (status != CWY_OK) {
-    err.text[sizeof err.text - 1] = '\0';
-    const std::string text = one_line(err.text, sizeof err.text);
+    const std::string text = text_of(err);
     fail(manifest, status < 0 ? status : CWY_ERR_INVALID, "{} answered {}: {}", name,
          status_name(status), text.empty() ? "the plugin gave no reason" : text);
   }

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstddef>
 #include <ctime>
 #include <mutex>
 #include <utility>
+
+#include "loader/one_line.h"
 
 namespace causeway {
 namespace {
@@ -50,13 +51,9 @@ cwy_err* as_err(cwy_err* err) {
   return err;
 }
 
-void write_text(cwy_err* err, const std::string& who, const char* member) {
-  if (err == nullptr || err->head.struct_size <= offsetof(cwy_err, text)) return;
-  const size_t room =
-      std::min<size_t>(err->head.struct_size - offsetof(cwy_err, text), sizeof err->text);
-  err->status = CWY_ERR_UNSUPPORTED;
-  const auto end = fmt::format_to_n(err->text, room - 1, "{} has no {}", who, member);
-  *end.out = '\0';
+// Not within the stubs, which are hundreds.
+void write_lack(cwy_err* err, const std::string& who, const char* member) {
+  write_error(err, CWY_ERR_UNSUPPORTED, fmt::format("{} has no {}", who, member));
 }
 
 // A stub that answers CWY_ERR_UNSUPPORTED, with text if the call has a cwy_err.
@@ -64,7 +61,7 @@ template <size_t Slot, Word Member, typename... Args>
 cwy_status refuse(Args... args) {
   cwy_err* err = nullptr;
   ((err = as_err(args) != nullptr ? as_err(args) : err), ...);
-  write_text(err, g_who[Slot], Member.text);
+  write_lack(err, g_who[Slot], Member.text);
   return CWY_ERR_UNSUPPORTED;
 }
 

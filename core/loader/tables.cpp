@@ -59,13 +59,17 @@ class Required {
   std::vector<const char*> missing_;
 };
 
-void check_min_core_minor(uint32_t min_core_minor) {
-  const uint32_t ours = CWY_PLUGIN_MINOR;
-  if (min_core_minor > ours) {
+// Copies the module as such.
+template <typename Plugin>
+void take_module(Plugin& plugin, const void* module) {
+  using Module = decltype(plugin.module);
+  plugin.module = copy_table(static_cast<const Module*>(module), "its module");
+  const uint32_t ours = CWY_PLUGIN_MINOR, needed = plugin.module.min_core_minor;
+  if (needed > ours) {
     reject(
         "is too new: its module needs plugin interface {}.{} or later, this Causeway offers "
         "{}.{}",
-        CWY_PLUGIN_MAJOR, min_core_minor, CWY_PLUGIN_MAJOR, ours);
+        CWY_PLUGIN_MAJOR, needed, CWY_PLUGIN_MAJOR, ours);
   }
 }
 
@@ -151,36 +155,25 @@ std::string who(const Manifest& manifest) {
 
 }  // namespace
 
-ConduitPlugin make_conduit_plugin(const Manifest& manifest, const void* module) {
-  ConduitPlugin plugin;
-  plugin.manifest = manifest;
-  plugin.module = copy_table(static_cast<const cwyc_module*>(module), "its module");
+void fill_tables(ConduitPlugin& plugin, const void* module) {
+  take_module(plugin, module);
   plugin.own = static_cast<const cwyc_module*>(module);
-  check_min_core_minor(plugin.module.min_core_minor);
   check_module(plugin.module);
   for (uint32_t i = 0; i < plugin.module.ops_count; ++i) {
     plugin.ops.push_back(copy_ops(plugin.module.ops[i], i));
   }
   plugin.lacks_direct = plugin.module.rkey_direct == nullptr;
-  fill_missing(plugin.module, who(manifest));
-  return plugin;
+  fill_missing(plugin.module, who(plugin.manifest));
 }
 
-MemkindPlugin make_memkind_plugin(const Manifest& manifest, const void* module) {
-  MemkindPlugin plugin;
-  plugin.manifest = manifest;
-  plugin.module = copy_table(static_cast<const cwym_module*>(module), "its module");
-  check_min_core_minor(plugin.module.min_core_minor);
+void fill_tables(MemkindPlugin& plugin, const void* module) {
+  take_module(plugin, module);
   check_module(plugin.module);
-  fill_missing(plugin.module, who(manifest));
-  return plugin;
+  fill_missing(plugin.module, who(plugin.manifest));
 }
 
-CollectivePlugin make_collective_plugin(const Manifest& manifest, const void* module) {
-  CollectivePlugin plugin;
-  plugin.manifest = manifest;
-  plugin.module = copy_table(static_cast<const cwyl_module*>(module), "its module");
-  check_min_core_minor(plugin.module.min_core_minor);
+void fill_tables(CollectivePlugin& plugin, const void* module) {
+  take_module(plugin, module);
   if (plugin.module.candidates == nullptr || plugin.module.candidate_count == 0 ||
       plugin.module.candidate_count > kMostCandidates) {
     reject("its module lists no candidates, or more than {}", kMostCandidates);
@@ -197,8 +190,7 @@ CollectivePlugin make_collective_plugin(const Manifest& manifest, const void* mo
     fill_missing(candidate);
     plugin.candidates.push_back(candidate);
   }
-  fill_missing(plugin.module, who(manifest));
-  return plugin;
+  fill_missing(plugin.module, who(plugin.manifest));
 }
 
 }  // namespace causeway

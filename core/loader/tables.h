@@ -6,9 +6,9 @@
 
 namespace causeway {
 
-// `module` is what the plugin's init returned. The manifest has been checked.
-ConduitPlugin make_conduit_plugin(const Manifest& manifest, const void* module);
-MemkindPlugin make_memkind_plugin(const Manifest& manifest, const void* module);
-CollectivePlugin make_collective_plugin(const Manifest& manifest, const void* module);
+// `module` is what the plugin's init returned. The plugin has its manifest, which has been checked.
+void fill_tables(ConduitPlugin& plugin, const void* module);
+void fill_tables(MemkindPlugin& plugin, const void* module);
+void fill_tables(CollectivePlugin& plugin, const void* module);
 
 }  // namespace causeway

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "spawn/job_words.h"
-#include "spawn/limits.h"
+#include "spawn/pipes.h"
 
 namespace causeway {
 namespace {
@@ -85,21 +85,17 @@ void check_version(int from) {
 // A socket holds what 4096 ranks need; a pipe may not, and a file might not be allowed to (ulimit
 // -f).
 UniqueFd hand_over(const Handover& handover) {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    throw Error(CWY_ERR_NOMEM, "cannot create a socket: {}", shortage(errno));
-  UniqueFd reader(ends[0]);
-  const UniqueFd writer(ends[1]);
+  SocketPair ends = make_sockets();
   const std::string bytes = packed(handover);
-  const ssize_t sent = ::send(writer.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const ssize_t sent = ::send(ends.mine.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
   if (sent != static_cast<ssize_t>(bytes.size()))
     throw Error(CWY_ERR_NOMEM,
                 "{} ranks are more than a socket's buffer can name (net.core.wmem_default); use "
                 "`causeway run`",
                 handover.ranks.size());
-  let_inherit(reader, true);
+  let_inherit(ends.theirs, true);
   let_inherit(handover, true);
-  return reader;
+  return std::move(ends.theirs);
 }
 
 Handover take_over(int from) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "spawn/rank_process.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway {
 

@@ -11,22 +11,13 @@
 
 #include "base/error.h"
 #include "spawn/limits.h"
+#include "spawn/pipes.h"
 
 namespace causeway {
 namespace {
 
-struct Pipe {
-  UniqueFd read_end, write_end;
-};
-
 [[noreturn]] void throw_errno(const char* what) {
   throw Error(CWY_ERR_NOMEM, "cannot {}: {}", what, shortage(errno));
-}
-
-Pipe make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) throw_errno("create a pipe");
-  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
 }
 
 bool read_fully(int fd, void* to, size_t size) {
@@ -53,24 +44,13 @@ bool write_fully(int fd, const void* from, size_t size) {
   return true;
 }
 
-// Variables of an outer launcher must not be taken for those of this one.
-void drop_inherited_job_variables() {
-  std::vector<std::string> names;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    if (name.rfind("PMIX_", 0) == 0 && name.rfind("PMIX_MCA_", 0) != 0) names.push_back(name);
-  }
-  for (const std::string& name : names) ::unsetenv(name.c_str());
-  ::unsetenv("CAUSEWAY_RANKS");
-}
-
 bool take_environment(int control) {
   uint32_t size = 0;
   if (!read_fully(control, &size, sizeof size)) return false;
   std::string block(size, '\0');
   if (!read_fully(control, block.data(), size)) return false;
-  drop_inherited_job_variables();
+  drop_outer_pmix_variables();
+  ::unsetenv("CAUSEWAY_RANKS");
   for (size_t at = 0; at < block.size();) {
     const std::string entry = block.c_str() + at;
     at += entry.size() + 1;
@@ -93,10 +73,7 @@ void reset_signals(const sigset_t& mask) {
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& command, int control) {
-  std::vector<char*> argv;
-  argv.reserve(command.size() + 1);
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
+  const std::vector<char*> argv = pointers_to(command);
   ::execvp(argv[0], argv.data());
   const int failure = errno;
   write_fully(control, &failure, sizeof failure);
@@ -132,13 +109,11 @@ void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
 
 // True in the rank.
 bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
-  int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-    throw_errno("create a socket");
+  SocketPair control = make_sockets();
   self.process = process;
-  self.control = UniqueFd(sockets[0]);
+  self.control = std::move(control.mine);
   ChildEnds ends;
-  ends.control = UniqueFd(sockets[1]);
+  ends.control = std::move(control.theirs);
   Pipe out = make_pipe(), err = make_pipe();
   self.out = std::move(out.read_end);
   self.err = std::move(err.read_end);

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "spawn/limits.h"
-#include "spawn/unique_fd.h"
 
 namespace causeway {
 

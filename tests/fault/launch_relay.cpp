@@ -50,8 +50,8 @@ UniqueFd join() {
 void on_start(Channel& link, const std::string& mode, const StartOrder& order) {
   for (const uint32_t process : order.layout.on_host(order.host)) {
     if (mode == "beats") continue;
-    link.send(Word::started, Packer().number(process).number(int32_t{1}).bytes());
-    if (mode != "done") link.send(Word::ended, Packer().number(process).number(int32_t{0}).bytes());
+    link.send(Word::started, pack(process, int32_t{1}));
+    if (mode != "done") link.send(Word::ended, pack(process, int32_t{0}));
   }
   if (mode == "done" || mode == "streams") link.send(Word::done);
 }
