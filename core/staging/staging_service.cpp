@@ -1,13 +1,14 @@
 #include "staging/staging_service.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "am/peer_memory.h"
 #include "base/context.h"
 #include "base/fatal.h"
@@ -107,7 +108,8 @@ class ServedTransfer {
   void give_buffer(const ServedChunk& chunk);
   bool copy(ServedChunk& chunk, Step copying, Step before);
   bool grant(const ServedChunk& chunk);
-  bool send(const int32_t* args, unsigned nargs, const std::string& payload);
+  template <size_t Count>
+  bool send(const std::array<int32_t, Count>& args, const std::string& payload);
   bool leave();
   bool report_copied(const ServedChunk& chunk);
   bool settle(ServedChunk& chunk, uint32_t& moved);
@@ -176,31 +178,22 @@ bool ServedTransfer::copy(ServedChunk& chunk, Step copying, Step before) {
 
 bool ServedTransfer::grant(const ServedChunk& chunk) {
   const BouncePool::Arena arena = pool_->arena(chunk.buffer);
-  const auto addr = reinterpret_cast<uint64_t>(chunk.buffer);
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::grant),
-                          static_cast<int32_t>(cookie_),
-                          static_cast<int32_t>(number),
-                          static_cast<int32_t>(&chunk - chunks_.data()),
-                          static_cast<int32_t>(arena.number),
-                          low_half(addr),
-                          high_half(addr),
-                          low_half(chunk.at),
-                          high_half(chunk.at),
-                          static_cast<int32_t>(chunk.bytes)};
-  return send(args, 10, known_arena_ == arena.number ? std::string() : arena.memory->pack());
+  return send(handler_args(StagingMessage::grant, cookie_, number,
+                           static_cast<int32_t>(&chunk - chunks_.data()), arena.number,
+                           chunk.buffer, chunk.at, static_cast<int32_t>(chunk.bytes)),
+              known_arena_ == arena.number ? std::string() : arena.memory->pack());
 }
 
 bool ServedTransfer::report_copied(const ServedChunk& chunk) {
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::copied),
-                          static_cast<int32_t>(cookie_), static_cast<int32_t>(chunk.bytes)};
-  return send(args, 3, {});
+  return send(handler_args(StagingMessage::copied, cookie_, static_cast<int32_t>(chunk.bytes)), {});
 }
 
 // A process that survives its peers ends the transfers of lost ones.
-bool ServedTransfer::send(const int32_t* args, unsigned nargs, const std::string& payload) {
+template <size_t Count>
+bool ServedTransfer::send(const std::array<int32_t, Count>& args, const std::string& payload) {
   const cwy_status status =
-      try_send_internal(peer_, Internal::device_stage, args, nargs,
-                        payload.empty() ? nullptr : payload.data(), payload.size(), false);
+      try_send_internal(peer_, Internal::device_stage, args,
+                        payload.empty() ? nullptr : payload.data(), payload.size());
   if (status < 0 && status != CWY_RETRY) lose_peer();
   return status == CWY_OK;
 }
@@ -344,10 +337,8 @@ void refuse_locked(Peer& owner, uint32_t transfer) {
 bool refuse(const Refusal& r) {
   // Acquire: a later process of the rank knows nothing of it.
   if (r.owner->epoch.load(std::memory_order_acquire) != r.epoch) return true;
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::refused),
-                          static_cast<int32_t>(r.transfer)};
-  return try_send_internal(*r.owner, Internal::device_stage, args, 2, nullptr, 0, false) !=
-         CWY_RETRY;
+  return try_send_internal(*r.owner, Internal::device_stage,
+                           handler_args(StagingMessage::refused, r.transfer)) != CWY_RETRY;
 }
 
 void send_refusals() {
