@@ -6,7 +6,6 @@
 #include "am/send.h"
 #include "api/export.h"
 #include "atomics/domain.h"
-#include "atomics/names.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/flags.h"
