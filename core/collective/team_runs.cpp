@@ -4,9 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/internal.h"
 #include "am/limits.h"
-#include "am/post_long.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
@@ -17,9 +15,7 @@
 #include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
-#include "object/connect.h"
 #include "object/endpoint.h"
-#include "object/local.h"
 #include "object/team.h"
 #include "thread/event.h"
 #include "thread/thread_state.h"
@@ -451,7 +447,7 @@ void TeamRuns::deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t 
   overflow_[seq].push_back({seq, offset, signal, std::vector<char>(bytes, bytes + length)});
 }
 
-void* TeamRuns::memory(uint64_t bytes) {
+void* TeamRuns::memory(uint64_t /*seq*/, uint64_t bytes) {
   const BufferPool::Buffer buffer = pool_.take(bytes);
   if (buffer.memory != nullptr) current_->memory.push_back(buffer);
   return buffer.memory;
