@@ -10,8 +10,7 @@
 #include "api/export.h"
 #include "api/gasnet1/aligned.h"
 #include "api/gasnet1/legacy.h"
-#include "base/error.h"
-#include "base/refusal.h"
+#include "api/refuse.h"
 #include "object/client.h"
 #include "object/segment.h"
 #include "process/binding.h"
@@ -21,11 +20,6 @@ namespace causeway {
 namespace {
 
 constexpr const char* kCall = "gasnet_attach()";
-
-int refuse(int code, const std::string& text) {
-  log_refusal(kCall, text);
-  return code;
-}
 
 // The arguments of a node's call, as far as other nodes may have to hear that they are wrong.
 struct Attachment {
@@ -106,11 +100,11 @@ CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentr
                                        uintptr_t segsize, uintptr_t /*minheapoffset*/,
                                        int aligned) {
   if (gasnet1_stage() == Gasnet1Stage::none) {
-    return refuse(GASNET_ERR_NOT_INIT, "called before gasnet_init()");
+    return refuse(kCall, GASNET_ERR_NOT_INIT, "called before gasnet_init()");
   }
   require_client_context(kCall, thread_state());
   if (gasnet1_stage() == Gasnet1Stage::attached) {
-    return refuse(GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
+    return refuse(kCall, GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
   }
   Client& client = *gasnet1_client();
   Attachment a{table, numentries, segsize, aligned != 0, {}};
@@ -123,8 +117,8 @@ CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentr
     end_holding();
     return GASNET_OK;
   } catch (const Error& e) {
-    return refuse(own_fault ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
+    return refuse(kCall, own_fault ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
   } catch (const std::exception& e) {
-    return refuse(GASNET_ERR_RESOURCE, e.what());
+    return refuse(kCall, GASNET_ERR_RESOURCE, e.what());
   }
 }
