@@ -84,7 +84,7 @@ constexpr cwyc_ops kEmulated = emulated_ops();
 // memory performs atomics.
 constexpr cwyc_ops device_ops() {
   cwyc_ops ops{};
-  ops.put_small = device_put_small;
+  ops.put_small = small_by_put;
   ops.put = device_put;
   ops.get = device_get;
   refuse(ops.put_notify);

@@ -19,6 +19,11 @@ class BouncePool;
 class Import;
 class RemoteDevice;
 
+// What diagnoses call a transfer: the client may have used any form of the call.
+inline const char* rma_call_name(bool put) {
+  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
+}
+
 // Both ends of a transfer, as far as this process knows them.
 struct Ends {
   cwyc_conn* conn;

@@ -27,10 +27,6 @@ namespace {
 
 constexpr const char* kCall = "staged transfer";
 
-const char* call_name(bool put) {
-  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
-}
-
 // Bytes of one copy to or from memory that needs no bounce buffer: as much as the device takes at
 // once, and still not all of a long transfer, so that other transfers have their turn.
 constexpr uint64_t kStraight = 32 << 20;
@@ -135,7 +131,7 @@ std::shared_ptr<Device> ServedTransfer::device() {
   std::shared_ptr<Device> alive = device_.lock();
   if (alive != nullptr) return alive;
   if (!context().survives_failures()) {
-    fatal(call_name(put_),
+    fatal(rma_call_name(put_),
           "rank {} uses [{:#x}, {:#x}), whose segment and memory kind were destroyed", peer_.rank,
           raddr_, raddr_ + length_);
   }
@@ -282,11 +278,12 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
   const bool put = args[1] != 0;
   const uint64_t raddr = join_halves(args[3], args[4]);
   const uint64_t length = join_halves(args[5], args[6]);
-  require_in_segment(from, raddr, length, call_name(put));
-  Device* const device = device_at(call_name(put), raddr, length);
+  require_in_segment(from, raddr, length, rma_call_name(put));
+  Device* const device = device_at(rma_call_name(put), raddr, length);
   if (device == nullptr || length == 0 || args[7] <= 0) {
-    fatal(call_name(put), "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's",
-          from.rank, raddr, raddr + length);
+    fatal(rma_call_name(put),
+          "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's", from.rank,
+          raddr, raddr + length);
   }
   const uint64_t laddr = join_halves(args[9], args[10]), segment = join_halves(args[11], args[12]);
   const bool straight = segment != 0 && context().direct_allowed() &&
