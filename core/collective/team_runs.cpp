@@ -25,16 +25,10 @@ namespace causeway {
 namespace {
 
 const char* call_name(uint32_t operation) {
-  switch (operation) {
-    case CWYL_BARRIER:
-      return "gex_Coll_BarrierNB()";
-    case CWYL_BROADCAST:
-      return "gex_Coll_BroadcastNB()";
-    case CWYL_REDUCE_ONE:
-      return "gex_Coll_ReduceToOneNB()";
-    default:
-      return "gex_Coll_ReduceToAllNB()";
-  }
+  static constexpr const char* kNames[CWYL_OPERATIONS] = {
+      "gex_Coll_BarrierNB()", "gex_Coll_BroadcastNB()", "gex_Coll_ReduceToOneNB()",
+      "gex_Coll_ReduceToAllNB()"};
+  return kNames[operation];
 }
 
 // A run is looked at this many times, about a microsecond, before it gets a handle.
