@@ -13,8 +13,8 @@
 #include "am/held.h"
 #include "am/internal.h"
 #include "api/gasnet1/blocks.h"
-#include "api/gasnet1/far_memset.h"
 #include "api/gasnet1/legacy.h"
+#include "api/gasnet1/memset.h"
 #include "api/gasnet1/named_barrier.h"
 #include "api/gex/adopt.h"
 #include "atomics/emulated_atomic.h"
@@ -84,7 +84,7 @@ constexpr cwyc_ops kEmulated = emulated_ops();
 // memory performs atomics.
 constexpr cwyc_ops device_ops() {
   cwyc_ops ops{};
-  ops.put_small = device_put_small;
+  ops.put_small = small_by_put;
   ops.put = device_put;
   ops.get = device_get;
   refuse(ops.put_notify);

@@ -8,7 +8,6 @@
 #include <gasnet_fwd.h>
 
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>

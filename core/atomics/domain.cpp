@@ -20,7 +20,6 @@
 #include "object/endpoint.h"
 #include "object/team.h"
 #include "progress/poll.h"
-#include "staging/transfer.h"
 
 namespace causeway {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "am/peer_memory.h"
 #include "atomics/cpu_atomic.h"
 #include "base/fatal.h"
@@ -28,20 +28,10 @@ cwy_status emulated_atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey*, ui
                            cwyc_op* op) {
   pending_of(op) = {a->result, dt_size(a->dt)};
   hand_over(op);
-  const auto cookie = reinterpret_cast<uint64_t>(op);
-  const int32_t args[] = {static_cast<int32_t>(a->dt),
-                          static_cast<int32_t>(a->opcode),
-                          low_half(a->raddr),
-                          high_half(a->raddr),
-                          low_half(a->operand1),
-                          high_half(a->operand1),
-                          low_half(a->operand2),
-                          high_half(a->operand2),
-                          low_half(cookie),
-                          high_half(cookie)};
   Peer& peer = *Connection::of(conn).peer;
   const cwy_status status =
-      try_send_internal(peer, Internal::atomic_ask, args, 10, nullptr, 0, false);
+      try_send_internal(peer, Internal::atomic_ask,
+                        handler_args(a->dt, a->opcode, a->raddr, a->operand1, a->operand2, op));
   if (status == CWY_OK) note_question(peer.rank);
   return status == CWY_OK ? CWY_INPROGRESS : status;
 }
@@ -83,8 +73,7 @@ void on_atomic_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const auto opcode = static_cast<gex_OP_t>(args[1]);
   const uint64_t operand1 = join_halves(args[4], args[5]), operand2 = join_halves(args[6], args[7]);
   const uint64_t old = perform(dt, opcode, addr, operand1, operand2);
-  const int32_t answer[] = {args[8], args[9], low_half(old), high_half(old)};
-  reply_internal(from, Internal::atomic_done, answer, 4, nullptr, 0);
+  reply_internal(from, Internal::atomic_done, handler_args(args[8], args[9], old));
 }
 
 void on_atomic_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {

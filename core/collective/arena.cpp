@@ -6,20 +6,20 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <random>
+#include <sstream>
 #include <vector>
 
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "collective/digest.h"
 #include "collective/domain.h"
 #include "collective/frames.h"
+#include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
 #include "object/endpoint.h"
@@ -122,17 +122,12 @@ struct Parsed {
 };
 Parsed parse(const std::string& text) {
   Parsed out;
-  const size_t space = text.find(' ');
-  if (space == std::string::npos) {
+  std::istringstream words(text);
+  if (!(words >> out.digest >> out.address >> out.fences >> out.domain)) {
     throw Error(CWY_ERR_INVALID, "a rank's word on its collectives is garbled");
   }
-  out.digest = text.substr(0, space);
-  char* end = nullptr;
-  out.address = std::strtoull(text.c_str() + space, &end, 10);
-  out.fences = std::strtoul(end, &end, 10) != 0;
-  out.domain = static_cast<uint32_t>(std::strtoul(end, &end, 10));
-  const auto at = static_cast<size_t>(end - text.c_str());
-  if (at < text.size()) out.right = text.substr(at + 1);
+  words.get();
+  out.right.assign(std::istreambuf_iterator<char>(words), {});
   return out;
 }
 

@@ -1,5 +1,4 @@
-#include "collective/digest.h"
-
+// The digest of a table (table.h).
 #include <fmt/core.h>
 #include <gasnet_fwd.h>
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/context.h"
 #include "collective/arena.h"
 #include "collective/table.h"
@@ -32,16 +32,6 @@ std::shared_ptr<TeamRuns> next_busy(size_t& index) {
     if (!team->idle()) return team;
   }
   return nullptr;
-}
-
-cwyl_args arguments(uint32_t operation, gex_Rank_t root, void* dst, const void* src) {
-  cwyl_args args{};
-  args.head = CWY_HEAD(cwyl_args);
-  args.operation = operation;
-  args.root = root;
-  args.dst = dst;
-  args.src = src;
-  return args;
 }
 
 // Nothing waits for this answer, so the team may be gone.
@@ -81,15 +71,6 @@ TeamRuns& runs_of(Team& team) {
   return static_cast<TeamCollectives&>(part).runs();
 }
 
-gex_Event_t start_reduction(Team& team, cwyl_args args, const Reduction& r) {
-  args.dt = r.dt;
-  args.opcode = r.op;
-  args.element_bytes = r.element_bytes;
-  args.count = r.count;
-  args.flags = r.op == GEX_OP_USER_NC ? CWYL_NEED_ORDER : 0;
-  return runs_of(team).begin(args, r);
-}
-
 }  // namespace
 
 TeamCollectives::TeamCollectives(Team* team) : runs_(std::make_shared<TeamRuns>(team)) {
@@ -109,23 +90,18 @@ TeamCollectives::~TeamCollectives() {
 gex_Event_t start_barrier(Team& team) {
   // The barrier's release is that of its signals and messages, which are stored with release after
   // everything this thread wrote.
-  return runs_of(team).begin(arguments(CWYL_BARRIER, 0, nullptr, nullptr), {});
-}
-
-gex_Event_t start_broadcast(Team& team, gex_Rank_t root, void* dst, const void* src, size_t bytes) {
-  cwyl_args args = arguments(CWYL_BROADCAST, root, dst, src);
-  args.element_bytes = 1;
-  args.count = bytes;
+  cwyl_args args{};
+  args.head = CWY_HEAD(cwyl_args);
+  args.operation = CWYL_BARRIER;
   return runs_of(team).begin(args, {});
 }
 
-gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void* src,
-                             const Reduction& reduction) {
-  return start_reduction(team, arguments(CWYL_REDUCE_ONE, root, dst, src), reduction);
-}
-
-gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction) {
-  return start_reduction(team, arguments(CWYL_REDUCE_ALL, 0, dst, src), reduction);
+gex_Event_t start_collective(Team& team, cwyl_operation operation, gex_Rank_t root, void* dst,
+                             const void* src, const Reduction& r) {
+  const uint32_t flags = r.op == GEX_OP_USER_NC ? CWYL_NEED_ORDER : 0;
+  return runs_of(team).begin({CWY_HEAD(cwyl_args), operation, flags, root, r.dt, r.op, 0,
+                              r.element_bytes, r.count, dst, src},
+                             r);
 }
 
 uint32_t step_runs() {
@@ -153,13 +129,6 @@ std::optional<HowFar> run_how_far(uint32_t team_id, uint32_t rank, uint64_t seq)
   return box->team == nullptr ? HowFar{} : box->team->how_far(seq);
 }
 
-bool arrives_by_memory(const TeamRuns& team) {
-  return team.info().nbrhd_size > 1;
-}
-uint32_t step_team(TeamRuns& team) {
-  return team.step();
-}
-
 std::string text_of(TeamRuns& team) {
   const Team& on = team.team();
   const CollectiveWait wait = team.oldest_with(on.member(on.rank()).rank);
@@ -171,9 +140,10 @@ bool step_for(Waiter& waiter, TeamRuns& team) {
   // So often is a team looked at between two polls of everything. Among ranks that share processors
   // everybody else gets a turn at once.
   constexpr uint32_t kTeamLooks = 8;
-  const uint32_t looks = Waiter::spins_long() && arrives_by_memory(team) ? kTeamLooks : 1;
+  const bool arrives_by_memory = team.info().nbrhd_size > 1;
+  const uint32_t looks = Waiter::spins_long() && arrives_by_memory ? kTeamLooks : 1;
   for (uint32_t i = 0; i < looks; ++i) {
-    if (step_team(team) == 0) continue;
+    if (team.step() == 0) continue;
     waiter.forget_idleness();
     return true;
   }
@@ -225,13 +195,8 @@ void on_collective_signal(Peer& from, const int32_t* args, unsigned nargs, void*
     own_offset = box->team->block_offset();
   }
   if (message != CollectiveMessage::put_and_ask) return;
-  const int32_t answer[] = {static_cast<int32_t>(CollectiveMessage::block_offset),
-                            static_cast<int32_t>(team_id),
-                            static_cast<int32_t>(sender),
-                            static_cast<int32_t>(rank),
-                            low_half(own_offset),
-                            high_half(own_offset)};
-  reply_internal(from, Internal::signal, answer, 6, nullptr, 0);
+  reply_internal(from, Internal::signal,
+                 handler_args(CollectiveMessage::block_offset, team_id, sender, rank, own_offset));
 }
 
 void report_collectives(const std::function<void(const std::string&)>& line) {

@@ -2,6 +2,7 @@
 // causeway/collective.h and makes the runs go forward in every poll.
 #pragma once
 
+#include <causeway/collective.h>
 #include <gasnet_fwd.h>
 
 #include <atomic>
@@ -39,7 +40,8 @@ class TeamCollectives final : public TeamPart {
   std::shared_ptr<TeamRuns> runs_;
 };
 
-// The operator of a reduction. `fn` is NULL for the built-in ones.
+// The elements of a collective, and the operator of a reduction. `fn` is NULL for the built-in
+// ones.
 struct Reduction {
   gex_DT_t dt;
   gex_OP_t op;
@@ -49,13 +51,12 @@ struct Reduction {
   void* cdata;
 };
 
-// Begin a collective; GEX_EVENT_INVALID when it is already complete. Arguments have been checked.
-// From client context. Throw Error when no algorithm serves the call.
+// Begins a collective; GEX_EVENT_INVALID when it is already complete. Arguments have been checked.
+// From client context. Throws Error when no algorithm serves the call. What is broadcast are
+// elements of one byte.
+gex_Event_t start_collective(Team& team, cwyl_operation operation, gex_Rank_t root, void* dst,
+                             const void* src, const Reduction& reduction);
 gex_Event_t start_barrier(Team& team);
-gex_Event_t start_broadcast(Team& team, gex_Rank_t root, void* dst, const void* src, size_t bytes);
-gex_Event_t start_reduce_one(Team& team, gex_Rank_t root, void* dst, const void* src,
-                             const Reduction& reduction);
-gex_Event_t start_reduce_all(Team& team, void* dst, const void* src, const Reduction& reduction);
 
 // For inquiries (inquiry.h): a run that has that rank of the job among its members, and how far
 // this member of that team is; nothing while another thread is at it.
@@ -76,10 +77,6 @@ inline uint32_t progress_collectives() {
 // a neighbor's flag is a matter of a few hundred nanoseconds. True when they moved.
 bool step_for(Waiter& waiter, TeamRuns& team);
 
-// Does what this team's members send arrive in memory, without a poll, at least from some?
-bool arrives_by_memory(const TeamRuns& team);
-// Steps the runs of one team, which has one under way.
-uint32_t step_team(TeamRuns& team);
 // The oldest run under way, for a person: "gex_Coll_BarrierNB(), number 17 on a team of 4".
 std::string text_of(TeamRuns& team);
 

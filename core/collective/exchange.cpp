@@ -7,7 +7,7 @@
 #include <mutex>
 #include <tuple>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/error.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
@@ -57,16 +57,9 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
   size_t at = 0;
   do {
     const size_t n = std::min(piece, text.size() - at);
-    const int32_t args[] = {static_cast<int32_t>(team.id()),
-                            static_cast<int32_t>(sequence),
-                            static_cast<int32_t>(phase),
-                            low_half(at),
-                            high_half(at),
-                            low_half(text.size()),
-                            high_half(text.size()),
-                            static_cast<int32_t>(to),
-                            static_cast<int32_t>(team.rank())};
-    send_internal(peer, Internal::exchange, args, 9, text.data() + at, n);
+    const auto args = handler_args(team.id(), sequence, phase, uint64_t{at}, uint64_t{text.size()},
+                                   to, team.rank());
+    send_internal(peer, Internal::exchange, args, text.data() + at, n);
     at += n;
   } while (at < text.size());
 }

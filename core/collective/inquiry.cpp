@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "collective/engine.h"
@@ -68,15 +68,9 @@ std::vector<std::pair<Peer*, uint32_t>> unasked(const std::vector<uint32_t>& dep
 
 // On the lane of replies, which is open also where a poll waits inside a handler.
 bool ask(const CollectiveWait& about, uint32_t round, Peer& peer, uint32_t rank) {
-  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::how_far),
-                          static_cast<int32_t>(about.team->id()),
-                          static_cast<int32_t>(rank),
-                          static_cast<int32_t>(about.team->rank()),
-                          low_half(about.seq),
-                          high_half(about.seq),
-                          static_cast<int32_t>(about.sort),
-                          static_cast<int32_t>(round)};
-  return try_send_internal(peer, Internal::signal, args, 8, nullptr, 0, true) == CWY_OK;
+  const auto args = handler_args(CollectiveMessage::how_far, about.team->id(), rank,
+                                 about.team->rank(), about.seq, about.sort, round);
+  return try_send_internal(peer, Internal::signal, args, nullptr, 0, true) == CWY_OK;
 }
 
 void note_sent(uint32_t round, uint32_t rank) {
@@ -132,17 +126,9 @@ bool answer(const Question& q) {
   const std::optional<HowFar> far = how_far(static_cast<CollectiveSort>(q.args[6]), team_id, rank,
                                             join_halves(q.args[4], q.args[5]));
   if (!far) return false;
-  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::so_far),
-                          q.args[1],
-                          q.args[3],
-                          q.args[2],
-                          q.args[4],
-                          q.args[5],
-                          far->begun,
-                          q.args[7],
-                          low_half(far->moves),
-                          high_half(far->moves)};
-  return try_send_internal(*q.from, Internal::signal, args, 10, nullptr, 0, true) != CWY_RETRY;
+  const auto args = handler_args(CollectiveMessage::so_far, q.args[1], q.args[3], q.args[2],
+                                 q.args[4], q.args[5], far->begun, q.args[7], far->moves);
+  return try_send_internal(*q.from, Internal::signal, args, nullptr, 0, true) != CWY_RETRY;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 #define CAUSEWAY_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-template <class T, T (*Combine)(T, T)>
+template <class T, auto Combine>
 void run(const void* left, const void* right, void* out, size_t count) {
   const T* const a = static_cast<const T*>(left);
   const T* const b = static_cast<const T*>(right);
@@ -26,58 +26,20 @@ void run(const void* left, const void* right, void* out, size_t count) {
   for (size_t i = 0; i < count; ++i) o[i] = Combine(a[i], b[i]);
 }
 
-// Signed sums and products are formed unsigned: they wrap.
-template <class T>
-inline T add(T a, T b) {
-  return a + b;
-}
-template <>
-inline int32_t add(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
-}
-template <>
-inline int64_t add(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-template <class T>
-inline T multiply(T a, T b) {
-  return a * b;
-}
-template <>
-inline int32_t multiply(int32_t a, int32_t b) {
-  return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
-}
-template <>
-inline int64_t multiply(int64_t a, int64_t b) {
-  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
-template <class T>
-inline T least(T a, T b) {
-  return a < b ? a : b;
-}
-template <class T>
-inline T greatest(T a, T b) {
-  return a > b ? a : b;
-}
-template <class T>
-inline T bits_and(T a, T b) {
-  return a & b;
-}
-template <class T>
-inline T bits_or(T a, T b) {
-  return a | b;
-}
-template <class T>
-inline T bits_xor(T a, T b) {
-  return a ^ b;
-}
+// Signed sums and products wrap: these files are compiled with -fwrapv.
+constexpr auto kSum = [](auto a, auto b) { return a + b; };
+constexpr auto kProduct = [](auto a, auto b) { return a * b; };
+constexpr auto kLeast = [](auto a, auto b) { return a < b ? a : b; };
+constexpr auto kGreatest = [](auto a, auto b) { return a > b ? a : b; };
+constexpr auto kAnd = [](auto a, auto b) { return a & b; };
+constexpr auto kOr = [](auto a, auto b) { return a | b; };
+constexpr auto kXor = [](auto a, auto b) { return a ^ b; };
 
 // In the order of GEX_OP_*, which kernels.cpp asserts: MIN SUB MULT ADD MAX INC DEC AND OR XOR.
-#define CAUSEWAY_ARITHMETIC(T)                                                                  \
-  run<T, least<T>>, nullptr, run<T, multiply<T>>, run<T, add<T>>, run<T, greatest<T>>, nullptr, \
-      nullptr
+#define CAUSEWAY_ARITHMETIC(T) \
+  run<T, kLeast>, nullptr, run<T, kProduct>, run<T, kSum>, run<T, kGreatest>, nullptr, nullptr
 #define CAUSEWAY_INTEGER(T) \
-  { CAUSEWAY_ARITHMETIC(T), run<T, bits_and<T>>, run<T, bits_or<T>>, run<T, bits_xor<T>> }
+  { CAUSEWAY_ARITHMETIC(T), run<T, kAnd>, run<T, kOr>, run<T, kXor> }
 #define CAUSEWAY_FLOATING(T) \
   { CAUSEWAY_ARITHMETIC(T), nullptr, nullptr, nullptr }
 

@@ -10,7 +10,6 @@
 #include <gasnet_fwd.h>
 
 #include <cstddef>
-#include <cstdint>
 
 namespace causeway {
 

@@ -22,19 +22,20 @@ namespace {
 enum class Memory : uint64_t { none, segment, arena, process };
 constexpr unsigned kMemoryBits = 2;
 
-Memory memory_of(const cwyl_region& region) {
-  return static_cast<Memory>(region.token[2] & ((1u << kMemoryBits) - 1));
+Memory memory_of(const cwyl_region* region) {
+  return static_cast<Memory>(region->token[2] & ((1u << kMemoryBits) - 1));
 }
-bool is_known(const cwyl_region& region, const Peer& peer) {
-  return peer.segment.is(region.token[2] >> kMemoryBits);
+bool is_known(const cwyl_region* region, const Peer& peer) {
+  return peer.segment.is(region->token[2] >> kMemoryBits);
 }
 
 bool within(uint64_t addr, uint64_t length, uint64_t base, uint64_t size) {
   return addr >= base && length <= size && addr - base <= size - length;
 }
 
-bool valid(const cwyl_region& region, cwyl_seq seq, uint64_t offset, uint64_t length) {
-  return region.token[3] == seq && offset <= region.token[1] && length <= region.token[1] - offset;
+bool valid(const cwyl_region* region, cwyl_seq seq, uint64_t offset, uint64_t length) {
+  return region->token[3] == seq && offset <= region->token[1] &&
+         length <= region->token[1] - offset;
 }
 
 // A copy by the kernel, complete on return. A copy of no bytes only asks whether the kernel copies,
@@ -96,11 +97,11 @@ cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t leng
   return CWY_OK;
 }
 
-void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                     uint64_t offset) {
   if (rank >= runs.info().size || !valid(region, seq, offset, 0)) return nullptr;
   Peer& peer = runs.team().member(rank);
-  const uint64_t at = region.token[0] + offset;
+  const uint64_t at = region->token[0] + offset;
   switch (memory_of(region)) {
     case Memory::segment: {
       if (rank == runs.info().rank) return reinterpret_cast<void*>(at);
@@ -117,7 +118,7 @@ void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_regi
   }
 }
 
-cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+static cwy_status transfer(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                            uint64_t offset, void* local, uint64_t length, uint32_t* done,
                            bool is_put) {
   if (rank >= runs.info().size || !valid(region, seq, offset, length)) return CWY_ERR_INVALID;
@@ -130,7 +131,7 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
   }
   Peer& peer = runs.team().member(rank);
   if (memory_of(region) == Memory::process) {
-    return cross_copy(runs, peer, region.token[0] + offset, local, length, done, is_put);
+    return cross_copy(runs, peer, region->token[0] + offset, local, length, done, is_put);
   }
   if (memory_of(region) != Memory::segment || !is_known(region, peer)) return CWY_ERR_UNSUPPORTED;
   if (length == 0) {  // asked for the answer alone
@@ -142,7 +143,7 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
                      runs.team().handle(),
                      rank,
                      local,
-                     reinterpret_cast<void*>(region.token[0] + offset),
+                     reinterpret_cast<void*>(region->token[0] + offset),
                      length,
                      GEX_FLAG_IMMEDIATE,
                      true};
@@ -157,7 +158,17 @@ cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cw
   return CWY_OK;
 }
 
-cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+cwy_status put_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                      uint64_t offset, const void* src, uint64_t length, uint32_t* done) {
+  return transfer(runs, seq, rank, region, offset, const_cast<void*>(src), length, done, true);
+}
+
+cwy_status get_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                      uint64_t offset, void* dst, uint64_t length, uint32_t* done) {
+  return transfer(runs, seq, rank, region, offset, dst, length, done, false);
+}
+
+cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                              uint64_t offset, const void* src, uint64_t length, uint32_t signal,
                              uint32_t* done) {
   if (rank >= runs.info().size || !valid(region, seq, offset, length) ||
@@ -168,16 +179,15 @@ cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const 
   if (length != 0 && memory_of(region) == Memory::segment &&
       direct_region(runs, seq, rank, region, offset) == nullptr) {
     if (!is_known(region, peer)) return CWY_ERR_UNSUPPORTED;
-    return runs.put_far(rank, seq, region.token[0] + offset, src, length, signal, done);
+    return runs.put_far(rank, seq, region->token[0] + offset, src, length, signal, done);
   }
   // Copied here and now: the signal follows the data. A signal that is refused has the caller copy
   // once more, which is as good as it is rare.
-  const cwy_status status =
-      transfer_region(runs, seq, rank, region, offset, const_cast<void*>(src), length, done, true);
+  const cwy_status status = put_region(runs, seq, rank, region, offset, src, length, done);
   if (status != CWY_OK || std::atomic_ref<uint32_t>(*done).load(std::memory_order_relaxed) != 1) {
     return status;
   }
-  return runs.put(rank, seq, nullptr, 0, 0, signal);
+  return runs.put(seq, rank, nullptr, 0, 0, signal);
 }
 
 }  // namespace causeway

@@ -1,4 +1,5 @@
-// Regions: memory of one member that others of its team reach during a run.
+// Regions: memory of one member that others of its team reach during a run. The functions are the
+// services of causeway/collective.h.
 #pragma once
 
 #include <causeway/collective.h>
@@ -11,13 +12,13 @@ class TeamRuns;
 // kernel is not to copy it either.
 cwy_status expose_region(TeamRuns& runs, cwyl_seq seq, void* addr, uint64_t length,
                          cwyl_region* out);
-void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                     uint64_t offset);
-cwy_status transfer_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
-                           uint64_t offset, void* local, uint64_t length, uint32_t* done,
-                           bool is_put);
-// The service of that name.
-cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region& region,
+cwy_status put_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                      uint64_t offset, const void* src, uint64_t length, uint32_t* done);
+cwy_status get_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
+                      uint64_t offset, void* dst, uint64_t length, uint32_t* done);
+cwy_status put_region_signal(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_region* region,
                              uint64_t offset, const void* src, uint64_t length, uint32_t signal,
                              uint32_t* done);
 

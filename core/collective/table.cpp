@@ -65,18 +65,9 @@ std::optional<uint32_t> memory_class_of(const std::string& word) {
 }
 
 const char* operation_word(uint32_t operation) {
-  switch (operation) {
-    case CWYL_BARRIER:
-      return "barrier";
-    case CWYL_BROADCAST:
-      return "broadcast";
-    case CWYL_REDUCE_ONE:
-      return "reduce_one";
-    case CWYL_REDUCE_ALL:
-      return "reduce_all";
-    default:
-      return "unknown operation";
-  }
+  static constexpr const char* kWords[] = {"barrier", "broadcast", "reduce_one", "reduce_all"};
+  static_assert(std::size(kWords) == CWYL_OPERATIONS);
+  return operation < CWYL_OPERATIONS ? kWords[operation] : "unknown operation";
 }
 
 bool rule_matches(const CollectiveRule& rule, const cwyl_shape& shape, uint32_t memory) {

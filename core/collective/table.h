@@ -49,6 +49,10 @@ class CollectiveTable {
   std::vector<CollectiveRule> rules_;
 };
 
+// A short text that is equal on two ranks exactly when their tables are: plugins, versions,
+// candidates with their ranges, and the scores of a sample of shapes.
+const std::string& table_digest();
+
 // "barrier", "broadcast", "reduce_one", "reduce_all".
 const char* operation_word(uint32_t operation);
 // The class of device memory that a rule's `memory:` names: cuda, hip or ze.

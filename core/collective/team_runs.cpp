@@ -4,9 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "am/internal.h"
 #include "am/limits.h"
-#include "am/post_long.h"
 #include "base/context.h"
 #include "base/error.h"
 #include "base/fatal.h"
@@ -17,9 +15,7 @@
 #include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
-#include "object/connect.h"
 #include "object/endpoint.h"
-#include "object/local.h"
 #include "object/team.h"
 #include "thread/event.h"
 #include "thread/thread_state.h"
@@ -29,16 +25,10 @@ namespace causeway {
 namespace {
 
 const char* call_name(uint32_t operation) {
-  switch (operation) {
-    case CWYL_BARRIER:
-      return "gex_Coll_BarrierNB()";
-    case CWYL_BROADCAST:
-      return "gex_Coll_BroadcastNB()";
-    case CWYL_REDUCE_ONE:
-      return "gex_Coll_ReduceToOneNB()";
-    default:
-      return "gex_Coll_ReduceToAllNB()";
-  }
+  static constexpr const char* kNames[CWYL_OPERATIONS] = {
+      "gex_Coll_BarrierNB()", "gex_Coll_BroadcastNB()", "gex_Coll_ReduceToOneNB()",
+      "gex_Coll_ReduceToAllNB()"};
+  return kNames[operation];
 }
 
 // A run is looked at this many times, about a microsecond, before it gets a handle.
@@ -451,7 +441,7 @@ void TeamRuns::deliver(uint64_t seq, uint64_t offset, const void* src, uint64_t 
   overflow_[seq].push_back({seq, offset, signal, std::vector<char>(bytes, bytes + length)});
 }
 
-void* TeamRuns::memory(uint64_t bytes) {
+void* TeamRuns::memory(uint64_t /*seq*/, uint64_t bytes) {
   const BufferPool::Buffer buffer = pool_.take(bytes);
   if (buffer.memory != nullptr) current_->memory.push_back(buffer);
   return buffer.memory;

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -124,20 +123,20 @@ class TeamRuns {
   static TeamRuns& of(cwyl_team* team) { return *reinterpret_cast<TeamRuns*>(team); }
   cwyl_team* as_c() { return reinterpret_cast<cwyl_team*>(this); }
 
-  // ---- what the services work with; called from start() and step() of a run only ----
+  // ---- the services, and what they work with; called from start() and step() of a run only ----
   const cwyl_team_info& info() const { return info_; }
   Team& team() const { return *team_; }
   Run& current() const { return *current_; }
   const Block& block() const { return block_; }
   uint64_t scratch_bytes() const { return scratch_; }
-  cwy_status put(uint32_t rank, uint64_t seq, const void* src, uint64_t length, uint64_t offset,
+  cwy_status put(uint64_t seq, uint32_t rank, const void* src, uint64_t length, uint64_t offset,
                  uint32_t signal);
   // Into that member's bound segment, which is not mapped here; then the signal.
   cwy_status put_far(uint32_t rank, uint64_t seq, uint64_t raddr, const void* src, uint64_t length,
                      uint32_t signal, uint32_t* done);
   cwy_status post(uint64_t seq, uint32_t which, const void* src, uint64_t length);
   cwy_status posted(uint64_t seq, uint32_t rank, uint32_t which, void* dst, uint64_t length);
-  void* memory(uint64_t bytes);
+  void* memory(uint64_t seq, uint64_t bytes);
   void moved() { ++moves_; }
 
  private:

@@ -2,15 +2,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "am/internal.h"
-#include "am/limits.h"
+#include "am/arguments.h"
 #include "am/post_long.h"
 #include "base/fatal.h"
 #include "collective/arena.h"
 #include "collective/team_runs.h"
 #include "connection/peer.h"
 #include "object/connect.h"
-#include "object/local.h"
 #include "object/team.h"
 #include "thread/op.h"
 #include "thread/thread_state.h"
@@ -54,8 +52,7 @@ void TeamRuns::nudge(const Link& link, uint32_t rank) {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   if (arena_head(link.arena).napping.load(std::memory_order_seq_cst) == 0) return;
   // Best effort: its sleep is bounded.
-  const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::nudge)};
-  try_send_internal(team_->member(rank), Internal::signal, args, 1, nullptr, 0, false);
+  try_send_internal(team_->member(rank), Internal::signal, handler_args(CollectiveMessage::nudge));
 }
 
 // ---- posts ----
@@ -90,17 +87,10 @@ cwy_status TeamRuns::post_by_messages(uint64_t seq, uint32_t which, const void* 
     const uint32_t rank = nbrhd_ranks_[i];
     if (rank == info_.rank || links_[rank].reads_board) continue;
     // With the message the neighbor learns where this member's board is.
-    const int32_t args[] = {static_cast<int32_t>(CollectiveMessage::post),
-                            static_cast<int32_t>(team_->id()),
-                            static_cast<int32_t>(rank),
-                            static_cast<int32_t>(info_.rank),
-                            low_half(seq),
-                            high_half(seq),
-                            static_cast<int32_t>(which),
-                            low_half(block_offset_),
-                            high_half(block_offset_)};
-    const cwy_status status = try_send_internal(team_->member(rank), Internal::signal, args, 9,
-                                                length != 0 ? src : nullptr, length, false);
+    const auto args = handler_args(CollectiveMessage::post, team_->id(), rank, info_.rank, seq,
+                                   which, block_offset_);
+    const cwy_status status = try_send_internal(team_->member(rank), Internal::signal, args,
+                                                length != 0 ? src : nullptr, length);
     if (status != CWY_OK) return status;
   }
   current_->post_cursor = 0;
@@ -196,17 +186,11 @@ void TeamRuns::deliver_post(uint32_t sender, uint64_t seq, uint32_t which, const
 
 std::array<int32_t, 8> TeamRuns::signal_args(CollectiveMessage message, uint32_t rank, uint64_t seq,
                                              uint32_t signal, uint64_t offset) const {
-  return {static_cast<int32_t>(message),
-          static_cast<int32_t>(team_->id()),
-          static_cast<int32_t>(rank),
-          static_cast<int32_t>(info_.rank),
-          low_half(seq),
-          high_half(seq),
-          static_cast<int32_t>(signal),
-          static_cast<int32_t>(offset)};
+  return handler_args(message, team_->id(), rank, info_.rank, seq, signal,
+                      static_cast<int32_t>(offset));
 }
 
-cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t length,
+cwy_status TeamRuns::put(uint64_t seq, uint32_t rank, const void* src, uint64_t length,
                          uint64_t offset, uint32_t signal) {
   if (rank >= info_.size || signal >= kSignals || length > info_.put_max || offset > scratch_ ||
       length > scratch_ - offset) {
@@ -223,8 +207,8 @@ cwy_status TeamRuns::put(uint32_t rank, uint64_t seq, const void* src, uint64_t 
       link.offset.load(std::memory_order_relaxed) == Link::kUnknown && shares_arena(peer.rank);
   const auto message = ask ? CollectiveMessage::put_and_ask : CollectiveMessage::put;
   const auto args = signal_args(message, rank, seq, signal, offset);
-  const cwy_status status = try_send_internal(peer, Internal::signal, args.data(), args.size(),
-                                              length != 0 ? src : nullptr, length, false);
+  const cwy_status status =
+      try_send_internal(peer, Internal::signal, args, length != 0 ? src : nullptr, length);
   if (status == CWY_OK) moved();
   return status;
 }

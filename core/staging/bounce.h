@@ -14,7 +14,6 @@
 
 #include <causeway/conduit.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>

@@ -1,11 +1,10 @@
 #include "staging/imports.h"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/error.h"
@@ -72,8 +71,8 @@ void say_later(const Message& m) {
 bool send(const Message& m) {
   Peer& to = peer_of(m.rank);
   if (to.epoch.load(std::memory_order_acquire) != m.epoch) return true;
-  const int32_t args[] = {static_cast<int32_t>(m.word), low_half(m.segment), high_half(m.segment)};
-  return try_send_internal(to, Internal::device_import, args, 3, nullptr, 0, false) != CWY_RETRY;
+  return try_send_internal(to, Internal::device_import, handler_args(m.word, m.segment)) !=
+         CWY_RETRY;
 }
 
 // Under g_mutex. Nobody waits any more for mappings of a segment that is not there.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "object/endpoint.h"
 #include "object/segment.h"
 #include "staging/bounce.h"
 
@@ -18,65 +17,39 @@ Pipeline::Pipeline(const Ends& ends, Device& device, cwyc_op* op)
 
 // The first stage reads the source (ours of a put, the peer's of a get), the second stage writes.
 cwy_status Pipeline::run_stage(Chunk& chunk, bool is_first) {
+  if (!is_first) count_read(chunk);
   const bool ours = is_first == ends_.put;
-  chunk.step.store(is_first ? Chunk::first : Chunk::second, std::memory_order_relaxed);
-  cwy_status status;
   if (ours || ends_.there != nullptr) {
     char* const place = (ours ? ends_.local : ends_.there) + chunk.at;
     Device* const device = ours ? ends_.local_device : ends_.there_device;
-    status = chunk.move(device, is_first ? chunk.memory : place, is_first ? place : chunk.memory);
-  } else {
-    cwyc_mem* const lmem = pool_->registration(chunk.memory, ends_.connection().cep->conduit);
-    Ends piece = ends_;
-    piece.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
-    status = chunk.send(ends_.put, broken_, [&](cwyc_op* op) {
-      return by_conduit(piece, chunk.memory, lmem, ends_.raddr + chunk.at, chunk.bytes, op);
-    });
+    return chunk.move(device, is_first ? chunk.memory : place, is_first ? place : chunk.memory);
   }
-  if (status == CWY_RETRY)
-    chunk.step.store(is_first ? Chunk::idle : Chunk::first_done, std::memory_order_relaxed);
-  return status;
+  cwyc_mem* const lmem = pool_->registration(chunk.memory, ends_.connection().cep->conduit);
+  return chunk.send(ends_.put, broken_, [&](cwyc_op* op) {
+    return by_conduit(ends_, chunk.memory, lmem, ends_.raddr + chunk.at, chunk.bytes, op);
+  });
 }
 
-bool Pipeline::take_buffer(Chunk& chunk) {
-  if (chunk.memory != nullptr) return true;
+bool Pipeline::take(Chunk& chunk) {
   if (next_ == ends_.length) return false;
   chunk.memory = pool_->take(rank());
   if (chunk.memory == nullptr) return false;
   chunk.bounced = true;
   chunk.at = next_;
   chunk.bytes = std::min<size_t>(chunk_bytes_, ends_.length - next_);
-  chunk.counted = false;
   next_ += chunk.bytes;
   return true;
 }
 
-bool Pipeline::push(Chunk& chunk, uint32_t& moved) {
-  // Acquire: what the stage before wrote is there.
-  switch (chunk.step.load(std::memory_order_acquire)) {
-    case Chunk::idle:
-      return take_buffer(chunk) && run_stage(chunk, true) != CWY_RETRY;
-    case Chunk::first_done:
-      count_read(chunk);
-      return run_stage(chunk, false) != CWY_RETRY;
-    case Chunk::second_done:
-      give(chunk);
-      done_ += chunk.bytes;
-      ++moved;
-      chunk.step.store(Chunk::idle, std::memory_order_relaxed);
-      return next_ != ends_.length;
-    default:
-      return false;  // in a stage
-  }
+bool Pipeline::hand_over(Chunk& chunk) {
+  done_ += chunk.bytes;
+  return true;
 }
 
 bool Pipeline::advance(uint32_t& moved) {
-  bool under_way = false;
-  for (Chunk& chunk : chunks_) {
-    while (!broken() && push(chunk, moved)) {
-    }
-    under_way |= chunk.memory != nullptr;
-  }
+  push(moved);
+  const bool under_way = std::any_of(chunks_.begin(), chunks_.end(),
+                                     [](const Chunk& chunk) { return chunk.memory != nullptr; });
   return under_way || finished();
 }
 

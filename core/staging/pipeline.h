@@ -18,13 +18,11 @@ class Pipeline final : public StagedTransfer {
 
  protected:
   Chunk* chunk_at(size_t i) override { return i < chunks_.size() ? &chunks_[i] : nullptr; }
+  bool take(Chunk& chunk) override;
+  cwy_status run_stage(Chunk& chunk, bool is_first) override;
+  bool hand_over(Chunk& chunk) override;
 
  private:
-  cwy_status run_stage(Chunk& chunk, bool is_first);
-  bool take_buffer(Chunk& chunk);
-  // The chunk's next step; false when the chunk has to wait.
-  bool push(Chunk& chunk, uint32_t& moved);
-
   uint64_t chunk_bytes_;
   size_t next_ = 0, done_ = 0;
   std::vector<Chunk> chunks_;

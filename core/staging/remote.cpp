@@ -2,8 +2,6 @@
 
 #include <sched.h>
 
-#include <cstring>
-
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"

@@ -1,7 +1,6 @@
 // RemoteDevice: what a process publishes of a segment of device memory, and how a peer reaches it.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>

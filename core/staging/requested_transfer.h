@@ -31,6 +31,9 @@ class RequestedTransfer final : public StagedTransfer, public StagingClient {
 
  protected:
   Chunk* chunk_at(size_t i) override { return i < chunks_.size() ? &chunks_[i] : nullptr; }
+  bool take(Chunk& chunk) override;
+  cwy_status run_stage(Chunk& chunk, bool is_first) override;
+  bool hand_over(Chunk& chunk) override;
 
  private:
   // A chunk passes at most two stages on this side: a copy between the client's memory and a host
@@ -44,14 +47,10 @@ class RequestedTransfer final : public StagedTransfer, public StagingClient {
   };
   bool ask();
   FarArena* open_arena(const Grant& grant, const Peer& peer);
-  bool take(GrantedChunk& chunk);
   bool copies(const GrantedChunk& chunk) const {
     return chunk.mapped || ends_.local_device != nullptr;
   }
-  bool run_stage(GrantedChunk& chunk, bool is_first);
   cwy_status wire(GrantedChunk& chunk);
-  bool give_back(GrantedChunk& chunk, uint32_t& moved);
-  bool push(GrantedChunk& chunk, uint32_t& moved);
 
   const uint32_t number_;
   bool asked_ = false;

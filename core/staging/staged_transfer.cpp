@@ -98,6 +98,42 @@ void StagedTransfer::count_read(Chunk& chunk) {
   chunk.counted = true;
 }
 
+// False when the chunk has to wait.
+bool StagedTransfer::begin_stage(Chunk& chunk, bool is_first) {
+  chunk.step.store(is_first ? Chunk::first : Chunk::second, std::memory_order_relaxed);
+  if (run_stage(chunk, is_first) != CWY_RETRY) return true;
+  chunk.step.store(is_first ? Chunk::idle : Chunk::first_done, std::memory_order_relaxed);
+  return false;
+}
+
+// The chunk's next step; false when the chunk has to wait.
+bool StagedTransfer::push(Chunk& chunk, uint32_t& moved) {
+  // Acquire: what the stage before wrote is there.
+  switch (chunk.step.load(std::memory_order_acquire)) {
+    case Chunk::idle:
+      return (chunk.memory != nullptr || take(chunk)) && begin_stage(chunk, true);
+    case Chunk::first_done:
+      return begin_stage(chunk, false);
+    case Chunk::second_done:
+      count_read(chunk);
+      if (!hand_over(chunk)) return false;
+      give(chunk);
+      ++moved;
+      chunk.counted = false;
+      chunk.step.store(Chunk::idle, std::memory_order_relaxed);
+      return true;
+    default:
+      return false;  // in a stage
+  }
+}
+
+void StagedTransfer::push(uint32_t& moved) {
+  for (size_t i = 0; Chunk* chunk = chunk_at(i); ++i) {
+    while (!broken() && push(*chunk, moved)) {
+    }
+  }
+}
+
 uint32_t StagedTransfer::news() {
   uint32_t what = 0;
   if (ends_.put && !told_local_ && (read_ == ends_.length || finished())) {

@@ -19,6 +19,11 @@ class BouncePool;
 class Import;
 class RemoteDevice;
 
+// What diagnoses call a transfer: the client may have used any form of the call.
+inline const char* rma_call_name(bool put) {
+  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
+}
+
 // Both ends of a transfer, as far as this process knows them.
 struct Ends {
   cwyc_conn* conn;
@@ -78,11 +83,12 @@ struct Chunk {
                  std::memory_order_relaxed);
     return settle(post(&op));
   }
+  // The stage under way is over, or has nothing to do.
+  void passed();
 
  private:
   cwy_status settle(cwy_status status);
   bool failed(cwy_status status);
-  void passed();
   static void copied(PendingCopy& copy, cwy_status status);
   static void transferred(cwyc_op* op, uint32_t what, cwy_status status);
 };
@@ -91,7 +97,9 @@ class StagedTransfer {
  public:
   // `pool`: the pool of the chunks' bounce buffers, or NULL.
   StagedTransfer(const Ends& ends, std::shared_ptr<BouncePool> pool, cwyc_op* client)
-      : ends_(ends), pool_(std::move(pool)), client_(client) {}
+      : ends_(ends), pool_(std::move(pool)), client_(client) {
+    ends_.flags &= ~uint32_t{CWYC_IMMEDIATE | CWYC_SRC_VOLATILE};
+  }
   virtual ~StagedTransfer() = default;
   StagedTransfer(const StagedTransfer&) = delete;
   StagedTransfer& operator=(const StagedTransfer&) = delete;
@@ -129,6 +137,16 @@ class StagedTransfer {
  protected:
   // NULL behind the last chunk.
   virtual Chunk* chunk_at(size_t i) = 0;
+  // Gives the chunk a range, and the host memory that its bytes pass through. False: it has to
+  // wait.
+  virtual bool take(Chunk& chunk) = 0;
+  // Begins a stage: answers as Chunk::move().
+  virtual cwy_status run_stage(Chunk& chunk, bool is_first) = 0;
+  // The chunk has passed both stages. False: it is to be tried again.
+  virtual bool hand_over(Chunk& chunk) = 0;
+
+  // Moves all chunks as far as they go now.
+  void push(uint32_t& moved);
   // Frees the chunk's buffer.
   void give(Chunk& chunk);
   // The chunk's source has been read. Counted here and not by the stage's report, which may be
@@ -141,6 +159,9 @@ class StagedTransfer {
   std::atomic<cwy_status> broken_{CWY_OK};
 
  private:
+  bool push(Chunk& chunk, uint32_t& moved);
+  bool begin_stage(Chunk& chunk, bool is_first);
+
   cwyc_op* client_;
   uint64_t read_ = 0;  // bytes of the source
   bool told_local_ = false, lost_ = false;

@@ -1,13 +1,14 @@
 #include "staging/staging_service.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "am/peer_memory.h"
 #include "base/context.h"
 #include "base/fatal.h"
@@ -25,10 +26,6 @@ namespace causeway {
 namespace {
 
 constexpr const char* kCall = "staged transfer";
-
-const char* call_name(bool put) {
-  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
-}
 
 // Bytes of one copy to or from memory that needs no bounce buffer: as much as the device takes at
 // once, and still not all of a long transfer, so that other transfers have their turn.
@@ -107,7 +104,8 @@ class ServedTransfer {
   void give_buffer(const ServedChunk& chunk);
   bool copy(ServedChunk& chunk, Step copying, Step before);
   bool grant(const ServedChunk& chunk);
-  bool send(const int32_t* args, unsigned nargs, const std::string& payload);
+  template <size_t Count>
+  bool send(const std::array<int32_t, Count>& args, const std::string& payload);
   bool leave();
   bool report_copied(const ServedChunk& chunk);
   bool settle(ServedChunk& chunk, uint32_t& moved);
@@ -133,7 +131,7 @@ std::shared_ptr<Device> ServedTransfer::device() {
   std::shared_ptr<Device> alive = device_.lock();
   if (alive != nullptr) return alive;
   if (!context().survives_failures()) {
-    fatal(call_name(put_),
+    fatal(rma_call_name(put_),
           "rank {} uses [{:#x}, {:#x}), whose segment and memory kind were destroyed", peer_.rank,
           raddr_, raddr_ + length_);
   }
@@ -176,31 +174,22 @@ bool ServedTransfer::copy(ServedChunk& chunk, Step copying, Step before) {
 
 bool ServedTransfer::grant(const ServedChunk& chunk) {
   const BouncePool::Arena arena = pool_->arena(chunk.buffer);
-  const auto addr = reinterpret_cast<uint64_t>(chunk.buffer);
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::grant),
-                          static_cast<int32_t>(cookie_),
-                          static_cast<int32_t>(number),
-                          static_cast<int32_t>(&chunk - chunks_.data()),
-                          static_cast<int32_t>(arena.number),
-                          low_half(addr),
-                          high_half(addr),
-                          low_half(chunk.at),
-                          high_half(chunk.at),
-                          static_cast<int32_t>(chunk.bytes)};
-  return send(args, 10, known_arena_ == arena.number ? std::string() : arena.memory->pack());
+  return send(handler_args(StagingMessage::grant, cookie_, number,
+                           static_cast<int32_t>(&chunk - chunks_.data()), arena.number,
+                           chunk.buffer, chunk.at, static_cast<int32_t>(chunk.bytes)),
+              known_arena_ == arena.number ? std::string() : arena.memory->pack());
 }
 
 bool ServedTransfer::report_copied(const ServedChunk& chunk) {
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::copied),
-                          static_cast<int32_t>(cookie_), static_cast<int32_t>(chunk.bytes)};
-  return send(args, 3, {});
+  return send(handler_args(StagingMessage::copied, cookie_, static_cast<int32_t>(chunk.bytes)), {});
 }
 
 // A process that survives its peers ends the transfers of lost ones.
-bool ServedTransfer::send(const int32_t* args, unsigned nargs, const std::string& payload) {
+template <size_t Count>
+bool ServedTransfer::send(const std::array<int32_t, Count>& args, const std::string& payload) {
   const cwy_status status =
-      try_send_internal(peer_, Internal::device_stage, args, nargs,
-                        payload.empty() ? nullptr : payload.data(), payload.size(), false);
+      try_send_internal(peer_, Internal::device_stage, args,
+                        payload.empty() ? nullptr : payload.data(), payload.size());
   if (status < 0 && status != CWY_RETRY) lose_peer();
   return status == CWY_OK;
 }
@@ -289,11 +278,12 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
   const bool put = args[1] != 0;
   const uint64_t raddr = join_halves(args[3], args[4]);
   const uint64_t length = join_halves(args[5], args[6]);
-  require_in_segment(from, raddr, length, call_name(put));
-  Device* const device = device_at(call_name(put), raddr, length);
+  require_in_segment(from, raddr, length, rma_call_name(put));
+  Device* const device = device_at(rma_call_name(put), raddr, length);
   if (device == nullptr || length == 0 || args[7] <= 0) {
-    fatal(call_name(put), "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's",
-          from.rank, raddr, raddr + length);
+    fatal(rma_call_name(put),
+          "rank {} named [{:#x}, {:#x}), which is no device memory of this rank's", from.rank,
+          raddr, raddr + length);
   }
   const uint64_t laddr = join_halves(args[9], args[10]), segment = join_halves(args[11], args[12]);
   const bool straight = segment != 0 && context().direct_allowed() &&
@@ -344,10 +334,8 @@ void refuse_locked(Peer& owner, uint32_t transfer) {
 bool refuse(const Refusal& r) {
   // Acquire: a later process of the rank knows nothing of it.
   if (r.owner->epoch.load(std::memory_order_acquire) != r.epoch) return true;
-  const int32_t args[] = {static_cast<int32_t>(StagingMessage::refused),
-                          static_cast<int32_t>(r.transfer)};
-  return try_send_internal(*r.owner, Internal::device_stage, args, 2, nullptr, 0, false) !=
-         CWY_RETRY;
+  return try_send_internal(*r.owner, Internal::device_stage,
+                           handler_args(StagingMessage::refused, r.transfer)) != CWY_RETRY;
 }
 
 void send_refusals() {

@@ -44,10 +44,6 @@ namespace {
 
 using Staging = KindPolicy::Staging;
 
-const char* call_name(bool put) {
-  return put ? "gex_RMA_Put*()" : "gex_RMA_Get*()";
-}
-
 bool always_staged(const Ends& e) {
   const Device* device = e.local_device != nullptr ? e.local_device : e.there_device;
   return device != nullptr && device->policy().staging == Staging::always;
@@ -57,7 +53,7 @@ bool always_staged(const Ends& e) {
 void find_there(Ends& e, const RemoteSegment& host) {
   if (e.connection().peer->rank == context().rank()) {
     e.there = reinterpret_cast<char*>(e.raddr);
-    e.there_device = device_at(call_name(e.put), e.raddr, e.length);
+    e.there_device = device_at(rma_call_name(e.put), e.raddr, e.length);
     return;
   }
   if (!e.inside) return;  // for its owner to judge
@@ -167,7 +163,7 @@ cwy_status native_get(const Ends& e, cwyc_mem* lmem, cwyc_op* op) {
   const Connection& c = e.connection();
   std::string reason;
   if (e.remote != nullptr) reason = fmt::format(" ({})", e.remote->obstacle());
-  fatal(call_name(e.put),
+  fatal(rma_call_name(e.put),
         "memory kind {} and conduit {}, which serves rank {}, share no form of memory{}, and "
         "memkinds.{}.staging is forbid{}",
         kind, c.cep->conduit->name(), c.peer->rank, reason, kind.substr(0, kind.find(':')), where);
@@ -190,7 +186,7 @@ void require_local(const Ends& e) {
   if (segment->contains(reinterpret_cast<uint64_t>(e.local), e.length)) return;
   const auto at = reinterpret_cast<uint64_t>(e.local);
   const auto base = reinterpret_cast<uint64_t>(segment->addr());
-  fatal(call_name(e.put),
+  fatal(rma_call_name(e.put),
         "the local endpoint is bound to a segment of {}, [{:#x}, {:#x}), and the local memory "
         "[{:#x}, {:#x}) is outside of it",
         segment->device()->name(), base, base + segment->size(), at, at + e.length);
@@ -234,8 +230,9 @@ cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
 cwy_status start(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t length,
                  uint32_t flags, cwyc_op* op) {
   if (length == 0) return CWY_OK;
-  Ends e{conn,   put,  static_cast<char*>(local), device_at(call_name(put), local, length), raddr,
-         length, flags};
+  Ends e{
+      conn,   put,  static_cast<char*>(local), device_at(rma_call_name(put), local, length), raddr,
+      length, flags};
   require_local(e);
   const Connection& c = e.connection();
   e.inside = in_known_segment(*c.peer, raddr, length, flags);
@@ -263,11 +260,6 @@ bool is_in_reach(const Peer& peer) {
   if (peer.rank == context().rank()) return true;
   if (peer.segment.device != nullptr) return peer.segment.device->mapped() != nullptr;
   return peer.segment.direct;
-}
-
-cwy_status device_put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                            size_t length, uint32_t flags, cwyc_op* op) {
-  return device_put(conn, src, nullptr, raddr, rkey, length, flags, op);
 }
 
 cwy_status device_put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey*,

@@ -21,8 +21,6 @@ bool is_in_reach(const Peer& peer);
 // The table entries: signatures and completion as in conduit-api/README.md. Memory of one device is
 // copied by its kind; memory that the conduit knows is the conduit's; everything else goes through
 // host buffers, or ends the job where `memkinds.<name>.staging` forbids that.
-cwy_status device_put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                            size_t length, uint32_t flags, cwyc_op* op);
 cwy_status device_put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                       cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
 cwy_status device_get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "am/limits.h"
 #include "am/peer_memory.h"
 #include "base/fatal.h"
@@ -95,8 +95,7 @@ void on_vis_put(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
     copy_rows(reinterpret_cast<char*>(group.addr), group.stride, data + at, group.length,
               group.count, group.length);
   });
-  const int32_t answer[] = {args[0], args[1]};
-  reply_internal(from, Internal::vis_put_done, answer, 2, nullptr, 0);
+  reply_internal(from, Internal::vis_put_done, handler_args(args[0], args[1]));
   if (handler != 0) run_peer_completion(from, handler, extra, notice_bytes);
 }
 
@@ -122,8 +121,7 @@ void on_vis_get(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
                    copy_rows(data + at, group.length, reinterpret_cast<const char*>(group.addr),
                              group.stride, group.count, group.length);
                  });
-  const int32_t answer[] = {args[0], args[1]};
-  reply_internal(from, Internal::vis_got, answer, 2, data, bytes);
+  reply_internal(from, Internal::vis_got, handler_args(args[0], args[1]), data, bytes);
 }
 
 void on_vis_got(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {

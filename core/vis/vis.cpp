@@ -1,6 +1,5 @@
 #include "vis/vis.h"
 
-#include "am/internal.h"
 #include "am/send.h"
 #include "base/call_arguments.h"
 #include "base/context.h"
@@ -25,12 +24,13 @@ namespace causeway {
 namespace {
 
 // A form made ready to be copied or sent: two lists as they are, or a folded nest.
-class ReadyLists {
+template <typename Form>
+class Ready {
  public:
-  ReadyLists(const VectorForm& f)
+  Ready(const VectorForm& f)
       : dst_(Side::of_vector(f.dstlist, f.dstcount)),
         src_(Side::of_vector(f.srclist, f.srccount)) {}
-  ReadyLists(const IndexedForm& f)
+  Ready(const IndexedForm& f)
       : dst_(Side::of_indexed(f.dstlist, f.dstcount, f.dstlen)),
         src_(Side::of_indexed(f.srclist, f.srccount, f.srclen)) {}
 
@@ -54,9 +54,10 @@ class ReadyLists {
   Side dst_, src_;
 };
 
-class ReadyNest {
+template <>
+class Ready<StridedForm> {
  public:
-  ReadyNest(const StridedForm& form) : form_(form) {}
+  Ready(const StridedForm& form) : form_(form) {}
 
   bool fold(const char* call) {
     return nest_.fold(call, form_.dstaddr, form_.dststrides, form_.srcaddr, form_.srcstrides,
@@ -73,17 +74,6 @@ class ReadyNest {
   Nest nest_;
   Level dst_levels_[Nest::kMaxLevels], src_levels_[Nest::kMaxLevels];
 };
-
-template <typename Form>
-struct ReadyFor {
-  using Type = ReadyLists;
-};
-template <>
-struct ReadyFor<StridedForm> {
-  using Type = ReadyNest;
-};
-template <typename Form>
-using Ready = typename ReadyFor<Form>::Type;
 
 uintptr_t local_bias(const VisCall& call) {
   if (!(call.flags & GEX_FLAG_SELF_SEG_OFFSET)) return 0;

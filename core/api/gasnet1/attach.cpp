@@ -1,17 +1,19 @@
 // gasnet_attach: GASNet-1 2.1.2.
 #include <gasnet.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <bitset>
 #include <memory>
 #include <vector>
 
 #include "am/held.h"
 #include "am/send.h"
 #include "api/export.h"
-#include "api/gasnet1/aligned.h"
 #include "api/gasnet1/legacy.h"
-#include "base/error.h"
-#include "base/refusal.h"
+#include "api/refuse.h"
+#include "collective/exchange.h"
 #include "object/client.h"
 #include "object/segment.h"
 #include "process/binding.h"
@@ -22,10 +24,51 @@ namespace {
 
 constexpr const char* kCall = "gasnet_attach()";
 
-int refuse(int code, const std::string& text) {
-  log_refusal(kCall, text);
-  return code;
+// ---- segments that begin at the same address on every node ----
+
+// Places that programs leave alone: well above heap and executable, below libraries and stacks.
+// Some tools that instrument programs claim the middle of the address space, hence the last two.
+constexpr std::array<uint64_t, 10> kPlaces = {
+    0x100000000000, 0x180000000000, 0x200000000000, 0x280000000000, 0x300000000000,
+    0x380000000000, 0x400000000000, 0x500000000000, 0x7e8800000000, 0x7e9000000000};
+using Free = std::bitset<kPlaces.size()>;
+
+bool is_free(uint64_t place, size_t size) {
+  void* wish = reinterpret_cast<void*>(place);
+  void* got = ::mmap(wish, size, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (got == MAP_FAILED) return false;
+  ::munmap(got, size);
+  return got == wish;
 }
+
+// Collective. An address where `size` bytes are free in this process and the sizes of the others
+// are in theirs; NULL where there is none. The same answer everywhere.
+void* common_free_address(Team& team, size_t size) {
+  Free own;
+  for (size_t i = 0; i < kPlaces.size(); ++i) own[i] = size == 0 || is_free(kPlaces[i], size);
+  Free common;
+  common.set();
+  for (const std::string& word : causeway::exchange(team, own.to_string())) common &= Free(word);
+  for (size_t i = 0; i < kPlaces.size(); ++i) {
+    if (common[i]) return reinterpret_cast<void*>(kPlaces[i]);
+  }
+  return nullptr;
+}
+
+// Do all members' segments begin at one address? Members without a segment do not count. After the
+// segments were published; the same answer everywhere.
+bool segments_aligned(const Team& team) {
+  uint64_t base = 0;
+  for (const Peer* peer : team.members()) {
+    if (peer->segment.size.load(std::memory_order_acquire) == 0) continue;
+    if (base == 0) base = peer->segment.base;
+    if (peer->segment.base != base) return false;
+  }
+  return true;
+}
+
+// ---- the call ----
 
 // The arguments of a node's call, as far as other nodes may have to hear that they are wrong.
 struct Attachment {
@@ -106,11 +149,11 @@ CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentr
                                        uintptr_t segsize, uintptr_t /*minheapoffset*/,
                                        int aligned) {
   if (gasnet1_stage() == Gasnet1Stage::none) {
-    return refuse(GASNET_ERR_NOT_INIT, "called before gasnet_init()");
+    return refuse(kCall, GASNET_ERR_NOT_INIT, "called before gasnet_init()");
   }
   require_client_context(kCall, thread_state());
   if (gasnet1_stage() == Gasnet1Stage::attached) {
-    return refuse(GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
+    return refuse(kCall, GASNET_ERR_RESOURCE, "called twice, or after gex_Client_Init()");
   }
   Client& client = *gasnet1_client();
   Attachment a{table, numentries, segsize, aligned != 0, {}};
@@ -123,8 +166,8 @@ CAUSEWAY_API int cwy_gasnet1_attach_v1(gasnet_handlerentry_t* table, int numentr
     end_holding();
     return GASNET_OK;
   } catch (const Error& e) {
-    return refuse(own_fault ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
+    return refuse(kCall, own_fault ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
   } catch (const std::exception& e) {
-    return refuse(GASNET_ERR_RESOURCE, e.what());
+    return refuse(kCall, GASNET_ERR_RESOURCE, e.what());
   }
 }

@@ -2,15 +2,12 @@
 #include <gasnet.h>
 #include <sched.h>
 
-#include <atomic>
-
 #include "am/send.h"
 #include "api/export.h"
 #include "api/gasnet1/legacy.h"
 #include "api/gasnet1/named_barrier.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
-#include "base/log.h"
 #include "base/warn_once.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/fatal.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
@@ -62,14 +62,9 @@ Inbox& inbox_of(const Run& run) {
 }
 
 cwy_status send(const Run& run, uint32_t to, Kind kind, size_t at, const void* data, size_t n) {
-  const int32_t args[] = {static_cast<int32_t>(run.team->id()),
-                          static_cast<int32_t>(run.sequence),
-                          kind,
-                          low_half(at),
-                          high_half(at),
-                          static_cast<int32_t>(run.team->rank())};
-  const cwy_status status =
-      try_send_internal(run.team->member(to), Internal::block, args, 6, data, n, false);
+  const auto args =
+      handler_args(run.team->id(), run.sequence, kind, uint64_t{at}, run.team->rank());
+  const cwy_status status = try_send_internal(run.team->member(to), Internal::block, args, data, n);
   if (status == CWY_OK) ++g_moves;
   return status;
 }

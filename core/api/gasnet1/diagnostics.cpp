@@ -5,7 +5,6 @@
 #include <gasnet_tools.h>
 
 #include <atomic>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <thread>

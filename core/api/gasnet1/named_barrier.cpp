@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "am/internal.h"
+#include "am/arguments.h"
 #include "base/invariant.h"
 #include "object/team.h"
 
@@ -57,9 +57,8 @@ bool last_step_done(const Phase& p) {
 bool send_step(const Phase& p) {
   const uint64_t n = p.team->size();
   Peer& to = p.team->member(static_cast<uint32_t>((p.team->rank() + (uint64_t{1} << p.step)) % n));
-  const int32_t args[] = {static_cast<int32_t>(p.parity), static_cast<int32_t>(p.step), p.word.kind,
-                          p.word.id};
-  return try_send_internal(to, Internal::named_barrier, args, 4, nullptr, 0, false) == CWY_OK;
+  const auto args = handler_args(p.parity, p.step, p.word.kind, p.word.id);
+  return try_send_internal(to, Internal::named_barrier, args) == CWY_OK;
 }
 
 // Goes as far as messages in and out allow. Returns how many steps were made.

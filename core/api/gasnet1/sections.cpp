@@ -2,8 +2,8 @@
 #include <gasnet.h>
 
 #include "api/export.h"
+#include "api/refuse.h"
 #include "base/fatal.h"
-#include "base/refusal.h"
 #include "process/runtime.h"
 #include "progress/waiter.h"
 #include "thread/thread_state.h"
@@ -54,7 +54,7 @@ CAUSEWAY_API int gasnet_set_waitmode(int wait_mode) {
       set_wait_mode(WaitMode::configured);
       return GASNET_OK;
     default:
-      log_refusal("gasnet_set_waitmode()", fmt::format("{} is not a GASNET_WAIT_*", wait_mode));
-      return GASNET_ERR_BAD_ARG;
+      return refuse("gasnet_set_waitmode()", GASNET_ERR_BAD_ARG,
+                    fmt::format("{} is not a GASNET_WAIT_*", wait_mode));
   }
 }

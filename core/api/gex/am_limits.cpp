@@ -5,9 +5,9 @@
 #include "am/send.h"
 #include "am/token.h"
 #include "api/export.h"
+#include "api/refuse.h"
 #include "base/fatal.h"
 #include "base/handles.h"
-#include "base/refusal.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/team.h"
@@ -82,8 +82,8 @@ using namespace causeway;
 
 CAUSEWAY_API int gex_EP_RegisterHandlers(gex_EP_t ep, gex_AM_Entry_t* table, size_t numentries) {
   if (ep == GEX_EP_INVALID) {
-    log_refusal("gex_EP_RegisterHandlers()", "the endpoint is GEX_EP_INVALID");
-    return GASNET_ERR_BAD_ARG;
+    return refuse("gex_EP_RegisterHandlers()", GASNET_ERR_BAD_ARG,
+                  "the endpoint is GEX_EP_INVALID");
   }
   return as(ep)->handlers().register_handlers(table, numentries);
 }

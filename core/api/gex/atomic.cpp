@@ -1,12 +1,13 @@
 // gex_AD_*: "Remote Atomic Operations", and the out-of-line half of gex_AD_Op*.
 #include "atomics/atomic.h"
 
+#include <algorithm>
+#include <bit>
 #include <memory>
 
 #include "am/send.h"
 #include "api/export.h"
 #include "atomics/domain.h"
-#include "atomics/names.h"
 #include "base/call_arguments.h"
 #include "base/fatal.h"
 #include "base/flags.h"
@@ -18,22 +19,14 @@ using namespace causeway;
 
 namespace {
 
-// A name is put together only for a message; the pointer lives as long as the process.
-const char* call_name(bool nb, gex_DT_t dt) {
-  switch (dt) {
-    case GEX_DT_I32:
-      return nb ? "gex_AD_OpNB_I32()" : "gex_AD_OpNBI_I32()";
-    case GEX_DT_U32:
-      return nb ? "gex_AD_OpNB_U32()" : "gex_AD_OpNBI_U32()";
-    case GEX_DT_I64:
-      return nb ? "gex_AD_OpNB_I64()" : "gex_AD_OpNBI_I64()";
-    case GEX_DT_U64:
-      return nb ? "gex_AD_OpNB_U64()" : "gex_AD_OpNBI_U64()";
-    case GEX_DT_FLT:
-      return nb ? "gex_AD_OpNB_FLT()" : "gex_AD_OpNBI_FLT()";
-    default:
-      return nb ? "gex_AD_OpNB_DBL()" : "gex_AD_OpNBI_DBL()";
-  }
+// By the bit of the data type: of the call with an event, and of the implicit one.
+constexpr const char* kNames[][2] = {
+    {"gex_AD_OpNB_I32()", "gex_AD_OpNBI_I32()"}, {"gex_AD_OpNB_U32()", "gex_AD_OpNBI_U32()"},
+    {"gex_AD_OpNB_I64()", "gex_AD_OpNBI_I64()"}, {"gex_AD_OpNB_U64()", "gex_AD_OpNBI_U64()"},
+    {"gex_AD_OpNB_FLT()", "gex_AD_OpNBI_FLT()"}, {"gex_AD_OpNB_DBL()", "gex_AD_OpNBI_DBL()"}};
+
+const char* call_name(bool implicit, gex_DT_t dt) {
+  return kNames[std::min(std::countr_zero(dt), 5)][implicit];
 }
 
 const AtomicDomain& domain_of(const char* call, gex_AD_t ad) {
@@ -79,12 +72,12 @@ CAUSEWAY_API void* gex_AD_QueryCData(gex_AD_t ad) {
 CAUSEWAY_API gex_Event_t cwy_ad_op_nb_v1(gex_AD_t ad, gex_DT_t dt, void* result_p,
                                          gex_Rank_t tgt_rank, void* tgt_addr, gex_OP_t opcode,
                                          uint64_t operand1, uint64_t operand2, gex_Flags_t flags) {
-  return atomic_nb({call_name(true, dt), ad, dt, result_p, tgt_rank, tgt_addr, opcode, operand1,
+  return atomic_nb({call_name(false, dt), ad, dt, result_p, tgt_rank, tgt_addr, opcode, operand1,
                     operand2, flags});
 }
 CAUSEWAY_API int cwy_ad_op_nbi_v1(gex_AD_t ad, gex_DT_t dt, void* result_p, gex_Rank_t tgt_rank,
                                   void* tgt_addr, gex_OP_t opcode, uint64_t operand1,
                                   uint64_t operand2, gex_Flags_t flags) {
-  return atomic_nbi({call_name(false, dt), ad, dt, result_p, tgt_rank, tgt_addr, opcode, operand1,
+  return atomic_nbi({call_name(true, dt), ad, dt, result_p, tgt_rank, tgt_addr, opcode, operand1,
                      operand2, flags});
 }

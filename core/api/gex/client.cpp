@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,14 +14,13 @@
 #include "am/send.h"
 #include "api/export.h"
 #include "api/gex/adopt.h"
+#include "api/refuse.h"
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"
 #include "base/log.h"
-#include "base/refusal.h"
 #include "bootstrap/own_start.h"
-#include "collective/exchange.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
 #include "process/binding.h"
@@ -36,16 +34,13 @@ constinit AdoptClient* adopt_for_gasnet1 = nullptr;
 
 namespace {
 
+constexpr const char* kCall = "gex_Client_Init()";
+
 // The specification's form of a client's name: [A-Z][A-Z0-9_]+. Real clients have others ("upcxx").
 bool well_named(std::string_view name) {
   const auto upper = [](char c) { return c >= 'A' && c <= 'Z'; };
   const auto fits = [&](char c) { return upper(c) || (c >= '0' && c <= '9') || c == '_'; };
   return name.size() > 1 && upper(name[0]) && std::all_of(name.begin(), name.end(), fits);
-}
-
-int refuse(int code, const std::string& text) {
-  log_refusal("gex_Client_Init()", text);
-  return code;
 }
 
 const char* mode_word(ThreadMode mode) {
@@ -90,7 +85,7 @@ std::pair<int, std::string> refusal_beside(const std::vector<Client*>& clients, 
 // Makes the client and what belongs to it. `clients_mutex` is held.
 Client* begin_client(const char* name, gex_Flags_t flags, ThreadMode mode) {
   std::vector<Client*>& clients = runtime().clients;
-  if (!clients.empty()) require_client_context("gex_Client_Init()", thread_state());
+  if (!clients.empty()) require_client_context(kCall, thread_state());
   runtime().raise_mode(mode);
   log_debug("process: client {} starts in mode {}", name, mode_word(mode));
   auto* client = new Client(static_cast<uint16_t>(clients.size()), name, flags);
@@ -115,11 +110,11 @@ int start_client(const char* name, gex_Flags_t flags, ThreadMode mode, Client** 
     log_warn("gex_Client_Init(): clientName '{}' is taken, but does not match [A-Z][A-Z0-9_]+",
              name);
   }
-  flags = flags_of_call("gex_Client_Init()", flags, kOwnFlags);
+  flags = flags_of_call(kCall, flags, kOwnFlags);
   // Clients start one after the other; ranks agree on their order.
   const std::lock_guard lock(runtime().clients_mutex);
   const auto [code, text] = refusal_beside(runtime().clients, name, flags);
-  if (code != GASNET_OK) return refuse(code, text);
+  if (code != GASNET_OK) return refuse(kCall, code, text);
   *client = begin_client(name, flags, mode);
   return GASNET_OK;
 }
@@ -130,12 +125,12 @@ int start_client(const char* name, gex_Flags_t flags, ThreadMode mode, Client** 
 using namespace causeway;
 
 CAUSEWAY_API void cwy_identity_v1(const cwy_identity* identity) {
-  or_fatal("gex_Client_Init()", [&] { set_identity(*identity); });
+  or_fatal(kCall, [&] { set_identity(*identity); });
 }
 
 CAUSEWAY_API void cwy_segment_everything_v1(void) {
   if (g_runtime != nullptr && !build_wishes.everything.load(std::memory_order_relaxed)) {
-    fatal("gex_Client_Init()",
+    fatal(kCall,
           "this client was built with GASNET_SEGMENT_EVERYTHING, the first one of this process was "
           "not; build both alike");
   }
@@ -151,16 +146,17 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
                                     gex_Flags_t flags, int thread_mode,
                                     const uint32_t* direct_layout) {
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
-    return refuse(GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
   }
   if (clientName == nullptr || clientName[0] == '\0') {
-    return refuse(GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
   }
   if (flags & ~kFlagBits) {
-    return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags & ~kFlagBits));
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  fmt::format("unknown flags {:#x}", flags & ~kFlagBits));
   }
   if (*direct_layout != sizeof(cwy_team_head)) {
-    return refuse(GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "the program was compiled against other headers");
   }
   try {
     offer_arguments(argc, argv);
@@ -174,9 +170,9 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   } catch (const Error& e) {
     if (e.status() == CWY_ERR_PEER_FAILED) let_launcher_speak();
     const bool argument = e.status() == CWY_ERR_INVALID;
-    return refuse(argument ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
+    return refuse(kCall, argument ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE, e.text());
   } catch (const std::exception& e) {
-    return refuse(GASNET_ERR_RESOURCE, e.what());
+    return refuse(kCall, GASNET_ERR_RESOURCE, e.what());
   }
 }
 

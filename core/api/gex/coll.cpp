@@ -52,6 +52,12 @@ gex_Event_t noted(const char* call, gex_Event_t event) {
   return event;
 }
 
+gex_Event_t start(const char* call, Team& team, cwyl_operation operation, gex_Rank_t root,
+                  void* dst, const void* src, const Reduction& r) {
+  return noted(
+      call, or_fatal(call, [&] { return start_collective(team, operation, root, dst, src, r); }));
+}
+
 void require_root(const char* call, const Team& team, gex_Rank_t root) {
   if (root >= team.size()) {
     fatal(call, "root {} does not exist in a team of {} members", root, team.size());
@@ -150,8 +156,7 @@ CAUSEWAY_API gex_Event_t gex_Coll_BroadcastNB(gex_TM_t tm, gex_Rank_t root, void
       require_no_partial_overlap(kCall, dst, src, nbytes);
     }
   }
-  return noted(kCall,
-               or_fatal(kCall, [&] { return start_broadcast(team, root, dst, src, nbytes); }));
+  return start(kCall, team, CWYL_BROADCAST, root, dst, src, {0, 0, 1, nbytes, nullptr, nullptr});
 }
 
 CAUSEWAY_API gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, void* dst,
@@ -176,7 +181,7 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToOneNB(gex_TM_t tm, gex_Rank_t root, vo
     }
   }
   if (dt_cnt == 0) return GEX_EVENT_INVALID;
-  return noted(kCall, or_fatal(kCall, [&] { return start_reduce_one(team, root, dst, src, r); }));
+  return start(kCall, team, CWYL_REDUCE_ONE, root, dst, src, r);
 }
 
 CAUSEWAY_API gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const void* src,
@@ -196,5 +201,5 @@ CAUSEWAY_API gex_Event_t gex_Coll_ReduceToAllNB(gex_TM_t tm, void* dst, const vo
     require_no_partial_overlap(kCall, dst, src, dt_sz * dt_cnt);
   }
   if (dt_cnt == 0) return GEX_EVENT_INVALID;
-  return noted(kCall, or_fatal(kCall, [&] { return start_reduce_all(team, dst, src, r); }));
+  return start(kCall, team, CWYL_REDUCE_ALL, 0, dst, src, r);
 }

@@ -5,48 +5,40 @@
 
 #include "am/send.h"
 #include "api/export.h"
+#include "api/refuse.h"
 #include "base/flags.h"
 #include "base/handles.h"
-#include "base/refusal.h"
 #include "object/client.h"
 #include "object/segment.h"
 
 using namespace causeway;
 
-namespace {
-
-int refuse(int code, const std::string& text) {
-  log_refusal("gex_EP_Create()", text);
-  return code;
-}
-
-}  // namespace
-
 CAUSEWAY_API int gex_EP_Create(gex_EP_t* ep_p, gex_Client_t client,
                                gex_EP_Capabilities_t capabilities, gex_Flags_t flags) {
-  require_client_context("gex_EP_Create()");
+  constexpr const char* kCall = "gex_EP_Create()";
+  require_client_context(kCall);
   if (ep_p == nullptr || client == GEX_CLIENT_INVALID) {
-    return refuse(GASNET_ERR_BAD_ARG, "ep_p or client is missing");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "ep_p or client is missing");
   }
   if (capabilities == 0 || (capabilities & ~GEX_EP_CAPABILITY_ALL) != 0) {
     return refuse(
-        GASNET_ERR_BAD_ARG,
+        kCall, GASNET_ERR_BAD_ARG,
         fmt::format("capabilities {:#x} are not one or more of GEX_EP_CAPABILITY_*", capabilities));
   }
-  flags = flags_of_call("gex_EP_Create()", flags, GEX_FLAG_HINT_ACCEL_ALL);
+  flags = flags_of_call(kCall, flags, GEX_FLAG_HINT_ACCEL_ALL);
   if ((flags & ~GEX_FLAG_HINT_ACCEL_ALL) != 0) {
-    return refuse(GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
+    return refuse(kCall, GASNET_ERR_BAD_ARG, fmt::format("unknown flags {:#x}", flags));
   }
   try {
     Endpoint* ep = as(client)->create_endpoint(capabilities, flags);
     if (ep == nullptr) {
-      return refuse(GASNET_ERR_RESOURCE,
+      return refuse(kCall, GASNET_ERR_RESOURCE,
                     fmt::format("the client has GASNET_MAXEPS, {}, endpoints", GASNET_MAXEPS));
     }
     *ep_p = as_c(ep);
     return GASNET_OK;
   } catch (const std::exception& e) {
-    return refuse(GASNET_ERR_RESOURCE, e.what());
+    return refuse(kCall, GASNET_ERR_RESOURCE, e.what());
   }
 }
 

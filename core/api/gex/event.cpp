@@ -19,22 +19,34 @@
 namespace causeway {
 namespace {
 
-// Overwrites what has happened with GEX_EVENT_INVALID. A root and its leaves may stand in one
-// array in any order, so roots are recycled only after every entry has been looked at.
 struct Sweep {
   size_t completed = 0;
   size_t pending = 0;
 };
 
-void invalidate_leaves(gex_Event_t* events, size_t count, const EventObject* root) {
+// Looking for a root's leaves in its array costs a scan per root, so it is done only when the
+// array holds any leaf.
+bool some_leaf(const gex_Event_t* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (events[i] != GEX_EVENT_INVALID && decode(events[i]).object == root) {
-      events[i] = GEX_EVENT_INVALID;
-    }
+    if (events[i] != GEX_EVENT_INVALID && decode(events[i]).leaf != 0) return true;
+  }
+  return false;
+}
+
+// A root that has happened takes its leaves with it; those before it were counted pending.
+void invalidate_leaves(gex_Event_t* events, size_t count, size_t root_at, const EventObject* root,
+                       Sweep& result) {
+  for (size_t i = 0; i < count; ++i) {
+    if (events[i] == GEX_EVENT_INVALID || decode(events[i]).object != root) continue;
+    if (i < root_at) --result.pending;
+    events[i] = GEX_EVENT_INVALID;
   }
 }
 
+// Overwrites what has happened with GEX_EVENT_INVALID. A root and its leaves may stand in one
+// array in any order, so a root is recycled only after its leaves have been overwritten.
 Sweep sweep(gex_Event_t* events, size_t count) {
+  const bool leaves = some_leaf(events, count);
   Sweep result;
   for (size_t i = 0; i < count; ++i) {
     const gex_Event_t event = events[i];
@@ -47,15 +59,7 @@ Sweep sweep(gex_Event_t* events, size_t count) {
     ++result.completed;
     const EventRef ref = decode(event);
     if (ref.leaf != 0) continue;
-    // A root that has happened takes its leaves with it; those before it were counted pending.
-    if (result.pending != 0) {
-      size_t before = 0;
-      for (size_t j = 0; j < i; ++j) {
-        before += events[j] != GEX_EVENT_INVALID && decode(events[j]).object == ref.object;
-      }
-      result.pending -= before;
-    }
-    invalidate_leaves(events, count, ref.object);
+    if (leaves) invalidate_leaves(events, count, i, ref.object, result);
     recycle(event);
   }
   return result;
@@ -72,30 +76,6 @@ inline void check_array(const char* call, const gex_Event_t* events, size_t coun
   if (__builtin_expect(!g_checks, 1)) return;
   require_client_context(call, thread_state());
   if (events == nullptr && count != 0) fatal(call, "pevent is NULL, numevents is {}", count);
-}
-
-// Looking for a root's leaves in its array costs a scan per root, so it is done only when the
-// array holds any leaf.
-bool some_leaf(const gex_Event_t* events, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (events[i] != GEX_EVENT_INVALID && decode(events[i]).leaf != 0) return true;
-  }
-  return false;
-}
-
-Sweep sweep_roots(gex_Event_t* events, size_t count) {
-  Sweep result;
-  for (size_t i = 0; i < count; ++i) {
-    if (events[i] == GEX_EVENT_INVALID) continue;
-    if (!happened(events[i])) {
-      ++result.pending;
-      continue;
-    }
-    recycle(events[i]);
-    events[i] = GEX_EVENT_INVALID;
-    ++result.completed;
-  }
-  return result;
 }
 
 // The team whose collective a pending event stands for; NULL for everything else.
@@ -136,10 +116,6 @@ std::string text_of_events(const void* arg) {
   return pending < 2 ? text : fmt::format("{} events, the first of them {}", pending, text);
 }
 
-Sweep sweep_array(gex_Event_t* events, size_t count) {
-  return some_leaf(events, count) ? sweep(events, count) : sweep_roots(events, count);
-}
-
 }  // namespace
 }  // namespace causeway
 
@@ -172,7 +148,7 @@ CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_F
   note_call("gex_Event_TestSome()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_TestSome()", flags);
   check_array("gex_Event_TestSome()", pevent, numevents);
-  const Sweep s = sweep_array(pevent, numevents);
+  const Sweep s = sweep(pevent, numevents);
   return s.completed != 0 || s.pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
@@ -189,7 +165,7 @@ CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Fl
   note_call("gex_Event_TestAll()", "pevent, numevents, flags", pevent, numevents, flags);
   require_no_flags("gex_Event_TestAll()", flags);
   check_array("gex_Event_TestAll()", pevent, numevents);
-  return sweep_array(pevent, numevents).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
+  return sweep(pevent, numevents).pending == 0 ? GASNET_OK : GASNET_ERR_NOT_READY;
 }
 
 CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {

@@ -5,23 +5,14 @@
 
 #include "am/send.h"
 #include "api/export.h"
-#include "base/error.h"
+#include "api/refuse.h"
 #include "base/fatal.h"
 #include "base/flags.h"
-#include "base/refusal.h"
 #include "object/client.h"
-#include "process/runtime.h"
 
 using namespace causeway;
 
 namespace {
-
-constexpr const char* kCreate = "gex_MK_Create()";
-
-int refuse(int code, const std::string& text) {
-  log_refusal(kCreate, text);
-  return code;
-}
 
 // The arguments of open_device() that name a device.
 struct Wish {
@@ -77,25 +68,20 @@ Wish wish_of(const gex_MK_Create_args_t& args) {
 
 CAUSEWAY_API int gex_MK_Create(gex_MK_t* kind_p, gex_Client_t client,
                                const gex_MK_Create_args_t* args, gex_Flags_t flags) {
-  require_client_context(kCreate);
+  constexpr const char* kCall = "gex_MK_Create()";
+  require_client_context(kCall);
   if (kind_p == nullptr || client == GEX_CLIENT_INVALID || args == nullptr) {
-    return refuse(GASNET_ERR_BAD_ARG, "kind_p, client or args is missing");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "kind_p, client or args is missing");
   }
-  flags = flags_of_call(kCreate, flags, 0);
+  flags = flags_of_call(kCall, flags, 0);
   if (flags != 0 || args->gex_flags != 0) {
-    return refuse(GASNET_ERR_BAD_ARG, "flags and gex_flags must be 0");
+    return refuse(kCall, GASNET_ERR_BAD_ARG, "flags and gex_flags must be 0");
   }
-  try {
+  return guarded(kCall, [&] {
     const Wish wish = wish_of(*args);
     auto device = open_device(wish.plugin, wish.ordinal, wish.native);
     *kind_p = as_c(std::make_unique<MemKind>(as(client), std::move(device)).release());
-    return GASNET_OK;
-  } catch (const Error& e) {
-    return refuse(e.status() == CWY_ERR_INVALID ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE,
-                  e.text());
-  } catch (const std::exception& e) {
-    return refuse(GASNET_ERR_RESOURCE, e.what());
-  }
+  });
 }
 
 CAUSEWAY_API void gex_MK_Destroy(gex_MK_t kind, gex_Flags_t flags) {

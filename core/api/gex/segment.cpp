@@ -9,38 +9,18 @@
 
 #include "am/send.h"
 #include "api/export.h"
+#include "api/refuse.h"
 #include "base/call_arguments.h"
-#include "base/error.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"
-#include "base/refusal.h"
 #include "kinds/memkind.h"
 #include "object/client.h"
 #include "process/binding.h"
 #include "process/runtime.h"
-#include "staging/remote.h"
 
 namespace causeway {
 namespace {
-
-int refuse(const char* call, int code, const std::string& text) {
-  log_refusal(call, text);
-  return code;
-}
-
-template <typename Body>
-int guarded(const char* call, Body&& body) {
-  try {
-    body();
-    return GASNET_OK;
-  } catch (const Error& e) {
-    return refuse(call, e.status() == CWY_ERR_INVALID ? GASNET_ERR_BAD_ARG : GASNET_ERR_RESOURCE,
-                  e.text());
-  } catch (const std::exception& e) {
-    return refuse(call, GASNET_ERR_RESOURCE, e.what());
-  }
-}
 
 struct Bound {
   void* owner;

@@ -4,10 +4,10 @@
 
 #include "am/send.h"
 #include "api/export.h"
+#include "api/refuse.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"
-#include "base/refusal.h"
 #include "object/client.h"
 #include "object/team.h"
 #include "process/exit.h"
@@ -21,42 +21,36 @@
 
 using namespace causeway;
 
-CAUSEWAY_API const char* gasnet_ErrorName(int errval) {
-  switch (errval) {
-    case GASNET_OK:
-      return "GASNET_OK";
-    case GASNET_ERR_NOT_INIT:
-      return "GASNET_ERR_NOT_INIT";
-    case GASNET_ERR_RESOURCE:
-      return "GASNET_ERR_RESOURCE";
-    case GASNET_ERR_BAD_ARG:
-      return "GASNET_ERR_BAD_ARG";
-    case GASNET_ERR_NOT_READY:
-      return "GASNET_ERR_NOT_READY";
-    case GASNET_ERR_BARRIER_MISMATCH:
-      return "GASNET_ERR_BARRIER_MISMATCH";
-    default:
-      return "unknown error";
+namespace {
+
+struct ErrorWords {
+  int code;
+  const char *name, *description;
+};
+constexpr ErrorWords kErrors[] = {
+    {GASNET_OK, "GASNET_OK", "no error"},
+    {GASNET_ERR_NOT_INIT, "GASNET_ERR_NOT_INIT", "the library has not been initialised"},
+    {GASNET_ERR_RESOURCE, "GASNET_ERR_RESOURCE", "a system resource is exhausted or failed"},
+    {GASNET_ERR_BAD_ARG, "GASNET_ERR_BAD_ARG", "an argument is not valid"},
+    {GASNET_ERR_NOT_READY, "GASNET_ERR_NOT_READY", "not complete yet"},
+    {GASNET_ERR_BARRIER_MISMATCH, "GASNET_ERR_BARRIER_MISMATCH",
+     "barrier identifiers of the members do not match"},
+};
+
+ErrorWords words_of(int code) {
+  for (const ErrorWords& words : kErrors) {
+    if (words.code == code) return words;
   }
+  return {code, "unknown error", "no description available"};
 }
 
+}  // namespace
+
+CAUSEWAY_API const char* gasnet_ErrorName(int errval) {
+  return words_of(errval).name;
+}
 CAUSEWAY_API const char* gasnet_ErrorDesc(int errval) {
-  switch (errval) {
-    case GASNET_OK:
-      return "no error";
-    case GASNET_ERR_NOT_INIT:
-      return "the library has not been initialised";
-    case GASNET_ERR_RESOURCE:
-      return "a system resource is exhausted or failed";
-    case GASNET_ERR_BAD_ARG:
-      return "an argument is not valid";
-    case GASNET_ERR_NOT_READY:
-      return "not complete yet";
-    case GASNET_ERR_BARRIER_MISMATCH:
-      return "barrier identifiers of the members do not match";
-    default:
-      return "no description available";
-  }
+  return words_of(errval).description;
 }
 
 CAUSEWAY_API void gasnet_exit(int exitcode) {
@@ -93,14 +87,11 @@ CAUSEWAY_API int gex_System_QueryProgressThreads(gex_Client_t client, unsigned i
   constexpr const char* kCall = "gex_System_QueryProgressThreads()";
   flags = flags_of_call(kCall, flags, 0);
   if (client == GEX_CLIENT_INVALID || count_p == nullptr || info_p == nullptr || flags != 0) {
-    log_refusal(kCall, "client, count_p and info_p must be given, and flags must be 0");
-    return GASNET_ERR_BAD_ARG;
+    return refuse(kCall, GASNET_ERR_BAD_ARG,
+                  "client, count_p and info_p must be given, and flags must be 0");
   }
   const DeferredThreads deferred = deferred_progress_threads(*as(client));
-  if (deferred.refusal != nullptr) {
-    log_refusal(kCall, deferred.refusal);
-    return GASNET_ERR_RESOURCE;
-  }
+  if (deferred.refusal != nullptr) return refuse(kCall, GASNET_ERR_RESOURCE, deferred.refusal);
   *count_p = deferred.count;
   *info_p = deferred.info;
   return GASNET_OK;

@@ -3,9 +3,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 #include <string>
 
 #include "api/export.h"
