@@ -90,10 +90,7 @@ int32_t score_reduce_chain(const cwyl_shape* s) {
   if (s->nbrhd_count > 1 && s->team_size <= 4) return 8;
   return s->bytes >= border(s, 256, 32) * s->team_size ? 30 : 8;
 }
-int32_t score_scatter(const cwyl_shape* s) {
-  return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
-}
-int32_t score_reduce_rabenseifner(const cwyl_shape* s) {
+int32_t score_halving(const cwyl_shape* s) {
   return s->bytes >= 64 * kKi && s->team_size > 8 ? 28 : 6;
 }
 // Twice the rounds of doubling, for fewer bytes, of which it saves the more the larger the team.
@@ -118,11 +115,10 @@ const Algorithm catalogue[kAlgorithms] = {
     scheduled<broadcast_binomial>("binomial", CWYL_BROADCAST, 1, always),
     scheduled<broadcast_knomial>("knomial", CWYL_BROADCAST, 1, score_knomial),
     scheduled<broadcast_chain>("chain", CWYL_BROADCAST, 1, score_broadcast_chain),
-    scheduled<broadcast_scatter_allgather>("scatter_allgather", CWYL_BROADCAST, 1, score_scatter),
+    scheduled<broadcast_scatter_allgather>("scatter_allgather", CWYL_BROADCAST, 1, score_halving),
     scheduled<reduce_one_binomial>("binomial", CWYL_REDUCE_ONE, 1, always),
     scheduled<reduce_one_chain>("chain", CWYL_REDUCE_ONE, 1, score_reduce_chain),
-    scheduled<reduce_one_rabenseifner>("rabenseifner", CWYL_REDUCE_ONE, 1,
-                                       score_reduce_rabenseifner),
+    scheduled<reduce_one_rabenseifner>("rabenseifner", CWYL_REDUCE_ONE, 1, score_halving),
     scheduled<reduce_all_doubling>("doubling", CWYL_REDUCE_ALL, 1, always),
     scheduled<reduce_all_rabenseifner>("rabenseifner", CWYL_REDUCE_ALL, 1, score_all_rabenseifner),
     scheduled<reduce_all_ring>("ring", CWYL_REDUCE_ALL, 0, score_ring),

@@ -29,6 +29,7 @@ class Cube {
   uint32_t rank_of(uint32_t corner) const {
     return corner < excess_ ? 2 * corner + 1 : corner + excess_;
   }
+  uint32_t peer(uint32_t k) const { return rank_of(corner_ ^ (1u << k)); }  // along dimension k
   // Channel k serves dimension k; one more serves the pairs, where there are any: channels share
   // the scratch.
   uint32_t pair_channel() const { return dimensions_; }
@@ -55,6 +56,15 @@ Operand take_pair(const Run& run, const Cube& cube, uint8_t* into) {
   return {into, last};
 }
 
+// The even rank of a pair: its operand goes, and a result comes where one is wanted.
+void stay_outside(const Run& run, const Cube& cube, bool has_result) {
+  const uint32_t partner = run.info->rank + 1;
+  const uint64_t bytes = total_bytes(run);
+  const int32_t gone = send(run, partner, cube.pair_channel(), run.args->src, bytes);
+  if (has_result)
+    receive(run, partner, cube.pair_channel(), run.args->dst, bytes, {gone, 0, kNone});
+}
+
 // Elements [from, to) this member still answers for.
 struct Range {
   uint64_t from, to;
@@ -71,7 +81,7 @@ Operand halve(const Run& run, const Cube& cube, Operand mine, uint8_t* into, Ran
     const bool low = (cube.corner() >> k & 1) == 0;
     const Range keep = low ? Range{range.from, middle} : Range{middle, range.to};
     const Range give = low ? Range{middle, range.to} : Range{range.from, middle};
-    const uint32_t peer = cube.rank_of(cube.corner() ^ (1u << k));
+    const uint32_t peer = cube.peer(k);
     // The last action covers `range`, from its first byte.
     const uint64_t give_skip = mine.last == kNone ? 0 : (give.from - range.from) * element;
     const uint64_t keep_skip = mine.last == kNone ? 0 : (keep.from - range.from) * element;
@@ -98,15 +108,10 @@ void reduce_all_doubling(const Run& run) {
   begin(run, cube.channels(), 3 * cube.dimensions() + 8);
   auto* dst = static_cast<uint8_t*>(run.args->dst);
   const uint64_t bytes = total_bytes(run);
-  if (cube.outside()) {
-    const uint32_t partner = run.info->rank + 1;
-    const int32_t gone = send(run, partner, cube.pair_channel(), run.args->src, bytes);
-    receive(run, partner, cube.pair_channel(), dst, bytes, {gone, 0, kNone});
-    return;
-  }
+  if (cube.outside()) return stay_outside(run, cube, true);
   Operand mine = take_pair(run, cube, dst);
   for (uint32_t k = 0; k < cube.dimensions(); ++k) {
-    const uint32_t peer = cube.rank_of(cube.corner() ^ (1u << k));
+    const uint32_t peer = cube.peer(k);
     const bool peer_is_lower = (cube.corner() >> k & 1) != 0;
     const int32_t gone = send(run, peer, k, mine.at, bytes, {mine.last, 0, kNone});
     // Not before the old bytes have gone; they had been complete by then.
@@ -123,19 +128,14 @@ void reduce_all_rabenseifner(const Run& run) {
   begin(run, cube.channels(), 5 * cube.dimensions() + 8);
   auto* dst = static_cast<uint8_t*>(run.args->dst);
   const uint64_t bytes = total_bytes(run), element = run.args->element_bytes;
-  if (cube.outside()) {
-    const uint32_t partner = run.info->rank + 1;
-    const int32_t gone = send(run, partner, cube.pair_channel(), run.args->src, bytes);
-    receive(run, partner, cube.pair_channel(), dst, bytes, {gone, 0, kNone});
-    return;
-  }
+  if (cube.outside()) return stay_outside(run, cube, true);
   Range ranges[kDimensions + 1];
   Operand mine = halve(run, cube, take_pair(run, cube, dst), dst, ranges);
   if (mine.at != dst) mine = {dst, copy(run, dst, mine.at, bytes)};  // a team of one
   // Back through the dimensions, exchanging what each side has completed.
   int32_t last = mine.last;
   for (uint32_t k = cube.dimensions(); k-- != 0;) {
-    const uint32_t peer = cube.rank_of(cube.corner() ^ (1u << k));
+    const uint32_t peer = cube.peer(k);
     const Range own = ranges[k + 1], other = sibling(ranges[k], own);
     send(run, peer, k, dst + own.from * element, (own.to - own.from) * element, {kNone, 0, last});
     last = receive(run, peer, k, dst + other.from * element, (other.to - other.from) * element,
@@ -153,21 +153,14 @@ void reduce_one_rabenseifner(const Run& run) {
   const Cube target(run.info->size, run.args->root);
   const uint64_t bytes = total_bytes(run), element = run.args->element_bytes;
   const bool is_root = run.info->rank == run.args->root;
-  if (cube.outside()) {
-    const uint32_t partner = run.info->rank + 1;
-    const int32_t gone = send(run, partner, cube.pair_channel(), run.args->src, bytes);
-    if (is_root) {
-      receive(run, partner, cube.pair_channel(), run.args->dst, bytes, {gone, 0, kNone});
-    }
-    return;
-  }
+  if (cube.outside()) return stay_outside(run, cube, is_root);
   auto* into = static_cast<uint8_t*>(is_root ? run.args->dst : memory(run, bytes));
   Range ranges[kDimensions + 1];
   Operand mine = halve(run, cube, take_pair(run, cube, into), into, ranges);
   if (mine.at != into) mine = {into, copy(run, into, mine.at, bytes)};  // a team of one
   int32_t last = mine.last;
   for (uint32_t k = cube.dimensions(); k-- != 0;) {
-    const uint32_t peer = cube.rank_of(cube.corner() ^ (1u << k));
+    const uint32_t peer = cube.peer(k);
     const Range own = ranges[k + 1], other = sibling(ranges[k], own);
     if (((cube.corner() ^ target.corner()) >> k & 1) != 0) {
       send(run, peer, k, into + own.from * element, (own.to - own.from) * element,

@@ -47,6 +47,18 @@ int32_t fold_children(const Run& run, const Binomial& tree, void* into, uint64_t
   return last;
 }
 
+// Signals of all children, and then one to the parent; returns the last signal that came. Nothing
+// is moved, so nothing can be followed: each signal waits for the whole of the one before.
+int32_t signal_up(const Run& run, const Binomial& tree) {
+  int32_t last = kNone;
+  for (uint32_t k = 0; k < tree.levels(); ++k) {
+    if (tree.has_child(k)) last = receive(run, tree.child(k), k, nullptr, 0, {kNone, 0, last});
+  }
+  if (!tree.is_root())
+    send(run, tree.parent(), tree.parent_channel(), nullptr, 0, {kNone, 0, last});
+  return last;
+}
+
 bool has_children(const Binomial& tree) {
   return tree.levels() != 0 && tree.has_child(0);
 }
@@ -57,14 +69,8 @@ void barrier_tree(const Run& run) {
   const uint32_t channels = log2_up(run.info->size);
   begin(run, channels, tree_capacity(channels));
   const Binomial tree(run, 0);
-  int32_t last = kNone;
-  for (uint32_t k = 0; k < tree.levels(); ++k) {
-    if (tree.has_child(k)) last = receive(run, tree.child(k), k, nullptr, 0, {kNone, 0, last});
-  }
-  if (!tree.is_root()) {
-    send(run, tree.parent(), tree.parent_channel(), nullptr, 0, {kNone, 0, last});
-    last = receive(run, tree.parent(), tree.parent_channel(), nullptr, 0);
-  }
+  int32_t last = signal_up(run, tree);
+  if (!tree.is_root()) last = receive(run, tree.parent(), tree.parent_channel(), nullptr, 0);
   send_down(run, tree, nullptr, 0, {kNone, 0, last});
 }
 
@@ -82,19 +88,11 @@ void broadcast_binomial(const Run& run) {
   send_down(run, tree, run.args->dst, bytes, {arrival, 0, kNone});
 }
 
-// The two halves of a barrier, for who does something in between. Nothing is moved, so nothing can
-// be followed: each signal waits for the whole of the one before.
+// The two halves of a barrier, for who does something in between.
 void barrier_up(const Run& run) {
   const uint32_t channels = log2_up(run.info->size);
   begin(run, channels, tree_capacity(channels));
-  const Binomial tree(run, run.args->root);
-  int32_t last = kNone;
-  for (uint32_t k = 0; k < tree.levels(); ++k) {
-    if (tree.has_child(k)) last = receive(run, tree.child(k), k, nullptr, 0, {kNone, 0, last});
-  }
-  if (!tree.is_root()) {
-    send(run, tree.parent(), tree.parent_channel(), nullptr, 0, {kNone, 0, last});
-  }
+  signal_up(run, Binomial(run, run.args->root));
 }
 
 void barrier_down(const Run& run) {

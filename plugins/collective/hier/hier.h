@@ -63,18 +63,24 @@ cwy_status hear_others(const Run& run, uint32_t* next, uint32_t which, uint64_t 
                     [&](uint32_t i) { return place(ranks[i]); });
 }
 
-// The members whose operands one member combines, or all of them: the last and the one before it
-// first, then towards rank 0. So order is kept, and a client's operator, which leaves its result
-// where the right operand was, needs no copy.
+// Combines the operands of `size` members, two at least: the last and the one before it first, then
+// towards the first. So order is kept, and a client's operator, which leaves its result where the
+// right operand was, needs no copy.
 template <class OperandOf>
-void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, OperandOf operand) {
-  const uint32_t size = run.info->size;
+void combine(const Run& run, uint32_t size, uint64_t count, uint8_t* work, uint8_t* out,
+             OperandOf operand) {
   const void* right = operand(size - 1);
   for (uint32_t left = size - 1; left-- != 0;) {
     uint8_t* to = left == 0 ? out : work;
     run.s->reduce_into(run.team, run.seq, operand(left), right, to, count);
     right = to;
   }
+}
+
+// Those of the whole team.
+template <class OperandOf>
+void combine_all(const Run& run, uint64_t count, uint8_t* work, uint8_t* out, OperandOf operand) {
+  combine(run, run.info->size, count, work, out, operand);
 }
 
 // Bytes that every put_signal takes, whatever the conduits (put_max of cwyl_team_info).

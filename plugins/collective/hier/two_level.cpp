@@ -194,19 +194,12 @@ cwy_status up_by_posts(const Run& run, TwoLevel* t, Stage& stage, uint32_t post)
   const auto operand = [&](uint32_t i) -> const void* {
     return i == group.own ? mine : heard + i * slot;
   };
-  const uint32_t last = group.size - 1;
-  if (last == 0) {
+  if (group.size == 1) {
     if (t->value != mine) run.s->copy(run.team, run.seq, t->value, mine, bytes);
     return CWY_OK;
   }
-  const void* right = operand(last);
   // One's own slot is free: the result may be where the source is, an operand still.
-  uint8_t* const work = heard + group.own * slot;
-  for (uint32_t i = last; i-- != 0;) {
-    uint8_t* const to = i == 0 ? t->value : work;
-    run.s->reduce_into(run.team, run.seq, operand(i), right, to, run.args->count);
-    right = to;
-  }
+  combine(run, group.size, run.args->count, heard + group.own * slot, t->value, operand);
   return CWY_OK;
 }
 

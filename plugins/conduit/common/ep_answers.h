@@ -1,4 +1,4 @@
-// Writes the answers of ep_query and ep_address into the core's memory.
+// Writes the answers of ep_query, ep_address and rkey_pack into the core's memory.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -18,16 +18,24 @@ inline cwy_status give_attributes(const cwyc_ep_attr& all, cwyc_ep_attr* attr) {
   return CWY_OK;
 }
 
-// An address of one size; *len is the room there is, and then what the address takes.
+// `bytes` of one size; *len is the room there is, and then what they take.
+template <class Bytes>
+cwy_status give_bytes(const char* what, const Bytes& bytes, void* buf, uint64_t* len,
+                      cwy_err* err) {
+  const uint64_t room = *len;
+  *len = sizeof bytes;
+  if (room < sizeof bytes)
+    return report(err, CWY_ERR_INVALID, "%s of this conduit needs %zu bytes", what, sizeof bytes);
+  std::memcpy(buf, &bytes, sizeof bytes);
+  return CWY_OK;
+}
 template <class Address>
 cwy_status give_address(const Address& address, void* buf, uint64_t* len, cwy_err* err) {
-  const uint64_t room = *len;
-  *len = sizeof address;
-  if (room < sizeof address)
-    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
-                  sizeof address);
-  std::memcpy(buf, &address, sizeof address);
-  return CWY_OK;
+  return give_bytes("an address", address, buf, len, err);
+}
+template <class Rkey>
+cwy_status give_rkey(const Rkey& rkey, void* buf, uint64_t* len, cwy_err* err) {
+  return give_bytes("an rkey", rkey, buf, len, err);
 }
 
 }  // namespace causeway

@@ -7,6 +7,17 @@
 
 namespace causeway::conduit {
 
+// The type of the function that a member of cwyc_ops or cwyc_module points to: what declares a
+// conduit's own.
+template <auto Member>
+struct Pointee;
+template <class Table, class Function, Function* Table::*Member>
+struct Pointee<Member> {
+  using type = Function;
+};
+template <auto Member>
+using Call = typename Pointee<Member>::type;
+
 // `P` has the calls that every conduit has; of those that a conduit may lack, each that it has.
 // `P::concurrency` is how many threads may enter.
 template <class P>
@@ -32,6 +43,17 @@ constexpr cwyc_ops operations_of() {
   return o;
 }
 
+// Where a conduit has nothing else to do than to delete them. Templates, since the types are the
+// conduit's.
+template <class P, class Domain = cwyc_domain>
+void close_domain(Domain* domain) {
+  delete domain;
+}
+template <class P, class Rkey = cwyc_rkey>
+void close_rkey(cwyc_ep*, Rkey* rkey) {
+  delete rkey;
+}
+
 template <class P>
 constexpr cwyc_module module_of(const cwyc_ops* const* tables) {
   cwyc_module m{};
@@ -40,7 +62,7 @@ constexpr cwyc_module module_of(const cwyc_ops* const* tables) {
   m.ops = tables;
   m.list_devices = P::list_devices;
   m.domain_open = P::domain_open;
-  m.domain_close = P::domain_close;
+  m.domain_close = close_domain<P>;
   m.ep_open = P::ep_open;
   m.ep_close = P::ep_close;
   m.ep_query = P::ep_query;
@@ -55,14 +77,15 @@ constexpr cwyc_module module_of(const cwyc_ops* const* tables) {
   m.mem_release = P::mem_release;
   m.rkey_pack = P::rkey_pack;
   m.rkey_open = P::rkey_open;
-  m.rkey_close = P::rkey_close;
+  m.rkey_close = close_rkey<P>;
+  if constexpr (requires { &P::rkey_close; }) m.rkey_close = P::rkey_close;
   if constexpr (requires { &P::rkey_direct; }) m.rkey_direct = P::rkey_direct;
   m.progress = P::progress;
   if constexpr (requires { &P::wait_fd; }) m.wait_fd = P::wait_fd;
   if constexpr (requires { &P::arm; }) m.arm = P::arm;
   if constexpr (requires { &P::nap; }) m.nap = P::nap;
   m.ep_stats = P::ep_stats;
-  m.fini = P::fini;
+  if constexpr (requires { &P::fini; }) m.fini = P::fini;
   return m;
 }
 

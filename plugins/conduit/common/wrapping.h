@@ -313,6 +313,10 @@ class RelayPool {
 inline constexpr uint32_t local_bit = CWYC_DONE_LOCAL, remote_bit = CWYC_DONE_REMOTE,
                           both_bits = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
 
+// Calls of any type that are not served, or that have nothing to do.
+inline constexpr auto unsupported = [](auto...) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+inline constexpr auto nothing = [](auto...) {};
+
 // The module of a plugin that serves nobody before it is configured.
 inline cwyc_module unconfigured_module(decltype(cwyc_module::configure) configure,
                                        decltype(cwyc_module::fini) fini,
@@ -322,26 +326,16 @@ inline cwyc_module unconfigured_module(decltype(cwyc_module::configure) configur
   m.min_core_minor = 1;
   m.ops_count = 1;
   m.ops = tables;
-  m.domain_open = [](const cwy_options*, const char*, cwyc_domain**, cwy_err*) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  m.domain_close = [](cwyc_domain*) {};
-  m.ep_open = [](cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  m.ep_close = [](cwyc_ep*) {};
-  m.ep_query = [](cwyc_ep*, cwyc_ep_attr*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
-  m.ep_address = [](cwyc_ep*, void*, uint64_t*, cwy_err*) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  m.reach = [](cwyc_domain*, const cwyc_peer_desc*, cwy_err*) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  m.connect = [](cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  m.disconnect = [](cwyc_conn*) {};
-  m.purge = [](cwyc_conn*) {};
+  m.domain_open = unsupported;
+  m.domain_close = nothing;
+  m.ep_open = unsupported;
+  m.ep_close = nothing;
+  m.ep_query = unsupported;
+  m.ep_address = unsupported;
+  m.reach = unsupported;
+  m.connect = unsupported;
+  m.disconnect = nothing;
+  m.purge = nothing;
   m.progress = [](cwyc_ep*, uint32_t, uint32_t) -> uint32_t { return 0; };
   m.fini = fini;
   m.configure = configure;
@@ -352,11 +346,8 @@ inline cwyc_ops unconfigured_ops() {
   cwyc_ops o{};
   o.head = CWY_HEAD(cwyc_ops);
   o.concurrency = CWYC_MULTI;
-  o.am_short = [](cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t) -> cwy_status {
-    return CWY_ERR_UNSUPPORTED;
-  };
-  o.am_medium = [](cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t,
-                   uint32_t, cwyc_op*) -> cwy_status { return CWY_ERR_UNSUPPORTED; };
+  o.am_short = unsupported;
+  o.am_medium = unsupported;
   return o;
 }
 

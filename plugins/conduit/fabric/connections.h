@@ -34,6 +34,17 @@ void name_endpoint(Ep& ep, cwyc_domain* domain, const cwyc_ep_params& params) {
   ep.job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
 }
 
+// Lengths of frames, where the network carries messages of `largest` bytes.
+template <class Ep>
+void choose_frames(Ep& ep, size_t largest) {
+  // Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
+  // second piece to fetch and a completion to wait for.
+  constexpr size_t copied_frame = 2048;
+  ep.medium_max = std::min<size_t>(ep.domain->options.am_medium, largest - frame_overhead);
+  ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
+  ep.copy_frame = std::min(copied_frame, ep.frame_max);
+}
+
 // ---- introductions
 
 template <class Ep>

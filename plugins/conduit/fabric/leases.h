@@ -14,7 +14,7 @@
 #include <new>
 
 #include "../common/plugin_services.h"
-#include "caching.h"
+#include "options.h"
 #include "watcher.h"
 
 namespace causeway::fabric {

@@ -1,5 +1,4 @@
-// Registered memory of the core's, rights to peers', and what an endpoint says of itself: the parts
-// of the conduit's table that do not differ.
+// Registered memory of the core's, rights to peers', and what an endpoint says of itself.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -9,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
 #include "../common/ep_answers.h"
 #include "objects.h"
@@ -23,6 +23,20 @@ struct Memory {
   using Rkey = typename N::Rkey;
   using Blob = typename N::RkeyBlob;
 
+  static cwy_status mem_reg(Domain* domain, const cwy_memref* ref, Mem** out, cwy_err* err) {
+    return guarded(err, [&]() -> cwy_status {
+      const Pass pass(domain->gate);
+      if (const cwy_status status = N::may_register(domain, err); status != CWY_OK) return status;
+      if (ref->length == 0) return report(err, CWY_ERR_INVALID, "0 bytes cannot be registered");
+      auto mem = std::make_unique<Mem>();
+      const cwy_status status = N::register_segment(domain, *ref, *mem, err);
+      if (status != CWY_OK) return status;
+      domain->mems.push_back(mem.get());
+      *out = mem.release();
+      return CWY_OK;
+    });
+  }
+
   static void mem_release(Domain* domain, Mem* mem) {
     if (mem == nullptr) return;
     const Pass pass(domain->gate);
@@ -31,13 +45,7 @@ struct Memory {
   }
 
   static cwy_status rkey_pack(Mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-    const uint64_t room = *len;
-    *len = sizeof mem->rkey;
-    if (room < sizeof mem->rkey)
-      return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
-                    sizeof mem->rkey);
-    std::memcpy(buf, &mem->rkey, sizeof mem->rkey);
-    return CWY_OK;
+    return give_rkey(mem->rkey, buf, len, err);
   }
 
   static cwy_status rkey_open(Ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
@@ -54,8 +62,6 @@ struct Memory {
     return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for an rkey");
   }
 
-  static void rkey_close(Ep*, Rkey* rkey) { delete rkey; }
-
   static cwy_status ep_address(Ep* ep, void* buf, uint64_t* len, cwy_err* err) {
     return give_address(ep->address, buf, len, err);
   }
@@ -63,6 +69,23 @@ struct Memory {
   static cwy_status ep_threads(Ep* ep, uint32_t multithreaded) {
     ep->domain->gate.raise(multithreaded != 0);
     return CWY_OK;
+  }
+
+  static cwy_status ep_query(Ep* ep, cwyc_ep_attr* attr) {
+    cwyc_ep_attr a{};
+    a.head = CWY_HEAD(cwyc_ep_attr);
+    a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
+    a.ep_address_max = sizeof ep->address;
+    a.rkey_max = sizeof(Blob);
+    a.am_medium_max = ep->medium_max;
+    a.mem_forms = CWY_FORM_HOST_VA;
+    for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
+      a.atomic_ops[type] = ep->domain->atomic_ops[type];
+      if (a.atomic_ops[type] != 0) a.caps |= CWYC_CAP_ATOMIC;
+    }
+    a.ops_tables = 1;
+    N::describe(*ep, a);
+    return give_attributes(a, attr);
   }
 
   static void ep_stats(Ep* ep, cwyc_stat_fn fn, void* arg) {
@@ -101,22 +124,5 @@ struct Memory {
     N::more_stats(ep, fn, arg);
   }
 };
-
-// The answers of ep_query that are alike for every network; `caps` are the network's own.
-template <class Ep>
-cwyc_ep_attr describe(const Ep& ep, uint64_t caps) {
-  cwyc_ep_attr a{};
-  a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = caps | CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
-  a.ep_address_max = sizeof ep.address;
-  a.rkey_max = sizeof(typename Ep::Network::RkeyBlob);
-  a.am_medium_max = ep.medium_max;
-  for (size_t type = 0; type < std::size(a.atomic_ops); ++type) {
-    a.atomic_ops[type] = ep.domain->atomic_ops[type];
-    if (a.atomic_ops[type] != 0) a.caps |= CWYC_CAP_ATOMIC;
-  }
-  a.ops_tables = 1;
-  return a;
-}
 
 }  // namespace causeway::fabric

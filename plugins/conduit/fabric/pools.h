@@ -173,6 +173,23 @@ inline auto* take_both(Ep* ep) {
   return ticket;
 }
 
+// Receive buffers beside those for the credits of both lanes. Credit is returned on its own once
+// half a window is owed, so at most two such frames per lane are under way; then ready, bye and
+// gone.
+inline constexpr uint32_t control_buffers = 8;
+
+// NULL: no memory.
+template <class Ep>
+auto* new_buffer(Ep* ep, size_t bytes) {
+  using Buffer = typename Ep::Network::ReceiveBuffer;
+  typename Ep::Network::LocalKey unused{};
+  char* const place = ep->slabs->take(sizeof(Buffer), &unused);
+  if (place == nullptr) return static_cast<Buffer*>(nullptr);
+  auto* const buffer = new (place) Buffer;
+  buffer->data = ep->slabs->take(bytes, &buffer->key);
+  return buffer->data != nullptr ? buffer : nullptr;
+}
+
 // A receive buffer to be posted; NULL: no memory.
 template <class Ep>
 auto* idle_or_new(Ep* ep) {

@@ -6,18 +6,8 @@
 namespace causeway::ofi {
 namespace {
 
-int post_send(Link& link, Ticket* ticket, const char* data, size_t length, void* desc) {
-  return static_cast<int>(fi_send(link.endpoint, data, length, desc, link.address, ticket));
-}
-
-// The answer for what was posted with `ticket`: its pool has it again where the provider refused.
-cwy_status posted(Link& link, Ticket* ticket, ssize_t error) {
-  if (__builtin_expect(error == 0, 1)) {
-    attach_pending(link, ticket);
-    return CWY_OK;
-  }
-  give_back_ticket(link.ep, ticket);
-  return refused(link, static_cast<int>(error));
+ssize_t post_send(Link& link, Ticket* ticket, const char* data, size_t length, void* desc) {
+  return fi_send(link.endpoint, data, length, desc, link.address, ticket);
 }
 
 void park(Link& link, const Parked& frame) {
@@ -51,10 +41,10 @@ cwy_status status_of(int fi_error) {
   }
 }
 
-cwy_status refused(Link& link, int error) {
-  const cwy_status status = status_of(-error);
+cwy_status refused(Link& link, ssize_t error) {
+  const cwy_status status = status_of(static_cast<int>(-error));
   if (status == CWY_RETRY) ++link.ep->counters.retries;
-  if (status == CWY_ERR_PEER_FAILED) lose_link(link, fi_strerror(-error));
+  if (status == CWY_ERR_PEER_FAILED) lose_link(link, fi_strerror(static_cast<int>(-error)));
   return status;
 }
 
@@ -88,7 +78,7 @@ cwy_status Network::send_pieces(Link& link, Ticket* ticket, size_t head, size_t 
 }
 
 bool post_parked(Link& link, const Parked& frame) {
-  const int error = post_send(link, frame.ticket, frame.data, frame.length, frame.desc);
+  const ssize_t error = post_send(link, frame.ticket, frame.data, frame.length, frame.desc);
   if (error == 0) return true;
   if (refused(link, error) == CWY_RETRY) return false;
   detach_pending(frame.ticket);

@@ -141,12 +141,7 @@ cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, 
   }
   const ssize_t error =
       post(link, ticket, m, datatypes[type], remote_address(rkey, a.raddr), rkey.key);
-  if (error != 0) {
-    give_back_ticket(link.ep, ticket);
-    return refused(link, static_cast<int>(error));
-  }
-  attach_pending(link, ticket);
-  return CWY_OK;
+  return posted(link, ticket, error);
 }
 
 }  // namespace causeway::ofi

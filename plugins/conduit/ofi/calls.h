@@ -10,15 +10,13 @@
 namespace causeway::ofi {
 
 // ---- domain.cpp, memory.cpp
-cwy_status open_domain(const Options& options, const char* device, cwyc_domain** out, cwy_err* err);
 // 0 or a negative libfabric error.
 int register_memory(cwyc_domain* domain, void* base, size_t length, uint64_t access,
                     uint32_t kind_class, int32_t device, Fid<fid_mr>& out);
 
 // ---- pools.cpp
-// Receive buffers beside those for the credits of both lanes: per link, for two returns of credit
-// per lane and good-byes; and of a datagram endpoint, for hellos of peers that it never heard of.
-inline constexpr uint32_t control_buffers = 8, hello_buffers = 64;
+// Receive buffers of a datagram endpoint for hellos of peers that it never heard of.
+inline constexpr uint32_t hello_buffers = 64;
 void want_buffers(cwyc_ep* ep, Link* link, uint32_t n);  // post so many more
 void unwant_buffers(cwyc_ep* ep, Link* link);            // those of a link that ends
 void repost(cwyc_ep* ep, ReceiveBuffer* buffer);
@@ -39,7 +37,16 @@ bool send_hello(Link& link, FrameKind kind);
 // ---- am.cpp
 cwy_status status_of(int fi_error);
 // Answers for a post that the provider refused with `error`.
-cwy_status refused(Link& link, int error);
+cwy_status refused(Link& link, ssize_t error);
+// The answer for what was posted with `ticket`: its pool has it again where the provider refused.
+[[gnu::always_inline]] inline cwy_status posted(Link& link, Ticket* ticket, ssize_t error) {
+  if (error != 0) {
+    give_back_ticket(link.ep, ticket);
+    return refused(link, error);
+  }
+  attach_pending(link, ticket);
+  return CWY_OK;
+}
 bool post_parked(Link& link, const Parked& frame);
 
 inline size_t Network::framed(const cwyc_ep* ep, size_t bytes) {
@@ -62,7 +69,7 @@ inline cwy_status Network::may_send(const Link& link) {
 }
 inline cwy_status Network::send_at_once(Link& link, const char* frame, size_t length) {
   const ssize_t error = fi_inject(link.endpoint, frame, length, link.address);
-  return __builtin_expect(error != 0, 0) ? refused(link, static_cast<int>(error)) : CWY_OK;
+  return __builtin_expect(error != 0, 0) ? refused(link, error) : CWY_OK;
 }
 
 // ---- rma.cpp
@@ -96,13 +103,7 @@ inline uint64_t remote_address(const cwyc_rkey& rkey, uint64_t raddr) {
   message.rma_iov = &target;
   message.rma_iov_count = 1;
   message.context = ticket;
-  const ssize_t error = fi_writemsg(link.endpoint, &message, flags | FI_COMPLETION);
-  if (error != 0) {
-    give_back_ticket(link.ep, ticket);
-    return refused(link, static_cast<int>(error));
-  }
-  attach_pending(link, ticket);
-  return CWY_OK;
+  return posted(link, ticket, fi_writemsg(link.endpoint, &message, flags | FI_COMPLETION));
 }
 
 // An injected source is copied by the processor, in most providers.
@@ -146,18 +147,8 @@ inline void Network::kept_done(cwyc_ep* ep, ReceiveBuffer* buffer) {
 
 // The table.
 struct Conduit : fabric::Engine<Network> {
-  static constexpr uint32_t concurrency = CWYC_MULTI;
-  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
-  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
-  static void domain_close(cwyc_domain*);
-  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-  static void ep_close(cwyc_ep*);
-  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
-  static constexpr auto* progress = &Network::progress;
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
-  static void fini() {}
 };
 
 }  // namespace causeway::ofi

@@ -1,6 +1,5 @@
 // Opening a provider's domain, and what may be relied on there.
 #include "../../common/plugin_error.h"
-#include "../common/signals_blocked.h"
 #include "calls.h"
 
 namespace causeway::ofi {
@@ -39,31 +38,26 @@ cwy_status choose_delivery(cwyc_domain& d, cwy_err* err) {
 
 }  // namespace
 
-cwy_status open_domain(const Options& options, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
-  auto d = std::make_unique<cwyc_domain>();
-  d->options = options;
-  cwy_status status = choose_path(options, device, d->path, err);
-  if (status == CWY_OK) status = choose_delivery(*d, err);
+cwy_status Network::open_domain(cwyc_domain& d, const char* device, cwy_err* err) {
+  cwy_status status = choose_path(d.options, device, d.path, err);
+  if (status == CWY_OK) status = choose_delivery(d, err);
   if (status != CWY_OK) return status;
-  const SignalsBlocked blocked;
-  fi_info* info = d->path.info.get();
+  fi_info* info = d.path.info.get();
   fid_fabric* fabric = nullptr;
   fid_domain* domain = nullptr;
   int error = fi_fabric(info->fabric_attr, &fabric, nullptr);
-  d->fabric.reset(fabric);
+  d.fabric.reset(fabric);
   if (error == 0) error = fi_domain(fabric, info, &domain, nullptr);
-  d->domain.reset(domain);
+  d.domain.reset(domain);
   if (error != 0)
     return report(err, CWY_ERR_UNREACHABLE, "provider %s cannot open domain %s: %s",
-                  d->path.provider.c_str(), d->path.device.c_str(), fi_strerror(-error));
-  d->leases = std::make_unique<Leases>(
-      d.get(), options.registration_cache,
-      Leases::Bounds{options.registration_cache_entries, options.registration_cache_bytes});
-  log(CWY_LOG_INFO, "provider %s on %s, %s endpoints (%s)%s", d->path.provider.c_str(),
-      d->path.device.c_str(), d->path.msg ? "connected" : "datagram", d->path.why.c_str(),
-      d->can_put ? "" : "; puts go over active messages");
-  *out = d.release();
+                  d.path.provider.c_str(), d.path.device.c_str(), fi_strerror(-error));
+  d.leases = std::make_unique<Leases>(
+      &d, d.options.registration_cache,
+      Leases::Bounds{d.options.registration_cache_entries, d.options.registration_cache_bytes});
+  log(CWY_LOG_INFO, "provider %s on %s, %s endpoints (%s)%s", d.path.provider.c_str(),
+      d.path.device.c_str(), d.path.msg ? "connected" : "datagram", d.path.why.c_str(),
+      d.can_put ? "" : "; puts go over active messages");
   return CWY_OK;
 }
 

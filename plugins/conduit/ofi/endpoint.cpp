@@ -1,16 +1,12 @@
 // Opening, describing and closing an endpoint.
 #include <fcntl.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
-#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
-#include "../common/signals_blocked.h"
 #include "calls.h"
 
 namespace causeway::ofi {
@@ -18,9 +14,6 @@ namespace {
 
 constexpr uint64_t completion_queue = 8192;
 constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
-// Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
-// completion to wait for.
-constexpr size_t copied_frame = 2048;
 
 // Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
 // that datagrams of all of them come by is theirs together; others grow, or are a link's own.
@@ -35,12 +28,9 @@ uint64_t frames_for_each(const cwyc_ep& ep, uint64_t peers) {
 void choose_sizes(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
   const fi_info& info = *d.path.info;
-  const size_t largest = info.ep_attr->max_msg_size;
-  ep.medium_max = std::min<size_t>(d.options.am_medium, largest - frame_overhead - 8);
-  ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
+  choose_frames(ep, info.ep_attr->max_msg_size - 8);
   ep.inject_max = std::min<size_t>({info.tx_attr->inject_size, d.options.inject, largest_inject});
   ep.bounce_bytes = ep.frame_max + frame_overhead;
-  ep.copy_frame = std::min(copied_frame, ep.frame_max);
   // A credit is a frame, or a KiB of one where many frames share a buffer; so no lane ever has more
   // frames under way than credits, which is what the provider's own queues must take. Fewer per
   // peer in large jobs: the receive buffers of all peers together stay below a bound.
@@ -86,12 +76,9 @@ int open_event_queue(cwyc_ep& ep, fi_wait_obj wait) {
   return error;
 }
 
-bool add_to_epoll(int epoll, fid_t queue) {
+bool wakes(const Descriptor& epoll, fid_t queue) {
   int fd = -1;
-  if (fi_control(queue, FI_GETWAIT, &fd) != 0) return false;
-  epoll_event event{};
-  event.events = EPOLLIN;
-  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+  return fi_control(queue, FI_GETWAIT, &fd) == 0 && add_to_epoll(epoll, fd);
 }
 
 // A descriptor makes every look at a software provider's queue dearer, since each arrival is
@@ -108,12 +95,10 @@ int open_queues(cwyc_ep& ep) {
     int error = open_queue(ep, FI_WAIT_FD);
     if (error == 0 && msg) error = open_event_queue(ep, FI_WAIT_FD);
     if (error == 0) {
-      ep.epoll = epoll_create1(EPOLL_CLOEXEC);
-      if (ep.epoll >= 0 && add_to_epoll(ep.epoll, &ep.cq->fid) &&
-          (!msg || add_to_epoll(ep.epoll, &ep.eq->fid)))
+      ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+      if (ep.epoll && wakes(ep.epoll, &ep.cq->fid) && (!msg || wakes(ep.epoll, &ep.eq->fid)))
         return 0;
-      if (ep.epoll >= 0) close(ep.epoll);
-      ep.epoll = -1;
+      ep.epoll = Descriptor();
     }
     ep.eq.reset();
     ep.cq.reset();
@@ -221,77 +206,52 @@ void close_registrations(cwyc_ep* ep) {
 
 }  // namespace
 
-cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
-                            cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    const Pass pass(domain->gate);
-    if (domain->path.endpoint_mr && !domain->eps.empty())
-      return report(err, CWY_ERR_UNSUPPORTED,
-                    "provider %s binds registrations to one endpoint; a second one needs a conduit "
-                    "of its own",
-                    domain->path.provider.c_str());
-    auto ep = std::make_unique<cwyc_ep>();
-    name_endpoint(*ep, domain, *params);
-    domain->gate.raise(params->multithreaded != 0);
-    choose_sizes(*ep);
-    ep->slabs = std::make_unique<fabric::Slabs<Network>>(domain);
-    const SignalsBlocked blocked;
-    int error = open_queues(*ep);
-    if (error == 0) error = domain->path.msg ? open_passive(*ep) : open_datagram(*ep);
-    if (error == 0) error = fill_address(*ep);
-    if (error != 0) {
-      if (ep->epoll >= 0) close(ep->epoll);
-      return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s",
-                    domain->path.provider.c_str(), domain->path.device.c_str(),
-                    fi_strerror(-error));
-    }
-    domain->eps.push_back(ep.get());
-    if (domain->eps.size() == 1 && domain->path.atomics && domain->can_put)
-      find_atomics(domain, ep->datagram.get());
-    // Hellos of peers that this side never heard of need a place before anything else does.
-    if (!domain->path.msg) want_buffers(ep.get(), nullptr, ep->shared_buffers ? 2 : hello_buffers);
-    *out = ep.release();
-    return CWY_OK;
-  });
+cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
+  const Path& path = ep.domain->path;
+  if (path.endpoint_mr && !ep.domain->eps.empty())
+    return report(
+        err, CWY_ERR_UNSUPPORTED,
+        "provider %s binds registrations to one endpoint; a second one needs a conduit of "
+        "its own",
+        path.provider.c_str());
+  choose_sizes(ep);
+  int error = open_queues(ep);
+  if (error == 0) error = path.msg ? open_passive(ep) : open_datagram(ep);
+  if (error == 0) error = fill_address(ep);
+  if (error == 0) return CWY_OK;
+  return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s",
+                path.provider.c_str(), path.device.c_str(), fi_strerror(-error));
 }
 
-void Conduit::ep_close(cwyc_ep* ep) {
-  cwyc_domain* domain = ep->domain;
-  const Pass pass(domain->gate);
-  leave_in_order(ep);
-  destroy_links(ep);
-  if (domain->path.endpoint_mr) close_registrations(ep);
-  ep->datagram.reset();
-  ep->passive.reset();
-  ep->srx.reset();
-  ep->av.reset();
-  if (ep->epoll >= 0) close(ep->epoll);
-  ep->cq.reset();
-  ep->eq.reset();
-  std::erase(domain->eps, ep);
-  delete ep;
+void Network::endpoint_opened(cwyc_ep* ep) {
+  cwyc_domain* const domain = ep->domain;
+  if (domain->eps.size() == 1 && domain->path.atomics && domain->can_put)
+    find_atomics(domain, ep->datagram.get());
+  // Hellos of peers that this side never heard of need a place before anything else does.
+  if (!domain->path.msg) want_buffers(ep, nullptr, ep->shared_buffers ? 2 : hello_buffers);
 }
 
-cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  const cwyc_domain& d = *ep->domain;
+void Network::close_endpoint(cwyc_ep* ep) {
+  if (ep->domain->path.endpoint_mr) close_registrations(ep);
+}
+
+void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
+  const cwyc_domain& d = *ep.domain;
   const fi_info& info = *d.path.info;
-  cwyc_ep_attr a = fabric::describe(*ep, 0);
   if (d.can_put) a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_MEM_REG;
   if (d.can_put && d.path.order_send_after_write)
     a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
-  if (ep->epoll >= 0) a.caps |= CWYC_CAP_WAIT_FD;
+  if (ep.epoll) a.caps |= CWYC_CAP_WAIT_FD;
   if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;
   if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
   const uint64_t longest = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
   a.rma_max = d.delivery_complete ? longest : std::min(longest, d.path.ordered_write);
-  a.put_small_max = std::min<uint64_t>(std::max<size_t>(ep->inject_max, 8), a.rma_max);
+  a.put_small_max = std::min<uint64_t>(std::max<size_t>(ep.inject_max, 8), a.rma_max);
   if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
-  a.outstanding_max = 0;
-  a.mem_forms = CWY_FORM_HOST_VA;
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
-  a.latency_ns = d.path.provider.starts_with("tcp") ? 15000 : d.path.host_only ? 700 : 1500;
-  a.bandwidth_bps = d.path.provider.starts_with("tcp") ? 1e9 : 1e10;
-  return give_attributes(a, attr);
+  const bool tcp = d.path.provider.starts_with("tcp");
+  a.latency_ns = tcp ? 15000 : d.path.host_only ? 700 : 1500;
+  a.bandwidth_bps = tcp ? 1e9 : 1e10;
 }
 
 }  // namespace causeway::ofi

@@ -3,7 +3,6 @@
 
 #include <cstdlib>
 
-#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
 #include "calls.h"
 
@@ -94,41 +93,32 @@ cwyc_rkey Network::rkey_of(const RkeyBlob& blob) {
   return {blob.base, blob.length, blob.origin, blob.key, blob.host == 1};
 }
 
-cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
-                            cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    const Pass pass(domain->gate);
-    if (const cwy_status status = Network::may_register(domain, err); status != CWY_OK)
-      return status;
-    const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
-    const bool device = ref->form == CWY_FORM_DEVICE_VA && domain->options.hmem &&
-                        (domain->path.info->caps & FI_HMEM) != 0;
-    if (!host && !device)
-      return report(err, CWY_ERR_UNSUPPORTED, "provider %s registers host memory only%s",
-                    domain->path.provider.c_str(),
-                    domain->options.hmem ? "" : " (device memory was not asked for: hmem: true)");
-    auto mem = std::make_unique<cwyc_mem>();
-    void* base = reinterpret_cast<void*>(ref->addr);
-    if (ref->length == 0) return report(err, CWY_ERR_INVALID, "0 bytes cannot be registered");
-    int error = 0;
-    fabric::register_with_room(*domain, [&] {
-      error = register_memory(domain, base, ref->length, segment_access, ref->kind_class,
-                              ref->device, mem->mr);
-      return error == 0 || error == -FI_EINVAL;
-    });
-    if (error != 0)
-      return report(err, error == -FI_EINVAL ? CWY_ERR_UNSUPPORTED : CWY_ERR_NOMEM,
-                    "provider %s cannot register %llu bytes: %s; see ulimit -l",
-                    domain->path.provider.c_str(), static_cast<unsigned long long>(ref->length),
-                    fi_strerror(-error));
-    mem->desc = fi_mr_desc(mem->mr.get());
-    const bool virtual_address = (domain->path.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
-    mem->rkey = {ref->addr, ref->length, virtual_address ? ref->addr : 0, fi_mr_key(mem->mr.get()),
-                 host ? 1u : 0u};
-    domain->mems.push_back(mem.get());
-    *out = mem.release();
-    return CWY_OK;
+cwy_status Network::register_segment(cwyc_domain* domain, const cwy_memref& ref, cwyc_mem& mem,
+                                     cwy_err* err) {
+  const bool host = ref.form == CWY_FORM_HOST_VA && ref.kind_class == CWY_MEM_HOST;
+  const bool device = ref.form == CWY_FORM_DEVICE_VA && domain->options.hmem &&
+                      (domain->path.info->caps & FI_HMEM) != 0;
+  if (!host && !device)
+    return report(err, CWY_ERR_UNSUPPORTED, "provider %s registers host memory only%s",
+                  domain->path.provider.c_str(),
+                  domain->options.hmem ? "" : " (device memory was not asked for: hmem: true)");
+  void* base = reinterpret_cast<void*>(ref.addr);
+  int error = 0;
+  fabric::register_with_room(*domain, [&] {
+    error = register_memory(domain, base, ref.length, segment_access, ref.kind_class, ref.device,
+                            mem.mr);
+    return error == 0 || error == -FI_EINVAL;
   });
+  if (error != 0)
+    return report(err, error == -FI_EINVAL ? CWY_ERR_UNSUPPORTED : CWY_ERR_NOMEM,
+                  "provider %s cannot register %llu bytes: %s; see ulimit -l",
+                  domain->path.provider.c_str(), static_cast<unsigned long long>(ref.length),
+                  fi_strerror(-error));
+  mem.desc = fi_mr_desc(mem.mr.get());
+  const bool virtual_address = (domain->path.info->domain_attr->mr_mode & FI_MR_VIRT_ADDR) != 0;
+  mem.rkey = {ref.addr, ref.length, virtual_address ? ref.addr : 0, fi_mr_key(mem.mr.get()),
+              host ? 1u : 0u};
+  return CWY_OK;
 }
 
 }  // namespace causeway::ofi

@@ -17,17 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "../common/descriptor.h"
 #include "../fabric/engine.h"
 #include "options.h"
 #include "provider.h"
 #include "wire.h"
 
 namespace causeway::ofi {
-
-using conduit::log;
-using conduit::services;
-using fabric::LinkState;
-using fabric::Work;
 
 // Closes a libfabric object. Order matters to libfabric; owners close by hand or by member order.
 struct CloseFid {
@@ -65,6 +61,14 @@ struct Network {
   static constexpr uint32_t wire_magic = ofi::wire_magic;
   static constexpr const char* at_once_name = "injected";
 
+  // ---- plugin.cpp, domain.cpp, endpoint.cpp
+  static void list_devices(const Options&, cwyc_device_fn, void* arg);
+  static cwy_status open_domain(Domain&, const char* device, cwy_err*);
+  static cwy_status open_endpoint(Endpoint&, cwy_err*);
+  static void endpoint_opened(Endpoint*);
+  static void close_endpoint(Endpoint*);
+  static void describe(const Endpoint&, cwyc_ep_attr&);
+
   // ---- memory.cpp
   static bool register_slab(Domain*, void* base, size_t length, Registration& out);
   static int register_buffer(Domain*, void* base, size_t length, fabric::Access, Registration& out);
@@ -72,6 +76,7 @@ struct Network {
     return mr != nullptr ? fi_mr_desc(mr.get()) : nullptr;
   }
   static void* key_of(const Mem& mem);
+  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t length, int error);
   static cwy_status may_register(const Domain*, cwy_err*);
   static Rkey rkey_of(const RkeyBlob& blob);
@@ -154,7 +159,7 @@ struct Ticket : Context, fabric::Ticket<Network> {
 
 struct ReceiveBuffer {
   Ticket ticket;
-  void* desc = nullptr;
+  void* key = nullptr;
   char* data = nullptr;
   Link* owner = nullptr;  // the link whose queue it is posted to, where queues are not shared
   ReceiveBuffer* after = nullptr;  // posted behind this one: what arrives next lands there
@@ -208,14 +213,14 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::ofi::Network> {
   size_t buffer_bytes = 0;      // of a receive buffer
   uint32_t window[causeway::ofi::lane_count] = {};
 
-  // In the order of their making; closed backwards.
+  // In the order of their making; closed backwards, as members are.
   causeway::ofi::Fid<fid_eq> eq;
   causeway::ofi::Fid<fid_cq> cq;
   causeway::ofi::Fid<fid_av> av;
   causeway::ofi::Fid<fid_ep> srx;
   causeway::ofi::Fid<fid_pep> passive;
   causeway::ofi::Fid<fid_ep> datagram;
-  int epoll = -1;
+  causeway::Descriptor epoll;
 
   std::vector<causeway::ofi::ReceiveBuffer*> buffers;  // all there are
   causeway::ofi::ReceiveBuffer* last_posted = nullptr;

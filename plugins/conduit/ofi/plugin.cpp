@@ -1,6 +1,4 @@
-// The plugin's face: manifest, tables, domains.
-#include "../../common/guard.h"
-#include "../../common/plugin_error.h"
+// The plugin's face: manifest, options, tables, devices.
 #include "../common/module_table.h"
 #include "calls.h"
 
@@ -12,34 +10,83 @@ CWY_MANIFEST(
     "api: \"1.0\"\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
-    "summary: networks that libfabric drives\n" CWY_OFI_OPTIONS);
+    "summary: networks that libfabric drives\n"
+    "options:\n"
+    "  provider: {type: string, default: '',\n"
+    "    help: 'libfabric provider as fi_info prints it, such as tcp or tcp;ofi_rxm; empty: the "
+    "best usable one'}\n"
+    "  domain: {type: string, default: '',\n"
+    "    help: 'libfabric domain or local address; the same as device, which has precedence'}\n"
+    "  endpoint: {type: enum, choices: [auto, msg, rdm], default: auto,\n"
+    "    help: connected (msg) or reliable-datagram (rdm) endpoints}\n"
+    "  tx_size: {type: int, default: 0, min: 0, max: 1048576,\n"
+    "    help: operations in the hands of the provider; 0 takes its default}\n"
+    "  rx_size: {type: int, default: 0, min: 0, max: 1048576,\n"
+    "    help: receive buffers in the hands of the provider; 0 takes its default}\n"
+    "  am_medium: {type: size, default: 16KiB, min: 512, max: 16MiB,\n"
+    "    help: largest payload of one active message}\n"
+    "  credits: {type: int, default: 0, min: 0, max: 4096,\n"
+    "    help: messages under way per connection and lane; 0 chooses by the size of the job}\n"
+    "  multi_receive: {type: enum, choices: [auto, always, never], default: auto,\n"
+    "    help: 'buffers that take several messages, where the provider has them; auto: but not "
+    "over shm'}\n"
+    "  multi_receive_bytes: {type: size, default: 1MiB, min: 64KiB, max: 1GiB,\n"
+    "    help: 'bytes of one such buffer, four of the largest messages at least'}\n"
+    "  inject: {type: size, default: 64KiB, min: 0, max: 1GiB,\n"
+    "    help: most bytes given to inject calls, within the provider's limit}\n"
+    "  copy_below: {type: size, default: 8KiB, min: 0, max: 1MiB,\n"
+    "    help: local buffers that need a registration and have none are copied up to here}\n"
+    "  delivery: {type: enum, choices: [auto, complete, read, never], default: auto,\n"
+    "    help: 'how a put knows that its data is visible: delivery-complete, a read behind it; "
+    "never leaves puts to the core'}\n"
+    "  atomics: {type: enum, choices: [auto, never], default: auto,\n"
+    "    help: the atomics that the provider has}\n"
+    "  wait: {type: enum, choices: [auto, always, never], default: auto,\n"
+    "    help: 'a descriptor to sleep on, where the provider has one; auto: where the host has "
+    "more ranks than processors'}\n"
+    "  progress: {type: enum, choices: [manual, auto], default: manual,\n"
+    "    help: who moves data forward; auto may start a thread of the provider}\n"
+    "  registration_cache: {type: enum, choices: [watch, in_flight, keep], default: watch,\n"
+    "    help: 'registrations of local buffers: kept and watched by userfaultfd (in_flight where "
+    "the kernel refuses that), only while in use, or kept unwatched, for programs that never "
+    "unmap such memory'}\n"
+    "  registration_cache_entries: {type: int, default: 1024, min: 1, max: 1048576,\n"
+    "    help: 'most registrations that are kept while not in use'}\n"
+    "  registration_cache_bytes: {type: size, default: 1GiB, min: 4KiB,\n"
+    "    help: 'most bytes of those'}\n"
+    "  hmem: {type: bool, default: false,\n"
+    "    help: ask the provider for device memory}\n"
+    "  allow_faulty: {type: bool, default: false,\n"
+    "    help: take a provider that is refused because it is known to crash or hang}\n"
+    "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"
+    "    help: how long a connection may take}\n");
 
 namespace causeway::ofi {
 
-cwy_status Conduit::list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
-                                 cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    Options options;
-    const cwy_status status = read_options(*services, opts, options, err);
-    if (status != CWY_OK) return status;
-    for_each_device(options, [&](const std::string& device, const std::string& description) {
-      fn(arg, device.c_str(), description.c_str());
-    });
-    return CWY_OK;
-  });
+cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
+  OptionReader r(*conduit::services, opts, err);
+  read_shared(r);
+  r.text("provider", provider);
+  r.text("domain", domain);
+  r.choice("endpoint", {"auto", "msg", "rdm"}, endpoint);
+  r.number("tx_size", tx_size);
+  r.number("rx_size", rx_size);
+  r.choice("multi_receive", {"auto", "always", "never"}, multi_receive);
+  r.size("multi_receive_bytes", multi_receive_bytes);
+  r.size("inject", inject);
+  r.choice("delivery", {"auto", "complete", "read", "never"}, delivery);
+  r.choice("wait", {"auto", "always", "never"}, wait);
+  r.choice("progress", {"manual", "auto"}, progress);
+  r.number("registration_cache_entries", registration_cache_entries);
+  r.flag("hmem", hmem);
+  r.flag("allow_faulty", allow_faulty);
+  return r.status();
 }
 
-cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    Options options;
-    const cwy_status status = read_options(*services, opts, options, err);
-    return status == CWY_OK ? open_domain(options, device, out, err) : status;
+void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
+  for_each_device(options, [&](const std::string& device, const std::string& description) {
+    fn(arg, device.c_str(), description.c_str());
   });
-}
-
-void Conduit::domain_close(cwyc_domain* domain) {
-  delete domain;
 }
 
 }  // namespace causeway::ofi

@@ -1,18 +1,12 @@
 // Receive buffers: made, posted, and posted again.
-#include <new>
-
 #include "calls.h"
 
 namespace causeway::ofi {
 
 ReceiveBuffer* Network::make_buffer(cwyc_ep* ep) {
-  void* unused = nullptr;
-  char* place = ep->slabs->take(sizeof(ReceiveBuffer), &unused);
-  if (place == nullptr) return nullptr;
-  auto* buffer = new (place) ReceiveBuffer;
-  buffer->data = ep->slabs->take(ep->buffer_bytes, &buffer->desc);
+  ReceiveBuffer* const buffer = new_buffer(ep, ep->buffer_bytes);
+  if (buffer == nullptr) return nullptr;
   buffer->ticket.work = Work::receive;
-  if (buffer->data == nullptr) return nullptr;
   ep->buffers.push_back(buffer);
   return buffer;
 }
@@ -25,7 +19,7 @@ bool Network::post_receive(cwyc_ep* ep, ReceiveBuffer* buffer) {
   iovec piece{buffer->data, ep->buffer_bytes};
   fi_msg message{};
   message.msg_iov = &piece;
-  message.desc = &buffer->desc;
+  message.desc = &buffer->key;
   message.iov_count = 1;
   message.addr = FI_ADDR_UNSPEC;
   message.context = &buffer->ticket;

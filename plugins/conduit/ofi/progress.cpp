@@ -143,8 +143,8 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
 }
 
 cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
-  if (ep->epoll < 0) return CWY_ERR_UNSUPPORTED;
-  *fd = ep->epoll;
+  if (!ep->epoll) return CWY_ERR_UNSUPPORTED;
+  *fd = ep->epoll.get();
   return CWY_OK;
 }
 

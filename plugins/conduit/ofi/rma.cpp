@@ -7,12 +7,7 @@ cwy_status Network::read(Link& link, Ticket* ticket, const Local& local, size_t 
                          uint64_t raddr, const cwyc_rkey& rkey) {
   const ssize_t error = fi_read(link.endpoint, local.data, length, local.key, link.address,
                                 remote_address(rkey, raddr), rkey.key, ticket);
-  if (error != 0) {
-    give_back_ticket(link.ep, ticket);
-    return refused(link, static_cast<int>(error));
-  }
-  attach_pending(link, ticket);
-  return CWY_OK;
+  return posted(link, ticket, error);
 }
 
 // The provider keeps reads behind the writes before them: when the last byte of a put has been
@@ -22,7 +17,7 @@ static bool read_behind(cwyc_ep* ep, Ticket* ticket) {
   const ssize_t error = fi_read(link.endpoint, &ticket->result, 1, ticket->key, link.address,
                                 ticket->read_behind, ticket->read_key, ticket);
   if (error == 0) return true;
-  if (refused(link, static_cast<int>(error)) == CWY_RETRY) return false;
+  if (refused(link, error) == CWY_RETRY) return false;
   detach_pending(ticket);
   report_op(ticket, 0, CWY_ERR_PEER_FAILED);
   give_back_ticket(ep, ticket);

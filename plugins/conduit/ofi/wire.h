@@ -9,16 +9,7 @@
 
 namespace causeway::ofi {
 
-using fabric::aligned;
-using fabric::frame_overhead;
-using fabric::FrameHeader;
-using fabric::FrameKind;
-using fabric::Introduction;
-using fabric::lane_count;
-using fabric::no_link;
-using fabric::padded;
-using fabric::reply_lane;
-using fabric::request_lane;
+using namespace fabric;  // frames, lanes and what else all networks have
 
 inline constexpr uint32_t wire_magic = 0x4f574643;  // "CFWO"
 

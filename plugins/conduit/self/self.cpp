@@ -90,52 +90,40 @@ void* pointer(uint64_t address) {
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t,
-                              cwyc_op*);
-  static cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
-                        cwyc_op*);
-  static cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
-                        cwyc_op*);
-  static cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t,
-                               uint64_t, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
-  static cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                         cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t,
-                         cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
-  static cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*,
-                              cwyc_mem*, size_t, uint32_t, cwyc_op*);
-  static cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*,
-                            size_t, uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
-  static void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
-  static void am_cancel(cwyc_conn*, cwyc_am_slot*);
-  static cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
-  static cwy_status check(cwyc_conn*, cwyc_op*);
-  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
-  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
-  static void domain_close(cwyc_domain*);
-  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-  static void ep_close(cwyc_ep*);
-  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-  static cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
-  static cwy_status ep_threads(cwyc_ep*, uint32_t);
-  static void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
-  static cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
-  static cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
+  static causeway::conduit::Call<&cwyc_ops::put_small> put_small;
+  static causeway::conduit::Call<&cwyc_ops::put> put;
+  static causeway::conduit::Call<&cwyc_ops::get> get;
+  static causeway::conduit::Call<&cwyc_ops::put_notify> put_notify;
+  static causeway::conduit::Call<&cwyc_ops::putv> putv;
+  static causeway::conduit::Call<&cwyc_ops::getv> getv;
+  static causeway::conduit::Call<&cwyc_ops::atomic> atomic;
+  static causeway::conduit::Call<&cwyc_ops::am_short> am_short;
+  static causeway::conduit::Call<&cwyc_ops::am_medium> am_medium;
+  static causeway::conduit::Call<&cwyc_ops::am_long> am_long;
+  static causeway::conduit::Call<&cwyc_ops::am_prepare> am_prepare;
+  static causeway::conduit::Call<&cwyc_ops::am_commit> am_commit;
+  static causeway::conduit::Call<&cwyc_ops::am_cancel> am_cancel;
+  static causeway::conduit::Call<&cwyc_ops::flush> flush;
+  static causeway::conduit::Call<&cwyc_ops::check> check;
+  static causeway::conduit::Call<&cwyc_module::list_devices> list_devices;
+  static causeway::conduit::Call<&cwyc_module::domain_open> domain_open;
+  static causeway::conduit::Call<&cwyc_module::ep_open> ep_open;
+  static causeway::conduit::Call<&cwyc_module::ep_close> ep_close;
+  static causeway::conduit::Call<&cwyc_module::ep_query> ep_query;
+  static causeway::conduit::Call<&cwyc_module::ep_address> ep_address;
+  static causeway::conduit::Call<&cwyc_module::ep_threads> ep_threads;
+  static causeway::conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static causeway::conduit::Call<&cwyc_module::reach> reach;
+  static causeway::conduit::Call<&cwyc_module::connect> connect;
+  static causeway::conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
+  static causeway::conduit::Call<&cwyc_module::mem_reg> mem_reg;
+  static causeway::conduit::Call<&cwyc_module::mem_release> mem_release;
+  static causeway::conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
+  static causeway::conduit::Call<&cwyc_module::rkey_open> rkey_open;
+  static causeway::conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
+  static causeway::conduit::Call<&cwyc_module::progress> progress;
   static void disconnect(cwyc_conn*) {}
   static void purge(cwyc_conn*) {}
-  static cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
-  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
-  static void mem_release(cwyc_domain*, cwyc_mem*);
-  static cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
-  static cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**,
-                              cwy_err*);
-  static void rkey_close(cwyc_ep*, cwyc_rkey*);
-  static cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
-  static uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
-  static void fini() {}
 };
 
 cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr,
@@ -320,10 +308,6 @@ cwy_status Conduit::domain_open(const cwy_options*, const char* device, cwyc_dom
   return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a domain");
 }
 
-void Conduit::domain_close(cwyc_domain* domain) {
-  delete domain;
-}
-
 cwy_status Conduit::ep_open(cwyc_domain*, const cwyc_ep_params* params, cwyc_ep** out,
                             cwy_err* err) {
   *out = new (std::nothrow) cwyc_ep{};
@@ -360,10 +344,8 @@ cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
 }
 
 cwy_status Conduit::ep_address(cwyc_ep*, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < 8) return report(err, CWY_ERR_INVALID, "an address of this conduit needs 8 bytes");
-  std::memcpy(buf, "cwyself", 8);
-  *len = 8;
-  return CWY_OK;
+  constexpr char name[] = "cwyself";
+  return causeway::give_address(name, buf, len, err);
 }
 
 cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {
@@ -411,11 +393,7 @@ void Conduit::mem_release(cwyc_domain*, cwyc_mem* mem) {
 
 cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length};
-  if (*len < sizeof blob)
-    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes", sizeof blob);
-  std::memcpy(buf, &blob, sizeof blob);
-  *len = sizeof blob;
-  return CWY_OK;
+  return causeway::give_rkey(blob, buf, len, err);
 }
 
 cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
@@ -428,10 +406,6 @@ cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* 
   if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an rkey");
   std::memcpy(*out, buf, sizeof(cwyc_rkey));
   return CWY_OK;
-}
-
-void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
-  delete rkey;
 }
 
 cwy_status Conduit::rkey_direct(cwyc_rkey*, intptr_t* delta) {

@@ -120,18 +120,13 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
 
 cwy_status Conduit::ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err) {
   EndpointAddress address{};
-  if (*len < sizeof address)
-    return report(err, CWY_ERR_INVALID, "an address of this conduit needs %zu bytes",
-                  sizeof address);
   address.magic = layout_magic;
   address.version = layout_version;
   address.uid = geteuid();
   address.nonce = ep->control->nonce;
   address.pid_namespace = ep->domain->pid_namespace;
   address.object = ep->object.address();
-  std::memcpy(buf, &address, sizeof address);
-  *len = sizeof address;
-  return CWY_OK;
+  return give_address(address, buf, len, err);
 }
 
 cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {

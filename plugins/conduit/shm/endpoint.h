@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "../common/descriptor.h"
+#include "../common/module_table.h"
 #include "../common/plugin_services.h"
 #include "../common/thread_counters.h"
 #include "../common/thread_handle.h"
@@ -29,13 +31,10 @@ class ProcessHandle {
  public:
   ProcessHandle() = default;
   explicit ProcessHandle(uint32_t pid);
-  ProcessHandle(const ProcessHandle&) = delete;
-  ProcessHandle& operator=(ProcessHandle&& other) noexcept;
-  ~ProcessHandle();
   bool gone() const;
 
  private:
-  int pidfd_ = -1;
+  Descriptor pidfd_;
   uint32_t pid_ = 0;
   uint64_t start_time_ = 0;  // where no pidfd could be had
 };
@@ -196,9 +195,9 @@ struct cwyc_ep {
   std::vector<causeway::shm::Connection*> connections;
   causeway::shm::Totals retired;
   std::atomic<uint64_t> next_liveness{0};  // relaxed: at worst two threads look
-  // Calls of progress that found nothing, since the last look at the clock. Stays where that look is
-  // due while there are several threads, which count in `idle_of_thread`, by my_number(). Relaxed:
-  // only paces that look, and counts that are lost make it later.
+  // Calls of progress that found nothing, since the last look at the clock. Stays where that look
+  // is due while there are several threads, which count in `idle_of_thread`, by my_number().
+  // Relaxed: only paces that look, and counts that are lost make it later.
   std::atomic<uint32_t> idle_polls{0};
   struct alignas(causeway::shm::cache_line) IdleCount {
     std::atomic<uint32_t> polls{0};
@@ -231,53 +230,46 @@ void widen(Connection& c);
 // Wakes the peer if it sleeps. Call after a publish.
 void wake_slowly(Connection& c);
 
-// The hot tables and calls, by file.
-
-
-
 uint64_t rkey_max();
 
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static cwy_status put_small(cwyc_conn*, const void*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
-  static cwy_status put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
-  static cwy_status get(cwyc_conn*, void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t, cwyc_op*);
-  static cwy_status put_notify(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint64_t, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*);
-  static cwy_status putv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status getv(cwyc_conn*, const cwyc_iov*, size_t, cwyc_mem*, const cwyc_riov*, size_t, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status atomic(cwyc_conn*, const cwyc_atomic*, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status am_short(cwyc_conn*, uint64_t, const int32_t*, uint32_t, uint32_t);
-  static cwy_status am_medium(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t, uint32_t, cwyc_op*);
-  static cwy_status am_long(cwyc_conn*, uint64_t, const int32_t*, uint32_t, const void*, cwyc_mem*, size_t, uint64_t, cwyc_rkey*, uint32_t, cwyc_op*);
-  static cwy_status am_prepare(cwyc_conn*, size_t, size_t, uint32_t, uint32_t, cwyc_am_slot*);
-  static void am_commit(cwyc_conn*, cwyc_am_slot*, uint64_t, const int32_t*, uint32_t, size_t);
-  static void am_cancel(cwyc_conn*, cwyc_am_slot*);
-  static cwy_status flush(cwyc_conn*, uint32_t, cwyc_op*);
-  static cwy_status check(cwyc_conn*, cwyc_op*);
-  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-  static void ep_close(cwyc_ep*);
-  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-  static cwy_status ep_address(cwyc_ep*, void*, uint64_t*, cwy_err*);
-  static cwy_status ep_threads(cwyc_ep*, uint32_t);
-  static void ep_stats(cwyc_ep*, cwyc_stat_fn, void*);
-  static cwy_status reach(cwyc_domain*, const cwyc_peer_desc*, cwy_err*);
-  static cwy_status connect(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op*, cwy_err*);
-  static void disconnect(cwyc_conn*);
-  static void purge(cwyc_conn*);
-  static cwy_status mem_alloc(cwyc_domain*, size_t, void**, cwyc_mem**, cwy_err*);
-  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
-  static void mem_release(cwyc_domain*, cwyc_mem*);
-  static cwy_status rkey_pack(cwyc_mem*, void*, uint64_t*, cwy_err*);
-  static cwy_status rkey_open(cwyc_ep*, const cwyc_peer_desc*, const void*, uint64_t, cwyc_rkey**, cwy_err*);
-  static void rkey_close(cwyc_ep*, cwyc_rkey*);
-  static cwy_status rkey_direct(cwyc_rkey*, intptr_t*);
-  static uint32_t progress(cwyc_ep*, uint32_t, uint32_t);
-  static void nap(cwyc_ep*, uint64_t);
-  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
-  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
-  static void domain_close(cwyc_domain*);
-  static void fini() {}
+  static conduit::Call<&cwyc_ops::put_small> put_small;
+  static conduit::Call<&cwyc_ops::put> put;
+  static conduit::Call<&cwyc_ops::get> get;
+  static conduit::Call<&cwyc_ops::put_notify> put_notify;
+  static conduit::Call<&cwyc_ops::putv> putv;
+  static conduit::Call<&cwyc_ops::getv> getv;
+  static conduit::Call<&cwyc_ops::atomic> atomic;
+  static conduit::Call<&cwyc_ops::am_short> am_short;
+  static conduit::Call<&cwyc_ops::am_medium> am_medium;
+  static conduit::Call<&cwyc_ops::am_long> am_long;
+  static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
+  static conduit::Call<&cwyc_ops::am_commit> am_commit;
+  static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
+  static conduit::Call<&cwyc_ops::flush> flush;
+  static conduit::Call<&cwyc_ops::check> check;
+  static conduit::Call<&cwyc_module::ep_open> ep_open;
+  static conduit::Call<&cwyc_module::ep_close> ep_close;
+  static conduit::Call<&cwyc_module::ep_query> ep_query;
+  static conduit::Call<&cwyc_module::ep_address> ep_address;
+  static conduit::Call<&cwyc_module::ep_threads> ep_threads;
+  static conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static conduit::Call<&cwyc_module::reach> reach;
+  static conduit::Call<&cwyc_module::connect> connect;
+  static conduit::Call<&cwyc_module::disconnect> disconnect;
+  static conduit::Call<&cwyc_module::purge> purge;
+  static conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
+  static conduit::Call<&cwyc_module::mem_reg> mem_reg;
+  static conduit::Call<&cwyc_module::mem_release> mem_release;
+  static conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
+  static conduit::Call<&cwyc_module::rkey_open> rkey_open;
+  static conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
+  static conduit::Call<&cwyc_module::progress> progress;
+  static conduit::Call<&cwyc_module::nap> nap;
+  static conduit::Call<&cwyc_module::list_devices> list_devices;
+  static conduit::Call<&cwyc_module::domain_open> domain_open;
 };
 
 }  // namespace causeway::shm

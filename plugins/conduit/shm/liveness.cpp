@@ -1,9 +1,4 @@
 // Whether peers' processes still run.
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -34,26 +29,12 @@ void report_gone(Connection& c) {
 
 // A pidfd where one can be had: it never means another process. Else the pid and its start time.
 ProcessHandle::ProcessHandle(uint32_t pid) : pid_(pid) {
-  pidfd_ = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (pidfd_ < 0) start_time_ = process_start_time(pid);
-}
-
-ProcessHandle& ProcessHandle::operator=(ProcessHandle&& other) noexcept {
-  std::swap(pidfd_, other.pidfd_);
-  std::swap(pid_, other.pid_);
-  std::swap(start_time_, other.start_time_);
-  return *this;
-}
-
-ProcessHandle::~ProcessHandle() {
-  if (pidfd_ >= 0) close(pidfd_);
+  pidfd_ = watch_pid(pid);
+  if (!pidfd_) start_time_ = process_start_time(pid);
 }
 
 bool ProcessHandle::gone() const {
-  if (pidfd_ >= 0) {
-    pollfd p{pidfd_, POLLIN, 0};
-    return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
-  }
+  if (pidfd_) return has_ended(pidfd_);
   return pid_ != 0 && process_start_time(pid_) != start_time_;
 }
 

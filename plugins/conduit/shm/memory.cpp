@@ -144,10 +144,6 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
   });
 }
 
-void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
-  delete rkey;
-}
-
 cwy_status Conduit::rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
   if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
   *delta = rkey->delta;

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "../../common/plugin_error.h"
+#include "../common/descriptor.h"
 #include "layout.h"
 #include "limits.h"
 
@@ -68,11 +69,6 @@ uint64_t process_start_time(uint32_t pid) {
   unsigned long long ticks = 0;
   if (at == nullptr || std::sscanf(at, "%llu", &ticks) != 1) return 0;
   return ticks;
-}
-
-uint64_t pid_namespace() {
-  struct stat st;
-  return stat("/proc/self/ns/pid", &st) == 0 ? st.st_ino : 0;
 }
 
 bool descriptors_are_visible() {

@@ -98,7 +98,5 @@ void sweep_stale_objects();
 
 // Start time of a process in clock ticks since boot, 0 when there is no such process.
 uint64_t process_start_time(uint32_t pid);
-// Inode of this process's PID namespace: pids mean the same where it is equal.
-uint64_t pid_namespace();
 
 }  // namespace causeway::shm

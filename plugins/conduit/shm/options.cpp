@@ -11,20 +11,14 @@ namespace causeway::shm {
 
 cwy_status read_options(const cwy_services& services, const cwy_options* opts, Options& out,
                         cwy_err* err) {
-  static constexpr const char* memory[] = {"auto", "memfd", "posix"};
-  static constexpr const char* huge[] = {"never", "try", "require"};
-  static constexpr const char* numa[] = {"first_touch", "local", "interleave"};
-  static constexpr const char* cma[] = {"auto", "never", "require"};
-  static constexpr const char* reserve[] = {"auto", "always", "never"};
-  static constexpr const char* wakeup[] = {"auto", "membarrier", "bounded"};
   int64_t connections = 0;
   OptionReader r(services, opts, err);
-  r.choice("memory", memory, out.memory);
-  r.choice("huge_pages", huge, out.huge_pages);
-  r.choice("numa", numa, out.numa);
-  r.choice("cma", cma, out.cma);
-  r.choice("reserve", reserve, out.reserve);
-  r.choice("wakeup", wakeup, out.wakeup);
+  r.choice("memory", {"auto", "memfd", "posix"}, out.memory);
+  r.choice("huge_pages", {"never", "try", "require"}, out.huge_pages);
+  r.choice("numa", {"first_touch", "local", "interleave"}, out.numa);
+  r.choice("cma", {"auto", "never", "require"}, out.cma);
+  r.choice("reserve", {"auto", "always", "never"}, out.reserve);
+  r.choice("wakeup", {"auto", "membarrier", "bounded"}, out.wakeup);
   r.size("ring_bytes", out.ring_bytes);
   r.number("connections", connections);
   if (r.status() != CWY_OK) return r.status();
@@ -57,12 +51,13 @@ uint32_t default_connections(uint32_t local_count) {
   return 2 * std::max(local_count, 4u);
 }
 
-// As many as all ranks of a small host could want. With many ranks the first to ask have them: rings
-// that are used cost memory, and so do the addresses of large ones that are not.
+// As many as all ranks of a small host could want. With many ranks the first to ask have them:
+// rings that are used cost memory, and so do the addresses of large ones that are not.
 uint32_t default_side_slots(uint32_t local_count, uint64_t ring_bytes) {
   constexpr uint64_t most_slots = 48, most_bytes = 64 << 20;
   const uint64_t wanted = uint64_t{side_ways_max} * local_count;
-  return static_cast<uint32_t>(std::min({wanted, most_slots, most_bytes / (lane_count * ring_bytes)}));
+  return static_cast<uint32_t>(
+      std::min({wanted, most_slots, most_bytes / (lane_count * ring_bytes)}));
 }
 
 }  // namespace causeway::shm

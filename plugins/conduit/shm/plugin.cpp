@@ -66,10 +66,6 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwy
   });
 }
 
-void Conduit::domain_close(cwyc_domain* domain) {
-  delete domain;
-}
-
 }  // namespace causeway::shm
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,

@@ -2,7 +2,6 @@
 #include "domain.h"
 #include "endpoint.h"
 
-#include <sys/stat.h>
 #include <ucs/debug/debug.h>
 
 #include <algorithm>
@@ -225,11 +224,6 @@ void leave_signals_alone() {
   (void)done;
 }
 
-uint64_t pid_namespace() {
-  struct stat s {};
-  return stat("/proc/self/ns/pid", &s) == 0 ? s.st_ino : 0;
-}
-
 }  // namespace
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
@@ -278,10 +272,6 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwy
     if (status == CWY_OK) *out = domain.release();
     return status;
   });
-}
-
-void Conduit::domain_close(cwyc_domain* domain) {
-  delete domain;
 }
 
 }  // namespace causeway::ucx

@@ -32,5 +32,3 @@ struct cwyc_mem {
   uint64_t length = 0;
   ucs_memory_type_t type = UCS_MEMORY_TYPE_HOST;
 };
-
-namespace causeway::ucx {}  // namespace causeway::ucx

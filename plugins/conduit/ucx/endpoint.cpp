@@ -96,7 +96,7 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
     ep->params = *params;
     ep->self_rank = services->job->rank;
     ep->self_epoch = services->job->epoch;
-    ep->outstanding_max = domain->options.outstanding;
+    ep->outstanding_max = static_cast<uint32_t>(domain->options.outstanding);
     ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
     ep->linked_epoch.assign(ep->newest_epoch.size(), cwyc_ep::unlinked);
     ep->seen = {farewell_seen, ep->self_rank, pack_info(ep->self_epoch, MessageKind::farewell, 0)};

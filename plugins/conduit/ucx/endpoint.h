@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "../common/descriptor.h"
+#include "../common/module_table.h"
 #include "domain.h"
 #include "read_only.h"
 #include "slot.h"
@@ -71,7 +73,7 @@ struct Link {
   cwyc_conn* conn = nullptr;  // NULL while parked
   // With peer-failure mode UCX notices a death; without, and over RDMA, the process is watched.
   bool notices_failure = false;
-  int pidfd = -1;
+  Descriptor process;  // watched
   uint32_t pid = 0;
   bool failed = false;            // no use any more
   bool reported = false;          // to the core
@@ -198,8 +200,6 @@ inline bool inside(const cwyc_rkey& rkey, uint64_t raddr, size_t length) {
   return raddr >= rkey.base && length <= rkey.length && raddr - rkey.base <= rkey.length - length;
 }
 
-// ---- endpoint.cpp
-
 // ---- link.cpp
 // Destroys the keys that were closed; inside the endpoint, and not from a callback of UCX's.
 void destroy_closed_keys(cwyc_ep* ep);
@@ -219,7 +219,6 @@ void close_unanswered(cwyc_ep* ep);
 // ---- liveness.cpp
 bool watch_process(Link& link, uint32_t pid);
 void watch_no_more(Link& link);
-bool has_ended(const Link& link);
 void process_is_gone(Link& link);  // says so to the core
 // Now and then. True: some have ended.
 bool check_processes(cwyc_ep* ep);
@@ -283,66 +282,45 @@ ucs_status_t reply_arrived(void* arg, const void* header, size_t header_length, 
                            size_t length, const ucp_am_recv_param_t* param);
 void deliver_held(cwyc_ep* ep, uint32_t lane);
 
-// ---- progress.cpp
-
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_SERIAL;
-  static cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                              size_t length, uint32_t flags, cwyc_op* op);
-  static cwy_status put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                        cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
-  static cwy_status get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
-                        size_t length, uint32_t flags, cwyc_op* op);
-  static cwy_status atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
-                           cwyc_op* op);
-  static cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                             uint32_t flags);
-  static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                              const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
-                              cwyc_op* op);
-  static cwy_status am_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
-                            const void* payload, cwyc_mem* lmem, size_t length, uint64_t raddr,
-                            cwyc_rkey* rkey, uint32_t flags, cwyc_op* op);
-  static cwy_status am_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
-                               uint32_t flags, cwyc_am_slot* slot);
-  static void am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
-                        uint32_t nargs, size_t length);
-  static void am_cancel(cwyc_conn* conn, cwyc_am_slot* slot);
-  static cwy_status flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
-  static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
-                                 cwy_err* err);
-  static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                cwy_err* err);
-  static void domain_close(cwyc_domain* domain);
-  static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
-                            cwy_err* err);
-  static void ep_close(cwyc_ep* ep);
-  static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr);
-  static cwy_status ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* err);
-  static void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
-  static cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err);
-  static cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
-                            cwy_err* err);
-  static void disconnect(cwyc_conn* conn);
-  static void purge(cwyc_conn* conn);
-  static cwy_status mem_alloc(cwyc_domain* domain, size_t length, void** addr, cwyc_mem** out,
-                              cwy_err* err);
-  static cwy_status mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
-                            cwy_err* err);
-  static void mem_release(cwyc_domain* domain, cwyc_mem* mem);
-  static cwy_status rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err);
-  static cwy_status rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
-                              uint64_t len, cwyc_rkey** out, cwy_err* err);
-  static void rkey_close(cwyc_ep* ep, cwyc_rkey* rkey);
-  static cwy_status rkey_direct(cwyc_rkey* rkey, intptr_t* delta);
-  static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane);
-  static cwy_status wait_fd(cwyc_ep* ep, int* fd);
-  static cwy_status arm(cwyc_ep* ep);
+  static conduit::Call<&cwyc_ops::put_small> put_small;
+  static conduit::Call<&cwyc_ops::put> put;
+  static conduit::Call<&cwyc_ops::get> get;
+  static conduit::Call<&cwyc_ops::atomic> atomic;
+  static conduit::Call<&cwyc_ops::am_short> am_short;
+  static conduit::Call<&cwyc_ops::am_medium> am_medium;
+  static conduit::Call<&cwyc_ops::am_long> am_long;
+  static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
+  static conduit::Call<&cwyc_ops::am_commit> am_commit;
+  static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
+  static conduit::Call<&cwyc_ops::flush> flush;
+  static conduit::Call<&cwyc_module::list_devices> list_devices;
+  static conduit::Call<&cwyc_module::domain_open> domain_open;
+  static conduit::Call<&cwyc_module::ep_open> ep_open;
+  static conduit::Call<&cwyc_module::ep_close> ep_close;
+  static conduit::Call<&cwyc_module::ep_query> ep_query;
+  static conduit::Call<&cwyc_module::ep_address> ep_address;
+  static conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static conduit::Call<&cwyc_module::reach> reach;
+  static conduit::Call<&cwyc_module::connect> connect;
+  static conduit::Call<&cwyc_module::disconnect> disconnect;
+  static conduit::Call<&cwyc_module::purge> purge;
+  static conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
+  static conduit::Call<&cwyc_module::mem_reg> mem_reg;
+  static conduit::Call<&cwyc_module::mem_release> mem_release;
+  static conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
+  static conduit::Call<&cwyc_module::rkey_open> rkey_open;
+  static conduit::Call<&cwyc_module::rkey_close> rkey_close;
+  static conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
+  static conduit::Call<&cwyc_module::progress> progress;
+  static conduit::Call<&cwyc_module::wait_fd> wait_fd;
+  static conduit::Call<&cwyc_module::arm> arm;
+  static conduit::Call<&cwyc_module::fini> fini;
   static cwy_status ep_threads(cwyc_ep*, uint32_t) {
     return CWY_OK;  // the core lets one thread in at a time
   }
-  static void fini();
 };
 
 }  // namespace causeway::ucx

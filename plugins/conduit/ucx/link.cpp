@@ -118,7 +118,7 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
           "memory when it dies; set tls to transports of the network only",
           peer->peer.rank, peer->pid, std::strerror(errno));
   }
-  link.introducing = link.pidfd >= 0 && link.notices_failure && ep->domain->over_tcp;
+  link.introducing = bool(link.process) && link.notices_failure && ep->domain->over_tcp;
   ep->introducing += link.introducing ? 1 : 0;
   forget_complaint();
   const ucs_status_t status = create(link);
@@ -200,7 +200,7 @@ void link_failed(Link& link, const char* why) {
 
 void close_unanswered(cwyc_ep* ep) {
   for (auto& link : ep->links) {
-    if (awaits_answer(*link) && has_ended(*link)) {
+    if (awaits_answer(*link) && has_ended(link->process)) {
       process_is_gone(*link);
       begin_close(*link, true);
     }

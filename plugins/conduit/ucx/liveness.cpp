@@ -1,8 +1,4 @@
 // Peers of this host whose transport notices a death late or never: their processes are watched.
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "endpoint.h"
@@ -16,8 +12,8 @@ constexpr uint64_t look_interval_ns = 50'000'000;
 }  // namespace
 
 bool watch_process(Link& link, uint32_t pid) {
-  link.pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (link.pidfd < 0) return false;
+  link.process = watch_pid(pid);
+  if (!link.process) return false;
   link.pid = pid;
   ++link.owner->watched;
   return true;
@@ -26,19 +22,13 @@ bool watch_process(Link& link, uint32_t pid) {
 void watch_no_more(Link& link) {
   if (link.introducing) --link.owner->introducing;
   link.introducing = false;
-  if (link.pidfd < 0) return;
+  if (!link.process) return;
   --link.owner->watched;
-  close(link.pidfd);
-  link.pidfd = -1;
+  link.process = Descriptor();
 }
 
 Link::~Link() {
   watch_no_more(*this);
-}
-
-bool has_ended(const Link& link) {
-  pollfd p{link.pidfd, POLLIN, 0};
-  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
 }
 
 void process_is_gone(Link& link) {
@@ -53,7 +43,7 @@ bool check_processes(cwyc_ep* ep) {
   ep->next_watch_ns = now + look_interval_ns;
   bool found = false;
   for (auto& link : ep->links) {
-    if (link->pidfd < 0 || link->failed || !has_ended(*link)) continue;
+    if (!link->process || link->failed || !has_ended(link->process)) continue;
     process_is_gone(*link);
     found = true;
   }

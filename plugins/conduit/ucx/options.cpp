@@ -6,14 +6,11 @@
 #include <sstream>
 
 #include "../../common/plugin_error.h"
+#include "../common/option_reader.h"
 #include "services.h"
 
 namespace causeway::ucx {
 namespace {
-
-cwy_status unreadable(cwy_err* err, const char* key) {
-  return report(err, CWY_ERR_INVALID, "option '%s' cannot be read", key);
-}
 
 bool is_name(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -22,7 +19,7 @@ bool is_name(const std::string& text) {
 }
 
 // "RNDV_THRESH=64k TCP_TX_SEG_SIZE=16k"; the prefix UCX_ may stand before a name.
-cwy_status read_settings(const char* text, Options& out, cwy_err* err) {
+cwy_status read_settings(const std::string& text, Options& out, cwy_err* err) {
   std::istringstream words(text);
   std::string word;
   while (words >> word) {
@@ -73,24 +70,15 @@ bool names_only(const std::string& tls, Wanted wanted) {
 }  // namespace
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
-  const char* text = nullptr;
-  if (services->opt_string(opts, "tls", &text) != CWY_OK) return unreadable(err, "tls");
-  out.tls = text;
-  if (services->opt_string(opts, "settings", &text) != CWY_OK) return unreadable(err, "settings");
-  const cwy_status status = read_settings(text, out, err);
-  if (status != CWY_OK) return status;
-  int64_t outstanding = 0;
-  int32_t wakeup = 1;
-  if (services->opt_size(opts, "medium_max", &out.medium_max) != CWY_OK)
-    return unreadable(err, "medium_max");
-  if (services->opt_int(opts, "outstanding", &outstanding) != CWY_OK)
-    return unreadable(err, "outstanding");
-  if (services->opt_time(opts, "peer_timeout", &out.peer_timeout_ns) != CWY_OK)
-    return unreadable(err, "peer_timeout");
-  if (services->opt_bool(opts, "wakeup", &wakeup) != CWY_OK) return unreadable(err, "wakeup");
-  out.outstanding = static_cast<uint32_t>(outstanding);
-  out.wakeup = wakeup != 0;
-  return CWY_OK;
+  std::string settings;
+  OptionReader r(*services, opts, err);
+  r.text("tls", out.tls);
+  r.text("settings", settings);
+  r.size("medium_max", out.medium_max);
+  r.number("outstanding", out.outstanding);
+  r.time("peer_timeout", out.peer_timeout_ns);
+  r.flag("wakeup", out.wakeup);
+  return r.status() == CWY_OK ? read_settings(settings, out, err) : r.status();
 }
 
 std::string known_to_transports(std::string name) {

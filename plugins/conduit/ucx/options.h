@@ -16,7 +16,7 @@ struct Options {
   std::string tls;
   std::vector<std::pair<std::string, std::string>> settings;  // UCX names without "UCX_"
   uint64_t medium_max = 0;
-  uint32_t outstanding = 0;
+  uint64_t outstanding = 0;
   uint64_t peer_timeout_ns = 0;
   bool wakeup = true;
 };

@@ -84,6 +84,7 @@ void find_mapping(cwyc_rkey& rkey) {
 // Everything that can be said against an operation before it is posted.
 cwy_status refuse(Connection& c, uint64_t raddr, cwyc_rkey* rkey, size_t length) {
   if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
+  if (length == 0) return CWY_OK;  // whatever the key is
   if (__builtin_expect(rkey == nullptr || !inside(*rkey, raddr, length), 0)) return CWY_ERR_INVALID;
   return __builtin_expect(rkey->key == nullptr, 0) ? unpack(*c.link, *rkey) : CWY_OK;
 }
@@ -107,7 +108,7 @@ cwy_status unpack(Link& link, cwyc_rkey& rkey) {
 cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                         cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
-  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  const cwy_status no = refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
   if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
@@ -129,7 +130,7 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64
 cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
                               size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
-  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  const cwy_status no = refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
   if (length > put_small_max) return CWY_ERR_INVALID;
@@ -146,7 +147,7 @@ cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, 
 cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                         size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);
-  const cwy_status no = length == 0 && c.ep != nullptr ? CWY_OK : refuse(c, raddr, rkey, length);
+  const cwy_status no = refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
   if (copies_here(*rkey, lmem)) return get_mapped(conn->ep, dst, raddr, *rkey, length);

@@ -8,7 +8,6 @@
 namespace causeway::verbs {
 
 // ---- domain.cpp, memory.cpp
-cwy_status open_domain(const Options& options, const char* device, cwyc_domain** out, cwy_err* err);
 
 // ---- pools.cpp
 // Receive buffers for all that a peer may have under way; sets link.granted. False: no room for
@@ -102,19 +101,9 @@ inline void Network::kept_done(cwyc_ep* ep, ReceiveBuffer* buffer) {
 
 // The table.
 struct Conduit : fabric::Engine<Network> {
-  static constexpr uint32_t concurrency = CWYC_MULTI;
-  static cwy_status list_devices(const cwy_options*, cwyc_device_fn, void*, cwy_err*);
-  static cwy_status domain_open(const cwy_options*, const char*, cwyc_domain**, cwy_err*);
-  static void domain_close(cwyc_domain*);
-  static cwy_status ep_open(cwyc_domain*, const cwyc_ep_params*, cwyc_ep**, cwy_err*);
-  static void ep_close(cwyc_ep*);
-  static cwy_status ep_query(cwyc_ep*, cwyc_ep_attr*);
-  static cwy_status mem_reg(cwyc_domain*, const cwy_memref*, cwyc_mem**, cwy_err*);
   static cwy_status check(cwyc_conn*, cwyc_op*);
-  static constexpr auto* progress = &Network::progress;
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
-  static void fini() {}
 };
 
 }  // namespace causeway::verbs

@@ -1,6 +1,5 @@
 // Opening a device's port, and what may be relied on there.
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -8,7 +7,7 @@
 
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
-#include "../common/signals_blocked.h"
+#include "../common/descriptor.h"
 #include "calls.h"
 
 namespace causeway::verbs {
@@ -50,45 +49,34 @@ bool registers_dmabufs(ibv_pd* pd) {
   return mr != nullptr || errno == EBADF;
 }
 
-// Process ids mean something to processes of one namespace only.
-uint32_t own_pid_namespace() {
-  struct stat info {};
-  return stat("/proc/self/ns/pid", &info) == 0 ? static_cast<uint32_t>(info.st_ino) : 0;
-}
-
 }  // namespace
 
-cwy_status open_domain(const Options& options, const char* device, cwyc_domain** out,
-                       cwy_err* err) {
-  const SignalsBlocked blocked;
-  auto d = std::make_unique<cwyc_domain>();
-  d->options = options;
+cwy_status Network::open_domain(cwyc_domain& d, const char* device, cwy_err* err) {
   const std::string wish = own_share(device != nullptr ? device : "", services->job->local_index);
-  if (const cwy_status status = choose_port(options, wish, d->port, err); status != CWY_OK)
+  if (const cwy_status status = choose_port(d.options, wish, d.port, err); status != CWY_OK)
     return status;
-  d->pd.reset(ibv_alloc_pd(d->port.context.get()));
-  if (d->pd == nullptr)
+  d.pd.reset(ibv_alloc_pd(d.port.context.get()));
+  if (d.pd == nullptr)
     return report(err, CWY_ERR_UNREACHABLE, "%s cannot make a protection domain: %s%s",
-                  d->port.name.c_str(), std::strerror(errno), memlock_advice().c_str());
-  const ibv_device_attr& limits = d->port.device;
-  d->rd_atomic = static_cast<uint8_t>(std::clamp(limits.max_qp_rd_atom, 1, most_reads_at_once));
-  d->rd_initiate =
+                  d.port.name.c_str(), std::strerror(errno), memlock_advice().c_str());
+  const ibv_device_attr& limits = d.port.device;
+  d.rd_atomic = static_cast<uint8_t>(std::clamp(limits.max_qp_rd_atom, 1, most_reads_at_once));
+  d.rd_initiate =
       static_cast<uint8_t>(std::clamp(limits.max_qp_init_rd_atom, 1, most_reads_at_once));
-  d->ack_timeout = ack_exponent(options);
-  d->pid_namespace = own_pid_namespace();
-  declare_atomics(*d);
-  d->dmabuf = registers_dmabufs(d->pd.get());
-  d->leases =
-      std::make_unique<Leases>(d.get(), options.registration_cache,
-                               Leases::Bounds{UINT64_MAX, options.registration_cache_bytes});
-  if (const int error = probe_queue_pair(d.get()); error != 0)
+  d.ack_timeout = ack_exponent(d.options);
+  d.pid_namespace = static_cast<uint32_t>(pid_namespace());
+  declare_atomics(d);
+  d.dmabuf = registers_dmabufs(d.pd.get());
+  d.leases =
+      std::make_unique<Leases>(&d, d.options.registration_cache,
+                               Leases::Bounds{UINT64_MAX, d.options.registration_cache_bytes});
+  if (const int error = probe_queue_pair(&d); error != 0)
     return report(err, CWY_ERR_UNREACHABLE, "%s cannot make a queue pair: %s%s",
-                  d->port.name.c_str(), std::strerror(error), memlock_advice().c_str());
-  const int fd = d->port.context->async_fd;
+                  d.port.name.c_str(), std::strerror(error), memlock_advice().c_str());
+  const int fd = d.port.context->async_fd;
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-  log(CWY_LOG_INFO, "%s: %s, %u work requests per connection, %u bytes inline",
-      d->port.name.c_str(), d->port.about.c_str(), d->tx_depth, d->inline_max);
-  *out = d.release();
+  log(CWY_LOG_INFO, "%s: %s, %u work requests per connection, %u bytes inline", d.port.name.c_str(),
+      d.port.about.c_str(), d.tx_depth, d.inline_max);
   return CWY_OK;
 }
 

@@ -1,16 +1,12 @@
 // Opening, describing and closing an endpoint.
 #include <fcntl.h>
-#include <sys/epoll.h>
 #include <sys/timerfd.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
-#include "../common/signals_blocked.h"
 #include "calls.h"
 
 namespace causeway::verbs {
@@ -18,20 +14,14 @@ namespace {
 
 constexpr uint32_t most_in_flight = 4096;
 constexpr uint32_t most_buffers = 16384;
-constexpr uint32_t control_share = 8;  // as in pools.cpp
 // Beside the receives and the signaled work requests: datagrams, and unsignaled ones that dying
 // queue pairs flush.
 constexpr uint32_t spare_completions = 1536;
-// Frames up to here are copied rather than sent from where they are: a copy is cheaper than a
-// second piece to fetch and a completion to wait for.
-constexpr size_t copied_frame = 2048;
 
 void choose_sizes(cwyc_ep& ep) {
   const cwyc_domain& d = *ep.domain;
   const ibv_device_attr& limits = d.port.device;
-  ep.medium_max = std::min<size_t>(d.options.am_medium, d.port.max_message - frame_overhead);
-  ep.frame_max = (frame_overhead + padded(ep.medium_max) + 63) / 64 * 64;
-  ep.copy_frame = std::min(copied_frame, ep.frame_max);
+  choose_frames(ep, d.port.max_message);
   // A copied payload and the frame of its message share a place.
   ep.bounce_bytes =
       (std::max<size_t>(ep.frame_max, d.options.copy_below + frame_overhead) + 79) / 64 * 64;
@@ -42,7 +32,8 @@ void choose_sizes(cwyc_ep& ep) {
       std::max<uint64_t>(d.options.credits != 0 ? d.options.credits : automatic, 2));
   uint64_t buffers = d.options.receive_buffers;
   if (buffers == 0)
-    buffers = std::clamp<uint64_t>(4 * peers * (2 * ep.window + control_share), 512, most_buffers);
+    buffers =
+        std::clamp<uint64_t>(4 * peers * (2 * ep.window + control_buffers), 512, most_buffers);
   const auto in_queue = static_cast<uint64_t>(std::max(limits.max_cqe, 1024));
   ep.in_flight_max = static_cast<uint32_t>(std::min<uint64_t>(most_in_flight, in_queue / 4));
   // In a short queue the datagrams come before the receive buffers: they cannot be done without.
@@ -52,12 +43,6 @@ void choose_sizes(cwyc_ep& ep) {
   ep.buffers_max =
       static_cast<uint32_t>(std::min(buffers, static_cast<uint64_t>(limits.max_srq_wr)));
   ep.signal_every = std::max(d.tx_depth / 4, 1u);
-}
-
-bool add_to_epoll(int epoll, int fd) {
-  epoll_event event{};
-  event.events = EPOLLIN;
-  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
 int open_queues(cwyc_ep& ep) {
@@ -83,18 +68,13 @@ int open_queues(cwyc_ep& ep) {
 }
 
 int open_descriptors(cwyc_ep& ep) {
-  ep.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-  ep.epoll = epoll_create1(EPOLL_CLOEXEC);
-  if (ep.timer < 0 || ep.epoll < 0) return errno;
-  const bool good = add_to_epoll(ep.epoll, ep.channel->fd) && add_to_epoll(ep.epoll, ep.timer) &&
+  ep.timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
+  ep.epoll = Descriptor(epoll_create1(EPOLL_CLOEXEC));
+  if (!ep.timer || !ep.epoll) return errno;
+  const bool good = add_to_epoll(ep.epoll, ep.channel->fd) &&
+                    add_to_epoll(ep.epoll, ep.timer.get()) &&
                     add_to_epoll(ep.epoll, ep.domain->port.context->async_fd);
   return good ? 0 : errno;
-}
-
-void close_descriptors(cwyc_ep& ep) {
-  if (ep.epoll >= 0) close(ep.epoll);
-  if (ep.timer >= 0) close(ep.timer);
-  ep.epoll = ep.timer = -1;
 }
 
 void fill_address(cwyc_ep& ep) {
@@ -114,63 +94,38 @@ void fill_address(cwyc_ep& ep) {
 
 }  // namespace
 
-cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
-                            cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    const Pass pass(domain->gate);
-    const SignalsBlocked blocked;
-    auto ep = std::make_unique<cwyc_ep>();
-    name_endpoint(*ep, domain, *params);
-    domain->gate.raise(params->multithreaded != 0);
-    choose_sizes(*ep);
-    ep->slabs = std::make_unique<fabric::Slabs<Network>>(domain);
-    int error = open_queues(*ep);
-    if (error == 0) error = open_descriptors(*ep);
-    if (error != 0) {
-      close_descriptors(*ep);
-      const bool memory = error == ENOMEM || error == EAGAIN;
-      return report(err, memory ? CWY_ERR_NOMEM : CWY_ERR_UNREACHABLE,
-                    "%s cannot open an endpoint: %s%s", domain->port.name.c_str(),
-                    std::strerror(error), memory ? memlock_advice().c_str() : "");
-    }
-    fill_address(*ep);
-    domain->eps.push_back(ep.get());
-    *out = ep.release();
-    return CWY_OK;
-  });
+cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
+  choose_sizes(ep);
+  int error = open_queues(ep);
+  if (error == 0) error = open_descriptors(ep);
+  if (error != 0) {
+    const bool memory = error == ENOMEM || error == EAGAIN;
+    return report(err, memory ? CWY_ERR_NOMEM : CWY_ERR_UNREACHABLE,
+                  "%s cannot open an endpoint: %s%s", ep.domain->port.name.c_str(),
+                  std::strerror(error), memory ? memlock_advice().c_str() : "");
+  }
+  fill_address(ep);
+  return CWY_OK;
 }
 
-void Conduit::ep_close(cwyc_ep* ep) {
-  cwyc_domain* domain = ep->domain;
-  const Pass pass(domain->gate);
-  leave_in_order(ep);
-  destroy_links(ep);
+void Network::close_endpoint(cwyc_ep* ep) {
   ep->datagram.reset();  // the device lets go of datagrams
   for (Ticket* ticket : ep->datagrams) end_datagram(ep, ticket);
-  ep->srq.reset();
-  close_descriptors(*ep);
-  ep->cq.reset();
-  ep->channel.reset();
-  std::erase(domain->eps, ep);
-  delete ep;
 }
 
-cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  const cwyc_domain& d = *ep->domain;
-  cwyc_ep_attr a = fabric::describe(
-      *ep, CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
-               CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS);
+void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
+  const cwyc_domain& d = *ep.domain;
+  a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
+            CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
   a.put_small_max = std::max<size_t>(d.inline_max, 64);
   a.rma_max = d.port.max_message;
   a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
-  a.outstanding_max = 0;
-  a.mem_forms = CWY_FORM_HOST_VA | (d.dmabuf ? CWY_FORM_DMABUF : 0);
+  if (d.dmabuf) a.mem_forms |= CWY_FORM_DMABUF;
   const bool seen_by_processors = d.port.device.atomic_cap == IBV_ATOMIC_GLOB;
   if ((a.caps & CWYC_CAP_ATOMIC) != 0 && seen_by_processors) a.caps |= CWYC_CAP_ATOMIC_CPU;
   a.latency_ns = d.port.software ? 20000 : 1200;
   a.bandwidth_bps = d.port.software ? 1e9 : d.port.bytes_per_second;
-  return give_attributes(a, attr);
 }
 
 void Network::more_stats(const cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {

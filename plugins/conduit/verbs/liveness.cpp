@@ -1,10 +1,5 @@
 // What no completion announces: processes of this host that died, peers that fell silent, and what
 // the device says of itself.
-#include <poll.h>
-#include <sys/epoll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <utility>
 
@@ -15,15 +10,10 @@ namespace {
 
 constexpr uint64_t look_interval_ns = 50'000'000;
 
-bool has_ended(int pidfd) {
-  pollfd p{pidfd, POLLIN, 0};
-  return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
-}
-
 uint32_t look_at_processes(cwyc_ep* ep) {
   uint32_t events = 0;
   for (const auto& link : ep->links) {
-    if (link == nullptr || link->pidfd < 0 || !has_ended(link->pidfd)) continue;
+    if (link == nullptr || !link->process || !has_ended(link->process)) continue;
     // Its good-bye may be among what has not been read; by the next look that has been.
     if (!std::exchange(link->ended, true)) continue;
     lose_link(*link, "its process has ended");
@@ -108,22 +98,19 @@ void fail_device(cwyc_domain* domain, const char* what) {
 }
 
 bool watch_process(Link& link, const cwyc_peer_desc& peer) {
-  if (peer.same_host == 0 || peer.same_process != 0 || link.pidfd >= 0) return true;
+  if (peer.same_host == 0 || peer.same_process != 0 || link.process) return true;
   const uint32_t own = link.ep->domain->pid_namespace;
   if (own == 0 || link.to.pid_namespace != own) return true;
-  link.pidfd = static_cast<int>(syscall(SYS_pidfd_open, peer.pid, 0));
-  if (link.pidfd < 0) return errno != ESRCH;  // where it cannot be watched, its silence will tell
-  epoll_event event{};
-  event.events = EPOLLIN;
-  epoll_ctl(link.ep->epoll, EPOLL_CTL_ADD, link.pidfd, &event);
+  link.process = watch_pid(peer.pid);
+  if (!link.process) return errno != ESRCH;  // where it cannot be watched, its silence will tell
+  add_to_epoll(link.ep->epoll, link.process.get());
   ++link.ep->watched;
   return true;
 }
 
 void unwatch_process(Link& link) {
-  if (link.pidfd < 0) return;
-  close(link.pidfd);
-  link.pidfd = -1;
+  if (!link.process) return;
+  link.process = Descriptor();
   --link.ep->watched;
 }
 

@@ -2,7 +2,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
 #include "calls.h"
 
@@ -39,37 +38,30 @@ cwyc_rkey Network::rkey_of(const RkeyBlob& blob) {
   return {blob.base, blob.length, blob.rkey, blob.host == 1};
 }
 
-cwy_status Conduit::mem_reg(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out,
-                            cwy_err* err) {
-  return guarded(err, [&]() -> cwy_status {
-    const Pass pass(domain->gate);
-    const bool host = ref->form == CWY_FORM_HOST_VA && ref->kind_class == CWY_MEM_HOST;
-    const bool device = ref->form == CWY_FORM_DMABUF && domain->dmabuf;
-    if (!host && !device)
-      return report(err, CWY_ERR_UNSUPPORTED, "%s registers host memory%s",
-                    domain->port.name.c_str(), domain->dmabuf ? " and dma-bufs only" : " only");
-    if (ref->length == 0) return report(err, CWY_ERR_INVALID, "0 bytes cannot be registered");
-    int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-    if (domain->port.device.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
-    auto mem = std::make_unique<cwyc_mem>();
-    // Peers name a dma-buf's bytes by the addresses that its owner uses, too.
-    fabric::register_with_room(*domain, [&] {
-      mem->mr.reset(host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref->addr),
-                                      ref->length, access)
-                         : ibv_reg_dmabuf_mr(domain->pd.get(), ref->offset, ref->length, ref->addr,
-                                             ref->fd, access));
-      return mem->mr != nullptr || errno == EINVAL;
-    });
-    if (mem->mr == nullptr)
-      return report(err, errno == EINVAL ? CWY_ERR_INVALID : CWY_ERR_NOMEM,
-                    "%s cannot register %llu bytes: %s%s", domain->port.name.c_str(),
-                    static_cast<unsigned long long>(ref->length), std::strerror(errno),
-                    memlock_advice().c_str());
-    mem->rkey = {ref->addr, ref->length, mem->mr->rkey, host ? 1u : 0u};
-    domain->mems.push_back(mem.get());
-    *out = mem.release();
-    return CWY_OK;
+cwy_status Network::register_segment(cwyc_domain* domain, const cwy_memref& ref, cwyc_mem& mem,
+                                     cwy_err* err) {
+  const bool host = ref.form == CWY_FORM_HOST_VA && ref.kind_class == CWY_MEM_HOST;
+  const bool device = ref.form == CWY_FORM_DMABUF && domain->dmabuf;
+  if (!host && !device)
+    return report(err, CWY_ERR_UNSUPPORTED, "%s registers host memory%s", domain->port.name.c_str(),
+                  domain->dmabuf ? " and dma-bufs only" : " only");
+  int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  if (domain->port.device.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
+  // Peers name a dma-buf's bytes by the addresses that its owner uses, too.
+  fabric::register_with_room(*domain, [&] {
+    mem.mr.reset(
+        host ? ibv_reg_mr(domain->pd.get(), reinterpret_cast<void*>(ref.addr), ref.length, access)
+             : ibv_reg_dmabuf_mr(domain->pd.get(), ref.offset, ref.length, ref.addr, ref.fd,
+                                 access));
+    return mem.mr != nullptr || errno == EINVAL;
   });
+  if (mem.mr == nullptr)
+    return report(err, errno == EINVAL ? CWY_ERR_INVALID : CWY_ERR_NOMEM,
+                  "%s cannot register %llu bytes: %s%s", domain->port.name.c_str(),
+                  static_cast<unsigned long long>(ref.length), std::strerror(errno),
+                  memlock_advice().c_str());
+  mem.rkey = {ref.addr, ref.length, mem.mr->rkey, host ? 1u : 0u};
+  return CWY_OK;
 }
 
 }  // namespace causeway::verbs

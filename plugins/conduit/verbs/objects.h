@@ -12,17 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "../common/descriptor.h"
 #include "../fabric/engine.h"
 #include "device.h"
 #include "options.h"
 #include "wire.h"
 
 namespace causeway::verbs {
-
-using conduit::log;
-using conduit::services;
-using fabric::LinkState;
-using fabric::Work;
 
 // Ends an object of libibverbs. They fail only for objects in use; owners end them in order.
 struct Destroy {
@@ -63,11 +59,20 @@ struct Network {
   static constexpr uint32_t wire_magic = verbs::wire_magic;
   static constexpr const char* at_once_name = "inlined";
 
+  // ---- plugin.cpp, domain.cpp, endpoint.cpp
+  static void list_devices(const Options&, cwyc_device_fn, void* arg);
+  static cwy_status open_domain(Domain&, const char* device, cwy_err*);
+  static cwy_status open_endpoint(Endpoint&, cwy_err*);
+  static void endpoint_opened(Endpoint*) {}
+  static void close_endpoint(Endpoint*);
+  static void describe(const Endpoint&, cwyc_ep_attr&);
+
   // ---- memory.cpp
   static bool register_slab(Domain*, void* base, size_t length, Registration& out);
   static int register_buffer(Domain*, void* base, size_t length, fabric::Access, Registration& out);
   static uint32_t key_of(const Registration& mr) { return mr->lkey; }
   static uint32_t key_of(const Mem& mem);
+  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
   static void tell_unregistered(const Endpoint*, size_t length, int error);
   static cwy_status may_register(const Domain*, cwy_err*) { return CWY_OK; }
   static Rkey rkey_of(const RkeyBlob& blob);
@@ -147,7 +152,7 @@ struct Ticket : fabric::Ticket<Network> {
 
 struct ReceiveBuffer {
   char* data = nullptr;
-  uint32_t lkey = 0;
+  uint32_t key = 0;
   bool datagram = false;  // posted to the datagram queue pair, not to the shared queue
 };
 
@@ -180,7 +185,7 @@ struct Link : fabric::Link<Network> {
   bool ready_due = false;
   bool probing = false;  // a probe is under way
   bool used_since_look = false;
-  int pidfd = -1;
+  Descriptor process;  // watched
 };
 
 }  // namespace causeway::verbs
@@ -219,12 +224,12 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::verbs::Network> {
   uint32_t signal_every = 0;
   uint32_t buffers_max = 0;  // of the shared receive queue
 
-  // In the order of their making; closed backwards.
+  // In the order of their making; closed backwards, as members are.
   causeway::verbs::Owned<ibv_comp_channel> channel;
   causeway::verbs::Owned<ibv_cq> cq;
   causeway::verbs::Owned<ibv_srq> srq;
   causeway::verbs::Owned<ibv_qp> datagram;
-  int epoll = -1, timer = -1;
+  causeway::Descriptor epoll, timer;
   bool timer_set = false;
 
   std::vector<causeway::verbs::Ticket*> datagrams;  // under way

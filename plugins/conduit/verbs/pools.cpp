@@ -1,6 +1,5 @@
 // Receive buffers: made, posted, promised to peers, and posted again.
 #include <algorithm>
-#include <new>
 
 #include "calls.h"
 
@@ -9,30 +8,17 @@ namespace {
 
 constexpr size_t route_header = 40;  // before every datagram
 constexpr uint32_t least_window = 2;
-// Frames beside the credits of both lanes. Credit is returned on its own once half a window is
-// owed, so at most two such frames per lane are under way; then ready, bye and gone.
-constexpr uint32_t control_buffers = 8;
-
-ReceiveBuffer* make_sized(cwyc_ep* ep, size_t bytes) {
-  uint32_t unused = 0;
-  char* place = ep->slabs->take(sizeof(ReceiveBuffer), &unused);
-  if (place == nullptr) return nullptr;
-  auto* buffer = new (place) ReceiveBuffer;
-  buffer->data = ep->slabs->take(bytes, &buffer->lkey);
-  return buffer->data != nullptr ? buffer : nullptr;
-}
 
 }  // namespace
 
 ReceiveBuffer* Network::make_buffer(cwyc_ep* ep) {
-  return make_sized(ep, ep->frame_max);
+  return new_buffer(ep, ep->frame_max);
 }
 
 // False: the queue is full; the buffer is kept for later.
 bool Network::post_receive(cwyc_ep* ep, ReceiveBuffer* buffer) {
   const size_t bytes = buffer->datagram ? route_header + sizeof(Hello) : ep->frame_max;
-  ibv_sge piece{reinterpret_cast<uint64_t>(buffer->data), static_cast<uint32_t>(bytes),
-                buffer->lkey};
+  ibv_sge piece = piece_of(buffer->data, bytes, buffer->key);
   ibv_recv_wr request{};
   request.wr_id = name_of(buffer);
   request.sg_list = &piece;
@@ -71,7 +57,7 @@ void withdraw_buffers(Link& link) {
 
 bool provide_datagram_buffers(cwyc_ep* ep, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) {
-    ReceiveBuffer* buffer = make_sized(ep, route_header + sizeof(Hello));
+    ReceiveBuffer* buffer = new_buffer(ep, route_header + sizeof(Hello));
     if (buffer == nullptr) return false;
     buffer->datagram = true;
     if (!Network::post_receive(ep, buffer)) return false;

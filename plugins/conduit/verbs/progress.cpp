@@ -74,7 +74,7 @@ void set_timer(const cwyc_ep* ep, uint64_t ns) {
   itimerspec when{};
   when.it_value.tv_sec = static_cast<time_t>(ns / 1'000'000'000);
   when.it_value.tv_nsec = static_cast<long>(ns % 1'000'000'000);
-  timerfd_settime(ep->timer, 0, &when, nullptr);
+  timerfd_settime(ep->timer.get(), 0, &when, nullptr);
 }
 
 void take_events(const cwyc_ep* ep) {
@@ -119,7 +119,7 @@ uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
 }
 
 cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
-  *fd = ep->epoll;
+  *fd = ep->epoll.get();
   return CWY_OK;
 }
 

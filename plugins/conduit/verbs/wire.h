@@ -8,13 +8,7 @@
 
 namespace causeway::verbs {
 
-using fabric::frame_overhead;
-using fabric::FrameHeader;
-using fabric::FrameKind;
-using fabric::Introduction;
-using fabric::lane_count;
-using fabric::no_link;
-using fabric::padded;
+using namespace fabric;  // frames, lanes and what else all networks have
 
 inline constexpr uint32_t wire_magic = 0x42564643;  // "CFVB"
 

@@ -16,11 +16,6 @@ std::mutex g_start_mutex;
 std::atomic<pid_t> g_started{0};  // release when start() has ended, acquire by readers
 std::string g_problem;            // of start(); under the mutex until g_started is set
 
-// Memory of another process, opened here.
-struct Import {
-  void* base;
-};
-
 }  // namespace
 
 bool driver_is_usable() {
@@ -154,26 +149,25 @@ cwy_status import_mem(cwym_kind* kind, const cwy_memref* ref, cwym_import** out,
       return report(err, CWY_ERR_INVALID, "this is not an IPC handle of %s", driver().name());
     }
     if (!driver_is_usable()) return report(err, CWY_ERR_DEVICE_FAILED, "the device is lost");
-    auto import = std::make_unique<Import>();
-    const cwy_status status = kind->open_ipc(*ref, &import->base, err);
+    void* base = nullptr;  // of the memory, and the core's name for it
+    const cwy_status status = kind->open_ipc(*ref, &base, err);
     if (status != CWY_OK) return kind->noted(status);
     Allocation memory;
     // The sender's word, checked before anything is copied there.
-    if (driver().find(reinterpret_cast<uint64_t>(import->base), &memory) &&
+    if (driver().find(reinterpret_cast<uint64_t>(base), &memory) &&
         (ref->length > memory.length || ref->offset > memory.length - ref->length)) {
-      kind->close_ipc(import->base);
+      kind->close_ipc(base);
       return report(err, CWY_ERR_INVALID,
                     "the handle's memory is shorter than what its owner says");
     }
-    *addr = static_cast<char*>(import->base) + ref->offset;
-    *out = reinterpret_cast<cwym_import*>(import.release());
+    *addr = static_cast<char*>(base) + ref->offset;
+    *out = static_cast<cwym_import*>(base);
     return CWY_OK;
   });
 }
 
 void import_close(cwym_kind* kind, cwym_import* opened) {
-  const std::unique_ptr<Import> import(reinterpret_cast<Import*>(opened));
-  if (driver_is_usable()) kind->close_ipc(import->base);
+  if (driver_is_usable()) kind->close_ipc(opened);
 }
 
 cwy_status copy(cwym_kind* kind, void* dst, const void* src, uint64_t length, cwym_op* op) {

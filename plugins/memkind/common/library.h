@@ -19,19 +19,25 @@ class DriverLibrary {
     problem_ = std::string("the driver's library is missing: ") + (why != nullptr ? why : name);
   }
 
+  // An address in the library; initialises a pointer to a function of whatever type.
+  struct Entry {
+    void* address;
+    template <typename Fn>
+    operator Fn*() const {
+      return reinterpret_cast<Fn*>(address);
+    }
+  };
   // Resolves an entry point that every supported driver has. What is missing first is what
   // problem() tells.
-  template <typename Fn>
-  void need(Fn*& entry, const char* symbol) {
-    want(entry, symbol);
-    if (entry == nullptr && problem_.empty()) {
+  Entry need(const char* symbol) {
+    const Entry entry = want(symbol);
+    if (entry.address == nullptr && problem_.empty())
       problem_ = std::string("the driver is too old: ") + name_ + " has no " + symbol;
-    }
+    return entry;
   }
   // Resolves an entry point that newer drivers have; NULL otherwise.
-  template <typename Fn>
-  void want(Fn*& entry, const char* symbol) {
-    entry = handle_ != nullptr ? reinterpret_cast<Fn*>(::dlsym(handle_, symbol)) : nullptr;
+  Entry want(const char* symbol) const {
+    return {handle_ != nullptr ? ::dlsym(handle_, symbol) : nullptr};
   }
 
   // Why the library cannot be used; empty when it can.

@@ -3,12 +3,15 @@
 //   Where, Current        what is made current for the thread around a call, as long as it lives
 //   IpcHandle             64 bytes
 //   alloc ... export_range  the calls below; each returns the driver's int, 0 for success
-//   kAlloc ... kExportRange their names, for messages
+//   kAlloc ... kExportRange, kCount, kResult  their names and that of their results, for messages
+//   words(int)            the driver's text for a result, or NULL
+//   count(int*), device_name(text, room, ordinal)  its devices
+//   Undisturbed           what lives around calls that are made where nothing is current
+//   kClass, kName         the kind's
 //   kAlreadyLocked, kNotLocked  what lock() and unlock() of host memory answer
 //   kRefused              what copy() answers where it may not (below)
 //   locked_bytes(p)       from there to the end of the page-locked range that holds it; SIZE_MAX
 //                         where the driver does not say
-//   status_of(int), fail(err, name, int)
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -20,10 +23,57 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <string>
 
 #include "gpu.h"
+#include "results.h"
 
 namespace causeway {
+
+inline cwy_status status_of(Result result) {
+  switch (result) {
+    case kSuccess:
+      return CWY_OK;
+    case kNotReady:
+      return CWY_INPROGRESS;
+    case kInvalidValue:
+    case kInvalidDevice:
+      return CWY_ERR_INVALID;
+    case kOutOfMemory:
+      return CWY_ERR_NOMEM;
+    case kNotInitialized:
+    case kDeinitialized:
+    case kDeviceUnavailable:
+    case kEccUncorrectable:
+    case kNvlinkUncorrectable:
+    case kIllegalAddress:
+    case kLaunchTimeout:
+    case kContextIsDestroyed:
+    case kAssert:
+    case kHardwareStackError:
+    case kIllegalInstruction:
+    case kMisalignedAddress:
+    case kInvalidAddressSpace:
+    case kInvalidPc:
+    case kLaunchFailed:
+    case kUnknown:
+      // Final for the context: a sticky error, a reset, a device that fell off its bus.
+      return CWY_ERR_DEVICE_FAILED;
+    default:
+      return CWY_ERR_UNSUPPORTED;
+  }
+}
+
+template <class V>
+std::string text_of(Result result) {
+  const char* const words = V::words(result);
+  return std::string(words != nullptr ? words : "unknown") + " (" + V::kResult + " " +
+         std::to_string(result) + ")";
+}
+template <class V>
+cwy_status fail(cwy_err* err, const char* call, Result result) {
+  return report(err, status_of(result), "%s: %s", call, text_of<V>(result).c_str());
+}
 
 template <class V>
 class StreamDevice : public cwym_kind {
@@ -33,18 +83,18 @@ class StreamDevice : public cwym_kind {
   cwy_status alloc(uint64_t length, void** out, cwy_err* err) override {
     const typename V::Current current(where_);
     const int result = V::alloc(out, length);
-    return result == 0 ? CWY_OK : V::fail(err, V::kAlloc, result);
+    return result == 0 ? CWY_OK : fail<V>(err, V::kAlloc, result);
   }
   cwy_status release(void* addr) override {
     const typename V::Current current(where_);
-    return V::status_of(V::release(addr));
+    return status_of(V::release(addr));
   }
 
   cwy_status export_ipc(uint64_t base, cwy_memref* out, cwy_err* err) override {
     const typename V::Current current(where_);
     typename V::IpcHandle handle{};
     const int result = V::get_ipc(&handle, reinterpret_cast<void*>(base));
-    if (result != 0) return V::fail(err, V::kGetIpc, result);
+    if (result != 0) return fail<V>(err, V::kGetIpc, result);
     std::memcpy(out->ipc, handle.bytes, sizeof handle.bytes);
     out->ipc_len = sizeof handle.bytes;
     return CWY_OK;
@@ -58,7 +108,7 @@ class StreamDevice : public cwym_kind {
     std::memcpy(handle.bytes, ref.ipc, sizeof handle.bytes);
     const typename V::Current current(where_);
     const int result = V::open_ipc(base, handle);
-    return result == 0 ? CWY_OK : V::fail(err, V::kOpenIpc, result);
+    return result == 0 ? CWY_OK : fail<V>(err, V::kOpenIpc, result);
   }
   void close_ipc(void* base) override {
     const typename V::Current current(where_);
@@ -75,7 +125,7 @@ class StreamDevice : public cwym_kind {
     const uint64_t bytes = (addr + length - start + page - 1) / page * page;
     const typename V::Current current(where_);
     const int result = V::export_range(&out->fd, reinterpret_cast<void*>(start), bytes);
-    if (result != 0) return V::fail(err, V::kExportRange, result);
+    if (result != 0) return fail<V>(err, V::kExportRange, result);
     out->offset = addr - start;
     return CWY_OK;
   }
@@ -89,7 +139,7 @@ class StreamDevice : public cwym_kind {
     }
     const typename V::Current current(where_);
     const int result = V::lock(addr, length);
-    if (result != 0 && result != V::kAlreadyLocked) return V::fail(err, V::kLock, result);
+    if (result != 0 && result != V::kAlreadyLocked) return fail<V>(err, V::kLock, result);
     pins_[addr] = {1, result == 0};
     return CWY_OK;
   }
@@ -103,13 +153,13 @@ class StreamDevice : public cwym_kind {
     if (!ours) return CWY_OK;
     const typename V::Current current(where_);
     const int result = V::unlock(addr);
-    return result == V::kNotLocked ? CWY_ERR_INVALID : V::status_of(result);
+    return result == V::kNotLocked ? CWY_ERR_INVALID : status_of(result);
   }
 
   void* make_event(cwy_status* status) override {
     const typename V::Current current(where_);
     void* event = nullptr;
-    *status = V::status_of(V::make_event(&event));
+    *status = status_of(V::make_event(&event));
     return *status == CWY_OK ? event : nullptr;
   }
   void free_event(void* event) override { V::free_event(event); }
@@ -123,11 +173,11 @@ class StreamDevice : public cwym_kind {
           copy_in_pieces(direction, static_cast<char*>(dst), static_cast<const char*>(src), length);
     }
     if (result == 0) result = V::record(event, streams_[direction]);
-    return V::status_of(result);
+    return status_of(result);
   }
   cwy_status poll(void* event) override {
     const typename V::Current current(where_);
-    return V::status_of(V::query(event));
+    return status_of(V::query(event));
   }
 
  protected:
@@ -156,12 +206,12 @@ class StreamDevice : public cwym_kind {
 
   cwy_status open_streams(cwy_err* err) {
     const typename V::Current current(where_);
-    if (current.result() != 0) return V::fail(err, V::kMakeCurrent, current.result());
+    if (current.result() != 0) return fail<V>(err, V::kMakeCurrent, current.result());
     for (void*& stream : streams_) {
       const int result = V::make_stream(&stream);
       if (result == 0) continue;
       stream = nullptr;
-      return V::fail(err, V::kMakeStream, result);
+      return fail<V>(err, V::kMakeStream, result);
     }
     return CWY_OK;
   }
@@ -188,15 +238,42 @@ class StreamDevice : public cwym_kind {
   std::map<void*, Pinned> pins_;
 };
 
-// The beginning of both drivers' open(): is there a device with that number?
-inline cwy_status check_ordinal(int32_t device, int count, uint64_t native_length, cwy_err* err) {
-  if (native_length != 0) {
-    return report(err, CWY_ERR_INVALID, "this kind takes no native handle");
+// The driver of such devices.
+template <class V>
+class StreamDriver : public Driver {
+ public:
+  uint32_t kind_class() const override { return V::kClass; }
+  const char* name() const override { return V::kName; }
+
+  cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
+    [[maybe_unused]] const typename V::Undisturbed kept{};
+    int count = 0;
+    const Result result = V::count(&count);
+    if (result != 0) return fail<V>(err, V::kCount, result);
+    if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+    for (int i = 0; i < count; ++i) {
+      char device_name[128] = "unnamed";
+      V::device_name(device_name, sizeof device_name, i);
+      fn(arg, i, device_name);
+    }
+    return CWY_OK;
   }
-  if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
-  if (device >= 0 && device < count) return CWY_OK;
-  return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %d", device,
-                count - 1);
-}
+
+  cwy_status open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
+                  cwy_err* err) override {
+    [[maybe_unused]] const typename V::Undisturbed kept{};
+    int count = 0;
+    const Result result = V::count(&count);
+    if (result != 0) return fail<V>(err, V::kCount, result);
+    if (native_length != 0) return report(err, CWY_ERR_INVALID, "this kind takes no native handle");
+    if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
+    if (device >= 0 && device < count) return make(device, out, err);
+    return report(err, CWY_ERR_INVALID, "there is no device %d; devices are numbered 0 to %d",
+                  device, count - 1);
+  }
+
+  // Opens one that is there.
+  virtual cwy_status make(int32_t device, cwym_kind** out, cwy_err* err) = 0;
+};
 
 }  // namespace causeway

@@ -6,7 +6,6 @@
 // current before is restored. Copies go through streams of the kind's own, one per direction, so
 // that both directions overlap and no work of the program's is waited for.
 #include "../common/gpu.h"
-#include "../common/library.h"
 #include "../common/streams.h"
 #include "facts.h"
 
@@ -24,159 +23,9 @@ namespace causeway {
 namespace cuda {
 namespace {
 
-class CudaDriver;
-CudaDriver& cuda_driver();
-
-cwy_status status_of(Result result) {
-  switch (result) {
-    case kSuccess:
-      return CWY_OK;
-    case kNotReady:
-      return CWY_INPROGRESS;
-    case kInvalidValue:
-    case kInvalidDevice:
-      return CWY_ERR_INVALID;
-    case kOutOfMemory:
-      return CWY_ERR_NOMEM;
-    case kNotSupported:
-    case kNoDevice:
-      return CWY_ERR_UNSUPPORTED;
-    case kNotInitialized:
-    case kDeinitialized:
-    case kDeviceUnavailable:
-    case kEccUncorrectable:
-    case kNvlinkUncorrectable:
-    case kIllegalAddress:
-    case kLaunchTimeout:
-    case kContextIsDestroyed:
-    case kAssert:
-    case kHardwareStackError:
-    case kIllegalInstruction:
-    case kMisalignedAddress:
-    case kInvalidAddressSpace:
-    case kInvalidPc:
-    case kLaunchFailed:
-    case kUnknown:
-      // Final for the context: a sticky error, a reset, a device that fell off its bus.
-      return CWY_ERR_DEVICE_FAILED;
-    default:
-      return CWY_ERR_UNSUPPORTED;
-  }
-}
-
-class CudaDriver final : public Driver {
- public:
-  CudaDriver() : library_("libcuda.so.1") {
-    library_.need(api.cuInit, "cuInit");
-    library_.need(api.cuDriverGetVersion, "cuDriverGetVersion");
-    library_.need(api.cuGetErrorString, "cuGetErrorString");
-    library_.need(api.cuDeviceGetCount, "cuDeviceGetCount");
-    library_.need(api.cuDeviceGet, "cuDeviceGet");
-    library_.need(api.cuDeviceGetName, "cuDeviceGetName");
-    library_.need(api.cuDeviceGetAttribute, "cuDeviceGetAttribute");
-    library_.need(api.cuDeviceTotalMem, "cuDeviceTotalMem_v2");
-    library_.need(api.cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
-    library_.need(api.cuDevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
-    library_.need(api.cuCtxPushCurrent, "cuCtxPushCurrent_v2");
-    library_.need(api.cuCtxPopCurrent, "cuCtxPopCurrent_v2");
-    library_.need(api.cuMemAlloc, "cuMemAlloc_v2");
-    library_.need(api.cuMemFree, "cuMemFree_v2");
-    library_.need(api.cuMemcpyAsync, "cuMemcpyAsync");
-    library_.need(api.cuPointerGetAttribute, "cuPointerGetAttribute");
-    library_.need(api.cuPointerSetAttribute, "cuPointerSetAttribute");
-    library_.need(api.cuStreamCreate, "cuStreamCreate");
-    library_.need(api.cuStreamDestroy, "cuStreamDestroy_v2");
-    library_.need(api.cuStreamSynchronize, "cuStreamSynchronize");
-    library_.need(api.cuEventCreate, "cuEventCreate");
-    library_.need(api.cuEventDestroy, "cuEventDestroy_v2");
-    library_.need(api.cuEventRecord, "cuEventRecord");
-    library_.need(api.cuEventQuery, "cuEventQuery");
-    library_.need(api.cuIpcGetMemHandle, "cuIpcGetMemHandle");
-    library_.need(api.cuIpcOpenMemHandle, "cuIpcOpenMemHandle_v2");
-    library_.need(api.cuIpcCloseMemHandle, "cuIpcCloseMemHandle");
-    library_.need(api.cuMemHostRegister, "cuMemHostRegister_v2");
-    library_.need(api.cuMemHostUnregister, "cuMemHostUnregister");
-    library_.want(api.cuMemGetHandleForAddressRange, "cuMemGetHandleForAddressRange");
-    library_.want(api.cuFlushGPUDirectRDMAWrites, "cuFlushGPUDirectRDMAWrites");
-  }
-
-  uint32_t kind_class() const override { return CWY_MEM_CUDA; }
-  const char* name() const override { return "memory kind 'cuda'"; }
-
-  std::string text(Result result) const {
-    const char* words = nullptr;
-    if (api.cuGetErrorString(result, &words) != kSuccess || words == nullptr) words = "unknown";
-    return std::string(words) + " (CUresult " + std::to_string(result) + ")";
-  }
-  cwy_status fail(cwy_err* err, const char* call, Result result) const {
-    return report(err, status_of(result), "%s: %s", call, text(result).c_str());
-  }
-
-  std::string start() override {
-    if (!library_.problem().empty()) return library_.problem();
-    const Result result = api.cuInit(0);
-    if (result != kSuccess) return "cuInit: " + text(result);
-    int version = 0;
-    api.cuDriverGetVersion(&version);
-    if (version >= kLeastVersion) return {};
-    return "the driver is too old: it serves CUDA " + std::to_string(version / 1000) + "." +
-           std::to_string(version % 1000 / 10) + ", and 11.0 is needed";
-  }
-
-  cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
-    int count = 0;
-    const Result result = api.cuDeviceGetCount(&count);
-    if (result != kSuccess) return fail(err, "cuDeviceGetCount", result);
-    if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
-    for (int i = 0; i < count; ++i) {
-      DeviceOrdinal device = 0;
-      char device_name[128] = "unnamed";
-      if (api.cuDeviceGet(&device, i) == kSuccess) {
-        api.cuDeviceGetName(device_name, sizeof device_name, device);
-      }
-      fn(arg, i, device_name);
-    }
-    return CWY_OK;
-  }
-
-  cwy_status open(int32_t device, const void* native, uint64_t native_length, cwym_kind** out,
-                  cwy_err* err) override;
-
-  bool find(uint64_t addr, Allocation* out) override {
-    unsigned type = 0;
-    // Fails for memory that the driver does not know, and touches nothing.
-    if (api.cuPointerGetAttribute(&type, kPointerMemoryType, addr) != kSuccess ||
-        type != kMemoryTypeDevice) {
-      return false;
-    }
-    Pointer base = 0;
-    size_t length = 0;
-    int device = 0;
-    if (api.cuPointerGetAttribute(&base, kPointerRangeStart, addr) != kSuccess ||
-        api.cuPointerGetAttribute(&length, kPointerRangeSize, addr) != kSuccess ||
-        api.cuPointerGetAttribute(&device, kPointerDeviceOrdinal, addr) != kSuccess) {
-      return false;
-    }
-    *out = {base, length, device};
-    return true;
-  }
-
-  Api api{};
-
- private:
-  DriverLibrary library_;
-};
-
-CudaDriver& cuda_driver() {
-  static CudaDriver instance;
-  return instance;
-}
-
 const Api& api() {
-  return cuda_driver().api;
-}
-cwy_status fail(cwy_err* err, const char* call, Result result) {
-  return cuda_driver().fail(err, call, result);
+  static const Api instance{};
+  return instance;
 }
 
 // The context is the calling thread's current one as long as the object lives.
@@ -200,15 +49,24 @@ struct Calls {
   using Where = Context;
   using Current = cuda::Current;
   using IpcHandle = cuda::IpcHandle;
+  struct Undisturbed {};
+  static constexpr uint32_t kClass = CWY_MEM_CUDA;
+  static constexpr const char *kName = "memory kind 'cuda'", *kResult = "CUresult",
+                              *kCount = "cuDeviceGetCount";
   static constexpr const char *kMakeCurrent = "cuCtxPushCurrent", *kMakeStream = "cuStreamCreate",
                               *kAlloc = "cuMemAlloc", *kGetIpc = "cuIpcGetMemHandle",
                               *kOpenIpc = "cuIpcOpenMemHandle", *kLock = "cuMemHostRegister",
                               *kExportRange = "cuMemGetHandleForAddressRange";
   static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
                           kNotLocked = kHostMemoryNotRegistered, kRefused = kInvalidValue;
-  static cwy_status status_of(Result result) { return cuda::status_of(result); }
-  static cwy_status fail(cwy_err* err, const char* call, Result result) {
-    return cuda::fail(err, call, result);
+  static const char* words(Result result) {
+    const char* words = nullptr;
+    return api().cuGetErrorString(result, &words) == kSuccess ? words : nullptr;
+  }
+  static Result count(int* devices) { return api().cuDeviceGetCount(devices); }
+  static void device_name(char* out, int room, int ordinal) {
+    DeviceOrdinal device = 0;
+    if (api().cuDeviceGet(&device, ordinal) == kSuccess) api().cuDeviceGetName(out, room, device);
   }
   static Pointer address(const void* p) { return reinterpret_cast<Pointer>(p); }
 
@@ -270,7 +128,7 @@ class CudaDevice final : public StreamDevice<Calls> {
     const Result result = api().cuDevicePrimaryCtxRetain(&where_, device_);
     if (result == kSuccess) return open_streams(err);
     where_ = nullptr;
-    return fail(err, "cuDevicePrimaryCtxRetain", result);
+    return fail<Calls>(err, "cuDevicePrimaryCtxRetain", result);
   }
   ~CudaDevice() override {
     if (where_ == nullptr) return;
@@ -326,29 +184,58 @@ class CudaDevice final : public StreamDevice<Calls> {
   DeviceOrdinal device_;
 };
 
-cwy_status CudaDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
-                            cwy_err* err) {
-  int count = 0;
-  const Result counted = api.cuDeviceGetCount(&count);
-  if (counted != kSuccess) return fail(err, "cuDeviceGetCount", counted);
-  if (const cwy_status s = check_ordinal(device, count, native_length, err); s != CWY_OK) return s;
-  DeviceOrdinal handle = 0;
-  const Result got = api.cuDeviceGet(&handle, device);
-  if (got != kSuccess) return fail(err, "cuDeviceGet", got);
-  int unified = 0;
-  if (api.cuDeviceGetAttribute(&unified, kAttributeUnifiedAddressing, handle) != kSuccess ||
-      unified == 0) {
-    return report(err, CWY_ERR_INVALID,
-                  "device %d has no unified addressing, which the class promises", device);
+class CudaDriver final : public StreamDriver<Calls> {
+ public:
+  std::string start() override {
+    if (!api().lib.problem().empty()) return api().lib.problem();
+    const Result result = api().cuInit(0);
+    if (result != kSuccess) return "cuInit: " + text_of<Calls>(result);
+    int version = 0;
+    api().cuDriverGetVersion(&version);
+    if (version >= kLeastVersion) return {};
+    return "the driver is too old: it serves CUDA " + std::to_string(version / 1000) + "." +
+           std::to_string(version % 1000 / 10) + ", and 11.0 is needed";
   }
-  return open_device(std::make_unique<CudaDevice>(device, handle), out, err);
-}
+
+  cwy_status make(int32_t device, cwym_kind** out, cwy_err* err) override {
+    DeviceOrdinal handle = 0;
+    const Result got = api().cuDeviceGet(&handle, device);
+    if (got != kSuccess) return fail<Calls>(err, "cuDeviceGet", got);
+    int unified = 0;
+    if (api().cuDeviceGetAttribute(&unified, kAttributeUnifiedAddressing, handle) != kSuccess ||
+        unified == 0) {
+      return report(err, CWY_ERR_INVALID,
+                    "device %d has no unified addressing, which the class promises", device);
+    }
+    return open_device(std::make_unique<CudaDevice>(device, handle), out, err);
+  }
+
+  bool find(uint64_t addr, Allocation* out) override {
+    unsigned type = 0;
+    // Fails for memory that the driver does not know, and touches nothing.
+    if (api().cuPointerGetAttribute(&type, kPointerMemoryType, addr) != kSuccess ||
+        type != kMemoryTypeDevice) {
+      return false;
+    }
+    Pointer base = 0;
+    size_t length = 0;
+    int device = 0;
+    if (api().cuPointerGetAttribute(&base, kPointerRangeStart, addr) != kSuccess ||
+        api().cuPointerGetAttribute(&length, kPointerRangeSize, addr) != kSuccess ||
+        api().cuPointerGetAttribute(&device, kPointerDeviceOrdinal, addr) != kSuccess) {
+      return false;
+    }
+    *out = {base, length, device};
+    return true;
+  }
+};
 
 }  // namespace
 }  // namespace cuda
 
 Driver& driver() {
-  return cuda::cuda_driver();
+  static cuda::CudaDriver instance;
+  return instance;
 }
 
 }  // namespace causeway

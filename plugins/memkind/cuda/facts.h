@@ -6,9 +6,11 @@
 
 #include <cstddef>
 
+#include "../common/library.h"
+#include "../common/results.h"
+
 namespace causeway::cuda {
 
-using Result = int;                  // CUresult
 using DeviceOrdinal = int;           // CUdevice
 using Pointer = unsigned long long;  // CUdeviceptr
 using Context = void*;               // CUcontext
@@ -17,35 +19,6 @@ using Event = void*;                 // CUevent
 
 struct IpcHandle {  // CUipcMemHandle, passed by value
   char bytes[64];
-};
-
-enum : Result {
-  kSuccess = 0,
-  kInvalidValue = 1,
-  kOutOfMemory = 2,
-  kNotInitialized = 3,
-  kDeinitialized = 4,
-  kDeviceUnavailable = 46,
-  kNoDevice = 100,
-  kInvalidDevice = 101,
-  kInvalidContext = 201,
-  kEccUncorrectable = 214,
-  kNvlinkUncorrectable = 220,
-  kNotReady = 600,
-  kIllegalAddress = 700,
-  kLaunchTimeout = 702,
-  kContextIsDestroyed = 709,
-  kAssert = 710,
-  kHostMemoryAlreadyRegistered = 712,
-  kHostMemoryNotRegistered = 713,
-  kHardwareStackError = 714,
-  kIllegalInstruction = 715,
-  kMisalignedAddress = 716,
-  kInvalidAddressSpace = 717,
-  kInvalidPc = 718,
-  kLaunchFailed = 719,
-  kNotSupported = 801,
-  kUnknown = 999
 };
 
 enum : int {  // CUdevice_attribute
@@ -59,58 +32,64 @@ enum : int {  // CUdevice_attribute
 inline constexpr int kFlushFromHost = 1;
 
 enum : int {  // CUpointer_attribute
-  kPointerMemoryType = 2,
   kPointerSyncMemops = 6,
-  kPointerDeviceOrdinal = 9,
   kPointerRangeStart = 11,
   kPointerRangeSize = 12
 };
 inline constexpr unsigned kMemoryTypeDevice = 2;
 
-inline constexpr unsigned kStreamNonBlocking = 1;
-inline constexpr unsigned kEventDisableTiming = 2;
 inline constexpr unsigned kIpcLazyPeerAccess = 1;
-inline constexpr int kHandleDmaBuf = 1;
-inline constexpr unsigned kHostRegisterPortable = 1;
 inline constexpr int kFlushTargetCurrentContext = 0, kFlushToAllDevices = 200;
 
 // The oldest driver served: 11.0, the first with cuIpcOpenMemHandle_v2.
 inline constexpr int kLeastVersion = 11000;
 
 struct Api {
-  Result (*cuInit)(unsigned flags);
-  Result (*cuDriverGetVersion)(int* version);
-  Result (*cuGetErrorString)(Result error, const char** text);
-  Result (*cuDeviceGetCount)(int* count);
-  Result (*cuDeviceGet)(DeviceOrdinal* device, int ordinal);
-  Result (*cuDeviceGetName)(char* name, int length, DeviceOrdinal device);
-  Result (*cuDeviceGetAttribute)(int* value, int attribute, DeviceOrdinal device);
-  Result (*cuDeviceTotalMem)(size_t* bytes, DeviceOrdinal device);
-  Result (*cuDevicePrimaryCtxRetain)(Context* context, DeviceOrdinal device);
-  Result (*cuDevicePrimaryCtxRelease)(DeviceOrdinal device);
-  Result (*cuCtxPushCurrent)(Context context);
-  Result (*cuCtxPopCurrent)(Context* context);
-  Result (*cuMemAlloc)(Pointer* pointer, size_t bytes);
-  Result (*cuMemFree)(Pointer pointer);
-  Result (*cuMemcpyAsync)(Pointer dst, Pointer src, size_t bytes, Stream stream);
-  Result (*cuPointerGetAttribute)(void* data, int attribute, Pointer pointer);
-  Result (*cuPointerSetAttribute)(const void* data, int attribute, Pointer pointer);
-  Result (*cuStreamCreate)(Stream* stream, unsigned flags);
-  Result (*cuStreamDestroy)(Stream stream);
-  Result (*cuStreamSynchronize)(Stream stream);
-  Result (*cuEventCreate)(Event* event, unsigned flags);
-  Result (*cuEventDestroy)(Event event);
-  Result (*cuEventRecord)(Event event, Stream stream);
-  Result (*cuEventQuery)(Event event);
-  Result (*cuIpcGetMemHandle)(IpcHandle* handle, Pointer pointer);
-  Result (*cuIpcOpenMemHandle)(Pointer* pointer, IpcHandle handle, unsigned flags);
-  Result (*cuIpcCloseMemHandle)(Pointer pointer);
-  Result (*cuMemHostRegister)(void* addr, size_t bytes, unsigned flags);
-  Result (*cuMemHostUnregister)(void* addr);
+  DriverLibrary lib{"libcuda.so.1"};
+  Result (*cuInit)(unsigned flags) = lib.need("cuInit");
+  Result (*cuDriverGetVersion)(int* version) = lib.need("cuDriverGetVersion");
+  Result (*cuGetErrorString)(Result error, const char** text) = lib.need("cuGetErrorString");
+  Result (*cuDeviceGetCount)(int* count) = lib.need("cuDeviceGetCount");
+  Result (*cuDeviceGet)(DeviceOrdinal* device, int ordinal) = lib.need("cuDeviceGet");
+  Result (*cuDeviceGetName)(char* name, int length,
+                            DeviceOrdinal device) = lib.need("cuDeviceGetName");
+  Result (*cuDeviceGetAttribute)(int* value, int attribute,
+                                 DeviceOrdinal device) = lib.need("cuDeviceGetAttribute");
+  Result (*cuDeviceTotalMem)(size_t* bytes, DeviceOrdinal device) = lib.need("cuDeviceTotalMem_v2");
+  Result (*cuDevicePrimaryCtxRetain)(Context* context,
+                                     DeviceOrdinal device) = lib.need("cuDevicePrimaryCtxRetain");
+  Result (*cuDevicePrimaryCtxRelease)(DeviceOrdinal device) =
+      lib.need("cuDevicePrimaryCtxRelease_v2");
+  Result (*cuCtxPushCurrent)(Context context) = lib.need("cuCtxPushCurrent_v2");
+  Result (*cuCtxPopCurrent)(Context* context) = lib.need("cuCtxPopCurrent_v2");
+  Result (*cuMemAlloc)(Pointer* pointer, size_t bytes) = lib.need("cuMemAlloc_v2");
+  Result (*cuMemFree)(Pointer pointer) = lib.need("cuMemFree_v2");
+  Result (*cuMemcpyAsync)(Pointer dst, Pointer src, size_t bytes,
+                          Stream stream) = lib.need("cuMemcpyAsync");
+  Result (*cuPointerGetAttribute)(void* data, int attribute,
+                                  Pointer pointer) = lib.need("cuPointerGetAttribute");
+  Result (*cuPointerSetAttribute)(const void* data, int attribute,
+                                  Pointer pointer) = lib.need("cuPointerSetAttribute");
+  Result (*cuStreamCreate)(Stream* stream, unsigned flags) = lib.need("cuStreamCreate");
+  Result (*cuStreamDestroy)(Stream stream) = lib.need("cuStreamDestroy_v2");
+  Result (*cuStreamSynchronize)(Stream stream) = lib.need("cuStreamSynchronize");
+  Result (*cuEventCreate)(Event* event, unsigned flags) = lib.need("cuEventCreate");
+  Result (*cuEventDestroy)(Event event) = lib.need("cuEventDestroy_v2");
+  Result (*cuEventRecord)(Event event, Stream stream) = lib.need("cuEventRecord");
+  Result (*cuEventQuery)(Event event) = lib.need("cuEventQuery");
+  Result (*cuIpcGetMemHandle)(IpcHandle* handle, Pointer pointer) = lib.need("cuIpcGetMemHandle");
+  Result (*cuIpcOpenMemHandle)(Pointer* pointer, IpcHandle handle,
+                               unsigned flags) = lib.need("cuIpcOpenMemHandle_v2");
+  Result (*cuIpcCloseMemHandle)(Pointer pointer) = lib.need("cuIpcCloseMemHandle");
+  Result (*cuMemHostRegister)(void* addr, size_t bytes,
+                              unsigned flags) = lib.need("cuMemHostRegister_v2");
+  Result (*cuMemHostUnregister)(void* addr) = lib.need("cuMemHostUnregister");
   // Entry points of newer drivers:
   Result (*cuMemGetHandleForAddressRange)(void* handle, Pointer pointer, size_t bytes, int type,
-                                          unsigned long long flags);
-  Result (*cuFlushGPUDirectRDMAWrites)(int target, int scope);
+                                          unsigned long long flags) =
+      lib.want("cuMemGetHandleForAddressRange");
+  Result (*cuFlushGPUDirectRDMAWrites)(int target,
+                                       int scope) = lib.want("cuFlushGPUDirectRDMAWrites");
 };
 
 }  // namespace causeway::cuda

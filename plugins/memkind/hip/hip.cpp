@@ -7,7 +7,6 @@
 #include <cstdio>
 
 #include "../common/gpu.h"
-#include "../common/library.h"
 #include "../common/streams.h"
 #include "facts.h"
 
@@ -25,32 +24,6 @@ namespace causeway {
 namespace hip {
 namespace {
 
-cwy_status status_of(Result result) {
-  switch (result) {
-    case kSuccess:
-      return CWY_OK;
-    case kNotReady:
-      return CWY_INPROGRESS;
-    case kInvalidValue:
-    case kInvalidDevice:
-      return CWY_ERR_INVALID;
-    case kOutOfMemory:
-      return CWY_ERR_NOMEM;
-    case kNotInitialized:
-    case kDeinitialized:
-    case kEccUncorrectable:
-    case kIllegalAddress:
-    case kLaunchTimeout:
-    case kContextIsDestroyed:
-    case kAssert:
-    case kLaunchFailure:
-    case kUnknown:
-      return CWY_ERR_DEVICE_FAILED;
-    default:
-      return CWY_ERR_UNSUPPORTED;
-  }
-}
-
 // The runtime's library under the names its versions gave it, newest first.
 const char* library_name() {
   for (const char* name : {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
@@ -59,142 +32,41 @@ const char* library_name() {
   return "libamdhip64.so";
 }
 
+const Api& api() {
+  static const Api instance{DriverLibrary(library_name())};
+  return instance;
+}
+
 // A call of the kind leaves no answer behind as the thread's last error, where the program
 // looks for its own ("Error handling": of any call of the thread, and "not ready" is one). An error
 // that the program has not looked at yet stays, unless the kind's calls have another one.
 class LastError {
  public:
-  explicit LastError(const Api& api)
-      : api_(api), was_clean_(api.hipPeekAtLastError() == kSuccess) {}
+  LastError() : was_clean_(api().hipPeekAtLastError() == kSuccess) {}
   ~LastError() {
-    if (was_clean_ && api_.hipPeekAtLastError() != kSuccess) api_.hipGetLastError();
+    if (was_clean_ && api().hipPeekAtLastError() != kSuccess) api().hipGetLastError();
   }
   LastError(const LastError&) = delete;
   LastError& operator=(const LastError&) = delete;
 
  private:
-  const Api& api_;
   const bool was_clean_;
 };
 
-class HipDriver final : public Driver {
- public:
-  HipDriver() : library_(library_name()) {
-    library_.need(api.hipGetErrorString, "hipGetErrorString");
-    library_.need(api.hipGetLastError, "hipGetLastError");
-    library_.need(api.hipPeekAtLastError, "hipPeekAtLastError");
-    library_.need(api.hipRuntimeGetVersion, "hipRuntimeGetVersion");
-    library_.need(api.hipGetDeviceCount, "hipGetDeviceCount");
-    library_.need(api.hipDeviceGetName, "hipDeviceGetName");
-    library_.need(api.hipDeviceTotalMem, "hipDeviceTotalMem");
-    library_.need(api.hipDeviceGetPCIBusId, "hipDeviceGetPCIBusId");
-    library_.need(api.hipGetDevice, "hipGetDevice");
-    library_.need(api.hipSetDevice, "hipSetDevice");
-    library_.need(api.hipMalloc, "hipMalloc");
-    library_.need(api.hipFree, "hipFree");
-    library_.need(api.hipMemcpyAsync, "hipMemcpyAsync");
-    library_.need(api.hipPointerGetAttribute, "hipPointerGetAttribute");
-    library_.need(api.hipMemGetAddressRange, "hipMemGetAddressRange");
-    library_.need(api.hipStreamCreateWithFlags, "hipStreamCreateWithFlags");
-    library_.need(api.hipStreamDestroy, "hipStreamDestroy");
-    library_.need(api.hipStreamSynchronize, "hipStreamSynchronize");
-    library_.need(api.hipEventCreateWithFlags, "hipEventCreateWithFlags");
-    library_.need(api.hipEventDestroy, "hipEventDestroy");
-    library_.need(api.hipEventRecord, "hipEventRecord");
-    library_.need(api.hipEventQuery, "hipEventQuery");
-    library_.need(api.hipIpcGetMemHandle, "hipIpcGetMemHandle");
-    library_.need(api.hipIpcOpenMemHandle, "hipIpcOpenMemHandle");
-    library_.need(api.hipIpcCloseMemHandle, "hipIpcCloseMemHandle");
-    library_.need(api.hipHostRegister, "hipHostRegister");
-    library_.need(api.hipHostUnregister, "hipHostUnregister");
-    library_.want(api.hipMemGetHandleForAddressRange, "hipMemGetHandleForAddressRange");
-  }
-
-  uint32_t kind_class() const override { return CWY_MEM_HIP; }
-  const char* name() const override { return "memory kind 'hip'"; }
-
-  std::string text(Result result) const {
-    const char* const words = api.hipGetErrorString(result);
-    return std::string(words != nullptr ? words : "unknown") + " (hipError_t " +
-           std::to_string(result) + ")";
-  }
-  cwy_status fail(cwy_err* err, const char* call, Result result) const {
-    return report(err, status_of(result), "%s: %s", call, text(result).c_str());
-  }
-
-  std::string start() override {
-    if (!library_.problem().empty()) return library_.problem();
-    const LastError kept(api);
-    int count = 0;
-    const Result result = api.hipGetDeviceCount(&count);
-    if (result != kSuccess) return "hipGetDeviceCount: " + text(result);
-    api.hipRuntimeGetVersion(&version_);
-    if (version_ >= kLeastVersion) return {};
-    return "the driver is too old: the runtime's version is " + std::to_string(version_) +
-           ", and 50000000 (5.0) is needed";
-  }
-
-  cwy_status list(cwym_device_fn fn, void* arg, cwy_err* err) override {
-    const LastError kept(api);
-    int count = 0;
-    const Result result = api.hipGetDeviceCount(&count);
-    if (result != kSuccess) return fail(err, "hipGetDeviceCount", result);
-    if (count == 0) return report(err, CWY_ERR_UNSUPPORTED, "the driver sees no device");
-    for (int i = 0; i < count; ++i) {
-      char device_name[128] = "unnamed";
-      api.hipDeviceGetName(device_name, sizeof device_name, i);
-      fn(arg, i, device_name);
-    }
-    return CWY_OK;
-  }
-
-  cwy_status open(int32_t device, const void* native, uint64_t native_length, cwym_kind** out,
-                  cwy_err* err) override;
-
-  // The range's size is asked for by a call of its own: the attribute's has been of 32 and of 64
-  // bits.
-  bool find(uint64_t addr, Allocation* out) override {
-    const LastError kept(api);
-    auto* const pointer = reinterpret_cast<void*>(addr);
-    int type = -1, device = 0;
-    void* base = nullptr;
-    size_t length = 0;
-    const int wanted = version_ >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5;
-    if (api.hipPointerGetAttribute(&type, kPointerMemoryType, pointer) != kSuccess ||
-        type != wanted || api.hipMemGetAddressRange(&base, &length, pointer) != kSuccess ||
-        api.hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess) {
-      return false;
-    }
-    *out = {reinterpret_cast<uint64_t>(base), length, device};
-    return true;
-  }
-
-  unsigned lazy_peer_access() const {
-    return version_ >= kVersion6 ? kLazyPeerAccess6 : kLazyPeerAccess5;
-  }
-
-  Api api{};
-
- private:
-  DriverLibrary library_;
-  int version_ = 0;
-};
-
-HipDriver& hip_driver() {
-  static HipDriver instance;
-  return instance;
-}
-const Api& api() {
-  return hip_driver().api;
-}
-cwy_status fail(cwy_err* err, const char* call, Result result) {
-  return hip_driver().fail(err, call, result);
+// The runtime's, asked once.
+int version() {
+  static const int known = [] {
+    int number = 0;
+    api().hipRuntimeGetVersion(&number);
+    return number;
+  }();
+  return known;
 }
 
 // The device is the calling thread's current one as long as the object lives.
 class Current {
  public:
-  explicit Current(int device) : kept_(api()) {
+  explicit Current(int device) {
     if (api().hipGetDevice(&before_) != kSuccess) before_ = -1;
     if (before_ == device) {
       before_ = -1;
@@ -220,6 +92,10 @@ struct Calls {
   using Where = int;
   using Current = hip::Current;
   using IpcHandle = hip::IpcHandle;
+  using Undisturbed = LastError;
+  static constexpr uint32_t kClass = CWY_MEM_HIP;
+  static constexpr const char *kName = "memory kind 'hip'", *kResult = "hipError_t",
+                              *kCount = "hipGetDeviceCount";
   static constexpr const char *kMakeCurrent = "hipSetDevice",
                               *kMakeStream = "hipStreamCreateWithFlags", *kAlloc = "hipMalloc",
                               *kGetIpc = "hipIpcGetMemHandle", *kOpenIpc = "hipIpcOpenMemHandle",
@@ -227,23 +103,23 @@ struct Calls {
                               *kExportRange = "hipMemGetHandleForAddressRange";
   static constexpr Result kAlreadyLocked = kHostMemoryAlreadyRegistered,
                           kNotLocked = kHostMemoryNotRegistered, kRefused = kInvalidValue;
-  static cwy_status status_of(Result result) { return hip::status_of(result); }
-  static cwy_status fail(cwy_err* err, const char* call, Result result) {
-    return hip::fail(err, call, result);
+  static const char* words(Result result) { return api().hipGetErrorString(result); }
+  static Result count(int* devices) { return api().hipGetDeviceCount(devices); }
+  static void device_name(char* out, int room, int ordinal) {
+    api().hipDeviceGetName(out, room, ordinal);
   }
-
   static Result alloc(void** out, size_t bytes) { return api().hipMalloc(out, bytes); }
   static Result release(void* p) { return api().hipFree(p); }
   static Result get_ipc(IpcHandle* handle, void* base) {
     return api().hipIpcGetMemHandle(handle, base);
   }
   static Result open_ipc(void** base, IpcHandle handle) {
-    return api().hipIpcOpenMemHandle(base, handle, hip_driver().lazy_peer_access());
+    return api().hipIpcOpenMemHandle(base, handle,
+                                     version() >= kVersion6 ? kLazyPeerAccess6 : kLazyPeerAccess5);
   }
   static void close_ipc(void* base) { api().hipIpcCloseMemHandle(base); }
   static Result export_range(int* fd, void* start, size_t bytes) {
-    constexpr int kDmaBuf = 1;
-    return api().hipMemGetHandleForAddressRange(fd, start, bytes, kDmaBuf, 0);
+    return api().hipMemGetHandleForAddressRange(fd, start, bytes, kHandleDmaBuf, 0);
   }
   static Result lock(void* p, size_t bytes) {
     return api().hipHostRegister(p, bytes, kHostRegisterPortable);
@@ -267,7 +143,7 @@ struct Calls {
     return api().hipEventCreateWithFlags(out, kEventDisableTiming);
   }
   static void free_event(Event event) {
-    const LastError kept(api());
+    const LastError kept;
     api().hipEventDestroy(event);
   }
   static Result record(Event event, Stream stream) { return api().hipEventRecord(event, stream); }
@@ -287,7 +163,7 @@ class HipDevice final : public StreamDevice<Calls> {
   ~HipDevice() override { close_streams(); }
 
   void describe(cwym_attr& attr) override {
-    const LastError kept(api());
+    const LastError kept;
     attr.alignment = 256;
     size_t bytes = 0;
     if (api().hipDeviceTotalMem(&bytes, ordinal()) == kSuccess) attr.total_bytes = bytes;
@@ -304,7 +180,7 @@ class HipDevice final : public StreamDevice<Calls> {
   }
 
   cwy_status push() override {
-    const LastError kept(api());
+    const LastError kept;
     int before = 0;
     Result result = api().hipGetDevice(&before);
     if (result == kSuccess) result = api().hipSetDevice(ordinal());
@@ -313,7 +189,7 @@ class HipDevice final : public StreamDevice<Calls> {
   }
   cwy_status pop() override {
     if (tls_before.empty()) return CWY_ERR_INVALID;
-    const LastError kept(api());
+    const LastError kept;
     const int before = tls_before.back();
     tls_before.pop_back();
     return status_of(api().hipSetDevice(before));
@@ -323,21 +199,48 @@ class HipDevice final : public StreamDevice<Calls> {
   bool exports_dmabufs() const override { return api().hipMemGetHandleForAddressRange != nullptr; }
 };
 
-cwy_status HipDriver::open(int32_t device, const void*, uint64_t native_length, cwym_kind** out,
-                           cwy_err* err) {
-  const LastError kept(api);
-  int count = 0;
-  const Result counted = api.hipGetDeviceCount(&count);
-  if (counted != kSuccess) return fail(err, "hipGetDeviceCount", counted);
-  if (const cwy_status s = check_ordinal(device, count, native_length, err); s != CWY_OK) return s;
-  return open_device(std::make_unique<HipDevice>(device), out, err);
-}
+class HipDriver final : public StreamDriver<Calls> {
+ public:
+  std::string start() override {
+    if (!api().lib.problem().empty()) return api().lib.problem();
+    const LastError kept;
+    int count = 0;
+    const Result result = api().hipGetDeviceCount(&count);
+    if (result != kSuccess) return "hipGetDeviceCount: " + text_of<Calls>(result);
+    if (version() >= kLeastVersion) return {};
+    return "the driver is too old: the runtime's version is " + std::to_string(version()) +
+           ", and 50000000 (5.0) is needed";
+  }
+
+  cwy_status make(int32_t device, cwym_kind** out, cwy_err* err) override {
+    return open_device(std::make_unique<HipDevice>(device), out, err);
+  }
+
+  // The range's size is asked for by a call of its own: the attribute's has been of 32 and of 64
+  // bits.
+  bool find(uint64_t addr, Allocation* out) override {
+    const LastError kept;
+    auto* const pointer = reinterpret_cast<void*>(addr);
+    int type = -1, device = 0;
+    void* base = nullptr;
+    size_t length = 0;
+    const int wanted = version() >= kVersion6 ? kMemoryTypeDevice6 : kMemoryTypeDevice5;
+    if (api().hipPointerGetAttribute(&type, kPointerMemoryType, pointer) != kSuccess ||
+        type != wanted || api().hipMemGetAddressRange(&base, &length, pointer) != kSuccess ||
+        api().hipPointerGetAttribute(&device, kPointerDeviceOrdinal, pointer) != kSuccess) {
+      return false;
+    }
+    *out = {reinterpret_cast<uint64_t>(base), length, device};
+    return true;
+  }
+};
 
 }  // namespace
 }  // namespace hip
 
 Driver& driver() {
-  return hip::hip_driver();
+  static hip::HipDriver instance;
+  return instance;
 }
 
 }  // namespace causeway

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../common/library.h"
+
 namespace causeway::ze {
 
 using Result = uint32_t;  // ze_result_t
@@ -21,7 +23,6 @@ enum : Result {
   kRequiresReset = 0x70000006,
   kUninitialized = 0x78000001,
   kUnsupportedVersion = 0x78000002,
-  kUnsupportedFeature = 0x78000003,
   kInvalidArgument = 0x78000004,
   kInvalidNullHandle = 0x78000005,
   kInvalidNullPointer = 0x78000007,
@@ -112,41 +113,52 @@ inline constexpr uint32_t kMemoryTypeDevice = 2, kModeAsynchronous = 2, kPoolHos
                           kScopeHost = 4, kGroupCopy = 2, kGroupCompute = 1, kDmaBuf = 2;
 
 struct Api {
-  Result (*zeInit)(uint32_t flags);
-  Result (*zeDriverGet)(uint32_t* count, Handle* drivers);
-  Result (*zeDeviceGet)(Handle driver, uint32_t* count, Handle* devices);
-  Result (*zeDeviceGetProperties)(Handle device, DeviceProperties* properties);
-  Result (*zeDeviceGetMemoryProperties)(Handle device, uint32_t* count, MemoryProperties* out);
+  DriverLibrary lib{"libze_loader.so.1"};
+  Result (*zeInit)(uint32_t flags) = lib.need("zeInit");
+  Result (*zeDriverGet)(uint32_t* count, Handle* drivers) = lib.need("zeDriverGet");
+  Result (*zeDeviceGet)(Handle driver, uint32_t* count, Handle* devices) = lib.need("zeDeviceGet");
+  Result (*zeDeviceGetProperties)(Handle device,
+                                  DeviceProperties* properties) = lib.need("zeDeviceGetProperties");
+  Result (*zeDeviceGetMemoryProperties)(Handle device, uint32_t* count, MemoryProperties* out) =
+      lib.need("zeDeviceGetMemoryProperties");
   Result (*zeDeviceGetCommandQueueGroupProperties)(Handle device, uint32_t* count,
-                                                   QueueGroupProperties* out);
-  Result (*zeContextCreate)(Handle driver, const ContextDesc* desc, Handle* context);
-  Result (*zeContextDestroy)(Handle context);
+                                                   QueueGroupProperties* out) =
+      lib.need("zeDeviceGetCommandQueueGroupProperties");
+  Result (*zeContextCreate)(Handle driver, const ContextDesc* desc,
+                            Handle* context) = lib.need("zeContextCreate");
+  Result (*zeContextDestroy)(Handle context) = lib.need("zeContextDestroy");
   Result (*zeMemAllocDevice)(Handle context, const DeviceMemAllocDesc* desc, size_t bytes,
-                             size_t alignment, Handle device, void** pointer);
-  Result (*zeMemFree)(Handle context, void* pointer);
+                             size_t alignment, Handle device,
+                             void** pointer) = lib.need("zeMemAllocDevice");
+  Result (*zeMemFree)(Handle context, void* pointer) = lib.need("zeMemFree");
   Result (*zeMemGetAllocProperties)(Handle context, const void* pointer, AllocationProperties* out,
-                                    Handle* device);
-  Result (*zeMemGetAddressRange)(Handle context, const void* pointer, void** base, size_t* bytes);
-  Result (*zeMemGetIpcHandle)(Handle context, const void* pointer, IpcHandle* handle);
-  Result (*zeMemPutIpcHandle)(Handle context, IpcHandle handle);
+                                    Handle* device) = lib.need("zeMemGetAllocProperties");
+  Result (*zeMemGetAddressRange)(Handle context, const void* pointer, void** base,
+                                 size_t* bytes) = lib.need("zeMemGetAddressRange");
+  Result (*zeMemGetIpcHandle)(Handle context, const void* pointer,
+                              IpcHandle* handle) = lib.need("zeMemGetIpcHandle");
+  Result (*zeMemPutIpcHandle)(Handle context, IpcHandle handle) = lib.want("zeMemPutIpcHandle");
   Result (*zeMemOpenIpcHandle)(Handle context, Handle device, IpcHandle handle, uint32_t flags,
-                               void** pointer);
-  Result (*zeMemCloseIpcHandle)(Handle context, const void* pointer);
+                               void** pointer) = lib.need("zeMemOpenIpcHandle");
+  Result (*zeMemCloseIpcHandle)(Handle context,
+                                const void* pointer) = lib.need("zeMemCloseIpcHandle");
   Result (*zeCommandListCreateImmediate)(Handle context, Handle device, const QueueDesc* desc,
-                                         Handle* list);
-  Result (*zeCommandListDestroy)(Handle list);
+                                         Handle* list) = lib.need("zeCommandListCreateImmediate");
+  Result (*zeCommandListDestroy)(Handle list) = lib.need("zeCommandListDestroy");
   Result (*zeCommandListAppendMemoryCopy)(Handle list, void* dst, const void* src, size_t bytes,
-                                          Handle signal, uint32_t waits, Handle* wait_for);
+                                          Handle signal, uint32_t waits, Handle* wait_for) =
+      lib.need("zeCommandListAppendMemoryCopy");
   Result (*zeEventPoolCreate)(Handle context, const EventPoolDesc* desc, uint32_t devices,
-                              Handle* which, Handle* pool);
-  Result (*zeEventPoolDestroy)(Handle pool);
-  Result (*zeEventCreate)(Handle pool, const EventDesc* desc, Handle* event);
-  Result (*zeEventDestroy)(Handle event);
-  Result (*zeEventQueryStatus)(Handle event);
-  Result (*zeEventHostReset)(Handle event);
-  Result (*zeEventHostSynchronize)(Handle event, uint64_t timeout);
+                              Handle* which, Handle* pool) = lib.need("zeEventPoolCreate");
+  Result (*zeEventPoolDestroy)(Handle pool) = lib.need("zeEventPoolDestroy");
+  Result (*zeEventCreate)(Handle pool, const EventDesc* desc,
+                          Handle* event) = lib.need("zeEventCreate");
+  Result (*zeEventDestroy)(Handle event) = lib.need("zeEventDestroy");
+  Result (*zeEventQueryStatus)(Handle event) = lib.need("zeEventQueryStatus");
+  Result (*zeEventHostReset)(Handle event) = lib.need("zeEventHostReset");
   // An extension:
-  Result (*zeDevicePciGetPropertiesExt)(Handle device, PciProperties* properties);
+  Result (*zeDevicePciGetPropertiesExt)(Handle device, PciProperties* properties) =
+      lib.want("zeDevicePciGetPropertiesExt");
 };
 
 }  // namespace causeway::ze

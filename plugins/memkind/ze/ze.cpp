@@ -14,7 +14,6 @@
 #include <mutex>
 
 #include "../common/gpu.h"
-#include "../common/library.h"
 #include "facts.h"
 
 CWY_MANIFEST(
@@ -71,51 +70,25 @@ struct Native {
   uint64_t memory_ordinal;
 };
 
+const Api& api() {
+  static const Api instance{};
+  return instance;
+}
+
 class ZeDriver final : public Driver {
  public:
-  ZeDriver() : library_("libze_loader.so.1") {
-    library_.need(api.zeInit, "zeInit");
-    library_.need(api.zeDriverGet, "zeDriverGet");
-    library_.need(api.zeDeviceGet, "zeDeviceGet");
-    library_.need(api.zeDeviceGetProperties, "zeDeviceGetProperties");
-    library_.need(api.zeDeviceGetMemoryProperties, "zeDeviceGetMemoryProperties");
-    library_.need(api.zeDeviceGetCommandQueueGroupProperties,
-                  "zeDeviceGetCommandQueueGroupProperties");
-    library_.need(api.zeContextCreate, "zeContextCreate");
-    library_.need(api.zeContextDestroy, "zeContextDestroy");
-    library_.need(api.zeMemAllocDevice, "zeMemAllocDevice");
-    library_.need(api.zeMemFree, "zeMemFree");
-    library_.need(api.zeMemGetAllocProperties, "zeMemGetAllocProperties");
-    library_.need(api.zeMemGetAddressRange, "zeMemGetAddressRange");
-    library_.need(api.zeMemGetIpcHandle, "zeMemGetIpcHandle");
-    library_.need(api.zeMemOpenIpcHandle, "zeMemOpenIpcHandle");
-    library_.need(api.zeMemCloseIpcHandle, "zeMemCloseIpcHandle");
-    library_.need(api.zeCommandListCreateImmediate, "zeCommandListCreateImmediate");
-    library_.need(api.zeCommandListDestroy, "zeCommandListDestroy");
-    library_.need(api.zeCommandListAppendMemoryCopy, "zeCommandListAppendMemoryCopy");
-    library_.need(api.zeEventPoolCreate, "zeEventPoolCreate");
-    library_.need(api.zeEventPoolDestroy, "zeEventPoolDestroy");
-    library_.need(api.zeEventCreate, "zeEventCreate");
-    library_.need(api.zeEventDestroy, "zeEventDestroy");
-    library_.need(api.zeEventQueryStatus, "zeEventQueryStatus");
-    library_.need(api.zeEventHostReset, "zeEventHostReset");
-    library_.need(api.zeEventHostSynchronize, "zeEventHostSynchronize");
-    library_.want(api.zeMemPutIpcHandle, "zeMemPutIpcHandle");
-    library_.want(api.zeDevicePciGetPropertiesExt, "zeDevicePciGetPropertiesExt");
-  }
-
   uint32_t kind_class() const override { return CWY_MEM_ZE; }
   const char* name() const override { return "memory kind 'ze'"; }
 
   std::string start() override {
-    if (!library_.problem().empty()) return library_.problem();
-    Result result = api.zeInit(0);
+    if (!api().lib.problem().empty()) return api().lib.problem();
+    Result result = api().zeInit(0);
     if (result == kUnsupportedVersion)
       return "the driver is too old: it does not serve this loader";
     uint32_t drivers = 0;
-    if (result == kSuccess) result = api.zeDriverGet(&drivers, nullptr);
+    if (result == kSuccess) result = api().zeDriverGet(&drivers, nullptr);
     std::vector<Handle> handles(drivers);
-    if (result == kSuccess) result = api.zeDriverGet(&drivers, handles.data());
+    if (result == kSuccess) result = api().zeDriverGet(&drivers, handles.data());
     if (result != kSuccess) {
       char text[64];
       std::snprintf(text, sizeof text, "zeInit answers %#x", result);
@@ -123,9 +96,9 @@ class ZeDriver final : public Driver {
     }
     for (Handle driver_handle : handles) {
       uint32_t count = 0;
-      if (api.zeDeviceGet(driver_handle, &count, nullptr) != kSuccess) continue;
+      if (api().zeDeviceGet(driver_handle, &count, nullptr) != kSuccess) continue;
       std::vector<Handle> devices(count);
-      if (api.zeDeviceGet(driver_handle, &count, devices.data()) != kSuccess) continue;
+      if (api().zeDeviceGet(driver_handle, &count, devices.data()) != kSuccess) continue;
       for (Handle device : devices) devices_.push_back({driver_handle, device});
     }
     return {};
@@ -136,7 +109,7 @@ class ZeDriver final : public Driver {
     for (size_t i = 0; i < devices_.size(); ++i) {
       DeviceProperties properties{};
       properties.stype = kTypeDeviceProperties;
-      const bool known = api.zeDeviceGetProperties(devices_[i].device, &properties) == kSuccess;
+      const bool known = api().zeDeviceGetProperties(devices_[i].device, &properties) == kSuccess;
       fn(arg, static_cast<int32_t>(i), known ? properties.name : "unnamed");
     }
     return CWY_OK;
@@ -153,13 +126,13 @@ class ZeDriver final : public Driver {
       AllocationProperties properties;
       properties.stype = kTypeAllocationProperties;
       Handle device = nullptr;
-      if (api.zeMemGetAllocProperties(context, pointer, &properties, &device) != kSuccess ||
+      if (api().zeMemGetAllocProperties(context, pointer, &properties, &device) != kSuccess ||
           properties.type != kMemoryTypeDevice) {
         continue;
       }
       void* base = nullptr;
       size_t bytes = 0;
-      if (api.zeMemGetAddressRange(context, pointer, &base, &bytes) != kSuccess) continue;
+      if (api().zeMemGetAddressRange(context, pointer, &base, &bytes) != kSuccess) continue;
       *out = {reinterpret_cast<uint64_t>(base), bytes, ordinal_of(device)};
       return true;
     }
@@ -181,10 +154,7 @@ class ZeDriver final : public Driver {
     if (--contexts_[context] == 0) contexts_.erase(context);
   }
 
-  Api api{};
-
  private:
-  DriverLibrary library_;
   std::vector<Found> devices_;  // of all drivers; constant after start()
   std::mutex contexts_mutex_;
   std::map<Handle, unsigned> contexts_;  // with how many devices use them
@@ -193,9 +163,6 @@ class ZeDriver final : public Driver {
 ZeDriver& ze_driver() {
   static ZeDriver instance;
   return instance;
-}
-const Api& api() {
-  return ze_driver().api;
 }
 
 class ZeDevice final : public cwym_kind {
@@ -465,7 +432,7 @@ cwy_status ZeDriver::open(int32_t device, const void* native, uint64_t native_le
   }
   const Found found = devices_[static_cast<size_t>(device)];
   uint32_t memories = 0;
-  const Result result = api.zeDeviceGetMemoryProperties(found.device, &memories, nullptr);
+  const Result result = api().zeDeviceGetMemoryProperties(found.device, &memories, nullptr);
   if (result != kSuccess) return fail(err, "zeDeviceGetMemoryProperties", result);
   if (handles.memory_ordinal >= memories) {
     return report(err, CWY_ERR_INVALID, "device %d has %u memories, and none with ordinal %llu",

@@ -21,7 +21,6 @@ static_assert(same(kSuccess, CUDA_SUCCESS) && same(kInvalidValue, CUDA_ERROR_INV
               same(kDeviceUnavailable, CUDA_ERROR_DEVICE_UNAVAILABLE) &&
               same(kNoDevice, CUDA_ERROR_NO_DEVICE) &&
               same(kInvalidDevice, CUDA_ERROR_INVALID_DEVICE) &&
-              same(kInvalidContext, CUDA_ERROR_INVALID_CONTEXT) &&
               same(kEccUncorrectable, CUDA_ERROR_ECC_UNCORRECTABLE) &&
               same(kNvlinkUncorrectable, CUDA_ERROR_NVLINK_UNCORRECTABLE) &&
               same(kNotReady, CUDA_ERROR_NOT_READY) &&

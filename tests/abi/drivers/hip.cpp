@@ -24,7 +24,7 @@ static_assert(same(kSuccess, hipSuccess) && same(kInvalidValue, hipErrorInvalidV
               same(kAssert, hipErrorAssert) &&
               same(kHostMemoryAlreadyRegistered, hipErrorHostMemoryAlreadyRegistered) &&
               same(kHostMemoryNotRegistered, hipErrorHostMemoryNotRegistered) &&
-              same(kLaunchFailure, hipErrorLaunchFailure) &&
+              same(kLaunchFailed, hipErrorLaunchFailure) &&
               same(kNotSupported, hipErrorNotSupported) && same(kUnknown, hipErrorUnknown));
 static_assert(same(kPointerMemoryType, HIP_POINTER_ATTRIBUTE_MEMORY_TYPE) &&
               same(kPointerDeviceOrdinal, HIP_POINTER_ATTRIBUTE_DEVICE_ORDINAL));

@@ -16,7 +16,6 @@ static_assert(same(kSuccess, ZE_RESULT_SUCCESS) && same(kNotReady, ZE_RESULT_NOT
               same(kOutOfDeviceMemory, ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY) &&
               same(kUninitialized, ZE_RESULT_ERROR_UNINITIALIZED) &&
               same(kUnsupportedVersion, ZE_RESULT_ERROR_UNSUPPORTED_VERSION) &&
-              same(kUnsupportedFeature, ZE_RESULT_ERROR_UNSUPPORTED_FEATURE) &&
               same(kInvalidArgument, ZE_RESULT_ERROR_INVALID_ARGUMENT) &&
               same(kInvalidNullHandle, ZE_RESULT_ERROR_INVALID_NULL_HANDLE) &&
               same(kInvalidNullPointer, ZE_RESULT_ERROR_INVALID_NULL_POINTER) &&
@@ -99,7 +98,6 @@ DRIVER_FACT_CALL(zeEventCreate);
 DRIVER_FACT_CALL(zeEventDestroy);
 DRIVER_FACT_CALL(zeEventQueryStatus);
 DRIVER_FACT_CALL(zeEventHostReset);
-DRIVER_FACT_CALL(zeEventHostSynchronize);
 DRIVER_FACT_CALL(zeDevicePciGetPropertiesExt);
 
 }  // namespace causeway::ze
