@@ -3,7 +3,6 @@
 // is named here.
 #include <causeway/operations.h>
 
-#include <array>
 #include <utility>
 
 #include "am/deliver.h"

@@ -7,7 +7,6 @@
 #include "am/held.h"
 #include "am/internal.h"
 #include "am/negotiated.h"
-#include "am/thread_part.h"
 #include "am/token.h"
 #include "base/context.h"
 #include "base/fatal.h"
@@ -165,20 +164,10 @@ __attribute__((noinline)) void deliver_other(Peer& base, uint64_t word, uint32_t
 
 }  // namespace
 
-void run_client_medium(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
-                       void* payload, size_t length) {
-  run_client(from, word, CWYC_AM_MEDIUM, args, nargs, payload, length);
-}
-
-void run_held(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
-              void* payload, size_t length) {
-  run_client(from, word, kind, args, nargs, payload, length);
-}
-
-void run_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
-              size_t length) {
+void run_message(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
+                 void* payload, size_t length) {
   if (word & kWordInternal) return run_own(from, word, args, nargs, payload, length);
-  run_client(from, word, CWYC_AM_LONG, args, nargs, payload, length);
+  run_client(from, word, kind, args, nargs, payload, length);
 }
 
 void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,

@@ -1,9 +1,7 @@
 #include "am/emulated_long.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,7 +15,7 @@
 #include "base/invariant.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
-#include "progress/hints.h"
+#include "progress/retry_queue.h"
 
 namespace causeway {
 namespace {
@@ -46,11 +44,6 @@ using Key = std::tuple<const Peer*, uint32_t, bool>;  // sender and receiver, id
 std::mutex g_mutex;                                   // handlers may run on several threads
 std::map<Key, Assembly> g_assemblies;
 
-void run(Peer& from, const Assembly& a) {
-  run_long(from, a.word, a.args.data(), static_cast<unsigned>(a.args.size()),
-           reinterpret_cast<void*>(a.addr), a.length);
-}
-
 cwy_status send_message(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                         const LongHeader& header, const void* inlined, size_t inlined_length,
                         uint32_t flags) {
@@ -73,9 +66,8 @@ struct LongSend {
   uint64_t raddr;
   size_t piece_bytes;
   uint32_t id;
-  uint32_t pieces = 0;    // that have gone out
-  cwyc_op* op = nullptr;  // to report to when the payload is no longer needed
-  LongSend* next = nullptr;
+  uint32_t pieces = 0;           // that have gone out
+  cwyc_op* op = nullptr;         // to report to when the payload is no longer needed
   std::unique_ptr<char[]> copy;  // of the payload, where the source may be gone
 
   // Sends what there is room for. CWY_OK: all of it, the message included.
@@ -98,25 +90,11 @@ struct LongSend {
   }
 };
 
-// Longs that met back-pressure after their first piece, oldest first. A thread that continues a
-// long takes it out of the list, so that nothing is sent under the lock: a message to this very
-// process runs its handler there and then, and the handler may send.
-std::mutex g_unsent_mutex;
-std::deque<LongSend*> g_unsent;
+// Longs that met back-pressure after their first piece.
+RetryQueue<LongSend> g_unsent;
 
 void finish_later(LongSend&& begun) {
-  auto* send = new LongSend(std::move(begun));
-  const std::lock_guard lock(g_unsent_mutex);
-  g_unsent.push_back(send);
-  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
-}
-
-LongSend* take_unsent() {
-  const std::lock_guard lock(g_unsent_mutex);
-  if (g_unsent.empty()) return nullptr;
-  LongSend* send = g_unsent.front();
-  g_unsent.pop_front();
-  return send;
+  g_unsent.add(new LongSend(std::move(begun)));
 }
 
 // The first piece is out and the next one finds no room. The call may not be undone.
@@ -170,28 +148,16 @@ cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, ui
 
 uint32_t push_emulated_longs() {
   uint32_t sent = 0;
-  size_t left;
-  {
-    const std::lock_guard lock(g_unsent_mutex);
-    left = g_unsent.size();
-  }
-  // Each long is tried once, so that a long to a slow peer does not hold up the others.
-  for (; left != 0; --left) {
-    LongSend* const send = take_unsent();
-    if (send == nullptr) break;
-    const uint32_t before = send->pieces;
-    const cwy_status status = send->advance();
-    sent += send->pieces - before;
-    if (status == CWY_RETRY) {
-      const std::lock_guard lock(g_unsent_mutex);
-      g_unsent.push_back(send);
-      continue;
-    }
+  g_unsent.try_each([&](LongSend& send) {
+    const uint32_t before = send.pieces;
+    const cwy_status status = send.advance();
+    sent += send.pieces - before;
+    if (status == CWY_RETRY) return false;
     ++sent;
-    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
-    if (send->op != nullptr) send->op->fn(send->op, CWYC_DONE_LOCAL, CWY_OK);
-    delete send;
-  }
+    if (send.op != nullptr) send.op->fn(send.op, CWYC_DONE_LOCAL, CWY_OK);
+    delete &send;
+    return true;
+  });
   return sent;
 }
 
@@ -210,7 +176,9 @@ void on_long_piece(Peer& from, const int32_t* args, unsigned, void* payload, siz
     whole = std::move(a);
     g_assemblies.erase(key);
   }
-  run(from, whole);
+  run_message(from, whole.word, CWYC_AM_LONG, whole.args.data(),
+              static_cast<unsigned>(whole.args.size()), reinterpret_cast<void*>(whole.addr),
+              whole.length);
 }
 
 void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsigned nargs,
@@ -227,7 +195,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
       store_for_peer(from, header.addr, static_cast<char*>(payload) + sizeof header, header.length,
                      anywhere, kCall);
     }
-    run_long(from, word, args, nargs, dest, header.length);
+    run_message(from, word, CWYC_AM_LONG, args, nargs, dest, header.length);
     return;
   }
   const Key key{&from, header.id, (word & kWordReply) != 0};
@@ -247,7 +215,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
     }
     g_assemblies.erase(key);
   }
-  run_long(from, word, args, nargs, dest, header.length);
+  run_message(from, word, CWYC_AM_LONG, args, nargs, dest, header.length);
 }
 
 }  // namespace causeway

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 
+#include "am/deliver.h"
 #include "base/context.h"
 #include "object/handler_table.h"
 
@@ -53,7 +54,7 @@ void run_held_messages() {
   }
   // Handlers run without the lock: they may reply, and so receive.
   for (const HeldMessage& m : held) {
-    run_held(*m.from, m.word, m.kind, m.args.data(), m.nargs, m.payload, m.length);
+    run_message(*m.from, m.word, m.kind, m.args.data(), m.nargs, m.payload, m.length);
   }
 }
 

@@ -27,8 +27,4 @@ void run_held_messages();
 bool hold(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
           void* payload, size_t length);
 
-// Runs the handler of a kept message (am/deliver.cpp).
-void run_held(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
-              void* payload, size_t length);
-
 }  // namespace causeway

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 
 #include "am/completion.h"
 #include "am/emulated_prepare.h"
@@ -11,7 +10,6 @@
 #include "am/post_long.h"
 #include "am/send.h"
 #include "am/send_buffer.h"
-#include "am/thread_part.h"
 #include "am/token.h"
 #include "base/context.h"
 #include "base/fatal.h"
@@ -60,12 +58,10 @@ void require_completion(const PrepareCall& call) {
 
 // With `checks: full`.
 void check_flags(const PrepareCall& call) {
-  constexpr gex_Flags_t kSelf = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-                                GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
   if (call.flags & GEX_FLAG_SELF_SEG_OFFSET) {
     fatal(call.name, "GEX_FLAG_SELF_SEG_OFFSET is not allowed in negotiated calls");
   }
-  if (call.client_buf == nullptr && (call.flags & kSelf)) {
+  if (call.client_buf == nullptr && (call.flags & kSelfSegment)) {
     fatal(call.name, "GEX_FLAG_SELF_SEG_* say something of a client_buf, but it is NULL");
   }
   constexpr gex_Flags_t kIgnored =
@@ -349,6 +345,16 @@ void cancel(const char* name, Negotiation kind, gex_AM_SrcDesc_t sd, gex_Flags_t
   if (open.buffer != nullptr) give_send_buffer(open.buffer);
   if (open.token != nullptr) open.token->replied = false;
   close(thread, open);
+}
+
+void AmThread::leave() {
+  if (negotiated.kind != Negotiation::none) left_prepared(negotiated.kind, "thread ended");
+}
+
+AmThread& make_am_thread(ThreadState& thread) {
+  auto& part = thread.parts[static_cast<size_t>(ThreadSlot::am)];
+  part = std::make_unique<AmThread>();
+  return static_cast<AmThread&>(*part);
 }
 
 void left_prepared(Negotiation kind, const char* end) {

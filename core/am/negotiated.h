@@ -1,5 +1,5 @@
 // Negotiated-payload active messages: Prepare, Commit, Cancel. The calls in api/ look at context
-// and arguments first; what a descriptor needs stands in am/src_desc.h.
+// and arguments first; what a descriptor needs stands in am/thread_part.h.
 //
 // Who holds what between Prepare and Commit:
 //   medium, library buffer    room in the conduit's queue; the client writes where it is sent from
@@ -11,8 +11,7 @@
 
 #include <gasnetex.h>
 
-#include "am/src_desc.h"
-#include "thread/thread_state.h"
+#include "am/thread_part.h"
 
 namespace causeway {
 

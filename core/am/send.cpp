@@ -1,78 +1,34 @@
 #include "am/send.h"
 
-#include <bit>
-
 #include "am/internal.h"
-#include "base/context.h"
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
-#include "object/segment.h"
 #include "object/team.h"
 
 namespace causeway {
 namespace {
 
-constexpr gex_Flags_t kSelfDisposition = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-                                         GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
-constexpr gex_Flags_t kPeerDisposition = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
-                                         GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
-
 // The flags that a send takes: all but those that only gex_AM_Max*() takes.
 constexpr gex_Flags_t kOfSends =
     kFlagBits & ~(GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC);
 
-void check_flags(const PayloadFacts& f) {
-  (void)flags_of_call(f.call, f.flags, kOfSends);
-  if (std::popcount(f.flags & kSelfDisposition) > 1) {
-    fatal(f.call, "flags name more than one of GEX_FLAG_SELF_SEG_*");
-  }
-  if (std::popcount(f.flags & kPeerDisposition) > 1) {
-    fatal(f.call, "flags name more than one of GEX_FLAG_PEER_SEG_*");
-  }
-}
+}  // namespace
 
-void check_source(const PayloadFacts& f) {
+void check_payload(const PayloadFacts& f) {
+  require_capability(f.call, *f.peer.ep, GEX_EP_CAPABILITY_AM, "AM");
+  (void)flags_of_call(f.call, f.flags, kOfSends);
+  require_one_segment_flag(f.call, f.flags);
   if (f.length != 0 && f.src == nullptr) {
     fatal(f.call, "source_addr is NULL, with a payload of {} bytes", f.length);
   }
-  if (f.length == 0 || !(f.flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET))) return;
-  const Segment* segment = f.peer.ep->segment();
-  if (segment == nullptr) {
-    fatal(f.call, "flags say that the source lies in the bound segment, but none is bound here");
-  }
-  const auto base = reinterpret_cast<uint64_t>(segment->addr());
-  const auto at = reinterpret_cast<uint64_t>(f.src);
-  if (at >= base && f.length <= segment->size() && at - base <= segment->size() - f.length) return;
-  fatal(f.call,
-        "flags say that the source lies in the bound segment, but [{:#x}, {:#x}) is outside the "
-        "segment [{:#x}, {:#x})",
-        at, at + f.length, base, base + segment->size());
-}
-
-// Overlap can only be seen where both ranges are this process's own.
-void check_overlap(const PayloadFacts& f) {
-  if (f.peer.rank != context().rank() || f.length == 0) return;
-  const auto src = reinterpret_cast<uint64_t>(f.src), dest = reinterpret_cast<uint64_t>(f.dest);
-  if (src < dest + f.length && dest < src + f.length) {
-    fatal(f.call, "source [{:#x}, {:#x}) and destination [{:#x}, {:#x}) overlap", src,
-          src + f.length, dest, dest + f.length);
-  }
-}
-
-}  // namespace
-
-void check_payload(const PayloadFacts& facts) {
-  require_capability(facts.call, *facts.peer.ep, GEX_EP_CAPABILITY_AM, "AM");
-  check_flags(facts);
-  check_source(facts);
-  if (!facts.is_long) return;
-  if (!may_be_elsewhere(facts.flags)) {
-    require_remote_range(facts.call, facts.peer, facts.dest, facts.length);
-  }
-  check_overlap(facts);
+  if (f.length != 0)
+    require_local_range(f.call, *f.peer.ep, f.flags & ~GEX_FLAG_SELF_SEG_SOME, f.src, f.length);
+  if (!f.is_long || f.length == 0) return;
+  if (!may_be_elsewhere(f.flags)) require_remote_range(f.call, f.peer, f.dest, f.length);
+  require_no_overlap(f.call, f.peer, f.src, f.dest, f.length);
 }
 
 void payload_too_long(const char* call, size_t nbytes, size_t limit) {

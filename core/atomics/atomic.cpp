@@ -17,7 +17,6 @@
 #include "object/team.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"
-#include "rma/rma_checks.h"
 #include "thread/event_checks.h"
 
 namespace causeway {
@@ -94,10 +93,8 @@ void require_memory(const Resolved& r) {
           size);
   }
   require_remote_range(r.call.name, r.peer, r.addr, size);
-  if (r.result != nullptr) {
-    check_local_segment(r.call.name, r.peer, r.call.flags, reinterpret_cast<uint64_t>(r.result),
-                        size);
-  }
+  if (r.result != nullptr)
+    require_local_range(r.call.name, *r.peer.ep, r.call.flags, r.result, size);
 }
 
 Resolved resolve(const AtomicCall& call) {

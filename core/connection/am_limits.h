@@ -1,7 +1,10 @@
-// Largest payloads of messages: what a conduit takes, and what a rank's card tells of it.
+// Largest payloads of messages: what a conduit takes, what a rank's card tells of it, and what the
+// rules come to between two ranks.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <set>
 
 namespace causeway {
 
@@ -13,5 +16,13 @@ struct AmLimits {
   size_t long_max;
   bool operator==(const AmLimits&) const = default;
 };
+
+// The smaller one of each.
+AmLimits least(const AmLimits& a, const AmLimits& b);
+
+// Between this rank and another, in both directions. Throws Error as choose().
+AmLimits limits_with(uint32_t rank);
+// Between ranks of the set whose locality to each other is one that none has to this rank.
+AmLimits limits_between_others(const std::set<uint32_t>& ranks);
 
 }  // namespace causeway

@@ -3,16 +3,13 @@
 #include <causeway/operations.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "config/load_config.h"
-#include "connection/alias_tables.h"
 #include "connection/fallbacks.h"
-#include "connection/locked_ops.h"
+#include "connection/op_tables.h"
 #include "connection/prepare.h"
-#include "connection/tsan_ops.h"
 #include "loader/check_options.h"
 #include "loader/signal_keeper.h"
 
@@ -28,24 +25,8 @@ void forbid(const Conduit& conduit, uint64_t& caps) {
   if (!conduit.allows("direct")) caps &= ~uint64_t{CWYC_CAP_DIRECT};
 }
 
-void clear_forbidden(cwyc_ops& ops, uint64_t caps) {
-  for_each_operation([&]<typename Each>(const Each& operation) {
-    const bool required = operation.capability == 0;
-    if (!required && !(caps & operation.capability)) ops.*Each::member = nullptr;
-  });
-}
-
 // Enough for every purpose of a medium, and it fits the 32 bits in which limits are kept.
 constexpr size_t kMediumMax = size_t{1} << 30;
-
-// Fallbacks of messages wait for room: they take the lock for each attempt and not while they wait.
-void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
-  for_each_operation([&]<typename Each>(const Each& operation) {
-    constexpr auto kMember = Each::member;
-    if (operation.lane == Lane::am && !is_native<kMember>(inner))
-      locking.*kMember = fallbacks.emulated->*kMember;
-  });
-}
 
 }  // namespace
 
@@ -100,7 +81,9 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
-ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which) {
+ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which) {
+  if (which == WhichConduits::used_on_one_host)
+    std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
   ConduitSet set;
   Problems problems;
   std::vector<PreparedConduit> prepared =
@@ -122,16 +105,6 @@ ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits whi
     }
   }
   return set;
-}
-
-// SERIAL tables take the endpoint's lock once several threads may enter.
-static void lock_serial_tables(ConduitEp& cep) {
-  for (size_t i = 0; i < cep.ops.size(); ++i) {
-    if (cep.inner[i].concurrency != CWYC_SERIAL) continue;
-    cep.serial = true;
-    cep.ops[i] = locking_table();
-    keep_unlocked(cep.ops[i], cep.inner[i]);
-  }
 }
 
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
@@ -160,15 +133,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   if (conduit.plugin().lacks_direct) out->attr.caps &= ~uint64_t{CWYC_CAP_DIRECT};
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
-  for (const cwyc_ops& native : conduit.plugin().ops) {
-    cwyc_ops ops = native;
-    annotate_sends_for_tsan(ops);
-    clear_forbidden(ops, out->caps);
-    fill_with_emulation(ops);
-    out->inner.push_back(ops);
-    out->ops.push_back(ops);
-  }
-  make_alias_tables(*out);
+  make_tables(*out);
   if (multithreaded) lock_serial_tables(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
@@ -185,7 +150,7 @@ void raise_conduit_ep(ConduitEp& cep) {
     throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
                 status_name(status));
   }
-  lock_serial_tables(cep);  // in place: connections point to them
+  lock_serial_tables(cep);
 }
 
 }  // namespace causeway

@@ -51,7 +51,7 @@ struct ConduitEp {
   Endpoint* owner = nullptr;
   cwyc_ep* ep = nullptr;
   cwyc_ep_attr attr{};
-  // Per table of the plugin: native entries, holes filled (select/fallbacks.h), and, for
+  // Per table of the plugin: native entries, holes filled (connection/fallbacks.h), and, for
   // SERIAL conduits in multi-threaded use, entries that take `mutex` first.
   std::vector<cwyc_ops> ops;
   std::vector<cwyc_ops> inner;  // SERIAL: what the locking entries call
@@ -85,9 +85,11 @@ struct ConduitSet {
   std::vector<ConduitFailure> failures;
   Conduit* find(const std::string& name) const;
 };
-// `used`: those that a rule of peers: names, or that say `open: always`; `all`: for explaining.
-enum class WhichConduits { used, all };
-ConduitSet open_conduits(const Config& config, Loader& loader, WhichConduits which);
+// `used`: those that a rule of peers: names, or that say `open: always`; on one host rules for
+// remote peers do not count, so that neither time nor memory goes into a network that nobody is
+// reached by. `all`: for explaining.
+enum class WhichConduits { used, used_on_one_host, all };
+ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which);
 
 // Opens an endpoint of `conduit` for `owner` and completes its tables.
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,

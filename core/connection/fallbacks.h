@@ -24,7 +24,4 @@ bool is_native(const cwyc_ops& ops) {
   return ops.*Member != fallbacks.emulated->*Member;
 }
 
-// Sets every NULL entry to its fallback.
-void fill_with_emulation(cwyc_ops& ops);
-
 }  // namespace causeway

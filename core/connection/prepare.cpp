@@ -53,7 +53,7 @@ std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& load
     inherit_options(spec, manifest, config);
   });
   for (const ConduitSpec& spec : config.conduits) {
-    if (which == WhichConduits::used && !spec.open_always && !config.uses_conduit(spec.name)) {
+    if (which != WhichConduits::all && !spec.open_always && !config.uses_conduit(spec.name)) {
       failures.push_back({spec.name,
                           "no rule of peers: names it for a rank of this job, so it was not "
                           "opened"});

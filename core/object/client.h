@@ -4,7 +4,6 @@
 #include <gasnetex.h>
 
 #include <array>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>

@@ -17,6 +17,7 @@
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
 #include "connection/job.h"
+#include "connection/peer_classes.h"
 #include "connection/word.h"
 #include "object/client.h"
 #include "object/endpoint.h"
@@ -369,9 +370,7 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
 cwy_status connect_peer(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
-  JobFacts& job = context().job();
-  const Choice choice =
-      choose(context().config(), context().conduits(), job.facts_of(peer.rank, nullptr));
+  const Choice choice = choice_for(peer.rank);
   bool waiting = false;
   for (const Spans& spans : choice.spans) waiting |= connect_all(peer, spans) == CWY_RETRY;
   if (waiting) return CWY_RETRY;
@@ -382,8 +381,9 @@ cwy_status connect_peer(Peer& peer) {
   if (peer.segment.size.load(std::memory_order_acquire) != 0) {
     for (Connection* c : peer.connections) open_right(peer, *c, true);
   }
-  log_debug("connection: rank {} ({}): {} by {}", peer.rank, locality_word(job.locality(peer.rank)),
-            choice.summary(), choice.rule->label);
+  log_debug("connection: rank {} ({}): {} by {}", peer.rank,
+            locality_word(context().job().locality(peer.rank)), choice.summary(),
+            choice.rule->label);
   const auto conn_of = [&](OperationKind kind) { return &made[static_cast<size_t>(kind)]->conn; };
   for (const Connection* c : made) {
     ensure("every operation of a connected peer has a connection that is up", [&] {
@@ -399,14 +399,6 @@ cwy_status connect_peer(Peer& peer) {
   peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
   peer.connected = true;
   return CWY_OK;
-}
-
-bool serves_by_mapping(const Choice& choice, Endpoint& ep) {
-  const auto maps = [&](OperationKind kind) {
-    const Conduit* conduit = choice.only(kind);
-    return conduit != nullptr && (ep.conduit_ep(conduit)->attr.caps & CWYC_CAP_DIRECT) != 0;
-  };
-  return maps(OperationKind::put) && maps(OperationKind::get) && maps(OperationKind::atomic);
 }
 
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {

@@ -45,10 +45,6 @@ void drop_rights(Peer& peer);
 // The connection of `peer` in conduit `index`, if there is one.
 Connection* connection_in(Peer& peer, const Conduit* conduit);
 
-// Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
-// Then the program's own loads and stores do what the file says.
-bool serves_by_mapping(const Choice& choice, Endpoint& ep);
-
 // The rank has a new process, whose card JobFacts has: the peer is not connected, and what comes
 // from the old process is dropped from now on. The old connections have been purged. For primordial
 // endpoints of the first client without bound segments: what outlives failures has no other.

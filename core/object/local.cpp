@@ -1,5 +1,8 @@
 #include "object/local.h"
 
+#include <bit>
+
+#include "base/context.h"
 #include "base/fatal.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
@@ -45,6 +48,38 @@ void require_remote_range(const char* call, const Peer& peer, const void* addr, 
   if (in_bound_segment(peer, at, length)) return;
   fatal(call, "[{:#x}, {:#x}) is outside the segment [{:#x}, {:#x}) of rank {}", at, at + length,
         peer.segment.base, peer.segment.base + size, peer.rank);
+}
+
+void require_one_segment_flag(const char* call, gex_Flags_t flags) {
+  for (const auto& [mask, which] :
+       {std::pair{kSelfSegment, "SELF"}, std::pair{kPeerSegment, "PEER"}}) {
+    if (std::popcount(flags & mask) <= 1) continue;
+    fatal(call, "flags {:#x} name more than one of GEX_FLAG_{}_SEG_*", flags, which);
+  }
+}
+
+void require_local_range(const char* call, const Endpoint& ep, gex_Flags_t flags, const void* addr,
+                         size_t length) {
+  const auto at = reinterpret_cast<uint64_t>(addr);
+  if ((flags & GEX_FLAG_SELF_SEG_SOME) && !in_any_segment(at, length)) {
+    fatal(call,
+          "flags {:#x} say that the local memory lies in segments, but [{:#x}, {:#x}) is in none",
+          flags, at, at + length);
+  }
+  if (!(flags & (GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET))) return;
+  const Segment* segment = ep.segment();
+  if (segment != nullptr && segment->contains(at, length)) return;
+  fatal(call, "flags {:#x} say that the local memory lies in the bound segment, but {}", flags,
+        segment == nullptr ? "none is bound here"
+                           : fmt::format("[{:#x}, {:#x}) is outside of it", at, at + length));
+}
+
+void require_no_overlap(const char* call, const Peer& peer, const void* src, const void* dest,
+                        size_t length) {
+  const auto from = reinterpret_cast<uint64_t>(src), to = reinterpret_cast<uint64_t>(dest);
+  if (peer.rank != context().rank() || from >= to + length || to >= from + length) return;
+  fatal(call, "source [{:#x}, {:#x}) and destination [{:#x}, {:#x}) overlap", from, from + length,
+        to, to + length);
 }
 
 }  // namespace causeway

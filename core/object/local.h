@@ -12,6 +12,12 @@ namespace causeway {
 
 class Team;
 
+// Of each a call takes one flag at most.
+inline constexpr gex_Flags_t kSelfSegment = GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
+                                            GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET;
+inline constexpr gex_Flags_t kPeerSegment = GEX_FLAG_PEER_SEG_UNKNOWN | GEX_FLAG_PEER_SEG_SOME |
+                                            GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET;
+
 // The address that an offset into a bound segment means.
 const void* local_offset(const Team& team, const void* addr);
 const void* local_offset(const Endpoint& ep, const void* addr);
@@ -57,7 +63,16 @@ inline bool in_known_segment(const Peer& peer, uint64_t addr, size_t length, uin
   return in_bound_segment(peer, addr, length) && (!(flags & kUnbound) || peer.segment.lasting);
 }
 
-// With `checks: full`: ends the job unless the range lies in the peer's bound segment.
+// With `checks: full` each ends the job: unless the range lies in the peer's bound segment;
 void require_remote_range(const char* call, const Peer& peer, const void* addr, size_t length);
+// where flags name two of either kind above;
+void require_one_segment_flag(const char* call, gex_Flags_t flags);
+// unless the local memory lies where flags say: in the segment bound to `ep`
+// (GEX_FLAG_SELF_SEG_BOUND, _OFFSET), in any segments of this process (_SOME);
+void require_local_range(const char* call, const Endpoint& ep, gex_Flags_t flags, const void* addr,
+                         size_t length);
+// where both ranges overlap, which can only be seen where the peer is this process.
+void require_no_overlap(const char* call, const Peer& peer, const void* src, const void* dest,
+                        size_t length);
 
 }  // namespace causeway

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "connection/conduit_set.h"
 #include "connection/job.h"
+#include "connection/peer_classes.h"
 #include "object/client.h"
 #include "object/connect.h"
 #include "object/device_memory.h"
@@ -16,11 +17,17 @@
 namespace causeway {
 namespace {
 
-// A peer that no rule serves is this process itself: nobody is asked for anything.
+// Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
+// Then the program's own loads and stores do what the file says. A peer that no rule serves is this
+// process itself: nobody is asked for anything.
 bool may_inline(Peer& base) {
   try {
-    const PeerFacts facts = context().job().facts_of(base.rank, nullptr);
-    return serves_by_mapping(choose(context().config(), context().conduits(), facts), *base.ep);
+    const Choice choice = choice_for(base.rank);
+    const auto maps = [&](OperationKind kind) {
+      const Conduit* conduit = choice.only(kind);
+      return conduit != nullptr && (base.ep->conduit_ep(conduit)->attr.caps & CWYC_CAP_DIRECT) != 0;
+    };
+    return maps(OperationKind::put) && maps(OperationKind::get) && maps(OperationKind::atomic);
   } catch (const Error&) {
     return true;
   }

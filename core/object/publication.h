@@ -4,7 +4,6 @@
 // keeps it and its peers hold copies.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -12,7 +12,7 @@
 #include "config/identity.h"
 #include "connection/mapping.h"
 #include "connection/neighborhoods.h"
-#include "object/peer_classes.h"
+#include "connection/peer_classes.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
 #include "process/runtime.h"
@@ -122,7 +122,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
     JobFacts& job = runtime().job();
     const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
     job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
-    settle_peers(*ep_);
+    settle_peers(ep_->conduit_eps());
     job.set_neighborhoods(find_neighborhoods());
     keep_promises();
     adopt_collective_cards();

@@ -28,7 +28,6 @@
 #include "process/report.h"
 #include "process/runtime.h"
 #include "process/stops.h"
-#include "progress/end_polls.h"
 #include "progress/poll.h"
 #include "thread/thread_state.h"
 
@@ -38,8 +37,8 @@ namespace {
 // How this thread ends the process, if it does: what it still calls may fail.
 enum class Leaving : uint8_t { no, with_code, after_error };
 thread_local Leaving t_leaving = Leaving::no;
-// The code that SIGQUIT's default action leaves with. Relaxed: written and read by one process in
-// an order its own raise() gives.
+// The code that leave_as_asked() and SIGQUIT's default action leave with. Relaxed: written and read
+// by one process in an order its own raise() gives.
 std::atomic<int> g_quit_code{1};
 // The first code other than 0 that a remote gasnet_exit had; 0: none had. The job's status is that
 // one, whatever this rank leaves with then, in a handler of SIGQUIT for one. Relaxed: a number.
@@ -214,7 +213,7 @@ void told_of_exit(int code) {
   // To stay for a while after a 0 is no fault, and our launcher says when it is over.
   if (code == 0 && runtime().bootstrap().own_launcher()) return;
   const int told = g_told_code.load(std::memory_order_relaxed);
-  take_exit_code(told != 0 ? told : code);
+  g_quit_code.store(told != 0 ? told : code, std::memory_order_relaxed);
   static std::atomic<bool> waiting[2];  // for a 0, and for another code. Relaxed: flags alone
   if (waiting[code != 0].exchange(true, std::memory_order_relaxed)) return;
   const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
@@ -226,14 +225,6 @@ void told_of_exit(int code) {
     g_asked.store(true, std::memory_order_relaxed);
     runtime().attention.store(true, std::memory_order_release);
   }).detach();
-}
-
-void on_all_leave() {
-  end_lingering();
-}
-
-void take_exit_code(int code) {
-  g_quit_code.store(code, std::memory_order_relaxed);
 }
 
 bool asked_to_leave() {

@@ -28,13 +28,8 @@ void on_remote_exit(Peer& from, const int32_t* args, unsigned nargs, void* paylo
 // on until its own exit; a process that is still there after `timeouts.exit` gets SIGQUIT. Any
 // thread.
 void told_of_exit(int code);
-// Every rank has exited. Any thread.
-void on_all_leave();
-
 // Is it time to leave as others have, for the first time since the last call?
 bool asked_to_leave();
-// The code that leave_as_asked() and SIGQUIT's default action leave with from now on.
-void take_exit_code(int code);
 // Does what SIGQUIT would do: runs the client's handler, or ends the process where there is none.
 void leave_as_asked();
 

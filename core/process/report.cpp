@@ -2,6 +2,9 @@
 
 #include <causeway/report.h>
 
+#include <functional>
+#include <string>
+
 #include "base/fatal.h"
 #include "base/log.h"
 #include "collective/engine.h"
@@ -18,8 +21,7 @@ void append_counter(void* arg, const char* name, uint64_t value) {
   text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
 }
 
-}  // namespace
-
+// Prints a line per conduit of the primordial endpoint.
 void report_transports(const std::function<void(const std::string&)>& line) {
   if (runtime().clients.empty()) return;
   Endpoint& ep = *runtime().clients.front()->endpoint();
@@ -36,6 +38,8 @@ void report_transports(const std::function<void(const std::string&)>& line) {
         "direct: puts and gets to mapped memory are the program's own stores and loads, uncounted");
   }
 }
+
+}  // namespace
 
 void print_report_at_exit() {
   if (!runtime().config().report || runtime().rank() != 0) return;

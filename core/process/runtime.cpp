@@ -18,6 +18,7 @@
 #include "object/client.h"
 #include "process/departed.h"
 #include "process/exit.h"
+#include "process/linger.h"
 #include "process/suspects.h"
 #include "progress/poll.h"
 
@@ -108,13 +109,6 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
     throw Error(CWY_ERR_UNREACHABLE, "the launcher ended while this spare waited for a rank");
 }
 
-// A job on one host does not open what only a rule for other hosts names: neither time nor memory
-// goes into a network that nobody is reached by.
-static Config without_remote_rules(Config config) {
-  std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
-  return config;
-}
-
 void start_runtime(ThreadMode mode, bool wait) {
   if (g_runtime != nullptr) return;
   g_runtime = new Runtime(mode, wait);
@@ -143,7 +137,7 @@ void Runtime::listen() {
     note({rank, epoch, ""});
   });
   bootstrap_->on_departure(note_departed);
-  bootstrap_->on_all_leave(on_all_leave);
+  bootstrap_->on_all_leave(end_lingering);
   bootstrap_->on_death([this](uint32_t rank, const std::string& how) {
     note_death(rank, told_epochs_.emplace(rank, 1).first->second, how);
   });
@@ -155,8 +149,8 @@ void Runtime::join_job() {
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
   own_conduits_ =
-      open_conduits(bootstrap_->one_host() ? without_remote_rules(own_config_) : own_config_,
-                    *loader_, WhichConduits::used);
+      open_conduits(own_config_, *loader_,
+                    bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used);
   conduits_ = &own_conduits_;
   own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
   collectives_ = own_collectives_.get();

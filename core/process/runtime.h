@@ -3,7 +3,6 @@
 
 #include <causeway/plugin.h>
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>

@@ -62,13 +62,15 @@ void install(const char* variable, void (*handler)(int)) {
   ::sigaction(signal, &action, nullptr);
 }
 
-}  // namespace
-
+// y, yes, 1 or another number than 0, in any case. Unlike gasnett_getenv_yesno_withdefault() it
+// takes whatever stands there: a process that is about to end must not end over this.
 bool asked_for(const char* variable) {
   const char* wish = std::getenv(variable);
   if (wish == nullptr || wish[0] == '\0') return false;
   return std::strchr("yY", wish[0]) != nullptr || std::atoi(wish) != 0;
 }
+
+}  // namespace
 
 bool may_catch(int signal) {
   const char* kept = std::getenv("GASNET_NO_CATCH_SIGNAL");

@@ -4,10 +4,6 @@
 
 namespace causeway {
 
-// y, yes, 1 or another number than 0, in any case. Unlike gasnett_getenv_yesno_withdefault() it
-// takes whatever stands there: a process that is about to end must not end over this.
-bool asked_for(const char* variable);
-
 // May this process install a handler for `signal`?
 bool may_catch(int signal);
 

@@ -14,17 +14,13 @@
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/log.h"
-#include "collective/engine.h"
 #include "collective/exchange.h"
 #include "kinds/device.h"
 #include "object/client.h"
-#include "object/endpoint.h"
 #include "object/segment.h"
-#include "object/team.h"
 #include "object/team_ids.h"
 #include "process/runtime.h"
 #include "progress/waiter.h"
-#include "thread/event.h"
 
 namespace causeway {
 namespace {
@@ -103,6 +99,10 @@ uint64_t scratch_address(const char* call, const Endpoint& ep, gex_Addr_t addr, 
           base, base + segment->size());
   }
   return at;
+}
+
+uint64_t granted(gex_Flags_t flags, size_t scratch_size) {
+  return flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
 }
 
 struct Member {
@@ -190,8 +190,20 @@ struct SplitWord {
   uint32_t memory;
 };
 
-Team* split_by(const char* call, Team& parent, SplitWord own) {
-  own.memory = memory_of(*parent.ep());
+// The word of a member that takes part; a split adds color and key.
+SplitWord taking_part(const char* call, const Endpoint& ep, gex_Addr_t scratch, size_t scratch_size,
+                      gex_Flags_t flags) {
+  return {1,
+          0,
+          0,
+          flags,
+          scratch_address(call, ep, scratch, scratch_size, flags),
+          granted(flags, scratch_size),
+          team_ids::next(),
+          memory_of(ep)};
+}
+
+Team* split_by(const char* call, Team& parent, const SplitWord& own) {
   const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own));
   std::map<int, uint32_t> groups;               // color -> number, by color
   std::vector<std::pair<int, uint32_t>> order;  // key, parent's rank: sorts as ranks are assigned
@@ -282,9 +294,10 @@ std::vector<Member> resolve_args(const char* call, Team& parent, const gex_EP_Lo
 }
 
 // This process' endpoints among `members`, with their scratch, as the others have to know them.
+// Counted in `own`, which says what memory they have bound.
 std::string local_part(const char* call, Client* client, const std::vector<Member>& members,
                        const gex_Addr_t* scratch_addrs, size_t scratch_size, gex_Flags_t flags,
-                       uint32_t* locals) {
+                       CreateWord& own) {
   std::string out;
   for (size_t i = 0; i < members.size(); ++i) {
     if (members[i].rank != runtime().rank()) continue;
@@ -294,32 +307,37 @@ std::string local_part(const char* call, Client* client, const std::vector<Membe
             members[i].index);
     }
     const size_t at = flags & GEX_FLAG_TM_GLOBAL_SCRATCH  ? i
-                      : flags & GEX_FLAG_TM_LOCAL_SCRATCH ? *locals
+                      : flags & GEX_FLAG_TM_LOCAL_SCRATCH ? own.locals
                                                           : 0;
     const gex_Addr_t addr = flags & GEX_FLAG_TM_NO_SCRATCH ? nullptr : scratch_addrs[at];
     out += bytes_of(
         LocalMember{scratch_address(call, *ep, addr, scratch_size, flags), members[i].index, 0});
-    ++*locals;
+    own.memory |= memory_of(*ep);
+    ++own.locals;
   }
   return out;
 }
 
-// Every endpoint stands in one new team at most.
-void require_disjoint(const char* call, Team& parent, const std::vector<std::string>& words) {
-  std::map<std::pair<uint32_t, uint32_t>, uint64_t> owner;  // job rank, index -> digest
+// Calls fn(rank in the parent, its word, a member of its process) for each member that was named.
+template <typename Fn>
+void for_each_local(const Team& parent, const std::vector<std::string>& words, Fn&& fn) {
   for (uint32_t r = 0; r < parent.size(); ++r) {
     const auto word = value_of<CreateWord>(words[r]);
-    for (uint32_t i = 0; word.numargs != 0 && i < word.locals; ++i) {
-      const auto local =
-          value_of<LocalMember>(words[r], sizeof word + size_t{i} * sizeof(LocalMember));
-      const auto [found, fresh] =
-          owner.try_emplace({parent.member(r).rank, local.index}, word.digest);
-      if (!fresh && found->second != word.digest) {
-        fatal(call, "the endpoint with index {} of job rank {} is named in two different args[]",
-              local.index, parent.member(r).rank);
-      }
-    }
+    for (uint32_t i = 0; word.numargs != 0 && i < word.locals; ++i)
+      fn(r, word, value_of<LocalMember>(words[r], sizeof word + size_t{i} * sizeof(LocalMember)));
   }
+}
+
+// Every endpoint stands in one new team at most.
+void require_disjoint(const char* call, const Team& parent, const std::vector<std::string>& words) {
+  std::map<std::pair<uint32_t, uint32_t>, uint64_t> owner;  // job rank, index -> digest
+  for_each_local(parent, words, [&](uint32_t r, const CreateWord& word, const LocalMember& local) {
+    const auto [found, fresh] =
+        owner.try_emplace({parent.member(r).rank, local.index}, word.digest);
+    if (fresh || found->second == word.digest) return;
+    fatal(call, "the endpoint with index {} of job rank {} is named in two different args[]",
+          local.index, parent.member(r).rank);
+  });
 }
 
 // Fills in every member's scratch from its process' word; a process that is named has called.
@@ -333,12 +351,10 @@ uint32_t take_words(const char* call, Team& parent, const CreateWord& own,
     if (word.numargs == 0 || word.digest != own.digest) continue;
     require_same(call, own, word, r, word.numargs == own.numargs);
     memory |= word.memory;
-    for (uint32_t i = 0; i < word.locals; ++i) {
-      const auto local =
-          value_of<LocalMember>(words[r], sizeof word + size_t{i} * sizeof(LocalMember));
-      scratch[{parent.member(r).rank, local.index}] = local.scratch;
-    }
   }
+  for_each_local(parent, words, [&](uint32_t r, const CreateWord& word, const LocalMember& local) {
+    if (word.digest == own.digest) scratch[{parent.member(r).rank, local.index}] = local.scratch;
+  });
   for (Member& m : members) {
     const auto found = scratch.find({m.rank, m.index});
     if (found == scratch.end()) {
@@ -391,48 +407,22 @@ std::vector<gex_TM_t> wait_for_builder(uint32_t id, uint64_t tag) {
 
 }  // namespace
 
-uint32_t settle_team_id(Team& parent, uint32_t highest, uint32_t groups, const uint32_t* group,
-                        uint32_t claims, uint64_t tag) {
-  struct Vote {
-    uint32_t agreed, next;
-  };
-  for (;;) {
-    const uint32_t id = highest + (group != nullptr ? *group : 0);
-    uint32_t claimed = 0;
-    while (group != nullptr && claimed < claims && team_ids::claim(id, tag)) ++claimed;
-    const bool agreed = group == nullptr || claimed == claims;
-    team_ids::raise(highest + groups);
-    const std::vector<std::string> votes =
-        causeway::exchange(parent, bytes_of(Vote{agreed ? 1u : 0u, team_ids::next()}));
-    bool all = true;
-    for (const std::string& bytes : votes) {
-      const auto vote = value_of<Vote>(bytes);
-      all &= vote.agreed != 0;
-      highest = std::max(highest, vote.next);
-    }
-    if (all) return id;
-    while (claimed-- > 0) team_ids::release(id);
-  }
-}
-
 size_t split_team(gex_TM_t* new_tm, Team& parent, int color, int key, void* scratch,
                   size_t scratch_size, gex_Flags_t flags) {
   constexpr const char* kCall = "gex_TM_Split()";
   flags = own_flags(kCall, flags, kQueries | GEX_FLAG_TM_NO_SCRATCH | GEX_FLAG_SCRATCH_SEG_OFFSET);
   if (flags & kQueries) return scratch_query(kCall, flags, new_tm != nullptr);
-  SplitWord own{};
-  own.next_id = team_ids::next();
-  if (new_tm != nullptr) {
-    if (color < 0) fatal(kCall, "color {} is negative", color);
-    own.takes_part = 1;
-    own.color = color;
-    own.key = key;
-    own.flags = flags;
-    own.scratch_size = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
-    own.scratch = scratch_address(kCall, *parent.ep(), scratch, scratch_size, flags);
+  if (new_tm == nullptr) {
+    SplitWord none{};
+    none.next_id = team_ids::next();
+    split_by(kCall, parent, none);
+    return 0;
   }
-  Team* made = split_by(kCall, parent, own);
-  if (new_tm != nullptr) *new_tm = made->handle();
+  if (color < 0) fatal(kCall, "color {} is negative", color);
+  SplitWord own = taking_part(kCall, *parent.ep(), scratch, scratch_size, flags);
+  own.color = color;
+  own.key = key;
+  *new_tm = split_by(kCall, parent, own)->handle();
   return 0;
 }
 
@@ -446,13 +436,9 @@ size_t duplicate_team(gex_TM_t* new_tm, Team& original, gex_Addr_t scratch, size
   require_one_mode(kCall, flags, kModes,
                    "GEX_FLAG_TM_SYMMETRIC_SCRATCH, _LOCAL_SCRATCH and _NO_SCRATCH");
   if (new_tm == nullptr) fatal(kCall, "new_tm_p is NULL");
-  SplitWord own{};
-  own.next_id = team_ids::next();
-  own.takes_part = 1;
-  own.flags = flags;
-  own.scratch_size = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
-  own.scratch = scratch_address(kCall, *original.ep(), scratch, scratch_size, flags);
-  *new_tm = split_by(kCall, original, own)->handle();
+  *new_tm =
+      split_by(kCall, original, taking_part(kCall, *original.ep(), scratch, scratch_size, flags))
+          ->handle();
   return 0;
 }
 
@@ -477,13 +463,8 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
     members = resolve_args(kCall, parent, args, numargs, flags);
     own.digest = digest_of(members);
     own.flags = flags;
-    own.scratch_size = flags & GEX_FLAG_TM_NO_SCRATCH ? 0 : scratch_size;
-    part = local_part(kCall, parent.client(), members, scratch_addrs, scratch_size, flags,
-                      &own.locals);
-    for (const Member& m : members) {
-      if (m.rank != runtime().rank()) continue;
-      own.memory |= memory_of(*find_endpoint(parent.client()->id(), m.index));
-    }
+    own.scratch_size = granted(flags, scratch_size);
+    part = local_part(kCall, parent.client(), members, scratch_addrs, scratch_size, flags, own);
     if (own.locals != num_new_tms || (num_new_tms != 0 && new_tms == nullptr)) {
       fatal(kCall, "num_new_tms is {}, but args[] names {} endpoints of this rank", num_new_tms,
             own.locals);
@@ -513,69 +494,6 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
   const std::vector<gex_TM_t> made = wait_for_builder(id, tag);
   std::copy(made.begin(), made.end(), new_tms);
   return 0;
-}
-
-namespace {
-
-uint32_t local_members(const Team& team) {
-  uint32_t n = 0;
-  for (const Peer* peer : team.members()) n += peer->rank == runtime().rank();
-  return n;
-}
-
-// Does any process have several members? All members find the same, for they end the team in the
-// same way.
-bool shares_processes(const Team& team) {
-  std::vector<uint32_t> ranks;
-  ranks.reserve(team.size());
-  for (const Peer* peer : team.members()) ranks.push_back(peer->rank);
-  std::sort(ranks.begin(), ranks.end());
-  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
-}
-
-// A barrier over a team with several members in some process, where one thread may end one after
-// the other: only the last of them waits, for all.
-void end_together(Team& team, uint32_t locals) {
-  team.set_farewell(start_barrier(team));
-  for (Team* member : team_ids::collect(team.id(), &team, locals)) {
-    const gex_Event_t event = member->farewell();
-    WaiterFor waiter(
-        {"gex_TM_Destroy()", [](const void*) -> std::string { return "the other members"; }});
-    while (event != GEX_EVENT_INVALID && !happened(event)) waiter.step();
-    if (event != GEX_EVENT_INVALID) recycle(event);
-    delete member;
-  }
-}
-
-}  // namespace
-
-int destroy_team(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
-  constexpr const char* kCall = "gex_TM_Destroy()";
-  flags = own_flags(kCall, flags, GEX_FLAG_GLOBALLY_QUIESCED | GEX_FLAG_SCRATCH_SEG_OFFSET);
-  if (&team == team.client()->team()) fatal(kCall, "the primordial team cannot be destroyed");
-  int written = 0;
-  if (scratch != nullptr && team.scratch_size() != 0) {
-    uint64_t at = team.scratch(team.rank());
-    if (flags & GEX_FLAG_SCRATCH_SEG_OFFSET) {
-      const Segment* segment = team.ep()->segment();
-      if (segment == nullptr) fatal(kCall, "the segment that the scratch was in is gone");
-      at -= reinterpret_cast<uint64_t>(segment->addr());
-    }
-    scratch->gex_addr = reinterpret_cast<void*>(at);
-    scratch->gex_len = team.scratch_size();
-    written = 1;
-  }
-  if (flags & GEX_FLAG_GLOBALLY_QUIESCED) {
-    delete &team;
-  } else if (shares_processes(team)) {
-    end_together(team, local_members(team));
-  } else {
-    // Members may still be inside their last collective here: nobody's scratch is given back, and
-    // no number released, before all have come this far.
-    causeway::exchange(team, "");
-    delete &team;
-  }
-  return written;
 }
 
 }  // namespace causeway

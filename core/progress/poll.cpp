@@ -14,7 +14,6 @@
 
 #include "base/context.h"
 #include "progress/blind_nap.h"
-#include "progress/end_polls.h"
 #include "progress/hints.h"
 #include "progress/hooks.h"
 #include "thread/thread_state.h"

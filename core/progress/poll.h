@@ -29,6 +29,9 @@ void add_to_poll(ConduitEp& cep);
 // A thread that polls meanwhile may still be walking over what `ep` has, so there must be none: this is for
 // the start that failed. Endpoints that have started stay until the process ends.
 void remove_from_poll(const Endpoint& ep);
+// Polls find nothing from now on: the process ends by exit() or a return from main. Threads of the
+// client's may go on polling while libraries end, whose objects a poll would otherwise walk into.
+void end_polls();
 // Looks again at how each conduit has to be entered, after its locking was raised. No thread polls
 // meanwhile; none ever meets a table without the conduits.
 void refresh_poll();

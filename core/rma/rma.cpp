@@ -1,7 +1,5 @@
 #include "rma/rma.h"
 
-#include <algorithm>
-
 #include "am/internal.h"
 #include "am/send.h"
 #include "base/call_arguments.h"

@@ -12,11 +12,6 @@ namespace causeway {
 // other or are unknown to the call, GEX_FLAG_PEER_NEVER_*.
 void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex_Flags_t known);
 
-// GEX_FLAG_SELF_SEG_BOUND and _OFFSET: the local memory lies in the bound segment; _SOME: in any
-// segments of this process.
-void check_local_segment(const char* call, const Peer& peer, gex_Flags_t flags, uint64_t addr,
-                         uint64_t length);
-
 // Flags, NULL, an asserted segment of the local side, overlap. `local` and `remote` are resolved.
 void check_rma(const RmaCall& call, const Peer& peer, const void* local, const void* remote);
 

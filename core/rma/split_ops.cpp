@@ -3,6 +3,7 @@
 #include "am/emulated_long.h"
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
+#include "connection/op_tables.h"
 #include "connection/peer.h"
 #include "connection/post_once.h"
 #include "connection/split.h"

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "base/invariant.h"
 #include "connection/peer.h"
 #include "connection/split.h"
-#include "progress/hints.h"
+#include "progress/retry_queue.h"
 #include "rma/split_ops.h"
 
 namespace causeway {
@@ -84,15 +82,8 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
   settle(*reinterpret_cast<Piece*>(op)->whole, what, status);
 }
 
-// Transfers with pieces that met back-pressure, oldest first. A thread that posts for one has taken
-// it out, so nothing is posted under the lock.
-std::mutex g_mutex;
-std::deque<Striped*> g_waiting;
-
-void enqueue(Striped* s) {
-  const std::lock_guard lock(g_mutex);
-  g_waiting.push_back(s);
-}
+// Transfers with pieces that met back-pressure.
+RetryQueue<Striped> g_waiting;
 
 // Cuts a piece for each member, or more where a conduit takes less at once.
 void cut(Striped& s, SplitPart& part, char* local, uint64_t raddr, uint64_t length) {
@@ -159,8 +150,7 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   if (status != CWY_OK && s.posted == 0) return status;  // nothing has gone out
   owned.release();
   if (status == CWY_RETRY) {
-    emulations_waiting.fetch_add(1, std::memory_order_relaxed);
-    enqueue(&s);  // the poster's shares go with it
+    g_waiting.add(&s);  // the poster's shares go with it
     return CWY_INPROGRESS;
   }
   if (status != CWY_OK) fail_rest(s, status);
@@ -176,32 +166,16 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
 
 uint32_t push_stripes() {
   uint32_t sent = 0;
-  size_t left;
-  {
-    const std::lock_guard lock(g_mutex);
-    left = g_waiting.size();
-  }
-  // Each transfer is tried once, so that one to a slow peer does not hold up the others.
-  for (; left != 0; --left) {
-    Striped* s = nullptr;
-    {
-      const std::lock_guard lock(g_mutex);
-      if (g_waiting.empty()) break;
-      s = g_waiting.front();
-      g_waiting.pop_front();
-    }
-    const size_t before = s->posted;
-    const cwy_status status = post_pieces(*s, s->flags);
-    sent += static_cast<uint32_t>(s->posted - before);
-    if (status == CWY_RETRY) {
-      enqueue(s);
-      continue;
-    }
-    emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
-    if (status != CWY_OK) fail_rest(*s, status);
-    settle(*s, bits_of(*s), CWY_OK);  // the poster's shares
+  g_waiting.try_each([&](Striped& s) {
+    const size_t before = s.posted;
+    const cwy_status status = post_pieces(s, s.flags);
+    sent += static_cast<uint32_t>(s.posted - before);
+    if (status == CWY_RETRY) return false;
+    if (status != CWY_OK) fail_rest(s, status);
+    settle(s, bits_of(s), CWY_OK);  // the poster's shares
     ++sent;
-  }
+    return true;
+  });
   return sent;
 }
 

@@ -77,10 +77,7 @@ void require_array(const VisCall& call, const char* name, const void* array, siz
 
 constexpr gex_Flags_t kKnownFlags =
     GEX_FLAG_IMMEDIATE | GEX_FLAG_LC_COPY_YES | GEX_FLAG_LC_COPY_NO | GEX_FLAG_PEER_NEVER_SELF |
-    GEX_FLAG_PEER_NEVER_NBRHD | GEX_FLAG_SELF_SEG_UNKNOWN | GEX_FLAG_SELF_SEG_SOME |
-    GEX_FLAG_SELF_SEG_BOUND | GEX_FLAG_SELF_SEG_OFFSET | GEX_FLAG_PEER_SEG_UNKNOWN |
-    GEX_FLAG_PEER_SEG_SOME | GEX_FLAG_PEER_SEG_BOUND | GEX_FLAG_PEER_SEG_OFFSET |
-    GEX_FLAG_ENABLE_LEAF_LC;
+    GEX_FLAG_PEER_NEVER_NBRHD | kSelfSegment | kPeerSegment | GEX_FLAG_ENABLE_LEAF_LC;
 
 }  // namespace
 
@@ -140,7 +137,8 @@ void check_places(const VisCall& call, const Peer& peer, const Side& dst, const 
   }
   for_each_run(put ? src : dst, [&](Range r) {
     if (r.begin == 0) fatal(call.name, "a local piece of {} bytes is at NULL", r.end);
-    check_local_segment(call.name, peer, call.flags, r.begin, r.end - r.begin);
+    require_local_range(call.name, *peer.ep, call.flags, reinterpret_cast<const void*>(r.begin),
+                        r.end - r.begin);
   });
   const bool own = peer.rank == context().rank();
   if (dst.runs > kMostRuns || (nested_apart(dst) && !own)) return;

@@ -23,8 +23,8 @@ void notify(Peer& peer, const PeerCompletion& completion) {
 }
 
 void run_peer_completion(Peer& from, uint32_t handler, void* payload, size_t length) {
-  run_client_medium(from, client_word(static_cast<uint8_t>(handler), 0) | kWordReply, nullptr, 0,
-                    payload, length);
+  run_message(from, client_word(static_cast<uint8_t>(handler), 0) | kWordReply, CWYC_AM_MEDIUM,
+              nullptr, 0, payload, length);
 }
 
 }  // namespace causeway

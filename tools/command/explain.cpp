@@ -175,7 +175,7 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
 
 using Neighborhoods = std::vector<std::vector<uint32_t>>;
 
-// The other ranks of this host, by the rule that is for them, as in core/object/peer_classes.
+// The other ranks of this host, by the rule that is for them, as in core/connection/peer_classes.
 struct Neighbors {
   const PeerRule* rule;
   PeerFacts first;

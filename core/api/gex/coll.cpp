@@ -15,7 +15,6 @@
 #include "object/local.h"
 #include "object/team.h"
 #include "process/runtime.h"
-#include "rma/rma_checks.h"
 #include "thread/event_checks.h"
 
 namespace causeway {
@@ -71,8 +70,7 @@ void check_buffer(const char* call, const char* name, const Team& team, const vo
   if (buffer == nullptr && !(flags & GEX_FLAG_SELF_SEG_OFFSET)) {
     fatal(call, "{} is NULL, but {} bytes are to be used there", name, bytes);
   }
-  check_local_segment(call, team.member(team.rank()), flags, reinterpret_cast<uint64_t>(buffer),
-                      bytes);
+  require_local_range(call, *team.ep(), flags, buffer, bytes);
 }
 
 // An address, or what an offset into the bound segment means.

@@ -1,4 +1,4 @@
-#include "object/peer_classes.h"
+#include "connection/peer_classes.h"
 
 #include <algorithm>
 #include <map>
@@ -12,9 +12,7 @@
 #include "config/load_config.h"
 #include "config/peer_rules.h"
 #include "connection/conduit_set.h"
-#include "connection/job.h"
 #include "fmt/ranges.h"
-#include "object/endpoint.h"
 
 namespace causeway {
 namespace {
@@ -143,7 +141,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
   return out;
 }
 
-void settle_peers(Endpoint& ep) {
+void settle_peers(const ConduitEps& eps) {
   ProcessContext& rt = context();
   const Config& config = rt.config();
   const ConduitSet& set = rt.conduits();
@@ -159,13 +157,18 @@ void settle_peers(Endpoint& ep) {
     if (reached && (c.messages == nullptr || c.messages != back.messages)) rt.set_replies_cross();
     tell(job, c, back);
   }
-  for (auto& cep : ep.conduit_eps()) {
+  for (const auto& cep : eps) {
     const bool needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
     cep->needed.store(needed, std::memory_order_relaxed);
     if (!needed) {
       log_info("conduit {} serves nobody in this job and is not polled", cep->conduit->name());
     }
   }
+}
+
+Choice choice_for(uint32_t rank) {
+  const ProcessContext& rt = context();
+  return choose(rt.config(), rt.conduits(), rt.job().facts_of(rank, nullptr));
 }
 
 }  // namespace causeway

@@ -11,8 +11,6 @@
 
 namespace causeway {
 
-class Endpoint;
-
 // Ranks that the rules tell apart from others. Choices are made per peer when it is connected;
 // this is what they come to for the first of the class.
 struct PeerClass {
@@ -30,9 +28,12 @@ struct PeerClass {
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
                                     const JobFacts& job);
 
-// Notes which conduits any rank will come by, and prints what was chosen: a line per class with
-// `log.level: info`, and every fallback that a rule wants to be told of. Throws Error when two
+// Notes in `eps` which conduits any rank will come by, and prints what was chosen: a line per class
+// with `log.level: info`, and every fallback that a rule wants to be told of. Throws Error when two
 // ranks run with different configurations, naming both and what each would choose.
-void settle_peers(Endpoint& ep);
+void settle_peers(const ConduitEps& eps);
+
+// What the rules come to for a rank of the job, by what its card tells. Throws Error as choose().
+Choice choice_for(uint32_t rank);
 
 }  // namespace causeway

@@ -1,0 +1,25 @@
+// The tables of operations of an endpoint in a conduit: each is a fold over the list of operations
+// (causeway/operations.h).
+#pragma once
+
+#include <causeway/conduit.h>
+
+namespace causeway {
+
+struct ConduitEp;
+
+// Sets every NULL entry to its fallback (connection/fallbacks.h).
+void fill_with_emulation(cwyc_ops& ops);
+
+// Makes all tables of an endpoint whose `caps` are known: the plugin's own without what the
+// configuration forbids, holes filled; for ThreadSanitizer with annotations
+// (thread/tsan_annotations.h) around each call whose effect another process may notice; and those
+// of aliases (connection/peer.h), whose operations go to the connection that the alias stands for
+// and whose messages carry the pair of endpoints.
+void make_tables(ConduitEp& cep);
+
+// From now on several threads may enter: each entry of a SERIAL table takes the endpoint's lock and
+// calls the inner table. In place: connections point to the tables.
+void lock_serial_tables(ConduitEp& cep);
+
+}  // namespace causeway
