@@ -19,7 +19,7 @@ void begin_holding();
 void end_holding();
 
 // Relaxed: the mutex of the list orders it.
-inline std::atomic<bool> held_waiting{false};
+[[gnu::visibility("hidden")]] inline std::atomic<bool> held_waiting{false};
 // Runs what was kept, in the order of arrival. From client context.
 void run_held_messages();
 

@@ -19,7 +19,9 @@ class Error : public std::exception {
   Error(cwy_status status, fmt::format_string<Args...> format, Args&&... args)
       : status_(status), text_(fmt::format(format, std::forward<Args>(args)...)) {}
 
-  const char* what() const noexcept override { return text_.c_str(); }
+  // Not inline, so that there is one type_info of the class in the process: libcauseway_gaspi.so
+  // catches what libcauseway.so throws.
+  const char* what() const noexcept override;
   const std::string& text() const { return text_; }
   cwy_status status() const { return status_; }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/refusal.h"
 
 namespace causeway {
 namespace {
@@ -74,6 +75,17 @@ void write_line_in_handler(std::string_view text) {
 void write_client_error(std::string_view text) {
   const std::string known = known_rank();
   write_as(known.empty() ? probable_rank() : known, LogLevel::error, text);
+}
+
+std::atomic<int> verbose_errors{1};
+
+void log_refusal(std::string_view call, std::string_view text) {
+  if (verbose_errors.load(std::memory_order_relaxed) != 0)
+    write_client_error(fmt::format("{}: {}", call, text));
+}
+
+const char* Error::what() const noexcept {
+  return text_.c_str();
 }
 
 const char* status_name(cwy_status status) {

@@ -5,16 +5,11 @@
 #include <atomic>
 #include <string_view>
 
-#include "base/log.h"
-
 namespace causeway {
 
-inline std::atomic<int> verbose_errors{1};  // relaxed: a setting
+extern std::atomic<int> verbose_errors;  // relaxed: a setting
 
 // "causeway: rank R/N: error: <call>: <text>"
-inline void log_refusal(std::string_view call, std::string_view text) {
-  if (verbose_errors.load(std::memory_order_relaxed) != 0)
-    write_client_error(fmt::format("{}: {}", call, text));
-}
+void log_refusal(std::string_view call, std::string_view text);
 
 }  // namespace causeway

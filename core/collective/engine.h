@@ -64,7 +64,7 @@ CollectiveWait run_with(uint32_t job_rank);
 std::optional<HowFar> run_how_far(uint32_t team_id, uint32_t rank, uint64_t seq);
 
 // Runs that are not complete. Relaxed: a hint whether there is anything to step.
-inline PollHint active_runs;
+[[gnu::visibility("hidden")]] inline PollHint active_runs;
 uint32_t step_runs();
 
 // Steps every active run. Returns how many completed or moved.

@@ -121,7 +121,7 @@ std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& 
 // Moves copies of every device forward. Returns how many finished.
 uint32_t progress_devices();
 // Copies under way on any device. Relaxed: a hint.
-inline std::atomic<uint32_t> device_copies{0};
+[[gnu::visibility("hidden")]] inline std::atomic<uint32_t> device_copies{0};
 
 // Between two places, each host memory (device NULL) or of a device. Complete on return.
 void copy_between(void* dst, Device* dst_device, const void* src, Device* src_device,

@@ -15,7 +15,7 @@ void remove_device_range(uint64_t base, uint64_t size);
 
 // Segments of device memory in this process. Relaxed: whoever has an address in one was told it by
 // the thread that made it.
-inline std::atomic<uint32_t> device_ranges{0};
+[[gnu::visibility("hidden")]] inline std::atomic<uint32_t> device_ranges{0};
 
 // The device of the segment that holds `addr`, NULL for host memory. Ends the job where the range
 // leaves that segment. Any thread, any context.

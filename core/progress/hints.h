@@ -8,7 +8,7 @@
 namespace causeway {
 
 // The sum over all rooms. Relaxed: a hint whether there is anything to look for.
-inline std::atomic<uint32_t> poll_hints{0};
+[[gnu::visibility("hidden")]] inline std::atomic<uint32_t> poll_hints{0};
 
 // Counts like the atomic it looks like. What is not yet in the sum is met by a later poll.
 class PollHint {
@@ -28,6 +28,6 @@ class PollHint {
 };
 
 // Transfers that the core makes of several messages or copies and that have something left to do.
-inline PollHint emulations_waiting;
+[[gnu::visibility("hidden")]] inline PollHint emulations_waiting;
 
 }  // namespace causeway

@@ -13,7 +13,7 @@ class Endpoint;
 
 // A thread of the client's has polled since somebody last looked and took it back. Relaxed: a hint.
 // Written by polls that find it false alone, so that they share the line while it is true.
-inline std::atomic<bool> client_polled{false};
+[[gnu::visibility("hidden")]] inline std::atomic<bool> client_polled{false};
 
 // A pass over every conduit endpoint, pending emulated operations and collectives. Returns how many
 // things happened. From client context only; a nested call does nothing.

@@ -10,7 +10,7 @@
 namespace causeway {
 
 // Threads that sleep in a wait now: they wake for what arrives, and poll. Relaxed: a hint.
-inline std::atomic<uint32_t> sleeping_waiters{0};
+[[gnu::visibility("hidden")]] inline std::atomic<uint32_t> sleeping_waiters{0};
 
 // How all waits of the process behave from now on: as the configuration's `waiting:` says, without
 // ever sleeping, or sleeping as soon as there is nothing to do. Any thread.

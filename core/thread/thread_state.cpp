@@ -12,8 +12,13 @@
 #include "base/fatal.h"
 #include "base/handles.h"
 #include "base/invariant.h"
+#include "thread/tsan_annotations.h"
 
 namespace causeway {
+
+#if defined(CAUSEWAY_THREAD_SANITIZER)
+char what_was_sent, what_was_served;
+#endif
 
 thread_local constinit ThreadState* tls_thread_state = nullptr;
 

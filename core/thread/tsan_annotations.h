@@ -56,7 +56,7 @@ namespace causeway {
 
 #if defined(CAUSEWAY_THREAD_SANITIZER)
 inline constexpr bool kThreadSanitizer = true;
-inline char what_was_sent, what_was_served;  // only their addresses matter
+extern char what_was_sent, what_was_served;  // only their addresses matter
 
 inline void annotate_send() {
   __tsan_release(&what_was_sent);

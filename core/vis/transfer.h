@@ -44,7 +44,7 @@ struct TransferPlan {
 cwy_status start_transfer(const TransferPlan& plan, cwyc_op* op);
 
 // Transfers that wait for room at their peer or for their turn. Relaxed: a hint to polls.
-inline PollHint vis_waiting;
+[[gnu::visibility("hidden")]] inline PollHint vis_waiting;
 uint32_t push_transfers();
 
 // Sends further parts of waiting transfers. Returns how many went out. From polls only.

@@ -42,7 +42,7 @@ struct BlockTransfer {
 gex_Event_t start_blocks(Team& team, BlockTransfer transfer);
 
 // Transfers under way here. Relaxed: a hint.
-inline PollHint blocks_active;
+[[gnu::visibility("hidden")]] inline PollHint blocks_active;
 uint32_t push_blocks();
 inline uint32_t progress_blocks() {
   if (__builtin_expect(blocks_active.load(std::memory_order_relaxed) == 0, 1)) return 0;

@@ -31,7 +31,7 @@ bool named_barrier_done();
 BarrierName finish_named_barrier();
 
 // Set while a phase is under way and not all have come. Relaxed: a hint; g_mutex orders the rest.
-inline PollHint named_barrier_active;  // 0 or 1
+[[gnu::visibility("hidden")]] inline PollHint named_barrier_active;  // 0 or 1
 uint32_t push_named_barrier();
 
 // Part of every poll, so that others come through while this member computes between its notify

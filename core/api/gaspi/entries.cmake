@@ -1,7 +1,7 @@
 # From the prototypes in GASPI.h and GASPI_Ext.h:
 #   PGASPI.h          every procedure with the prefix pgaspi_ (GASPI 17.1, 14.2)
-#   gaspi_entries.h   the entries of libcauseway.so that they call, cwy_gaspi_*_v1
-#   gaspi_forward.c   libcauseway_gaspi: pgaspi_* that jump there, gaspi_* as weak names for them
+#   gaspi_entries.h   the entries that they call, cwy_gaspi_*_v1
+#   gaspi_forward.c   pgaspi_* that jump there, gaspi_* as weak names for them
 # A prototype is what begins with `gaspi_return_t gaspi_` at the start of a line.
 function(causeway_gaspi_entries out)
   set(include ${PROJECT_SOURCE_DIR}/core/include)

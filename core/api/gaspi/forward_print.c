@@ -1,4 +1,4 @@
-/* What libcauseway_gaspi does itself. gaspi_printf and gaspi_printf_to: the text is made here,
+/* gaspi_printf and gaspi_printf_to: the text is made here,
  * because variable arguments cannot be passed on. */
 #include <PGASPI.h>
 #include <gaspi_entries.h>

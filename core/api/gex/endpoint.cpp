@@ -1,6 +1,7 @@
 // gex_EP_*: creation and queries. What binds segments to endpoints is in segment.cpp.
 #include "object/endpoint.h"
 
+#include <fmt/core.h>
 #include <gasnetex.h>
 
 #include "am/send.h"

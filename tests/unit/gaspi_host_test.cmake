@@ -1,0 +1,1 @@
+target_link_libraries(unit_gaspi_host_test PRIVATE causeway_gaspi)
