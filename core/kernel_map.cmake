@@ -3,12 +3,13 @@
 # no other build has. The version's digest is of every header of the kernel and of how it is compiled: what
 # both libraries must agree on. The dynamic linker refuses a libcauseway_gaspi.so of another build by it.
 cmake_minimum_required(VERSION 3.25)
-file(GLOB_RECURSE headers ${SOURCE}/*.h)
+file(GLOB_RECURSE headers RELATIVE ${SOURCE}/.. ${SOURCE}/*.h ${SOURCE}/../conduit-api/*.h
+  ${SOURCE}/../memkind-api/*.h)
 list(SORT headers)
-list(FILTER headers EXCLUDE REGEX "^${SOURCE}/(api|launch)/")
+list(FILTER headers EXCLUDE REGEX "^core/(api|launch)/")
 set(digests "${FLAVOR}")
 foreach(header IN LISTS headers)
-  file(SHA256 ${header} digest)
+  file(SHA256 ${SOURCE}/../${header} digest)
   string(APPEND digests "${digest}")
 endforeach()
 string(SHA256 digest "${digests}")

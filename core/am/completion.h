@@ -48,8 +48,10 @@ class RequestCompletion {
         return;
       }
     } else if (lc_opt_ == GEX_EVENT_NOW) {
-      WaiterFor waiter({call_});
-      while (pending && !op_->complete()) waiter.step();
+      if (pending) {
+        WaiterFor waiter({call_});
+        while (!op_->complete()) waiter.step();
+      }
     } else {
       *lc_opt_ = pending ? reinterpret_cast<gex_Event_t>(op_) : GEX_EVENT_INVALID;
       if (pending) return note_handed_out(call_, *lc_opt_);

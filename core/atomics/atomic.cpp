@@ -254,9 +254,9 @@ gex_Event_t atomic_nb(const AtomicCall& call) {
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(CWYC_DONE_REMOTE);
-  op->is_about(category_of(call.opcode), r.peer.rank);
   const cwy_status status = post(r, &op->conduit);
   if (status == CWY_INPROGRESS) {
+    op->is_about(category_of(call.opcode), r.peer.rank);
     auto* const event = reinterpret_cast<gex_Event_t>(op);
     if (__builtin_expect(context().checks(), 0)) note_event(call.name, event, 0);
     return event;

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -37,7 +38,9 @@ std::string probable_rank() {
 
 void write_as(const std::string& speaker, LogLevel level, std::string_view text) {
   std::string line = "causeway: " + speaker;
-  line += kLevelWords[static_cast<int>(level)];
+  // A plugin's level is what it passes.
+  if (const auto word = static_cast<size_t>(level); word < std::size(kLevelWords))
+    line += kLevelWords[word];
   line += text;
   line += '\n';
   // A failing stderr leaves nothing better to do.

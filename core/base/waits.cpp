@@ -5,20 +5,21 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstddef>
 
 #include "base/clock.h"
 #include "base/log.h"
 
 namespace causeway {
+
+thread_local constinit const WaitSubject* entered_subject = nullptr;
+
 namespace {
 
 // The thread that claimed an entry writes it; a handler of a signal reads it, on any thread.
 struct Entry {
   enum State : uint32_t { free, written, readable };
-  // Claimed by compare-exchange. Release by its thread when the rest is written, acquire by
-  // readers, who look once more behind their copy: an entry that has changed meanwhile is passed
-  // over.
+  // Release by its thread when the rest is written; acquire by readers, which look once more behind
+  // their copy and pass over an entry that has changed meanwhile.
   std::atomic<uint32_t> state{free};
   std::atomic<uint32_t> round{0};  // entries of this place so far
   pid_t thread = 0;
@@ -29,13 +30,13 @@ struct Entry {
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free, "read in handlers of signals");
 
-// More threads than a person reads about.
 std::array<Entry, 64> g_entries;
 thread_local constinit Entry* t_entry __attribute__((tls_model("initial-exec"))) = nullptr;
 
 Entry* claim() {
   for (Entry& entry : g_entries) {
     uint32_t expected = Entry::free;
+    if (entry.state.load(std::memory_order_relaxed) != expected) continue;
     if (entry.state.compare_exchange_strong(expected, Entry::written, std::memory_order_acquire,
                                             std::memory_order_relaxed)) {
       return &entry;
@@ -64,31 +65,35 @@ bool tell(const Entry& entry) {
 
 }  // namespace
 
-bool enter_wait(const char* call, std::string_view what, uint64_t since_ns) {
-  if (t_entry != nullptr) return false;
+const WaitSubject block_until_subject{"GASNET_BLOCKUNTIL()", [](const void*) -> std::string {
+                                        return "a condition of the program's";
+                                      }};
+
+bool enter_wait(const WaitSubject& subject, uint64_t since_ns) {
+  if (entered_subject == &subject) return true;
+  if (entered_subject == &block_until_subject) forget_wait();
+  if (entered_subject != nullptr) return false;
   Entry* const entry = claim();
   if (entry == nullptr) return false;
   entry->round.fetch_add(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);  // what follows is not seen before that
+  const std::string what =
+      subject.what != nullptr ? subject.what(subject.arg) : "another rank or thread";
   entry->thread = ::gettid();
-  entry->call = call;
+  entry->call = subject.call;
   entry->since_ns = since_ns;
-  entry->length = std::min(what.size(), entry->what.size());
-  std::copy_n(what.data(), entry->length, entry->what.data());
+  entry->length = what.copy(entry->what.data(), entry->what.size());
   entry->state.store(Entry::readable, std::memory_order_release);
   t_entry = entry;
+  entered_subject = &subject;
   return true;
 }
 
-void leave_wait() {
-  if (__builtin_expect(t_entry == nullptr, 1)) return;
+void forget_wait() {
+  if (t_entry == nullptr) return;
   t_entry->state.store(Entry::free, std::memory_order_release);
   t_entry = nullptr;
-}
-
-WaitEntry::WaitEntry(const char* call, std::string_view what)
-    : entered_(enter_wait(call, what, now_ns())) {}
-WaitEntry::~WaitEntry() {
-  if (entered_) leave_wait();
+  entered_subject = nullptr;
 }
 
 void tell_waits() {
@@ -96,8 +101,8 @@ void tell_waits() {
   for (const Entry& entry : g_entries) any |= tell(entry);
   if (!any) {
     write_line_in_handler(
-        "asked: no call of the library waits; the program computes, or waits "
-        "elsewhere");
+        "asked: no call of the library waits for long here; the program computes, waits elsewhere, "
+        "starts or ends");
   }
 }
 

@@ -1,10 +1,9 @@
 // Waits that have lasted: what each thread of this process waits for and since when, so that a rank
-// that hangs can be asked (process/asked.h). Waits that end soon are never entered.
+// that hangs can be asked (process/stops.h). Waits that end soon are never entered.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 namespace causeway {
 
@@ -17,27 +16,24 @@ struct WaitSubject {
   uint64_t began_ns = 0;  // when the wait first yielded
 };
 
-// Enters a wait of the calling thread, which has one entry at most: the wait within a wait stays
-// out, and so does what finds no room. `call` is a literal, `what` is copied and cut to fit.
-// `since_ns`: of now_ns(). True when the wait is entered; its end calls leave_wait() then.
-bool enter_wait(const char* call, std::string_view what, uint64_t since_ns);
-// Takes the calling thread's entry out, if there is one.
-void leave_wait();
+// The subject of the calling thread's entry; NULL: it has none.
+extern thread_local constinit const WaitSubject* entered_subject
+    __attribute__((tls_model("initial-exec")));
+// Of a thread that ends, which may have left its wait by longjmp().
+void forget_wait();
 
-// For as long as the object lives; for waits that poll nothing, such as an exchange at the start.
-class WaitEntry {
- public:
-  WaitEntry(const char* call, std::string_view what);
-  ~WaitEntry();
-  WaitEntry(const WaitEntry&) = delete;
-  WaitEntry& operator=(const WaitEntry&) = delete;
+// Enters a wait of the calling thread, which has one entry at most: an outer wait's goes first, but
+// for GASNET_BLOCKUNTIL()'s. `since_ns`: of now_ns(). The address of `subject` names the entry,
+// which leave_wait() takes out. False: it is not in the list.
+bool enter_wait(const WaitSubject& subject, uint64_t since_ns);
+inline void leave_wait(const WaitSubject& subject) {
+  if (__builtin_expect(entered_subject == &subject, 0)) forget_wait();
+}
 
- private:
-  bool entered_;
-};
+// GASNET_BLOCKUNTIL()'s: the macro's end does not name the waiter, and may be skipped.
+extern const WaitSubject block_until_subject;
 
-// Writes a line of the log for each wait, or one that says that there is none. May be called in a
-// handler of a signal.
+// Writes a line for each wait, or one that says that there is none. For handlers of signals.
 void tell_waits();
 
 }  // namespace causeway

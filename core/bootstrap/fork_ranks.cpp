@@ -111,9 +111,9 @@ class StandardDescriptorsKept {
 };
 
 bool keeps_action(int signal) {
-  constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN,
-                           SIGTTOU, SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
-                           SIGTRAP, SIGABRT, SIGSYS,  SIGKILL, SIGSTOP, SIGCONT};
+  constexpr int kKept[] = {SIGINT,  SIGTERM, SIGQUIT, SIGHUP,  SIGTSTP, SIGTTIN, SIGTTOU,
+                           SIGCHLD, SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGTRAP, SIGABRT,
+                           SIGSYS,  SIGKILL, SIGSTOP, SIGCONT, SIGURG};
   return std::find(std::begin(kKept), std::end(kKept), signal) != std::end(kKept);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <locale>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -123,6 +124,7 @@ struct Parsed {
 Parsed parse(const std::string& text) {
   Parsed out;
   std::istringstream words(text);
+  words.imbue(std::locale::classic());  // the program's may group digits
   if (!(words >> out.digest >> out.address >> out.fences >> out.domain)) {
     throw Error(CWY_ERR_INVALID, "a rank's word on its collectives is garbled");
   }

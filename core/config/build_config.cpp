@@ -213,11 +213,6 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
   return config;
 }
 
-const ConduitSpec* Config::find_conduit(const std::string& name) const {
-  const auto found = std::ranges::find(conduits, name, &ConduitSpec::name);
-  return found == conduits.end() ? nullptr : &*found;
-}
-
 const RailSpec* Config::find_rail(const std::string& name) const {
   const auto found = std::ranges::find(rails, name, &RailSpec::name);
   return found == rails.end() ? nullptr : &*found;

@@ -150,7 +150,6 @@ struct Config {
   std::map<std::string, std::string> values;
   std::map<std::string, Origin> origins;
 
-  const ConduitSpec* find_conduit(const std::string& name) const;
   const RailSpec* find_rail(const std::string& name) const;
   // Does any rule send something through the conduit of that name?
   bool uses_conduit(const std::string& name) const;

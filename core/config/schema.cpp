@@ -147,16 +147,4 @@ std::vector<std::pair<std::string, const Schema*>> schema_paths(const Schema& sc
   return out;
 }
 
-Node schema_defaults(const Schema& schema) {
-  if (schema.default_value) return *schema.default_value;
-  Node node;
-  node.kind = Node::Kind::map;
-  for (const auto& [key, child] : schema.keys) {
-    if (child.default_value || child.type == ValueType::map) {
-      node.entries.push_back({key, {}, schema_defaults(child)});
-    }
-  }
-  return node;
-}
-
 }  // namespace causeway

@@ -65,7 +65,4 @@ const Schema& config_schema();
 // Every key with its entry, depth first: "conduits.<name>.native", "peers[].match.host".
 std::vector<std::pair<std::string, const Schema*>> schema_paths(const Schema& schema);
 
-// The document that holds with no source at all: every `default` of the schema in its place.
-Node schema_defaults(const Schema& schema);
-
 }  // namespace causeway

@@ -126,7 +126,9 @@ UniqueFd connect_to(const std::string& text, uint16_t port, double limit_s) {
 bool wait_readable(int fd, double until) {
   while (now_s() < until) {
     pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, ms_until(until)) > 0) return true;
+    const int n = ::poll(&ready, 1, ms_until(until));
+    // What poll cannot look at is for the read to complain of.
+    if (n > 0 || (n < 0 && errno != EINTR)) return true;
   }
   return false;
 }

@@ -51,9 +51,10 @@ cwy_err* as_err(cwy_err* err) {
   return err;
 }
 
-// Not within the stubs, which are hundreds.
+// Not within the stubs, which are hundreds. Some have no cwy_err and are called before each sleep.
 void write_lack(cwy_err* err, const std::string& who, const char* member) {
-  write_error(err, CWY_ERR_UNSUPPORTED, fmt::format("{} has no {}", who, member));
+  if (err != nullptr)
+    write_error(err, CWY_ERR_UNSUPPORTED, fmt::format("{} has no {}", who, member));
 }
 
 // A stub that answers CWY_ERR_UNSUPPORTED, with text if the call has a cwy_err.

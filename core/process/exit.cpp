@@ -18,7 +18,6 @@
 #include "base/log.h"
 #include "bootstrap/quiet_thread.h"
 #include "object/client.h"
-#include "process/asked.h"
 #include "process/departed.h"
 #include "process/exit_limit.h"
 #include "process/interrupted.h"

@@ -5,12 +5,15 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/waits.h"
+#include "rma/unanswered.h"
 
 // Outside every namespace and not static: a user finds it in a debugger by this name.
 extern "C" {
@@ -70,6 +73,24 @@ bool asked_for(const char* variable) {
   return std::strchr("yY", wish[0]) != nullptr || std::atoi(wish) != 0;
 }
 
+// A child that the program forks is none of the ranks. Written before the handler is installed.
+pid_t g_pid = 0;
+
+// The process itself only ends its sleeps with the signal (service_wake), and the kernel tells of
+// urgent data on sockets.
+bool from_a_person(const siginfo_t& info) {
+  return info.si_code <= 0 && info.si_pid != ::getpid();
+}
+
+void on_question(int, siginfo_t* info, void*) {
+  const int kept = errno;
+  if (from_a_person(*info) && ::getpid() == g_pid) {
+    tell_waits();
+    tell_unanswered();
+  }
+  errno = kept;
+}
+
 }  // namespace
 
 bool may_catch(int signal) {
@@ -85,6 +106,17 @@ bool may_catch(int signal) {
     word.clear();
     if (*c == '\0') return true;
   }
+}
+
+void listen_for_questions() {
+  struct sigaction action {};
+  ::sigaction(SIGURG, nullptr, &action);
+  if (action.sa_handler != SIG_DFL || !may_catch(SIGURG)) return;
+  g_pid = ::getpid();
+  action = {};
+  action.sa_sigaction = on_question;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGURG, &action, nullptr);
 }
 
 void prepare_stops() {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/error.h"
 #include "collective/exchange.h"
 #include "object/team_ids.h"
 #include "process/team_create.h"
@@ -22,6 +23,8 @@ uint32_t settle_team_id(Team& parent, uint32_t highest, uint32_t groups, const u
     bool all = true;
     for (const std::string& other : causeway::exchange(parent, vote)) {
       const bool disagrees = other.starts_with('!');
+      if (other.size() == static_cast<size_t>(disagrees))
+        throw Error(CWY_ERR_INVALID, "a member's part of a team creation is missing");
       all &= !disagrees;
       highest = std::max(
           highest, static_cast<uint32_t>(std::strtoul(other.c_str() + disagrees, nullptr, 10)));

@@ -13,8 +13,9 @@ template <typename Transfer>
 class RetryQueue {
  public:
   void add(Transfer* transfer) {
-    push(transfer);
+    // First: another thread may take it out, and count it down, at once.
     emulations_waiting.fetch_add(1, std::memory_order_relaxed);
+    push(transfer);
   }
 
   // Calls `go_on` once with each transfer, so that one to a slow peer does not hold up the others.

@@ -59,8 +59,7 @@ const Patience& patience() {
   return value;
 }
 
-// A wait that is shorter is nobody's question.
-constexpr uint64_t kLastingNs = 100'000'000;
+constexpr uint64_t kLastingNs = 100'000'000;  // a shorter wait is nobody's question
 
 // With `log.level: debug` a wait in which nothing happens says so after a second, two, four, and so
 // on.
@@ -104,15 +103,12 @@ void Waiter::step() {
 
 void Waiter::enter(uint64_t now) {
   if (subject_ == nullptr) {
-    if (now - since_ >= kLastingNs) {
-      entered_ = enter_wait("GASNET_BLOCKUNTIL()", "a condition of the program's", since_);
-    }
+    // Asked for each time: the entry is the thread's, and a wait within this one may have had it.
+    if (now - since_ >= kLastingNs) enter_wait(block_until_subject, since_);
     return;
   }
-  WaitSubject& s = *subject_;
-  if (s.began_ns == 0) s.began_ns = now;
-  if (now - s.began_ns < kLastingNs) return;
-  entered_ = enter_wait(s.call, s.what != nullptr ? s.what(s.arg) : "its peer", s.began_ns);
+  if (subject_->began_ns == 0) subject_->began_ns = now;
+  if (now - subject_->began_ns >= kLastingNs) entered_ = enter_wait(*subject_, subject_->began_ns);
 }
 
 void Waiter::rest() {

@@ -29,9 +29,9 @@ class Waiter {
 
  protected:
   explicit Waiter(WaitSubject* subject) : subject_(subject) {}
-  // The wait is over. GASNET_BLOCKUNTIL() calls it for its thread, without the object.
+  // The wait is over.
   void end() {
-    if (__builtin_expect(entered_, 0)) leave_wait();
+    if (__builtin_expect(entered_, 0)) leave_wait(*subject_);
   }
 
  private:

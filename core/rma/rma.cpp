@@ -195,7 +195,6 @@ void wait_for_flag(const Resolved& r, const std::atomic<uint32_t>& flag) {
   ThreadState& thread = thread_state();
   Op* op = thread.ops.take();
   op->arm_explicit(need_bits(call.operation));
-  op->is_about(category_of(call.operation), r.peer.rank);
   const cwy_status status = post(r, &op->conduit);
   if (status != CWY_INPROGRESS) {
     thread.ops.give(op);
@@ -203,6 +202,7 @@ void wait_for_flag(const Resolved& r, const std::atomic<uint32_t>& flag) {
     if (is_leaf_pointer(lc_opt)) *lc_opt = GEX_EVENT_INVALID;
     return GEX_EVENT_INVALID;
   }
+  op->is_about(category_of(call.operation), r.peer.rank);
   auto* event = reinterpret_cast<gex_Event_t>(op);
   if (__builtin_expect(context().checks(), 0)) {
     note_event(call.name, event, is_leaf_pointer(lc_opt) ? GEX_EC_LC : 0);

@@ -45,15 +45,15 @@ std::optional<uint32_t> answers_while_owing(uint32_t rank) {
 }
 
 void tell_unanswered() {
-  constexpr uint32_t kNamed = 8;
   const std::vector<Count>* const all = g_counts.load(std::memory_order_acquire);
   if (all == nullptr) return;
   uint32_t told = 0;
-  for (uint32_t rank = 0; rank < all->size() && told < kNamed; ++rank) {
+  for (uint32_t rank = 0; rank < all->size() && told < 8; ++rank) {
     const Count& count = (*all)[rank];
     const uint32_t open = count.asked.load(std::memory_order_relaxed) -
                           count.answered.load(std::memory_order_relaxed);
-    if (open == 0) continue;
+    // An answer may be counted before its question is.
+    if (static_cast<int32_t>(open) <= 0) continue;
     ++told;
     std::array<char, 128> line;
     const auto end = fmt::format_to_n(

@@ -42,7 +42,7 @@ bool happened(gex_Event_t event) {
 std::string text_of(const Op& op) {
   static constexpr const char* kNames[] = {"a get from", "a put to", "a message to",
                                            "an operation with", "an atomic operation at"};
-  if (op.category >= std::size(kNames) || op.rank == kNoRank) return "an operation";
+  if (op.category >= std::size(kNames)) return "an operation";
   return fmt::format("{} rank {}", kNames[op.category], op.rank);
 }
 

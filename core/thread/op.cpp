@@ -58,8 +58,9 @@ void Op::arm_explicit(uint32_t need_bits) {
   done.store(0, std::memory_order_relaxed);  // not shared yet
   implicit = nullptr;
   local_flag = nullptr;
-  counts_local = false;
-  is_about(kCategories, kNoRank);
+  category = kCategories;  // one store for the four of them
+  lc_category = 0;
+  counts_local = reserved = false;
 }
 
 void Op::arm_implicit(ImplicitOps* set, unsigned in_category, bool local_counts,

@@ -54,8 +54,6 @@ struct alignas(kEventAlignment) Region {
 
 class TeamRuns;
 
-inline constexpr uint32_t kNoRank = UINT32_MAX;
-
 struct alignas(kEventAlignment) Op {
   EventObject head{EventType::op};
   uint32_t need = 0;              // CWYC_DONE_* bits that make the root complete
@@ -85,7 +83,7 @@ struct alignas(kEventAlignment) Op {
   }
   bool complete() const { return reported(need); }
 
-  // For an explicit operation: what it is and whose.
+  // For an explicit operation that is under way: what it is and whose.
   void is_about(unsigned of_category, uint32_t of_rank) {
     category = static_cast<uint8_t>(of_category);
     rank = of_rank;

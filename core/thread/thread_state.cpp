@@ -12,6 +12,7 @@
 #include "base/fatal.h"
 #include "base/handles.h"
 #include "base/invariant.h"
+#include "base/waits.h"
 #include "thread/tsan_annotations.h"
 
 namespace causeway {
@@ -54,6 +55,7 @@ void leave(void* pointer) {
     if (part != nullptr) part->leave();
   }
   tls_thread_state = nullptr;
+  forget_wait();
   if (!state->internal) {
     const uint32_t live = g_live.fetch_sub(1, std::memory_order_relaxed);
     ensure("no more threads leave than came", [&] { return live != 0; });

@@ -54,17 +54,17 @@ TEST(ConfigLoad, BuiltInDefault) {
   EXPECT_EQ(config.waiting.spin_ns, 20000u);
   EXPECT_EQ(config.waiting.yield_ns, 500000u);
   EXPECT_EQ(config.waiting.nap_ns, kMs);
-  EXPECT_NE(config.find_conduit("shm"), nullptr);
-  EXPECT_EQ(config.find_conduit("verbs"), nullptr);
+  EXPECT_NE(find_conduit(config, "shm"), nullptr);
+  EXPECT_EQ(find_conduit(config, "verbs"), nullptr);
 }
 
 // Would catch: a conduit that the user set up and that still counts as one nobody asked for, whose
 // failure to open would then be kept from him.
 TEST(ConfigLoad, DefaultConduitThatAnotherSourceNames) {
   const Config config = load_text("conduits: {ofi: {device: eth1}}\n");
-  EXPECT_NE(config.find_conduit("ofi")->where.source, kBuiltInSource);
-  EXPECT_EQ(config.find_conduit("ofi")->plugin, "ofi");
-  EXPECT_EQ(config.find_conduit("ucx")->where.source, kBuiltInSource);
+  EXPECT_NE(find_conduit(config, "ofi")->where.source, kBuiltInSource);
+  EXPECT_EQ(find_conduit(config, "ofi")->plugin, "ofi");
+  EXPECT_EQ(find_conduit(config, "ucx")->where.source, kBuiltInSource);
 }
 
 TEST(ConfigLoad, EveryTypedField) {
@@ -131,7 +131,7 @@ TEST(ConfigLoad, MapsMergeAndListsReplace) {
                              "conduits: {net: {options: {b: 3, c: 4}, native: [am_long]}}\n"
                              "plugins: {path: [/z]}\n");
   const Config config = load_config(sources);
-  const ConduitSpec& net = *config.find_conduit("net");
+  const ConduitSpec& net = *find_conduit(config, "net");
   EXPECT_EQ(net.plugin, "ofi");
   EXPECT_EQ(net.options, (std::map<std::string, std::string>{{"a", "1"}, {"b", "3"}, {"c", "4"}}));
   EXPECT_EQ(net.option_origins.at("a").source, *sources.site_file);
@@ -142,24 +142,24 @@ TEST(ConfigLoad, MapsMergeAndListsReplace) {
 
 TEST(ConfigLoad, EmptyNativeIsNotAbsentNative) {
   const Config config = load_text("conduits: {shm: {native: []}}\n");
-  ASSERT_TRUE(config.find_conduit("shm")->native.has_value());
-  EXPECT_THAT(*config.find_conduit("shm")->native, IsEmpty());
-  EXPECT_FALSE(config.find_conduit("self")->native.has_value());
+  ASSERT_TRUE(find_conduit(config, "shm")->native.has_value());
+  EXPECT_THAT(*find_conduit(config, "shm")->native, IsEmpty());
+  EXPECT_FALSE(find_conduit(config, "self")->native.has_value());
 }
 
 TEST(ConfigLoad, PluginDefaultsToTheConduitsName) {
-  EXPECT_EQ(load_text("conduits: {ofi: {}}\n").find_conduit("ofi")->plugin, "ofi");
+  EXPECT_EQ(find_conduit(load_text("conduits: {ofi: {}}\n"), "ofi")->plugin, "ofi");
 }
 
 TEST(ConfigLoad, RemovalAndReturn) {
   const std::string only_self = "conduits: {shm: null}\npeers: [{use: [self]}]\n";
-  EXPECT_EQ(load_text(only_self).find_conduit("shm"), nullptr);
+  EXPECT_EQ(find_conduit(load_text(only_self), "shm"), nullptr);
   // Coming back, it brings nothing of what it was: the plugin is its name again.
   const Config back = load_text("conduits: {net: {plugin: ofi, options: {a: 1}}}\n",
                                 {"conduits.net=null", "conduits.net.device=eth1"});
-  EXPECT_EQ(back.find_conduit("net")->plugin, "net");
-  EXPECT_EQ(back.find_conduit("net")->device, "eth1");
-  EXPECT_THAT(back.find_conduit("net")->options, IsEmpty());
+  EXPECT_EQ(find_conduit(back, "net")->plugin, "net");
+  EXPECT_EQ(find_conduit(back, "net")->device, "eth1");
+  EXPECT_THAT(find_conduit(back, "net")->options, IsEmpty());
 }
 
 // Files that say nothing, in every way of saying nothing, leave the default as it is.
@@ -179,7 +179,7 @@ TEST(ConfigLoad, AnchorsAndAliases) {
       "conduits:\n"
       "  a: &one {plugin: shm, options: {ring: 4k}}\n"
       "  b: *one\n");
-  EXPECT_EQ(config.find_conduit("b")->options.at("ring"), "4k");
+  EXPECT_EQ(find_conduit(config, "b")->options.at("ring"), "4k");
 }
 
 // YAML reads the name of the plugin `null` as no value; as a name it must still work.
@@ -187,9 +187,9 @@ TEST(ConfigLoad, APluginMayBeNamedNull) {
   const Config config =
       load_text("conduits: {null: {}, other: {plugin: null}}\npeers: [{use: [null, other]}]\n",
                 {"conduits.third.plugin=null"});
-  EXPECT_EQ(config.find_conduit("null")->plugin, "null");
-  EXPECT_EQ(config.find_conduit("other")->plugin, "null");
-  EXPECT_EQ(config.find_conduit("third")->plugin, "null");
+  EXPECT_EQ(find_conduit(config, "null")->plugin, "null");
+  EXPECT_EQ(find_conduit(config, "other")->plugin, "null");
+  EXPECT_EQ(find_conduit(config, "third")->plugin, "null");
   EXPECT_THAT(config.peers[0].use, ElementsAre("null", "other"));
   const std::string text = config_fingerprint(config);
   EXPECT_EQ(config_fingerprint(load_text(text)), text);
@@ -197,10 +197,9 @@ TEST(ConfigLoad, APluginMayBeNamedNull) {
   EXPECT_THAT(problems_of("conduits:\n  shm:\n  null: {}\n"),
               ElementsAre(HasSubstr("f:2:3: conduits.shm has no settings")));
   EXPECT_EQ(
-      load_text(
+      find_conduit(load_text(
           "\xEF\xBB\xBF{plugins: {path: [\u00e9\u00e9]}, conduits: {shm: null}, peers: [{use: "
-          "[self]}]}\n")
-          .find_conduit("shm"),
+          "[self]}]}\n"), "shm"),
       nullptr);
 }
 
@@ -245,10 +244,10 @@ TEST(ConfigSets, Values) {
       {"trace.file=*a # b: c", "conduits.net={plugin: ofi, options: {x: 'a,b'}}",
        "plugins.path=[/a,/b]", "conduits.net.device=", "conduits.net.options.z=\"q\\tr\""}));
   EXPECT_EQ(config.values.at("trace.file"), "*a # b: c");
-  EXPECT_EQ(config.find_conduit("net")->options.at("x"), "a,b");
-  EXPECT_EQ(config.find_conduit("net")->options.at("z"), "q\tr");
-  EXPECT_EQ(config.find_conduit("net")->device, "");
-  EXPECT_EQ(config.find_conduit("net")->option_origins.at("x").str(),
+  EXPECT_EQ(find_conduit(config, "net")->options.at("x"), "a,b");
+  EXPECT_EQ(find_conduit(config, "net")->options.at("z"), "q\tr");
+  EXPECT_EQ(find_conduit(config, "net")->device, "");
+  EXPECT_EQ(find_conduit(config, "net")->option_origins.at("x").str(),
             "CAUSEWAY_SET: conduits.net={plugin: ofi, options: {x: 'a,b'}}");
   EXPECT_THAT(config.plugin_path, ElementsAre("/a", "/b"));
 }
@@ -330,7 +329,7 @@ TEST(ConfigFingerprint, ReadsBackAsItself) {
       "conduits: {a: {options: {q: \"a\\\"b\\\\c: #\\n\\t\", n: 'null', e: '', s: ' x '}, "
       "native: []}}\nplugins: {path: ['a b', '*', 'ü']}\n"));
   EXPECT_EQ(config_fingerprint(load_text(text)), text) << text;
-  EXPECT_THAT(load_text(text).find_conduit("a")->options.at("q"), "a\"b\\c: #\n\t");
+  EXPECT_THAT(find_conduit(load_text(text), "a")->options.at("q"), "a\"b\\c: #\n\t");
 }
 
 // Start-up of every rank pays for this. The limit is generous for sanitizers and busy machines;

@@ -94,8 +94,8 @@ TEST(ConfigRules, SizesAndRails) {
   EXPECT_FALSE(sizes[1].covers("get", 1000) || sizes[1].covers("put", 999));
   EXPECT_TRUE(config.uses_conduit("a") && config.uses_conduit("b") && config.uses_conduit("shm"));
   EXPECT_FALSE(config.uses_conduit("c") || config.uses_conduit("self"));
-  EXPECT_TRUE(config.find_conduit("b")->open_always);
-  EXPECT_FALSE(config.find_conduit("a")->open_always);
+  EXPECT_TRUE(find_conduit(config, "b")->open_always);
+  EXPECT_FALSE(find_conduit(config, "a")->open_always);
 }
 
 // A rail where only a conduit can stand, a name for both, a range without a size.

@@ -69,6 +69,19 @@ TEST(ConfigSchema, EmbeddedTextsAreTheFiles) {
   EXPECT_EQ(k_default_yaml, read(kConfigs + "/default.yaml"));
 }
 
+// The document that holds with no source at all: every `default` of the schema in its place.
+Node schema_defaults(const Schema& schema) {
+  if (schema.default_value) return *schema.default_value;
+  Node node;
+  node.kind = Node::Kind::map;
+  for (const auto& [key, child] : schema.keys) {
+    if (child.default_value || child.type == ValueType::map) {
+      node.entries.push_back({key, {}, schema_defaults(child)});
+    }
+  }
+  return node;
+}
+
 TEST(ConfigSchema, DefaultFileIsTheSchemasDefaults) {
   Problems problems;
   std::vector<Problem> unused;

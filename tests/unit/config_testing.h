@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <cstdlib>
 #include <fstream>
@@ -66,6 +67,11 @@ inline std::vector<std::string> problems_of(const std::string& text,
     out.push_back(line);
   }
   return out;
+}
+
+inline const ConduitSpec* find_conduit(const Config& config, const std::string& name) {
+  const auto found = std::ranges::find(config.conduits, name, &ConduitSpec::name);
+  return found == config.conduits.end() ? nullptr : &*found;
 }
 
 inline Config load_text(const std::string& text, std::vector<std::string> sets = {}) {

@@ -93,7 +93,7 @@ void combine(gaspi_operation_t operation, gaspi_datatype_t type, const void* a, 
 
 gaspi_return_t reduce(World& w, const char* call, Group& g, const void* send, void* receive,
                       size_t bytes, const Combine& combine_with, gaspi_timeout_t timeout) {
-  Deadline deadline(timeout);
+  Deadline deadline(call, timeout);
   deadline.start();
   const gaspi_return_t result = wait_for(
       deadline, [&] { return w.groups->reduce(g, send, receive, bytes, combine_with, deadline); });
@@ -154,7 +154,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_group_commit_v1(gaspi_group_t group,
   return with_world(kCall, [&](World& w) {
     const std::shared_ptr<Group> g = w.groups->find(group);
     if (g == nullptr) return no_group(kCall, group);
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout);
     const gaspi_return_t result = wait_for(deadline, [&] { return w.groups->commit(*g); });
     if (result != GASPI_ERR_INV_GROUP) return result;
     return refuse(result, kCall,
@@ -203,7 +203,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_group_ranks_v1(gaspi_group_t group,
 
 CAUSEWAY_API gaspi_return_t cwy_gaspi_barrier_v1(gaspi_group_t group, gaspi_timeout_t timeout) {
   return with_committed("gaspi_barrier()", group, [&](World& w, Group& g) {
-    Deadline deadline(timeout);
+    Deadline deadline("gaspi_barrier()", timeout);
     const gaspi_return_t result =
         wait_for(deadline, [&] { return w.groups->barrier(g, Kind::barrier, g.barrier); });
     if (result == GASPI_SUCCESS) w.statistics.add(Counter::barriers);

@@ -56,7 +56,7 @@ gaspi_return_t atomic(const char* call, unsigned segment, uint64_t offset, unsig
                                 offset, segment, rank, sizeof(gaspi_atomic_value_t)));
     }
     w.statistics.add(Counter::atomics);
-    Deadline deadline(timeout);
+    Deadline deadline(call, timeout, rank);
     uint64_t old = 0;
     const gaspi_return_t result =
         perform_atomic(w, {rank, r, offset, opcode, operand1, operand2}, &old, deadline);
@@ -80,7 +80,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_passive_send_v1(gaspi_segment_id_t segment
     const gaspi_return_t wrong = local_bytes(w, kCall, segment_id_local, offset_local, size, &data);
     if (wrong != GASPI_SUCCESS) return wrong;
     if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout, rank);
     const gaspi_return_t result = w.passive->send(data, size, rank, deadline);
     if (result == GASPI_SUCCESS) w.statistics.add(Counter::passive_sends);
     return result;
@@ -97,7 +97,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_passive_receive_v1(gaspi_segment_id_t segm
     char* to = nullptr;
     const gaspi_return_t wrong = local_bytes(w, kCall, segment_id_local, offset_local, size, &to);
     if (wrong != GASPI_SUCCESS) return wrong;
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout);
     const gaspi_return_t result = w.passive->receive(to, size, rem_rank, deadline);
     if (result == GASPI_SUCCESS) w.statistics.add(Counter::passive_receives);
     if (result != GASPI_ERR_INV_SIZE) return result;

@@ -23,7 +23,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
   const gaspi_return_t binding = check_binding();
   if (binding != GASPI_SUCCESS) return binding;
   end_without_backtrace();
-  Deadline deadline(timeout);
+  Deadline deadline("gaspi_proc_init()", timeout);
   const gaspi_return_t result = start(deadline);
   if (result == GASPI_SUCCESS) {
     bind_as_asked(runtime().job().host_index(), runtime().job().host().size());
@@ -31,7 +31,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
   return result;
 }
 CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_term_v1(gaspi_timeout_t timeout) {
-  Deadline deadline(timeout);
+  Deadline deadline("gaspi_proc_term()", timeout);
   const gaspi_return_t result = finish(deadline);
   if (result != GASPI_ERR_NOINIT) return result;
   return refuse(result, "gaspi_proc_term()", "gaspi_proc_init() has not succeeded");
@@ -50,7 +50,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_kill_v1(gaspi_rank_t rank, gaspi_time
       return refuse(GASPI_ERR_INV_RANK, "gaspi_proc_kill()",
                     fmt::format("rank {} is not another process of the job", rank));
     }
-    Deadline deadline(timeout);
+    Deadline deadline("gaspi_proc_kill()", timeout, rank);
     return kill_process(w, rank, deadline);
   });
 }
@@ -59,7 +59,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_connect_v1(gaspi_rank_t rank, gaspi_timeou
   return with_world("gaspi_connect()", [&](World& w) {
     const gaspi_return_t known = require_rank(w, "gaspi_connect()", rank);
     if (known != GASPI_SUCCESS) return known;
-    Deadline deadline(timeout);
+    Deadline deadline("gaspi_connect()", timeout, rank);
     return connect(w, rank, deadline);
   });
 }
@@ -67,7 +67,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_disconnect_v1(gaspi_rank_t rank, gaspi_tim
   return with_world("gaspi_disconnect()", [&](World& w) {
     const gaspi_return_t known = require_rank(w, "gaspi_disconnect()", rank);
     if (known != GASPI_SUCCESS) return known;
-    Deadline deadline(timeout);
+    Deadline deadline("gaspi_disconnect()", timeout, rank);
     return disconnect(w, rank, deadline);
   });
 }
@@ -119,7 +119,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_ping_v1(gaspi_rank_t rank, gaspi_time
   return with_world("gaspi_proc_ping()", [&](World& w) {
     const gaspi_return_t known = require_rank(w, "gaspi_proc_ping()", rank);
     if (known != GASPI_SUCCESS) return known;
-    Deadline deadline(timeout);
+    Deadline deadline("gaspi_proc_ping()", timeout, rank);
     return ping(w, rank, deadline);
   });
 }

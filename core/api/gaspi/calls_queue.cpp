@@ -13,7 +13,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_wait_v1(gaspi_queue_id_t queue, gaspi_time
     Queue* const q = w.queue(queue);
     if (q == nullptr) return no_queue(kCall, queue);
     w.statistics.add(Counter::waits);
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout);
     return q->wait(deadline);
   });
 }
@@ -67,7 +67,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_purge_v1(gaspi_queue_id_t queue,
   return with_world(kCall, [&](World& w) {
     Queue* const q = w.queue(queue);
     if (q == nullptr) return no_queue(kCall, queue);
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout);
     return q->purge(deadline);
   });
 }

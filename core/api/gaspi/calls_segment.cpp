@@ -117,7 +117,7 @@ gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t gro
       }
     }
   }
-  Deadline deadline(timeout);
+  Deadline deadline(call, timeout);
   const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, *creation); });
   if (result == GASPI_TIMEOUT) return result;
   const std::lock_guard lock(w.segment_table->creations_mutex);
@@ -177,7 +177,7 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_register_v1(gaspi_segment_id_t seg
     if (known != GASPI_SUCCESS) return known;
     LocalSegment* const s = w.segments[segment_id].load(std::memory_order_acquire);
     if (s == nullptr) return no_segment(kCall, segment_id);
-    Deadline deadline(timeout);
+    Deadline deadline(kCall, timeout, rank);
     return wait_for(deadline, [&] { return w.segment_table->tell(*s, rank); });
   });
 }

@@ -21,7 +21,7 @@ __attribute__((cold, noinline)) gaspi_return_t post_in_vain(const World& w, Queu
   const gaspi_return_t known = require_rank(w, call, rank);
   if (known != GASPI_SUCCESS) return known;
   if (!w.is_corrupt(rank)) return GASPI_ERROR;
-  Deadline deadline(timeout);
+  Deadline deadline(call, timeout, rank);
   const gaspi_return_t result = queue.enter(deadline, requests);
   if (result == GASPI_SUCCESS) queue.fail();
   return result;
@@ -176,7 +176,7 @@ inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
     q->count_complete();
     return GASPI_SUCCESS;
   }
-  Deadline deadline(timeout);
+  Deadline deadline(call, timeout, rank);
   result = q->enter(deadline, requests);
   if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
   result = start(*w, *q, deadline);

@@ -4,6 +4,7 @@
 #include <GASPI.h>
 
 #include <cstdint>
+#include <string>
 
 #include "base/clock.h"
 #include "progress/poll.h"
@@ -11,10 +12,14 @@
 
 namespace causeway::gaspi {
 
+inline constexpr uint32_t kNoRank = UINT32_MAX;
+
 class Deadline {
  public:
   // No clock is read for GASPI_TEST and GASPI_BLOCK, nor before the first wait for the others.
-  explicit Deadline(gaspi_timeout_t timeout) : timeout_(timeout) {}
+  // `call` and the rank that it is about, if there is one, are for who asks what a rank waits for.
+  Deadline(const char* call, gaspi_timeout_t timeout, uint32_t rank = kNoRank)
+      : call_(call), timeout_(timeout), rank_(rank) {}
 
   bool is_test() const { return timeout_ == GASPI_TEST; }
   bool is_block() const { return timeout_ == GASPI_BLOCK; }
@@ -35,9 +40,18 @@ class Deadline {
     const uint64_t now = now_ns();
     return is_test() || now >= end_ ? 0 : end_ - now;
   }
+  WaitSubject subject() const {
+    const auto what = [](const void* arg) {
+      const uint32_t rank = static_cast<const Deadline*>(arg)->rank_;
+      return rank == kNoRank ? std::string("other ranks") : "rank " + std::to_string(rank);
+    };
+    return {call_, what, this};
+  }
 
  private:
+  const char* call_;
   gaspi_timeout_t timeout_;
+  uint32_t rank_;
   uint64_t end_ = 0;
 };
 
@@ -52,7 +66,7 @@ gaspi_return_t wait_for(Deadline& deadline, Attempt&& attempt) {
     return attempt();
   }
   deadline.start();
-  WaiterFor waiter({"a GASPI call"});
+  WaiterFor waiter(deadline.subject());
   do {
     waiter.step();
     result = attempt();

@@ -100,7 +100,7 @@ gaspi_return_t kill_from_inside(World& w, uint32_t rank) {
   w.kill_is_open.store(true, std::memory_order_relaxed);
   quiet_thread([&w, rank] {
     enter_as_internal_thread();
-    Deadline patience(2000);
+    Deadline patience("gaspi_proc_kill()", 2000, rank);
     kill_by_message(w, rank, patience);
   }).detach();
   return GASPI_ERROR;

@@ -79,7 +79,7 @@ bool decides(const World& w) {
 }
 
 std::string mechanism(World& w) {
-  Deadline forever(GASPI_BLOCK);
+  Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
   std::optional<std::string> agreed;
   wait_for(forever, [&] {
     {
@@ -149,7 +149,7 @@ void join_running_job(World& w, bool connect) {
   for (uint32_t r = 0; r < w.size; ++r) {
     if (!runtime().job().card(r).present()) lose_rank(r, "it has no process");
   }
-  Deadline forever(GASPI_BLOCK);
+  Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
   wait_for(forever, [&] { return everybody_known(w); });
   w.atomics.store(new AtomicDomain(*w.client->team(), GEX_DT_U64, kOperations, 0, mechanism(w)),
                   std::memory_order_release);

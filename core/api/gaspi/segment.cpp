@@ -203,7 +203,7 @@ LocalSegment* Segments::take_out(unsigned id) {
 // This rank reaches its own segment without a control message.
 void Segments::tell_self(LocalSegment& s) {
   Peer& peer = world_.peer(world_.rank);
-  Deadline forever(GASPI_BLOCK);
+  Deadline forever("the making of a segment", GASPI_BLOCK, world_.rank);
   wait_for(forever, [&] { return try_connect(world_, world_.rank); });
   auto r = read_description(world_.rank, describe(s));
   r->epoch = world_.epoch(world_.rank);

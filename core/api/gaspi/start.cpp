@@ -160,7 +160,7 @@ gaspi_network_t chosen_network(const Runtime& rt) {
 
 void connect_all(World& w) {
   for (uint32_t r = 0; r < w.size; ++r) {
-    Deadline forever(GASPI_BLOCK);
+    Deadline forever("gaspi_proc_init()", GASPI_BLOCK);
     const gaspi_return_t result = wait_for(forever, [&] { return try_connect(w, r); });
     if (result != GASPI_SUCCESS) throw Error(CWY_ERR_UNREACHABLE, "rank {} is not reached", r);
   }
@@ -274,7 +274,7 @@ gaspi_return_t farewell(World& w, bool inside) {
       killers.swap(w.killers);
     }
     for (const uint32_t killer : killers) post(w, killer, ControlMessage::leaving, {});
-    Deadline patience(kPatience);
+    Deadline patience("gaspi_proc_term()", kPatience);
     return wait_for(patience, [&] {
       return control_messages_sent(w) && w.acknowledgements->none() ? GASPI_SUCCESS : GASPI_TIMEOUT;
     });

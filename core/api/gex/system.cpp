@@ -148,7 +148,7 @@ CAUSEWAY_API void cwy_wait_step_v1(cwy_waiter_t* waiter) {
 // A full barrier of the compiler's own: the thread sanitizer refuses the library's fence, and what
 // it checks here is ordered by the conduits' and the client's own synchronisation.
 CAUSEWAY_API void cwy_wait_end_v1(void) {
-  leave_wait();
+  leave_wait(block_until_subject);
   __sync_synchronize();
 }
 

@@ -2,6 +2,7 @@
 //
 //   spec_coverage --names LIST... --tests SOURCE... --out TABLE.md
 //                 [--fortran NAME.fortran... --fortran-tests SOURCE.f90...]
+//                 [--ran LINES --compiled LIST]
 //
 // A list has one name a line, `#` begins a comment, and `first..last` in braces stands for numbers:
 // `gex_AM_RequestShort{0..16}`. A name may be followed by `: not yet`, or by `:` and
@@ -13,6 +14,9 @@
 // A specification NAME.txt with a NAME.fortran has a Fortran binding: every one of its names must
 // be exercised in Fortran too, but those that NAME.fortran lists, with `:` and the reason why they
 // have no binding.
+//
+// With --ran a name is exercised where it stands in a line that ran (ran_lines.h). LIST has the
+// names that no line can run, or that no test here can reach, with `:` and the reason.
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +28,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "ran_lines.h"
 
 namespace {
 
@@ -172,17 +178,21 @@ std::string fortran_code_of(const std::string& text) {
 // Every word, under the case whose body it stands in; what stands before a file's first case is
 // used by its cases and goes under the file's name. A word that ends in `_` before `##` is glued to
 // something by a macro, and counts as a beginning.
-void scan(const std::string& path, Uses& uses, std::map<std::string, std::string>& glued) {
+// `ran`: NULL, or what counts.
+void scan(const std::string& path, const RanLines* ran, Uses& uses,
+          std::map<std::string, std::string>& glued) {
   const std::string code = code_of(read_file(path));
   std::string where = std::filesystem::path(path).filename().string();
+  size_t line = 1, counted = 0;
   for (size_t at = 0; at < code.size();) {
     const std::string word = next_word(code, at);
+    for (; counted < at; ++counted) line += code[counted] == '\n' ? 1 : 0;
     if (word == "SPEC_CASE" || word == "TEST" || word == "TEST_P" || word == "TEST_F") {
       size_t look = at;
       const std::string group = next_word(code, look), name = next_word(code, look);
       where = group + "." + name;
     } else if (!word.empty()) {
-      ++uses[word][where];
+      if (ran == nullptr || ran->has(path, line)) ++uses[word][where];
       if (code.compare(at, 2, "##") == 0 || code.compare(at, 3, " ##") == 0) glued[word] = where;
     }
   }
@@ -266,7 +276,7 @@ class Fortran {
 
 struct Arguments {
   std::vector<std::string> lists, tests, fortran, fortran_tests;
-  std::string out;
+  std::string out, ran, compiled;
 };
 
 Arguments parse(int argc, char** argv) {
@@ -284,6 +294,10 @@ Arguments parse(int argc, char** argv) {
       into = &a.fortran_tests;
     else if (word == "--out" && i + 1 < argc)
       a.out = argv[++i], into = nullptr;
+    else if (word == "--ran" && i + 1 < argc)
+      a.ran = argv[++i], into = nullptr;
+    else if (word == "--compiled" && i + 1 < argc)
+      a.compiled = argv[++i], into = nullptr;
     else if (into != nullptr)
       into->push_back(word);
     else
@@ -295,15 +309,28 @@ Arguments parse(int argc, char** argv) {
   return a;
 }
 
+// Names that are compiled and cannot run: they are excused, by the reason that the list gives.
+void excuse(const std::string& path, std::vector<Name>& names) {
+  std::vector<Name> compiled;
+  read_list(path, compiled);
+  for (Name& name : names)
+    for (const Name& one : compiled)
+      if (one.text == name.text) name.excuse = one.excuse;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
   std::vector<Name> names;
   for (const std::string& list : arguments.lists) read_list(list, names);
+  if (!arguments.compiled.empty()) excuse(arguments.compiled, names);
+  RanLines lines;
+  if (!arguments.ran.empty() && !lines.read(arguments.ran)) die(arguments.ran + ": has no lines");
+  const RanLines* const ran = arguments.ran.empty() ? nullptr : &lines;
   Uses uses;
   std::map<std::string, std::string> glued;
-  for (const std::string& test : arguments.tests) scan(test, uses, glued);
+  for (const std::string& test : arguments.tests) scan(test, ran, uses, glued);
 
   Fortran fortran(arguments.fortran, arguments.fortran_tests);
 
