@@ -1,4 +1,4 @@
-# Reads rooms.order, the list of files, arrows.todo, and the includes that arrows.sh found.
+# Reads rooms.order, the list of files, and the includes that arrows.sh found.
 
 # "plugins/*/common" as a regular expression for the whole name of a room.
 function pattern(glob) {
@@ -77,8 +77,6 @@ input == 1 && !/^#/ {
 
 input == 2 { is_file[$0] = 1 }
 
-input == 3 && FILENAME != "-" && !/^#/ && NF { excused[$1 " -> " $3] = 1 }
-
 FILENAME == "-" {
   colon = index($0, ":")
   file = substr($0, 1, colon - 1)
@@ -95,19 +93,7 @@ FILENAME == "-" {
     told[file] = 1
   }
   if (from == "" || !goes_up(from, to)) next
-  arrow = file " -> " target
-  if (listing == "--list") {
-    print arrow
-  } else if (arrow in excused) {
-    needed[arrow] = 1
-  } else {
-    complain(arrow " goes up: " to " does not stand before " from " in tests/style/rooms.order")
-  }
+  complain(file " -> " target " goes up: " to " does not stand before " from " in tests/style/rooms.order")
 }
 
-END {
-  for (arrow in excused) {
-    if (!(arrow in needed)) complain(arrow " is not needed any more: take it out of tests/style/arrows.todo")
-  }
-  exit failed
-}
+END { exit failed }

@@ -1,14 +1,11 @@
 #!/bin/sh
 # No file includes upward: tests/style/rooms.order has the order of the rooms.
-# Usage: arrows.sh SOURCE_DIR [--list]
-# Catches: an include of a room that stands later in the order, a room that the order does not name, an
-# entry of arrows.todo that is not needed any more. --list prints the upward includes as arrows.todo
-# has them.
+# Usage: arrows.sh SOURCE_DIR
+# Catches: an include of a room that stands later in the order, a room that the order does not name. There
+# are no exceptions.
 set -eu
 cd "$1"
 order=tests/style/rooms.order
-todo=tests/style/arrows.todo
-[ "${2:-}" = --list ] && todo=/dev/null
 # In a clone, what git knows; in an unpacked archive, what is there.
 files() {
   if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then git ls-files; else
@@ -18,7 +15,6 @@ files() {
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 files >"$list"
-[ -f "$todo" ] || todo=/dev/null
 # Each line of grep: FILE:#include "NAME" or FILE:#include <NAME>.
 xargs grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+[">]' /dev/null <"$list" |
-  awk -v listing="${2:-}" -f tests/style/arrows.awk "$order" "$list" "$todo" -
+  awk -f tests/style/arrows.awk "$order" "$list" -

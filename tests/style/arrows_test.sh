@@ -31,11 +31,7 @@ echo '#include "high/roof.h"' >"$tree/core/low/cellar.cpp"
 expect 'core/low/cellar.cpp -> core/high/roof.h goes up'
 echo '  #  include <high/roof.h>' >"$tree/core/low/cellar.cpp"
 expect 'core/low/cellar.cpp -> core/high/roof.h goes up'
-echo 'core/low/cellar.cpp -> core/high/roof.h' >"$tree/tests/style/arrows.todo"
-expect
 echo '#include "floor.h"' >"$tree/core/low/cellar.cpp"
-expect 'core/low/cellar.cpp -> core/high/roof.h is not needed any more'
-rm "$tree/tests/style/arrows.todo"
 expect
 echo '#include "../one/part.h"' >"$tree/plugins/conduit/two/part.cpp"
 expect 'plugins/conduit/two/part.cpp -> plugins/conduit/one/part.h goes up'
