@@ -54,7 +54,7 @@ void annotate(Result (*&entry)(cwyc_conn*, Args...)) {
   };
 }
 
-void annotate_sends(cwyc_ops& native) {
+[[maybe_unused]] void annotate_sends(cwyc_ops& native) {
   for_each_operation([&]<typename Each>(const Each& operation) {
     if (operation.reaches_peer) annotate<Each::member>(native.*Each::member);
   });
