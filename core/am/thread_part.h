@@ -21,7 +21,7 @@ constexpr bool is_medium(Negotiation kind) {
   return kind == Negotiation::request_medium || kind == Negotiation::reply_medium;
 }
 
-// What stands behind a gex_AM_SrcDesc_t. Each thread has one, because negotiations do not nest and
+// The state behind a gex_AM_SrcDesc_t. Each thread has one, because negotiations do not nest and
 // a descriptor is committed by the thread that prepared it. Its base is what clients read.
 // Everything but `kind` means something only while `kind` is not none, that is between Prepare and
 // Commit.

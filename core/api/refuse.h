@@ -1,4 +1,4 @@
-// What calls that return a code do about wrong arguments and failures.
+// The way in which calls that return a code treat wrong arguments and failures.
 #pragma once
 
 #include <gasnetex.h>

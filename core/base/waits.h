@@ -7,7 +7,7 @@
 
 namespace causeway {
 
-// What a wait is for, told to a person when it lasts.
+// The purpose of a wait, told to a person when it lasts.
 struct WaitSubject {
   const char* call;  // as diagnoses name it, "gex_Event_Wait()"; a literal
   // "a put to rank 3"; called by the waiting thread, outside of locks. NULL: nothing more is known.
@@ -19,7 +19,7 @@ struct WaitSubject {
 // The subject of the calling thread's entry; NULL: it has none.
 extern thread_local constinit const WaitSubject* entered_subject
     __attribute__((tls_model("initial-exec")));
-// Of a thread that ends, which may have left its wait by longjmp().
+// Takes out the entry of the calling thread; also when it ends, having left a wait by longjmp().
 void forget_wait();
 
 // Enters a wait of the calling thread, which has one entry at most: an outer wait's goes first, but

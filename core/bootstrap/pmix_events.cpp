@@ -1,4 +1,4 @@
-// What a rank hears of the others: PMIx's events become news of the job.
+// The news that a rank hears of the others: PMIx's events become news of the job.
 #include <fmt/core.h>
 
 #include <algorithm>

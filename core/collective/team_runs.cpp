@@ -41,18 +41,6 @@ bool processors_are_shared() {
   return shared;
 }
 
-// A post lies in its writer's memory until the readers have looked: no member may give its block
-// back before all others have ended their last run. gex_TM_Destroy() sees to that by an exchange,
-// but members of one process cannot all wait for one: they end by a barrier of the team, which
-// must therefore not be made of posts.
-bool several_of_one_process(const Team& team) {
-  std::vector<uint32_t> ranks;
-  ranks.reserve(team.size());
-  for (const Peer* peer : team.members()) ranks.push_back(peer->rank);
-  std::sort(ranks.begin(), ranks.end());
-  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
-}
-
 uint64_t rounded(uint64_t bytes, uint64_t to) {
   return (bytes + to - 1) / to * to;
 }
@@ -185,7 +173,11 @@ void TeamRuns::describe() {
   // A message that carries a put must fit into what every pair can send at once.
   info_.put_max = std::min<uint64_t>(scratch_, least_limits().medium) / kLine * kLine;
   info_.region_put_max = least_limits().long_max;
-  info_.posts = nbrhd_most_ <= kReaders && !several_of_one_process(*team_) ? kPosts : 0;
+  // A post lies in its writer's memory until the readers have looked: no member may give its block
+  // back before all others have ended their last run. gex_TM_Destroy() sees to that by an exchange,
+  // but members of one process cannot all wait for one: they end by a barrier of the team, which
+  // must therefore not be made of posts.
+  info_.posts = nbrhd_most_ <= kReaders && !team_->shares_processes() ? kPosts : 0;
   info_.post_max = kPostMax;
 }
 

@@ -17,7 +17,7 @@ const char* value_of(const char* name) {
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 
-// Of a variable that is set.
+// The variable is set.
 void add(Settings& out, const char* variable, const std::string& key, const std::string& value) {
   out.emplace_back(fmt::format("{}={}", variable, value_of(variable)), key + "=" + value);
 }

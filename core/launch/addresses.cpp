@@ -127,7 +127,7 @@ bool wait_readable(int fd, double until) {
   while (now_s() < until) {
     pollfd ready{fd, POLLIN, 0};
     const int n = ::poll(&ready, 1, ms_until(until));
-    // What poll cannot look at is for the read to complain of.
+    // Descriptors that poll cannot look at are for the read to complain of.
     if (n > 0 || (n < 0 && errno != EINTR)) return true;
   }
   return false;

@@ -254,7 +254,7 @@ void Fleet::take(uint32_t host, const Frame& frame) {
   }
 }
 
-// What has become of a process.
+// The end or life of a process, as its status tells.
 void Fleet::take_state(uint32_t host, Word word, Unpacker& in) {
   const uint32_t process = checked_process(host, in.take<uint32_t>());
   const auto value = in.take<int32_t>();

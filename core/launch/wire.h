@@ -47,7 +47,7 @@ enum class Word : uint32_t {
 
 inline constexpr uint32_t kLongestFrame = 1u << 30;
 
-// What a frame says: numbers as they lie in memory, texts and lists behind their length.
+// The content of a frame: numbers as they lie in memory, texts and lists behind their length.
 class Packer {
  public:
   template <typename T>

@@ -84,4 +84,12 @@ void Team::publish_window() {
   __atomic_store_n(&head_->direct_count, head_->size, __ATOMIC_RELEASE);
 }
 
+bool Team::shares_processes() const {
+  std::vector<uint32_t> ranks;
+  ranks.reserve(members_.size());
+  for (const Peer* peer : members_) ranks.push_back(peer->rank);
+  std::sort(ranks.begin(), ranks.end());
+  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
+}
+
 }  // namespace causeway

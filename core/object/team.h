@@ -49,6 +49,8 @@ class Team {
   bool is_pair() const { return is_pair_; }
   Peer& member(uint32_t rank) const { return *members_[rank]; }
   const std::vector<Peer*>& members() const { return members_; }
+  // Does any process have several members? The same on all members.
+  bool shares_processes() const;
 
   // Publishes which members' memory is mapped here, and where. Under the mutex of the client's
   // Publications, which says why.

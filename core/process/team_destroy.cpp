@@ -1,7 +1,4 @@
 // How a team ends.
-#include <algorithm>
-#include <vector>
-
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "collective/engine.h"
@@ -21,16 +18,6 @@ uint32_t local_members(const Team& team) {
   uint32_t n = 0;
   for (const Peer* peer : team.members()) n += peer->rank == runtime().rank();
   return n;
-}
-
-// Does any process have several members? All members find the same, for they end the team in the
-// same way.
-bool shares_processes(const Team& team) {
-  std::vector<uint32_t> ranks;
-  ranks.reserve(team.size());
-  for (const Peer* peer : team.members()) ranks.push_back(peer->rank);
-  std::sort(ranks.begin(), ranks.end());
-  return std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end();
 }
 
 // A barrier over a team with several members in some process, where one thread may end one after
@@ -69,7 +56,7 @@ int destroy_team(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   }
   if (own & GEX_FLAG_GLOBALLY_QUIESCED) {
     delete &team;
-  } else if (shares_processes(team)) {
+  } else if (team.shares_processes()) {
     end_together(team, local_members(team));
   } else {
     // Members may still be inside their last collective here: nobody's scratch is given back, and

@@ -26,7 +26,7 @@ inline gex_Event_t encode(EventObject* object, unsigned leaf) {
 
 // Has it happened? Frees nothing. Ends the job for GEX_EVENT_NO_OP.
 bool happened(gex_Event_t event);
-// What is under way, for a person: "a put to rank 3", "2 puts and 1 get".
+// The operations under way, for a person: "a put to rank 3", "2 puts and 1 get".
 std::string text_of(const Op& op);
 std::string text_of(const ImplicitOps& set);
 // Recycles a root that has happened; leaves are left alone.

@@ -21,7 +21,7 @@ namespace causeway {
 // A usage mistake that only a callback sees: says so and ends with the status of one.
 class UsageError : public std::exception {
  public:
-  // Of an option that is missing, where `text` is empty.
+  // An empty `text` says that the option is missing.
   UsageError(std::string option, std::string text);
   const char* what() const noexcept override { return text_.c_str(); }
   [[noreturn]] void raise() const;  // as the parser's own
@@ -30,7 +30,7 @@ class UsageError : public std::exception {
   std::string option_, text_;
 };
 
-// One option, to be described further. Lives as long as its Options.
+// Option: an option, to be described further. Lives as long as its Options.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}

@@ -8,7 +8,7 @@
 class RanLines {
  public:
   // Lines "tests/spec/FILE:LINE WORD", where WORD is "ran", "not" or, where there is no code, "-".
-  // What several objects say of a line counts together. False when the file cannot be read.
+  // The counts of several objects for one line are added. False when the file cannot be read.
   bool read(const std::string& path) {
     std::ifstream in(path);
     for (std::string place, word; in >> place >> word;) {
