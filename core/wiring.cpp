@@ -58,16 +58,9 @@ constexpr void refuse(cwy_status (*&entry)(cwyc_conn*, Args...)) {
 template <typename... Args>
 constexpr void refuse(void (*&)(cwyc_conn*, Args...)) {}
 
-// The source is copied at once by the same table's put.
-cwy_status small_by_put(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                        size_t length, uint32_t flags, cwyc_op* op) {
-  return conn->ops->put(conn, src, nullptr, raddr, rkey, length, flags | CWYC_SRC_VOLATILE, op);
-}
-
 constexpr cwyc_ops emulated_ops() {
   cwyc_ops ops{};
   for_each_operation([&]<typename Each>(const Each&) { refuse(ops.*Each::member); });
-  ops.put_small = small_by_put;
   ops.put = emulated_put;
   ops.get = emulated_get;
   ops.atomic = emulated_atomic;
@@ -83,7 +76,6 @@ constexpr cwyc_ops kEmulated = emulated_ops();
 // memory performs atomics.
 constexpr cwyc_ops device_ops() {
   cwyc_ops ops{};
-  ops.put_small = small_by_put;
   ops.put = device_put;
   ops.get = device_get;
   refuse(ops.put_notify);

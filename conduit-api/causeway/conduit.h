@@ -126,9 +126,6 @@ typedef struct cwyc_ops {
   uint32_t concurrency; /* CWYC_SERIAL or CWYC_MULTI */
   uint32_t reserved;
 
-  /* Put of at most attr.put_small_max bytes; the source is copied before return. */
-  cwy_status (*put_small)(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                          size_t length, uint32_t flags, cwyc_op* op);
   cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                     cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
   cwy_status (*get)(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
@@ -215,7 +212,6 @@ typedef struct cwyc_ep_attr {
   uint64_t conn_size;         /* bytes the conduit wants behind each cwyc_conn */
   uint64_t ep_address_max;    /* most bytes ep_address writes */
   uint64_t rkey_max;          /* most bytes rkey_pack writes */
-  uint64_t put_small_max;
   uint64_t rma_max;           /* most bytes of one put or get; the core cuts larger ones */
   uint64_t am_medium_max;     /* payload bytes with 16 arguments; at least 512 */
   uint64_t am_long_max;       /* payload bytes with 16 arguments; at least 512, or 0 without am_long */

@@ -44,7 +44,6 @@ inline constexpr uint32_t reports_none = 0, reports_local = CWYC_DONE_LOCAL,
                           reports_remote = CWYC_DONE_REMOTE,
                           reports_both = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
 inline constexpr std::tuple operations{
-    TableEntry<&cwyc_ops::put_small> {"put_small",  "put",        CWYC_CAP_PUT,        Lane::put,    reports_remote, true,  3},
     TableEntry<&cwyc_ops::put>       {"put",        "put",        CWYC_CAP_PUT,        Lane::put,    reports_both,   true,  4},
     TableEntry<&cwyc_ops::get>       {"get",        "get",        CWYC_CAP_GET,        Lane::get,    reports_remote, false, 4},
     TableEntry<&cwyc_ops::put_notify>{"put_notify", "put_notify", CWYC_CAP_PUT_NOTIFY, Lane::put,    reports_both,   true,  4},
@@ -85,7 +84,7 @@ constexpr size_t number_of() {
 }
 
 /* Every member of cwyc_ops is in the list: they all are function pointers behind the head. */
-static_assert(sizeof(cwyc_ops) == offsetof(cwyc_ops, put_small) + operation_count * sizeof(void*));
+static_assert(sizeof(cwyc_ops) == offsetof(cwyc_ops, put) + operation_count * sizeof(void*));
 
 } /* namespace causeway */
 

@@ -60,7 +60,6 @@ void dump_cwyc_ops() {
   ABI_MEMBER(head);
   ABI_MEMBER(concurrency);
   ABI_MEMBER(reserved);
-  ABI_MEMBER(put_small);
   ABI_MEMBER(put);
   ABI_MEMBER(get);
   ABI_MEMBER(put_notify);
@@ -84,7 +83,6 @@ void dump_cwyc_ep_attr() {
   ABI_MEMBER(conn_size);
   ABI_MEMBER(ep_address_max);
   ABI_MEMBER(rkey_max);
-  ABI_MEMBER(put_small_max);
   ABI_MEMBER(rma_max);
   ABI_MEMBER(am_medium_max);
   ABI_MEMBER(am_long_max);

@@ -88,11 +88,6 @@ cwy_status put(cwyc_conn* c, const void* src, cwyc_mem* lmem, uint64_t raddr, cw
   return g_front->ops(c).put(c, reinterpret_cast<const void*>(from), lmem, remote.translated(raddr),
                              rkey, length, flags, op);
 }
-cwy_status put_small(cwyc_conn* c, const void* src, uint64_t raddr, cwyc_rkey* rkey, size_t length,
-                     uint32_t flags, cwyc_op* op) {
-  return g_front->ops(c).put_small(c, src, find(g_rights, rkey).translated(raddr), rkey, length,
-                                   flags, op);
-}
 cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                size_t length, uint32_t flags, cwyc_op* op) {
   const Range local = find(g_registered, lmem), remote = find(g_rights, rkey);
@@ -184,7 +179,6 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
     auto front = std::make_unique<Front>(wrapped);
     g_front = front.get();
     front->replace(&cwyc_ops::put, put);
-    front->replace(&cwyc_ops::put_small, put_small);
     front->replace(&cwyc_ops::get, get);
     front->replace(&cwyc_module::ep_query, ep_query);
     front->replace(&cwyc_module::mem_reg, mem_reg);

@@ -25,7 +25,6 @@ constexpr cwyc_ops operations_of() {
   cwyc_ops o{};
   o.head = CWY_HEAD(cwyc_ops);
   o.concurrency = P::concurrency;
-  o.put_small = P::put_small;
   o.put = P::put;
   o.get = P::get;
   if constexpr (requires { &P::put_notify; }) o.put_notify = P::put_notify;

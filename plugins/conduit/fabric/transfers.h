@@ -44,16 +44,6 @@ struct Transfers : Messages<N> {
   using Rkey = typename N::Rkey;
   using Messages<N>::link_of;
 
-  static cwy_status put_small(cwyc_conn* conn, const void* src, uint64_t raddr, Rkey* rkey,
-                              size_t length, uint32_t, cwyc_op* op) {
-    if (length == 0) return CWY_OK;
-    if (rkey == nullptr || !inside(*rkey, raddr, length)) return CWY_ERR_INVALID;
-    Ep* const ep = conn->ep;
-    const Pass pass(ep->domain->gate);
-    return post_put(ep, link_of(conn), src, nullptr, raddr, *rkey, length, true, CWYC_DONE_REMOTE,
-                    op);
-  }
-
   static cwy_status put(cwyc_conn* conn, const void* src, Mem* lmem, uint64_t raddr, Rkey* rkey,
                         size_t length, uint32_t flags, cwyc_op* op) {
     if (length == 0) return CWY_OK;

@@ -246,7 +246,6 @@ void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
   const uint64_t longest = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
   a.rma_max = d.delivery_complete ? longest : std::min(longest, d.path.ordered_write);
-  a.put_small_max = std::min<uint64_t>(std::max<size_t>(ep.inject_max, 8), a.rma_max);
   if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
   const bool tcp = d.path.provider.starts_with("tcp");

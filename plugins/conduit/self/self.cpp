@@ -90,7 +90,6 @@ void* pointer(uint64_t address) {
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static causeway::conduit::Call<&cwyc_ops::put_small> put_small;
   static causeway::conduit::Call<&cwyc_ops::put> put;
   static causeway::conduit::Call<&cwyc_ops::get> get;
   static causeway::conduit::Call<&cwyc_ops::put_notify> put_notify;
@@ -134,11 +133,6 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t ra
   count(conn->ep, puts, 1);
   count(conn->ep, bytes, length);
   return CWY_OK;
-}
-
-cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                              size_t length, uint32_t flags, cwyc_op* op) {
-  return put(conn, src, nullptr, raddr, rkey, length, flags, op);
 }
 
 cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
@@ -330,7 +324,6 @@ cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
            CWYC_CAP_AUTO_PROGRESS | CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
   a.ep_address_max = 8;
   a.rkey_max = sizeof(cwyc_rkey);
-  a.put_small_max = 4096;
   a.rma_max = UINT64_MAX / 2;
   a.am_medium_max = medium_max;
   a.am_long_max = UINT32_MAX;

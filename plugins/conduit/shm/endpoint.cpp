@@ -102,7 +102,6 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.conn_size = sizeof(Connection);
   a.ep_address_max = sizeof(EndpointAddress);
   a.rkey_max = rkey_max();
-  a.put_small_max = 4096;
   a.rma_max = UINT64_MAX / 2;
   // Peers may have been configured with smaller rings, but not within one job: options are the
   // job's.

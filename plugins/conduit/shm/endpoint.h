@@ -235,7 +235,6 @@ uint64_t rkey_max();
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
-  static conduit::Call<&cwyc_ops::put_small> put_small;
   static conduit::Call<&cwyc_ops::put> put;
   static conduit::Call<&cwyc_ops::get> get;
   static conduit::Call<&cwyc_ops::put_notify> put_notify;

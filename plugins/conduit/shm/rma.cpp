@@ -140,11 +140,6 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t ra
   return write_remote(*rkey, raddr, src, length);
 }
 
-cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                              size_t length, uint32_t flags, cwyc_op* op) {
-  return put(conn, src, nullptr, raddr, rkey, length, flags, op);
-}
-
 cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                         size_t length, uint32_t, cwyc_op*) {
   Connection& c = connection(conn);

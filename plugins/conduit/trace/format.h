@@ -30,9 +30,7 @@ typedef struct cwyt_header {
   char host[64];
 } cwyt_header;
 
-/* The recorded event: below CWYT_EVENTS an operation of cwyc_ops, by its place there (put_small is
- * 0).
- */
+/* The recorded event: below CWYT_EVENTS an operation of cwyc_ops, by its place there (put is 0). */
 enum {
   CWYT_EVENTS = 64,
   CWYT_CONNECT = CWYT_EVENTS,

@@ -138,7 +138,6 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.conn_size = sizeof(Connection);
   a.ep_address_max = sizeof(EndpointAddress) + ep->worker_address.size();
   a.rkey_max = ep->domain->rkey_max;
-  a.put_small_max = put_small_max;
   a.rma_max = UINT64_MAX / 2;
   a.am_medium_max = ep->domain->options.medium_max;
   a.am_long_max = 1u << 30;

@@ -268,8 +268,6 @@ void fail_waiting(Link& link);
 // ---- rma.cpp, atomic.cpp
 cwy_status unpack(Link& link, cwyc_rkey& rkey);
 void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]);
-inline constexpr size_t put_small_max = 128;
-static_assert(put_small_max <= slot_bytes);
 
 // ---- am.cpp
 void send_farewell(Link& link);
@@ -285,7 +283,6 @@ void deliver_held(cwyc_ep* ep, uint32_t lane);
 // The table.
 struct Conduit {
   static constexpr uint32_t concurrency = CWYC_SERIAL;
-  static conduit::Call<&cwyc_ops::put_small> put_small;
   static conduit::Call<&cwyc_ops::put> put;
   static conduit::Call<&cwyc_ops::get> get;
   static conduit::Call<&cwyc_ops::atomic> atomic;

@@ -127,23 +127,6 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64
   return await_remote(*c.link, op, status == CWY_OK || copies, true);
 }
 
-cwy_status Conduit::put_small(cwyc_conn* conn, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                              size_t length, uint32_t flags, cwyc_op* op) {
-  Connection& c = connection(conn);
-  const cwy_status no = refuse(c, raddr, rkey, length);
-  if (__builtin_expect(no != CWY_OK, 0)) return no;
-  if (length == 0) return CWY_OK;
-  if (length > put_small_max) return CWY_ERR_INVALID;
-  if (rkey->mapped) return put_mapped(conn->ep, src, raddr, *rkey, length);
-  Slot* slot = take_slot(conn->ep, flags);
-  if (slot == nullptr) return CWY_RETRY;
-  std::memcpy(slot->bytes, src, length);
-  const cwy_status status = post_put(conn, slot, slot->bytes, nullptr, raddr, rkey, length);
-  if (status < 0) return status;
-  if (status == CWY_OK) conn->ep->slots.give(slot);
-  return await_remote(*c.link, op, true, false);
-}
-
 cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                         size_t length, uint32_t flags, cwyc_op* op) {
   Connection& c = connection(conn);

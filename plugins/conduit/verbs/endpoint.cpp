@@ -118,7 +118,6 @@ void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
             CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
-  a.put_small_max = std::max<size_t>(d.inline_max, 64);
   a.rma_max = d.port.max_message;
   a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
   if (d.dmabuf) a.mem_forms |= CWY_FORM_DMABUF;

@@ -86,17 +86,6 @@ cwy_status wrong_get_switch(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t rad
   return g_ops->get(c, dst, mem, raddr, rkey, length == 65537 ? 65536 : length, flags, op);
 }
 
-// Reads its source after it has returned.
-cwy_status small_source_late(cwyc_conn* c, const void* src, uint64_t raddr, cwyc_rkey* rkey,
-                             size_t length, uint32_t, cwyc_op* op) {
-  g_later.add(3, [=] {
-    if (put(c, src, nullptr, raddr, rkey, length, 0, nullptr) == CWY_RETRY) return false;
-    op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
-    return true;
-  });
-  return CWY_INPROGRESS;
-}
-
 // Puts are done later, and a flush does not know of them.
 cwy_status put_later(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                      size_t length, uint32_t, cwyc_op* op) {
@@ -183,7 +172,6 @@ const Faults faults{
     {"get_outlives_purge", [] { g_table.get = get_outlives_purge; }},
     {"get_forgotten", [] { g_table.get = get_forgotten; }},
     {"wrong_get_switch", [] { g_table.get = wrong_get_switch; }},
-    {"small_source_late", [] { use_later(), g_table.put_small = small_source_late; }},
     {"empty_flush",
      [] {
        use_later();

@@ -54,9 +54,6 @@ void expect_posts_refused(Session& s) {
   cwyc_rkey* rkey = s.remote().get();
   const cwyc_iov here{&value, 8};
   const cwyc_riov there{raddr, 8};
-  if (o.put_small != nullptr)
-    refused("put_small",
-            [&](cwyc_op* raw) { return o.put_small(s.raw(), &value, raddr, rkey, 8, 0, raw); });
   if (o.put_notify != nullptr)
     refused("put_notify", [&](cwyc_op* raw) {
       return o.put_notify(s.raw(), &value, nullptr, raddr, rkey, 8, raddr + 64, rkey, 1, 0, raw);

@@ -107,7 +107,6 @@ void attribute_minima() {
   at_least(o.am_long != nullptr, a.am_long_max, 512, "am_long_max");
   EXPECT_TRUE(o.am_long != nullptr || a.am_long_max == 0) << "am_long_max without am_long";
   at_least(o.put != nullptr || o.get != nullptr, a.rma_max, 1, "rma_max");
-  at_least(o.put_small != nullptr, a.put_small_max, 8, "put_small_max");
   at_least(o.putv != nullptr || o.getv != nullptr, a.iov_max, 1, "iov_max");
   at_least(true, a.ep_address_max, 1, "ep_address_max");
   const bool memory = (a.caps & (CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG)) != 0;

@@ -143,33 +143,6 @@ void random_large() {
   }
 }
 
-// Catches a small put that keeps reading its source after return.
-void put_small() {
-  Session s;
-  const size_t max = std::min<size_t>(s.ep().attr().put_small_max, 4096);
-  std::vector<uint8_t> source(max);
-  for (size_t size = 0; size <= max; size += size < 130 ? 1 : 61) {
-    const Area a{128 + size % 8, size, size + 1};
-    s.call(clear_area, a);
-    fill_pattern(source.data(), size, a.key);
-    Op& op = s.pool().fetch("put_small");  // REMOTE alone
-    const cwy_status status = s.ep().retry(
-        [&] {
-          return op.post([&](cwyc_op* raw) {
-            return s.ops().put_small(s.raw(), source.data(), s.remote().base() + a.offset,
-                                     s.remote().get(), size, 0, raw);
-          });
-        },
-        "put_small");
-    ASSERT_GE(status, 0) << status_name(status);
-    std::memset(source.data(), 0, source.size());
-    s.ep().finish(op, "put_small");
-    ASSERT_EQ(op.status(), CWY_OK);
-    expect_area(s, a);
-    if (testing::Test::HasFailure()) return;
-  }
-}
-
 // ---- many outstanding -----------------------------------------------------------------------
 
 constexpr uint32_t kOutstanding = 65'535;
@@ -644,7 +617,6 @@ const Cases cases{
     {"Rma", "put_edges", kPut | kMemory, put_edges},
     {"Rma", "get_edges", kGet | kMemory, get_edges},
     {"Rma", "random_sizes_up_to_4MiB", kPut | kMemory, random_large},
-    {"Rma", "put_small", kPutSmall | kMemory, put_small},
     {"Rma", "outstanding_65535_puts", kPut | kMemory, outstanding_puts},
     {"Rma", "outstanding_65535_gets", kGet | kMemory, outstanding_gets},
     {"Rma", "flush_covers_earlier_puts", kPut | kFlush | kMemory, flush_covers_earlier_puts},

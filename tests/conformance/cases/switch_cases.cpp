@@ -28,7 +28,7 @@ std::vector<size_t> switch_sizes(const cwyc_ep_attr& attr, uint64_t most) {
       if (n != 0 && n <= most) sizes.insert(static_cast<size_t>(n));
   };
   for (const uint64_t limit :
-       {attr.put_small_max, attr.am_medium_max, attr.am_long_max, attr.rma_max})
+       {attr.am_medium_max, attr.am_long_max, attr.rma_max})
     around(limit);
   for (size_t p = 64; p <= 2u << 20; p *= 2) around(p);
   return {sizes.begin(), sizes.end()};
@@ -154,14 +154,15 @@ void get_at_every_switch() {
 
 // Catches a source that is read after LOCAL was reported, and a put with SRC_VOLATILE that does not
 // report it at once although its source is small.
+constexpr uint64_t kAlwaysCopied = 512;  // section 8, SRC_VOLATILE
+
 void source_reusable_after_local() {
   Session s;
   std::vector<uint8_t> source(100'000);
-  const uint64_t small = std::min<uint64_t>(s.ep().attr().put_small_max, source.size());
   for (uint32_t key = 1; key <= 12 + 48 / kSlowdown; ++key) {
-    const bool at_once = key % 3 == 0 && small != 0;
-    const size_t most =
-        at_once ? small : std::min<uint64_t>(rma_limit(s.ep().attr()), source.size());
+    const bool at_once = key % 3 == 0;
+    const uint64_t most =
+        std::min<uint64_t>(rma_limit(s.ep().attr()), at_once ? kAlwaysCopied : source.size());
     const Transfers::One one{128, static_cast<uint32_t>(1 + s.random.below(most)), key};
     Transfers all{1, {one}};
     s.call(blank_all, Nothing{});
@@ -209,9 +210,6 @@ void zero_lengths() {
   };
   run(o.put != nullptr, s.pool().put(), "put", [&](cwyc_op* raw) {
     return o.put(s.raw(), &byte, nullptr, raddr, s.remote().get(), 0, 0, raw);
-  });
-  run(o.put_small != nullptr, s.pool().fetch(), "put_small", [&](cwyc_op* raw) {
-    return o.put_small(s.raw(), &byte, raddr, s.remote().get(), 0, 0, raw);
   });
   run(o.get != nullptr, s.pool().fetch(), "get", [&](cwyc_op* raw) {
     return o.get(s.raw(), &byte, nullptr, raddr, s.remote().get(), 0, 0, raw);

@@ -30,7 +30,6 @@ const NeedInfo kNeeds[] = {
     {kPrepare, "am_prepare", [](const World& w) { return w.ops.am_prepare != nullptr; }},
     {kPut, "put", [](const World& w) { return w.ops.put != nullptr; }},
     {kGet, "get", [](const World& w) { return w.ops.get != nullptr; }},
-    {kPutSmall, "put_small", [](const World& w) { return w.ops.put_small != nullptr; }},
     {kNotify, "put_notify", [](const World& w) { return w.ops.put_notify != nullptr; }},
     {kPutv, "putv", [](const World& w) { return w.ops.putv != nullptr; }},
     {kGetv, "getv", [](const World& w) { return w.ops.getv != nullptr; }},

@@ -20,7 +20,6 @@ enum Need : uint32_t {
   kPrepare = 1u << 3,
   kPut = 1u << 4,
   kGet = 1u << 5,
-  kPutSmall = 1u << 6,
   kNotify = 1u << 7,
   kPutv = 1u << 8,
   kGetv = 1u << 9,

@@ -17,7 +17,7 @@ namespace {
 // A conduit whose devices differ may have entries that an endpoint's capabilities do not cover:
 // the core does not use them there, and so does the suite not.
 void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
-  if ((caps & CWYC_CAP_PUT) == 0) ops.put = nullptr, ops.put_small = nullptr;
+  if ((caps & CWYC_CAP_PUT) == 0) ops.put = nullptr;
   if ((caps & CWYC_CAP_GET) == 0) ops.get = nullptr;
   if ((caps & CWYC_CAP_ATOMIC) == 0) ops.atomic = nullptr;
   if ((caps & CWYC_CAP_PUT_NOTIFY) == 0) ops.put_notify = nullptr;
