@@ -1,4 +1,4 @@
-/* causeway/conduit.h - the interface of a conduit plugin, version 1.
+/* causeway/conduit.h - the interface of a conduit plugin, version 2.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -42,13 +42,24 @@ enum {
   CWYC_DONE_REMOTE = 1u << 1  /* put: visible at the target; get/atomic: result is in memory */
 };
 
+/* What a network says of an operation beyond its status. Valid during the report. */
+typedef struct cwyc_detail {
+  cwy_head head;
+  int32_t code;     /* the network's own number of an error, 0: none */
+  uint32_t reserved;
+  const char* text; /* one line about it, without a period; NULL: none */
+  uint64_t length;  /* bytes known to have been moved by an operation that failed */
+} cwyc_detail;
+
 /* One pending operation. Owned by the caller, who keeps it at one address until CWYC_DONE_REMOTE
- * (or, for active messages, CWYC_DONE_LOCAL) was reported. */
+ * (or, for active messages, CWYC_DONE_LOCAL) was reported. It never grows: callers of every minor
+ * make it. */
 typedef struct cwyc_op {
   /* Called by the conduit. `what` is a mask of CWYC_DONE_*; each bit is reported exactly once.
    * On an error status every bit not yet reported is reported together. After the last bit the
-   * conduit does not touch the op. Runs on the thread that makes progress; does not communicate. */
-  void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status);
+   * conduit does not touch the op. Runs on the thread that makes progress; does not communicate.
+   * `detail` is NULL where there is nothing to add, as after every success. */
+  void (*fn)(struct cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail);
   /* The conduit's while the operation is pending, so that it needs no allocation of its own:
    * `state` for what is still to be reported, and `scratch`, large enough for the largest
    * libfabric context, a work-request link, a list node. */
@@ -74,26 +85,68 @@ typedef struct cwyc_conn {
   uint64_t reserved2[2];
 } cwyc_conn;
 
-/* Flags of hot operations. */
+/* Flags of hot operations. The low 16 bits change what a call means: one that a later minor adds is
+ * set only for an endpoint that says that it understands it. The high 16 bits are hints, which a
+ * conduit may ignore; the two highest are the core's own. */
 enum {
-  CWYC_LANE_REPLY = 1u << 0,  /* an AM reply: must get through while requests are blocked */
-  CWYC_IMMEDIATE = 1u << 1,   /* answer CWY_RETRY rather than do expensive work to make room */
-  CWYC_MORE = 1u << 2,        /* another operation to this peer follows at once: a doorbell may wait */
-  CWYC_SRC_VOLATILE = 1u << 3 /* copy the source before returning: local completion is immediate */
+  CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
+  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning: local completion is immediate */
+  CWYC_IMMEDIATE = 1u << 16,   /* answer CWY_RETRY rather than do expensive work to make room */
+  CWYC_MORE = 1u << 17         /* another operation to this peer follows at once: a doorbell may wait */
 };
 
-/* Data types and operations of atomics: values equal the client interface's GEX_DT_* and
- * GEX_OP_* so that no translation stands on the path. */
+/* Data types and operations of atomics, one bit each: the values of the client interface's GEX_DT_*
+ * and GEX_OP_*, so that no translation stands on the path. The operations from FMIN to FXOR are the
+ * first ten in the same order, fetching. */
+enum {
+  CWYC_DT_I32 = 1u << 0,
+  CWYC_DT_U32 = 1u << 1,
+  CWYC_DT_I64 = 1u << 2,
+  CWYC_DT_U64 = 1u << 3,
+  CWYC_DT_FLT = 1u << 4,
+  CWYC_DT_DBL = 1u << 5
+};
+enum {
+  CWYC_OP_MIN = 1u << 0,
+  CWYC_OP_SUB = 1u << 1,
+  CWYC_OP_MULT = 1u << 2,
+  CWYC_OP_ADD = 1u << 3,
+  CWYC_OP_MAX = 1u << 4,
+  CWYC_OP_INC = 1u << 5,
+  CWYC_OP_DEC = 1u << 6,
+  CWYC_OP_AND = 1u << 7,
+  CWYC_OP_OR = 1u << 8,
+  CWYC_OP_XOR = 1u << 9,
+  CWYC_OP_FMIN = 1u << 10,
+  CWYC_OP_FSUB = 1u << 11,
+  CWYC_OP_FMULT = 1u << 12,
+  CWYC_OP_FADD = 1u << 13,
+  CWYC_OP_FMAX = 1u << 14,
+  CWYC_OP_FINC = 1u << 15,
+  CWYC_OP_FDEC = 1u << 16,
+  CWYC_OP_FAND = 1u << 17,
+  CWYC_OP_FOR = 1u << 18,
+  CWYC_OP_FXOR = 1u << 19,
+  CWYC_OP_SET = 1u << 20,
+  CWYC_OP_CAS = 1u << 21,  /* compare and swap, without a result */
+  CWYC_OP_SWAP = 1u << 22,
+  CWYC_OP_GET = 1u << 23,
+  CWYC_OP_FCAS = 1u << 24  /* compare and swap that fetches */
+};
+
 typedef struct cwyc_atomic {
+  cwy_head head;
   uint64_t raddr;     /* owner's address, naturally aligned */
   uint64_t operand1;  /* in the low bytes, in the representation of the data type */
   uint64_t operand2;  /* compare-and-swap: the new value */
   void* result;       /* fetching operations: receives the previous value; else NULL */
   cwyc_mem* result_mem;
-  uint32_t dt;
-  uint32_t opcode;
+  uint32_t dt;     /* CWYC_DT_* */
+  uint32_t opcode; /* CWYC_OP_* */
 } cwyc_atomic;
 
+/* Pieces of a vector transfer. These two never grow: what a later minor says of pieces stands in
+ * arrays of its own, in cwyc_vector. */
 typedef struct cwyc_iov {
   void* addr;
   uint64_t length;
@@ -104,8 +157,23 @@ typedef struct cwyc_riov {
   uint64_t length;
 } cwyc_riov;
 
-/* A negotiated send: filled by am_prepare, consumed by am_commit or am_cancel. */
+/* A vector transfer. The two lists cover equal byte counts, cut at any place. All remote pieces lie
+ * in the memory of one rkey, all local ones in `lmem` where that is not NULL. At most attr.iov_max
+ * entries each. */
+typedef struct cwyc_vector {
+  cwy_head head;
+  const cwyc_iov* local;
+  uint64_t local_count;
+  cwyc_mem* lmem;
+  const cwyc_riov* remote;
+  uint64_t remote_count;
+  cwyc_rkey* rkey;
+} cwyc_vector;
+
+/* A negotiated send. The caller fills the head; am_prepare fills the rest, am_commit or am_cancel
+ * consumes it. */
 typedef struct cwyc_am_slot {
+  cwy_head head;
   void* buffer;    /* where the payload is to be written; aligned for any type */
   uint64_t length; /* bytes available there */
   uint64_t priv[6];
@@ -134,15 +202,9 @@ typedef struct cwyc_ops {
   cwy_status (*put_notify)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
                            cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
                            uint64_t value, uint32_t flags, cwyc_op* op);
-  /* Vector forms: the two lists cover equal byte counts, cut at any place. All remote pieces lie
-   * in the memory of one rkey. At most attr.iov_max entries each. The lists are consumed before
-   * return. */
-  cwy_status (*putv)(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem* lmem,
-                     const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t flags,
-                     cwyc_op* op);
-  cwy_status (*getv)(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem* lmem,
-                     const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t flags,
-                     cwyc_op* op);
+  /* Vector forms. `v` and its lists are consumed before return. */
+  cwy_status (*putv)(cwyc_conn* conn, const cwyc_vector* v, uint32_t flags, cwyc_op* op);
+  cwy_status (*getv)(cwyc_conn* conn, const cwyc_vector* v, uint32_t flags, cwyc_op* op);
   /* `a` is consumed before return. Only for pairs (dt, opcode) that attr.atomic_ops declares. */
   cwy_status (*atomic)(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
                        cwyc_op* op);
@@ -169,10 +231,7 @@ typedef struct cwyc_ops {
                     uint32_t nargs, size_t length);
   void (*am_cancel)(cwyc_conn* conn, cwyc_am_slot* slot);
 
-  /* Reports CWYC_DONE_REMOTE when every put and atomic posted earlier on this connection is
-   * visible at the target. */
-  cwy_status (*flush)(cwyc_conn* conn, uint32_t flags, cwyc_op* op);
-  /* Asks whether the peer still answers; reports like flush. Cheap enough for one per second. */
+  /* Asks whether the peer still answers; reports CWYC_DONE_REMOTE. Cheap enough for one per second. */
   cwy_status (*check)(cwyc_conn* conn, cwyc_op* op);
 } cwyc_ops;
 
@@ -186,24 +245,20 @@ enum {
   CWYC_CAP_ATOMIC = 1ull << 2,
   CWYC_CAP_PUT_NOTIFY = 1ull << 3,
   CWYC_CAP_VECTOR = 1ull << 4,
-  CWYC_CAP_AM_SHORT = 1ull << 5,
-  CWYC_CAP_AM_MEDIUM = 1ull << 6,
-  CWYC_CAP_AM_LONG = 1ull << 7,
-  CWYC_CAP_AM_PREPARE = 1ull << 8,
-  CWYC_CAP_FLUSH = 1ull << 9,
-  CWYC_CAP_CHECK = 1ull << 10,
-  CWYC_CAP_DIRECT = 1ull << 11,        /* rkey_direct can succeed: peers' memory is mapped */
-  CWYC_CAP_MEM_ALLOC = 1ull << 12,     /* mem_alloc makes memory that this conduit reaches best */
-  CWYC_CAP_MEM_REG = 1ull << 13,       /* memory of the client's can be registered */
-  CWYC_CAP_UNREGISTERED = 1ull << 14,  /* put/get reach any host memory of a peer without mem_reg */
-  CWYC_CAP_ORDER_PUT_PUT = 1ull << 15, /* puts to one peer become visible in posting order */
-  CWYC_CAP_ORDER_PUT_AM = 1ull << 16,  /* an AM is delivered after puts posted before it */
-  CWYC_CAP_WAIT_FD = 1ull << 17,
-  CWYC_CAP_NAP = 1ull << 18,           /* nap() sleeps until something arrives */
-  CWYC_CAP_AUTO_PROGRESS = 1ull << 19, /* one-sided operations need no progress at the target */
-  CWYC_CAP_PEER_FAILURE = 1ull << 20,  /* a dead peer is reported without being asked */
-  CWYC_CAP_ATOMIC_CPU = 1ull << 21,    /* its atomics are coherent with this host's CPU atomics */
-  CWYC_CAP_NO_PROGRESS = 1ull << 22    /* progress() never has anything to do: it need not be called */
+  CWYC_CAP_AM_LONG = 1ull << 5,
+  CWYC_CAP_AM_PREPARE = 1ull << 6,
+  CWYC_CAP_CHECK = 1ull << 7,
+  CWYC_CAP_DIRECT = 1ull << 8,        /* rkey_direct can succeed: peers' memory is mapped */
+  CWYC_CAP_MEM_ALLOC = 1ull << 9,     /* mem_alloc makes memory that this conduit reaches best */
+  CWYC_CAP_MEM_REG = 1ull << 10,       /* memory of the client's can be registered */
+  CWYC_CAP_UNREGISTERED = 1ull << 11,  /* put/get reach any host memory of a peer without mem_reg */
+  CWYC_CAP_ORDER_PUT_PUT = 1ull << 12, /* puts to one peer become visible in posting order */
+  CWYC_CAP_ORDER_PUT_AM = 1ull << 13,  /* an AM is delivered after puts posted before it */
+  CWYC_CAP_WAIT_FD = 1ull << 14,
+  CWYC_CAP_NAP = 1ull << 15,           /* nap() sleeps until something arrives */
+  CWYC_CAP_PEER_FAILURE = 1ull << 16,  /* a dead peer is reported without being asked */
+  CWYC_CAP_ATOMIC_CPU = 1ull << 17,    /* its atomics are coherent with this host's CPU atomics */
+  CWYC_CAP_NO_PROGRESS = 1ull << 18    /* progress() never has anything to do: it need not be called */
 };
 
 typedef struct cwyc_ep_attr {
@@ -216,12 +271,9 @@ typedef struct cwyc_ep_attr {
   uint64_t am_medium_max;     /* payload bytes with 16 arguments; at least 512 */
   uint64_t am_long_max;       /* payload bytes with 16 arguments; at least 512, or 0 without am_long */
   uint64_t iov_max;
-  uint64_t outstanding_max;   /* operations one endpoint keeps before RETRY; at least 65535 in
-                                 sum over retries, 0 when only memory limits it */
   uint64_t mem_forms;         /* CWY_FORM_* that mem_reg takes */
-  uint64_t atomic_ops[8];     /* per data type (bit number of GEX_DT_*): mask of GEX_OP_* */
-  double latency_ns;          /* rough, for explain only; never overrides the file's order */
-  double bandwidth_bps;
+  uint64_t atomic_ops[16];    /* per data type (bit number of CWYC_DT_*): mask of CWYC_OP_* */
+  double bandwidth_bps;       /* rough: how rails share a large transfer */
   uint32_t ops_tables;        /* the first so many of module->ops serve this endpoint; at least 1 */
   uint32_t reserved;
 } cwyc_ep_attr;
@@ -346,7 +398,7 @@ typedef struct cwyc_module {
   /* Called once, after every domain is closed. */
   void (*fini)(void);
 
-  /* Since minor 1, for plugins whose tables depend on their options, such as those that stand in
+  /* For plugins whose tables depend on their options, such as those that stand in
    * front of another conduit: the module that serves a conduit with these options. Called once per
    * conduit, before any other call with `opts`; may use services->wrap_conduit. *out stays valid
    * and unchanged until fini. NULL: this module serves whatever the options are. */
@@ -358,8 +410,8 @@ typedef struct cwyc_module {
  * `err` as documented above. */
 typedef cwy_status (*cwy_conduit_init_fn)(const cwy_services* services, const cwyc_module** module,
                                           cwy_err* err);
-#define CWY_CONDUIT_INIT cwy_conduit_init_v1
-#define CWY_CONDUIT_INIT_NAME "cwy_conduit_init_v1"
+#define CWY_CONDUIT_INIT cwy_conduit_init_v2
+#define CWY_CONDUIT_INIT_NAME "cwy_conduit_init_v2"
 
 #ifdef __cplusplus
 }

@@ -56,7 +56,6 @@ inline constexpr std::tuple operations{
     TableEntry<&cwyc_ops::am_prepare>{"am_prepare", "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, 1},
     TableEntry<&cwyc_ops::am_commit> {"am_commit",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   true,  4},
     TableEntry<&cwyc_ops::am_cancel> {"am_cancel",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, -1},
-    TableEntry<&cwyc_ops::flush>     {"flush",      "flush",      CWYC_CAP_FLUSH,      Lane::put,    reports_remote, false, -1},
     TableEntry<&cwyc_ops::check>     {"check",      nullptr,      CWYC_CAP_CHECK,      Lane::am,     reports_remote, false, -1},
 };
 /* clang-format on */

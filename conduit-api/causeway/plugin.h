@@ -7,8 +7,9 @@
  * section, `cwy_manifest`. It links no core symbol: what the core offers comes in
  * `cwy_services`. The normative text is conduit-api/README.md; this header is C99.
  *
- * Frozen: within a major version structures only grow at the end. A reader of a structure
- * looks at `head.struct_size` before it touches a member added by a later minor.
+ * Within a major version structures only grow at the end. A reader of a structure looks at
+ * `head.struct_size` before it touches a member added by a later minor. Structures without a head
+ * never grow.
  */
 #ifndef CAUSEWAY_PLUGIN_H
 #define CAUSEWAY_PLUGIN_H
@@ -20,8 +21,8 @@
 extern "C" {
 #endif
 
-#define CWY_PLUGIN_MAJOR 1
-#define CWY_PLUGIN_MINOR 1
+#define CWY_PLUGIN_MAJOR 2
+#define CWY_PLUGIN_MINOR 0
 
 /* Leads every structure that crosses the boundary. The writer of the structure fills it with
  * its own sizeof and version. */
@@ -137,7 +138,7 @@ typedef struct cwy_job {
 
 struct cwyc_module; /* conduit.h */
 
-/* Since minor 1: another conduit, as wrap_conduit hands it to one that stands in front of it.
+/* Another conduit, as wrap_conduit hands it to one that stands in front of it.
  * Everything it points to stays valid until fini of the wrapping plugin. */
 typedef struct cwy_wrapped {
   cwy_head head;
@@ -177,7 +178,7 @@ typedef struct cwy_services {
   /* Monotonic clock in nanoseconds. Any thread. */
   uint64_t (*now)(void);
 
-  /* Since minor 1. The conduit that the configuration calls `name`, or else the plugin of that name
+  /* The conduit that the configuration calls `name`, or else the plugin of that name
    * with its default options, so that the caller can stand in front of it. From
    * cwyc_module.configure only; elsewhere CWY_ERR_INVALID. The caller fills out->head. A conduit
    * that does not exist, or that would stand in front of itself, is CWY_ERR_INVALID with text. */

@@ -154,7 +154,7 @@ uint32_t push_emulated_longs() {
     sent += send.pieces - before;
     if (status == CWY_RETRY) return false;
     ++sent;
-    if (send.op != nullptr) send.op->fn(send.op, CWYC_DONE_LOCAL, CWY_OK);
+    if (send.op != nullptr) send.op->fn(send.op, CWYC_DONE_LOCAL, CWY_OK, nullptr);
     delete &send;
     return true;
   });

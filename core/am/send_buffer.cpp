@@ -27,8 +27,8 @@ SendBuffer* of_op(cwyc_op* op) {
   return reinterpret_cast<SendBuffer*>(op);
 }
 
-void sent(cwyc_op* op, uint32_t, cwy_status status) {
-  if (status != CWY_OK) return operation_failed(op, status);
+void sent(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail* detail) {
+  if (status != CWY_OK) return operation_failed(status, detail);
   give_send_buffer(of_op(op));
 }
 

@@ -38,7 +38,7 @@ struct NegotiatedSend : cwy_am_src_desc {
   gex_Event_t* lc_opt = nullptr;
   void* dest_addr = nullptr;     // as it was given to Prepare
   SendBuffer* buffer = nullptr;  // the library's buffer of a long
-  cwyc_am_slot slot{};
+  cwyc_am_slot slot{CWY_HEAD(cwyc_am_slot), nullptr, 0, {}};
 };
 
 class AmThread final : public ThreadPart {

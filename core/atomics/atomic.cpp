@@ -124,6 +124,7 @@ Resolved resolve(const AtomicCall& call) {
 
 cwyc_atomic request_for(const Resolved& r, cwyc_conn* conn) {
   cwyc_atomic a{};
+  a.head = CWY_HEAD(cwyc_atomic);
   a.raddr = reinterpret_cast<uint64_t>(r.addr);
   a.operand1 = r.call.operand1;
   a.operand2 = r.call.operand2;

@@ -82,7 +82,7 @@ void on_atomic_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   const uint64_t old = join_halves(args[2], args[3]);
   const Pending pending = pending_of(op);
   if (pending.result != nullptr) copy_bytes("gex_AD_Op*()", pending.result, &old, pending.bytes);
-  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
 }
 
 }  // namespace causeway

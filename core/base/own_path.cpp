@@ -120,10 +120,10 @@ std::string own_plugin_directory() {
   const std::vector<fs::path> candidates = plugin_directory_candidates(own_directory());
   std::error_code ignored;
   for (const fs::path& candidate : candidates) {
-    const fs::path directory = candidate / "causeway" / "1";
+    const fs::path directory = candidate / "causeway" / "2";
     if (fs::is_directory(directory, ignored)) return directory.string();
   }
-  return (candidates.front() / "causeway" / "1").string();
+  return (candidates.front() / "causeway" / "2").string();
 }
 
 }  // namespace causeway

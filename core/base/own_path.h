@@ -6,7 +6,7 @@
 namespace causeway {
 
 // Directory in which this copy of the core looks for its own plugins:
-// <dir of libcauseway.so or tool>/causeway/1 or <dir>/../<libdir>/causeway/1.
+// <dir of libcauseway.so or tool>/causeway/2 or <dir>/../<libdir>/causeway/2.
 std::string own_plugin_directory();
 // <prefix> of this copy, for etc/causeway.yaml and libexec.
 std::string own_prefix();

@@ -366,7 +366,7 @@ uint32_t TeamRuns::step() {
     active_runs.fetch_sub(1, std::memory_order_relaxed);
     ++completed;
     op->collective.store(nullptr, std::memory_order_relaxed);
-    op->conduit.fn(&op->conduit, CWYC_DONE_REMOTE, CWY_OK);
+    op->conduit.fn(&op->conduit, CWYC_DONE_REMOTE, CWY_OK, nullptr);
   }
   return completed + (moves_ != before ? 1 : 0);
 }

@@ -75,9 +75,8 @@ ConduitEp::~ConduitEp() {
 }
 
 Conduit* ConduitSet::find(const std::string& name) const {
-  for (const auto& conduit : conduits) {
+  for (const auto& conduit : conduits)
     if (conduit->name() == name) return conduit.get();
-  }
   return nullptr;
 }
 

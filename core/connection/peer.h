@@ -29,7 +29,7 @@ struct ConnectOp {
   cwyc_op op{};  // first: report() finds the object by its address
   // Release by the report, acquire by the reader: the connection behind it is complete.
   std::atomic<cwy_status> status{CWY_INPROGRESS};
-  static void report(cwyc_op* op, uint32_t what, cwy_status status);
+  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
 };
 
 // A connection of a peer in one conduit. The conduit's bytes follow the structure.

@@ -93,9 +93,8 @@ void check_versions(const Manifest& manifest) {
 }
 
 PluginKind read_kind(const std::string& word) {
-  for (const PluginKind kind : kKinds) {
+  for (const PluginKind kind : kKinds)
     if (word == kind_word(kind)) return kind;
-  }
   reject(fmt::format("manifest kind: '{}' is not conduit, memkind or collective", word));
 }
 

@@ -213,7 +213,7 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
 
 }  // namespace
 
-void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status) {
+void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail*) {
   reinterpret_cast<ConnectOp*>(op)->status.store(status, std::memory_order_release);
 }
 

@@ -118,14 +118,14 @@ cwy_status post_pieces(cwyc_op* op, uint32_t at_most, uint32_t* sent) {
 // All pieces are out: a put's source may be reused. The answers may already have completed the
 // remote side; the operation lives on until this report too.
 void all_posted(cwyc_op* op, Direction direction) {
-  if (direction == Direction::put) op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+  if (direction == Direction::put) op->fn(op, CWYC_DONE_LOCAL, CWY_OK, nullptr);
 }
 
 // The peer has failed with pieces not sent, so neither report has been made. Answers to what was
 // sent may still be on their way: whoever owns the operation keeps its memory.
 void failed(cwyc_op* op, Direction direction, cwy_status status) {
   op->fn(op, direction == Direction::put ? CWYC_DONE_LOCAL | CWYC_DONE_REMOTE : CWYC_DONE_REMOTE,
-         status);
+         status, nullptr);
 }
 
 cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t raddr, size_t length,
@@ -153,7 +153,7 @@ void moved(cwyc_op* op, uint64_t bytes) {
   const uint64_t before =
       std::atomic_ref<uint64_t>(t.moved).fetch_add(bytes, std::memory_order_acq_rel);
   ensure("no more of a transfer arrives than it has", [&] { return before + bytes <= total; });
-  if (before + bytes == total) op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+  if (before + bytes == total) op->fn(op, CWYC_DONE_REMOTE, CWY_OK, nullptr);
 }
 
 }  // namespace

@@ -67,19 +67,19 @@ void give_back(Striped& s, uint32_t shares) {
   if (left == shares) delete &s;
 }
 
-void settle(Striped& s, uint32_t what, cwy_status status) {
+void settle(Striped& s, uint32_t what, cwy_status status, const cwyc_detail* detail = nullptr) {
   what &= bits_of(s);
   if (what == 0) return;
   if (status != CWY_OK) s.status.store(status, std::memory_order_relaxed);
   if (const uint32_t news = count_down(s, what); news != 0) {
     // Ordered after every piece's store by the count.
-    s.client->fn(s.client, news, s.status.load(std::memory_order_relaxed));
+    s.client->fn(s.client, news, s.status.load(std::memory_order_relaxed), detail);
   }
   give_back(s, static_cast<uint32_t>(__builtin_popcount(what)));
 }
 
-void report(cwyc_op* op, uint32_t what, cwy_status status) {
-  settle(*reinterpret_cast<Piece*>(op)->whole, what, status);
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+  settle(*reinterpret_cast<Piece*>(op)->whole, what, status, detail);
 }
 
 // Transfers with pieces that met back-pressure.
@@ -159,7 +159,7 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   const uint32_t news = count_down(s, own);
   const bool failed = s.status.load(std::memory_order_relaxed) != CWY_OK;
   const bool whole = news == own && !failed;
-  if (news != 0 && !whole) op->fn(op, news, s.status.load(std::memory_order_relaxed));
+  if (news != 0 && !whole) op->fn(op, news, s.status.load(std::memory_order_relaxed), nullptr);
   give_back(s, bits);
   return whole ? CWY_OK : CWY_INPROGRESS;
 }

@@ -23,9 +23,9 @@ void Chunk::passed() {
 }
 
 // True: the transfer ends. False: the job ends, and the stage stays open until then.
-bool Chunk::failed(cwy_status status) {
+bool Chunk::failed(cwy_status status, const cwyc_detail* detail) {
   if (broken == nullptr || !context().survives_failures()) {
-    operation_failed(&op, status);
+    operation_failed(status, detail);
     return false;
   }
   broken->store(status, std::memory_order_release);
@@ -34,7 +34,7 @@ bool Chunk::failed(cwy_status status) {
 
 cwy_status Chunk::settle(cwy_status status) {
   if (status == CWY_RETRY || status == CWY_INPROGRESS) return status;
-  if (status != CWY_OK && !failed(status)) return CWY_INPROGRESS;
+  if (status != CWY_OK && !failed(status, nullptr)) return CWY_INPROGRESS;
   passed();
   return CWY_OK;
 }
@@ -54,9 +54,9 @@ void Chunk::copied(PendingCopy& copy, cwy_status status) {
   reinterpret_cast<Chunk*>(&copy)->passed();
 }
 
-void Chunk::transferred(cwyc_op* op, uint32_t what, cwy_status status) {
+void Chunk::transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
   Chunk& chunk = *reinterpret_cast<Chunk*>(reinterpret_cast<char*>(op) - offsetof(Chunk, op));
-  if (status != CWY_OK && !chunk.failed(status)) return;
+  if (status != CWY_OK && !chunk.failed(status, detail)) return;
   // acq_rel: the last report passes on what the others saw. A failure may tell both again.
   const uint32_t before = chunk.awaits.fetch_and(~what, std::memory_order_acq_rel);
   if (before != 0 && (before & ~what) == 0) chunk.passed();
@@ -212,7 +212,7 @@ uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
 }
 
 void tell(const std::vector<Report>& reports) {
-  for (const Report& r : reports) r.op->fn(r.op, r.what, r.status);
+  for (const Report& r : reports) r.op->fn(r.op, r.what, r.status, nullptr);
 }
 
 }  // namespace

@@ -88,9 +88,9 @@ struct Chunk {
 
  private:
   cwy_status settle(cwy_status status);
-  bool failed(cwy_status status);
+  bool failed(cwy_status status, const cwyc_detail* detail);
   static void copied(PendingCopy& copy, cwy_status status);
-  static void transferred(cwyc_op* op, uint32_t what, cwy_status status);
+  static void transferred(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
 };
 
 class StagedTransfer {

@@ -101,7 +101,7 @@ cwy_status copy_directly(const Ends& e, Device& mover, cwyc_op* op) {
     const std::unique_ptr<DirectCopy> own(static_cast<DirectCopy*>(&self));
     if (status != CWY_OK) own->device->copy_failed(status, own->dst, own->src, own->length);
     own->leave();
-    own->client->fn(own->client, own->what, CWY_OK);
+    own->client->fn(own->client, own->what, CWY_OK, nullptr);
   };
   const cwy_status status =
       start_copy(mover, e.put ? e.there : e.local, e.put ? e.local : e.there, e.length, *copy);
@@ -131,12 +131,13 @@ struct FlushedGet {
   void* addr = nullptr;
   size_t length = 0;
 
-  static void report(cwyc_op* reported, uint32_t what, cwy_status status) {
+  static void report(cwyc_op* reported, uint32_t what, cwy_status status,
+                     const cwyc_detail* detail) {
     const std::unique_ptr<FlushedGet> own(reinterpret_cast<FlushedGet*>(reported));
     if (status == CWY_OK) {
       status = own->device->module().flush(own->device->kind(), own->addr, own->length);
     }
-    own->client->fn(own->client, what, status);
+    own->client->fn(own->client, what, status, detail);
   }
 };
 

@@ -16,19 +16,18 @@ Op* g_shared = nullptr;
 
 constexpr uint32_t kSlab = 64;
 
-void complete_explicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) return operation_failed(conduit_op, status);
-  Op* op = Op::of(conduit_op);
-  if ((what & CWYC_DONE_LOCAL) && op->local_flag != nullptr) {
+void complete_explicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+  if (status != CWY_OK) return operation_failed(status, detail);
+  Op* op = Op::of(raw);
+  if ((what & CWYC_DONE_LOCAL) && op->local_flag != nullptr)
     op->local_flag->store(1, std::memory_order_release);
-  }
   // Release: the data this completion stands for is visible to whoever sees the bit.
   op->done.fetch_or(what, std::memory_order_release);
 }
 
-void complete_implicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) return operation_failed(conduit_op, status);
-  Op* op = Op::of(conduit_op);
+void complete_implicit(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+  if (status != CWY_OK) return operation_failed(status, detail);
+  Op* op = Op::of(raw);
   // Read first: unless this is the last report, another thread may make it and free the Op as
   // soon as the bits below are set.
   ImplicitOps* const set = op->implicit;
@@ -39,9 +38,8 @@ void complete_implicit(cwyc_op* conduit_op, uint32_t what, cwy_status status) {
   const uint32_t before = op->done.fetch_or(what, std::memory_order_acq_rel);
   const uint32_t now = before | what;
   const uint32_t news = now & ~before;
-  if ((news & CWYC_DONE_LOCAL) && local_flag != nullptr) {
+  if ((news & CWYC_DONE_LOCAL) && local_flag != nullptr)
     local_flag->store(1, std::memory_order_release);
-  }
   if (counts_local && (news & CWYC_DONE_LOCAL)) set->complete(lc_category);
   if ((now & need) == need) {
     thread_state().ops.give(op);
@@ -122,8 +120,17 @@ OpPool::~OpPool() {
   }
 }
 
-void operation_failed(cwyc_op*, cwy_status status) {
-  const std::string text = fmt::format("an operation failed with {}", status_name(status));
+std::string failure_text(cwy_status status, const cwyc_detail* detail) {
+  std::string text = fmt::format("an operation failed with {}", status_name(status));
+  if (detail == nullptr) return text;
+  if (detail->text != nullptr) text += fmt::format(": {}", detail->text);
+  if (detail->code != 0) text += fmt::format(" (code {} of the network)", detail->code);
+  if (detail->length != 0) text += fmt::format(" after {} bytes", detail->length);
+  return text;
+}
+
+void operation_failed(cwy_status status, const cwyc_detail* detail) {
+  const std::string text = failure_text(status, detail);
   if (status != CWY_ERR_PEER_FAILED) fatal_text("communication", text);
   if (context().survives_failures()) fatal_peer_lost("communication", text);
   context().note_stranded(text);

@@ -94,11 +94,16 @@ cwy_status VisTransfer::post_vector(cwyc_conn* conn, Slot& slot) {
     walk_.advance(n);
   }
   cwyc_mem* const lmem = local_registration(*peer_.ep, conn, low, static_cast<size_t>(high - low));
-  cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
+  const cwyc_vector vector{CWY_HEAD(cwyc_vector),
+                           local,
+                           locals,
+                           lmem,
+                           remote,
+                           remotes,
+                           c.rkey.load(std::memory_order_acquire)};
   if (put_) await_local(slot);
   const auto call = put_ ? conn->ops->putv : conn->ops->getv;
-  const cwy_status status =
-      call(conn, local, locals, lmem, remote, remotes, rkey, post_flags(), &slot.op);
+  const cwy_status status = call(conn, &vector, post_flags(), &slot.op);
   if (status != CWY_OK && status != CWY_INPROGRESS) walk_ = before;
   return status;
 }
@@ -126,6 +131,7 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   if (Connection::of(conn).cep->caps & CWYC_CAP_AM_PREPARE) {
     constexpr size_t kLeast = 512;  // what every conduit can carry
     cwyc_am_slot lent{};
+    lent.head = CWY_HEAD(cwyc_am_slot);
     const cwy_status status =
         conn->ops->am_prepare(conn, std::min(kLeast, room), room, nargs, post_flags(), &lent);
     if (status != CWY_OK) return status;

@@ -30,8 +30,8 @@ void enqueue_locked(VisTransfer* transfer) {
   vis_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
-void part_reported(cwyc_op* op, uint32_t what, cwy_status status) {
-  if (status != CWY_OK) return operation_failed(op, status);
+void part_reported(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+  if (status != CWY_OK) return operation_failed(status, detail);
   Slot& slot = slot_of(op);
   slot.transfer->settle(slot, what);
 }
@@ -173,7 +173,7 @@ void VisTransfer::settle(Slot& slot, uint32_t what) {
   if (finished) {
     finish();
   } else if (report_local) {
-    client->fn(client, CWYC_DONE_LOCAL, CWY_OK);
+    client->fn(client, CWYC_DONE_LOCAL, CWY_OK, nullptr);
   }
 }
 
@@ -182,7 +182,7 @@ void VisTransfer::finish() {
   uint32_t bits = CWYC_DONE_REMOTE;
   if (put_ && !local_reported_) bits |= CWYC_DONE_LOCAL;
   delete this;
-  client->fn(client, bits, CWY_OK);
+  client->fn(client, bits, CWY_OK, nullptr);
 }
 
 // Everything has gone out. Unless nothing is under way any more, the answers own the transfer once
@@ -196,7 +196,7 @@ Outcome VisTransfer::all_posted() {
     if (outstanding_ != 0 && put_ && locals_ == 0) local_reported_ = report_local = true;
     if (outstanding_ == 0) return Outcome::finished;
   }
-  if (report_local) client->fn(client, CWYC_DONE_LOCAL, CWY_OK);
+  if (report_local) client->fn(client, CWYC_DONE_LOCAL, CWY_OK, nullptr);
   return Outcome::under_way;
 }
 

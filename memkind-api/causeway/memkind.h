@@ -1,4 +1,4 @@
-/* causeway/memkind.h - the interface of a memory-kind plugin, version 1.
+/* causeway/memkind.h - the interface of a memory-kind plugin, version 2.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -104,8 +104,8 @@ typedef struct cwym_module {
 
 typedef cwy_status (*cwy_memkind_init_fn)(const cwy_services* services, const cwym_module** module,
                                           cwy_err* err);
-#define CWY_MEMKIND_INIT cwy_memkind_init_v1
-#define CWY_MEMKIND_INIT_NAME "cwy_memkind_init_v1"
+#define CWY_MEMKIND_INIT cwy_memkind_init_v2
+#define CWY_MEMKIND_INIT_NAME "cwy_memkind_init_v2"
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: uds\n"
     "version: '1.0'\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: Active messages over Unix datagram sockets between processes of one host\n"
@@ -346,11 +346,10 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
 static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwy_head head = attr->head; /* the caller's: how much room it has */
   *attr = (cwyc_ep_attr){.head = head};
-  attr->caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_WAIT_FD;
+  attr->caps = CWYC_CAP_WAIT_FD;
   attr->conn_size = sizeof(struct link);
   attr->ep_address_max = sizeof(struct address);
   attr->am_medium_max = ep->domain->payload_max;
-  attr->latency_ns = 5000;
   attr->bandwidth_bps = 8e9;
   attr->ops_tables = 1;
   return CWY_OK;

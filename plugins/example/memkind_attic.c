@@ -24,7 +24,7 @@ CWY_MANIFEST(
     "kind: memkind\n"
     "name: attic\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: memory in files (an example)\n"
     "license: BSD-3-Clause\n"

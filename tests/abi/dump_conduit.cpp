@@ -6,6 +6,15 @@
 namespace causeway::abi {
 namespace {
 
+void dump_cwyc_detail() {
+  ABI_STRUCT(cwyc_detail);
+  ABI_MEMBER(head);
+  ABI_MEMBER(code);
+  ABI_MEMBER(reserved);
+  ABI_MEMBER(text);
+  ABI_MEMBER(length);
+}
+
 void dump_cwyc_op() {
   ABI_STRUCT(cwyc_op);
   ABI_MEMBER(fn);
@@ -27,6 +36,7 @@ void dump_cwyc_conn() {
 
 void dump_cwyc_atomic() {
   ABI_STRUCT(cwyc_atomic);
+  ABI_MEMBER(head);
   ABI_MEMBER(raddr);
   ABI_MEMBER(operand1);
   ABI_MEMBER(operand2);
@@ -48,8 +58,20 @@ void dump_cwyc_riov() {
   ABI_MEMBER(length);
 }
 
+void dump_cwyc_vector() {
+  ABI_STRUCT(cwyc_vector);
+  ABI_MEMBER(head);
+  ABI_MEMBER(local);
+  ABI_MEMBER(local_count);
+  ABI_MEMBER(lmem);
+  ABI_MEMBER(remote);
+  ABI_MEMBER(remote_count);
+  ABI_MEMBER(rkey);
+}
+
 void dump_cwyc_am_slot() {
   ABI_STRUCT(cwyc_am_slot);
+  ABI_MEMBER(head);
   ABI_MEMBER(buffer);
   ABI_MEMBER(length);
   ABI_MEMBER(priv);
@@ -72,7 +94,6 @@ void dump_cwyc_ops() {
   ABI_MEMBER(am_prepare);
   ABI_MEMBER(am_commit);
   ABI_MEMBER(am_cancel);
-  ABI_MEMBER(flush);
   ABI_MEMBER(check);
 }
 
@@ -87,10 +108,8 @@ void dump_cwyc_ep_attr() {
   ABI_MEMBER(am_medium_max);
   ABI_MEMBER(am_long_max);
   ABI_MEMBER(iov_max);
-  ABI_MEMBER(outstanding_max);
   ABI_MEMBER(mem_forms);
   ABI_MEMBER(atomic_ops);
-  ABI_MEMBER(latency_ns);
   ABI_MEMBER(bandwidth_bps);
   ABI_MEMBER(ops_tables);
   ABI_MEMBER(reserved);
@@ -169,16 +188,44 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_SRC_VOLATILE);
   ABI_CONSTANT(CWYC_SERIAL);
   ABI_CONSTANT(CWYC_MULTI);
+  ABI_CONSTANT(CWYC_DT_I32);
+  ABI_CONSTANT(CWYC_DT_U32);
+  ABI_CONSTANT(CWYC_DT_I64);
+  ABI_CONSTANT(CWYC_DT_U64);
+  ABI_CONSTANT(CWYC_DT_FLT);
+  ABI_CONSTANT(CWYC_DT_DBL);
+  ABI_CONSTANT(CWYC_OP_MIN);
+  ABI_CONSTANT(CWYC_OP_SUB);
+  ABI_CONSTANT(CWYC_OP_MULT);
+  ABI_CONSTANT(CWYC_OP_ADD);
+  ABI_CONSTANT(CWYC_OP_MAX);
+  ABI_CONSTANT(CWYC_OP_INC);
+  ABI_CONSTANT(CWYC_OP_DEC);
+  ABI_CONSTANT(CWYC_OP_AND);
+  ABI_CONSTANT(CWYC_OP_OR);
+  ABI_CONSTANT(CWYC_OP_XOR);
+  ABI_CONSTANT(CWYC_OP_FMIN);
+  ABI_CONSTANT(CWYC_OP_FSUB);
+  ABI_CONSTANT(CWYC_OP_FMULT);
+  ABI_CONSTANT(CWYC_OP_FADD);
+  ABI_CONSTANT(CWYC_OP_FMAX);
+  ABI_CONSTANT(CWYC_OP_FINC);
+  ABI_CONSTANT(CWYC_OP_FDEC);
+  ABI_CONSTANT(CWYC_OP_FAND);
+  ABI_CONSTANT(CWYC_OP_FOR);
+  ABI_CONSTANT(CWYC_OP_FXOR);
+  ABI_CONSTANT(CWYC_OP_SET);
+  ABI_CONSTANT(CWYC_OP_CAS);
+  ABI_CONSTANT(CWYC_OP_SWAP);
+  ABI_CONSTANT(CWYC_OP_GET);
+  ABI_CONSTANT(CWYC_OP_FCAS);
   ABI_CONSTANT(CWYC_CAP_PUT);
   ABI_CONSTANT(CWYC_CAP_GET);
   ABI_CONSTANT(CWYC_CAP_ATOMIC);
   ABI_CONSTANT(CWYC_CAP_PUT_NOTIFY);
   ABI_CONSTANT(CWYC_CAP_VECTOR);
-  ABI_CONSTANT(CWYC_CAP_AM_SHORT);
-  ABI_CONSTANT(CWYC_CAP_AM_MEDIUM);
   ABI_CONSTANT(CWYC_CAP_AM_LONG);
   ABI_CONSTANT(CWYC_CAP_AM_PREPARE);
-  ABI_CONSTANT(CWYC_CAP_FLUSH);
   ABI_CONSTANT(CWYC_CAP_CHECK);
   ABI_CONSTANT(CWYC_CAP_DIRECT);
   ABI_CONSTANT(CWYC_CAP_MEM_ALLOC);
@@ -188,7 +235,6 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_CAP_ORDER_PUT_AM);
   ABI_CONSTANT(CWYC_CAP_WAIT_FD);
   ABI_CONSTANT(CWYC_CAP_NAP);
-  ABI_CONSTANT(CWYC_CAP_AUTO_PROGRESS);
   ABI_CONSTANT(CWYC_CAP_PEER_FAILURE);
   ABI_CONSTANT(CWYC_CAP_ATOMIC_CPU);
   ABI_CONSTANT(CWYC_CAP_NO_PROGRESS);
@@ -204,11 +250,13 @@ void dump_constants() {
 
 void dump_conduit() {
   dump_constants();
+  dump_cwyc_detail();
   dump_cwyc_op();
   dump_cwyc_conn();
   dump_cwyc_atomic();
   dump_cwyc_iov();
   dump_cwyc_riov();
+  dump_cwyc_vector();
   dump_cwyc_am_slot();
   dump_cwyc_ops();
   dump_cwyc_ep_attr();

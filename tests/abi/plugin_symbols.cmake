@@ -1,4 +1,4 @@
-# cmake -DNM=nm -DFOLDER=lib/causeway/1 -P plugin_symbols.cmake
+# cmake -DNM=nm -DFOLDER=lib/causeway/2 -P plugin_symbols.cmake
 # A plugin needs nothing from the core and exports its one init function: anything else would tie
 # a plugin to one build of the core, or let two plugins collide.
 cmake_minimum_required(VERSION 3.25)
@@ -10,7 +10,7 @@ endif()
 foreach(plugin ${plugins})
   get_filename_component(name ${plugin} NAME)
   string(REGEX REPLACE "_.*" "" kind ${name})
-  set(init cwy_${kind}_init_v1)
+  set(init cwy_${kind}_init_v2)
 
   execute_process(COMMAND ${NM} -D --undefined-only ${plugin} OUTPUT_VARIABLE undefined
                   COMMAND_ERROR_IS_FATAL ANY)

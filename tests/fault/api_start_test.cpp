@@ -137,7 +137,7 @@ TEST(Config, PluginThatIsNotThere) {
 // A library whose plugins were not installed beside it.
 TEST(Config, NoPluginsAtAll) {
   const Directory directory;
-  fs::create_directories(directory.path() / "lib/causeway/1");
+  fs::create_directories(directory.path() / "lib/causeway/2");
   const fs::path library = fs::canonical(api_test::library());
   for (const auto& entry : fs::directory_iterator(library.parent_path()))
     if (entry.path().filename().string().rfind("libcauseway.so", 0) == 0)

@@ -19,7 +19,7 @@ fail() {
 
 # Beside the build's or an installation's launcher; plugins that lie elsewhere are not looked for.
 need_conduit() {
-  plugins=$(dirname "$causeway")/../lib/causeway/1
+  plugins=$(dirname "$causeway")/../lib/causeway/2
   [ ! -d "$plugins" ] || [ -e "$plugins/conduit_$1.so" ] || skip "the conduit $1 is not built here"
 }
 

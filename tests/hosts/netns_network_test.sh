@@ -9,7 +9,7 @@
 causeway=$1 spec=$2 wordfreq=$3 network=$4 case=$5
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/netns.sh"
-plugins=$(dirname "$causeway")/../lib/causeway/1
+plugins=$(dirname "$causeway")/../lib/causeway/2
 config="--config $here/$network.yaml"
 if [ "$network" = default ]; then
   config= network=ucx

@@ -35,7 +35,7 @@ fi
 "$tree/bin/causeway" check-plugin "$plugin" >"$work/check.log" 2>&1 ||
   fail "check-plugin rejects the example"
 
-path=$work/vendor/lib/causeway/1
+path=$work/vendor/lib/causeway/2
 run() {
   timeout 100 "$tree/bin/causeway" run -n 3 --set "plugins.path=[$path]" "$@" "$work/counted" \
     >"$work/out" 2>"$work/err" || fail "the program fails"

@@ -32,7 +32,7 @@ fi
 
 # Installed from its own project, into a tree of its own that the configuration points to.
 cmake --install "$work/build" --prefix "$work/vendor" >>"$work/build.log"
-path=$work/vendor/lib/causeway/1
+path=$work/vendor/lib/causeway/2
 run() {
   timeout 100 "$tree/bin/causeway" run -n 4 --config "$work/source/uds.yaml" \
     --set "plugins.path=[$path]" "$@"

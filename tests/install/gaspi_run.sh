@@ -93,7 +93,7 @@ export GASPI_AGENT="$work/agent"
 printf 'alpha\r\nbeta\r\n\r\n# more of them\nalpha\n  gamma  \n' >"$work/hosts"
 network=
 for conduit in ofi ucx; do
-  [ -n "$network" ] || [ ! -e "$tree/lib/causeway/1/conduit_$conduit.so" ] ||
+  [ -n "$network" ] || [ ! -e "$tree/lib/causeway/2/conduit_$conduit.so" ] ||
     network=$tree/share/causeway/configs/sites/$conduit-tcp.yaml
 done
 several() {

@@ -80,7 +80,7 @@ CC=$CC CXX=$CXX make -C "$work/profiler" >"$work/make.log" 2>&1 || {
 }
 for ranks in 1 2 4; do run $ranks ': ok$' "$work/profiler/gaspi_profiler"; done
 for network in am-only ofi-tcp ucx-tcp; do
-  [ "$network" = am-only ] || [ -e "$tree/lib/causeway/1/conduit_${network%-tcp}.so" ] || continue
+  [ "$network" = am-only ] || [ -e "$tree/lib/causeway/2/conduit_${network%-tcp}.so" ] || continue
   export CAUSEWAY_CONFIG="$tree/share/causeway/configs/sites/$network.yaml"
   run 2 ': ok$' "$work/profiler/gaspi_profiler"
   echo "$out" | grep -q 'tally: gaspi_write_notify *100 calls *800 bytes' ||

@@ -30,9 +30,9 @@ done
 # Both in a row, in a tree that holds neither: chaos in front of trace in front of shm.
 mkdir -p "$work/run"
 cp -r "$tree" "$work/tree"
-rm "$work"/tree/lib/causeway/1/conduit_trace.so "$work"/tree/lib/causeway/1/conduit_chaos.so
+rm "$work"/tree/lib/causeway/2/conduit_trace.so "$work"/tree/lib/causeway/2/conduit_chaos.so
 cat >"$work/both.yaml" <<END
-plugins: {path: [$work/vendor/lib/causeway/1]}
+plugins: {path: [$work/vendor/lib/causeway/2]}
 conduits:
   watched: {plugin: trace, options: {over: shm, file: $work/run/t.%r, size: 256KiB}}
   rough: {plugin: chaos, options: {over: watched, seed: 11}}

@@ -19,8 +19,8 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   include/causeway/plugin.h include/causeway/conduit.h include/causeway/operations.h include/causeway/memkind.h \
   include/causeway/collective.h include/causeway/direct.h include/causeway/am_calls.h \
   include/causeway/bindings.h share/doc/causeway/gasnet-python.md share/doc/causeway/gasnet-fortran.md \
-  lib/libcauseway.so lib/causeway/1/conduit_self.so lib/causeway/1/conduit_shm.so \
-  lib/causeway/1/memkind_cuda.so lib/causeway/1/memkind_hip.so lib/causeway/1/memkind_ze.so \
+  lib/libcauseway.so lib/causeway/2/conduit_self.so lib/causeway/2/conduit_shm.so \
+  lib/causeway/2/memkind_cuda.so lib/causeway/2/memkind_hip.so lib/causeway/2/memkind_ze.so \
   include/gasnet_mk.h share/causeway/example/memkind_attic.c \
   lib/cmake/Causeway/CausewayConfig.cmake lib/cmake/Causeway/CausewayConfigVersion.cmake \
   lib/pkgconfig/causeway.pc lib/pkgconfig/gasnet-smp-seq.pc lib/libgasnet-ofi-par.a \
@@ -40,7 +40,7 @@ do
 done
 
 # Every plugin of the build is an installed plugin, and nothing else is.
-for plugin in "$tree"/lib/causeway/1/*; do
+for plugin in "$tree"/lib/causeway/2/*; do
   case $(basename "$plugin") in
     conduit_*.so | memkind_*.so | collective_*.so) ;;
     *) complain "$plugin is no plugin" ;;
@@ -60,7 +60,7 @@ find "$tree" -type f | while read -r file; do
 done >"$work/paths.log"
 if [ -s "$work/paths.log" ]; then cat "$work/paths.log"; status=1; fi
 
-for file in "$tree"/bin/* "$tree"/lib/*.so.* "$tree"/lib/causeway/1/*.so "$tree"/libexec/causeway/*
+for file in "$tree"/bin/* "$tree"/lib/*.so.* "$tree"/lib/causeway/2/*.so "$tree"/libexec/causeway/*
 do
   [ -e "$file" ] || continue
   readelf -d "$file" 2>/dev/null | sed -n 's/.*R.*PATH.*\[\(.*\)\]/\1/p' | tr : '\n' |

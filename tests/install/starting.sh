@@ -84,7 +84,7 @@ printf '%s\n' '#!/bin/sh' 'case $1 in alpha | beta) shift ;; *) exit 255 ;; esac
 chmod +x "$work/agent"
 network=
 for conduit in ofi ucx; do
-  [ -n "$network" ] || [ ! -e "$tree/lib/causeway/1/conduit_$conduit.so" ] || network=$conduit
+  [ -n "$network" ] || [ ! -e "$tree/lib/causeway/2/conduit_$conduit.so" ] || network=$conduit
 done
 if [ -n "$network" ]; then
   export GASNET_SSH_CMD="$work/agent"

@@ -15,12 +15,14 @@ namespace plugin = cpu_atomics;
 namespace model = conformance;
 
 #define SAME_TYPE(constant, common, checked)               \
+  static_assert(GEX_DT_##constant == CWYC_DT_##constant);  \
   static_assert(GEX_DT_##constant == 1u << plugin::common, \
                 "plugins/conduit/common/cpu_atomics.h");   \
   static_assert(GEX_DT_##constant == 1u << model::checked, \
                 "tests/conformance/cases/"                 \
                 "atomic_model.h")
 #define SAME_OPERATION(constant, common, checked)          \
+  static_assert(GEX_OP_##constant == CWYC_OP_##constant);  \
   static_assert(GEX_OP_##constant == 1u << plugin::common, \
                 "plugins/conduit/common/cpu_atomics.h");   \
   static_assert(GEX_OP_##constant == 1u << model::checked, \
@@ -29,6 +31,7 @@ namespace model = conformance;
 // With the fetching twin.
 #define SAME_PAIR(constant, common, checked)                                      \
   SAME_OPERATION(constant, common, checked);                                      \
+  static_assert(GEX_OP_F##constant == CWYC_OP_F##constant);                       \
   static_assert(GEX_OP_F##constant == 1u << (plugin::common + plugin::fetching)); \
   static_assert(GEX_OP_F##constant == 1u << (model::checked + model::kFetching)); \
   static_assert(GEX_OP_TO_FETCHING(GEX_OP_##constant) == GEX_OP_F##constant);     \
@@ -70,7 +73,7 @@ static_assert(GEX_OP_MIN == 1u << 0 && GEX_OP_SUB == 1u << 1 && GEX_OP_MULT == 1
 
 // Would catch a mask that offers bitwise operations on floating-point words to the core.
 TEST(AtomicNumbers, DeclaredMasksAreWhatTheTypeAllows) {
-  uint64_t ops[8] = {};
+  uint64_t ops[16] = {};
   plugin::declare(ops);
   for (uint32_t type = 0; type < plugin::type_count; ++type) {
     EXPECT_EQ(ops[type], valid_ops(1u << type)) << dt_word(1u << type);

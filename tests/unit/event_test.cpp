@@ -25,7 +25,7 @@ gex_Event_t root_of(Op* op) {
   return reinterpret_cast<gex_Event_t>(op);
 }
 void report(Op* op, uint32_t bits) {
-  op->conduit.fn(&op->conduit, bits, CWY_OK);
+  op->conduit.fn(&op->conduit, bits, CWY_OK, nullptr);
 }
 
 // Would catch: a root that is done before both of its bits are, in either order.
@@ -106,13 +106,13 @@ TEST(Event, RegionCountsByCategory) {
   EXPECT_EQ(gex_NBI_Test(GEX_EC_ALL, 0), GASNET_OK) << "operations in a region leaked out of it";
   const gex_Event_t lc = gex_Event_QueryLeaf(region, GEX_EC_LC);
   EXPECT_NE(gex_Event_Test(lc), GASNET_OK);
-  put->conduit.fn(&put->conduit, CWYC_DONE_LOCAL, CWY_OK);
+  put->conduit.fn(&put->conduit, CWYC_DONE_LOCAL, CWY_OK, nullptr);
   EXPECT_EQ(gex_Event_Test(lc), GASNET_OK);
   EXPECT_NE(gex_Event_Test(gex_Event_QueryLeaf(region, GEX_EC_PUT)), GASNET_OK);
-  put->conduit.fn(&put->conduit, CWYC_DONE_REMOTE, CWY_OK);
+  put->conduit.fn(&put->conduit, CWYC_DONE_REMOTE, CWY_OK, nullptr);
   EXPECT_EQ(gex_Event_Test(gex_Event_QueryLeaf(region, GEX_EC_PUT)), GASNET_OK);
   EXPECT_NE(gex_Event_Test(region), GASNET_OK);
-  get->conduit.fn(&get->conduit, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+  get->conduit.fn(&get->conduit, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
   EXPECT_EQ(gex_Event_Test(region), GASNET_OK);
 }
 

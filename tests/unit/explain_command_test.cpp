@@ -51,7 +51,7 @@ TEST(Default, OpensNoNetworkOnOneHost) {
   const Outcome o = run("run", devices + program);
   EXPECT_EQ(o.status, 0) << o.text;
   EXPECT_THAT(o.text, Not(HasSubstr("nothere")));
-  if (::access(CAUSEWAY_BINARY_DIR "/lib/causeway/1/conduit_ucx.so", R_OK) != 0) return;
+  if (::access(CAUSEWAY_BINARY_DIR "/lib/causeway/2/conduit_ucx.so", R_OK) != 0) return;
   // The same with a rule that is for every rank, to see that the complaint would be there.
   const Outcome opened =
       run("run", devices +

@@ -36,7 +36,7 @@ TEST(Info, ListsThePluginsBesideTheTool) {
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("conduit_null.so"), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("memkind_host.so"), std::string::npos);
-  EXPECT_NE(outcome.output.find("plugin interface  1.1"), std::string::npos);
+  EXPECT_NE(outcome.output.find("plugin interface  2.0"), std::string::npos);
   EXPECT_EQ(outcome.output.find('\033'), std::string::npos);
 }
 
@@ -55,7 +55,7 @@ TEST(Info, JsonParses) {
   const Outcome outcome = info("--json", "plugins.path=[" + plugin_directory("too_old") + "]");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   const YAML::Node root = YAML::Load(outcome.output);
-  EXPECT_EQ(root["plugin_interface"].as<std::string>(), "1.1");
+  EXPECT_EQ(root["plugin_interface"].as<std::string>(), "2.0");
   EXPECT_GE(root["plugins"].size(), 2u);
   ASSERT_EQ(root["failures"].size(), 1u);
   EXPECT_EQ(root["failures"][0]["file"].as<std::string>(), plugin_file("too_old"));

@@ -31,7 +31,7 @@ TEST(OwnPath, DoesNotDependOnTheCurrentDirectory) {
 TEST(OwnPath, PluginDirectoryLiesBelowThePrefix) {
   const std::string directory = own_plugin_directory();
   EXPECT_EQ(directory.rfind(own_prefix() + "/", 0), 0u) << directory;
-  EXPECT_EQ(fs::path(directory).filename(), "1");
+  EXPECT_EQ(fs::path(directory).filename(), "2");
   EXPECT_EQ(fs::path(directory).parent_path().filename(), "causeway");
 }
 

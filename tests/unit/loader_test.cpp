@@ -17,7 +17,7 @@ TEST(Loader, ReadsTheManifestWithoutLoading) {
   EXPECT_EQ(manifest.version, "2.5.1");
   EXPECT_EQ(manifest.summary, "for the loader's tests");
   EXPECT_EQ(manifest.license, "BSD-3-Clause");
-  EXPECT_EQ(manifest.api_major, 1);
+  EXPECT_EQ(manifest.api_major, 2);
   EXPECT_EQ(manifest.api_minor, 0);
 }
 

@@ -25,7 +25,7 @@ struct Calls {
 
 void answer(cwy_status status) {
   cwyc_op* const op = std::exchange(g_calls.connecting, nullptr);
-  if (op != nullptr) op->fn(op, CWYC_DONE_REMOTE, status);
+  if (op != nullptr) op->fn(op, CWYC_DONE_REMOTE, status, nullptr);
 }
 cwy_status connect_slowly(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op* op, cwy_err*) {
   ++g_calls.connects;
@@ -44,7 +44,7 @@ void note_disconnect(cwyc_conn*) {
 class NeverUp : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    setenv("CAUSEWAY_SET", "plugins.path=[" CAUSEWAY_BINARY_DIR "/lib/causeway/1]", 1);
+    setenv("CAUSEWAY_SET", "plugins.path=[" CAUSEWAY_BINARY_DIR "/lib/causeway/2]", 1);
     gex_Client_t client;
     gex_EP_t ep;
     gex_TM_t tm;

@@ -126,6 +126,7 @@ TEST_F(Failure, NewEpochIsHeardAndOldOneDropped) {
   const auto send_some = [&](Endpoint&, cwyc_conn* conn) {
     for (uint64_t left = count; left-- > 0;) conn->ops->am_short(conn, left, nullptr, 0, 0);
     cwyc_am_slot slot{};
+    slot.head = CWY_HEAD(cwyc_am_slot);
     ASSERT_EQ(conn->ops->am_prepare(conn, 1000, 1000, 0, 0, &slot), CWY_OK);
     std::memset(slot.buffer, 0xff, slot.length);
   };
@@ -206,6 +207,7 @@ TEST_F(Failure, SideWaysOfTheDeadAreUsedAgain) {
       for (unsigned t = 0; t < threads; ++t)
         std::thread([&] {
           cwyc_am_slot slot{};
+          slot.head = CWY_HEAD(cwyc_am_slot);
           if (send_and_hold(conn, slot) != CWY_OK) return;
           std::memset(slot.buffer, 0xff, slot.length);
           board->words[2] = board->words[2] + 1;
@@ -396,6 +398,7 @@ TEST_F(Failure, ThreadsGoAroundALaneThatIsHeld) {
     ASSERT_NE(conn, nullptr) << a.last_error();
     words = heard = 0;
     cwyc_am_slot slots[ways]{};
+    for (cwyc_am_slot& slot : slots) slot.head = CWY_HEAD(cwyc_am_slot);
     for (cwyc_am_slot& slot : slots)
       std::thread([&] { EXPECT_EQ(send_and_hold(conn, slot), CWY_OK); }).join();
     for (unsigned i = 0; i < ways; ++i)

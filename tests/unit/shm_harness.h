@@ -115,7 +115,7 @@ inline const cwyc_module* load_conduit(const char* name, uint32_t rank, uint32_t
   job.job_id = core().job_id.c_str();
   job.session_dir = "";
   const std::string path =
-      std::string(CAUSEWAY_BINARY_DIR) + "/lib/causeway/1/conduit_" + name + ".so";
+      std::string(CAUSEWAY_BINARY_DIR) + "/lib/causeway/2/conduit_" + name + ".so";
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());

@@ -95,10 +95,13 @@ void put_get_everything(Access& a) {
   // Lists cut at different places on the two sides.
   cwyc_iov local[] = {{out.data() + 10, 3}, {out.data() + 100, 0}, {out.data() + 200, 20}};
   cwyc_riov remote[] = {{a.base + 1000, 11}, {a.base + 2000, 12}};
-  ASSERT_EQ(ops->putv(a.conn, local, 3, nullptr, remote, 2, a.rkey, 0, nullptr), CWY_OK);
+  cwyc_vector v{CWY_HEAD(cwyc_vector), local, 3, nullptr, remote, 2, a.rkey};
+  ASSERT_EQ(ops->putv(a.conn, &v, 0, nullptr), CWY_OK);
   char back[23];
   cwyc_iov into[] = {{back, 1}, {back + 1, 22}};
-  ASSERT_EQ(ops->getv(a.conn, into, 2, nullptr, remote, 2, a.rkey, 0, nullptr), CWY_OK);
+  v.local = into;
+  v.local_count = 2;
+  ASSERT_EQ(ops->getv(a.conn, &v, 0, nullptr), CWY_OK);
   EXPECT_EQ(std::memcmp(back, out.data() + 10, 3), 0);
   EXPECT_EQ(std::memcmp(back + 3, out.data() + 200, 20), 0);
 }
@@ -140,6 +143,7 @@ TEST(ShmMemory, ClientMemoryByCrossMemoryAttach) {
     intptr_t delta = 0;
     EXPECT_EQ(a.ep.module()->rkey_direct(a.rkey, &delta), CWY_ERR_UNSUPPORTED);
     cwyc_atomic add{};
+    add.head = CWY_HEAD(cwyc_atomic);
     add.raddr = a.base;
     add.dt = 1u << 3;
     add.opcode = op_add;
@@ -202,6 +206,7 @@ void expect_atomic(cwyc_conn* conn, cwyc_rkey* rkey, uint64_t raddr, T* word, ui
   *word = before;
   T fetched = 0;
   cwyc_atomic a{};
+  a.head = CWY_HEAD(cwyc_atomic);
   a.raddr = raddr;
   a.operand1 = bits(op1);
   a.operand2 = bits(op2);
@@ -236,6 +241,7 @@ void expect_all(cwyc_conn* conn, cwyc_rkey* rkey, uint64_t raddr, void* memory, 
     both(9, a ^ b);
   } else {
     cwyc_atomic bitwise{};
+    bitwise.head = CWY_HEAD(cwyc_atomic);
     bitwise.raddr = raddr;
     bitwise.dt = 1u << type;
     bitwise.opcode = 1u << 7;
@@ -281,6 +287,7 @@ TEST_P(Atomics, EveryTypeAndOperation) {
   EXPECT_EQ(ep.attr().atomic_ops[3], (1ull << 25) - 1);
   EXPECT_EQ(ep.attr().atomic_ops[5] & (7u << 7), 0u);
   cwyc_atomic odd{};
+  odd.head = CWY_HEAD(cwyc_atomic);
   odd.raddr = raddr + 2;
   odd.dt = 1;
   odd.opcode = op_add;
@@ -311,6 +318,7 @@ TEST(ShmMemory, AtomicsOfTwoProcessesAddUp) {
     ASSERT_NE(conn, nullptr) << ep.last_error();
     cwyc_rkey* rkey = ep.open(board->read(10), ep.describe(owner, {0, 1}, rank == 0));
     cwyc_atomic integer{}, real{};
+    integer.head = real.head = CWY_HEAD(cwyc_atomic);
     integer.raddr = board->words[0];
     integer.operand1 = 1;
     integer.dt = 1u << 3;

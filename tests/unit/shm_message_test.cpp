@@ -161,6 +161,7 @@ TEST(ShmMessages, NegotiatedPayloads) {
     if (rank == 0) {
       for (int i = 0; i < count; ++i) {
         cwyc_am_slot slot{};
+        slot.head = CWY_HEAD(cwyc_am_slot);
         send_hard(ep, [&] { return conn->ops->am_prepare(conn, 8, 1000, 9, 0, &slot); });
         std::memset(slot.buffer, 0xff, slot.length);
         if (i % 7 == 0) {
@@ -257,6 +258,7 @@ TEST(ShmMessages, LimitsAreErrors) {
         conn->ops->am_medium(conn, 1, args, 0, payload.data(), nullptr, payload.size(), 0, nullptr),
         CWY_ERR_INVALID);
     cwyc_am_slot slot{};
+    slot.head = CWY_HEAD(cwyc_am_slot);
     EXPECT_EQ(conn->ops->am_prepare(conn, payload.size(), payload.size(), 0, 0, &slot),
               CWY_ERR_INVALID);
     EXPECT_GE(ep.attr().am_medium_max, 16384u);

@@ -60,11 +60,11 @@ TEST(ThreadState, UnfinishedOperationsKeepItUntilTheyEnd) {
     Op* first = leave_one_behind(in_region);
     Op* second = leave_one_behind(in_region);
     EXPECT_EQ(left_threads(), 2u);
-    first->conduit.fn(&first->conduit, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+    first->conduit.fn(&first->conduit, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
     EXPECT_EQ(left_threads(), 1u);
     std::thread([] { thread_state(); }).join();  // others come and go meanwhile
     EXPECT_EQ(left_threads(), 1u);
-    second->conduit.fn(&second->conduit, CWYC_DONE_REMOTE, CWY_OK);
+    second->conduit.fn(&second->conduit, CWYC_DONE_REMOTE, CWY_OK, nullptr);
     EXPECT_EQ(left_threads(), 0u);
   }
 }

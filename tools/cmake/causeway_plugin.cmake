@@ -12,7 +12,7 @@ function(causeway_add_plugin)
     target_link_options(${target} PRIVATE -Wl,-z,defs)
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${target}
-    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/causeway/1)
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/causeway/2)
   if(NOT P_NO_INSTALL)
     install(TARGETS ${target} LIBRARY DESTINATION ${CAUSEWAY_PLUGIN_DIR})
     add_dependencies(causeway_plugins ${target})

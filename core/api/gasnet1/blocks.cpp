@@ -136,7 +136,7 @@ void advance(Run& run) {
 
 void finish(Run& run) {
   g_inboxes.erase({run.team->id(), run.sequence});
-  run.op->conduit.fn(&run.op->conduit, CWYC_DONE_REMOTE, CWY_OK);
+  run.op->conduit.fn(&run.op->conduit, CWYC_DONE_REMOTE, CWY_OK, nullptr);
 }
 
 // Takes a message in. Under g_mutex.

@@ -58,7 +58,7 @@ void on_memset_ask(Peer& from, const int32_t* args, unsigned, void*, size_t) {
 void on_memset_done(Peer& from, const int32_t* args, unsigned, void*, size_t) {
   note_answer(from.rank);
   cwyc_op* op = take_over(join_halves(args[0], args[1]));
-  op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+  op->fn(op, CWYC_DONE_REMOTE, CWY_OK, nullptr);
 }
 
 }  // namespace causeway

@@ -27,7 +27,7 @@ struct Pending {
   std::atomic<uint32_t> state{running};  // acq_rel: result and status come before
 };
 
-void report(cwyc_op* op, uint32_t what, cwy_status status) {
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*) {
   if (!(what & CWYC_DONE_REMOTE)) return;
   auto* const p = reinterpret_cast<Pending*>(op);
   p->status = status;
@@ -70,6 +70,7 @@ bool performs_like_processor(const Connection& c, const AtomicRequest& a) {
 
 cwyc_atomic order_of(Pending& p) {
   cwyc_atomic a{};
+  a.head = CWY_HEAD(cwyc_atomic);
   a.raddr = p.request.segment->base + p.request.offset;
   a.operand1 = p.request.operand1;
   a.operand2 = p.request.operand2;

@@ -14,6 +14,7 @@
 #include "staging/staged_transfer.h"
 #include "process/runtime.h"
 #include "object/connect.h"
+#include "thread/op.h"
 
 namespace causeway::gaspi {
 
@@ -105,18 +106,18 @@ uint32_t take_changes(World& w) {
   return static_cast<uint32_t>(lost.size() + arrivals.size());
 }
 
-gaspi_return_t operation_error(World& w, uint32_t rank, uint32_t epoch, cwy_status status) {
+gaspi_return_t operation_error(World& w, uint32_t rank, uint32_t epoch, cwy_status status,
+                               const cwyc_detail* detail) {
   // Lost already, or disconnected by the program.
   if (!w.usable[rank].load(std::memory_order_relaxed)) return GASPI_ERROR;
   if (status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE) {
     // Where another client's rules hold, its job ends by the same news (Runtime::attend).
-    runtime().note_loss(rank, epoch,
-                         fmt::format("an operation failed with {}", status_name(status)));
+    runtime().note_loss(rank, epoch, failure_text(status, detail));
     if (runtime().survives_failures() && epoch == w.epoch(rank)) {
       lose_rank(rank, status_name(status));
     }
   } else {
-    log_warn("an operation with rank {} failed with {}", rank, status_name(status));
+    log_warn("rank {}: {}", rank, failure_text(status, detail));
   }
   return GASPI_ERROR;
 }

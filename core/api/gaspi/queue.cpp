@@ -44,11 +44,11 @@ void settle(Request* r) {
   r->batch->outstanding.fetch_sub(1, std::memory_order_release);
 }
 
-void report(cwyc_op* op, uint32_t what, cwy_status status) {
+void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
   auto* const r = reinterpret_cast<Request*>(op);
   if (__builtin_expect(status != CWY_OK, 0)) {
     r->batch->failed.store(true, std::memory_order_release);
-    operation_error(*r->world, r->rank, r->epoch, status);
+    operation_error(*r->world, r->rank, r->epoch, status, detail);
     r->local_note = 0;
     if (r->list != nullptr) r->list->slot = 0;
   }
@@ -64,7 +64,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
 
 void request_done(uint64_t cookie, bool well) {
   cwyc_op* const op = take_over(cookie);
-  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, well ? CWY_OK : CWY_ERR_INVALID);
+  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, well ? CWY_OK : CWY_ERR_INVALID, nullptr);
 }
 
 void ReadList::leave() {
@@ -281,7 +281,7 @@ uint32_t Queue::send_deferred() {
     world_.work.fetch_sub(1, std::memory_order_relaxed);
     deferred_count_.fetch_sub(1, std::memory_order_relaxed);
     if (status == CWY_OK) finish_at_once(d.request);
-    if (status < 0) d.request->op.fn(&d.request->op, d.request->need, status);
+    if (status < 0) d.request->op.fn(&d.request->op, d.request->need, status, nullptr);
     const std::lock_guard lock(mutex_);
     if (d.step->next != nullptr) {
       d.step->next->outstanding.fetch_sub(1, std::memory_order_release);

@@ -1,4 +1,4 @@
-/* causeway/collective.h - the interface of a collective-algorithm plugin, version 1.
+/* causeway/collective.h - the interface of a collective-algorithm plugin, version 2.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -51,12 +51,10 @@ typedef struct cwyl_team_info {
   const uint32_t* host_of;  /* per team rank: index of its host, numbered like neighborhoods */
   uint32_t posts;           /* posts per run, at least 4; 0: this team has none */
   uint32_t post_max;        /* most bytes of one post, at least 120 */
-  /* Since minor 1. */
   const uint32_t*
       domain_of;         /* per team rank: its memory domain's index, numbered like neighborhoods */
   uint32_t domain_count; /* memory domains (NUMA nodes); nbrhd_count where members' are not known */
   uint32_t domain_most;  /* members of the largest */
-  /* Since minor 1. */
   uint64_t region_put_max; /* most bytes of one put_region_signal, equal on all members, at least
                               512 */
 } cwyl_team_info;
@@ -123,7 +121,7 @@ typedef struct cwyl_team_services {
   cwy_status (*posted)(cwyl_team* team, cwyl_seq seq, uint32_t rank, uint32_t which, void* dst,
                        uint64_t length);
 
-  /* Since minor 1. Puts at most info->region_put_max bytes into a region of `rank`, and raises that
+  /* Puts at most info->region_put_max bytes into a region of `rank`, and raises that
    * member's signal slot `signal` of this run by one when they are there: acquire by `signal()`.
    * `*done` is set (release) to 1 when the source is free, to 2 when the put failed; it may be set
    * before the call returns, also with CWY_RETRY. length 0 only signals. */
@@ -163,7 +161,6 @@ typedef struct cwyl_shape {
   uint64_t element_bytes;
   uint32_t host_count;
   uint32_t nbrhd_most; /* members of the largest neighborhood */
-  /* Since minor 1, as in cwyl_team_info. */
   uint32_t domain_count;
   uint32_t domain_most;
 } cwyl_shape;
@@ -201,8 +198,8 @@ typedef struct cwyl_module {
 
 typedef cwy_status (*cwy_collective_init_fn)(const cwy_services* services,
                                              const cwyl_module** module, cwy_err* err);
-#define CWY_COLLECTIVE_INIT cwy_collective_init_v1
-#define CWY_COLLECTIVE_INIT_NAME "cwy_collective_init_v1"
+#define CWY_COLLECTIVE_INIT cwy_collective_init_v2
+#define CWY_COLLECTIVE_INIT_NAME "cwy_collective_init_v2"
 
 #ifdef __cplusplus
 }

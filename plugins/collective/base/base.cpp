@@ -6,8 +6,8 @@ CWY_MANIFEST(
     "kind: collective\n"
     "name: base\n"
     "version: 1.1.0\n"
-    "api: \"1.0\"\n"
-    "min_core_minor: 1\n"
+    "api: \"2.0\"\n"
+    "min_core_minor: 0\n"
     "summary: trees, chains, rings and hypercubes for every team and transport\n"
     "license: BSD-3-Clause\n");
 
@@ -28,7 +28,7 @@ cwyl_candidate candidate(const Algorithm& a) {
 
 void fini() {}
 
-const cwyl_module kModule = {CWY_HEAD(cwyl_module), 1, kAlgorithms, list, 0, fini};
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, kAlgorithms, list, 0, fini};
 
 }  // namespace
 }  // namespace base

@@ -9,8 +9,8 @@ CWY_MANIFEST(
     "kind: collective\n"
     "name: hier\n"
     "version: 1.3.0\n"
-    "api: \"1.0\"\n"
-    "min_core_minor: 1\n"
+    "api: \"2.0\"\n"
+    "min_core_minor: 0\n"
     "summary: collectives through shared memory, within a neighborhood and between several\n"
     "license: BSD-3-Clause\n");
 
@@ -94,7 +94,7 @@ const cwyl_candidate* list[kFlat + kTwoLevels];
 
 void fini() {}
 
-const cwyl_module kModule = {CWY_HEAD(cwyl_module), 1, kFlat + kTwoLevels, list, 0, fini};
+const cwyl_module kModule = {CWY_HEAD(cwyl_module), 0, kFlat + kTwoLevels, list, 0, fini};
 
 }  // namespace
 }  // namespace hier

@@ -77,7 +77,7 @@ class HeldReports {
       const Report report = *r;
       r = reports_.erase(r);
       waiting_.store(reports_.size(), std::memory_order_relaxed);
-      report.op->fn(report.op, report.what, report.status);
+      report.op->fn(report.op, report.what, report.status, nullptr);
       ++released;
     }
     return released;

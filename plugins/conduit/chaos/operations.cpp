@@ -73,7 +73,7 @@ cwy_status pass(Endpoint& ep, ConnState& state, cwyc_conn* conn, bool whole, uin
   if (relay != nullptr && status != CWY_INPROGRESS) {
     ep.relays.give(relay);
     if (status == CWY_OK) {  // it is complete; only the report is late
-      if (at_once != 0) theirs->fn(theirs, at_once, CWY_OK);
+      if (at_once != 0) theirs->fn(theirs, at_once, CWY_OK, nullptr);
       ep.delayed.fetch_add(1, std::memory_order_relaxed);
       ep.reports.hold(conn, theirs, reports & ~at_once, CWY_OK, ep.poll_number() + hold);
       status = CWY_INPROGRESS;
@@ -207,7 +207,7 @@ Relay* relay_for(Endpoint& ep, const cwyc_conn* conn, cwyc_op* theirs, uint32_t 
   return relay;
 }
 
-void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
+void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
   auto* relay = reinterpret_cast<Relay*>(op);
   Endpoint& ep = *relay->ep;
   cwyc_op* theirs = relay->theirs;
@@ -217,10 +217,10 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
   if (status < 0) {
     // With an error all bits come together, those that were held back too.
     what |= ep.reports.take(theirs);
-    theirs->fn(theirs, what, status);
+    theirs->fn(theirs, what, status, detail);
     return;
   }
-  if (const uint32_t now = what & at_once; now != 0) theirs->fn(theirs, now, status);
+  if (const uint32_t now = what & at_once; now != 0) theirs->fn(theirs, now, status, nullptr);
   what &= ~at_once;
   if (what == 0) return;
   ep.delayed.fetch_add(1, std::memory_order_relaxed);

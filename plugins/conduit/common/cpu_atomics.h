@@ -44,7 +44,7 @@ inline constexpr uint64_t float_operations =
     integer_operations & ~(bitwise | (bitwise << fetching));
 
 // Fills attr.atomic_ops.
-inline void declare(uint64_t (&atomic_ops)[8]) {
+inline void declare(uint64_t (&atomic_ops)[16]) {
   for (uint32_t type = i32; type < type_count; ++type)
     atomic_ops[type] = type < flt ? integer_operations : float_operations;
 }

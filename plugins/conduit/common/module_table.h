@@ -37,7 +37,6 @@ constexpr cwyc_ops operations_of() {
   o.am_prepare = P::am_prepare;
   o.am_commit = P::am_commit;
   o.am_cancel = P::am_cancel;
-  if constexpr (requires { &P::flush; }) o.flush = P::flush;
   if constexpr (requires { &P::check; }) o.check = P::check;
   return o;
 }

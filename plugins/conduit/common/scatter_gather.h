@@ -14,8 +14,10 @@ namespace causeway {
 // Calls move(local, remote, bytes) for every piece that is contiguous on both sides. Returns false
 // when the lists do not cover equal byte counts; what both cover has been moved then.
 template <class Move>
-bool for_each_common_piece(const cwyc_iov* local, size_t nlocal, const cwyc_riov* remote,
-                           size_t nremote, Move&& move) {
+bool for_each_common_piece(const cwyc_vector& v, Move&& move) {
+  const cwyc_iov* const local = v.local;
+  const cwyc_riov* const remote = v.remote;
+  const size_t nlocal = v.local_count, nremote = v.remote_count;
   size_t l = 0, r = 0;
   uint64_t l_done = 0, r_done = 0;
   while (true) {

@@ -323,7 +323,7 @@ inline cwyc_module unconfigured_module(decltype(cwyc_module::configure) configur
                                        const cwyc_ops* const* tables) {
   cwyc_module m{};
   m.head = CWY_HEAD(cwyc_module);
-  m.min_core_minor = 1;
+  m.min_core_minor = 0;
   m.ops_count = 1;
   m.ops = tables;
   m.domain_open = unsupported;

@@ -179,7 +179,7 @@ struct Connections {
     // The link stays until disconnect, which follows a purge also where no connection came up;
     // posts find it failed meanwhile.
     if (cwyc_op* op = std::exchange(link.connect_op, nullptr))
-      op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED);
+      op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_PEER_FAILED, nullptr);
     abandon_pending(link, CWY_ERR_PEER_FAILED);
   }
 

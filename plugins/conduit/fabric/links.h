@@ -67,13 +67,14 @@ inline void detach_pending(Ticket* ticket) {
 
 // Tells the core of `bits` as far as it is to be told of them; of all that is left on a failure.
 template <class Ticket>
-inline void report_op(Ticket* ticket, uint32_t bits, cwy_status status) {
+inline void report_op(Ticket* ticket, uint32_t bits, cwy_status status,
+                      const cwyc_detail* detail = nullptr) {
   cwyc_op* const op = ticket->op;
   if (op == nullptr) return;
   const uint32_t what = status == CWY_OK ? bits & ticket->report : ticket->report;
   ticket->report = static_cast<uint8_t>(ticket->report & ~what);
   if (ticket->report == 0) ticket->op = nullptr;
-  if (what != 0) op->fn(op, what, status);
+  if (what != 0) op->fn(op, what, status, detail);
 }
 
 template <class Link>
@@ -156,7 +157,7 @@ void finish_connect(Link& link, cwy_status status) {
       if (link.conn != nullptr) link.conn->priv = nullptr;
       link.conn = nullptr;
     }
-    op->fn(op, CWYC_DONE_REMOTE, status);
+    op->fn(op, CWYC_DONE_REMOTE, status, nullptr);
   }
   want_attention(&link);
 }

@@ -74,7 +74,7 @@ struct Memory {
   static cwy_status ep_query(Ep* ep, cwyc_ep_attr* attr) {
     cwyc_ep_attr a{};
     a.head = CWY_HEAD(cwyc_ep_attr);
-    a.caps = CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_PREPARE;
+    a.caps = CWYC_CAP_AM_PREPARE;
     a.ep_address_max = sizeof ep->address;
     a.rkey_max = sizeof(Blob);
     a.am_medium_max = ep->medium_max;

@@ -123,7 +123,7 @@ struct Domain {
   Gate gate;
   std::vector<cwyc_ep*> eps;
   std::vector<cwyc_mem*> mems;  // what peers may write to
-  uint64_t atomic_ops[8] = {};
+  uint64_t atomic_ops[16] = {};
   bool told_memory = false;  // that a buffer could not be registered
 };
 

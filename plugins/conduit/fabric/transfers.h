@@ -30,8 +30,8 @@ inline void settle(Ticket* ticket, cwy_status status) {
 
 // The second: the core hears of it.
 template <class Ep, class Ticket>
-inline void tell(Ep* ep, Ticket* ticket, cwy_status status) {
-  report_op(ticket, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status);
+inline void tell(Ep* ep, Ticket* ticket, cwy_status status, const cwyc_detail* detail = nullptr) {
+  report_op(ticket, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, status, detail);
   give_back_ticket(ep, ticket);
 }
 
@@ -58,7 +58,7 @@ struct Transfers : Messages<N> {
         post_put(ep, link_of(conn), src, lmem, raddr, *rkey, length, true, CWYC_DONE_REMOTE, op);
     if (status == CWY_ERR_UNSUPPORTED)  // too large for a copy of ours: LOCAL comes when it may
       return post_put(ep, link_of(conn), src, lmem, raddr, *rkey, length, false, both, op);
-    if (status == CWY_INPROGRESS) op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+    if (status == CWY_INPROGRESS) op->fn(op, CWYC_DONE_LOCAL, CWY_OK, nullptr);
     return status;
   }
 

@@ -20,7 +20,7 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: 'null'\n" /* quoted: a bare null is YAML's empty value */
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: reaches nobody; the template for new conduits\n"
     "license: BSD-3-Clause\n"

@@ -243,13 +243,11 @@ void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
     a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
   if (ep.epoll) a.caps |= CWYC_CAP_WAIT_FD;
   if (d.path.msg) a.caps |= CWYC_CAP_PEER_FAILURE;
-  if (d.path.provider == "verbs") a.caps |= CWYC_CAP_AUTO_PROGRESS;
   const uint64_t longest = std::min<uint64_t>(info.ep_attr->max_msg_size, UINT64_MAX / 2);
   a.rma_max = d.delivery_complete ? longest : std::min(longest, d.path.ordered_write);
   if ((a.caps & CWYC_CAP_AM_LONG) != 0) a.am_long_max = std::min<uint64_t>(longest, UINT32_MAX);
   if (d.options.hmem && (info.caps & FI_HMEM) != 0) a.mem_forms |= CWY_FORM_DEVICE_VA;
   const bool tcp = d.path.provider.starts_with("tcp");
-  a.latency_ns = tcp ? 15000 : d.path.host_only ? 700 : 1500;
   a.bandwidth_bps = tcp ? 1e9 : 1e10;
 }
 

@@ -4,6 +4,7 @@
 #include <causeway/conduit.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -23,7 +24,7 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: self\n"
     "version: 1.0.0\n"
-    "api: \"1.0\"\n"
+    "api: \"2.0\"\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: one process talking to itself, by memory operations and function calls\n"
@@ -102,7 +103,6 @@ struct Conduit {
   static causeway::conduit::Call<&cwyc_ops::am_prepare> am_prepare;
   static causeway::conduit::Call<&cwyc_ops::am_commit> am_commit;
   static causeway::conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static causeway::conduit::Call<&cwyc_ops::flush> flush;
   static causeway::conduit::Call<&cwyc_ops::check> check;
   static causeway::conduit::Call<&cwyc_module::list_devices> list_devices;
   static causeway::conduit::Call<&cwyc_module::domain_open> domain_open;
@@ -156,32 +156,30 @@ cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem,
   return CWY_OK;
 }
 
-bool all_inside(const cwyc_rkey* rkey, const cwyc_riov* pieces, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    if (pieces[i].length != 0 && !inside(rkey, pieces[i].addr, pieces[i].length)) return false;
-  return true;
+bool all_inside(const cwyc_vector& v) {
+  return std::all_of(v.remote, v.remote + v.remote_count, [&](const cwyc_riov& piece) {
+    return piece.length == 0 || inside(v.rkey, piece.addr, piece.length);
+  });
 }
 
-cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*,
-                         const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
-  if (!all_inside(rkey, dst, ndst)) return CWY_ERR_INVALID;
-  const bool equal = causeway::for_each_common_piece(src, nsrc, dst, ndst,
-                                                     [&](void* local, uint64_t remote, size_t n) {
-                                                       std::memmove(pointer(remote), local, n);
-                                                       count(conn->ep, bytes, n);
-                                                     });
+cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  if (!all_inside(*v)) return CWY_ERR_INVALID;
+  const bool equal =
+      causeway::for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
+        std::memmove(pointer(remote), local, n);
+        count(conn->ep, bytes, n);
+      });
   count(conn->ep, puts, 1);
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
 
-cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*,
-                         const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
-  if (!all_inside(rkey, src, nsrc)) return CWY_ERR_INVALID;
-  const bool equal = causeway::for_each_common_piece(dst, ndst, src, nsrc,
-                                                     [&](void* local, uint64_t remote, size_t n) {
-                                                       std::memmove(local, pointer(remote), n);
-                                                       count(conn->ep, bytes, n);
-                                                     });
+cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  if (!all_inside(*v)) return CWY_ERR_INVALID;
+  const bool equal =
+      causeway::for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
+        std::memmove(local, pointer(remote), n);
+        count(conn->ep, bytes, n);
+      });
   count(conn->ep, gets, 1);
   return equal ? CWY_OK : CWY_ERR_INVALID;
 }
@@ -279,9 +277,6 @@ void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, cons
   am_cancel(conn, slot);
 }
 
-cwy_status Conduit::flush(cwyc_conn*, uint32_t, cwyc_op*) {
-  return CWY_OK;
-}
 cwy_status Conduit::check(cwyc_conn*, cwyc_op*) {
   return CWY_OK;
 }
@@ -318,10 +313,9 @@ cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
-           CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
-           CWYC_CAP_FLUSH | CWYC_CAP_CHECK | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC |
-           CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_PUT | CWYC_CAP_ORDER_PUT_AM |
-           CWYC_CAP_AUTO_PROGRESS | CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
+           CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_CHECK | CWYC_CAP_DIRECT |
+           CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_PUT | CWYC_CAP_ORDER_PUT_AM |
+           CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
   a.ep_address_max = 8;
   a.rkey_max = sizeof(cwyc_rkey);
   a.rma_max = UINT64_MAX / 2;
@@ -330,7 +324,6 @@ cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   a.iov_max = UINT32_MAX;
   a.mem_forms = CWY_FORM_HOST_VA;
   causeway::cpu_atomics::declare(a.atomic_ops);
-  a.latency_ns = 5;
   a.bandwidth_bps = 8e10;
   a.ops_tables = 1;
   return causeway::give_attributes(a, attr);

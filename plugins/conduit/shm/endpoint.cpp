@@ -92,9 +92,8 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
-           CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
-           CWYC_CAP_FLUSH | CWYC_CAP_CHECK | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC |
-           CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_NAP | CWYC_CAP_AUTO_PROGRESS |
+           CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_CHECK | CWYC_CAP_DIRECT |
+           CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_NAP |
            CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU;
 #if defined(__x86_64__)
   a.caps |= CWYC_CAP_ORDER_PUT_PUT;  // stores become visible in program order
@@ -108,10 +107,8 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.am_medium_max = ep->medium_max;
   a.am_long_max = 1u << 30;
   a.iov_max = UINT32_MAX;
-  a.outstanding_max = 0;
   a.mem_forms = CWY_FORM_HOST_VA;
   cpu_atomics::declare(a.atomic_ops);
-  a.latency_ns = 80;
   a.bandwidth_bps = 8e10;
   a.ops_tables = 1;
   return give_attributes(a, attr);

@@ -247,7 +247,6 @@ struct Conduit {
   static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
   static conduit::Call<&cwyc_ops::am_commit> am_commit;
   static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static conduit::Call<&cwyc_ops::flush> flush;
   static conduit::Call<&cwyc_ops::check> check;
   static conduit::Call<&cwyc_module::ep_open> ep_open;
   static conduit::Call<&cwyc_module::ep_close> ep_close;

@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "../common/cpu_atomics.h"
@@ -100,24 +101,27 @@ class Batch {
 
 // The first failure ends it; `total` is what the lists have in common.
 template <class Call>
-cwy_status move_batched(Call call, uint32_t pid, const cwyc_iov* local, size_t nlocal,
-                        const cwyc_riov* remote, size_t nremote, size_t& total) {
-  Batch<Call> batch(call, pid);
+cwy_status move_batched(Call call, const cwyc_vector& v, size_t& total) {
+  Batch<Call> batch(call, v.rkey->pid);
   cwy_status status = CWY_OK;
-  const bool equal = for_each_common_piece(local, nlocal, remote, nremote,
-                                           [&](void* here, uint64_t there, size_t n) {
-                                             if (status == CWY_OK)
-                                               status = batch.add(here, there, n);
-                                             total += n;
-                                           });
+  const bool equal = for_each_common_piece(v, [&](void* here, uint64_t there, size_t n) {
+    if (status == CWY_OK) status = batch.add(here, there, n);
+    total += n;
+  });
   if (status == CWY_OK) status = batch.flush();
   return equal ? status : CWY_ERR_INVALID;
 }
 
-bool all_inside(const cwyc_rkey& rkey, const cwyc_riov* pieces, size_t n) {
-  for (size_t i = 0; i < n; ++i)
-    if (pieces[i].length != 0 && !inside(rkey, pieces[i].addr, pieces[i].length)) return false;
-  return true;
+bool all_inside(const cwyc_vector& v) {
+  return std::all_of(v.remote, v.remote + v.remote_count, [&](const cwyc_riov& piece) {
+    return piece.length == 0 || inside(*v.rkey, piece.addr, piece.length);
+  });
+}
+
+cwy_status may_move(cwyc_conn* conn, const cwyc_vector& v) {
+  if (__builtin_expect(connection(conn).has_failed(), 0)) return CWY_ERR_PEER_FAILED;
+  if (!v.rkey->mapped && !v.rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
+  return all_inside(v) ? CWY_OK : CWY_ERR_INVALID;
 }
 
 }  // namespace
@@ -163,48 +167,40 @@ cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem,
   return CWY_OK;
 }
 
-cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_iov* src, size_t nsrc, cwyc_mem*,
-                         const cwyc_riov* dst, size_t ndst, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
-  Connection& c = connection(conn);
-  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
-  if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
-  if (!all_inside(*rkey, dst, ndst)) return CWY_ERR_INVALID;
+cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  cwy_status status = may_move(conn, *v);
+  if (status != CWY_OK) return status;
+  const cwyc_rkey& rkey = *v->rkey;
   size_t total = 0;
-  if (!rkey->mapped) {
-    const cwy_status status =
-        move_batched(process_vm_writev, rkey->pid, src, nsrc, dst, ndst, total);
-    count_put(conn, total);
-    return status;
+  if (!rkey.mapped) {
+    status = move_batched(process_vm_writev, *v, total);
+  } else {
+    const bool equal = for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
+      std::memmove(local_pointer(rkey, remote), local, n);  // a peer may be oneself
+      total += n;
+    });
+    if (!equal) status = CWY_ERR_INVALID;
   }
-  const bool equal =
-      for_each_common_piece(src, nsrc, dst, ndst, [&](void* local, uint64_t remote, size_t n) {
-        std::memmove(local_pointer(*rkey, remote), local, n);  // a peer may be oneself
-        total += n;
-      });
   count_put(conn, total);
-  return equal ? CWY_OK : CWY_ERR_INVALID;
+  return status;
 }
 
-cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_iov* dst, size_t ndst, cwyc_mem*,
-                         const cwyc_riov* src, size_t nsrc, cwyc_rkey* rkey, uint32_t, cwyc_op*) {
-  Connection& c = connection(conn);
-  if (__builtin_expect(c.has_failed(), 0)) return CWY_ERR_PEER_FAILED;
-  if (!rkey->mapped && !rkey->cross_memory) return CWY_ERR_UNSUPPORTED;
-  if (!all_inside(*rkey, src, nsrc)) return CWY_ERR_INVALID;
+cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  cwy_status status = may_move(conn, *v);
+  if (status != CWY_OK) return status;
+  const cwyc_rkey& rkey = *v->rkey;
   size_t total = 0;
-  if (!rkey->mapped) {
-    const cwy_status status =
-        move_batched(process_vm_readv, rkey->pid, dst, ndst, src, nsrc, total);
-    count_get(conn, total);
-    return status;
+  if (!rkey.mapped) {
+    status = move_batched(process_vm_readv, *v, total);
+  } else {
+    const bool equal = for_each_common_piece(*v, [&](void* local, uint64_t remote, size_t n) {
+      std::memmove(local, local_pointer(rkey, remote), n);
+      total += n;
+    });
+    if (!equal) status = CWY_ERR_INVALID;
   }
-  const bool equal =
-      for_each_common_piece(dst, ndst, src, nsrc, [&](void* local, uint64_t remote, size_t n) {
-        std::memmove(local, local_pointer(*rkey, remote), n);
-        total += n;
-      });
   count_get(conn, total);
-  return equal ? CWY_OK : CWY_ERR_INVALID;
+  return status;
 }
 
 cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t,
@@ -215,13 +211,6 @@ cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rke
   if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
   count(conn, count_atomics, 1);
   return cpu_atomics::execute(local_pointer(*rkey, a->raddr), *a);
-}
-
-// Puts are stores that have been made; the fence orders them before whatever the caller does next.
-cwy_status Conduit::flush(cwyc_conn* conn, uint32_t, cwyc_op*) {
-  if (connection(conn).has_failed()) return CWY_ERR_PEER_FAILED;
-  full_fence();
-  return CWY_OK;
 }
 
 cwy_status Conduit::check(cwyc_conn* conn, cwyc_op*) {

@@ -24,8 +24,8 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: trace\n"
     "version: 1.0.0\n"
-    "api: '1.1'\n"
-    "min_core_minor: 1\n"
+    "api: '2.0'\n"
+    "min_core_minor: 0\n"
     "summary: in front of another conduit, records every operation in a file per rank\n"
     "license: BSD-3-Clause\n"
     "options:\n"
@@ -81,7 +81,7 @@ wrapping::EndpointTable<Endpoint> endpoints;
 
 // ---- recording ------------------------------------------------------------------------------
 
-void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
+void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail) {
   auto* relay = reinterpret_cast<Relay*>(op);
   cwyc_op* theirs = relay->theirs;
   if (status < 0 || (what & relay->last_bit) != 0) {
@@ -90,7 +90,7 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status) {
                             now - relay->posted);
     relay->ep->relays.give(relay);
   }
-  theirs->fn(theirs, what, status);
+  theirs->fn(theirs, what, status, detail);
 }
 
 void note(const cwyc_conn* conn, uint8_t operation, uint64_t size, cwy_status status,
@@ -141,10 +141,9 @@ cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t l
 
 // ---- hot operations -------------------------------------------------------------------------
 
-template <class Piece>
-uint64_t total(const Piece* pieces, size_t n) {
+uint64_t total(const cwyc_vector& v) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < n; ++i) bytes += pieces[i].length;
+  for (uint64_t i = 0; i < v.local_count; ++i) bytes += v.local[i].length;
   return bytes;
 }
 
@@ -154,10 +153,10 @@ uint64_t size_of(const First& first, const Rest&... rest) {
   constexpr int8_t kAt = operation_of<Entry>().length_at;
   if constexpr (kAt >= 0) {
     return std::get<kAt>(std::tie(first, rest...));
-  } else if constexpr (std::is_same_v<First, const cwyc_iov*>) {
-    return total(first, std::get<0>(std::tie(rest...)));
+  } else if constexpr (std::is_same_v<First, const cwyc_vector*>) {
+    return total(*first);
   } else if constexpr (std::is_same_v<First, const cwyc_atomic*>) {
-    constexpr uint32_t four_bytes = 0b010011;  // int32, uint32, float
+    constexpr uint32_t four_bytes = CWYC_DT_I32 | CWYC_DT_U32 | CWYC_DT_FLT;
     return (first->dt & four_bytes) != 0 ? 4 : 8;
   } else {
     return 0;

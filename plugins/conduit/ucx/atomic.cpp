@@ -92,7 +92,7 @@ cwy_status refuse(const cwyc_ep* ep, const Connection& c, const cwyc_atomic& a,
 
 }  // namespace
 
-void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]) {
+void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[16]) {
   for (uint32_t type = i32; type < type_count; ++type) atomic_ops[type] = operations(domain, type);
 }
 

@@ -8,10 +8,6 @@
 namespace causeway::ucx {
 namespace {
 
-void report_op(cwyc_op* op, uint32_t what, ucs_status_t status) {
-  if (op != nullptr) op->fn(op, what, to_cwy(status));
-}
-
 void finish_batch(cwyc_op* newest, ucs_status_t status) {
   for (cwyc_op* op = newest; op != nullptr;) {
     auto* next = reinterpret_cast<cwyc_op*>(op->scratch[0]);
@@ -21,6 +17,13 @@ void finish_batch(cwyc_op* newest, ucs_status_t status) {
 }
 
 }  // namespace
+
+void report_op(cwyc_op* op, uint32_t what, ucs_status_t status) {
+  if (op == nullptr) return;
+  if (__builtin_expect(status == UCS_OK, 1)) return op->fn(op, what, CWY_OK, nullptr);
+  const cwyc_detail detail{CWY_HEAD(cwyc_detail), status, 0, ucs_status_string(status), 0};
+  op->fn(op, what, to_cwy(status), &detail);
+}
 
 cwy_status accepted_later(Link& link, Slot* slot, ucs_status_ptr_t answer) {
   cwyc_ep* ep = link.owner;

@@ -129,9 +129,8 @@ void Conduit::ep_close(cwyc_ep* ep) {
 cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_AM_SHORT | CWYC_CAP_AM_MEDIUM |
-           CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_FLUSH | CWYC_CAP_MEM_ALLOC |
-           CWYC_CAP_MEM_REG | CWYC_CAP_PEER_FAILURE;
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE |
+           CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_PEER_FAILURE;
   // Elsewhere some peers are mapped and others are not, and the conduit shm maps them better.
   if (ep->domain->only_shared_memory) a.caps |= CWYC_CAP_DIRECT;
   if (ep->domain->options.wakeup) a.caps |= CWYC_CAP_WAIT_FD;
@@ -141,12 +140,10 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.rma_max = UINT64_MAX / 2;
   a.am_medium_max = ep->domain->options.medium_max;
   a.am_long_max = 1u << 30;
-  a.outstanding_max = ep->outstanding_max;
   a.mem_forms = CWY_FORM_HOST_VA;
   if ((ep->domain->memory_types & ~(1ull << UCS_MEMORY_TYPE_HOST)) != 0)
     a.mem_forms |= CWY_FORM_DEVICE_VA;
   declare_atomics(ep->domain, a.atomic_ops);
-  a.latency_ns = ep->domain->only_shared_memory ? 500 : 10000;
   a.bandwidth_bps = ep->domain->only_shared_memory ? 8e10 : 1e10;
   a.ops_tables = 1;
   return give_attributes(a, attr);

@@ -232,6 +232,7 @@ void finish_late(cwyc_ep* ep);
 void finish(Slot* slot, ucs_status_t status);
 // Reports everything pending on the link with PEER_FAILED; late callbacks find nobody waiting.
 void abandon(Link& link);
+void report_op(cwyc_op* op, uint32_t what, ucs_status_t status);
 // Takes a slot for an operation that counts as outstanding; NULL is RETRY. Replies are as many as
 // the requests that were let in; they are never refused for others' sake.
 inline Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
@@ -258,6 +259,8 @@ cwy_status refused(Link& link, cwy_status status, const void* src, size_t length
 // `op` becomes REMOTE with the next flush. CWY_OK: it is already. `local_done`: UCX needs the
 // source no more (else the slot's completion says so); `wants_local`: the op is to hear of that.
 cwy_status await_remote(Link& link, cwyc_op* op, bool local_done, bool wants_local);
+// A flush that no operation waits for; it is among the pending of the link until it ends.
+cwy_status flush_alone(Link& link);
 // Starts flushes for what has gathered.
 void flush_gathered(cwyc_ep* ep);
 // A put's part that UCX is done with: the source, or the flush.
@@ -267,7 +270,7 @@ void fail_waiting(Link& link);
 
 // ---- rma.cpp, atomic.cpp
 cwy_status unpack(Link& link, cwyc_rkey& rkey);
-void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[8]);
+void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[16]);
 
 // ---- am.cpp
 void send_farewell(Link& link);
@@ -292,7 +295,6 @@ struct Conduit {
   static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
   static conduit::Call<&cwyc_ops::am_commit> am_commit;
   static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static conduit::Call<&cwyc_ops::flush> flush;
   static conduit::Call<&cwyc_module::list_devices> list_devices;
   static conduit::Call<&cwyc_module::domain_open> domain_open;
   static conduit::Call<&cwyc_module::ep_open> ep_open;

@@ -16,15 +16,14 @@ constexpr uint32_t flushes_at_once = 8;
 
 void note_failure(cwyc_op* op, ucs_status_t status) {
   if (status == UCS_OK || (op->state & failed) != 0) return;
-  op->state |= failed | static_cast<uint64_t>(static_cast<uint32_t>(to_cwy(status)))
-                            << status_shift;
+  op->state |= failed | static_cast<uint64_t>(static_cast<uint32_t>(status)) << status_shift;
 }
 
 void end(cwyc_op* op) {
   const uint64_t state = op->state;
   const uint32_t local = (state & local_reported) != 0 ? 0u : +CWYC_DONE_LOCAL;
-  const auto status = static_cast<cwy_status>(static_cast<uint32_t>(state >> status_shift));
-  op->fn(op, CWYC_DONE_REMOTE | local, (state & failed) != 0 ? status : CWY_OK);
+  const auto status = static_cast<ucs_status_t>(static_cast<int32_t>(state >> status_shift));
+  report_op(op, CWYC_DONE_REMOTE | local, (state & failed) != 0 ? status : UCS_OK);
 }
 
 ucs_status_ptr_t begin_flush(Link& link, Slot* slot) {
@@ -82,7 +81,7 @@ void put_source_done(cwyc_op* op, ucs_status_t status) {
   if ((op->state & flush_pending) == 0) return end(op);
   if (status == UCS_OK && (op->state & local_reported) == 0) {
     op->state |= local_reported;
-    op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+    op->fn(op, CWYC_DONE_LOCAL, CWY_OK, nullptr);
   }
 }
 
@@ -133,6 +132,17 @@ cwy_status await_remote(Link& link, cwyc_op* op, bool local_done, bool wants_loc
   return CWY_INPROGRESS;
 }
 
+cwy_status flush_alone(Link& link) {
+  Slot* slot = link.owner->slots.take();
+  if (slot == nullptr) return CWY_RETRY;
+  slot->link = &link;
+  slot->kind = SlotKind::flush;
+  slot->op = nullptr;
+  const cwy_status status = accepted(link, slot, begin_flush(link, slot));
+  if (status == CWY_OK) link.owner->slots.give(slot);
+  return status;
+}
+
 void flush_gathered(cwyc_ep* ep) {
   size_t kept = 0;
   for (size_t i = 0; i < ep->dirty.size(); ++i) {
@@ -142,19 +152,6 @@ void flush_gathered(cwyc_ep* ep) {
     if (link->dirty) ep->dirty[kept++] = link;
   }
   ep->dirty.resize(kept);
-}
-
-cwy_status Conduit::flush(cwyc_conn* conn, uint32_t flags, cwyc_op* op) {
-  Connection& c = connection(conn);
-  if (__builtin_expect(c.ep == nullptr, 0)) return CWY_ERR_PEER_FAILED;
-  Slot* slot = take_slot(conn->ep, flags);
-  if (slot == nullptr) return CWY_RETRY;
-  slot->link = c.link;
-  slot->kind = SlotKind::flush;
-  slot->op = op;
-  const cwy_status status = accepted(*c.link, slot, begin_flush(*c.link, slot));
-  if (status == CWY_OK) conn->ep->slots.give(slot);
-  return status;
 }
 
 }  // namespace causeway::ucx

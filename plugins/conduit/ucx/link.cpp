@@ -261,7 +261,7 @@ void Conduit::purge(cwyc_conn* conn) {
   const bool outside = ep->depth == 0;
   // Ends behind the introductions, with a connection or with its failure; or is given up.
   const bool wiring = outside && link.notices_failure && !may_be_forced(link) &&
-                      flush(conn, CWYC_LANE_REPLY, nullptr) == CWY_INPROGRESS;
+                      flush_alone(link) == CWY_INPROGRESS;
   c.ep = nullptr;
   link.failed = link.reported = true;
   if (outside) {

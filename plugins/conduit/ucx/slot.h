@@ -25,7 +25,7 @@ enum class SlotKind : uint8_t {
   get,      // `op` wants REMOTE
   fetch,    // as get, after the value in `bytes` was copied to `result`
   batch,    // a flush under a list of puts that begins at `op`
-  flush,    // a flush that the core asked for
+  flush,    // a flush that no operation waits for
   close     // an endpoint being closed
 };
 

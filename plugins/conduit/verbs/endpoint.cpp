@@ -116,14 +116,13 @@ void Network::close_endpoint(cwyc_ep* ep) {
 void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   const cwyc_domain& d = *ep.domain;
   a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
-            CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_AUTO_PROGRESS;
+            CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD;
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
   a.rma_max = d.port.max_message;
   a.am_long_max = std::min<uint64_t>(a.rma_max, UINT32_MAX);
   if (d.dmabuf) a.mem_forms |= CWY_FORM_DMABUF;
   const bool seen_by_processors = d.port.device.atomic_cap == IBV_ATOMIC_GLOB;
   if ((a.caps & CWYC_CAP_ATOMIC) != 0 && seen_by_processors) a.caps |= CWYC_CAP_ATOMIC_CPU;
-  a.latency_ns = d.port.software ? 20000 : 1200;
   a.bandwidth_bps = d.port.software ? 1e9 : d.port.bytes_per_second;
 }
 

@@ -9,7 +9,7 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: verbs\n"
     "version: 1.0.0\n"
-    "api: \"1.0\"\n"
+    "api: \"2.0\"\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: InfiniBand and RoCE adapters through libibverbs\n"

@@ -10,7 +10,7 @@ CWY_MANIFEST(
     "kind: collective\n"
     "name: linear\n"
     "version: 1.0.0\n"
-    "api: \"1.0\"\n"
+    "api: \"2.0\"\n"
     "min_core_minor: 0\n"
     "summary: a broadcast by the root alone, as an example\n"
     "license: BSD-3-Clause\n");

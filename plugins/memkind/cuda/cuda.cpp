@@ -14,7 +14,7 @@ CWY_MANIFEST(
     "kind: memkind\n"
     "name: cuda\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: memory of NVIDIA devices, through the CUDA driver\n"
     "license: BSD-3-Clause\n");

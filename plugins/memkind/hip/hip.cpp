@@ -15,7 +15,7 @@ CWY_MANIFEST(
     "kind: memkind\n"
     "name: hip\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: memory of AMD devices, through the HIP runtime\n"
     "license: BSD-3-Clause\n");

@@ -19,7 +19,7 @@ CWY_MANIFEST(
     "kind: memkind\n"
     "name: host\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: ordinary memory of the process\n"
     "license: BSD-3-Clause\n"

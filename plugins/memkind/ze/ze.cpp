@@ -21,7 +21,7 @@ CWY_MANIFEST(
     "kind: memkind\n"
     "name: ze\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: device memory of oneAPI Level Zero\n"
     "license: BSD-3-Clause\n");

@@ -17,8 +17,8 @@ tried=0
 for config in default sites/am-only sites/ofi-tcp sites/ucx-tcp; do
   # A build without the network's headers has no plugin for it.
   case $config in
-    sites/ofi-tcp) [ -e "$tree/lib/causeway/1/conduit_ofi.so" ] || continue ;;
-    sites/ucx-tcp) [ -e "$tree/lib/causeway/1/conduit_ucx.so" ] || continue ;;
+    sites/ofi-tcp) [ -e "$tree/lib/causeway/2/conduit_ofi.so" ] || continue ;;
+    sites/ucx-tcp) [ -e "$tree/lib/causeway/2/conduit_ucx.so" ] || continue ;;
   esac
   for ranks in 1 2 4; do
     timeout 120 "$tree/bin/causeway" run -n $ranks --config "$configs/$config.yaml" \

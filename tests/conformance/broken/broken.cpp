@@ -140,15 +140,15 @@ cwy_status complete_twice(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t
                           cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
   if (status != CWY_OK) return status;
-  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
-  op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
+  op->fn(op, CWYC_DONE_REMOTE, CWY_OK, nullptr);
   return CWY_INPROGRESS;
 }
 
 cwy_status complete_after_ok(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
                              cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op) {
   const cwy_status status = g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
-  if (status == CWY_OK) op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
+  if (status == CWY_OK) op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK, nullptr);
   return status;
 }
 
@@ -200,7 +200,7 @@ std::deque<LateSource> g_late_sources;
 cwy_status source_late(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
                        size_t length, uint32_t, cwyc_op* op) {
   g_late_sources.push_back({c, src, raddr, rkey, length, op, 3});
-  op->fn(op, CWYC_DONE_LOCAL, CWY_OK);
+  op->fn(op, CWYC_DONE_LOCAL, CWY_OK, nullptr);
   return CWY_INPROGRESS;
 }
 uint32_t source_late_progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
@@ -208,7 +208,7 @@ uint32_t source_late_progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
     const LateSource late = g_late_sources.front();
     g_late_sources.pop_front();
     g_ops->put(late.conn, late.src, nullptr, late.raddr, late.rkey, late.length, 0, nullptr);
-    late.op->fn(late.op, CWYC_DONE_REMOTE, CWY_OK);
+    late.op->fn(late.op, CWYC_DONE_REMOTE, CWY_OK, nullptr);
   }
   return g_inner->progress(ep, budget, lane);
 }
@@ -225,9 +225,10 @@ cwy_status refuse_zero(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t ra
   return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
 }
 
-// Nothing is pending after purge, so a flush is complete.
-cwy_status flush_after_purge(cwyc_conn* c, uint32_t flags, cwyc_op* op) {
-  const cwy_status status = g_ops->flush(c, flags, op);
+// Nothing is sent after purge, and the caller is not told.
+cwy_status silent_after_purge(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                              uint32_t flags) {
+  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
   return status == CWY_ERR_PEER_FAILED ? CWY_OK : status;
 }
 
@@ -355,8 +356,8 @@ bool apply_fault() {
     g_table.put = wrong_switch;
   else if (f == "refuse_zero")
     g_table.put = refuse_zero;
-  else if (f == "flush_after_purge")
-    g_table.flush = flush_after_purge;
+  else if (f == "silent_after_purge")
+    g_table.am_short = silent_after_purge;
   else if (f == "get_one_short")
     g_table.get = get_one_short;
   else if (f == "notify_first")

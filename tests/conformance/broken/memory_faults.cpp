@@ -86,17 +86,6 @@ cwy_status wrong_get_switch(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t rad
   return g_ops->get(c, dst, mem, raddr, rkey, length == 65537 ? 65536 : length, flags, op);
 }
 
-// Puts are done later, and a flush does not know of them.
-cwy_status put_later(cwyc_conn* c, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey* rkey,
-                     size_t length, uint32_t, cwyc_op* op) {
-  g_later.add(40, [=] {
-    if (put(c, src, nullptr, raddr, rkey, length, 0, nullptr) == CWY_RETRY) return false;
-    op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_OK);
-    return true;
-  });
-  return CWY_INPROGRESS;
-}
-
 cwy_status value_cut(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr, cwyc_rkey* rkey,
                      size_t length, uint64_t naddr, cwyc_rkey* nrkey, uint64_t value,
                      uint32_t flags, cwyc_op* op) {
@@ -108,21 +97,21 @@ cwy_status value_cut(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t radd
 size_t common(size_t a, size_t b) {
   return a < b ? a : b;
 }
-cwy_status paired_putv(cwyc_conn* c, const cwyc_iov* mine, size_t mine_count, cwyc_mem* mem,
-                       const cwyc_riov* theirs, size_t their_count, cwyc_rkey* rkey, uint32_t,
-                       cwyc_op*) {
-  for (size_t i = 0; i < common(mine_count, their_count); ++i)
-    put(c, mine[i].addr, mem, theirs[i].addr, rkey, common(mine[i].length, theirs[i].length), 0,
-        nullptr);
+template <typename Move>
+cwy_status in_pairs(const cwyc_vector& v, Move&& move) {
+  for (size_t i = 0; i < common(v.local_count, v.remote_count); ++i)
+    move(v.local[i].addr, v.remote[i].addr, common(v.local[i].length, v.remote[i].length));
   return CWY_OK;
 }
-cwy_status paired_getv(cwyc_conn* c, const cwyc_iov* mine, size_t mine_count, cwyc_mem* mem,
-                       const cwyc_riov* theirs, size_t their_count, cwyc_rkey* rkey, uint32_t,
-                       cwyc_op*) {
-  for (size_t i = 0; i < common(mine_count, their_count); ++i)
-    g_ops->get(c, mine[i].addr, mem, theirs[i].addr, rkey, common(mine[i].length, theirs[i].length),
-               0, nullptr);
-  return CWY_OK;
+cwy_status paired_putv(cwyc_conn* c, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  return in_pairs(*v, [&](void* mine, uint64_t theirs, size_t n) {
+    put(c, mine, v->lmem, theirs, v->rkey, n, 0, nullptr);
+  });
+}
+cwy_status paired_getv(cwyc_conn* c, const cwyc_vector* v, uint32_t, cwyc_op*) {
+  return in_pairs(*v, [&](void* mine, uint64_t theirs, size_t n) {
+    g_ops->get(c, mine, v->lmem, theirs, v->rkey, n, 0, nullptr);
+  });
 }
 
 // ---- atomics
@@ -172,12 +161,6 @@ const Faults faults{
     {"get_outlives_purge", [] { g_table.get = get_outlives_purge; }},
     {"get_forgotten", [] { g_table.get = get_forgotten; }},
     {"wrong_get_switch", [] { g_table.get = wrong_get_switch; }},
-    {"empty_flush",
-     [] {
-       use_later();
-       g_table.put = put_later;
-       g_table.flush = [](cwyc_conn*, uint32_t, cwyc_op*) -> cwy_status { return CWY_OK; };
-     }},
     {"value_cut", [] { g_table.put_notify = value_cut; }},
     {"paired_putv", [] { g_table.putv = paired_putv; }},
     {"paired_getv", [] { g_table.getv = paired_getv; }},

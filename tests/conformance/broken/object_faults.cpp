@@ -117,7 +117,7 @@ cwy_status get_later(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr, cwy
   if (tick() % 50 != 0) return g_ops->get(c, dst, mem, raddr, rkey, length, flags, op);
   g_later.add(1, [=] {
     if (g_ops->get(c, dst, mem, raddr, rkey, length, flags, nullptr) == CWY_RETRY) return false;
-    op->fn(op, CWYC_DONE_REMOTE, CWY_OK);
+    op->fn(op, CWYC_DONE_REMOTE, CWY_OK, nullptr);
     return true;
   });
   return CWY_INPROGRESS;

@@ -12,7 +12,7 @@ CWY_MANIFEST(
     "kind: collective\n"
     "name: tiny\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: textbook algorithms for testing the suite\n"

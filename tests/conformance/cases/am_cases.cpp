@@ -374,6 +374,7 @@ void prepare_commit_cancel() {
     const size_t most = s.random.below(max + 1);
     const size_t least = s.random.below(most + 1);
     cwyc_am_slot slot{};
+    slot.head = CWY_HEAD(cwyc_am_slot);
     const cwy_status status = s.ep().retry(
         [&] { return s.ops().am_prepare(s.raw(), least, most, 2, 0, &slot); }, "am_prepare");
     ASSERT_EQ(status, CWY_OK) << status_name(status);

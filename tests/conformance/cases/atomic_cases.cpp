@@ -29,6 +29,7 @@ bool declared(uint32_t dt, uint32_t op) {
 void run_atomic(Side& side, uint64_t offset, uint32_t dt, uint32_t op, uint64_t a, uint64_t b,
                 uint64_t* previous) {
   cwyc_atomic request{};
+  request.head = CWY_HEAD(cwyc_atomic);
   request.raddr = side.remote->base() + offset;
   request.operand1 = a;
   request.operand2 = b;
@@ -293,6 +294,7 @@ void outstanding_fetches() {
   std::vector<uint64_t> fetched(kOutstanding, ~uint64_t{0});
   for (uint64_t& result : fetched) {
     cwyc_atomic request{};
+    request.head = CWY_HEAD(cwyc_atomic);
     request.raddr = s.remote().base() + 64;
     request.operand1 = 1;
     request.result = &result;

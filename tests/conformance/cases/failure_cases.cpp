@@ -43,29 +43,26 @@ void expect_posts_refused(Session& s) {
   const cwyc_ops& o = s.ops();
   if (o.am_prepare != nullptr) {
     cwyc_am_slot slot{};
+    slot.head = CWY_HEAD(cwyc_am_slot);
     const cwy_status status = o.am_prepare(s.raw(), 8, 64, 1, 0, &slot);
     EXPECT_EQ(status, CWY_ERR_PEER_FAILED) << "am_prepare after purge: " << status_name(status);
     if (status == CWY_OK) o.am_cancel(s.raw(), &slot);
   }
-  if (o.flush != nullptr) refused("flush", [&](cwyc_op* raw) { return o.flush(s.raw(), 0, raw); });
   if (o.check != nullptr) refused("check", [&](cwyc_op* raw) { return o.check(s.raw(), raw); });
   if (!s.side().remote) return;
   const uint64_t raddr = s.remote().base();
   cwyc_rkey* rkey = s.remote().get();
   const cwyc_iov here{&value, 8};
   const cwyc_riov there{raddr, 8};
+  const cwyc_vector vector{CWY_HEAD(cwyc_vector), &here, 1, nullptr, &there, 1, rkey};
   if (o.put_notify != nullptr)
     refused("put_notify", [&](cwyc_op* raw) {
       return o.put_notify(s.raw(), &value, nullptr, raddr, rkey, 8, raddr + 64, rkey, 1, 0, raw);
     });
   if (o.putv != nullptr)
-    refused("putv", [&](cwyc_op* raw) {
-      return o.putv(s.raw(), &here, 1, nullptr, &there, 1, rkey, 0, raw);
-    });
+    refused("putv", [&](cwyc_op* raw) { return o.putv(s.raw(), &vector, 0, raw); });
   if (o.getv != nullptr)
-    refused("getv", [&](cwyc_op* raw) {
-      return o.getv(s.raw(), &here, 1, nullptr, &there, 1, rkey, 0, raw);
-    });
+    refused("getv", [&](cwyc_op* raw) { return o.getv(s.raw(), &vector, 0, raw); });
   if (o.am_long != nullptr)
     refused("am_long", [&](cwyc_op* raw) {
       return o.am_long(s.raw(), 1, &arg, 1, &value, nullptr, 8, raddr, rkey, 0, raw);
@@ -74,6 +71,7 @@ void expect_posts_refused(Session& s) {
     const uint64_t ops = world().attr.atomic_ops[dt];
     if (ops == 0) continue;
     cwyc_atomic a{};
+    a.head = CWY_HEAD(cwyc_atomic);
     a.raddr = raddr;
     a.result = &value;
     a.dt = 1u << dt;
@@ -233,9 +231,6 @@ void purge_completes_everything() {
         return ops.get(s.raw(), buffer.data(), nullptr, s.remote().base(), s.remote().get(), 4000,
                        0, raw);
       });
-    }
-    if (ops.flush != nullptr) {
-      post(s.pool().fetch("flush"), [&](cwyc_op* raw) { return ops.flush(s.raw(), 0, raw); });
     }
   }
   s.partner().kill();

@@ -81,11 +81,8 @@ void capabilities_match_entries() {
       {CWYC_CAP_ATOMIC, o.atomic != nullptr, "atomic"},
       {CWYC_CAP_PUT_NOTIFY, o.put_notify != nullptr, "put_notify"},
       {CWYC_CAP_VECTOR, o.putv != nullptr && o.getv != nullptr, "putv and getv"},
-      {CWYC_CAP_AM_SHORT, o.am_short != nullptr, "am_short"},
-      {CWYC_CAP_AM_MEDIUM, o.am_medium != nullptr, "am_medium"},
       {CWYC_CAP_AM_LONG, o.am_long != nullptr, "am_long"},
       {CWYC_CAP_AM_PREPARE, o.am_prepare != nullptr, "am_prepare"},
-      {CWYC_CAP_FLUSH, o.flush != nullptr, "flush"},
       {CWYC_CAP_CHECK, o.check != nullptr, "check"},
   };
   for (const auto& pair : pairs) {

@@ -27,9 +27,7 @@ std::vector<size_t> switch_sizes(const cwyc_ep_attr& attr, uint64_t most) {
     for (const uint64_t n : {limit - 1, limit, limit + 1})
       if (n != 0 && n <= most) sizes.insert(static_cast<size_t>(n));
   };
-  for (const uint64_t limit :
-       {attr.am_medium_max, attr.am_long_max, attr.rma_max})
-    around(limit);
+  for (const uint64_t limit : {attr.am_medium_max, attr.am_long_max, attr.rma_max}) around(limit);
   for (size_t p = 64; p <= 2u << 20; p *= 2) around(p);
   return {sizes.begin(), sizes.end()};
 }
@@ -199,6 +197,7 @@ void zero_lengths() {
   uint8_t byte = 0x77;
   const cwyc_iov here{&byte, 0};
   const cwyc_riov there{s.remote().base() + 128, 0};
+  const cwyc_vector vector{CWY_HEAD(cwyc_vector), &here, 1, nullptr, &there, 1, s.remote().get()};
   const uint64_t raddr = s.remote().base() + 128;
   const auto run = [&](bool present, Op& op, const char* what,
                        const std::function<cwy_status(cwyc_op*)>& post) {
@@ -214,12 +213,10 @@ void zero_lengths() {
   run(o.get != nullptr, s.pool().fetch(), "get", [&](cwyc_op* raw) {
     return o.get(s.raw(), &byte, nullptr, raddr, s.remote().get(), 0, 0, raw);
   });
-  run(o.putv != nullptr, s.pool().put(), "putv", [&](cwyc_op* raw) {
-    return o.putv(s.raw(), &here, 1, nullptr, &there, 1, s.remote().get(), 0, raw);
-  });
-  run(o.getv != nullptr, s.pool().fetch(), "getv", [&](cwyc_op* raw) {
-    return o.getv(s.raw(), &here, 1, nullptr, &there, 1, s.remote().get(), 0, raw);
-  });
+  run(o.putv != nullptr, s.pool().put(), "putv",
+      [&](cwyc_op* raw) { return o.putv(s.raw(), &vector, 0, raw); });
+  run(o.getv != nullptr, s.pool().fetch(), "getv",
+      [&](cwyc_op* raw) { return o.getv(s.raw(), &vector, 0, raw); });
   run(o.put_notify != nullptr, s.pool().put(), "put_notify", [&](cwyc_op* raw) {
     return o.put_notify(s.raw(), &byte, nullptr, raddr, s.remote().get(), 0,
                         s.remote().base() + 256, s.remote().get(), 41, 0, raw);

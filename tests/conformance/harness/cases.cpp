@@ -34,7 +34,6 @@ const NeedInfo kNeeds[] = {
     {kPutv, "putv", [](const World& w) { return w.ops.putv != nullptr; }},
     {kGetv, "getv", [](const World& w) { return w.ops.getv != nullptr; }},
     {kAtomic, "atomic", [](const World& w) { return w.ops.atomic != nullptr; }},
-    {kFlush, "flush", [](const World& w) { return w.ops.flush != nullptr; }},
     {kCheck, "check", [](const World& w) { return w.ops.check != nullptr; }},
     {kDirect, "direct", [](const World& w) { return cap(w, CWYC_CAP_DIRECT); }},
     {kAlloc, "mem_alloc", [](const World& w) { return cap(w, CWYC_CAP_MEM_ALLOC); }},

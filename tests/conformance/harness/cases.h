@@ -24,7 +24,6 @@ enum Need : uint32_t {
   kPutv = 1u << 8,
   kGetv = 1u << 9,
   kAtomic = 1u << 10,
-  kFlush = 1u << 11,
   kCheck = 1u << 12,
   kDirect = 1u << 13,
   kAlloc = 1u << 14,

@@ -23,7 +23,6 @@ void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
   if ((caps & CWYC_CAP_PUT_NOTIFY) == 0) ops.put_notify = nullptr;
   if ((caps & CWYC_CAP_VECTOR) == 0) ops.putv = nullptr, ops.getv = nullptr;
   if ((caps & CWYC_CAP_AM_LONG) == 0) ops.am_long = nullptr;
-  if ((caps & CWYC_CAP_FLUSH) == 0) ops.flush = nullptr;
   if ((caps & CWYC_CAP_CHECK) == 0) ops.check = nullptr;
   if ((caps & CWYC_CAP_AM_PREPARE) == 0)
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;

@@ -52,7 +52,7 @@ void Op::after_post(cwy_status answer, const cwyc_op& before) {
   if (answer != CWY_RETRY) status_.store(answer, std::memory_order_release);
 }
 
-void Op::report(cwyc_op* raw, uint32_t what, cwy_status status) {
+void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail*) {
   Op* op = reinterpret_cast<Op*>(raw);  // standard layout up to raw_: first member
   const uint32_t state = op->state_.load(std::memory_order_acquire);
   if (state != kPosted && state != kPosting) {

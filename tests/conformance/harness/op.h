@@ -37,7 +37,7 @@ class Op {
 
  private:
   friend class OpPool;
-  static void report(cwyc_op* op, uint32_t what, cwy_status status);
+  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
   void after_post(cwy_status answer, const cwyc_op& before);
 
   enum : uint32_t { kIdle, kPosting, kPosted, kImmediate, kRefused };

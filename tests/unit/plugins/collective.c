@@ -3,7 +3,7 @@
 #include <causeway/collective.h>
 
 CWY_MANIFEST("causeway_manifest: 1\nkind: collective\nname: " VARIANT_NAME
-             "\nversion: 1.0.0\napi: '1.0'\n");
+             "\nversion: 1.0.0\napi: '2.0'\n");
 
 static cwy_status run(cwyl_team* team, const cwyl_team_services* services, cwyl_seq seq,
                       const cwyl_args* args, void* state) {

@@ -2,7 +2,7 @@
 #include <causeway/memkind.h>
 
 CWY_MANIFEST("causeway_manifest: 1\nkind: memkind\nname: " VARIANT_NAME
-             "\nversion: 1.0.0\napi: '1.0'\n");
+             "\nversion: 1.0.0\napi: '2.0'\n");
 
 static cwy_status list_devices(cwym_device_fn fn, void* arg, cwy_err* err) {
   (void)fn, (void)arg, (void)err;

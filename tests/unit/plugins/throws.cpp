@@ -9,7 +9,7 @@ CWY_MANIFEST(
     "name: " VARIANT_NAME
     "\n"
     "version: '1'\n"
-    "api: '1.0'\n");
+    "api: '2.0'\n");
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services*, const cwyc_module**,
                                                   cwy_err*) {

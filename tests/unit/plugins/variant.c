@@ -4,7 +4,7 @@
 #include <string.h>
 
 #ifndef VARIANT_API
-#define VARIANT_API "1.0"
+#define VARIANT_API "2.0"
 #endif
 #ifndef VARIANT_KIND
 #define VARIANT_KIND "conduit"
@@ -173,7 +173,7 @@ static void fill_module(void) {
   memset(&m->head, 0, sizeof m->head);
 #endif
 #ifdef VARIANT_OTHER_MAJOR
-  m->head.major = 2;
+  m->head.major = 1;
 #endif
 }
 

@@ -18,7 +18,7 @@ CWY_MANIFEST(
     "kind: conduit\n"
     "name: adapter\n"
     "version: 1.0.0\n"
-    "api: '1.0'\n"
+    "api: '2.0'\n"
     "min_core_minor: 0\n"
     "summary: shared memory with atomics that no processor is coherent with; for tests\n"
     "license: BSD-3-Clause\n");
@@ -90,7 +90,7 @@ cwy_status opt_int(const cwy_options*, const char*, int64_t* out) {
 
 }  // namespace
 
-extern "C" CWY_EXPORT cwy_status cwy_conduit_init_v1(const cwy_services* core,
+extern "C" CWY_EXPORT cwy_status cwy_conduit_init_v2(const cwy_services* core,
                                                      const cwyc_module** out, cwy_err* err) {
   void* const library = ::dlopen(ADAPTER_WRAPS, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return CWY_ERR_UNSUPPORTED;

@@ -7,7 +7,7 @@ CWY_MANIFEST(
     "kind: collective\n"
     "name: moody\n"
     "version: 1.0.0\n"
-    "api: \"1.0\"\n"
+    "api: \"2.0\"\n"
     "min_core_minor: 0\n"
     "summary: scores that differ from rank to rank\n"
     "license: BSD-3-Clause\n");
