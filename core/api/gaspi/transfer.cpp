@@ -45,10 +45,22 @@ cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
       op);
 }
 
+// Does the conduit keep messages behind this put? Then its notification need not wait for it.
+bool stays_ahead(const World& w, const Piece& p) {
+  constexpr uint64_t kOrdered = CWYC_CAP_PUT | CWYC_CAP_ORDER_PUT_AM;
+  const Peer& peer = w.peer(p.remote->rank);
+  const cwyc_conn* const conn = peer.put.load(std::memory_order_acquire);
+  if (conn == &peer.stub || conn != peer.am.load(std::memory_order_acquire)) return false;
+  const ConduitEp& cep = *static_cast<const Connection*>(conn->core)->cep;
+  return (cep.caps & kOrdered) == kOrdered && p.size <= cep.attr.rma_max && !is_on_device(p) &&
+         !p.remote->put_over_am.load(std::memory_order_relaxed);
+}
+
 enum class Direction { put, get };
 
 template <Direction direction>
-cwy_status transfer_once(World& w, const Piece& p, cwyc_op* op) {
+cwy_status transfer_once(World& w, Queue& queue, const Piece& p, Request* request) {
+  cwyc_op* const op = &request->op;
   constexpr bool kPut = direction == Direction::put;
   cwyc_conn* conn = nullptr;
   const cwy_status status = connection(w, p.remote->rank, kPut ? &Peer::put : &Peer::get, &conn);
@@ -64,9 +76,14 @@ cwy_status transfer_once(World& w, const Piece& p, cwyc_op* op) {
     else
       return conn->ops->get(conn, address_of(p), lmem, raddr, p.remote->get_key, p.size, 0, op);
   };
-  return post_native_or_emulated(
-      p.size <= c.cep->attr.rma_max, kPut ? p.remote->put_over_am : p.remote->get_over_am, native,
-      [&] { return emulated_transfer(conn, kPut, address_of(p), raddr, p.size, 0, op); });
+  const auto emulated = [&] {
+    // Made of messages, which no message stays behind.
+    if (kPut && request->step == nullptr) queue.hold_back(request);
+    return emulated_transfer(conn, kPut, address_of(p), raddr, p.size, 0, op);
+  };
+  return post_native_or_emulated(p.size <= c.cep->attr.rma_max,
+                                 kPut ? p.remote->put_over_am : p.remote->get_over_am, native,
+                                 emulated);
 }
 
 // Posts one request until it is accepted.
@@ -124,9 +141,9 @@ thread_local constinit LastStore t_last_store = {};
 
 gaspi_return_t start_write(World& w, Queue& queue, const Piece& p, Deadline& deadline) {
   if (store_at_once(p) || p.size == 0) return GASPI_SUCCESS;
-  Request* const request = queue.begin(p.remote->rank, p.remote->epoch, kBoth, true);
+  Request* const request = queue.begin(p.remote->rank, p.remote->epoch, kBoth, !stays_ahead(w, p));
   return post_request(w, queue, p.remote->rank, request, deadline,
-                      [&] { return transfer_once<Direction::put>(w, p, &request->op); });
+                      [&] { return transfer_once<Direction::put>(w, queue, p, request); });
 }
 
 gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local_note,
@@ -145,7 +162,7 @@ gaspi_return_t start_read(World& w, Queue& queue, const Piece& p, uint64_t local
   request->local_note = local_note;
   return post_request(w, queue, p.remote->rank, request, deadline, [&] {
     request->local_note = local_note;
-    return transfer_once<Direction::get>(w, p, &request->op);
+    return transfer_once<Direction::get>(w, queue, p, request);
   });
 }
 
@@ -158,17 +175,19 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
     return status == CWY_OK ? GASPI_SUCCESS : status == CWY_RETRY ? GASPI_TIMEOUT : GASPI_ERROR;
   });
   if (connected != GASPI_SUCCESS) return connected;
-  Request* const request = queue.begin(note.rank, p.remote->epoch, kBoth, true);
-  if (p.size <= eager_limit(Connection::of(conn), p)) {
+  const bool eager = p.size <= eager_limit(Connection::of(conn), p);
+  Request* const request =
+      queue.begin(note.rank, p.remote->epoch, kBoth, eager || !stays_ahead(w, p));
+  if (eager) {
     return post_request(w, queue, note.rank, request, deadline,
                         [&] { return write_note_once(w, p, note, &request->op); });
   }
   const Queue::Deferred follow = queue.prepare_after(request, note);
   const gaspi_return_t posted = post_request(w, queue, note.rank, request, deadline, [&] {
-    return transfer_once<Direction::put>(w, p, &request->op);
+    return transfer_once<Direction::put>(w, queue, p, request);
   });
   if (posted == GASPI_SUCCESS) {
-    queue.defer(follow);
+    queue.follow(follow);
   } else {
     queue.cancel(follow);
   }
@@ -192,7 +211,7 @@ gaspi_return_t start_read_list_notify(World& w, Queue& queue, uint32_t num, uint
     Request* const request = queue.begin(rank, p.remote->epoch, CWYC_DONE_REMOTE, false);
     list->join(request);
     result = post_request(w, queue, rank, request, deadline,
-                          [&] { return transfer_once<Direction::get>(w, p, &request->op); });
+                          [&] { return transfer_once<Direction::get>(w, queue, p, request); });
   }
   if (result != GASPI_SUCCESS) list->slot = 0;  // begun again by the next call
   list->leave();
