@@ -55,6 +55,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
     if (r->list != nullptr) r->list->slot = 0;
   }
   const uint32_t need = r->need;
+  if (status != CWY_OK) what = need;  // no more comes, or nobody waits for it
   // acq_rel: the last report sees what the others stand for.
   const uint32_t before = r->done.fetch_or(what, std::memory_order_acq_rel);
   if ((before & need) == need || ((before | what) & need) != need) return;
@@ -66,7 +67,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status) {
 
 void request_done(uint64_t cookie, bool well) {
   cwyc_op* const op = take_over(cookie);
-  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, well ? CWY_OK : CWY_ERR_INVALID);
+  op->fn(op, reinterpret_cast<Request*>(op)->answer, well ? CWY_OK : CWY_ERR_INVALID);
 }
 
 void ReadList::leave() {
@@ -153,7 +154,7 @@ Request* Queue::begin_counted(uint32_t rank, uint32_t epoch, uint32_t need) {
   r->list = nullptr;
   r->rank = rank;
   r->epoch = epoch;
-  r->need = need;
+  r->need = r->answer = need;
   r->done.store(0, std::memory_order_relaxed);  // not shared yet
   r->batch = batch_.load(std::memory_order_relaxed);
   r->batch->outstanding.fetch_add(1, std::memory_order_relaxed);

@@ -56,6 +56,7 @@ struct Request {
   struct ReadList* list = nullptr;
   uint32_t rank = 0, epoch = 1;
   uint32_t need = 0;
+  uint32_t answer = 0;  // what an answer of the target stands for
   std::atomic<uint32_t> done{0};
   Request* next = nullptr;  // free list
 };
