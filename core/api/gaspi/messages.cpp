@@ -60,7 +60,8 @@ void on_write_note(World& w, Peer& from, const int32_t* args, unsigned nargs, co
   const bool well = may_store(from, addr, length) && may_store(from, slot, sizeof(uint64_t));
   if (well) {
     const AnnotatePeerAccess access;
-    if (length != 0) std::memcpy(reinterpret_cast<void*>(addr), payload, length);
+    auto* const to = reinterpret_cast<void*>(addr);
+    if (length != 0 && payload != to) std::memcpy(to, payload, length);  // a long's is there
     store_note(slot, static_cast<uint32_t>(args[3]));
   }
   answer(w, from, args + 4, well);

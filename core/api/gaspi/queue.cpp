@@ -38,8 +38,10 @@ void give_request(Request* request) {
 void settle(Request* r) {
   if (r->local_note != 0) store_note(r->local_note, 1);
   if (r->list != nullptr) r->list->leave();
-  if (r->step != nullptr) r->step->outstanding.fetch_sub(1, std::memory_order_release);
-  if (r->own != nullptr) r->own->outstanding.fetch_sub(1, std::memory_order_release);
+  if (r->step != nullptr) {
+    r->step->outstanding.fetch_sub(1, std::memory_order_release);
+    if (r->own != nullptr) r->own->outstanding.fetch_sub(1, std::memory_order_release);
+  }
   r->batch->by_rank[r->rank].fetch_sub(1, std::memory_order_release);
   r->batch->outstanding.fetch_sub(1, std::memory_order_release);
 }
@@ -53,6 +55,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* de
     if (r->list != nullptr) r->list->slot = 0;
   }
   const uint32_t need = r->need;
+  if (status != CWY_OK) what = need;  // no more comes, or nobody waits for it
   // acq_rel: the last report sees what the others stand for.
   const uint32_t before = r->done.fetch_or(what, std::memory_order_acq_rel);
   if ((before & need) == need || ((before | what) & need) != need) return;
@@ -64,7 +67,7 @@ void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* de
 
 void request_done(uint64_t cookie, bool well) {
   cwyc_op* const op = take_over(cookie);
-  op->fn(op, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, well ? CWY_OK : CWY_ERR_INVALID, nullptr);
+  op->fn(op, reinterpret_cast<Request*>(op)->answer, well ? CWY_OK : CWY_ERR_INVALID, nullptr);
 }
 
 void ReadList::leave() {
@@ -151,7 +154,7 @@ Request* Queue::begin_counted(uint32_t rank, uint32_t epoch, uint32_t need) {
   r->list = nullptr;
   r->rank = rank;
   r->epoch = epoch;
-  r->need = need;
+  r->need = r->answer = need;
   r->done.store(0, std::memory_order_relaxed);  // not shared yet
   r->batch = batch_.load(std::memory_order_relaxed);
   r->batch->outstanding.fetch_add(1, std::memory_order_relaxed);
@@ -159,14 +162,22 @@ Request* Queue::begin_counted(uint32_t rank, uint32_t epoch, uint32_t need) {
   return r;
 }
 
-Request* Queue::begin(uint32_t rank, uint32_t epoch, uint32_t need, bool writes) {
+Request* Queue::begin(uint32_t rank, uint32_t epoch, uint32_t need, bool holds_back) {
   const std::lock_guard lock(mutex_);
   Request* const r = begin_counted(rank, epoch, need);
-  if (writes) {
-    r->step = lane(rank).open;
-    r->step->outstanding.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (holds_back) count_in_step(*r);
   return r;
+}
+
+void Queue::count_in_step(Request& r) {
+  r.step = lane(r.rank).open;
+  r.step->outstanding.fetch_add(1, std::memory_order_relaxed);
+  if (r.own != nullptr) r.own->outstanding.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Queue::hold_back(Request* request) {
+  const std::lock_guard lock(mutex_);
+  count_in_step(*request);
 }
 
 void Queue::finish_at_once(Request* request) {
@@ -195,7 +206,8 @@ cwy_status send_with_acknowledgements(World& world, uint32_t rank,
 
 cwy_status send_note(World& world, const Note& note, Request* request) {
   const FarSegment& s = *note.segment;
-  if (s.notes_direct) {
+  // Acquire: what the requests before it wrote is there. This one is counted too.
+  if (s.notes_direct && request->batch->by_rank[note.rank].load(std::memory_order_acquire) == 1) {
     store_note(s.mapped_slot(note.id), note.value);
     return CWY_OK;
   }
@@ -240,11 +252,15 @@ gaspi_return_t Queue::notify(const Note& note, Deadline& deadline) {
 Queue::Deferred Queue::prepare_after(Request* request, const Note& note) {
   const std::lock_guard lock(mutex_);
   request->own = new Step;
-  request->own->outstanding.store(1, std::memory_order_relaxed);  // the request
+  request->own->outstanding.store(request->step != nullptr, std::memory_order_relaxed);
   return {request->own, note, begin_counted(note.rank, note.segment->epoch, kBoth)};
 }
 
-void Queue::defer(const Deferred& deferred) {
+void Queue::follow(const Deferred& deferred) {
+  if (send_if_due(deferred)) {
+    delete deferred.step;
+    return;
+  }
   const std::lock_guard lock(mutex_);
   deferred_.push_back(deferred);
   deferred_count_.fetch_add(1, std::memory_order_relaxed);
@@ -254,6 +270,17 @@ void Queue::defer(const Deferred& deferred) {
 void Queue::cancel(const Deferred& deferred) {
   delete deferred.step;
   take_back(deferred.request);
+}
+
+// False: later.
+bool Queue::send_if_due(const Deferred& d) {
+  // Acquire: as above.
+  if (d.step->outstanding.load(std::memory_order_acquire) != 0) return false;
+  const cwy_status status = send_note(world_, d.note, d.request);
+  if (status == CWY_RETRY) return false;
+  if (status == CWY_OK) finish_at_once(d.request);
+  if (status < 0) d.request->op.fn(&d.request->op, d.request->need, status, nullptr);
+  return true;
 }
 
 uint32_t Queue::send_deferred() {
@@ -268,20 +295,13 @@ uint32_t Queue::send_deferred() {
   uint32_t moved = 0;
   std::deque<Deferred> later;
   for (Deferred& d : all) {
-    cwy_status status = CWY_RETRY;
-    // Acquire: as above.
-    if (d.step->outstanding.load(std::memory_order_acquire) == 0) {
-      status = send_note(world_, d.note, d.request);
-    }
-    if (status == CWY_RETRY) {
+    if (!send_if_due(d)) {
       later.push_back(d);
       continue;
     }
     ++moved;
     world_.work.fetch_sub(1, std::memory_order_relaxed);
     deferred_count_.fetch_sub(1, std::memory_order_relaxed);
-    if (status == CWY_OK) finish_at_once(d.request);
-    if (status < 0) d.request->op.fn(&d.request->op, d.request->need, status, nullptr);
     const std::lock_guard lock(mutex_);
     if (d.step->next != nullptr) {
       d.step->next->outstanding.fetch_sub(1, std::memory_order_release);

@@ -5,9 +5,10 @@
 // Others are an object each (Request) and belong to the queue's current Batch, which gaspi_wait
 // waits for and gaspi_queue_purge abandons.
 //
-// Order: per target rank, requests that write are counted in the lane's open Step. A notification
-// that finds unfinished ones closes the step and is deferred until they, and all closed steps
-// before, are complete. It is then sent by whoever polls.
+// Order: per target rank, requests that write are counted in the lane's open Step, but for puts
+// that stay ahead of later messages by themselves (CWYC_CAP_ORDER_PUT_AM). A notification that
+// finds unfinished ones closes the step and is deferred until they, and all closed steps before,
+// are complete. It is then sent by whoever polls.
 #pragma once
 
 #include <GASPI.h>
@@ -49,12 +50,13 @@ struct Request {
   cwyc_op op{};  // first: completions find the object by its address
   Batch* batch = nullptr;
   World* world = nullptr;
-  Step* step = nullptr;     // the lane's, for requests that write
-  Step* own = nullptr;      // of the notification that follows this very request
+  Step* step = nullptr;     // the lane's, for requests that notifications wait for
+  Step* own = nullptr;      // of the notification that follows this very request; as `step`
   uint64_t local_note = 0;  // a slot here that gets 1 at the end (gaspi_read_notify)
   struct ReadList* list = nullptr;
   uint32_t rank = 0, epoch = 1;
   uint32_t need = 0;
+  uint32_t answer = 0;  // what an answer of the target stands for
   std::atomic<uint32_t> done{0};
   Request* next = nullptr;  // free list
 };
@@ -118,8 +120,10 @@ class Queue {
     return batch_.load(std::memory_order_acquire)->by_rank[rank].load(std::memory_order_acquire) ==
            0;
   }
-  // `epoch`: of the process whose memory it is for.
-  Request* begin(uint32_t rank, uint32_t epoch, uint32_t need, bool writes);
+  // `epoch`: of the process whose memory it is for. `holds_back`: notifications wait for it.
+  Request* begin(uint32_t rank, uint32_t epoch, uint32_t need, bool holds_back);
+  // From now on they do. Not posted yet.
+  void hold_back(Request* request);
   ReadList* begin_list(uint64_t local_note) { return new ReadList{{1}, local_note}; }
   // It completed while it was posted.
   void finish_at_once(Request* request);
@@ -133,10 +137,10 @@ class Queue {
   };
   // Sends `note`, now or once every earlier request to its rank is complete.
   gaspi_return_t notify(const Note& note, Deadline& deadline);
-  // A notification that is to follow `request` alone: prepared before that is posted, then
-  // deferred, or cancelled when it was not.
+  // A notification that is to follow `request` alone: prepared before that is posted, then sent as
+  // soon as it may, or cancelled when it was not.
   Deferred prepare_after(Request* request, const Note& note);
-  void defer(const Deferred& deferred);
+  void follow(const Deferred& deferred);
   void cancel(const Deferred& deferred);
   uint32_t send_deferred();
 
@@ -170,9 +174,11 @@ class Queue {
   }
   gaspi_return_t enter_slowly(Deadline& deadline, uint32_t requests);
   gaspi_return_t privilege(Deadline& deadline);
+  bool send_if_due(const Deferred& deferred);
   Lane& lane(uint32_t rank);
-  // Under the mutex: counts a request that no step knows.
+  // Under the mutex: counts a request that no step knows, and one that notifications wait for.
   Request* begin_counted(uint32_t rank, uint32_t epoch, uint32_t need);
+  void count_in_step(Request& request);
   bool hopeless(const Batch& batch) const;
 
   World& world_;
@@ -199,8 +205,9 @@ cwy_status send_with_acknowledgements(World& world, uint32_t rank,
                                       int32_t (&args)[CWYC_AM_MAX_ARGS], unsigned nargs,
                                       const void* payload, size_t length);
 
-// Sends a notification over messages, or stores it where memory is mapped. CWY_OK: stored;
-// CWY_INPROGRESS: `request` will be told; CWY_RETRY; or a failure.
+// Sends a notification over messages, or stores it where memory is mapped and nothing is under way
+// that only messages stay behind. CWY_OK: stored; CWY_INPROGRESS: `request` will be told;
+// CWY_RETRY; or a failure.
 cwy_status send_note(World& world, const Note& note, Request* request);
 
 // Completion of a request by an answer of the target.
