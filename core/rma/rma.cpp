@@ -106,8 +106,8 @@ void require_published(const RmaCall& call, const Peer& peer) {
              : conn->ops->get(conn, r.local, lmem, r.raddr, rkey, r.length, r.flags, op);
 }
 
-// A single attempt, by the conduit itself or over active messages. A source that must be copied has
-// at most put_small_max bytes, which every path copies when it posts.
+// A single attempt, by the conduit itself or over active messages. A source that must be copied is
+// a value of a few bytes, which every path copies when it posts.
 [[gnu::always_inline]] inline cwy_status post_once(const Resolved& r, cwyc_op* op) {
   std::atomic<cwyc_conn*>& slot = r.operation == Operation::put ? r.peer.put : r.peer.get;
   cwyc_conn* conn = slot.load(std::memory_order_acquire);

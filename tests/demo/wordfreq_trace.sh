@@ -21,7 +21,7 @@ awk '
   NF != 8 { print "not a record: " $0; bad = 1 }
   $4 ~ /^am_(short|medium|long|commit)$/ && $5 == "posted" && $7 != "RETRY" { sent[$2 "->" $3]++; all++ }
   $4 ~ /^received_/ { received[$3 "->" $2]++; arrived++ }
-  $4 == "put" || $4 == "get" || $4 == "put_small" { rma++ }
+  $4 == "put" || $4 == "get" { rma++ }
   END {
     for (pair in received) if (received[pair] > sent[pair]) {
       print pair ": " received[pair] " received of " sent[pair] " sent"; bad = 1
