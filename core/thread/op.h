@@ -135,7 +135,7 @@ inline cwyc_op* take_over(uint64_t cookie) {
   return op;
 }
 
-// One line about a failed operation; `detail` may be NULL.
+// The line about a failed operation; `detail` may be NULL.
 std::string failure_text(cwy_status status, const cwyc_detail* detail);
 
 // Ends the job: an operation failed (the specification makes that fatal, GASNet-1 1.6). Returns

@@ -157,7 +157,7 @@ cwy_status ask(Talker& t, CountedOp& op) {
   return t.ops().get(t.conn, nullptr, nullptr, 0, nullptr, 0, 0, &op.op);
 }
 
-// What a caller sees of 400 shorts and 200 gets with progress after each: answers, order of
+// The view of a caller of 400 shorts and 200 gets with progress after each: answers, order of
 // delivery, and how many calls of progress each get took.
 std::vector<uint64_t> transcript(Talker& t) {
   std::vector<uint64_t> seen;

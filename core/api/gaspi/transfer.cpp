@@ -46,7 +46,7 @@ cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
       op);
 }
 
-// What both puts to the piece's rank and messages go by, and can do, if a put reaches the piece.
+// The conduit that carries both puts to the piece's rank and messages, if a put reaches the piece.
 struct Way {
   const cwyc_ep_attr* attr = nullptr;
   uint64_t caps = 0;

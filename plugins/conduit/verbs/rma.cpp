@@ -133,9 +133,10 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
     ++ep->counters.errors;
     if (link != nullptr) lose_link(*link, symptom(wc.status));
   }
+  if (__builtin_expect(status == CWY_OK, 1)) return tell(ep, ticket, status);
   const cwyc_detail detail{CWY_HEAD(cwyc_detail), static_cast<int32_t>(wc.status), 0,
                            symptom(wc.status), 0};
-  tell(ep, ticket, status, status == CWY_OK ? nullptr : &detail);
+  tell(ep, ticket, status, &detail);
 }
 
 void on_unsignaled_error(cwyc_ep* ep, const ibv_wc& wc) {
