@@ -1,12 +1,12 @@
 // Active messages: what arrives is what was sent.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <cstring>
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -356,7 +356,7 @@ void long_data_before_delivery() {
     s.ep().finish(op, "am_long");
     ASSERT_EQ(op.status(), CWY_OK);
     await(s, key);  // the next may land on the same bytes
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
     ++key;
   }
 }

@@ -1,13 +1,13 @@
 // Peers that die: everything pending ends exactly once, later posts say so, and nothing waits for
 // ever. The rules of single completions are checked by Op itself.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -200,7 +200,7 @@ void killed_while_sending() {
     EXPECT_EQ(out_of_place, 0u);
     s.conn().purge();
     EXPECT_EQ(s.pool().unfinished(), 0u);
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
   }
 }
 
