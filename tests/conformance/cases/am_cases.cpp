@@ -234,11 +234,11 @@ Nothing check_alignment(Side& side, const Nothing&) {
   g_seen = {};
   side.ep->on_request = [](const Message& m) {
     ++g_seen.messages;
-    const uintptr_t beyond = reinterpret_cast<uintptr_t>(m.payload) % 8;
+    const uintptr_t beyond = reinterpret_cast<uintptr_t>(m.payload) % 16;
     if (m.length != 0 && beyond != 0) {
       wrong(
           fmt::format("a payload of {} bytes beside {} arguments is {} bytes beyond a multiple "
-                      "of 8",
+                      "of 16",
                       m.length, m.nargs, beyond));
     }
   };
