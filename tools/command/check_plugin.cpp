@@ -38,7 +38,7 @@ std::vector<std::string> suite_command(const Arguments& a, const std::string& su
   for (const std::string& set : a.sets) command.insert(command.end(), {"--set", set});
   if (a.seed != 0) command.insert(command.end(), {"--seed", std::to_string(a.seed)});
   if (a.slow != 1) command.insert(command.end(), {"--slow", std::to_string(a.slow)});
-  if (!a.filter.empty()) command.push_back("--gtest_filter=" + a.filter);
+  if (!a.filter.empty()) command.insert(command.end(), {"--filter", a.filter});
   if (a.list) command.emplace_back("--list");
   if (a.json) command.insert(command.end(), {"--json", "-"});
   if (a.verbose) command.emplace_back("--verbose");
@@ -70,7 +70,8 @@ int check_plugin(const Arguments& a) {
   const std::string suite = suite_path();
   if (access(suite.c_str(), X_OK) != 0) {
     fmt::print(stderr,
-               "{}: the conformance suite is not installed there; it is built with BUILD_TESTING\n",
+               "{}: the conformance suite is not there; `cmake --install` puts it there, and in a "
+               "build tree `cmake --build . --target causeway-conformance`\n",
                suite);
     return kFailed;
   }

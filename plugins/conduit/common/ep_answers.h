@@ -11,10 +11,13 @@
 
 namespace causeway {
 
-// As much of `all` as the caller's structure has room for; one that names no size is of ours.
+// As much of `all` as the caller's structure has room for; one that names no size is of ours. The
+// head stays the caller's.
 inline cwy_status give_attributes(const cwyc_ep_attr& all, cwyc_ep_attr* attr) {
-  const size_t room = attr->head.struct_size;
+  const cwy_head head = attr->head;
+  const size_t room = head.struct_size;
   std::memcpy(attr, &all, room != 0 && room < sizeof all ? room : sizeof all);
+  attr->head = head;
   return CWY_OK;
 }
 

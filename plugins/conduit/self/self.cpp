@@ -9,9 +9,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <vector>
 
+#include "../../common/guard.h"
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
@@ -46,16 +50,21 @@ constexpr const char* counter_names[counter_count] = {"put",       "get",     "a
 
 struct cwyc_domain {};
 
+// Ends with the length of its rights set to 0, so that what is not inside them is refused.
 struct cwyc_mem {
   char* base;
   size_t length;
   bool allocated;
+  uint64_t number = 0;  // never used again
+  ~cwyc_mem() {
+    if (allocated && base != nullptr) munmap(base, length);
+  }
 };
 
-// Both blobs only serve as a check that they came from here.
 struct cwyc_rkey {
   uint64_t base;
   uint64_t length;
+  uint64_t number;  // of its cwyc_mem
 };
 
 struct cwyc_ep {
@@ -80,6 +89,21 @@ void count(cwyc_ep* ep, Counter counter, size_t amount) {
 bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
   return raddr >= rkey->base && length <= rkey->length &&
          raddr - rkey->base <= rkey->length - length;
+}
+
+// The memory that there is, by number, and the rights to it.
+std::mutex memory_lock;
+std::map<uint64_t, std::vector<cwyc_rkey*>> rights;
+
+cwy_status enter(std::unique_ptr<cwyc_mem>& mem, cwyc_mem** out, cwy_err* err) {
+  return causeway::guarded(err, [&] {
+    static uint64_t last = 0;
+    const std::lock_guard lock(memory_lock);
+    mem->number = ++last;
+    rights[mem->number];
+    *out = mem.release();
+    return CWY_OK;
+  });
 }
 
 void* pointer(uint64_t address) {
@@ -119,6 +143,7 @@ struct Conduit {
   static causeway::conduit::Call<&cwyc_module::mem_release> mem_release;
   static causeway::conduit::Call<&cwyc_module::rkey_pack> rkey_pack;
   static causeway::conduit::Call<&cwyc_module::rkey_open> rkey_open;
+  static causeway::conduit::Call<&cwyc_module::rkey_close> rkey_close;
   static causeway::conduit::Call<&cwyc_module::rkey_direct> rkey_direct;
   static causeway::conduit::Call<&cwyc_module::progress> progress;
   static void disconnect(cwyc_conn*) {}
@@ -359,26 +384,31 @@ cwy_status Conduit::mem_alloc(cwyc_domain*, size_t length, void** addr, cwyc_mem
                   std::strerror(errno));
   mem->base = static_cast<char*>(base);
   *addr = base;
-  *out = mem.release();
-  return CWY_OK;
+  return enter(mem, out, err);
 }
 
 cwy_status Conduit::mem_reg(cwyc_domain*, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
   if (ref->form != CWY_FORM_HOST_VA || ref->kind_class != CWY_MEM_HOST)
     return report(err, CWY_ERR_UNSUPPORTED, "only host memory can be registered here");
-  *out = new (std::nothrow)
-      cwyc_mem{reinterpret_cast<char*>(ref->addr), static_cast<size_t>(ref->length), false};
-  return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a registration");
+  std::unique_ptr<cwyc_mem> mem(new (std::nothrow) cwyc_mem{
+      reinterpret_cast<char*>(ref->addr), static_cast<size_t>(ref->length), false});
+  if (!mem) return report(err, CWY_ERR_NOMEM, "no memory for a registration");
+  return enter(mem, out, err);
 }
 
 void Conduit::mem_release(cwyc_domain*, cwyc_mem* mem) {
   if (mem == nullptr) return;
-  if (mem->allocated) munmap(mem->base, mem->length);
+  {
+    const std::lock_guard lock(memory_lock);
+    const auto known = rights.find(mem->number);
+    for (cwyc_rkey* rkey : known->second) rkey->length = 0;
+    rights.erase(known);
+  }
   delete mem;
 }
 
 cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-  const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length};
+  const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length, mem->number};
   return causeway::give_rkey(blob, buf, len, err);
 }
 
@@ -388,10 +418,27 @@ cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* 
   if (len != sizeof(cwyc_rkey))
     return report(err, CWY_ERR_INVALID, "an rkey of this conduit has %zu bytes, not %llu",
                   sizeof(cwyc_rkey), static_cast<unsigned long long>(len));
-  *out = new (std::nothrow) cwyc_rkey;
-  if (*out == nullptr) return report(err, CWY_ERR_NOMEM, "no memory for an rkey");
-  std::memcpy(*out, buf, sizeof(cwyc_rkey));
-  return CWY_OK;
+  return causeway::guarded(err, [&] {
+    auto rkey = std::make_unique<cwyc_rkey>();
+    std::memcpy(rkey.get(), buf, sizeof(cwyc_rkey));
+    const std::lock_guard lock(memory_lock);
+    if (const auto known = rights.find(rkey->number); known != rights.end()) {
+      known->second.push_back(rkey.get());
+    } else {
+      rkey->length = 0;
+    }
+    *out = rkey.release();
+    return CWY_OK;
+  });
+}
+
+void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
+  {
+    const std::lock_guard lock(memory_lock);
+    const auto known = rights.find(rkey->number);
+    if (known != rights.end()) std::erase(known->second, rkey);
+  }
+  delete rkey;
 }
 
 cwy_status Conduit::rkey_direct(cwyc_rkey*, intptr_t* delta) {

@@ -1,5 +1,5 @@
 # Runs the suite over a broken conduit: it must fail, and name the case that is about that promise.
-execute_process(COMMAND ${SUITE} --plugin ${PLUGIN} --seed 7 --gtest_filter=${FILTER}
+execute_process(COMMAND ${SUITE} --plugin ${PLUGIN} --seed 7 --filter ${CASE}
   OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE rc)
 if(rc EQUAL 0)
   message(FATAL_ERROR "the suite found nothing wrong:\n${out}${err}")

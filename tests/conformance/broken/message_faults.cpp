@@ -183,6 +183,7 @@ const Faults faults{
     {"one_queue", [] { g_table.am_short = one_queue, g_table.am_medium = one_queue_medium; }},
     {"shared_slot", [] { g_table.am_short = shared_slot; }},
     {"close_overtakes", [] { use_later(), g_table.am_short = sent_by_progress; }},
+    {"dropped_at_disconnect", [] { use_later(), g_table.am_short = sent_by_progress; }},
     {"long_before_data", [] { use_later(), g_table.am_long = long_before_data; }},
     {"commit_reservation", [] { g_table.am_commit = commit_reservation; }},
     {"read_only_payload", [] { take_deliveries(read_only); }},

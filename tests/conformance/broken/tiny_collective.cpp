@@ -1,6 +1,6 @@
-// Three textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
+// Textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
 // CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score,
-// retry_is_error, late_signal, early_root.
+// retry_is_error, late_signal, early_root, result_at_zero, odd_name.
 #include <causeway/collective.h>
 
 #include <cstdlib>
@@ -135,44 +135,50 @@ cwy_status broadcast_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq
   return CWY_OK;
 }
 
-// A chain: rank r waits for the result of 0..r-1, adds its own, and hands on.
+// A chain: rank r waits for the result of 0..r-1, adds its own, and hands on. The last one tells
+// everybody, or the root alone.
 cwy_status chain_step(cwyl_team* team, const cwyl_team_services* s, cwyl_seq seq,
                       const cwyl_args* a, void* memory) {
   auto* st = static_cast<State*>(memory);
   const cwyl_team_info* info = s->info(team);
   const uint64_t bytes = a->element_bytes * a->count;
+  const bool one = a->operation == CWYL_REDUCE_ONE;
+  const uint32_t root = g_fault == "result_at_zero" ? 0 : a->root;
+  const bool last = info->rank + 1 == info->size, gets = !one || info->rank == root;
   uint64_t room = 0;
-  void* scratch = s->scratch(team, seq, &room);
+  char* scratch = static_cast<char*>(s->scratch(team, seq, &room));
+  void* sum = one ? scratch + room / 4 : a->dst;
   if (st->round == 0) {
     if (info->rank != 0 && s->signal(team, seq, 0) == 0) return CWY_INPROGRESS;
-    s->copy(team, seq, a->dst, a->src, bytes);
-    if (info->rank != 0 && g_fault != "order_lost") s->reduce(team, seq, scratch, a->dst, a->count);
+    s->copy(team, seq, sum, a->src, bytes);
+    if (info->rank != 0 && g_fault != "order_lost") s->reduce(team, seq, scratch, sum, a->count);
     if (info->rank != 0 && g_fault == "order_lost") {
       s->reduce(team, seq, a->src, scratch, a->count);
-      s->copy(team, seq, a->dst, scratch, bytes);
+      s->copy(team, seq, sum, scratch, bytes);
     }
     st->round = 1;
   }
   if (st->round == 1) {
-    const bool last = info->rank + 1 == info->size;
-    if (last) st->round = 2;
-    while (!last && st->round == 1) {
-      cwy_status status = s->put_signal(team, seq, info->rank + 1, a->dst, bytes, 0, 0);
+    if (!last) {
+      cwy_status status = s->put_signal(team, seq, info->rank + 1, sum, bytes, 0, 0);
       if (retry(status)) return CWY_INPROGRESS;
       if (status != CWY_OK) return status;
-      st->round = 2;
     }
+    st->round = 2;
   }
-  if (info->rank + 1 == info->size) {  // the last one tells everybody
+  if (last) {
     for (; st->sent + 1 < info->size; ++st->sent) {
-      cwy_status status = s->put_signal(team, seq, st->sent, a->dst, bytes, room / 2, 1);
+      if (one && st->sent != root) continue;
+      cwy_status status = s->put_signal(team, seq, st->sent, sum, bytes, room / 2, 1);
       if (retry(status)) return CWY_INPROGRESS;
       if (status != CWY_OK) return status;
     }
+    if (one && gets) s->copy(team, seq, a->dst, sum, bytes);
     return CWY_OK;
   }
+  if (!gets) return CWY_OK;
   if (s->signal(team, seq, 1) == 0) return CWY_INPROGRESS;
-  s->copy(team, seq, a->dst, static_cast<char*>(scratch) + room / 2, bytes);
+  s->copy(team, seq, a->dst, scratch + room / 2, bytes);
   return CWY_OK;
 }
 
@@ -203,7 +209,9 @@ const cwyl_candidate g_barrier = candidate("dissemination", CWYL_BARRIER, UINT64
 const cwyl_candidate g_broadcast = candidate("flat", CWYL_BROADCAST, UINT64_MAX, broadcast_step);
 // No more than one put can carry in every team (put_max).
 const cwyl_candidate g_reduce = candidate("chain", CWYL_REDUCE_ALL, 512, chain_step);
-const cwyl_candidate* const g_candidates[] = {&g_barrier, &g_broadcast, &g_reduce};
+const cwyl_candidate g_reduce_one = candidate("chain", CWYL_REDUCE_ONE, 512, chain_step);
+const cwyl_candidate g_odd = candidate("Chain!", CWYL_REDUCE_ALL, 512, chain_step);
+const cwyl_candidate* g_candidates[] = {&g_barrier, &g_broadcast, &g_reduce, &g_reduce_one};
 cwyl_module g_module{};
 
 }  // namespace
@@ -213,7 +221,8 @@ extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
   const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
   g_fault = fault != nullptr ? fault : "none";
   g_module.head = CWY_HEAD(cwyl_module);
-  g_module.candidate_count = 3;
+  if (g_fault == "odd_name") g_candidates[2] = &g_odd;
+  g_module.candidate_count = 4;
   g_module.candidates = g_candidates;
   *module = &g_module;
   return CWY_OK;

@@ -1,6 +1,5 @@
 // Remote atomics: the right arithmetic, the previous value, and indivisibility.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "atomic_model.h"
 #include "base/error.h"
@@ -157,7 +157,7 @@ void every_declared_pair() {
       if (!declared(dt, op)) continue;
       ++pairs;
       check_pair(s, dt, op);
-      if (::testing::Test::HasFatalFailure()) return;
+      if (has_failure()) return;
     }
   }
   EXPECT_GT(pairs, 0u);

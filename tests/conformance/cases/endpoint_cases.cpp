@@ -1,6 +1,5 @@
 // Endpoints and connections: several at once, late connections, threads.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <atomic>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 

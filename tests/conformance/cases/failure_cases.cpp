@@ -1,13 +1,13 @@
 // Peers that die: everything pending ends exactly once, later posts say so, and nothing waits for
 // ever. The rules of single completions are checked by Op itself.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -195,7 +195,7 @@ void killed_while_sending() {
     EXPECT_EQ(out_of_place, 0u);
     s.conn().purge();
     EXPECT_EQ(s.pool().unfinished(), 0u);
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
   }
 }
 
@@ -337,21 +337,27 @@ Nothing send_some(Side& side, const uint32_t& n) {
   return {};
 }
 
-// Catches messages of the old incarnation that are taken for the new one's: the survivor connects
-// to the replacement while the old process still lives and sends.
-void stale_epoch_is_not_believed() {
+struct Incarnations {
+  uint64_t mixed_up = 0;  // delivered as the other one's
+  uint64_t old = 0;       // delivered as the old one's
+};
+
+// The survivor connects to the replacement while the old process still lives and sends. Returns
+// what was delivered since.
+Incarnations hear_both_incarnations() {
   Session s({.memory = 0});
   const uint32_t old_epoch = s.partner().epoch();
   Partner next(world().next_epoch++);
   const uint32_t new_epoch = next.epoch();
   s.side().conn->purge();
   s.side().conn.reset();
-  uint64_t lies = 0, fresh = 0;
+  Incarnations heard;
+  uint64_t fresh = 0;
   s.ep().on_request = [&](const Message& m) {
     const bool from_new = m.word >= 1000;
-    if (m.from.epoch == new_epoch && !from_new) ++lies;
-    if (m.from.epoch == old_epoch && from_new) ++lies;
-    if (from_new) ++fresh;
+    heard.mixed_up += m.from.epoch == (from_new ? old_epoch : new_epoch) ? 1 : 0;
+    heard.old += m.from.epoch == old_epoch ? 1 : 0;
+    fresh += from_new ? 1 : 0;
   };
   const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
   next.start(meet_here, Introduction{s.side().card});
@@ -366,9 +372,21 @@ void stale_epoch_is_not_believed() {
       },
       Nothing{});
   s.ep().until([&] { return fresh >= 20; }, "messages of the replacement");
-  EXPECT_EQ(lies, 0u) << "messages of one incarnation were delivered as the other's";
   s.partner().kill();
   s.side().conn.reset();
+  return heard;
+}
+
+// Catches messages of the old incarnation that are taken for the new one's.
+void stale_epoch_is_not_believed() {
+  EXPECT_EQ(hear_both_incarnations().mixed_up, 0u)
+      << "messages of one incarnation were delivered as the other's";
+}
+
+// Catches messages of the old incarnation that are delivered at all, once the new one is known.
+void old_epoch_is_dropped() {
+  EXPECT_EQ(hear_both_incarnations().old, 0u)
+      << "messages were delivered of an epoch that had been purged and replaced";
 }
 
 const Cases cases{
@@ -385,6 +403,7 @@ const Cases cases{
     {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
+    {"Failure", "old_epoch_is_dropped", kShort | kProcess, old_epoch_is_dropped},
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Flow of active messages: exactly once under load, back-pressure, and the independence of the
 // reply lane.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <array>
 #include <bitset>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 

@@ -1,6 +1,5 @@
 // The tables, the attributes and the life of the conduit's objects.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -180,7 +180,7 @@ void unknown_device() {
 void reaches_somebody() {
   if (world().mode != Mode::nothing) return;
   if (world().unsupported) throw Skip{"a peer it can reach"};
-  FAIL() << "reaches nobody: " << world().why_nothing;
+  ADD_FAILURE() << "reaches nobody: " << world().why_nothing;
 }
 
 // Catches refusals without a reason: explain prints that text.

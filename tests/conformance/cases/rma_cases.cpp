@@ -1,6 +1,5 @@
 // One-sided operations: the bytes asked for, all of them, and no others.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
 
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -98,7 +98,7 @@ void put_edges() {
     fill_pattern(source.data() + shift, size, key);
     s.conn().put(source.data() + shift, s.remote().base() + a.offset, s.remote(), size);
     expect_area(s, a);
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
     ++key;
   }
 }
@@ -117,7 +117,7 @@ void get_edges() {
     EXPECT_EQ(first_difference(to, size, key), size) << "a get of " << size;
     for (size_t i = 0; i < kGuardBytes; ++i) ASSERT_EQ(to[size + i], kGuard) << "get of " << size;
     ASSERT_EQ(to[-1], kGuard) << "a get of " << size << " wrote before its buffer";
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
     ++key;
   }
 }
@@ -139,7 +139,7 @@ void random_large() {
       get_cut(s, back.data() + 63 - shift, a.offset, a.length);
       EXPECT_EQ(first_difference(back.data() + 63 - shift, a.length, key), a.length);
     }
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
   }
 }
 
@@ -457,7 +457,7 @@ void registered_memory() {
     }
     expect_area(s, a);
     EXPECT_EQ(first_difference(back.data(), a.length, key), a.length);
-    if (testing::Test::HasFailure()) return;
+    if (has_failure()) return;
   }
 }
 

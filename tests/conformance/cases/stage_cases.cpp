@@ -1,7 +1,6 @@
 // The stages of a connection's life at which a peer may die or leave: before the connection, while
 // it is made, under one-sided operations, while this side sleeps, and after a disconnect.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 

@@ -1,6 +1,5 @@
 // Data integrity wherever a conduit may change how it moves bytes: around each limit it declares
 // and at the sizes where libraries switch, at every alignment; and when a source may be reused.
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 

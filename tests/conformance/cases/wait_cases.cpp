@@ -1,11 +1,11 @@
 // Waiting: a process that sleeps is woken by what arrives.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <poll.h>
 
 #include <algorithm>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 

@@ -1,6 +1,9 @@
 #include "cases.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
+#include <sstream>
 
 #include "session.h"
 
@@ -49,9 +52,18 @@ const NeedInfo kNeeds[] = {
     {kPeerFailure, "peer_failure", [](const World& w) { return cap(w, CWYC_CAP_PEER_FAILURE); }},
     {kUnregistered, "unregistered memory",
      [](const World& w) { return cap(w, CWYC_CAP_UNREGISTERED); }},
+    {kLossy, "option inject_loss",
+     [](const World&) { return PluginHost::lossy_options() != nullptr; }},
     {kProcess, "a peer in another process",
      [](const World& w) { return w.mode == Mode::two_processes; }},
 };
+
+bool matches_one(const std::string& globs, const std::string& name) {
+  std::istringstream in(globs);
+  for (std::string glob; std::getline(in, glob, ':');)
+    if (fnmatch(glob.c_str(), name.c_str(), FNM_NOESCAPE) == 0) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -64,6 +76,22 @@ const std::vector<Case>& all_cases() {
   std::stable_sort(registry().begin(), registry().end(),
                    [](const Case& a, const Case& b) { return std::string(a.group) < b.group; });
   return registry();
+}
+
+std::string full_name(const Case& c) {
+  return std::string(c.group) + '.' + c.name;
+}
+
+std::vector<Case> matching(const std::vector<Case>& cases, const std::string& filter) {
+  const size_t dash = std::min(filter.find('-'), filter.size());
+  const std::string wanted = filter.substr(0, dash), but = filter.substr(dash);
+  std::vector<Case> chosen;
+  for (const Case& c : cases) {
+    const std::string name = full_name(c);
+    const bool taken = wanted.empty() || matches_one(wanted, name);
+    if (taken && (but.empty() || !matches_one(but.substr(1), name))) chosen.push_back(c);
+  }
+  return chosen;
 }
 
 std::string missing(uint32_t needs) {

@@ -1,5 +1,5 @@
 // Cases: the list of what is checked. A case names what it needs, so that it can be skipped with
-// that reason, and a function that uses gtest's EXPECT/ASSERT.
+// that reason, and a function that uses EXPECT_* and ASSERT_* (expect.h).
 #pragma once
 
 #include <causeway/conduit.h>
@@ -36,6 +36,7 @@ enum Need : uint32_t {
   kProcess = 1u << 21,  // a peer in another process
   kNoPeer = 1u << 22,   // runs even when no peer can be reached
   kUnregistered = 1u << 23,
+  kLossy = 1u << 25,  // an option inject_loss
   kDomain = 1u << 24  // with kNoPeer: needs an open domain all the same
 };
 
@@ -52,6 +53,10 @@ struct Cases {
 };
 
 const std::vector<Case>& all_cases();
+std::string full_name(const Case& c);
+// Those that match one of the globs before a dash and none behind it:
+// "Am.*:Flow.*-*flood*:*storm*".
+std::vector<Case> matching(const std::vector<Case>& cases, const std::string& filter);
 // The first missing capability in words, or "".
 std::string missing(uint32_t needs);
 std::string needs_text(uint32_t needs);

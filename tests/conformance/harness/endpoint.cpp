@@ -79,15 +79,20 @@ Domain::~Domain() {
   if (domain_ != nullptr && status_ == CWY_OK) module().domain_close(domain_);
 }
 
-Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : domain_(domain) {
-  require_ok(domain.open_status(), "domain_open");
+cwyc_ep_params Endpoint::parameters(Endpoint* core_ep, uint32_t index, uint32_t multithreaded) {
   cwyc_ep_params params{};
   params.head = CWY_HEAD(cwyc_ep_params);
-  params.core_ep = this;
+  params.core_ep = core_ep;
   params.deliver = deliver;
   params.index = index;
   params.multithreaded = multithreaded;
   params.max_peers = 2;
+  return params;
+}
+
+Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : domain_(domain) {
+  require_ok(domain.open_status(), "domain_open");
+  const cwyc_ep_params params = parameters(this, index, multithreaded);
   ErrorText err;
   const SignalKeeper keeper;
   const cwy_status status = module().ep_open(domain.get(), &params, &ep_, err);
@@ -166,30 +171,44 @@ void Endpoint::finish(const Op& op, const char* what, double seconds) {
 
 Memory::Memory(Domain& domain, size_t length, Source source, size_t misalign)
     : domain_(domain), size_(length) {
-  ErrorText err;
-  cwy_status status;
   if (source == Source::alloc) {
+    ErrorText err;
     size_ = round_to_page(length);
     void* where = nullptr;
-    status = domain.module().mem_alloc(domain.get(), size_, &where, &mem_, err);
+    const cwy_status status = domain.module().mem_alloc(domain.get(), size_, &where, &mem_, err);
     if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_alloc"};
     if (status != CWY_OK) fail(status, "mem_alloc", err.text());
     data_ = static_cast<uint8_t*>(where);
   } else {
     own_ = std::make_unique<uint8_t[]>(length + misalign);
     data_ = own_.get() + misalign;
-    cwy_memref ref{};
-    ref.head = CWY_HEAD(cwy_memref);
-    ref.form = CWY_FORM_HOST_VA;
-    ref.kind_class = CWY_MEM_HOST;
-    ref.addr = reinterpret_cast<uint64_t>(data_);
-    ref.length = length;
-    ref.device = -1;
-    ref.fd = -1;
-    status = domain.module().mem_reg(domain.get(), &ref, &mem_, err);
-    if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_reg"};
-    if (status != CWY_OK) fail(status, "mem_reg", err.text());
+    enter();
   }
+}
+
+Memory::Memory(Domain& domain, uint8_t* at, size_t length)
+    : domain_(domain), data_(at), size_(length) {
+  enter();
+}
+
+cwy_memref Memory::reference(void* at, size_t length) {
+  cwy_memref ref{};
+  ref.head = CWY_HEAD(cwy_memref);
+  ref.form = CWY_FORM_HOST_VA;
+  ref.kind_class = CWY_MEM_HOST;
+  ref.addr = reinterpret_cast<uint64_t>(at);
+  ref.length = length;
+  ref.device = -1;
+  ref.fd = -1;
+  return ref;
+}
+
+void Memory::enter() {
+  ErrorText err;
+  const cwy_memref ref = reference(data_, size_);
+  const cwy_status status = domain_.module().mem_reg(domain_.get(), &ref, &mem_, err);
+  if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_reg"};
+  if (status != CWY_OK) fail(status, "mem_reg", err.text());
 }
 
 std::unique_ptr<Memory> Memory::best(Domain& domain, uint64_t caps, size_t length) {

@@ -77,6 +77,7 @@ class Endpoint {
  public:
   Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded = 0);
   ~Endpoint();
+  static cwyc_ep_params parameters(Endpoint* core_ep, uint32_t index, uint32_t multithreaded = 0);
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
@@ -121,6 +122,9 @@ class Memory {
   enum class Source { alloc, registered };
   // Throws Skip when the conduit offers no such memory.
   Memory(Domain& domain, size_t length, Source source, size_t misalign = 0);
+  // The caller's, registered.
+  Memory(Domain& domain, uint8_t* at, size_t length);
+  static cwy_memref reference(void* at, size_t length);
   // mem_alloc if the conduit has it, else mem_reg.
   static std::unique_ptr<Memory> best(Domain& domain, uint64_t caps, size_t length);
   ~Memory();
@@ -133,6 +137,7 @@ class Memory {
   void pack(Card& card) const;
 
  private:
+  void enter();  // registers it
   Domain& domain_;
   uint8_t* data_ = nullptr;
   size_t size_;

@@ -2,7 +2,6 @@
 // `causeway check-plugin FILE`. Exit status: 0 nothing failed, 1 a case failed or the file is not
 // a plugin, 2 the command line is wrong, 124 hung, 128+n crashed by signal n.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/error.h"
 #include "cases.h"
+#include "expect.h"
 #include "kinds/kinds.h"
 #include "leftovers.h"
 #include "options/options.h"
@@ -27,41 +27,35 @@ namespace {
 struct CommandLine {
   Settings settings;
   std::string json;
+  std::string filter;
   bool list = false;
 };
 
-// Runs one case inside gtest: skips with a reason, turns the suite's exceptions into failures.
-class CaseTest : public testing::Test {
- public:
-  explicit CaseTest(const Case& c) : case_(c) {}
-  void TestBody() override {
-    if (const std::string lack = missing(case_.needs); !lack.empty()) return note_skip(lack);
-    PluginHost::take_violations();
-    PluginHost::take_peer_reports();
-    watch_case(fmt::format("{}.{}", case_.group, case_.name), 90 * kSlowdown);
-    try {
-      case_.body();
-    } catch (const Skip& skip) {
-      note_skip(skip.capability);
-    } catch (const std::exception& e) {
-      ADD_FAILURE() << e.what();
-    }
-    alarm(0);
-    // What a killed partner had open stays until somebody sweeps; anything else is a leak.
-    const std::string& job = world().settings.job_id;
-    if (const bool killed = Partner::killed_open(); killed && !job.empty()) sweep_shm(job);
-    if (const std::string left = job.empty() ? "" : left_in_shm(job); !left.empty()) {
-      ADD_FAILURE() << "left behind: " << left;
-      sweep_shm(job);
-    }
-    if (const std::string breach = PluginHost::take_violations(); !breach.empty()) {
-      ADD_FAILURE() << "against the contract: " << breach;
-    }
+// Runs one case: skips with a reason, turns the suite's exceptions into failures.
+void run_case(const Case& c) {
+  if (const std::string lack = missing(c.needs); !lack.empty()) return note_skip(lack);
+  PluginHost::take_violations();
+  PluginHost::take_peer_reports();
+  watch_case(full_name(c), 90 * kSlowdown);
+  try {
+    c.body();
+  } catch (const Skip& skip) {
+    note_skip(skip.capability);
+  } catch (const std::exception& e) {
+    ADD_FAILURE() << e.what();
   }
-
- private:
-  Case case_;
-};
+  alarm(0);
+  // What a killed partner had open stays until somebody sweeps; anything else is a leak.
+  const std::string& job = world().settings.job_id;
+  if (const bool killed = Partner::killed_open(); killed && !job.empty()) sweep_shm(job);
+  if (const std::string left = job.empty() ? "" : left_in_shm(job); !left.empty()) {
+    ADD_FAILURE() << "left behind: " << left;
+    sweep_shm(job);
+  }
+  if (const std::string breach = PluginHost::take_violations(); !breach.empty()) {
+    ADD_FAILURE() << "against the contract: " << breach;
+  }
+}
 
 int read_command_line(int argc, char** argv, CommandLine& line) {
   Options app("Checks a Causeway plugin against the plugin interface");
@@ -76,8 +70,10 @@ int read_command_line(int argc, char** argv, CommandLine& line) {
   app.option("--slow", slow, "Times longer limits and smaller volumes, for slow machines")
       .in_range(1, 1000);
   app.flag("-v,--verbose", s.verbose, "One line for every case");
+  app.option(
+      "--filter,--gtest_filter", line.filter,
+      "Only cases that match one of these globs, a:b, and none behind a dash: 'Rma.*:-*edges'");
   app.flag("--list", line.list, "Print the cases and what they need");
-  app.footer("Options of GoogleTest (--gtest_filter=GLOB, --gtest_repeat=N ...) work too.");
   if (const std::optional<int> ended = app.parse(argc, argv)) return *ended == 0 ? -1 : 2;
   kSlowdown *= slow;
   for (const std::string& set : sets) {
@@ -108,14 +104,7 @@ std::string make_session_dir() {
 void list_cases(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     const std::string needs = needs_text(c.needs);
-    fmt::print("{}.{}{}{}\n", c.group, c.name, needs.empty() ? "" : "  needs ", needs);
-  }
-}
-
-void register_cases(const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
-    testing::RegisterTest(c.group, c.name, nullptr, nullptr, __FILE__, __LINE__,
-                          [c]() -> CaseTest* { return new CaseTest(c); });
+    fmt::print("{}{}{}\n", full_name(c), needs.empty() ? "" : "  needs ", needs);
   }
 }
 
@@ -133,10 +122,15 @@ const char* mode_text() {
 
 int run(CommandLine& line, const Manifest& manifest) {
   const bool conduit = manifest.kind == PluginKind::conduit;
-  const std::vector<Case>& cases = conduit ? all_cases() : kind_cases(manifest.kind);
+  const std::vector<Case> cases =
+      matching(conduit ? all_cases() : kind_cases(manifest.kind), line.filter);
   if (line.list) {
     list_cases(cases);
     return 0;
+  }
+  if (cases.empty()) {
+    fmt::print(stderr, "no case matches --filter {}\n", line.filter);
+    return 2;
   }
   install_crash_reports();
   if (conduit) {
@@ -146,34 +140,30 @@ int run(CommandLine& line, const Manifest& manifest) {
   } else {
     load_kind(line.settings, manifest.kind);
   }
-  register_cases(cases);
-  auto& listeners = testing::UnitTest::GetInstance()->listeners();
-  delete listeners.Release(listeners.default_result_printer());
   const std::string subject =
       fmt::format("{} {} {}", kind_word(manifest.kind), manifest.name, manifest.version);
   const bool quiet = line.json == "-";
-  Report* report = new Report(subject, line.settings.verbose, quiet);  // gtest deletes it
-  listeners.Append(report);
-  int status = RUN_ALL_TESTS();
-  if (report->empty()) {
-    fmt::print(stderr, "no case matches --gtest_filter={}\n", GTEST_FLAG_GET(filter));
-    return 2;
+  Report report(subject, line.settings.plugin, line.settings.verbose, quiet);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    report.begin(full_name(cases[i]), i + 1, cases.size());
+    run_case(cases[i]);
+    report.end();
   }
+  const bool good = report.count(Outcome::Kind::failed) == 0;
   const std::string how = conduit ? mode_text() : "in one process";
   if (!quiet && conduit && world().mode == Mode::nothing) {
     fmt::print("note: no peer could be reached, so little was tested: {}\n", world().why_nothing);
   }
-  report->print_summary(how);
-  if (status != 0 && !quiet) fmt::print("seed {}\n", line.settings.seed);
-  if (!line.json.empty() && !report->write_json(line.json, how, line.settings.seed)) {
+  report.print_summary(how);
+  if (!good && !quiet) fmt::print("seed {}\n", line.settings.seed);
+  if (!line.json.empty() && !report.write_json(line.json, how, line.settings.seed)) {
     fmt::print(stderr, "{}: cannot write\n", line.json);
     return 1;
   }
-  return status == 0 ? 0 : 1;
+  return good ? 0 : 1;
 }
 
 int guarded_main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
   CommandLine line;
   if (const int bad = read_command_line(argc, argv, line); bad != 0) return bad < 0 ? 0 : bad;
   const Manifest manifest = read_manifest(line.settings.plugin);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -45,6 +46,7 @@ void Op::after_post(cwy_status answer, const cwyc_op& before) {
     PluginHost::violation(fmt::format("{}: answered RETRY but changed the cwyc_op", what_));
   }
   if (answer == CWY_OK) {
+    rest();
     state_.store(kImmediate, std::memory_order_release);
     return;
   }
@@ -82,9 +84,28 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detai
     PluginHost::violation(fmt::format("{}: {} reported without {}", op->what_,
                                       bits_text(op->final_), bits_text(op->required_ & ~now)));
   }
+  if (status < 0 || (now & op->final_) != 0) op->rest();
   if (status < 0) {
     op->seen_.fetch_or(op->required_, std::memory_order_release);
   }
+}
+
+namespace {
+constexpr uint64_t kResting = 0x7265737472657374u;
+}
+
+// Release/acquire: somebody else may look (OpPool).
+void Op::rest() {
+  raw_.state = kResting;
+  for (uint64_t& word : raw_.scratch) word = kResting;
+  resting_.store(true, std::memory_order_release);
+}
+
+bool Op::disturbed() const {
+  if (!resting_.load(std::memory_order_acquire)) return false;
+  return raw_.fn != report || raw_.state != kResting ||
+         std::any_of(std::begin(raw_.scratch), std::end(raw_.scratch),
+                     [](uint64_t word) { return word != kResting; });
 }
 
 bool Op::done() const {
@@ -116,6 +137,18 @@ Op& OpPool::fetch(const char* what) {
 }
 Op& OpPool::am(const char* what) {
   return get(what, CWYC_DONE_LOCAL, CWYC_DONE_LOCAL);
+}
+
+OpPool::~OpPool() {
+  if (const std::string what = disturbed(); !what.empty())
+    PluginHost::violation(what + ": the cwyc_op was written to after its last bit");
+}
+
+std::string OpPool::disturbed() const {
+  const std::lock_guard guard(lock_);
+  for (const Op& op : ops_)
+    if (op.disturbed()) return op.what_;
+  return "";
 }
 
 size_t OpPool::unfinished() const {

@@ -1,5 +1,6 @@
 // Op: one pending operation that checks the completion rules of conduit.h while it lives: each bit
-// once, nothing after the last bit, nothing after CWY_OK, untouched by CWY_RETRY.
+// once, nothing after the last bit, nothing after CWY_OK, untouched by CWY_RETRY, and left alone
+// then.
 #pragma once
 
 #include <causeway/conduit.h>
@@ -39,6 +40,9 @@ class Op {
   friend class OpPool;
   static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
   void after_post(cwy_status answer, const cwyc_op& before);
+  // From now on the cwyc_op is the caller's again.
+  void rest();
+  bool disturbed() const;
 
   enum : uint32_t { kIdle, kPosting, kPosted, kImmediate, kRefused };
 
@@ -47,6 +51,7 @@ class Op {
   uint32_t required_ = 0, final_ = 0;
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> seen_{0};
+  std::atomic<bool> resting_{false};
   std::atomic<cwy_status> status_{CWY_OK};
 };
 
@@ -54,13 +59,18 @@ class Op {
 // and not a crash. get() may be called by several threads.
 class OpPool {
  public:
+  OpPool() = default;
+  ~OpPool();  // a cwyc_op that was written to after its end is a breach
+  OpPool(const OpPool&) = delete;
+  OpPool& operator=(const OpPool&) = delete;
+
   Op& put(const char* what = "put");    // LOCAL and REMOTE
   Op& fetch(const char* what = "get");  // REMOTE
   Op& am(const char* what = "am");      // LOCAL
   size_t unfinished() const;            // posted and not over
   // Those posted and not over, for messages.
   std::string describe_unfinished() const;
-  const std::deque<Op>& all() const { return ops_; }
+  std::string disturbed() const;  // which was written to after its end, or ""
 
  private:
   Op& get(const char* what, uint32_t required, uint32_t final_bit);

@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -22,6 +23,7 @@ struct State {
   std::unique_ptr<Config> config;
   std::unique_ptr<Loader> loader;
   ConfiguredConduit conduit;
+  std::shared_ptr<const Options> lossy;
   std::mutex lock;  // peer_state may come from a thread of the plugin's own
   std::vector<PeerReport> reports;
   std::vector<std::string> violations;
@@ -130,6 +132,19 @@ const ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
 
 const cwy_options* PluginHost::options() {
   return as_c(state().conduit.options.get());
+}
+
+const cwy_options* PluginHost::lossy_options() {
+  State& s = state();
+  if (!s.lossy) {
+    const Manifest& manifest = load_conduit(s.settings).manifest;
+    const auto named = [](const auto& option) { return option.key == "inject_loss"; };
+    if (std::none_of(manifest.options.begin(), manifest.options.end(), named)) return nullptr;
+    std::map<std::string, std::string> values = s.settings.options;
+    values["inject_loss"] = "300";
+    s.lossy = make_options(manifest, values, {});
+  }
+  return as_c(s.lossy.get());
 }
 
 std::vector<PeerReport> PluginHost::take_peer_reports() {

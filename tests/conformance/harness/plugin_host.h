@@ -40,6 +40,8 @@ class PluginHost {
   // Throws Error with the loader's line.
   static const ConduitPlugin& load_conduit(const Settings& settings);
   static const cwy_options* options();
+  // The same with an inject_loss that shows; NULL: the plugin has no such option.
+  static const cwy_options* lossy_options();
 
   // What the plugin said through peer_state since the last call.
   static std::vector<PeerReport> take_peer_reports();

@@ -6,14 +6,23 @@
 
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "clock.h"
+#include "expect.h"
+#include "guide.h"
+#include "plugin_host.h"
 
 namespace causeway::conformance {
 namespace {
 
-std::string g_skip;  // set by the running case
-char g_case[256] = "start-up";
+// Of the running case, which may have threads.
+std::mutex g_lock;
+std::string g_skip, g_failures;
+bool g_running = false;
+// What a crash says, prepared.
+char g_case[256] = "start-up", g_guide[600];
 
 std::string indent(const std::string& text) {
   std::string out = "    ";
@@ -65,6 +74,7 @@ void on_crash(int number) {
     say(sigabbrev_np(number) != nullptr ? sigabbrev_np(number) : "?");
     say("\n");
   }
+  say(g_guide);
   _exit(number == SIGALRM ? 124 : 128 + number);
 }
 
@@ -74,40 +84,63 @@ void note_skip(const std::string& capability) {
   g_skip = capability;
 }
 
-void Report::OnTestStart(const testing::TestInfo& info) {
-  failures_.clear();
-  g_skip.clear();
+bool has_failure() {
+  const std::lock_guard guard(g_lock);
+  return !g_failures.empty();
+}
+
+void Failure::operator=(const Words& more) const {
+  const char* slash = std::strrchr(where.file_name(), '/');
+  const std::string said = more.text();
+  const std::string text =
+      fmt::format("{}:{}: {}{}{}", slash != nullptr ? slash + 1 : where.file_name(), where.line(),
+                  what, what.empty() || said.empty() ? "" : "\n", said);
+  const std::lock_guard guard(g_lock);
+  if (!g_running)
+    return PluginHost::violation(text);  // in the partner, whose harness asks for them
+  g_failures += (g_failures.empty() ? "" : "\n") + text;
+}
+
+Report::Report(std::string subject, std::string file, bool verbose, bool quiet)
+    : subject_(std::move(subject)),
+      file_(std::move(file)),
+      verbose_(verbose),
+      quiet_(quiet),
+      terminal_(isatty(STDOUT_FILENO) != 0) {}
+
+void Report::begin(const std::string& name, size_t index, size_t all) {
+  name_ = name;
+  {
+    const std::lock_guard guard(g_lock);
+    g_failures.clear();
+    g_skip.clear();
+    g_running = true;
+  }
+  if (terminal_ && !quiet_) fmt::print("\r\033[K[{}/{}] {} ", index, all, name);
+  std::fflush(stdout);
   started_ = now_ns();
-  std::snprintf(g_case, sizeof g_case, "%s.%s", info.test_suite_name(), info.name());
 }
 
-void Report::OnTestPartResult(const testing::TestPartResult& result) {
-  if (!result.failed()) return;
-  std::string where;
-  if (result.file_name() != nullptr) {
-    const char* slash = std::strrchr(result.file_name(), '/');
-    where = fmt::format("{}:{}: ", slash != nullptr ? slash + 1 : result.file_name(),
-                        result.line_number());
+void Report::end() {
+  Outcome outcome{name_, Outcome::Kind::passed, "", static_cast<double>(now_ns() - started_) / 1e9};
+  {
+    const std::lock_guard guard(g_lock);
+    g_running = false;
+    if (!g_failures.empty())
+      outcome.kind = Outcome::Kind::failed, outcome.text = g_failures;
+    else if (!g_skip.empty())
+      outcome.kind = Outcome::Kind::skipped, outcome.text = g_skip;
   }
-  failures_ += (failures_.empty() ? "" : "\n") + where + result.message();
-}
-
-void Report::OnTestEnd(const testing::TestInfo& info) {
-  Outcome outcome;
-  outcome.name = fmt::format("{}.{}", info.test_suite_name(), info.name());
-  outcome.seconds = static_cast<double>(now_ns() - started_) / 1e9;
-  if (info.result()->Failed()) {
-    outcome.kind = Outcome::Kind::failed;
-    outcome.text = failures_;
-    if (!quiet_) fmt::print("FAILED  {}\n{}\n", outcome.name, indent(failures_));
-  } else if (!g_skip.empty()) {
-    outcome.kind = Outcome::Kind::skipped;
-    outcome.text = g_skip;
-    if (verbose_ && !quiet_) fmt::print("skipped {}  needs {}\n", outcome.name, g_skip);
-  } else {
-    outcome.kind = Outcome::Kind::passed;
-    if (verbose_ && !quiet_) fmt::print("passed  {}  {:.2f} s\n", outcome.name, outcome.seconds);
+  std::string line;
+  if (outcome.kind == Outcome::Kind::failed) {
+    line = fmt::format("FAILED  {}\n{}\n{}    again:   causeway check-plugin {} --filter {} -v\n",
+                       outcome.name, indent(outcome.text), guide(name_), file_, name_);
+  } else if (verbose_ && outcome.kind == Outcome::Kind::skipped) {
+    line = fmt::format("skipped {}  needs {}\n", outcome.name, outcome.text);
+  } else if (verbose_) {
+    line = fmt::format("passed  {}  {:.2f} s\n", outcome.name, outcome.seconds);
   }
+  if (!quiet_) fmt::print("{}{}", terminal_ ? "\r\033[K" : "", line);
   std::fflush(stdout);
   outcomes_.push_back(std::move(outcome));
 }
@@ -168,6 +201,7 @@ void install_crash_reports() {
 
 void watch_case(const std::string& name, unsigned seconds) {
   std::snprintf(g_case, sizeof g_case, "%s", name.c_str());
+  std::snprintf(g_guide, sizeof g_guide, "%s", guide(name).c_str());
   alarm(seconds);
 }
 

@@ -1,10 +1,8 @@
-// Report: what a run says: one line per failed case (every case with -v), a summary with the
-// reasons of skips grouped, and the same as JSON.
+// Report: what a run says: each failed case with what to read and to look at (every case with -v),
+// a summary with the reasons of skips grouped, and the same as JSON. On a terminal the running case
+// too.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <map>
 #include <string>
 #include <vector>
 
@@ -20,26 +18,25 @@ struct Outcome {
 // Says that the running case is skipped because `capability` is missing.
 void note_skip(const std::string& capability);
 
-class Report : public testing::EmptyTestEventListener {
+class Report {
  public:
-  // `quiet`: nothing is printed, for JSON on standard output.
-  Report(std::string subject, bool verbose, bool quiet)
-      : subject_(std::move(subject)), verbose_(verbose), quiet_(quiet) {}
+  // `file`: the plugin as the user named it. `quiet`: nothing is printed, for JSON on standard
+  // output.
+  Report(std::string subject, std::string file, bool verbose, bool quiet);
 
-  void OnTestStart(const testing::TestInfo& info) override;
-  void OnTestPartResult(const testing::TestPartResult& result) override;
-  void OnTestEnd(const testing::TestInfo& info) override;
+  // Around each case, which is number `index` of `all`.
+  void begin(const std::string& name, size_t index, size_t all);
+  void end();
 
   void print_summary(const std::string& how) const;
   // Returns false when the file cannot be written. "-" is standard output.
   bool write_json(const std::string& path, const std::string& how, uint64_t seed) const;
   size_t count(Outcome::Kind kind) const;
-  bool empty() const { return outcomes_.empty(); }
 
  private:
-  std::string subject_;
-  bool verbose_, quiet_;
-  std::string failures_;
+  std::string subject_, file_;
+  bool verbose_, quiet_, terminal_;
+  std::string name_;  // of the running case
   uint64_t started_ = 0;
   std::vector<Outcome> outcomes_;
 };

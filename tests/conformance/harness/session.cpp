@@ -1,11 +1,11 @@
 #include "session.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <exception>
 
 #include "base/error.h"
+#include "expect.h"
 
 namespace causeway::conformance {
 namespace {
@@ -105,7 +105,8 @@ void probe(const Settings& settings) {
 
 void Side::open(const SideOptions& options) {
   const ConduitPlugin& plugin = PluginHost::load_conduit(settings);
-  domain = std::make_unique<Domain>(plugin, PluginHost::options(), settings.device);
+  const cwy_options* how = options.lossy != 0 ? PluginHost::lossy_options() : PluginHost::options();
+  domain = std::make_unique<Domain>(plugin, how, settings.device);
   ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded);
   ep->address(card);
   const uint64_t can_have = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG;
@@ -154,7 +155,7 @@ Session::~Session() {
   }
   try {
     if (side_.conn) {
-      if (const size_t left = pool().unfinished(); left != 0 && !testing::Test::HasFailure()) {
+      if (const size_t left = pool().unfinished(); left != 0 && !has_failure()) {
         ADD_FAILURE() << "never completed: " << pool().describe_unfinished();
       }
     }

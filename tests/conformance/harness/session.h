@@ -19,6 +19,7 @@ struct SideOptions {
   uint64_t memory = 4u << 20;  // bytes that the peer may reach; 0: none
   uint32_t multithreaded = 0;
   uint32_t connect = 1;  // both sides connect at once
+  uint32_t lossy = 0;    // over a network that loses packets (kLossy)
 };
 
 // One process's half of a case.

@@ -1,7 +1,6 @@
 // Collective algorithms: facts, purity of scores, and whole runs on simulated teams.
 #include <causeway/collective.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "harness/endpoint.h"
+#include "harness/expect.h"
 #include "kinds.h"
 #include "simulated_run.h"
 #include "team_simulation.h"
@@ -105,7 +105,7 @@ void drive(const cwyl_candidate& c, TeamSimulation& team, Schedule schedule, uin
     return std::all_of(runs.begin(), runs.end(), [](const auto& r) { return r->all_done(); });
   };
   for (uint32_t turn = 0; !finished(); ++turn) {
-    if (turn == kPatience || testing::Test::HasFailure()) {
+    if (turn == kPatience || has_failure()) {
       ADD_FAILURE() << title(c) << ": stuck with " << size << " members";
       return;
     }
@@ -141,7 +141,7 @@ void run_operation(uint32_t operation) {
                 random);
             if (!serves(c, team, {count})) continue;
             drive(c, team, schedule, count, random);
-            if (testing::Test::HasFailure()) return;
+            if (has_failure()) return;
           }
         }
       }

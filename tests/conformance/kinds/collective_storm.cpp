@@ -2,13 +2,13 @@
 // step it has come to, and the others go as far ahead as they can.
 #include <causeway/collective.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "harness/clock.h"
+#include "harness/expect.h"
 #include "kinds.h"
 #include "simulated_run.h"
 #include "team_simulation.h"
@@ -52,7 +52,7 @@ class Storm {
       if (random_.below(2) == 0) team_.deliver(false);
       if (team_.moves() != moves) moved = turn;
       ASSERT_EQ(team_.breach(), "") << describe();
-      if (testing::Test::HasFailure()) return;
+      if (has_failure()) return;
     }
     team_.deliver(true);
     ASSERT_EQ(team_.breach(), "") << describe();
@@ -138,7 +138,7 @@ void one_run_after_another() {
         if (storm.is_empty()) continue;
         any = true;
         storm.blow();
-        if (testing::Test::HasFailure()) return;
+        if (has_failure()) return;
       }
     }
   }

@@ -1,6 +1,5 @@
 // Memory kinds: tables, devices, allocation, ownership, copies, export.
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 
 #include "base/error.h"
 #include "harness/endpoint.h"
+#include "harness/expect.h"
 #include "harness/random.h"
 #include "kinds.h"
 

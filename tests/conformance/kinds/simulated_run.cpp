@@ -1,13 +1,13 @@
 #include "simulated_run.h"
 
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
+#include "harness/expect.h"
 
 namespace causeway::conformance {
 namespace {

@@ -4,12 +4,12 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../harness/cases.h"
+#include "../harness/expect.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -102,14 +102,14 @@ bool memory_can_be_watched() {
 }
 
 void watch_uses_them_again() {
-  if (!memory_can_be_watched()) GTEST_SKIP() << "userfaultfd is refused here";
+  if (!memory_can_be_watched()) throw Skip{"userfaultfd, which is refused here"};
   uses_them_again();
 }
 
 // Catches a registration that is used again although its memory was unmapped, and other memory
 // stands at its address since.
 void watch_forgets_what_was_unmapped() {
-  if (!memory_can_be_watched()) GTEST_SKIP() << "userfaultfd is refused here";
+  if (!memory_can_be_watched()) throw Skip{"userfaultfd, which is refused here"};
   Session s;
   constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS;
   void* const at = mmap(nullptr, kBuffer, PROT_READ | PROT_WRITE, how, -1, 0);

@@ -1,0 +1,170 @@
+// What ends, and what is left of it: operations, registrations, rights, connections.
+#include <fmt/format.h>
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "../harness/cases.h"
+#include "../harness/expect.h"
+#include "../harness/session.h"
+#include "base/error.h"
+
+namespace causeway::conformance {
+namespace {
+
+// Catches writes to a cwyc_op that is the caller's again. Every case looks; this one has many.
+void op_rests_after_its_last_bit() {
+  Session s;
+  std::vector<uint8_t> buffer(70'000, 1);
+  for (uint32_t n = 0; n < 60; ++n) {
+    const size_t size = n % 3 == 0 ? 8 : 1 + s.random.below(buffer.size() - 1);
+    s.conn().put(buffer.data(), s.remote().base(), s.remote(), size);
+    if (s.ops().get != nullptr)
+      s.conn().get_data(buffer.data(), s.remote().base(), s.remote(), size);
+    if (s.ops().am_medium != nullptr)
+      s.conn().send_medium(n, nullptr, 0, buffer.data(),
+                           std::min<size_t>(size, s.ep().attr().am_medium_max));
+  }
+  for (int i = 0; i < 300; ++i) s.ep().step();
+  EXPECT_EQ(s.pool().disturbed(), "") << "written after the last bit was reported";
+}
+
+// Catches memory that stays with each right: the heap must not grow with their number.
+void rkeys_leave_the_heap() {
+  Session s;
+  const auto cycle = [&](int times) {
+    for (int i = 0; i < times; ++i) RemoteMemory remote(s.ep(), s.side().peer, s.loopback());
+    return mallinfo2().uordblks;
+  };
+  const size_t before = cycle(100);
+  const int times = 1000;
+  const size_t after = cycle(times);
+  EXPECT_LT(after, before + 4 * times)
+      << "bytes in use grow by " << (after - before) / times << " with each rkey";
+}
+
+// ---- memory that was given away ---------------------------------------------------------------
+
+constexpr uint8_t kUntouched = 0x5c;
+constexpr size_t kGiven = 64u << 10;
+
+struct Lent {
+  std::unique_ptr<Memory> memory;
+  uint8_t* data = nullptr;
+  bool mapped_anew = false;
+} g_lent;
+std::vector<uint8_t> g_clients_own;
+
+Card lend(Side& side, const Memory::Source& source) {
+  if (source == Memory::Source::alloc) {
+    g_lent.memory = std::make_unique<Memory>(*side.domain, kGiven, source);
+  } else {
+    g_clients_own.resize(kGiven);
+    g_lent.memory = std::make_unique<Memory>(*side.domain, g_clients_own.data(), kGiven);
+  }
+  g_lent.data = g_lent.memory->data();
+  Card card = side.card;
+  g_lent.memory->pack(card);
+  return card;
+}
+
+// The memory is somebody else's from now on. Returns false where its place cannot be had.
+bool take_back(Side&, const Nothing&) {
+  const bool clients = g_lent.data == g_clients_own.data();
+  g_lent.memory.reset();
+  if (!clients) {
+    g_lent.mapped_anew =
+        mmap(g_lent.data, kGiven, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == g_lent.data;
+    if (!g_lent.mapped_anew) return false;
+  }
+  std::memset(g_lent.data, kUntouched, kGiven);
+  return true;
+}
+
+uint32_t touched(Side&, const Nothing&) {
+  const auto n = std::count_if(g_lent.data, g_lent.data + kGiven,
+                               [](uint8_t byte) { return byte != kUntouched; });
+  if (g_lent.mapped_anew) munmap(g_lent.data, kGiven);
+  g_lent.mapped_anew = false;
+  return static_cast<uint32_t>(n);
+}
+
+// Puts that come too late fail at their origin, or are dropped: they do not arrive.
+void released_memory(Memory::Source source) {
+  Session s;
+  const Card card = s.call(lend, source);
+  {
+    const RemoteMemory remote(s.ep(), card, s.loopback());
+    std::vector<uint8_t> bytes(kGiven, 1);
+    s.conn().put(bytes.data(), remote.base(), remote, 4000);  // it was within reach
+    if (!s.call(take_back, Nothing{})) return;
+    for (const size_t size : {size_t{8}, size_t{4000}, kGiven}) {
+      Op& op = s.pool().put("a put to released memory");
+      const cwy_status status = s.ep().retry(
+          [&] {
+            return op.post([&](cwyc_op* raw) {
+              return s.ops().put(s.raw(), bytes.data(), nullptr, remote.base(), remote.get(), size,
+                                 0, raw);
+            });
+          },
+          "put");
+      if (status == CWY_INPROGRESS) s.ep().finish(op, "a put to released memory");
+      if (op.status() == CWY_ERR_PEER_FAILED || status == CWY_ERR_PEER_FAILED) break;
+    }
+    for (int i = 0; i < 100; ++i) s.ep().step();
+  }
+  EXPECT_EQ(s.call(touched, Nothing{}), 0u) << "bytes were written to memory after mem_release";
+  s.conn().purge();  // an endpoint may have been given up over it
+}
+
+void released_allocation_is_out_of_reach() {
+  released_memory(Memory::Source::alloc);
+}
+void released_registration_is_out_of_reach() {
+  if ((world().attr.caps & CWYC_CAP_UNREGISTERED) != 0)
+    throw Skip{"memory that must be registered"};
+  released_memory(Memory::Source::registered);
+}
+
+// ---- messages and the end of a connection -------------------------------------------------------
+
+Nothing count_arrivals(Side& side, const Nothing&) {
+  blackboard().slot[11].store(0);
+  side.ep->on_request = [](const Message&) { blackboard().slot[11].fetch_add(1); };
+  return {};
+}
+
+// Catches messages that were accepted, and are forgotten with their connection: the peer has not
+// looked, and so acknowledged nothing, when it ends.
+void disconnect_keeps_what_was_accepted() {
+  Session s({.memory = 0});
+  s.call(count_arrivals, Nothing{});
+  s.partner().hold();
+  uint64_t sent = 0;
+  while (sent < 100 && s.ops().am_short(s.raw(), sent, nullptr, 0, 0) == CWY_OK) ++sent;
+  s.side().conn.reset();
+  s.partner().resume();
+  s.ep().until(
+      [&] { return blackboard().slot[11].load() >= sent; },
+      fmt::format("the arrival of {} messages that were accepted before disconnect", sent));
+  EXPECT_EQ(blackboard().slot[11].load(), sent);
+}
+
+const Cases cases{
+    {"Rma", "op_rests_after_its_last_bit", kPut | kMemory, op_rests_after_its_last_bit},
+    {"Rma", "released_allocation_is_out_of_reach", kPut | kAlloc,
+     released_allocation_is_out_of_reach},
+    {"Rma", "released_registration_is_out_of_reach", kPut | kRegister,
+     released_registration_is_out_of_reach},
+    {"Cycles", "rkeys_leave_the_heap", kMemory, rkeys_leave_the_heap},
+    {"Stage", "disconnect_keeps_what_was_accepted", kShort | kProcess,
+     disconnect_keeps_what_was_accepted},
+};
+
+}  // namespace
+}  // namespace causeway::conformance
