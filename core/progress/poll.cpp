@@ -90,9 +90,9 @@ bool has_mute_conduit() {
   });
 }
 
-// Stands in for the progress call of endpoints that only one thread at a time may enter.
-uint32_t locked_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
-  return reinterpret_cast<ConduitEp*>(cep)->progress(budget, lane);
+// Stands in for the progress call of conduits whose messages are taken over.
+uint32_t taking_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
+  return progress_and_run(*reinterpret_cast<ConduitEp*>(cep), budget, lane);
 }
 
 // A single thread at a time makes progress, on whatever conduit. Where a reply may leave by another
@@ -113,7 +113,7 @@ bool is_gated() {
 
 PollEntry entry_for(ConduitEp& cep) {
   if (is_gated()) return {&gated_entry, reinterpret_cast<cwyc_ep*>(&cep), &cep};
-  if (cep.serial) return {&locked_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
+  if (cep.takes_over) return {&taking_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
   return {cep.conduit->module().progress, cep.ep, &cep};
 }
 
@@ -138,7 +138,7 @@ Armed arm_all(std::vector<pollfd>& fds) {
   for (const PollEntry& e : entries()) {
     if (!sleeps_on_descriptor(*e.cep)) continue;
     const cwyc_module& module = e.cep->conduit->module();
-    // Not waited for: a handler may run inside, and that may wait for what this thread holds.
+    // Not waited for: who is inside moves things on.
     std::unique_lock<std::recursive_mutex> inside(e.cep->mutex, std::defer_lock);
     if (e.cep->serial && !inside.try_lock()) {
       answer = Armed::busy;
