@@ -182,7 +182,8 @@ typedef struct cwyc_am_slot {
 /* Concurrency a table declares. */
 enum {
   CWYC_SERIAL = 0, /* the core never lets two threads into one endpoint at a time */
-  CWYC_MULTI = 1   /* any thread, any time; the conduit has its own lanes or locks */
+  CWYC_MULTI = 1,  /* any thread, any time; the conduit has its own lanes or locks */
+  CWYC_LOCKED = 2  /* as MULTI, but while deliver() runs, calls of other threads wait for a lock */
 };
 
 /* Hot operations. Addresses of the peer are the owner's virtual addresses inside the memory the
@@ -191,7 +192,7 @@ enum {
  * moves nothing. */
 typedef struct cwyc_ops {
   cwy_head head;
-  uint32_t concurrency; /* CWYC_SERIAL or CWYC_MULTI */
+  uint32_t concurrency; /* CWYC_SERIAL, CWYC_MULTI or CWYC_LOCKED */
   uint32_t reserved;
 
   cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,

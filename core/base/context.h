@@ -46,11 +46,6 @@ class ProcessContext {
   // start only.
   bool survives_failures() const { return survives_.load(std::memory_order_relaxed); }
 
-  // A reply may leave by another conduit than its request came by: rules split messages, or two
-  // ranks choose differently towards each other. Set once, before anything is polled.
-  bool replies_cross() const { return replies_cross_; }
-  void set_replies_cross() { replies_cross_ = true; }
-
   // The first client's primordial endpoint, which holds every connection of the process. Set once,
   // while that client starts.
   Endpoint& base_endpoint() { return *base_endpoint_; }
@@ -89,7 +84,6 @@ class ProcessContext {
   bool direct_allowed_ = true;
   bool everything_ = false;
   bool multithreaded_ = false;
-  bool replies_cross_ = false;
   std::atomic<bool> survives_{false};
 };
 

@@ -62,11 +62,7 @@ std::string ConduitEp::address() const {
 }
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {
-  if (__builtin_expect(serial, 0)) {
-    // Another thread makes progress here already: it is not waited for.
-    const std::unique_lock lock(mutex, std::try_to_lock);
-    return lock.owns_lock() ? conduit->module().progress(ep, budget, lane) : 0;
-  }
+  if (__builtin_expect(takes_over, 0)) return progress_and_run(*this, budget, lane);
   return conduit->module().progress(ep, budget, lane);
 }
 
@@ -112,6 +108,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   auto out = std::make_unique<ConduitEp>();
   out->conduit = &conduit;
   out->owner = owner;
+  out->deliver = deliver;
+  if (conduit.plugin().ops[0].concurrency != CWYC_MULTI) deliver = deliver_or_take;
   const cwyc_ep_params params{CWY_HEAD(cwyc_ep_params), out.get(), deliver, index,
                               multithreaded ? 1u : 0u,  max_peers, 0};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
@@ -133,7 +131,7 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   make_tables(*out);
-  if (multithreaded) lock_serial_tables(*out);
+  if (multithreaded) admit_threads(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
   const bool native_long = is_native<&cwyc_ops::am_long>(out->inner[0]);
@@ -149,7 +147,7 @@ void raise_conduit_ep(ConduitEp& cep) {
     throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
                 status_name(status));
   }
-  lock_serial_tables(cep);
+  admit_threads(cep);
 }
 
 }  // namespace causeway

@@ -12,6 +12,7 @@
 
 #include "config/config.h"
 #include "connection/am_limits.h"
+#include "connection/taken.h"
 #include "connection/wrapping.h"
 #include "loader/loader.h"
 
@@ -57,8 +58,12 @@ struct ConduitEp {
   std::vector<cwyc_ops> inner;  // SERIAL: what the locking entries call
   // For aliases of its connections: between host memory, and with an end in device memory.
   std::vector<cwyc_ops> alias, device;
-  bool serial = false;          // some table is SERIAL and several threads may enter
-  std::recursive_mutex mutex;   // handlers reply from inside progress
+  bool serial = false;         // some table is SERIAL and several threads may enter
+  std::recursive_mutex mutex;  // SERIAL: held by the thread inside; no handler runs under it
+  // Several threads may enter, and the conduit delivers inside of a lock.
+  bool takes_over = false;
+  cwyc_deliver_fn deliver = nullptr;  // runs a handler
+  TakenMessages taken;
   uint64_t caps = 0;            // attr.caps less what the configuration forbids
   AmLimits limits{};            // constant for the life of the job
   bool maps_neighbors = false;  // other processes' memory can appear in this one

@@ -191,7 +191,8 @@ void make_tables(ConduitEp& cep) {
   }
 }
 
-void lock_serial_tables(ConduitEp& cep) {
+void admit_threads(ConduitEp& cep) {
+  cep.takes_over = cep.inner[0].concurrency != CWYC_MULTI;
   for (size_t i = 0; i < cep.ops.size(); ++i) {
     if (cep.inner[i].concurrency != CWYC_SERIAL) continue;
     cep.serial = true;

@@ -19,7 +19,8 @@ void fill_with_emulation(cwyc_ops& ops);
 void make_tables(ConduitEp& cep);
 
 // From now on several threads may enter: each entry of a SERIAL table takes the endpoint's lock and
-// calls the inner table. In place: connections point to the tables.
-void lock_serial_tables(ConduitEp& cep);
+// calls the inner table, and what is delivered inside of a lock is taken over (connection/taken.h).
+// In place: connections point to the tables.
+void admit_threads(ConduitEp& cep);
 
 }  // namespace causeway

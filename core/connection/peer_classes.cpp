@@ -22,7 +22,6 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
     const Choice choice = choose(config, set, peer);
     out.choice = choice.summary();
     out.warning = choice.warning;
-    out.messages = choice.only(OperationKind::am);
     for (const auto& conduit : set.conduits) {
       if (choice.uses(conduit.get())) out.conduits.push_back(conduit.get());
     }
@@ -142,7 +141,7 @@ std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,
 }
 
 void settle_peers(const ConduitEps& eps) {
-  ProcessContext& rt = context();
+  const ProcessContext& rt = context();
   const Config& config = rt.config();
   const ConduitSet& set = rt.conduits();
   const JobFacts& job = rt.job();
@@ -153,8 +152,6 @@ void settle_peers(const ConduitEps& eps) {
     const PeerClass back = way_back(config, set, job, c);
     used.insert(c.conduits.begin(), c.conduits.end());
     used.insert(back.conduits.begin(), back.conduits.end());
-    const bool reached = c.unreachable.empty() && back.unreachable.empty();
-    if (reached && (c.messages == nullptr || c.messages != back.messages)) rt.set_replies_cross();
     tell(job, c, back);
   }
   for (const auto& cep : eps) {

@@ -22,7 +22,6 @@ struct PeerClass {
   std::string unreachable;               // the whole reason
   std::string warning;                   // Choice::warning
   std::vector<const Conduit*> conduits;  // that the choice uses
-  const Conduit* messages = nullptr;     // what carries all messages; NULL: several do
 };
 
 std::vector<PeerClass> peer_classes(const Config& config, const ConduitSet& set,

@@ -85,8 +85,9 @@ cwyc_ops copy_ops(const cwyc_ops* theirs, uint32_t index) {
     required.need(ops.am_cancel, "am_cancel (beside am_prepare)");
   }
   required.check(what.c_str());
-  if (ops.concurrency != CWYC_SERIAL && ops.concurrency != CWYC_MULTI) {
-    reject("{} has concurrency {}: neither CWYC_SERIAL nor CWYC_MULTI", what, ops.concurrency);
+  if (ops.concurrency > CWYC_LOCKED) {
+    reject("{} has concurrency {}: neither CWYC_SERIAL nor CWYC_MULTI nor CWYC_LOCKED", what,
+           ops.concurrency);
   }
   return ops;
 }

@@ -90,30 +90,13 @@ bool has_mute_conduit() {
   });
 }
 
-// Stands in for the progress call of endpoints that only one thread at a time may enter.
-uint32_t locked_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
-  return reinterpret_cast<ConduitEp*>(cep)->progress(budget, lane);
-}
-
-// A single thread at a time makes progress, on whatever conduit. Where a reply may leave by another
-// conduit than its request came by, two threads inside of two conduits could otherwise wait for
-// each other's locks: each holds its own while a handler runs. Recursive: a handler that waits for
-// room looks for replies.
-std::recursive_mutex g_gate;
-uint32_t gated_progress(ConduitEp& cep, uint32_t budget, uint32_t lane) {
-  const std::unique_lock lock(g_gate, std::try_to_lock);
-  return lock.owns_lock() ? cep.progress(budget, lane) : 0;
-}
-uint32_t gated_entry(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
-  return gated_progress(*reinterpret_cast<ConduitEp*>(cep), budget, lane);
-}
-bool is_gated() {
-  return context().replies_cross() && context().multithreaded();
+// Stands in for the progress call of conduits whose messages are taken over.
+uint32_t taking_progress(cwyc_ep* cep, uint32_t budget, uint32_t lane) {
+  return progress_and_run(*reinterpret_cast<ConduitEp*>(cep), budget, lane);
 }
 
 PollEntry entry_for(ConduitEp& cep) {
-  if (is_gated()) return {&gated_entry, reinterpret_cast<cwyc_ep*>(&cep), &cep};
-  if (cep.serial) return {&locked_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
+  if (cep.takes_over) return {&taking_progress, reinterpret_cast<cwyc_ep*>(&cep), &cep};
   return {cep.conduit->module().progress, cep.ep, &cep};
 }
 
@@ -130,15 +113,11 @@ enum class Armed {
 
 // Adds armed descriptors to `fds`.
 Armed arm_all(std::vector<pollfd>& fds) {
-  // News that only the thread inside the gate may fetch would look pending to this thread, which
-  // would spin over them.
-  std::unique_lock<std::recursive_mutex> gate(g_gate, std::defer_lock);
-  if (is_gated() && !gate.try_lock()) return Armed::busy;
   Armed answer = Armed::all;
   for (const PollEntry& e : entries()) {
     if (!sleeps_on_descriptor(*e.cep)) continue;
     const cwyc_module& module = e.cep->conduit->module();
-    // Not waited for: a handler may run inside, and that may wait for what this thread holds.
+    // Not waited for: who is inside moves things on.
     std::unique_lock<std::recursive_mutex> inside(e.cep->mutex, std::defer_lock);
     if (e.cep->serial && !inside.try_lock()) {
       answer = Armed::busy;
@@ -228,12 +207,10 @@ uint32_t poll_once() {
 
 void poll_replies(const ConduitEps& ceps) {
   uint32_t events = 0;
-  const bool gated = is_gated();
   for (const auto& cep : ceps) {
     if (!cep->needed.load(std::memory_order_relaxed) || g_ended.load(std::memory_order_relaxed))
       continue;
-    events += gated ? gated_progress(*cep, kBudget, CWYC_PROGRESS_REPLIES)
-                    : cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
+    events += cep->progress(kBudget, CWYC_PROGRESS_REPLIES);
   }
   if (events == 0) ::sched_yield();
   // A dead peer may be the one that never makes room.

@@ -17,7 +17,7 @@ struct Engine : Transfers<N>, Connections<N>, Memory<N> {
   using Ep = typename N::Endpoint;
   using Domain = typename N::Domain;
 
-  static constexpr uint32_t concurrency = CWYC_MULTI;
+  static constexpr uint32_t concurrency = CWYC_LOCKED;
   static constexpr auto* progress = &N::progress;
 
   static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,

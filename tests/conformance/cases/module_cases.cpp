@@ -59,8 +59,7 @@ void tables() {
   for (const cwyc_ops& ops : p.ops) {
     EXPECT_EQ(ops.head.major, CWY_PLUGIN_MAJOR);
     EXPECT_GE(ops.head.struct_size, sizeof(cwy_head) + 2 * sizeof(uint32_t));
-    EXPECT_TRUE(ops.concurrency == CWYC_SERIAL || ops.concurrency == CWYC_MULTI)
-        << "concurrency " << ops.concurrency;
+    EXPECT_TRUE(ops.concurrency <= CWYC_LOCKED) << "concurrency " << ops.concurrency;
     const bool prepare = ops.am_prepare != nullptr;
     EXPECT_EQ(prepare, ops.am_commit != nullptr) << "am_prepare and am_commit come together";
     EXPECT_EQ(prepare, ops.am_cancel != nullptr) << "am_prepare and am_cancel come together";
