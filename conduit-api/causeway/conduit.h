@@ -320,7 +320,41 @@ enum { CWYC_PROGRESS_ALL = 0, CWYC_PROGRESS_REPLIES = 1 };
 
 /* Reads one named counter of an endpoint (messages, bytes, retries ...). */
 typedef void (*cwyc_stat_fn)(void* arg, const char* name, uint64_t value);
-typedef void (*cwyc_device_fn)(void* arg, const char* device, const char* description);
+
+/* ---- devices ------------------------------------------------------------------------------ */
+
+enum { CWYC_DEVICE_UNKNOWN = 0, CWYC_DEVICE_UP = 1, CWYC_DEVICE_DOWN = 2 };
+
+/* One device. Strings are never NULL, and valid during the call that has them. */
+typedef struct cwyc_device {
+  cwy_head head;
+  const char* name;        /* as domain_open takes it; unique */
+  const char* description; /* one line for people */
+  const char* path;        /* PCI address "0000:3b:00.0", else a path in sysfs; "": virtual or unknown */
+  uint64_t speed;          /* bytes per second, 0: unknown */
+  /* Devices of one network, other than 0, reach the same peers at the same speed, so that the core
+   * may take any of them. 0: taken by name, or by the conduit's own choice, only. */
+  uint64_t network;
+  int32_t numa_node; /* -1: unknown */
+  uint32_t state;    /* CWYC_DEVICE_*; one that is DOWN need not open */
+  uint32_t ports;    /* of the adapter, 0: unknown */
+  uint32_t port;     /* which of them this is, from 1; 0: unknown, or all */
+  uint64_t reserved[4];
+} cwyc_device;
+
+typedef void (*cwyc_device_fn)(void* arg, const cwyc_device* device);
+
+/* What a domain is opened with. Strings are never NULL, and valid during the call. */
+typedef struct cwyc_domain_params {
+  cwy_head head;
+  const char* device;  /* a name of list_devices; "": the conduit's choice */
+  uint8_t job_key[16]; /* the same for all ranks of the job, and nobody else can guess it */
+  /* What the launcher has allotted of the network, in its own words; "": it says nothing. */
+  const char* vnis;            /* SLINGSHOT_VNIS */
+  const char* service_ids;     /* SLINGSHOT_SVC_IDS */
+  const char* service_devices; /* SLINGSHOT_DEVICES: the devices of those services, in their order */
+  uint64_t reserved[4];
+} cwyc_domain_params;
 
 /* ---- the module --------------------------------------------------------------------------- */
 
@@ -333,12 +367,12 @@ typedef struct cwyc_module {
   const cwyc_ops* const* ops; /* tables; a connection uses ops[conn->table] */
   uint64_t flags;             /* none defined; 0 */
 
-  /* Calls fn once per usable device. No device: not called, CWY_OK. */
+  /* Calls fn once per device, those that the conduit would rather take first. No device: not
+   * called, CWY_OK. */
   cwy_status (*list_devices)(const cwy_options* opts, cwyc_device_fn fn, void* arg, cwy_err* err);
 
-  /* device NULL or "": the conduit's choice. */
-  cwy_status (*domain_open)(const cwy_options* opts, const char* device, cwyc_domain** out,
-                            cwy_err* err);
+  cwy_status (*domain_open)(const cwy_options* opts, const cwyc_domain_params* params,
+                            cwyc_domain** out, cwy_err* err);
   void (*domain_close)(cwyc_domain* domain);
 
   cwy_status (*ep_open)(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,

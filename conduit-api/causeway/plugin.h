@@ -145,7 +145,7 @@ typedef struct cwy_wrapped {
   const struct cwyc_module* module; /* the plugin's own table: look at its struct_size, and expect
                                        NULL members */
   const cwy_options* options;       /* for its list_devices and domain_open */
-  const char* device;               /* for its domain_open; "" = its choice */
+  const char* device;               /* for its domain_open, where yours names none */
   const char* plugin;               /* the plugin's name */
 } cwy_wrapped;
 

@@ -33,6 +33,10 @@ class Bootstrap {
   // The launcher's name for it; "": it has none but the system's.
   virtual std::string host_name() const { return ""; }
 
+  // 16 bytes, the same for every rank of the job, that nobody else can guess. Collective where the
+  // launcher has none. Throws Error as exchange() does.
+  virtual std::string job_key(uint64_t timeout_ns) = 0;
+
   // Publishes this rank's card, waits until every rank has, and returns all cards by rank.
   // Collective. Throws Error: CWY_ERR_TIMEOUT after `timeout_ns`, naming the ranks missing where
   // that is known; CWY_ERR_PEER_FAILED when a rank died meanwhile.

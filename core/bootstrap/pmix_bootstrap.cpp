@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "bootstrap/quiet_thread.h"
 #include "bootstrap/stand_in_directory.h"
+#include "spawn/job_id.h"
 #include "spawn/job_words.h"
 #include "spawn/prompt_sockets.h"
 
@@ -97,6 +98,11 @@ std::pair<Value, pmix_status_t> ask_now(const pmix_proc_t& proc, const char* key
   Value answer(value);
   if (status != PMIX_SUCCESS) answer.reset();
   return {std::move(answer), status};
+}
+
+std::optional<std::string> bytes_in(const Value& value) {
+  if (!value || value->type != PMIX_BYTE_OBJECT) return std::nullopt;
+  return std::string(value->data.bo.bytes, value->data.bo.size);
 }
 
 std::string text_in(const Value& value) {
@@ -233,9 +239,7 @@ std::vector<pmix_proc_t> PmixBootstrap::members() const {
 
 std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::string& key) {
   // After a fence the local server has every card, so this does not wait.
-  const Value value = ask_now(proc_of(rank), key.c_str(), PMIX_IMMEDIATE).first;
-  if (!value || value->type != PMIX_BYTE_OBJECT) return std::nullopt;
-  return std::string(value->data.bo.bytes, value->data.bo.size);
+  return bytes_in(ask_now(proc_of(rank), key.c_str(), PMIX_IMMEDIATE).first);
 }
 
 void PmixBootstrap::publish(const std::string& key, std::string content) {
@@ -257,6 +261,14 @@ std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
   const std::string death = state_->first_death();
   throw Error(CWY_ERR_PEER_FAILED, "rank {} left the job before it was wired up{}{}", rank,
               death.empty() ? "" : ": ", death);
+}
+
+std::string PmixBootstrap::job_key(uint64_t timeout_ns) {
+  // Our launcher has made one; another one is not asked for what it does not know.
+  if (auto key = bytes_in(ask_now(whole_job(), kJobKey, PMIX_OPTIONAL).first)) return *key;
+  publish(kJobKey, rank_ == 0 ? new_secret() : "-");  // who publishes nothing counts as missing
+  fence_collecting(true, timeout_ns, kJobKey);
+  return fetch(0, kJobKey);
 }
 
 std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {

@@ -33,6 +33,7 @@ class PmixBootstrap final : public Bootstrap {
   std::string host_name() const override { return host_name_; }
   // Spares may wait on a host that has no rank yet.
   bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
+  std::string job_key(uint64_t timeout_ns) override;
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void started() override;

@@ -89,6 +89,9 @@ ConduitSpec build_conduit(const Entry& entry) {
   spec.where = entry.key_where;
   spec.plugin = text_of(entry.value, "plugin", entry.key);
   spec.device = text_of(entry.value, "device");
+  if (const Node* rules = entry.value.find("devices")) {
+    for (const Node& rule : rules->items) spec.devices.push_back(build_rule(rule, 0));
+  }
   if (const Node* options = entry.value.find("options")) {
     for (const Entry& option : options->entries) {
       spec.options[option.key] = option.value.text;

@@ -29,22 +29,6 @@ enum class DirectMap { automatic, never };
 enum class Checks { none, full };
 enum class Locality { self, nbrhd, host, remote };
 
-// A named transport: a plugin on a device with options. `mask` restricts which native operations
-// of the plugin are used; everything else is emulated by the core over active messages.
-struct ConduitSpec {
-  std::string name;
-  std::string plugin;  // defaults to name
-  std::string device;  // "" = the plugin's choice
-  // Values as text; checked against the plugin's manifest when it is known.
-  std::map<std::string, std::string> options;
-  std::map<std::string, Origin> option_origins;
-  // Native operations allowed, out of: put get atomic put_notify vector am_long am_prepare
-  // direct. Empty optional: all.
-  std::optional<std::vector<std::string>> native;
-  bool open_always = false;  // although no rule names it
-  Origin where;
-};
-
 // Several conduits that share the load towards a peer.
 struct RailSpec {
   std::string name;
@@ -79,6 +63,23 @@ struct PeerRule {
   Origin where;
 
   bool matches(Locality locality_of_peer, const std::string& host, uint32_t rank) const;
+};
+
+// A named transport: a plugin on a device with options. `mask` restricts which native operations
+// of the plugin are used; everything else is emulated by the core over active messages.
+struct ConduitSpec {
+  std::string name;
+  std::string plugin;  // defaults to name
+  std::string device;  // names with commas between; "": any
+  // Values as text; checked against the plugin's manifest when it is known.
+  std::map<std::string, std::string> options;
+  std::map<std::string, Origin> option_origins;
+  // Native operations allowed, out of: put get atomic put_notify vector am_long am_prepare
+  // direct. Empty optional: all.
+  std::optional<std::vector<std::string>> native;
+  bool open_always = false;       // although no rule names it
+  std::vector<PeerRule> devices;  // which names hold for which ranks and hosts, instead of `device`
+  Origin where;
 };
 
 // An entry of `collectives.rules`: which algorithms serve which calls.

@@ -78,6 +78,8 @@ void parse_attribute(Schema& out, const std::string& key, const Node& value) {
     out.max_items = std::stoul(value.text);
   } else if (key == "unique") {
     out.unique = parse_bool(value.text);
+  } else if (key == "or_list") {
+    out.or_list = parse_bool(value.text);
   } else if (key == "required") {
     out.required = parse_bool(value.text);
   } else if (key == "removable") {

@@ -46,6 +46,7 @@ struct Schema {
   size_t min_items = 0;
   size_t max_items = 10000;
   bool unique = false;
+  bool or_list = false;
   bool required = false;
   bool removable = false;
   bool none_yet = false;  // no room of this version uses it

@@ -181,6 +181,7 @@ class Validator {
       node.kind = Node::Kind::scalar;
       node.written_null = false;
     }
+    if (schema.or_list && node.kind == Node::Kind::list) join_items(node);
     if (!demand(node.kind == Node::Kind::scalar, schema, path, node)) return false;
     if (holds(schema.words, node.text)) return true;
     try {
@@ -190,6 +191,18 @@ class Validator {
                     fmt::format("{}: {}{}", path, e.text(), boolean_word_note(node.text)));
       return false;
     }
+  }
+
+  // A list of texts is one text, with commas between.
+  static void join_items(Node& node) {
+    std::string text;
+    for (const Node& item : node.items) {
+      if (item.kind != Node::Kind::scalar) return;  // stays a list, which is refused
+      text += (text.empty() ? "" : ",") + item.text;
+    }
+    node.kind = Node::Kind::scalar;
+    node.text = text;
+    node.items.clear();
   }
 
   // Throws Error for a text that is not of the type.

@@ -3,6 +3,8 @@
 #include <causeway/operations.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -28,14 +30,24 @@ void forbid(const Conduit& conduit, uint64_t& caps) {
 // Enough for every purpose of a medium, and it fits the 32 bits in which limits are kept.
 constexpr size_t kMediumMax = size_t{1} << 30;
 
+const char* exported(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace
 
-Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured)
+Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
+                 const std::string& job_key)
     : index_(index), spec_(spec), configured_(std::move(configured)) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
+  cwyc_domain_params params{
+      CWY_HEAD(cwyc_domain_params),  device().name.c_str(),         {}, exported("SLINGSHOT_VNIS"),
+      exported("SLINGSHOT_SVC_IDS"), exported("SLINGSHOT_DEVICES"), {}};
+  job_key.copy(reinterpret_cast<char*>(params.job_key), sizeof params.job_key);
   const SignalKeeper keeper;
   const cwy_status status =
-      module().domain_open(as_c(configured_.options.get()), spec_.device.c_str(), &domain_, &err);
+      module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
   if (status != CWY_OK) {
     throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(),
                 err.text[0] ? err.text : status_name(status));
@@ -76,13 +88,14 @@ Conduit* ConduitSet::find(const std::string& name) const {
   return nullptr;
 }
 
-ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which) {
+ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
+                         const OwnPlace& place) {
   if (which == WhichConduits::used_on_one_host)
     std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
   ConduitSet set;
   Problems problems;
   std::vector<PreparedConduit> prepared =
-      prepare_conduits(config, loader, which, set.failures, problems);
+      prepare_conduits(config, loader, which, set.failures, problems, &place);
   // A wrong option is the user's mistake and ends the program; a device that cannot be opened is a
   // property of this machine and obeys on_load_error.
   if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
@@ -91,7 +104,8 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which) {
     const bool asked_for = spec.where.source != kBuiltInSource;
     try {
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
-                                                       spec, std::move(one.configured)));
+                                                       spec, std::move(one.configured),
+                                                       place.job_key));
     } catch (const Error& e) {
       if (!asked_for) log_info("{}", e.text());
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;

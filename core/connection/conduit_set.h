@@ -24,7 +24,8 @@ class Endpoint;
 class Conduit {
  public:
   // Throws Error when the domain cannot be opened.
-  Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured);
+  Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
+          const std::string& job_key = "");
   ~Conduit();
   Conduit(const Conduit&) = delete;
   Conduit& operator=(const Conduit&) = delete;
@@ -35,6 +36,7 @@ class Conduit {
   const cwyc_module& module() const { return configured_.plugin->module; }
   const ConduitPlugin& plugin() const { return *configured_.plugin; }
   cwyc_domain* domain() const { return domain_; }
+  const DeviceChoice& device() const { return configured_.device; }
 
   // The configuration may forbid a native operation ("native:"); the core then emulates it.
   bool allows(const char* operation) const;
@@ -94,7 +96,7 @@ struct ConduitSet {
 // remote peers do not count, so that neither time nor memory goes into a network that nobody is
 // reached by. `all`: for explaining.
 enum class WhichConduits { used, used_on_one_host, all };
-ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which);
+ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which, const OwnPlace& place);
 
 // Opens an endpoint of `conduit` for `owner` and completes its tables.
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,

@@ -47,11 +47,12 @@ std::string without_place(std::string text, const ConduitSpec& spec) {
 std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
                                               WhichConduits which,
                                               std::vector<ConduitFailure>& failures,
-                                              Problems& problems) {
+                                              Problems& problems, const OwnPlace* place) {
   std::vector<PreparedConduit> prepared;
-  ConduitConfigurer configurer(config, loader, [&](ConduitSpec& spec, const Manifest& manifest) {
+  const auto inherit = [&](ConduitSpec& spec, const Manifest& manifest) {
     inherit_options(spec, manifest, config);
-  });
+  };
+  ConduitConfigurer configurer(config, loader, inherit, place);
   for (const ConduitSpec& spec : config.conduits) {
     if (which != WhichConduits::all && !spec.open_always && !config.uses_conduit(spec.name)) {
       failures.push_back({spec.name,

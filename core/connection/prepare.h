@@ -18,10 +18,11 @@ struct PreparedConduit {
 };
 
 // Loads the plugins of the conduits that `which` means, in the file's order, and configures them.
-// Conduits that cannot be had here go to `failures`; all mistakes go to `problems`.
+// Conduits that cannot be had here go to `failures`; all mistakes go to `problems`. Without
+// `place` no device is looked for.
 std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& loader,
                                               WhichConduits which,
                                               std::vector<ConduitFailure>& failures,
-                                              Problems& problems);
+                                              Problems& problems, const OwnPlace* place = nullptr);
 
 }  // namespace causeway

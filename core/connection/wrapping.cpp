@@ -55,6 +55,12 @@ ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
                 error.text());
   }
   under_way_.pop_back();
+  const bool behind = !out.wrapped.empty() && spec.device.empty() && spec.devices.empty();
+  if (place_ == nullptr || behind) {
+    out.device = {spec.device, behind ? "that of the conduit behind" : ""};
+  } else {
+    out.device = choose_device(spec, out.plugin->module, as_c(out.options.get()), *place_);
+  }
   return out;
 }
 
@@ -82,7 +88,7 @@ std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(
   wrapped->plugin = spec.plugin;
   wrapped->module = inner.plugin->own;
   wrapped->options = inner.options;
-  wrapped->device = spec.device;
+  wrapped->device = inner.device.name;
   return wrapped;
 }
 

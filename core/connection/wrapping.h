@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/config.h"
+#include "connection/adapters.h"
 #include "loader/instance.h"
 
 namespace causeway {
@@ -17,6 +18,7 @@ struct ConfiguredConduit {
   std::shared_ptr<const ConduitPlugin> plugin;
   std::shared_ptr<const Options> options;
   std::vector<std::shared_ptr<const WrappedConduit>> wrapped;
+  DeviceChoice device{};
 };
 
 // Everything that a configured conduit inherits from elsewhere in the configuration.
@@ -24,8 +26,10 @@ using InheritOptions = std::function<void(ConduitSpec&, const Manifest&)>;
 
 class ConduitConfigurer {
  public:
-  ConduitConfigurer(const Config& config, Loader& loader, InheritOptions inherit)
-      : config_(config), loader_(loader), inherit_(std::move(inherit)) {}
+  // `place`: NULL where no device is to be chosen.
+  ConduitConfigurer(const Config& config, Loader& loader, InheritOptions inherit,
+                    const OwnPlace* place = nullptr)
+      : config_(config), loader_(loader), inherit_(std::move(inherit)), place_(place) {}
 
   // Throws Error when the plugin refuses its options, or what it wraps cannot be had.
   ConfiguredConduit configure(const ConduitSpec& spec, const ConduitPlugin& plugin);
@@ -38,6 +42,7 @@ class ConduitConfigurer {
   const Config& config_;
   Loader& loader_;
   InheritOptions inherit_;
+  const OwnPlace* place_;
   std::vector<std::string> under_way_;  // names, the outermost first
 };
 

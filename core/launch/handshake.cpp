@@ -1,8 +1,8 @@
 #include "launch/handshake.h"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "launch/addresses.h"
 #include "launch/clock.h"
+#include "spawn/job_id.h"
 
 namespace causeway::launch {
 namespace {
@@ -46,9 +47,9 @@ void send_fully(int socket, std::string_view bytes) {
 }  // namespace
 
 Key random_key() {
+  const std::string bytes = new_secret();
   Key key;
-  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
-    throw Error(CWY_ERR_NOMEM, "the system gives no random numbers: {}", std::strerror(errno));
+  std::copy(bytes.begin(), bytes.end(), key.begin());
   return key;
 }
 

@@ -16,6 +16,7 @@
 #include "launch/fleet.h"
 #include "launch/process_tree.h"
 #include "launch/watch.h"
+#include "spawn/job_id.h"
 
 namespace causeway::launch {
 namespace {
@@ -31,6 +32,7 @@ double death_patience(size_t processes) {
 JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
   JobLayout layout;
   layout.job_id = job_id;
+  layout.job_key = new_secret();
   layout.ranks = options.ranks;
   layout.spares = options.spares;
   layout.survives = options.survives;

@@ -12,6 +12,7 @@ namespace causeway::launch {
 
 struct JobLayout {
   std::string job_id;
+  std::string job_key;
   uint32_t ranks = 1;
   uint32_t spares = 0;
   bool survives = false;           // --on-failure=continue

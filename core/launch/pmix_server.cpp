@@ -258,6 +258,8 @@ void register_job(const JobLayout& layout, uint32_t host) {
   info.add_text(PMIX_PROC_MAP, ppn.c_str());
   info.add_text(PMIX_LOCAL_PEERS, peers.c_str());
   info.add_text(PMIX_JOBID, layout.job_id.c_str());
+  pmix_byte_object_t key{const_cast<char*>(layout.job_key.data()), layout.job_key.size()};
+  info.add(kJobKey, &key, PMIX_BYTE_OBJECT);
   check(PMIx_server_register_nspace(layout.job_id.c_str(), static_cast<int>(local.size()),
                                     info.data(), info.size(), nullptr, nullptr),
         "register the job");

@@ -54,9 +54,9 @@ std::vector<std::string> portable_environment() {
 
 template <typename Order, typename Each>
 void StartOrder::each_field(Order& order, Each each) {
-  auto& [job_id, ranks, spares, survives, hosts, host_of] = order.layout;
-  each(job_id, ranks, spares, survives, hosts, host_of, order.host, order.command, order.directory,
-       order.environment, order.stdin_process, order.kill_grace_s, order.peer_s);
+  auto& [job_id, job_key, ranks, spares, survives, hosts, host_of] = order.layout;
+  each(job_id, job_key, ranks, spares, survives, hosts, host_of, order.host, order.command,
+       order.directory, order.environment, order.stdin_process, order.kill_grace_s, order.peer_s);
 }
 
 std::string StartOrder::pack() const {

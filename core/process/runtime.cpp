@@ -144,13 +144,15 @@ void Runtime::listen() {
 }
 
 void Runtime::join_job() {
-  job_->set_own_card(Card::of_this_process(*bootstrap_));
+  const Card card = Card::of_this_process(*bootstrap_);
+  job_->set_own_card(card);
   fill_services(services_, &job_->facts());
   own_loader_ = std::make_unique<Loader>(own_config_, &services_);
   loader_ = own_loader_.get();
-  own_conduits_ =
-      open_conduits(own_config_, *loader_,
-                    bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used);
+  own_conduits_ = open_conduits(
+      own_config_, *loader_,
+      bootstrap_->one_host() ? WhichConduits::used_on_one_host : WhichConduits::used,
+      {&job_->facts(), card.hostname, bootstrap_->job_key(own_config_.timeouts.start_ns)});
   conduits_ = &own_conduits_;
   own_collectives_ = std::make_unique<CollectiveTable>(own_config_, *loader_);
   collectives_ = own_collectives_.get();

@@ -4,8 +4,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <ctime>
+
+#include "base/error.h"
 
 namespace causeway {
 namespace {
@@ -28,6 +32,13 @@ std::string job_id_prefix() {
 
 std::string new_job_id() {
   return fmt::format("{}{}-{}", job_id_prefix(), ::getpid(), random_text());
+}
+
+std::string new_secret() {
+  std::string key(16, '\0');
+  if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+    throw Error(CWY_ERR_NOMEM, "the system gives no random numbers: {}", std::strerror(errno));
+  return key;
 }
 
 }  // namespace causeway

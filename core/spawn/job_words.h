@@ -35,4 +35,7 @@ inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 
+// The job's key, of the whole job where our launcher gives it, else of rank 0.
+inline constexpr const char* kJobKey = "causeway.key";
+
 }  // namespace causeway

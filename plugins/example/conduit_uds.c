@@ -246,15 +246,21 @@ static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void*
                                cwy_err* err) {
   (void)opts;
   (void)err;
-  fn(arg, "unix", "Unix datagram sockets of this host");
+  const cwyc_device device = {.head = CWY_HEAD(cwyc_device),
+                              .name = "unix",
+                              .description = "Unix datagram sockets of this host",
+                              .path = "",
+                              .numa_node = -1,
+                              .state = CWYC_DEVICE_UP};
+  fn(arg, &device);
   return CWY_OK;
 }
 
-static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                              cwy_err* err) {
-  if (device && *device && strcmp(device, "unix") != 0)
+static cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                              cwyc_domain** out, cwy_err* err) {
+  if (*params->device && strcmp(params->device, "unix") != 0)
     return fail(err, CWY_ERR_INVALID, "conduit uds has no device '%s'; its only one is 'unix'",
-                device);
+                params->device);
   struct stat network;
   if (stat("/proc/self/ns/net", &network) != 0)
     return fail(err, CWY_ERR_UNSUPPORTED, "conduit uds needs /proc to name the network namespace");

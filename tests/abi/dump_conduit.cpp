@@ -139,6 +139,32 @@ void dump_cwyc_peer_desc() {
   ABI_MEMBER(address_len);
 }
 
+void dump_cwyc_device() {
+  ABI_STRUCT(cwyc_device);
+  ABI_MEMBER(head);
+  ABI_MEMBER(name);
+  ABI_MEMBER(description);
+  ABI_MEMBER(path);
+  ABI_MEMBER(speed);
+  ABI_MEMBER(network);
+  ABI_MEMBER(numa_node);
+  ABI_MEMBER(state);
+  ABI_MEMBER(ports);
+  ABI_MEMBER(port);
+  ABI_MEMBER(reserved);
+}
+
+void dump_cwyc_domain_params() {
+  ABI_STRUCT(cwyc_domain_params);
+  ABI_MEMBER(head);
+  ABI_MEMBER(device);
+  ABI_MEMBER(job_key);
+  ABI_MEMBER(vnis);
+  ABI_MEMBER(service_ids);
+  ABI_MEMBER(service_devices);
+  ABI_MEMBER(reserved);
+}
+
 void dump_cwyc_module() {
   ABI_STRUCT(cwyc_module);
   ABI_MEMBER(head);
@@ -242,6 +268,9 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_AM_SHORT);
   ABI_CONSTANT(CWYC_AM_MEDIUM);
   ABI_CONSTANT(CWYC_AM_LONG);
+  ABI_CONSTANT(CWYC_DEVICE_UNKNOWN);
+  ABI_CONSTANT(CWYC_DEVICE_UP);
+  ABI_CONSTANT(CWYC_DEVICE_DOWN);
   ABI_CONSTANT(CWYC_PROGRESS_ALL);
   ABI_CONSTANT(CWYC_PROGRESS_REPLIES);
   ABI_NAME(CWY_CONDUIT_INIT_NAME);
@@ -263,6 +292,8 @@ void dump_conduit() {
   dump_cwyc_ep_attr();
   dump_cwyc_ep_params();
   dump_cwyc_peer_desc();
+  dump_cwyc_device();
+  dump_cwyc_domain_params();
   dump_cwyc_module();
 }
 

@@ -52,6 +52,15 @@ TEST(ConfigErrors, UnknownKeyLikeNoOtherListsTheKnownOnes) {
                           "nap"));
 }
 
+TEST(ConfigErrors, Devices) {
+  EXPECT_THAT(problems_of("conduits: {net: {device: [a, [b]]}}\n"),
+              ElementsAre("f:1:26: conduits.net.device: expected a text, found a list"));
+  EXPECT_THAT(problems_of("conduits:\n  net:\n    devices: [{match: {rank: 3}, use: [a]}, {}]\n"),
+              ElementsAre("f:3:24: unknown key 'rank' in conduits.net.devices[0].match; did you "
+                          "mean 'ranks'?",
+                          "f:3:45: conduits.net.devices[1] needs the key 'use'"));
+}
+
 TEST(ConfigErrors, WrongTypes) {
   EXPECT_THAT(problems_of("timeouts: {start: soon}\n"),
               ElementsAre("f:1:19: timeouts.start: expected a time such as 50us, 1ms or 2s, found "

@@ -67,6 +67,26 @@ TEST(ConfigLoad, DefaultConduitThatAnotherSourceNames) {
   EXPECT_EQ(find_conduit(config, "ucx")->where.source, kBuiltInSource);
 }
 
+// Would catch: a list of devices that is not what several with commas are, and rules for others.
+TEST(ConfigLoad, DevicesOfRanksAndHosts) {
+  const Config config = load_text(
+      "conduits:\n"
+      "  net:\n"
+      "    plugin: verbs\n"
+      "    device: [mlx5_0, 'mlx5_1:1']\n"
+      "    devices: [{match: {host: 'gpu*'}, use: [a, b]}, {match: {ranks: 0-3}, use: [c]}]\n",
+      {"conduits.one={plugin: ofi, device: eth0}"});
+  const ConduitSpec& net = *find_conduit(config, "net");
+  EXPECT_EQ(net.device, "mlx5_0,mlx5_1:1");
+  EXPECT_EQ(find_conduit(config, "one")->device, "eth0");
+  ASSERT_EQ(net.devices.size(), 2u);
+  EXPECT_TRUE(net.devices[0].matches(Locality::self, "gpu7", 9));
+  EXPECT_FALSE(net.devices[0].matches(Locality::self, "node7", 9));
+  EXPECT_THAT(net.devices[0].use, ElementsAre("a", "b"));
+  EXPECT_TRUE(net.devices[1].matches(Locality::self, "node7", 3));
+  EXPECT_FALSE(net.devices[1].matches(Locality::self, "node7", 4));
+}
+
 TEST(ConfigLoad, EveryTypedField) {
   const Config config = load_text(
       "plugins: {path: [/a, b], on_load_error: ignore, memkinds: [], collectives: [base, hier]}\n"

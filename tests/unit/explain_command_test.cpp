@@ -73,6 +73,18 @@ TEST(Explain, DefaultUsesSharedMemory) {
   EXPECT_THAT(explain("-n 4 --set " + kOneHost).text, HasSubstr("no entry of peers: matches it"));
 }
 
+// Would catch: a device that is taken without a word of it, by an entry for this rank or by name.
+TEST(Explain, SaysWhichDevice) {
+  const Outcome o = explain("-n 2 --set " + kOneHost +
+                            " --set 'conduits.shm={device: [host, elsewhere], devices: [{match: "
+                            "{ranks: 0}, use: [host]}]}'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, HasSubstr("device of shm: host, named in the configuration"));
+  EXPECT_THAT(o.text, HasSubstr("device of self: its only one"));
+  EXPECT_THAT(explain("-n 2 --json --set " + kOneHost).text,
+              HasSubstr(R"("devices":[{"conduit":"shm","device":"","why":"its only one"}])"));
+}
+
 // Would catch: a table that tells of all ranks what holds for the first of them.
 TEST(Explain, RanksByRules) {
   const Outcome o = explain(

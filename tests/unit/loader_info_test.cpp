@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <map>
 
 #include "loader_support.h"
 
@@ -59,6 +60,26 @@ TEST(Info, JsonParses) {
   EXPECT_GE(root["plugins"].size(), 2u);
   ASSERT_EQ(root["failures"].size(), 1u);
   EXPECT_EQ(root["failures"][0]["file"].as<std::string>(), plugin_file("too_old"));
+}
+
+// Would catch: conduits that are installed and not asked, and tables without their facts.
+TEST(Info, DevicesOfEveryConduit) {
+  const Outcome table = info("--devices");
+  EXPECT_EQ(table.status, 0) << table.output;
+  EXPECT_NE(table.output.find("shm      host"), std::string::npos) << table.output;
+  EXPECT_NE(table.output.find("no hardware, no peers"), std::string::npos) << table.output;
+  const Outcome outcome = info("--devices --json", "conduits.mine={plugin: shm}");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  std::map<std::string, YAML::Node> by_conduit;
+  for (const YAML::Node& each : YAML::Load(outcome.output))
+    by_conduit[each["conduit"].as<std::string>()] = each["devices"];
+  ASSERT_EQ(by_conduit["mine"].size(), 1u) << outcome.output;
+  const YAML::Node host = by_conduit["mine"][0];
+  EXPECT_EQ(host["name"].as<std::string>(), "host");
+  EXPECT_EQ(host["state"].as<std::string>(), "up");
+  EXPECT_EQ(host["numa_node"].as<int>(), -1);
+  EXPECT_TRUE(host["distance"].IsNull());
+  EXPECT_EQ(by_conduit["null"].size(), 1u);
 }
 
 // Would catch: options hidden, or shown without their defaults.

@@ -26,16 +26,18 @@ TEST_F(OwnPlugins, NullReachesNobodyAndSaysSo) {
   std::vector<std::string> devices;
   ASSERT_EQ(null.list_devices(
                 as_c(options.get()),
-                [](void* arg, const char* device, const char*) {
-                  static_cast<std::vector<std::string>*>(arg)->push_back(device);
+                [](void* arg, const cwyc_device* device) {
+                  static_cast<std::vector<std::string>*>(arg)->push_back(device->name);
                 },
                 &devices, &err_),
             CWY_OK);
   EXPECT_EQ(devices, std::vector<std::string>{"null"});
 
   cwyc_domain* domain = nullptr;
-  EXPECT_EQ(null.domain_open(as_c(options.get()), "mlx5_0", &domain, &err_), CWY_ERR_INVALID);
-  ASSERT_EQ(null.domain_open(as_c(options.get()), nullptr, &domain, &err_), CWY_OK);
+  cwyc_domain_params where{CWY_HEAD(cwyc_domain_params), "mlx5_0", {}, "", "", "", {}};
+  EXPECT_EQ(null.domain_open(as_c(options.get()), &where, &domain, &err_), CWY_ERR_INVALID);
+  where.device = "";
+  ASSERT_EQ(null.domain_open(as_c(options.get()), &where, &domain, &err_), CWY_OK);
   cwyc_ep_params params{};
   params.head = CWY_HEAD(cwyc_ep_params);
   cwyc_ep* ep = nullptr;

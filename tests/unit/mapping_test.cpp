@@ -16,7 +16,8 @@ using testing::ElementsAre;
 
 constexpr uint64_t kAlloc = CWYC_CAP_MEM_ALLOC, kMaps = CWYC_CAP_MEM_ALLOC | CWYC_CAP_DIRECT;
 
-cwy_status open_nothing(const cwy_options*, const char*, cwyc_domain** out, cwy_err*) {
+cwy_status open_nothing(const cwy_options*, const cwyc_domain_params*, cwyc_domain** out,
+                        cwy_err*) {
   *out = nullptr;
   return CWY_OK;
 }

@@ -15,7 +15,8 @@ namespace {
 
 using testing::HasSubstr;
 
-cwy_status open_nothing(const cwy_options*, const char*, cwyc_domain** out, cwy_err*) {
+cwy_status open_nothing(const cwy_options*, const cwyc_domain_params*, cwyc_domain** out,
+                        cwy_err*) {
   *out = nullptr;
   return CWY_OK;
 }

@@ -147,7 +147,8 @@ class Endpoint {
       : module_(module), options_(std::move(options)) {
     cwy_err err{};
     const auto* opts = reinterpret_cast<const cwy_options*>(&options_);
-    if (module->domain_open(opts, "", &domain_, &err) != CWY_OK) fail("domain_open", err);
+    const cwyc_domain_params any{CWY_HEAD(cwyc_domain_params), "", {}, "", "", "", {}};
+    if (module->domain_open(opts, &any, &domain_, &err) != CWY_OK) fail("domain_open", err);
     cwyc_ep_params params{};
     params.head = CWY_HEAD(cwyc_ep_params);
     params.core_ep = this;

@@ -37,6 +37,8 @@ const cwy_services* job_services() {
   return &table;
 }
 
+const cwyc_domain_params kAnyDevice{CWY_HEAD(cwyc_domain_params), "", {}, "", "", "", {}};
+
 ConduitSpec spec_of(const std::string& name, const std::string& plugin,
                     std::map<std::string, std::string> options) {
   ConduitSpec spec;
@@ -80,7 +82,8 @@ class Talker {
   explicit Talker(ConfiguredConduit conduit) : conduit_(std::move(conduit)) {
     const cwyc_module& m = module();
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-    EXPECT_EQ(m.domain_open(as_c(conduit_.options.get()), "", &domain_, &err), CWY_OK) << err.text;
+    EXPECT_EQ(m.domain_open(as_c(conduit_.options.get()), &kAnyDevice, &domain_, &err), CWY_OK)
+        << err.text;
     cwyc_ep_params params{};
     params.head = CWY_HEAD(cwyc_ep_params);
     params.core_ep = this;
@@ -250,7 +253,7 @@ TEST_F(Wrapping, ConfiguredConduitIsBehind) {
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     cwyc_domain* domain = nullptr;
     const cwyc_module& m = conduit.plugin->module;
-    ASSERT_EQ(m.domain_open(as_c(conduit.options.get()), "", &domain, &err), CWY_OK);
+    ASSERT_EQ(m.domain_open(as_c(conduit.options.get()), &kAnyDevice, &domain, &err), CWY_OK);
     cwyc_peer_desc peer{};
     peer.head = CWY_HEAD(cwyc_peer_desc);
     EXPECT_EQ(m.reach(domain, &peer, &err), CWY_ERR_UNREACHABLE);

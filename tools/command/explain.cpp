@@ -40,8 +40,9 @@ struct PeerClass {
   std::string rule;         // label and where it is written
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
   std::vector<Line> lines;
-  std::string put_conduit;      // empty when unreachable
-  uint64_t put_forms = 0;       // CWY_FORM_* that it registers
+  std::vector<std::pair<std::string, DeviceChoice>> devices;  // by conduit, of those in use
+  std::string put_conduit;                                    // empty when unreachable
+  uint64_t put_forms = 0;                                     // CWY_FORM_* that it registers
   bool mapped = false;          // segments of the peers are mapped here, and ours there
   std::vector<Refusal> others;  // every conduit that is not used, and why
 };
@@ -162,6 +163,9 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
     const Choice choice = choose(world.config, world.conduits, peer);
     out.rule = fmt::format("{} ({})", choice.rule->label, choice.rule->where.str());
     out.lines = lines_of(world, choice, peer.locality);
+    for (const auto& conduit : world.conduits.conduits) {
+      if (choice.uses(conduit.get())) out.devices.emplace_back(conduit->name(), conduit->device());
+    }
     out.put_conduit = choice.put->name();
     const ConduitEp& ep = world.endpoint(choice.put);
     out.put_forms = ep.caps & CWYC_CAP_MEM_REG ? ep.attr.mem_forms : 0;
@@ -275,6 +279,10 @@ void print_people(const World& world, const Arguments& args, const Neighborhoods
     std::vector<std::vector<std::string>> rows;
     for (const Line& l : c.lines) rows.push_back({l.operation, l.size, l.conduit, l.how});
     print_columns(rows);
+    for (const auto& [conduit, device] : c.devices) {
+      fmt::print("  device of {}: {}{}{}\n", conduit, device.name, device.name.empty() ? "" : ", ",
+                 device.why);
+    }
     for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
   }
   if (args.collectives) print_collectives(world, args.world.ranks);
@@ -293,21 +301,25 @@ std::string neighbors_text(const PeerClass& c, const Neighborhoods& all) {
 void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all) {
   std::vector<std::string> parts;
   for (const PeerClass& c : classes) {
-    std::vector<std::string> lines, others;
+    std::vector<std::string> lines, devices, others;
     for (const Line& l : c.lines) {
       lines.push_back(fmt::format(R"({{"operation":{},"size":{},"conduit":{},"how":{}}})",
                                   json_text(l.operation), json_text(l.size), json_text(l.conduit),
                                   json_text(l.how)));
+    }
+    for (const auto& [conduit, device] : c.devices) {
+      devices.push_back(fmt::format(R"({{"conduit":{},"device":{},"why":{}}})", json_text(conduit),
+                                    json_text(device.name), json_text(device.why)));
     }
     for (const Refusal& r : c.others) {
       others.push_back(fmt::format(R"({{"conduit":{},"reason":{}}})", json_text(r.conduit),
                                    json_text(r.reason)));
     }
     parts.push_back(fmt::format(
-        R"({{"peer":{},"locality":{},"neighbors":{},"rule":{},"unreachable":{},"operations":{},"not_used":{}}})",
+        R"({{"peer":{},"locality":{},"neighbors":{},"rule":{},"unreachable":{},"operations":{},"devices":{},"not_used":{}}})",
         json_text(c.who), json_text(locality_word(c.locality)), json_text(neighbors_text(c, all)),
         json_text(c.rule), c.unreachable.empty() ? "null" : json_text(c.unreachable),
-        json_array(lines), json_array(others)));
+        json_array(lines), json_array(devices), json_array(others)));
   }
   fmt::print("{}\n", json_array(parts));
 }

@@ -11,6 +11,7 @@
 #include "base/own_path.h"
 #include "commands.h"
 #include "config/config.h"
+#include "info_devices.h"
 #include "info_peers.h"
 #include "loader/loader.h"
 #include "probe_services.h"
@@ -24,6 +25,7 @@ struct Arguments {
   bool plugins = false;
   bool config = false;
   bool peers = false;
+  bool devices = false;
   bool verbose = false;
   bool json = false;
 };
@@ -236,6 +238,8 @@ void print_text(const Arguments& arguments, const Facts& facts, bool everything)
 int info(const Arguments& arguments) {
   if (arguments.peers) return info_peers(arguments.json);
   const Facts facts = gather(arguments);
+  if (arguments.devices && facts.config_problem.empty())
+    return info_devices(facts.config, arguments.json);
   const bool everything = !arguments.failed && !arguments.plugins && !arguments.config;
   if (!facts.config_problem.empty()) {
     fmt::print(stderr, "{}\n", facts.config_problem);
@@ -263,6 +267,9 @@ void add_info(Options& app, int& status) {
   command.flag("--peers", arguments->peers,
                "as the program of a job: the memory that a rank takes which was never "
                "contacted, and a connection to each rank");
+  command.flag("--devices", arguments->devices,
+               "list the devices that each conduit finds here, with their state, speed and "
+               "distance from this process's processors");
   command.flag("-v,--verbose", arguments->verbose, "also list every plugin's options");
   command.flag("--json", arguments->json, "print JSON");
 }

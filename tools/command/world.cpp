@@ -7,8 +7,10 @@
 #include "am/deliver.h"
 #include "base/error.h"
 #include "config/set_text.h"
+#include "connection/job.h"
 #include "connection/mapping.h"
 #include "probe_services.h"
+#include "spawn/job_id.h"
 
 namespace causeway::command {
 
@@ -35,7 +37,9 @@ World open_world(const WorldArguments& args) {
   }
   world.config = load_config(sources);
   world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
-  world.conduits = open_conduits(world.config, *world.loader, WhichConduits::all);
+  world.conduits =
+      open_conduits(world.config, *world.loader, WhichConduits::all,
+                    {probe_services()->job, Card::of_this_process().hostname, new_secret()});
   for (auto& conduit : world.conduits.conduits) {
     world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
   }

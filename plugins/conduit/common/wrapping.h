@@ -26,7 +26,7 @@
 
 namespace causeway::wrapping {
 
-// A table of whatever minor, extended with zeroes up to what this file knows of it.
+// A table, or another structure, of whatever minor, extended with zeroes up to what this file knows of it.
 template <class Table>
 class TableCopy {
  public:
@@ -248,13 +248,14 @@ class Fronts {
     F* front = of(opts);
     return front->module().list_devices(front->options(), fn, arg, err);
   }
-  static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                cwy_err* err) {
+  static cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                cwyc_domain** out, cwy_err* err) {
     return guarded(err, [&] {
       F* front = of(opts);
-      const bool named = device != nullptr && *device != '\0';
+      TableCopy<cwyc_domain_params> theirs(params);
+      if (*params->device == '\0') theirs.table().device = front->device();
       const cwy_status status =
-          front->module().domain_open(front->options(), named ? device : front->device(), out, err);
+          front->module().domain_open(front->options(), &theirs.table(), out, err);
       if (status == CWY_OK) by_domain_.set(*out, front);
       return status;
     });

@@ -14,12 +14,6 @@
 
 namespace causeway::fabric {
 
-inline uint32_t hash_text(const char* text) {
-  uint32_t h = 2166136261u;  // FNV-1a
-  for (; *text != '\0'; ++text) h = (h ^ static_cast<unsigned char>(*text)) * 16777619u;
-  return h;
-}
-
 inline uint64_t random_word() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
@@ -31,7 +25,6 @@ void name_endpoint(Ep& ep, cwyc_domain* domain, const cwyc_ep_params& params) {
   ep.domain = domain;
   ep.params = params;
   ep.nonce = random_word();
-  ep.job = hash_text(services->job->job_id != nullptr ? services->job->job_id : "");
 }
 
 // Lengths of frames, where the network carries messages of `largest` bytes.
@@ -52,7 +45,7 @@ Introduction introduce(const Ep* ep, uint32_t link, uint64_t to) {
   Introduction i{};
   i.magic = Ep::Network::wire_magic;
   i.version = wire_version;
-  i.job = ep->job;
+  i.job = ep->domain->job;
   i.rank = services->job->rank;
   i.epoch = services->job->epoch;
   i.link = link;
@@ -63,8 +56,8 @@ Introduction introduce(const Ep* ep, uint32_t link, uint64_t to) {
 
 template <class Ep>
 bool is_sound(const Ep* ep, const Introduction& i) {
-  return i.magic == Ep::Network::wire_magic && i.version == wire_version && i.job == ep->job &&
-         i.rank < ep->params.max_peers;
+  return i.magic == Ep::Network::wire_magic && i.version == wire_version &&
+         i.job == ep->domain->job && i.rank < ep->params.max_peers;
 }
 
 // The peer's name of the link, and what may be under way to it.

@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstring>
+
 #include "../common/signals_blocked.h"
 #include "connections.h"
 #include "memory.h"
@@ -30,13 +32,14 @@ struct Engine : Transfers<N>, Connections<N>, Memory<N> {
     });
   }
 
-  static cwy_status domain_open(const cwy_options* opts, const char* device, Domain** out,
-                                cwy_err* err) {
+  static cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                Domain** out, cwy_err* err) {
     return guarded(err, [&]() -> cwy_status {
       const SignalsBlocked blocked;
       auto domain = std::make_unique<Domain>();
+      std::memcpy(&domain->job, params->job_key, sizeof domain->job);
       cwy_status status = domain->options.read(opts, err);
-      if (status == CWY_OK) status = N::open_domain(*domain, device, err);
+      if (status == CWY_OK) status = N::open_domain(*domain, *params, err);
       if (status == CWY_OK) *out = domain.release();
       return status;
     });

@@ -120,6 +120,7 @@ struct Deferred {
 template <class N>
 struct Domain {
   typename N::Options options;
+  uint64_t job = 0;  // of the job's key, what introductions show
   Gate gate;
   std::vector<cwyc_ep*> eps;
   std::vector<cwyc_mem*> mems;  // what peers may write to
@@ -137,7 +138,6 @@ struct Endpoint {
   cwyc_domain* domain = nullptr;
   cwyc_ep_params params{};
   uint64_t nonce = 0;
-  uint32_t job = 0;
   size_t medium_max = 0, frame_max = 0, copy_frame = 0;
   size_t bounce_bytes = 0;
   uint32_t in_flight_max = 0, in_flight = 0;

@@ -11,7 +11,7 @@
 
 namespace causeway::fabric {
 
-inline constexpr uint16_t wire_version = 2;
+inline constexpr uint16_t wire_version = 3;
 
 enum Lane : uint32_t { request_lane, reply_lane, lane_count };
 
@@ -73,10 +73,10 @@ struct Introduction {
   uint16_t version;
   uint16_t window[lane_count];  // what the receiver may have under way to the sender of this
   uint16_t step;                // the network's own
-  uint32_t job;                 // hash of the job's name
   uint32_t rank;
   uint32_t epoch;
   uint32_t link;   // how the sender names this link
+  uint64_t job;    // half of the job's key: nobody of another job knows it
   uint64_t nonce;  // of the sender's endpoint
   uint64_t to;     // nonce of the endpoint that is meant
 };

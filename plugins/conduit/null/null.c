@@ -59,13 +59,19 @@ static cwy_status null_list_devices(const cwy_options* opts, cwyc_device_fn fn, 
                                     cwy_err* err) {
   (void)opts;
   (void)err;
-  fn(arg, "null", "no hardware, no peers");
+  const cwyc_device device = {.head = CWY_HEAD(cwyc_device),
+                              .name = "null",
+                              .description = "no hardware, no peers",
+                              .path = "",
+                              .numa_node = -1,
+                              .state = CWYC_DEVICE_UP};
+  fn(arg, &device);
   return CWY_OK;
 }
 
-static cwy_status null_domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                   cwy_err* err) {
-  if (device != NULL && device[0] != '\0' && strcmp(device, "null") != 0) {
+static cwy_status null_domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                   cwyc_domain** out, cwy_err* err) {
+  if (params->device[0] != '\0' && strcmp(params->device, "null") != 0) {
     return fail(err, CWY_ERR_INVALID, "the only device of conduit 'null' is 'null'");
   }
   cwyc_domain* domain = calloc(1, sizeof *domain);

@@ -1,6 +1,10 @@
 // Opening a provider's domain, and what may be relied on there.
+#include <cstdlib>
+#include <cstring>
+
 #include "../../common/plugin_error.h"
 #include "calls.h"
+#include "slingshot.h"
 
 namespace causeway::ofi {
 namespace {
@@ -36,12 +40,26 @@ cwy_status choose_delivery(cwyc_domain& d, cwy_err* err) {
   return CWY_OK;
 }
 
+// Where libfabric has not found the job's credentials by itself.
+void authorize(const Path& path, const cwyc_domain_params& params) {
+  fi_domain_attr& attr = *path.info->domain_attr;
+  if (path.provider != "cxi" || attr.auth_key != nullptr || attr.name == nullptr) return;
+  const auto key =
+      slingshot_key(attr.name, params.service_devices, params.service_ids, params.vnis);
+  if (!key) return;
+  attr.auth_key = static_cast<uint8_t*>(std::malloc(sizeof *key));  // fi_freeinfo() frees it
+  if (attr.auth_key == nullptr) return;
+  std::memcpy(attr.auth_key, &*key, sizeof *key);
+  attr.auth_key_size = sizeof *key;
+}
+
 }  // namespace
 
-cwy_status Network::open_domain(cwyc_domain& d, const char* device, cwy_err* err) {
-  cwy_status status = choose_path(d.options, device, d.path, err);
+cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params, cwy_err* err) {
+  cwy_status status = choose_path(d.options, params.device, d.path, err);
   if (status == CWY_OK) status = choose_delivery(d, err);
   if (status != CWY_OK) return status;
+  authorize(d.path, params);
   fi_info* info = d.path.info.get();
   fid_fabric* fabric = nullptr;
   fid_domain* domain = nullptr;

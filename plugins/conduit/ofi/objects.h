@@ -63,7 +63,7 @@ struct Network {
 
   // ---- plugin.cpp, domain.cpp, endpoint.cpp
   static void list_devices(const Options&, cwyc_device_fn, void* arg);
-  static cwy_status open_domain(Domain&, const char* device, cwy_err*);
+  static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
   static cwy_status open_endpoint(Endpoint&, cwy_err*);
   static void endpoint_opened(Endpoint*);
   static void close_endpoint(Endpoint*);

@@ -84,9 +84,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
 }
 
 void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
-  for_each_device(options, [&](const std::string& device, const std::string& description) {
-    fn(arg, device.c_str(), description.c_str());
-  });
+  list_interfaces(options, fn, arg);
 }
 
 }  // namespace causeway::ofi

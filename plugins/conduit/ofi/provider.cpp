@@ -6,12 +6,14 @@
 #include <rdma/fi_errno.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
 #include <vector>
 
 #include "../../common/plugin_error.h"
+#include "../common/device_facts.h"
 #include "../common/main_interface.h"
 
 namespace causeway::ofi {
@@ -268,6 +270,30 @@ void avoid_faults_of_layers(const std::vector<Attempt>& list) {
   setenv("FI_MR_CACHE_MAX_COUNT", "0", 0);
 }
 
+// What the kernel knows of the interface, and libfabric where the kernel does not.
+DeviceFacts facts_of(const fi_info& info) {
+  const std::string name = name_of(info), provider = provider_of(info);
+  DeviceFacts facts = rdma_facts(name, 1);
+  if (facts.ports == 0) facts = interface_facts(name);
+  // A host's interfaces of another kind may lie in different networks: nobody knows.
+  facts.network = provider == "cxi" || provider == "efa" ? 1 : 0;
+  if (info.nic == nullptr) return facts;
+  const fi_bus_attr* bus = info.nic->bus_attr;
+  if (facts.path.empty() && bus != nullptr && bus->bus_type == FI_BUS_PCI) {
+    const fi_pci_attr& at = bus->attr.pci;
+    char path[64];
+    std::snprintf(path, sizeof path, "/sys/bus/pci/devices/%04x:%02x:%02x.%x", at.domain_id,
+                  at.bus_id, at.device_id, at.function_id);
+    sysfs::find_place(path, facts);
+  }
+  const fi_link_attr* link = info.nic->link_attr;
+  if (link == nullptr) return facts;
+  if (facts.speed == 0) facts.speed = link->speed / 8;
+  if (facts.state == CWYC_DEVICE_UNKNOWN && link->state != FI_LINK_UNKNOWN)
+    facts.state = link->state == FI_LINK_UP ? CWYC_DEVICE_UP : CWYC_DEVICE_DOWN;
+  return facts;
+}
+
 // Providers that do not keep what they promise, and why; NULL for all others.
 const char* refusal_of(const std::string& provider) {
   if (provider == "sockets")
@@ -286,7 +312,7 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
         err, CWY_ERR_UNSUPPORTED,
         "libfabric's provider %s is not used: %s (allow_faulty: true takes it all the same)",
         options.provider.c_str(), why);
-  const std::string wanted = device != nullptr && *device != '\0' ? device : options.domain;
+  const std::string wanted = *device != '\0' ? device : options.domain;
   const std::vector<Attempt> list = attempts(options);
   avoid_faults_of_layers(list);
   std::string reasons;
@@ -300,8 +326,7 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
                 "no usable libfabric provider: %s", reasons.c_str());
 }
 
-void for_each_device(const Options& options,
-                     const std::function<void(const std::string&, const std::string&)>& fn) {
+void list_interfaces(const Options& options, cwyc_device_fn fn, void* arg) {
   std::set<std::string> listed;
   const std::vector<Attempt> list = attempts(options);
   avoid_faults_of_layers(list);
@@ -310,7 +335,9 @@ void for_each_device(const Options& options,
     for (const fi_info* info : found.infos) {
       const std::string device = describe(*info);
       if (!listed.insert(device).second) continue;
-      fn(device, a.provider + (a.msg ? ", connected endpoints" : ", reliable datagrams"));
+      tell_device(fn, arg, device,
+                  a.provider + (a.msg ? ", connected endpoints" : ", reliable datagrams"),
+                  facts_of(*info));
     }
     if (!found.infos.empty()) return;  // these are the ones that an open would choose from
   }

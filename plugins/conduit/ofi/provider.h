@@ -7,7 +7,6 @@
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -40,11 +39,10 @@ struct Path {
 };
 
 // Fills `out`, or answers UNREACHABLE (nothing usable) or INVALID (what was named does not exist)
-// with the candidates and their reasons. `device` may be NULL.
+// with the candidates and their reasons.
 cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err);
 
-// Calls fn(device, description) for every interface of the providers that would be tried.
-void for_each_device(const Options& options,
-                     const std::function<void(const std::string&, const std::string&)>& fn);
+// Tells of every interface of the providers that would be tried.
+void list_interfaces(const Options& options, cwyc_device_fn fn, void* arg);
 
 }  // namespace causeway::ofi

@@ -18,6 +18,7 @@
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
+#include "../common/device_facts.h"
 #include "../common/ep_answers.h"
 #include "../common/module_table.h"
 #include "../common/scatter_gather.h"
@@ -309,15 +310,17 @@ cwy_status Conduit::check(cwyc_conn*, cwyc_op*) {
 // ---- cold -----------------------------------------------------------------------------------
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  fn(arg, "self", "this process");
+  causeway::DeviceFacts facts;
+  facts.state = CWYC_DEVICE_UP;
+  causeway::tell_device(fn, arg, "self", "this process", facts);
   return CWY_OK;
 }
 
-cwy_status Conduit::domain_open(const cwy_options*, const char* device, cwyc_domain** out,
-                                cwy_err* err) {
-  if (device != nullptr && *device != '\0' && std::strcmp(device, "self") != 0)
+cwy_status Conduit::domain_open(const cwy_options*, const cwyc_domain_params* params,
+                                cwyc_domain** out, cwy_err* err) {
+  if (*params->device != '\0' && std::strcmp(params->device, "self") != 0)
     return report(err, CWY_ERR_INVALID, "device '%s' does not exist; the only one is 'self'",
-                  device);
+                  params->device);
   *out = new (std::nothrow) cwyc_domain;
   return *out != nullptr ? CWY_OK : report(err, CWY_ERR_NOMEM, "no memory for a domain");
 }

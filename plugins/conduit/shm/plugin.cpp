@@ -6,6 +6,7 @@
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
+#include "../common/device_facts.h"
 #include "../common/module_table.h"
 #include "address.h"
 #include "endpoint.h"
@@ -43,16 +44,18 @@ CWY_MANIFEST(
 namespace causeway::shm {
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  fn(arg, "host", "shared memory of this host");
+  DeviceFacts facts;
+  facts.state = CWYC_DEVICE_UP;
+  tell_device(fn, arg, "host", "shared memory of this host", facts);
   return CWY_OK;
 }
 
-cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                cwyc_domain** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
-    if (device != nullptr && *device != '\0' && std::strcmp(device, "host") != 0)
+    if (*params->device != '\0' && std::strcmp(params->device, "host") != 0)
       return report(err, CWY_ERR_INVALID, "device '%s' does not exist; the only one is 'host'",
-                    device);
+                    params->device);
     auto domain = std::make_unique<cwyc_domain>();
     const cwy_status status = read_options(*services, opts, domain->options, err);
     if (status != CWY_OK) return status;

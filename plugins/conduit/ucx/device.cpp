@@ -42,9 +42,7 @@ void add_component(uct_component_h component, std::map<std::string, Device>& out
   }
 }
 
-}  // namespace
-
-std::map<std::string, Device> find_devices() {
+std::map<std::string, Device> look() {
   std::map<std::string, Device> out;
   uct_component_h* components = nullptr;
   unsigned count = 0;
@@ -52,6 +50,13 @@ std::map<std::string, Device> find_devices() {
   for (unsigned i = 0; i < count; ++i) add_component(components[i], out);
   uct_release_component_list(components);
   return out;
+}
+
+}  // namespace
+
+const std::map<std::string, Device>& find_devices() {
+  static const std::map<std::string, Device> found = look();
+  return found;
 }
 
 }  // namespace causeway::ucx

@@ -14,6 +14,7 @@ struct Device {
 };
 
 // By UCX's name of the device: "eth0", "mlx5_0:1", and "memory" for this host's shared memory.
-std::map<std::string, Device> find_devices();
+// Looked for once: UCX opens each of them for that.
+const std::map<std::string, Device>& find_devices();
 
 }  // namespace causeway::ucx

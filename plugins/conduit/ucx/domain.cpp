@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 
+#include "../common/device_facts.h"
 #include "../common/main_interface.h"
 #include "device.h"
 #include "guard.h"
@@ -101,7 +103,7 @@ cwy_status widen_tcp(ucp_config_t* config, const Options& options, cwy_err* err)
 // Is TCP what reaches other processes, by `tls` or because there is nothing else?
 bool network_is_tcp(const std::string& tls) {
   if (only_tcp(tls)) return true;
-  const auto devices = find_devices();
+  const auto& devices = find_devices();
   return std::none_of(devices.begin(), devices.end(), [](const auto& entry) {
     return entry.second.network && entry.second.transports != "tcp";
   });
@@ -146,7 +148,7 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSet
 
 cwy_status choose_device(ucp_config_t* config, const char* device, const Options& options,
                          cwy_err* err) {
-  const auto devices = find_devices();
+  const auto& devices = find_devices();
   const auto found = devices.find(device);
   if (found == devices.end()) {
     std::string known;
@@ -214,6 +216,23 @@ cwy_status measure_keys(cwyc_domain& domain, cwy_err* err) {
   return CWY_OK;
 }
 
+// UCX takes several devices at once, by its own measures, so none is offered to the core's choice:
+// network stays 0.
+DeviceFacts facts_of(const std::string& name, const Device& device) {
+  DeviceFacts facts;
+  const size_t colon = name.rfind(':');
+  if (!device.network) {
+    facts.state = CWYC_DEVICE_UP;
+  } else if (colon == std::string::npos) {
+    facts = interface_facts(name);
+  } else {
+    facts = rdma_facts(name.substr(0, colon),
+                       static_cast<uint32_t>(std::strtoul(name.c_str() + colon + 1, nullptr, 10)));
+    facts.network = 0;
+  }
+  return facts;
+}
+
 // UCX takes over the signals of crashes to print a trace. The launcher reports how a process died,
 // and a handler in between would make that something else.
 void leave_signals_alone() {
@@ -229,13 +248,13 @@ void leave_signals_alone() {
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     for (const auto& [name, device] : find_devices())
-      fn(arg, name.c_str(), device.transports.c_str());
+      tell_device(fn, arg, name, device.transports, facts_of(name, device));
     return CWY_OK;
   });
 }
 
-cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                                cwy_err* err) {
+cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                                cwyc_domain** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     auto domain = std::make_unique<cwyc_domain>();
     cwy_status status = read_options(opts, domain->options, err);
@@ -247,8 +266,8 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const char* device, cwy
       return report(err, CWY_ERR_INVALID, "UCX cannot read its settings: %s",
                     explain(read).c_str());
     const Config config(raw);
-    if (device != nullptr && *device != '\0')
-      status = choose_device(raw, device, domain->options, err);
+    if (*params->device != '\0')
+      status = choose_device(raw, params->device, domain->options, err);
     else
       status = narrow_ethernet(raw, domain->options, err);
     if (status == CWY_OK) status = modify_all(raw, domain->options, domain->transports, err);

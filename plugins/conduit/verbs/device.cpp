@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../common/plugin_error.h"
+#include "../common/device_facts.h"
 
 namespace causeway::verbs {
 namespace {
@@ -249,29 +250,22 @@ const char* network_text(Addressing network) {
   return "a network of another version of this conduit";
 }
 
-void for_each_port(const Options& options, const std::function<void(Port&&)>& fn) {
-  std::vector<Port> software;
+void list_ports(const Options& options, cwyc_device_fn fn, void* arg) {
+  struct Listed {
+    std::string name, about;
+    DeviceFacts facts;
+  };
+  std::vector<Listed> rest[2];  // in software, and not usable
   walk(options, [&](Port&& port, const std::string& why) {
-    if (!why.empty()) return;
-    if (port.software) {
-      software.push_back(std::move(port));
-    } else {
-      fn(std::move(port));
-    }
+    Listed listed{port.name, why.empty() ? port.about : why,
+                  rdma_facts(port.name.substr(0, port.name.rfind(':')), port.number)};
+    if (why.empty() && !port.software)
+      return tell_device(fn, arg, port.name, port.about, listed.facts);
+    if (!why.empty()) listed.facts.state = CWYC_DEVICE_DOWN;
+    rest[why.empty() ? 0 : 1].push_back(std::move(listed));
   });
-  for (Port& port : software) fn(std::move(port));
-}
-
-std::string own_share(const std::string& list, uint32_t local_index) {
-  std::vector<std::string> names(1);
-  for (const char c : list) {
-    if (c == ',') {
-      names.emplace_back();
-    } else if (c != ' ') {
-      names.back() += c;
-    }
-  }
-  return names[local_index % names.size()];
+  for (const auto& list : rest)
+    for (const Listed& l : list) tell_device(fn, arg, l.name, l.about, l.facts);
 }
 
 cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err) {

@@ -3,10 +3,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <causeway/plugin.h>
+#include <causeway/conduit.h>
 #include <infiniband/verbs.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -38,11 +37,8 @@ struct Port {
 
 const char* network_text(Addressing network);
 
-// Every usable port of this host, real devices first.
-void for_each_port(const Options& options, const std::function<void(Port&&)>& fn);
-
-// Which of the devices "a,b,c" the host's rank number `local_index` takes: they are dealt out.
-std::string own_share(const std::string& list, uint32_t local_index);
+// Every port of this host: real devices, devices in software, then those that cannot be used.
+void list_ports(const Options& options, cwyc_device_fn fn, void* arg);
 
 // `wish` is "", a device or device:port. Fills `out` or says why there is none.
 cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err);

@@ -51,9 +51,9 @@ bool registers_dmabufs(ibv_pd* pd) {
 
 }  // namespace
 
-cwy_status Network::open_domain(cwyc_domain& d, const char* device, cwy_err* err) {
-  const std::string wish = own_share(device != nullptr ? device : "", services->job->local_index);
-  if (const cwy_status status = choose_port(d.options, wish, d.port, err); status != CWY_OK)
+cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params, cwy_err* err) {
+  if (const cwy_status status = choose_port(d.options, params.device, d.port, err);
+      status != CWY_OK)
     return status;
   d.pd.reset(ibv_alloc_pd(d.port.context.get()));
   if (d.pd == nullptr)

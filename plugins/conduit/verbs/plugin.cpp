@@ -75,7 +75,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
 }
 
 void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
-  for_each_port(options, [&](Port&& port) { fn(arg, port.name.c_str(), port.about.c_str()); });
+  list_ports(options, fn, arg);
 }
 
 }  // namespace causeway::verbs

@@ -22,16 +22,25 @@ cwy_status nobody(cwyc_domain*, const cwyc_peer_desc*, cwy_err* err) {
 }
 
 cwy_status ghost_device(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  fn(arg, "ghost", "a device that cannot be opened");
+  cwyc_device ghost{};
+  ghost.head = CWY_HEAD(cwyc_device);
+  ghost.name = "ghost";
+  ghost.description = "a device that cannot be opened";
+  ghost.path = "";
+  ghost.state = CWYC_DEVICE_UP;
+  fn(arg, &ghost);
   return CWY_OK;
 }
-cwy_status any_device(const cwy_options* opts, const char*, cwyc_domain** out, cwy_err* err) {
-  return g_inner->domain_open(opts, nullptr, out, err);
+cwy_status any_device(const cwy_options* opts, const cwyc_domain_params* params, cwyc_domain** out,
+                      cwy_err* err) {
+  cwyc_domain_params own = *params;
+  own.device = "";
+  return g_inner->domain_open(opts, &own, out, err);
 }
-cwy_status leaking_domain(const cwy_options* opts, const char* device, cwyc_domain** out,
-                          cwy_err* err) {
+cwy_status leaking_domain(const cwy_options* opts, const cwyc_domain_params* params,
+                          cwyc_domain** out, cwy_err* err) {
   leak();
-  return g_inner->domain_open(opts, device, out, err);
+  return g_inner->domain_open(opts, params, out, err);
 }
 
 // The domain has room for one.

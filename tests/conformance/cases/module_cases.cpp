@@ -144,22 +144,35 @@ void attributes_are_constant() {
   }
 }
 
-// Catches devices that are listed and cannot be opened, and accepts no invented one.
+// Catches devices that are listed and cannot be opened, and facts of them that nobody can read.
 void devices() {
-  std::vector<std::string> names;
+  std::vector<std::string> names, usable;
   ErrorText err;
+  struct Lists {
+    std::vector<std::string>&names, &usable;
+  } lists{names, usable};
   const cwy_status status = plugin().module.list_devices(
       PluginHost::options(),
-      [](void* arg, const char* name, const char*) {
-        static_cast<std::vector<std::string>*>(arg)->push_back(name != nullptr ? name : "");
+      [](void* arg, const cwyc_device* device) {
+        const Lists& to = *static_cast<Lists*>(arg);
+        ASSERT_GE(device->head.struct_size, sizeof(cwyc_device)) << "the head is not filled";
+        ASSERT_NE(device->name, nullptr);
+        EXPECT_STRNE(device->name, "");
+        to.names.emplace_back(device->name);
+        if (device->state != CWYC_DEVICE_DOWN) to.usable.emplace_back(device->name);
+        EXPECT_NE(device->description, nullptr) << device->name;
+        EXPECT_NE(device->path, nullptr) << device->name;
+        EXPECT_LE(device->state, uint32_t{CWYC_DEVICE_DOWN}) << device->name;
+        EXPECT_GE(device->numa_node, -1) << device->name;
+        EXPECT_TRUE(device->ports == 0 || device->port <= device->ports) << device->name;
       },
-      &names, err);
+      &lists, err);
   if (status == CWY_ERR_UNSUPPORTED) throw Skip{"list_devices"};
   ASSERT_EQ(status, CWY_OK) << err.text();
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size())
       << "a device is listed twice";
   if (world().mode == Mode::nothing) return;
-  for (const std::string& name : names) {
+  for (const std::string& name : usable) {
     Domain domain(plugin(), PluginHost::options(), name);
     EXPECT_EQ(domain.open_status(), CWY_OK)
         << "device " << name << " is listed, but: " << domain.open_error();

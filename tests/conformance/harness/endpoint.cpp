@@ -67,7 +67,13 @@ Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const st
     : plugin_(plugin) {
   ErrorText err;
   const SignalKeeper keeper;  // as the core does: crashes are the suite's to report
-  status_ = plugin.module.domain_open(options, device.c_str(), &domain_, err);
+  cwyc_domain_params params{};
+  params.head = CWY_HEAD(cwyc_domain_params);
+  params.device = device.c_str();
+  params.vnis = params.service_ids = params.service_devices = "";
+  // As of a job: the same in each of its processes, and not all zeroes.
+  std::memcpy(params.job_key, "key of the suite", sizeof params.job_key);
+  status_ = plugin.module.domain_open(options, &params, &domain_, err);
   if (status_ != CWY_OK) error_ = err.text();
   if (status_ == CWY_OK && domain_ == nullptr) {
     status_ = CWY_ERR_INVALID;

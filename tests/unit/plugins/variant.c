@@ -59,9 +59,9 @@ int causeway_test_gone(void);
 
 static const cwy_services* services;
 
-static cwy_status domain_open(const cwy_options* opts, const char* device, cwyc_domain** out,
-                              cwy_err* err) {
-  (void)opts, (void)device, (void)out, (void)err;
+static cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params* params,
+                              cwyc_domain** out, cwy_err* err) {
+  (void)opts, (void)params, (void)out, (void)err;
   return CWY_ERR_UNSUPPORTED;
 }
 static void domain_close(cwyc_domain* domain) {
