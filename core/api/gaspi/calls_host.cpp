@@ -1,19 +1,19 @@
-// Processors and sockets, beyond 17.1. Sockets are packages of the host, numbered as the system
-// numbers them.
+// Processors, sockets and signals, beyond 17.1. Sockets are packages of the host, numbered as the
+// system numbers them.
+#include <dlfcn.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "api/gaspi/entry.h"
 #include "api/gaspi/host.h"
 #include "base/log.h"
-
-using namespace causeway;
-using namespace causeway::gaspi;
 
 namespace causeway::gaspi {
 namespace {
@@ -62,13 +62,21 @@ std::map<int, cpu_set_t> usable_sockets() {
   return sockets;
 }
 
+// Is the code of a Fortran runtime? One that is linked statically is the program's.
+bool is_of_fortran(void* code) {
+  Dl_info where{};
+  if (::dladdr(code, &where) == 0 || where.dli_fname == nullptr) return false;
+  std::string_view file = where.dli_fname;
+  file.remove_prefix(file.rfind('/') + 1);  // of no slash: npos + 1, which is 0
+  return file.starts_with("libgfortran.") || file.starts_with("libifcore");
+}
+
 }  // namespace
 
-gaspi_return_t check_binding() {
+void check_binding() {
   const std::string asked = asked_binding();
-  if (asked.empty() || asked == "none" || asked == "socket") return GASPI_SUCCESS;
-  return refuse(GASPI_ERR_ENV, "gaspi_proc_init()",
-                fmt::format("GASPI_BIND is '{}'; expected 'none' or 'socket'", asked));
+  if (asked.empty() || asked == "none" || asked == "socket") return;
+  refuse(GASPI_ERR_ENV, "GASPI_BIND is '{}'; expected 'none' or 'socket'", asked);
 }
 
 uint32_t block_of(uint32_t rank, uint32_t ranks, uint32_t blocks) {
@@ -88,51 +96,59 @@ void bind_as_asked(uint32_t local_rank, uint32_t local_num) {
       "socket, or does not let this process bind itself; it is not bound");
 }
 
+void end_without_backtrace() {
+  struct sigaction now {};
+  if (::sigaction(SIGQUIT, nullptr, &now) != 0) return;
+  // Handlers of either kind share the place.
+  if (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN) return;
+  if (is_of_fortran(reinterpret_cast<void*>(now.sa_handler))) ::signal(SIGQUIT, SIG_DFL);
+}
+
+gaspi_return_t entry_cpu_frequency(gaspi_float* cpu_mhz) {
+  return call("gaspi_cpu_frequency()", [&] {
+    require_pointer(cpu_mhz, "cpu_mhz");
+    *cpu_mhz = static_cast<gaspi_float>(frequency());
+    if (*cpu_mhz <= 0) refuse(GASPI_ERROR, "the system does not say");
+  });
+}
+
+gaspi_return_t entry_numa_socket(gaspi_uchar* socket) {
+  return tell("gaspi_numa_socket()", socket, "socket", [] {
+    const int package = package_of(::sched_getcpu());
+    if (package < 0) refuse(GASPI_ERROR, "the system does not say");
+    return package;
+  });
+}
+
+gaspi_return_t entry_set_socket_affinity(gaspi_uchar socket) {
+  return call("gaspi_set_socket_affinity()", [&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (package_of(cpu) == socket) CPU_SET(static_cast<size_t>(cpu), &set);
+    }
+    if (CPU_COUNT(&set) == 0) refuse(GASPI_ERROR, "there is no socket {}", socket);
+    // The kernel leaves out what this process may not use, and refuses when nothing is left.
+    if (::sched_setaffinity(0, sizeof set, &set) != 0) {
+      refuse(GASPI_ERROR, "this process may not run on socket {}", socket);
+    }
+  });
+}
+
+gaspi_return_t entry_print_affinity_mask(void) {
+  return call("gaspi_print_affinity_mask()", [] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (::sched_getaffinity(0, sizeof set, &set) != 0) {
+      refuse(GASPI_ERROR, "the system does not say");
+    }
+    std::string text;
+    for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+      if (CPU_ISSET(static_cast<size_t>(cpu), &set)) text += fmt::format(" {}", cpu);
+    }
+    ::printf("processors:%s\n", text.c_str());
+    ::fflush(stdout);
+  });
+}
+
 }  // namespace causeway::gaspi
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_cpu_frequency_v1(gaspi_float* cpu_mhz) {
-  constexpr const char* kCall = "gaspi_cpu_frequency()";
-  if (cpu_mhz == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "cpu_mhz is NULL");
-  *cpu_mhz = static_cast<gaspi_float>(frequency());
-  if (*cpu_mhz > 0) return GASPI_SUCCESS;
-  return refuse(GASPI_ERROR, kCall, "the system does not say");
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_numa_socket_v1(gaspi_uchar* socket) {
-  constexpr const char* kCall = "gaspi_numa_socket()";
-  if (socket == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "socket is NULL");
-  const int package = package_of(::sched_getcpu());
-  if (package < 0) return refuse(GASPI_ERROR, kCall, "the system does not say");
-  *socket = static_cast<gaspi_uchar>(package);
-  return GASPI_SUCCESS;
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_set_socket_affinity_v1(gaspi_uchar socket) {
-  constexpr const char* kCall = "gaspi_set_socket_affinity()";
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (package_of(cpu) == socket) CPU_SET(static_cast<size_t>(cpu), &set);
-  }
-  if (CPU_COUNT(&set) == 0) {
-    return refuse(GASPI_ERROR, kCall, fmt::format("there is no socket {}", socket));
-  }
-  // The kernel leaves out what this process may not use, and refuses when nothing is left.
-  if (::sched_setaffinity(0, sizeof set, &set) == 0) return GASPI_SUCCESS;
-  return refuse(GASPI_ERROR, kCall, fmt::format("this process may not run on socket {}", socket));
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_print_affinity_mask_v1(void) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) {
-    return refuse(GASPI_ERROR, "gaspi_print_affinity_mask()", "the system does not say");
-  }
-  std::string text;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(static_cast<size_t>(cpu), &set)) text += fmt::format(" {}", cpu);
-  }
-  ::printf("processors:%s\n", text.c_str());
-  ::fflush(stdout);
-  return GASPI_SUCCESS;
-}

@@ -1,21 +1,18 @@
 // Getters, environment, profiling (chapters 12 to 14).
-#include <string.h>
-
+#include <algorithm>
 #include <climits>
 #include <cstring>
 
 #include "api/gaspi/entry.h"
-#include "api/gaspi/error_text.h"
 
-using namespace causeway;
-using namespace causeway::gaspi;
+namespace causeway::gaspi {
 
-#define GETTER_OF(name, type, value)                                 \
-  CAUSEWAY_API gaspi_return_t cwy_gaspi_##name##_v1(type* pointer) { \
-    return tell("gaspi_" #name "()", pointer, [](World& w) -> type { \
-      static_cast<void>(w);                                          \
-      return (value);                                                \
-    });                                                              \
+#define GETTER_OF(name, type, value)                                                \
+  gaspi_return_t entry_##name(type* pointer) {                                      \
+    return tell("gaspi_" #name "()", pointer, "the pointer", [](World& w) -> type { \
+      static_cast<void>(w);                                                         \
+      return (value);                                                               \
+    });                                                                             \
   }
 GETTER_OF(group_max, gaspi_number_t, w.config.group_max)
 GETTER_OF(segment_max, gaspi_number_t, w.config.segment_max)
@@ -34,69 +31,98 @@ GETTER_OF(network_type, gaspi_network_t, w.config.network)
 GETTER_OF(build_infrastructure, gaspi_number_t, w.config.build_infrastructure)
 #undef GETTER_OF
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_num_v1(gaspi_number_t* queue_num) {
-  return tell("gaspi_queue_num()", queue_num, [](World& w) {
-    gaspi_number_t count = 0;
-    for (const auto& queue : w.queues) {
-      if (queue.load(std::memory_order_relaxed) != nullptr) ++count;
-    }
-    return count;
+gaspi_return_t entry_queue_num(gaspi_number_t* queue_num) {
+  return tell("gaspi_queue_num()", queue_num, "the pointer", [](World& w) {
+    return std::ranges::count_if(
+        w.queues, [](const auto& q) { return q.load(std::memory_order_relaxed) != nullptr; });
   });
 }
 
 // ---- environment: any phase ----
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_version_v1(float* version) {
-  if (version == nullptr) return refuse(GASPI_ERR_NULLPTR, "gaspi_version()", "version is NULL");
-  *version = 17.1f;
-  return GASPI_SUCCESS;
+gaspi_return_t entry_version(float* version) {
+  return tell("gaspi_version()", version, "version", [] { return 17.1f; });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_time_get_v1(gaspi_time_t* wtime) {
-  if (wtime == nullptr) return refuse(GASPI_ERR_NULLPTR, "gaspi_time_get()", "wtime is NULL");
-  *wtime = static_cast<double>(now_ns()) * 1e-6;
-  return GASPI_SUCCESS;
+gaspi_return_t entry_time_get(gaspi_time_t* wtime) {
+  return tell("gaspi_time_get()", wtime, "wtime",
+              [] { return static_cast<double>(now_ns()) * 1e-6; });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_time_ticks_v1(gaspi_time_t* resolution) {
-  if (resolution == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, "gaspi_time_ticks()", "resolution is NULL");
-  }
-  timespec t{};
-  ::clock_getres(CLOCK_MONOTONIC, &t);
-  *resolution = static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
-  return GASPI_SUCCESS;
+gaspi_return_t entry_time_ticks(gaspi_time_t* resolution) {
+  return tell("gaspi_time_ticks()", resolution, "resolution", [] {
+    timespec t{};
+    ::clock_getres(CLOCK_MONOTONIC, &t);
+    return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
+  });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_time_ticks_cycles_v1(gaspi_cycles_t* ticks) {
-  if (ticks == nullptr) return refuse(GASPI_ERR_NULLPTR, "gaspi_time_ticks()", "ticks is NULL");
+gaspi_return_t entry_time_ticks_cycles(gaspi_cycles_t* ticks) {
+  return tell("gaspi_time_ticks()", ticks, "ticks", [] {
 #if defined(__x86_64__)
-  *ticks = __builtin_ia32_rdtsc();
+    return __builtin_ia32_rdtsc();
 #else
-  *ticks = now_ns();
+    return now_ns();
 #endif
-  return GASPI_SUCCESS;
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_print_error_v1(gaspi_return_t error_code,
-                                                     gaspi_string_t* error_message) {
-  if (error_message == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, "gaspi_print_error()", "error_message is NULL");
-  }
-  // Programs print whatever a call has returned, and assert that it can be printed.
-  *error_message = cwy_gaspi_error_str_v1(error_code);
-  return GASPI_SUCCESS;
+// ---- the meaning of error codes ----
+
+namespace {
+
+struct ErrorText {
+  gaspi_return_t code;
+  const char* text;
+};
+constexpr ErrorText kErrorTexts[] = {
+    {GASPI_ERROR, "general error"},
+    {GASPI_SUCCESS, "success"},
+    {GASPI_TIMEOUT, "timeout"},
+    {GASPI_ERR_EMFILE, "too many open files"},
+    {GASPI_ERR_ENV, "the environment is not what was expected"},
+    {GASPI_ERR_SN_PORT, "a port is in use"},
+    {GASPI_ERR_CONFIG, "the configuration cannot be used"},
+    {GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded"},
+    {GASPI_ERR_INITED, "gaspi_proc_init() has been called already"},
+    {GASPI_ERR_NULLPTR, "a pointer is NULL"},
+    {GASPI_ERR_INV_SEGSIZE, "invalid size of a segment"},
+    {GASPI_ERR_INV_SEG, "invalid segment"},
+    {GASPI_ERR_INV_GROUP, "invalid group"},
+    {GASPI_ERR_INV_RANK, "invalid rank"},
+    {GASPI_ERR_INV_QUEUE, "invalid queue"},
+    {GASPI_ERR_INV_LOC_OFF, "invalid local offset"},
+    {GASPI_ERR_INV_REM_OFF, "invalid remote offset"},
+    {GASPI_ERR_INV_COMMSIZE, "invalid size of a transfer"},
+    {GASPI_ERR_INV_NOTIF_VAL, "invalid value of a notification"},
+    {GASPI_ERR_INV_NOTIF_ID, "invalid notification"},
+    {GASPI_ERR_INV_NUM, "invalid number of elements"},
+    {GASPI_ERR_INV_SIZE, "invalid size"},
+    {GASPI_ERR_MANY_SEG, "too many segments"},
+    {GASPI_ERR_MANY_GRP, "too many groups"},
+    {GASPI_QUEUE_FULL, "the queue is full"},
+    {GASPI_ERR_UNALIGN_OFF, "the offset is not aligned"},
+    {GASPI_ERR_ACTIVE_COLL, "the group has an unfinished collective"},
+    {GASPI_ERR_DEVICE, "device error"},
+    {GASPI_ERR_SN, "the start-up network failed"},
+    {GASPI_ERR_MEMALLOC, "memory cannot be had"},
+};
+
+}  // namespace
+
+// Programs print whatever a call has returned, and assert that it can be printed.
+gaspi_string_t entry_error_str(gaspi_return_t error_code) {
+  const auto* const known = std::ranges::find(kErrorTexts, error_code, &ErrorText::code);
+  return const_cast<char*>(known != std::end(kErrorTexts) ? known->text : "unknown error");
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_error_message_v1(gaspi_return_t error_code,
-                                                       gaspi_string_t* error_message) {
-  return cwy_gaspi_print_error_v1(error_code, error_message);
+gaspi_return_t entry_print_error(gaspi_return_t error_code, gaspi_string_t* error_message) {
+  return tell("gaspi_print_error()", error_message, "error_message",
+              [&] { return entry_error_str(error_code); });
 }
-CAUSEWAY_API gaspi_string_t cwy_gaspi_error_str_v1(gaspi_return_t error_code) {
-  const char* const text = error_text(error_code);
-  return const_cast<char*>(text != nullptr ? text : "unknown error");
+gaspi_return_t entry_error_message(gaspi_return_t error_code, gaspi_string_t* error_message) {
+  return entry_print_error(error_code, error_message);
 }
 
 // ---- statistics ----
 
-namespace causeway::gaspi {
 namespace {
 
 struct CounterText {
@@ -119,8 +145,9 @@ constexpr CounterText kCounters[] = {
 };
 static_assert(std::size(kCounters) == static_cast<unsigned>(Counter::count));
 
-gaspi_return_t no_counter(const char* call, unsigned counter) {
-  return refuse(GASPI_ERROR, call, fmt::format("there is no counter {}", counter));
+Counter counter_of(gaspi_statistic_counter_t counter) {
+  if (counter >= std::size(kCounters)) refuse(GASPI_ERROR, "there is no counter {}", counter);
+  return static_cast<Counter>(counter);
 }
 
 // The argument's value is a rank: more than its enumerators have room for, so it is not read as one
@@ -141,17 +168,14 @@ World* counted_world() {
 template <typename Value>
 gaspi_return_t read_counter(gaspi_statistic_counter_t counter, gaspi_statistic_argument_t argument,
                             Value* value) {
-  constexpr const char* kCall = "gaspi_statistic_counter_get()";
-  if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
-  if (value == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "value is NULL");
-  const World* const w = counted_world();
-  const auto which = static_cast<Counter>(counter);
-  const unsigned rank = rank_in(argument);
-  if (w != nullptr && w->statistics.takes_rank(which) && rank >= w->size) {
-    return refuse(GASPI_ERR_INV_RANK, kCall, fmt::format("there is no rank {}", rank));
-  }
-  *value = w == nullptr ? 0 : static_cast<Value>(w->statistics.value(which, rank));
-  return GASPI_SUCCESS;
+  return call("gaspi_statistic_counter_get()", [&] {
+    const Counter which = counter_of(counter);
+    require_pointer(value, "value");
+    const World* const w = counted_world();
+    const unsigned rank = rank_in(argument);
+    if (w != nullptr && w->statistics.takes_rank(which)) require_rank(*w, rank);
+    *value = w == nullptr ? 0 : static_cast<Value>(w->statistics.value(which, rank));
+  });
 }
 
 }  // namespace
@@ -171,59 +195,55 @@ void Statistics::reset(Counter counter) {
   for (uint32_t r = 0; r < ranks_; ++r) by_rank_[first + r].store(0, std::memory_order_relaxed);
 }
 
-}  // namespace causeway::gaspi
-
-CAUSEWAY_API gaspi_return_t
-cwy_gaspi_statistic_counter_max_v1(gaspi_statistic_counter_t* counter_max) {
-  if (counter_max == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, "gaspi_statistic_counter_max()", "counter_max is NULL");
-  }
-  *counter_max = std::size(kCounters);
-  return GASPI_SUCCESS;
+gaspi_return_t entry_statistic_counter_max(gaspi_statistic_counter_t* counter_max) {
+  return tell("gaspi_statistic_counter_max()", counter_max, "counter_max",
+              [] { return std::size(kCounters); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_info_v1(
-    gaspi_statistic_counter_t counter, gaspi_statistic_argument_t* counter_argument,
-    gaspi_string_t* counter_name, gaspi_string_t* counter_description,
-    gaspi_number_t* verbosity_level) {
-  constexpr const char* kCall = "gaspi_statistic_counter_info()";
-  if (counter >= std::size(kCounters)) return no_counter(kCall, counter);
-  if (counter_argument == nullptr || counter_name == nullptr || counter_description == nullptr ||
-      verbosity_level == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, kCall, "a pointer is NULL");
-  }
-  const bool by_rank = static_cast<Counter>(counter) >= Counter::bytes_written_to;
-  *counter_argument = by_rank ? GASPI_STATISTIC_ARGUMENT_RANK : GASPI_STATISTIC_ARGUMENT_NONE;
-  *counter_name = const_cast<char*>(kCounters[counter].name);
-  *counter_description = const_cast<char*>(kCounters[counter].description);
-  *verbosity_level = by_rank ? 2 : 1;
-  return GASPI_SUCCESS;
+gaspi_return_t entry_statistic_counter_info(gaspi_statistic_counter_t counter,
+                                            gaspi_statistic_argument_t* counter_argument,
+                                            gaspi_string_t* counter_name,
+                                            gaspi_string_t* counter_description,
+                                            gaspi_number_t* verbosity_level) {
+  return call("gaspi_statistic_counter_info()", [&] {
+    const bool by_rank = Statistics::takes_rank(counter_of(counter));
+    if (counter_argument == nullptr || counter_name == nullptr || counter_description == nullptr ||
+        verbosity_level == nullptr) {
+      refuse(GASPI_ERR_NULLPTR, "a pointer is NULL");
+    }
+    *counter_argument = by_rank ? GASPI_STATISTIC_ARGUMENT_RANK : GASPI_STATISTIC_ARGUMENT_NONE;
+    *counter_name = const_cast<char*>(kCounters[counter].name);
+    *counter_description = const_cast<char*>(kCounters[counter].description);
+    *verbosity_level = by_rank ? 2 : 1;
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_verbosity_level_v1(gaspi_number_t verbosity_level) {
+gaspi_return_t entry_statistic_verbosity_level(gaspi_number_t verbosity_level) {
   Statistics::set_level(verbosity_level);
   return GASPI_SUCCESS;
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_get_v1(gaspi_statistic_counter_t counter,
-                                                               gaspi_statistic_argument_t argument,
-                                                               gaspi_number_t* value) {
+gaspi_return_t entry_statistic_counter_get(gaspi_statistic_counter_t counter,
+                                           gaspi_statistic_argument_t argument,
+                                           gaspi_number_t* value) {
   return read_counter(counter, argument, value);
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_statistic_counter_get_long_v1(
-    gaspi_statistic_counter_t counter, gaspi_statistic_argument_t argument, unsigned long* value) {
+gaspi_return_t entry_statistic_counter_get_long(gaspi_statistic_counter_t counter,
+                                                gaspi_statistic_argument_t argument,
+                                                unsigned long* value) {
   return read_counter(counter, argument, value);
 }
 
-CAUSEWAY_API gaspi_return_t
-cwy_gaspi_statistic_counter_reset_v1(gaspi_statistic_counter_t counter) {
-  if (counter >= std::size(kCounters))
-    return no_counter("gaspi_statistic_counter_reset()", counter);
-  if (World* const w = counted_world()) w->statistics.reset(static_cast<Counter>(counter));
-  return GASPI_SUCCESS;
+gaspi_return_t entry_statistic_counter_reset(gaspi_statistic_counter_t counter) {
+  return call("gaspi_statistic_counter_reset()", [&] {
+    const Counter which = counter_of(counter);
+    if (World* const w = counted_world()) w->statistics.reset(which);
+  });
 }
 
 // For a tracer that stands before this library; here it does nothing (14.2.1).
-CAUSEWAY_API gaspi_return_t cwy_gaspi_pcontrol_v1(gaspi_pointer_t) {
+gaspi_return_t entry_pcontrol(gaspi_pointer_t) {
   return GASPI_SUCCESS;
 }
+
+}  // namespace causeway::gaspi

@@ -2,81 +2,66 @@
 #include "api/gaspi/entry.h"
 #include "api/gaspi/host.h"
 #include "api/gaspi/process.h"
-#include "api/gaspi/quiet_end.h"
 #include "process/runtime.h"
 
-using namespace causeway;
-using namespace causeway::gaspi;
+namespace causeway::gaspi {
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_config_get_v1(gaspi_config_t* config) {
-  if (config == nullptr) return refuse(GASPI_ERR_NULLPTR, "gaspi_config_get()", "config is NULL");
-  *config = world() != nullptr ? world()->config : wishes();
-  return GASPI_SUCCESS;
+gaspi_return_t entry_config_get(gaspi_config_t* config) {
+  return tell("gaspi_config_get()", config, "config",
+              [] { return world() != nullptr ? world()->config : wishes(); });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_config_set_v1(gaspi_config_t new_config) {
-  const gaspi_return_t result = set_wishes(new_config);
-  if (result == GASPI_SUCCESS) return result;
-  return refuse(result, "gaspi_config_set()", "gaspi_proc_init() has begun; call this before");
+gaspi_return_t entry_config_set(gaspi_config_t new_config) {
+  return call("gaspi_config_set()", [&] { set_wishes(new_config); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_init_v1(gaspi_timeout_t timeout) {
-  const gaspi_return_t binding = check_binding();
-  if (binding != GASPI_SUCCESS) return binding;
-  end_without_backtrace();
-  Deadline deadline("gaspi_proc_init()", timeout);
-  const gaspi_return_t result = start(deadline);
-  if (result == GASPI_SUCCESS) {
-    bind_as_asked(runtime().job().host_index(), runtime().job().host().size());
-  }
-  return result;
+gaspi_return_t entry_proc_init(gaspi_timeout_t timeout) {
+  return call("gaspi_proc_init()", [&] {
+    check_binding();
+    end_without_backtrace();
+    Deadline deadline("gaspi_proc_init()", timeout);
+    const gaspi_return_t result = start(deadline);
+    if (result == GASPI_SUCCESS) {
+      bind_as_asked(runtime().job().host_index(), runtime().job().host().size());
+    }
+    return result;
+  });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_term_v1(gaspi_timeout_t timeout) {
-  Deadline deadline("gaspi_proc_term()", timeout);
-  const gaspi_return_t result = finish(deadline);
-  if (result != GASPI_ERR_NOINIT) return result;
-  return refuse(result, "gaspi_proc_term()", "gaspi_proc_init() has not succeeded");
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_num_v1(gaspi_rank_t* proc_num) {
-  return tell("gaspi_proc_num()", proc_num, [](World& w) { return w.size; });
-}
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_rank_v1(gaspi_rank_t* rank) {
-  return tell("gaspi_proc_rank()", rank, [](World& w) { return w.rank; });
+gaspi_return_t entry_proc_term(gaspi_timeout_t timeout) {
+  return call("gaspi_proc_term()", [&] {
+    Deadline deadline("gaspi_proc_term()", timeout);
+    return finish(deadline);
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_kill_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
-  return with_world("gaspi_proc_kill()", [&](World& w) {
+gaspi_return_t entry_proc_num(gaspi_rank_t* proc_num) {
+  return tell("gaspi_proc_num()", proc_num, "the pointer", [](World& w) { return w.size; });
+}
+gaspi_return_t entry_proc_rank(gaspi_rank_t* rank) {
+  return tell("gaspi_proc_rank()", rank, "the pointer", [](World& w) { return w.rank; });
+}
+
+gaspi_return_t entry_proc_kill(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return call("gaspi_proc_kill()", [&](World& w) {
     if (!rank_exists(w, rank) || rank == w.rank) {
-      return refuse(GASPI_ERR_INV_RANK, "gaspi_proc_kill()",
-                    fmt::format("rank {} is not another process of the job", rank));
+      refuse(GASPI_ERR_INV_RANK, "rank {} is not another process of the job", rank);
     }
     Deadline deadline("gaspi_proc_kill()", timeout, rank);
     return kill_process(w, rank, deadline);
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_connect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
-  return with_world("gaspi_connect()", [&](World& w) {
-    const gaspi_return_t known = require_rank(w, "gaspi_connect()", rank);
-    if (known != GASPI_SUCCESS) return known;
-    Deadline deadline("gaspi_connect()", timeout, rank);
-    return connect(w, rank, deadline);
-  });
+gaspi_return_t entry_connect(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return timed_call("gaspi_connect()", rank, timeout,
+                    [&](World& w, Deadline& deadline) { return connect(w, rank, deadline); });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_disconnect_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
-  return with_world("gaspi_disconnect()", [&](World& w) {
-    const gaspi_return_t known = require_rank(w, "gaspi_disconnect()", rank);
-    if (known != GASPI_SUCCESS) return known;
-    Deadline deadline("gaspi_disconnect()", timeout, rank);
-    return disconnect(w, rank, deadline);
-  });
+gaspi_return_t entry_disconnect(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return timed_call("gaspi_disconnect()", rank, timeout,
+                    [&](World& w, Deadline& deadline) { return disconnect(w, rank, deadline); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_array_v1(gaspi_state_vector_t state_vector) {
-  return with_world("gaspi_state_vec_get()", [&](World& w) {
-    if (state_vector == nullptr) {
-      return refuse(GASPI_ERR_NULLPTR, "gaspi_state_vec_get()", "the vector is NULL");
-    }
+gaspi_return_t entry_state_vec_get_array(gaspi_state_vector_t state_vector) {
+  return call("gaspi_state_vec_get()", [&](World& w) {
+    require_pointer(state_vector, "the vector");
     // News are waiting, or a rank may have been replaced: a program may look at nothing else.
     if (runtime().attention.load(std::memory_order_relaxed) ||
         w.corrupt.load(std::memory_order_relaxed) != 0) {
@@ -88,61 +73,51 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_array_v1(gaspi_state_vector_
       state_vector[r] = static_cast<gaspi_state_t>(w.state[r].load(std::memory_order_acquire));
     }
     w.losses_seen.store(losses, std::memory_order_relaxed);
-    return GASPI_SUCCESS;
   });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_state_vec_get_v1(gaspi_state_vector_t* state_vector) {
-  if (state_vector == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, "gaspi_state_vec_get()", "the pointer is NULL");
-  }
-  return cwy_gaspi_state_vec_get_array_v1(*state_vector);
+gaspi_return_t entry_state_vec_get(gaspi_state_vector_t* state_vector) {
+  return call("gaspi_state_vec_get()", [&] {
+    require_pointer(state_vector, "the pointer");
+    return entry_state_vec_get_array(*state_vector);
+  });
 }
 
 // ---- beyond 17.1 ----
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_initialized_v1(gaspi_number_t* initialized) {
-  if (initialized == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, "gaspi_initialized()", "the pointer is NULL");
-  }
-  *initialized = world() != nullptr ? 1 : 0;
-  return GASPI_SUCCESS;
+gaspi_return_t entry_initialized(gaspi_number_t* initialized) {
+  return tell("gaspi_initialized()", initialized, "the pointer",
+              [] { return world() != nullptr ? 1 : 0; });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_local_rank_v1(gaspi_rank_t* local_rank) {
-  return tell("gaspi_proc_local_rank()", local_rank,
+gaspi_return_t entry_proc_local_rank(gaspi_rank_t* local_rank) {
+  return tell("gaspi_proc_local_rank()", local_rank, "the pointer",
               [](World&) { return runtime().job().host_index(); });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_local_num_v1(gaspi_rank_t* local_num) {
-  return tell("gaspi_proc_local_num()", local_num,
+gaspi_return_t entry_proc_local_num(gaspi_rank_t* local_num) {
+  return tell("gaspi_proc_local_num()", local_num, "the pointer",
               [](World&) { return runtime().job().host().size(); });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_ping_v1(gaspi_rank_t rank, gaspi_timeout_t timeout) {
-  return with_world("gaspi_proc_ping()", [&](World& w) {
-    const gaspi_return_t known = require_rank(w, "gaspi_proc_ping()", rank);
-    if (known != GASPI_SUCCESS) return known;
-    Deadline deadline("gaspi_proc_ping()", timeout, rank);
-    return ping(w, rank, deadline);
-  });
+gaspi_return_t entry_proc_ping(gaspi_rank_t rank, gaspi_timeout_t timeout) {
+  return timed_call("gaspi_proc_ping()", rank, timeout,
+                    [&](World& w, Deadline& deadline) { return ping(w, rank, deadline); });
 }
-CAUSEWAY_API gaspi_return_t cwy_gaspi_proc_incarnation_v1(gaspi_rank_t rank,
-                                                          gaspi_number_t* incarnation) {
-  constexpr const char* kCall = "gaspi_proc_incarnation()";
-  return with_world(kCall, [&](World& w) {
-    const gaspi_return_t known = require_rank(w, kCall, rank);
-    if (known != GASPI_SUCCESS) return known;
-    if (incarnation == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "incarnation is NULL");
+gaspi_return_t entry_proc_incarnation(gaspi_rank_t rank, gaspi_number_t* incarnation) {
+  return call("gaspi_proc_incarnation()", [&](World& w) {
+    require_rank(w, rank);
+    require_pointer(incarnation, "incarnation");
     *incarnation = w.epoch(rank);
-    return GASPI_SUCCESS;
   });
 }
 
-CAUSEWAY_API void cwy_gaspi_print_v1(const char* text) {
+void entry_print(const char* text) {
   const World* const w = world();
   print_line(w != nullptr ? w->rank : 0, text);
 }
-CAUSEWAY_API void cwy_gaspi_print_to_v1(gaspi_rank_t rank, const char* text) {
+void entry_print_to(gaspi_rank_t rank, const char* text) {
   World* const w = world();
   if (w == nullptr || !rank_exists(*w, rank)) return;
   if (rank == w->rank) return print_line(rank, text);
   post(*w, rank, ControlMessage::print, {}, text);
   poll_once();
 }
+
+}  // namespace causeway::gaspi

@@ -2,26 +2,20 @@
 #include <memory>
 
 #include "api/gaspi/entry.h"
-#include "api/gaspi/transfer.h"
+#include "api/gaspi/queue.h"
 
-using namespace causeway;
-using namespace causeway::gaspi;
+namespace causeway::gaspi {
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_wait_v1(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_wait()";
-  return with_world(kCall, [&](World& w) {
-    Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
+gaspi_return_t entry_wait(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return timed_call("gaspi_wait()", timeout, [&](World& w, Deadline& deadline) {
+    Queue& q = w.queue(queue);
     w.statistics.add(Counter::waits);
-    Deadline deadline(kCall, timeout);
-    return q->wait(deadline);
+    return q.wait(deadline);
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_create_v1(gaspi_queue_id_t* queue, gaspi_timeout_t) {
-  constexpr const char* kCall = "gaspi_queue_create()";
-  return with_world(kCall, [&](World& w) {
-    if (queue == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue is NULL");
+gaspi_return_t entry_queue_create(gaspi_queue_id_t* queue, gaspi_timeout_t) {
+  return tell("gaspi_queue_create()", queue, "queue", [](World& w) {
     auto fresh = std::make_unique<Queue>(w);
     for (unsigned id = 0; id < kQueueIds; ++id) {
       Queue* none = nullptr;
@@ -30,44 +24,32 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_create_v1(gaspi_queue_id_t* queue, g
         continue;
       }
       static_cast<void>(fresh.release());  // the table's from now on
-      *queue = static_cast<gaspi_queue_id_t>(id);
-      return GASPI_SUCCESS;
+      return id;
     }
-    return refuse(GASPI_ERR_INV_QUEUE, kCall,
-                  fmt::format("there are {} queues, gaspi_queue_max()", kQueueIds));
+    refuse(GASPI_ERR_INV_QUEUE, "there are {} queues, gaspi_queue_max()", kQueueIds);
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_delete_v1(gaspi_queue_id_t queue) {
-  constexpr const char* kCall = "gaspi_queue_delete()";
-  return with_world(kCall, [&](World& w) {
-    if (queue >= kQueueIds) return no_queue(kCall, queue);
-    Queue* const q = w.queues[queue].exchange(nullptr, std::memory_order_acq_rel);
-    if (q == nullptr) return no_queue(kCall, queue);
+gaspi_return_t entry_queue_delete(gaspi_queue_id_t queue) {
+  return call("gaspi_queue_delete()", [&](World& w) {
+    Queue* const q =
+        queue < kQueueIds ? w.queues[queue].exchange(nullptr, std::memory_order_acq_rel) : nullptr;
+    if (q == nullptr) refuse(GASPI_ERR_INV_QUEUE, "there is no queue {}", queue);
     retire(w, q);
-    return GASPI_SUCCESS;
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_size_v1(gaspi_queue_id_t queue,
-                                                    gaspi_number_t* queue_size) {
-  constexpr const char* kCall = "gaspi_queue_size()";
-  return with_world(kCall, [&](World& w) {
-    const Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
-    if (queue_size == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "queue_size is NULL");
-    *queue_size = q->size();
-    return GASPI_SUCCESS;
+gaspi_return_t entry_queue_size(gaspi_queue_id_t queue, gaspi_number_t* queue_size) {
+  return call("gaspi_queue_size()", [&](World& w) {
+    const Queue& q = w.queue(queue);
+    require_pointer(queue_size, "queue_size");
+    *queue_size = q.size();
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_queue_purge_v1(gaspi_queue_id_t queue,
-                                                     gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_queue_purge()";
-  return with_world(kCall, [&](World& w) {
-    Queue* const q = w.queue(queue);
-    if (q == nullptr) return no_queue(kCall, queue);
-    Deadline deadline(kCall, timeout);
-    return q->purge(deadline);
-  });
+gaspi_return_t entry_queue_purge(gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return timed_call("gaspi_queue_purge()", timeout,
+                    [&](World& w, Deadline& deadline) { return w.queue(queue).purge(deadline); });
 }
+
+}  // namespace causeway::gaspi

@@ -1,11 +1,8 @@
 // Segments (chapter 7).
-#include <algorithm>
-
 #include "api/gaspi/entry.h"
 #include "api/gaspi/group.h"
-
-using namespace causeway;
-using namespace causeway::gaspi;
+#include "api/gaspi/segment.h"
+#include "base/error.h"
 
 namespace causeway::gaspi {
 namespace {
@@ -22,46 +19,38 @@ const char* kind_of(gaspi_memory_description_t description) {
   }
 }
 
-gaspi_return_t no_segment(const char* call, unsigned id) {
-  return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", id));
-}
-
-// More than any address space has; sums of less with notifications do not overflow.
-constexpr uint64_t kTooManyBytes = 1ull << 57;
-
-gaspi_return_t check_new(const World& w, const char* call, unsigned id, uint64_t size) {
+void check_new(const World& w, unsigned id, uint64_t size) {
+  // More than any address space has; sums of less with notifications do not overflow.
+  constexpr uint64_t kTooManyBytes = 1ull << 57;
   if (size == 0 || size >= kTooManyBytes) {
-    return refuse(GASPI_ERR_INV_SEGSIZE, call, fmt::format("a segment cannot have {} bytes", size));
+    refuse(GASPI_ERR_INV_SEGSIZE, "a segment cannot have {} bytes", size);
   }
-  if (id >= kSegmentIds || w.segments[id].load(std::memory_order_acquire) != nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, call, fmt::format("segment {} exists already", id));
-  }
-  if (w.segment_table->count() >= w.config.segment_max) {
-    return refuse(GASPI_ERR_MANY_SEG, call,
-                  fmt::format("there are {} segments, segment_max", w.config.segment_max));
-  }
-  return GASPI_SUCCESS;
+  w.segment_table->require_room(id);
 }
 
-gaspi_return_t check_memory(const char* call, const void* pointer,
-                            gaspi_memory_description_t description) {
-  if (pointer == nullptr) return refuse(GASPI_ERR_NULLPTR, call, "the memory is NULL");
-  if (description == GASPI_MEMORY_HOST || kind_of(description) != nullptr) return GASPI_SUCCESS;
-  return refuse(GASPI_ERR_DEVICE, call,
-                fmt::format("memory description {:#x} is not known; there are GASPI_MEMORY_HOST, "
-                            "GASPI_MEMORY_CUDA(device) and GASPI_MEMORY_HIP(device)",
-                            description));
+void allocate(const World& w, unsigned id, uint64_t size, gaspi_alloc_t policy) {
+  check_new(w, id, size);
+  w.segment_table->allocate(id, size, policy == GASPI_MEM_INITIALIZED);
 }
 
-gaspi_return_t bind(World& w, const char* call, unsigned id, void* memory, uint64_t size,
-                    gaspi_memory_description_t description) {
-  if (description == GASPI_MEMORY_HOST) return w.segment_table->bind(id, memory, size, nullptr);
+void bind(const World& w, unsigned id, void* memory, uint64_t size,
+          gaspi_memory_description_t description) {
+  require_pointer(memory, "the memory");
+  const bool on_device = description != GASPI_MEMORY_HOST;
+  if (on_device && kind_of(description) == nullptr) {
+    refuse(GASPI_ERR_DEVICE,
+           "memory description {:#x} is not known; there are GASPI_MEMORY_HOST, "
+           "GASPI_MEMORY_CUDA(device) and GASPI_MEMORY_HIP(device)",
+           description);
+  }
+  check_new(w, id, size);
+  if (!on_device) return w.segment_table->bind(id, memory, size, nullptr);
   try {
     constexpr int kDeviceBits = 0xFFFF;
-    return w.segment_table->bind(id, memory, size,
-                                 open_device(kind_of(description), description & kDeviceBits, {}));
+    w.segment_table->bind(id, memory, size,
+                          open_device(kind_of(description), description & kDeviceBits, {}));
   } catch (const Error& e) {
-    return refuse(GASPI_ERR_DEVICE, call, e.text());
+    refuse(GASPI_ERR_DEVICE, "{}", e.text());
   }
 }
 
@@ -85,46 +74,41 @@ gaspi_return_t share(World& w, unsigned id, Group& g, Segments::Creation& creati
   return w.groups->barrier(g, Kind::creation, g.creation);
 }
 
-// gaspi_segment_create and gaspi_segment_use: `make` is the local part, done once. What fails in
-// one member fails in all (7.2.3).
+// The creation that an earlier call has begun; else a new one, whose local part is `make`.
 template <typename Make>
-gaspi_return_t create(World& w, const char* call, unsigned id, gaspi_group_t group,
-                      gaspi_timeout_t timeout, Make&& make) {
-  const std::shared_ptr<Group> g = w.groups->find(group);
-  if (g == nullptr || !g->committed) {
-    return refuse(GASPI_ERR_INV_GROUP, call,
-                  fmt::format("group {} does not exist or is not committed", group));
-  }
-  Segments::Creation* creation = nullptr;
-  {
-    const std::lock_guard lock(w.segment_table->creations_mutex);
-    const auto [at, fresh] =
-        w.segment_table->creations.try_emplace(id, Segments::Creation{group, g->uid});
-    creation = &at->second;
-    if (fresh) {
-      gaspi_return_t made = GASPI_ERROR;
-      try {
-        made = make();
-      } catch (...) {
-        w.segment_table->creations.erase(at);
-        w.groups->fail_creation(*g);
-        throw;
-      }
-      if (made != GASPI_SUCCESS) {
-        w.segment_table->creations.erase(at);
-        w.groups->fail_creation(*g);
-        return made;
-      }
-    }
-  }
-  Deadline deadline(call, timeout);
-  const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, *creation); });
-  if (result == GASPI_TIMEOUT) return result;
+Segments::Creation& begin_creation(World& w, unsigned id, gaspi_group_t group, Group& g,
+                                   Make&& make) {
+  auto& creations = w.segment_table->creations;
   const std::lock_guard lock(w.segment_table->creations_mutex);
-  if (result != GASPI_SUCCESS && !creation->failed_elsewhere) w.groups->fail_creation(*g);
-  w.segment_table->creations.erase(id);
-  if (result != GASPI_SUCCESS) w.segment_table->remove(id);
-  return result;
+  const auto [at, fresh] = creations.try_emplace(id, Segments::Creation{group, g.uid});
+  try {
+    if (fresh) make();
+  } catch (...) {
+    creations.erase(at);
+    w.groups->fail_creation(g);
+    throw;
+  }
+  return at->second;
+}
+
+// gaspi_segment_create and gaspi_segment_use. What fails in one member fails in all (7.2.3).
+template <typename Make>
+gaspi_return_t create(const char* name, unsigned id, gaspi_group_t group, gaspi_timeout_t timeout,
+                      Make&& make) {
+  return timed_call(name, timeout, [&](World& w, Deadline& deadline) {
+    const std::shared_ptr<Group> g = w.groups->find(group);
+    if (g == nullptr || !g->committed) {
+      refuse(GASPI_ERR_INV_GROUP, "group {} does not exist or is not committed", group);
+    }
+    Segments::Creation& creation = begin_creation(w, id, group, *g, [&] { make(w); });
+    const gaspi_return_t result = wait_for(deadline, [&] { return share(w, id, *g, creation); });
+    if (result == GASPI_TIMEOUT) return result;
+    const std::lock_guard lock(w.segment_table->creations_mutex);
+    if (result != GASPI_SUCCESS && !creation.failed_elsewhere) w.groups->fail_creation(*g);
+    w.segment_table->creations.erase(id);
+    if (result != GASPI_SUCCESS) w.segment_table->remove(id);
+    return result;
+  });
 }
 
 // A creation that timed out is given up.
@@ -143,97 +127,59 @@ bool being_created(World& w, unsigned id) {
 }
 
 }  // namespace
-}  // namespace causeway::gaspi
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_alloc_v1(gaspi_segment_id_t segment_id,
-                                                       gaspi_size_t size,
-                                                       gaspi_alloc_t alloc_policy) {
-  constexpr const char* kCall = "gaspi_segment_alloc()";
-  return with_world(kCall, [&](World& w) {
-    const gaspi_return_t wrong = check_new(w, kCall, segment_id, size);
-    if (wrong != GASPI_SUCCESS) return wrong;
-    return w.segment_table->allocate(segment_id, size, alloc_policy == GASPI_MEM_INITIALIZED);
+gaspi_return_t entry_segment_alloc(gaspi_segment_id_t segment_id, gaspi_size_t size,
+                                   gaspi_alloc_t alloc_policy) {
+  return call("gaspi_segment_alloc()",
+              [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
+}
+
+gaspi_return_t entry_segment_bind(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer,
+                                  gaspi_size_t size, gaspi_memory_description_t description) {
+  return call("gaspi_segment_bind()",
+              [&](World& w) { bind(w, segment_id, pointer, size, description); });
+}
+
+gaspi_return_t entry_segment_register(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
+                                      gaspi_timeout_t timeout) {
+  return timed_call("gaspi_segment_register()", rank, timeout, [&](World& w, Deadline& deadline) {
+    LocalSegment& s = w.segment(segment_id);
+    return wait_for(deadline, [&] { return w.segment_table->tell(s, rank); });
   });
 }
 
-CAUSEWAY_API gaspi_return_t
-cwy_gaspi_segment_bind_v1(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer, gaspi_size_t size,
-                          gaspi_memory_description_t memory_description) {
-  constexpr const char* kCall = "gaspi_segment_bind()";
-  return with_world(kCall, [&](World& w) {
-    gaspi_return_t wrong = check_memory(kCall, pointer, memory_description);
-    if (wrong == GASPI_SUCCESS) wrong = check_new(w, kCall, segment_id, size);
-    if (wrong != GASPI_SUCCESS) return wrong;
-    return bind(w, kCall, segment_id, pointer, size, memory_description);
-  });
+gaspi_return_t entry_segment_create(gaspi_segment_id_t segment_id, gaspi_size_t size,
+                                    gaspi_group_t group, gaspi_timeout_t timeout,
+                                    gaspi_alloc_t alloc_policy) {
+  return create("gaspi_segment_create()", segment_id, group, timeout,
+                [&](World& w) { allocate(w, segment_id, size, alloc_policy); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_register_v1(gaspi_segment_id_t segment_id,
-                                                          gaspi_rank_t rank,
-                                                          gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_segment_register()";
-  return with_world(kCall, [&](World& w) {
-    const gaspi_return_t known = require_rank(w, kCall, rank);
-    if (known != GASPI_SUCCESS) return known;
-    LocalSegment* const s = w.segments[segment_id].load(std::memory_order_acquire);
-    if (s == nullptr) return no_segment(kCall, segment_id);
-    Deadline deadline(kCall, timeout, rank);
-    return wait_for(deadline, [&] { return w.segment_table->tell(*s, rank); });
-  });
+gaspi_return_t entry_segment_use(gaspi_segment_id_t segment_id, gaspi_pointer_t pointer,
+                                 gaspi_size_t size, gaspi_group_t group, gaspi_timeout_t timeout,
+                                 gaspi_memory_description_t description) {
+  return create("gaspi_segment_use()", segment_id, group, timeout,
+                [&](World& w) { bind(w, segment_id, pointer, size, description); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_create_v1(gaspi_segment_id_t segment_id,
-                                                        gaspi_size_t size, gaspi_group_t group,
-                                                        gaspi_timeout_t timeout,
-                                                        gaspi_alloc_t alloc_policy) {
-  constexpr const char* kCall = "gaspi_segment_create()";
-  return with_world(kCall, [&](World& w) {
-    return create(w, kCall, segment_id, group, timeout, [&] {
-      const gaspi_return_t wrong = check_new(w, kCall, segment_id, size);
-      if (wrong != GASPI_SUCCESS) return wrong;
-      return w.segment_table->allocate(segment_id, size, alloc_policy == GASPI_MEM_INITIALIZED);
-    });
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_use_v1(gaspi_segment_id_t segment_id,
-                                                     gaspi_pointer_t pointer, gaspi_size_t size,
-                                                     gaspi_group_t group, gaspi_timeout_t timeout,
-                                                     gaspi_memory_description_t description) {
-  constexpr const char* kCall = "gaspi_segment_use()";
-  return with_world(kCall, [&](World& w) {
-    return create(w, kCall, segment_id, group, timeout, [&] {
-      gaspi_return_t wrong = check_memory(kCall, pointer, description);
-      if (wrong == GASPI_SUCCESS) wrong = check_new(w, kCall, segment_id, size);
-      if (wrong != GASPI_SUCCESS) return wrong;
-      return bind(w, kCall, segment_id, pointer, size, description);
-    });
-  });
-}
-
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_delete_v1(gaspi_segment_id_t segment_id) {
-  constexpr const char* kCall = "gaspi_segment_delete()";
-  return with_world(kCall, [&](World& w) {
+gaspi_return_t entry_segment_delete(gaspi_segment_id_t segment_id) {
+  return call("gaspi_segment_delete()", [&](World& w) {
     give_up_creation(w, segment_id);
-    const gaspi_return_t result = w.segment_table->remove(segment_id);
-    return result == GASPI_SUCCESS ? result : no_segment(kCall, segment_id);
+    if (!w.segment_table->remove(segment_id)) refuse_segment(segment_id);
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_num_v1(gaspi_number_t* segment_num) {
-  return tell("gaspi_segment_num()", segment_num,
+gaspi_return_t entry_segment_num(gaspi_number_t* segment_num) {
+  return tell("gaspi_segment_num()", segment_num, "the pointer",
               [](World& w) { return w.segment_table->count(); });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_list_v1(gaspi_number_t num,
-                                                      gaspi_segment_id_t* segment_id_list) {
-  constexpr const char* kCall = "gaspi_segment_list()";
-  return with_world(kCall, [&](World& w) {
-    if (segment_id_list == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "the list is NULL");
-    if (num > w.segment_table->count()) {
-      return refuse(
-          GASPI_ERR_INV_NUM, kCall,
-          fmt::format("{} segments are asked for, and {} exist", num, w.segment_table->count()));
+gaspi_return_t entry_segment_list(gaspi_number_t num, gaspi_segment_id_t* segment_id_list) {
+  return call("gaspi_segment_list()", [&](World& w) {
+    require_pointer(segment_id_list, "the list");
+    const uint32_t count = w.segment_table->count();
+    if (num > count) {
+      refuse(GASPI_ERR_INV_NUM, "{} segments are asked for, and {} exist", num, count);
     }
     gaspi_number_t found = 0;
     for (unsigned id = 0; id < kSegmentIds && found < num; ++id) {
@@ -241,50 +187,34 @@ CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_list_v1(gaspi_number_t num,
         segment_id_list[found++] = static_cast<gaspi_segment_id_t>(id);
       }
     }
-    return GASPI_SUCCESS;
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_ptr_v1(gaspi_segment_id_t segment_id,
-                                                     gaspi_pointer_t* pointer) {
-  constexpr const char* kCall = "gaspi_segment_ptr()";
-  return with_world(kCall, [&](World& w) {
-    if (pointer == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "the pointer is NULL");
-    const LocalSegment* const s = w.segments[segment_id].load(std::memory_order_acquire);
-    if (s == nullptr || being_created(w, segment_id)) return no_segment(kCall, segment_id);
-    *pointer = s->base;
-    return GASPI_SUCCESS;
+gaspi_return_t entry_segment_ptr(gaspi_segment_id_t segment_id, gaspi_pointer_t* pointer) {
+  return tell("gaspi_segment_ptr()", pointer, "the pointer", [&](World& w) {
+    const LocalSegment& s = w.segment(segment_id);
+    if (being_created(w, segment_id)) refuse_segment(segment_id);
+    return s.base;
   });
 }
 
 // ---- beyond 17.1 ----
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_avail_local_v1(gaspi_segment_id_t* avail_seg_id) {
-  constexpr const char* kCall = "gaspi_segment_avail_local()";
-  return with_world(kCall, [&](World& w) {
-    if (avail_seg_id == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "the pointer is NULL");
+gaspi_return_t entry_segment_avail_local(gaspi_segment_id_t* avail_seg_id) {
+  return tell("gaspi_segment_avail_local()", avail_seg_id, "the pointer", [](World& w) {
     for (unsigned id = 0; id < w.config.segment_max; ++id) {
-      if (w.segments[id].load(std::memory_order_acquire) != nullptr) continue;
-      *avail_seg_id = static_cast<gaspi_segment_id_t>(id);
-      return GASPI_SUCCESS;
+      if (w.segments[id].load(std::memory_order_acquire) == nullptr) return id;
     }
-    return refuse(GASPI_ERR_MANY_SEG, kCall, "every segment id is in use");
+    refuse(GASPI_ERR_MANY_SEG, "every segment id is in use");
   });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_segment_size_v1(gaspi_segment_id_t segment_id,
-                                                      gaspi_rank_t rank, gaspi_size_t* size) {
-  constexpr const char* kCall = "gaspi_segment_size()";
-  return with_world(kCall, [&](World& w) {
-    if (size == nullptr) return refuse(GASPI_ERR_NULLPTR, kCall, "size is NULL");
-    const gaspi_return_t known = require_rank(w, kCall, rank);
-    if (known != GASPI_SUCCESS) return known;
-    const FarSegment* const s = w.remote_segment(segment_id, rank);
-    if (s == nullptr) {
-      return refuse(GASPI_ERR_INV_SEG, kCall,
-                    fmt::format("segment {} of rank {} is not registered here", segment_id, rank));
-    }
-    *size = s->size;
-    return GASPI_SUCCESS;
+gaspi_return_t entry_segment_size(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
+                                  gaspi_size_t* size) {
+  return tell("gaspi_segment_size()", size, "size", [&](World& w) {
+    require_rank(w, rank);
+    return w.segment_of(rank, segment_id).size;
   });
 }
+
+}  // namespace causeway::gaspi

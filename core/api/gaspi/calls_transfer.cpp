@@ -1,198 +1,147 @@
 // One-sided communication (chapter 8).
 #include <algorithm>
+#include <optional>
 
 #include "api/gaspi/entry.h"
 #include "api/gaspi/transfer.h"
 #include "thread/tsan_annotations.h"
 
-using namespace causeway;
-using namespace causeway::gaspi;
-
 namespace causeway::gaspi {
 namespace {
 
-// Requests to a rank that cannot be talked to. A disconnected one is the program's own doing. To
-// one that is known to be dead they are posted all the same, and fail: programs assert that a post
-// succeeds, and ask gaspi_wait() what became of it.
-__attribute__((cold, noinline)) gaspi_return_t post_in_vain(const World& w, Queue& queue,
-                                                            const char* call, unsigned rank,
-                                                            uint32_t requests,
-                                                            gaspi_timeout_t timeout) {
-  const gaspi_return_t known = require_rank(w, call, rank);
-  if (known != GASPI_SUCCESS) return known;
-  if (!w.is_corrupt(rank)) return GASPI_ERROR;
-  Deadline deadline(call, timeout, rank);
-  const gaspi_return_t result = queue.enter(deadline, requests);
-  if (result == GASPI_SUCCESS) queue.fail();
-  return result;
+// ---- what a call's arguments stand for ----
+
+// The two ends of a transfer, as the caller names them.
+struct Ends {
+  unsigned local;
+  uint64_t local_offset;
+  unsigned rank, remote;
+  uint64_t remote_offset, size;
+};
+
+// By scalars, so that ends that are right stay in registers.
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_ends(const World& w, unsigned local,
+                                                        uint64_t local_offset, unsigned rank,
+                                                        unsigned remote, uint64_t remote_offset,
+                                                        uint64_t size) {
+  const LocalSegment& l = w.segment(local);
+  const FarSegment& r = w.segment_of(rank, remote);
+  const gaspi_size_t most = w.config.transfer_size_max;
+  if (size > most) refuse(GASPI_ERR_INV_COMMSIZE, "{} bytes; at most {}", size, most);
+  l.require_inside(local_offset, size);
+  refuse(GASPI_ERR_INV_REM_OFF, "[{}, {}) leaves segment {} of rank {}, of {} bytes", remote_offset,
+         remote_offset + size, remote, rank, r.size);
 }
 
-// The queue has counted requests that could not be started. Where the rank has died meanwhile, they
-// are as if posted to a dead one.
-__attribute__((cold, noinline)) gaspi_return_t not_started(const World& w, Queue& queue,
-                                                           unsigned rank, uint32_t requests,
-                                                           gaspi_return_t result) {
-  if (result == GASPI_ERROR && w.is_corrupt(rank)) {
-    queue.fail();
-    return GASPI_SUCCESS;
+[[gnu::always_inline]] inline Piece piece_of(const World& w, Ends e) {
+  LocalSegment* const l = w.segments[e.local].load(std::memory_order_acquire);
+  FarSegment* const r = w.remote_segment(e.remote, e.rank);
+  if (__builtin_expect(l == nullptr || r == nullptr || !l->contains(e.local_offset, e.size) ||
+                           !r->contains(e.remote_offset, e.size) ||
+                           e.size > w.config.transfer_size_max,
+                       0)) {
+    refuse_ends(w, e.local, e.local_offset, e.rank, e.remote, e.remote_offset, e.size);
   }
-  queue.leave(requests);
-  return result;
+  return {l, r, e.local_offset, e.remote_offset, e.size};
 }
 
-__attribute__((cold, noinline)) gaspi_return_t wrong_piece(const World& w, const char* call,
-                                                           unsigned local, uint64_t local_offset,
-                                                           unsigned rank, unsigned remote,
-                                                           uint64_t remote_offset, uint64_t size) {
-  const LocalSegment* const l = w.segments[local].load(std::memory_order_acquire);
-  const FarSegment* const r = w.remote_segment(remote, rank);
-  if (l == nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", local));
-  }
-  if (r == nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, call,
-                  fmt::format("segment {} of rank {} is not registered here", remote, rank));
-  }
-  if (size > w.config.transfer_size_max) {
-    return refuse(GASPI_ERR_INV_COMMSIZE, call,
-                  fmt::format("{} bytes; at most {}", size, w.config.transfer_size_max));
-  }
-  if (!l->contains(local_offset, size)) {
-    return refuse(GASPI_ERR_INV_LOC_OFF, call,
-                  fmt::format("[{}, {}) leaves local segment {} of {} bytes", local_offset,
-                              local_offset + size, local, l->size));
-  }
-  return refuse(GASPI_ERR_INV_REM_OFF, call,
-                fmt::format("[{}, {}) leaves segment {} of rank {}, of {} bytes", remote_offset,
-                            remote_offset + size, remote, rank, r->size));
+[[noreturn]] void refuse_id(uint64_t id, uint32_t slots) {
+  refuse(GASPI_ERR_INV_NOTIF_ID, "notification {} does not exist; there are {}", id, slots);
 }
 
-__attribute__((cold, noinline)) gaspi_return_t wrong_note(const char* call, unsigned segment,
-                                                          unsigned rank, uint32_t id,
-                                                          uint32_t slots, uint32_t value) {
-  if (slots == 0) {
-    return refuse(GASPI_ERR_INV_SEG, call,
-                  fmt::format("segment {} of rank {} is not registered here", segment, rank));
-  }
-  if (id >= slots) {
-    return refuse(GASPI_ERR_INV_NOTIF_ID, call,
-                  fmt::format("notification {} does not exist; there are {}", id, slots));
-  }
-  return refuse(GASPI_ERR_INV_NOTIF_VAL, call,
-                fmt::format("the value of notification {} is {}; it must not be 0", id, value));
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_note(const World& w, unsigned segment,
+                                                        unsigned rank, uint32_t id,
+                                                        uint32_t value) {
+  const uint32_t slots = w.segment_of(rank, segment).slot_count;
+  if (slots == 0) refuse_segment_of(rank, segment);
+  if (id >= slots) refuse_id(id, slots);
+  refuse(GASPI_ERR_INV_NOTIF_VAL, "the value of notification {} is {}; it must not be 0", id,
+         value);
 }
 
-// Refuses notifications beyond the slots of a segment here.
-__attribute__((cold, noinline)) gaspi_return_t no_such_notes(const char* call,
-                                                             const LocalSegment* s,
-                                                             unsigned segment, uint64_t first,
-                                                             uint64_t num) {
-  if (s == nullptr) {
-    return refuse(GASPI_ERR_INV_SEG, call, fmt::format("there is no segment {} here", segment));
-  }
-  if (num == 1) {
-    return refuse(GASPI_ERR_INV_NOTIF_ID, call,
-                  fmt::format("notification {} does not exist; there are {}", first,
-                              s->slot_count));
-  }
-  return refuse(GASPI_ERR_INV_NOTIF_ID, call,
-                fmt::format("[{}, {}) leaves the {} notifications of segment {}", first,
-                            first + num, s->slot_count, segment));
-}
-
-__attribute__((cold, noinline)) gaspi_return_t is_null(const char* call, const char* name) {
-  return refuse(GASPI_ERR_NULLPTR, call, fmt::format("{} is NULL", name));
-}
-
-inline bool find_piece(const World& w, unsigned local, uint64_t local_offset, unsigned rank,
-                       unsigned remote, uint64_t remote_offset, uint64_t size, Piece& out) {
-  LocalSegment* const l = w.segments[local].load(std::memory_order_acquire);
-  FarSegment* const r = w.remote_segment(remote, rank);
-  if (l == nullptr || r == nullptr || !l->contains(local_offset, size) ||
-      !r->contains(remote_offset, size) || size > w.config.transfer_size_max) {
-    return false;
-  }
-  out = {l, r, local_offset, remote_offset, size};
-  return true;
-}
-
-inline gaspi_return_t require_piece(const World& w, const char* call, unsigned local,
-                                    uint64_t local_offset, unsigned rank, unsigned remote,
-                                    uint64_t remote_offset, uint64_t size, Piece& out) {
-  if (__builtin_expect(
-          find_piece(w, local, local_offset, rank, remote, remote_offset, size, out), 1)) {
-    return GASPI_SUCCESS;
-  }
-  return wrong_piece(w, call, local, local_offset, rank, remote, remote_offset, size);
-}
-
-inline bool find_note(const World& w, unsigned segment, unsigned rank, uint32_t id, uint32_t value,
-                      Note& out) {
+inline Note note_of(const World& w, unsigned segment, unsigned rank, uint32_t id, uint32_t value) {
   FarSegment* const r = w.remote_segment(segment, rank);
-  if (r == nullptr || id >= r->slot_count || value == 0) return false;
-  out = {rank, r, id, value};
-  return true;
-}
-
-inline gaspi_return_t require_note(const World& w, const char* call, unsigned segment,
-                                   unsigned rank, uint32_t id, uint32_t value, Note& out) {
-  if (__builtin_expect(find_note(w, segment, rank, id, value, out), 1)) return GASPI_SUCCESS;
-  const FarSegment* const r = w.remote_segment(segment, rank);
-  return wrong_note(call, segment, rank, id, r != nullptr ? r->slot_count : 0, value);
-}
-
-// A slot of a local segment, 0 when there is none.
-inline uint64_t find_local_note(const World& w, unsigned segment, uint32_t id) {
-  const LocalSegment* const l = w.segments[segment].load(std::memory_order_acquire);
-  return l == nullptr || id >= l->slot_count ? 0 : reinterpret_cast<uint64_t>(l->slots + id);
-}
-
-inline gaspi_return_t require_local_note(const World& w, const char* call, unsigned segment,
-                                         uint32_t id, uint64_t& slot) {
-  slot = find_local_note(w, segment, id);
-  if (__builtin_expect(slot != 0, 1)) return GASPI_SUCCESS;
-  return no_such_notes(call, w.segments[segment].load(std::memory_order_acquire), segment, id, 1);
-}
-
-// A call that posts: looks up queue and rank, runs `prepare` for the rest of the arguments, then
-// `at_once`, which is true when it did everything, or counts the requests and runs `start`. What was
-// not posted is not counted.
-template <typename Prepare, typename AtOnce, typename Start>
-inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
-                             gaspi_timeout_t timeout, Prepare&& prepare, AtOnce&& at_once,
-                             Start&& start, uint32_t requests = 1) {
-  World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) return not_begun(call);
-  Queue* const q = w->queue(queue);
-  if (__builtin_expect(q == nullptr, 0)) return no_queue(call, queue);
-  // More elements than a queue has places fill an empty one.
-  if (requests != 1) requests = std::clamp(requests, 1u, q->limit());
-  if (__builtin_expect(rank >= w->size || !w->usable[rank].load(std::memory_order_relaxed), 0)) {
-    return post_in_vain(*w, *q, call, rank, requests, timeout);
+  if (__builtin_expect(r == nullptr || id >= r->slot_count || value == 0, 0)) {
+    refuse_note(w, segment, rank, id, value);
   }
-  gaspi_return_t result = prepare(*w);
-  if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
-  if (q->has_room() && at_once(*w, *q)) {
-    q->count_complete();
-    return GASPI_SUCCESS;
+  return {rank, r, id, value};
+}
+
+// Notifications beyond the slots of a segment here.
+[[noreturn, gnu::cold, gnu::noinline]] void refuse_notes(const LocalSegment& s, uint64_t first,
+                                                         uint64_t num) {
+  if (num == 1) refuse_id(first, s.slot_count);
+  refuse(GASPI_ERR_INV_NOTIF_ID, "[{}, {}) leaves the {} notifications of segment {}", first,
+         first + num, s.slot_count, s.id);
+}
+
+// The first of so many slots.
+inline uint64_t* slots_of(const LocalSegment& s, uint32_t first, uint32_t num) {
+  if (__builtin_expect(first > s.slot_count || num > s.slot_count - first, 0)) {
+    refuse_notes(s, first, num);
   }
-  Deadline deadline(call, timeout, rank);
-  result = q->enter(deadline, requests);
-  if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
-  result = start(*w, *q, deadline);
-  if (__builtin_expect(result == GASPI_SUCCESS, 1)) return GASPI_SUCCESS;
-  return not_started(*w, *q, rank, requests, result);
+  return s.slots + first;
 }
 
-template <typename Prepare, typename Start>
-inline gaspi_return_t posted(const char* call, unsigned queue, unsigned rank,
-                             gaspi_timeout_t timeout, Prepare&& prepare, Start&& start,
-                             uint32_t requests = 1) {
-  return posted(
-      call, queue, rank, timeout, prepare, [](World&, Queue&) { return false; }, start, requests);
+inline uint64_t* slot_of(const LocalSegment& s, uint32_t id) {
+  if (__builtin_expect(id >= s.slot_count, 0)) refuse_notes(s, id, 1);
+  return s.slots + id;
+}
+inline uint64_t slot_address(const LocalSegment& s, uint32_t id) {
+  return reinterpret_cast<uint64_t>(slot_of(s, id));
 }
 
-// ---- lists ----
+// ---- what a call posts ----
+//
+// `at_once`, where there is one, carries a call out all of which is stores; false: it is not, and
+// nothing was done.
+// `start` posts requests that the queue has counted.
+
+struct Write {
+  Piece piece;
+  bool at_once(const Queue&) const { return store_at_once(piece); }
+  void count(Statistics& s) const { s.wrote(piece.remote->rank, piece.size); }
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    return start_write(w, q, piece, deadline);
+  }
+};
+
+struct Read {
+  Piece piece;
+  void count(Statistics& s) const { s.read(piece.remote->rank, piece.size); }
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    return start_read(w, q, piece, 0, deadline);
+  }
+};
+
+struct ReadNotify : Read {
+  uint64_t slot = 0;
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    return start_read(w, q, piece, slot, deadline);
+  }
+};
+
+struct Notify {
+  Note note;
+  bool at_once(const Queue& q) const { return store_at_once(q, note); }
+  void count(Statistics& s) const { s.add(Counter::notifications); }
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    return start_notify(w, q, note, deadline);
+  }
+};
+
+struct WriteNotify {
+  Piece piece;
+  Note note;
+  bool at_once(const Queue&) const { return store_at_once(piece, note); }
+  void count(Statistics& s) const {
+    s.wrote(piece.remote->rank, piece.size);
+    s.add(Counter::notifications);
+  }
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    return start_write_notify(w, q, piece, note, deadline);
+  }
+};
 
 struct List {
   gaspi_number_t num;
@@ -202,292 +151,244 @@ struct List {
   const gaspi_segment_id_t* remote;
   const gaspi_offset_t* remote_offset;
   const gaspi_size_t* size;
+
+  Piece piece(const World& w, gaspi_number_t i) const {
+    return piece_of(w, {local[i], local_offset[i], rank, remote[i], remote_offset[i], size[i]});
+  }
+  // All elements before any is posted: a list is posted as a whole or not at all.
+  void check(const World& w) const {
+    const gaspi_number_t most = w.config.rw_list_elem_max;
+    if (num == 0 || num > most) {
+      refuse(GASPI_ERR_INV_NUM, "{} elements; expected 1 to {}", num, most);
+    }
+    if (local == nullptr || local_offset == nullptr || remote == nullptr ||
+        remote_offset == nullptr || size == nullptr) {
+      refuse(GASPI_ERR_NULLPTR, "a list is NULL");
+    }
+    for (gaspi_number_t i = 0; i < num; ++i) piece(w, i);
+  }
+  void count(Statistics&) const {}  // elements are counted as they are posted
+  // A list that timed out half-way is begun again by the next call: elements that are written twice
+  // are written with the same bytes.
+  template <typename Element>
+  gaspi_return_t start_each(World& w, Queue& q, Deadline& deadline) const {
+    for (gaspi_number_t i = 0; i < num; ++i) {
+      const Element element{piece(w, i)};
+      const gaspi_return_t result = element.start(w, q, deadline);
+      if (result != GASPI_SUCCESS) return result;
+      element.count(w.statistics);
+    }
+    return GASPI_SUCCESS;
+  }
 };
 
-gaspi_return_t check_list(const World& w, const char* call, const List& list) {
-  if (list.num == 0 || list.num > w.config.rw_list_elem_max) {
-    return refuse(
-        GASPI_ERR_INV_NUM, call,
-        fmt::format("{} elements; expected 1 to {}", list.num, w.config.rw_list_elem_max));
+struct ListWrite : List {
+  std::optional<Note> note = {};
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    const gaspi_return_t result = start_each<Write>(w, q, deadline);
+    if (result != GASPI_SUCCESS || !note) return result;
+    w.statistics.add(Counter::notifications);
+    return start_notify(w, q, *note, deadline);
   }
-  if (list.local == nullptr || list.local_offset == nullptr || list.remote == nullptr ||
-      list.remote_offset == nullptr || list.size == nullptr) {
-    return refuse(GASPI_ERR_NULLPTR, call, "a list is NULL");
+};
+
+struct ListRead : List {
+  uint64_t slot = 0;
+  gaspi_return_t start(World& w, Queue& q, Deadline& deadline) const {
+    if (slot == 0) return start_each<Read>(w, q, deadline);
+    return start_read_list_notify(w, q, num, rank, slot, deadline,
+                                  [&](gaspi_number_t i) { return piece(w, i); });
   }
-  // All before any is posted: a list is posted as a whole or not at all.
-  for (gaspi_number_t i = 0; i < list.num; ++i) {
-    Piece piece;
-    const gaspi_return_t found =
-        require_piece(w, call, list.local[i], list.local_offset[i], list.rank, list.remote[i],
-                      list.remote_offset[i], list.size[i], piece);
-    if (found != GASPI_SUCCESS) return found;
-  }
-  return GASPI_SUCCESS;
+};
+
+// ---- posting ----
+
+// Requests to a rank that cannot be talked to. A disconnected one is the program's own doing. To
+// one that is known to be dead they are posted all the same, and fail: programs assert that a post
+// succeeds, and ask gaspi_wait() what became of it.
+[[gnu::cold, gnu::noinline]] gaspi_return_t post_in_vain(const World& w, Queue& queue,
+                                                         const char* name, unsigned rank,
+                                                         uint32_t requests,
+                                                         gaspi_timeout_t timeout) {
+  require_rank(w, rank);
+  if (!w.is_corrupt(rank)) return GASPI_ERROR;
+  Deadline deadline(name, timeout, rank);
+  const gaspi_return_t result = queue.enter(deadline, requests);
+  if (result == GASPI_SUCCESS) queue.fail();
+  return result;
 }
 
-Piece piece_of(const World& w, const List& list, gaspi_number_t i) {
-  Piece piece{};
-  find_piece(w, list.local[i], list.local_offset[i], list.rank, list.remote[i],
-             list.remote_offset[i], list.size[i], piece);
-  return piece;
+// The queue has counted requests that could not be started. Where the rank has died meanwhile, they
+// are as if posted to a dead one.
+[[gnu::cold, gnu::noinline]] gaspi_return_t not_started(const World& w, Queue& queue, unsigned rank,
+                                                        uint32_t requests, gaspi_return_t result) {
+  if (result == GASPI_ERROR && w.is_corrupt(rank)) {
+    queue.fail();
+    return GASPI_SUCCESS;
+  }
+  queue.leave(requests);
+  return result;
 }
 
-// A list that timed out half-way is begun again by the next call: elements that are written twice
-// are written with the same bytes.
-gaspi_return_t write_elements(World& w, Queue& q, const List& list, Deadline& deadline) {
-  for (gaspi_number_t i = 0; i < list.num; ++i) {
-    const Piece piece = piece_of(w, list, i);
-    const gaspi_return_t result = start_write(w, q, piece, deadline);
-    if (result != GASPI_SUCCESS) return result;
-    w.statistics.wrote(list.rank, piece.size);
-  }
-  return GASPI_SUCCESS;
-}
-
-gaspi_return_t read_elements(World& w, Queue& q, const List& list, Deadline& deadline) {
-  for (gaspi_number_t i = 0; i < list.num; ++i) {
-    const Piece piece = piece_of(w, list, i);
-    const gaspi_return_t result = start_read(w, q, piece, 0, deadline);
-    if (result != GASPI_SUCCESS) return result;
-    w.statistics.read(list.rank, piece.size);
-  }
-  return GASPI_SUCCESS;
+// A call that posts what `prepare` makes of its other arguments. What was not posted is not
+// counted.
+template <typename Prepare>
+inline gaspi_return_t post(const char* name, unsigned queue, unsigned rank, gaspi_timeout_t timeout,
+                           Prepare&& prepare, uint32_t requests = 1) {
+  return call(name, [&](World& w) {
+    Queue& q = w.queue(queue);
+    // More elements than a queue has places fill an empty one.
+    if (requests != 1) requests = std::clamp(requests, 1u, q.limit());
+    if (__builtin_expect(!rank_exists(w, rank) || !w.usable[rank].load(std::memory_order_relaxed),
+                         0)) {
+      return post_in_vain(w, q, name, rank, requests, timeout);
+    }
+    const auto& operation = prepare(w);
+    if constexpr (requires { operation.at_once(q); }) {
+      if (q.has_room() && operation.at_once(q)) {
+        if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
+        q.count_complete();
+        return GASPI_SUCCESS;
+      }
+    }
+    Deadline deadline(name, timeout, rank);
+    gaspi_return_t result = q.enter(deadline, requests);
+    if (__builtin_expect(result != GASPI_SUCCESS, 0)) return result;
+    if (__builtin_expect(w.statistics.active(), 0)) operation.count(w.statistics);
+    result = operation.start(w, q, deadline);
+    if (__builtin_expect(result == GASPI_SUCCESS, 1)) return result;
+    return not_started(w, q, rank, requests, result);
+  });
 }
 
 }  // namespace
-}  // namespace causeway::gaspi
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_write_v1(gaspi_segment_id_t segment_id_local,
-                                               gaspi_offset_t offset_local, gaspi_rank_t rank,
-                                               gaspi_segment_id_t segment_id_remote,
-                                               gaspi_offset_t offset_remote, gaspi_size_t size,
-                                               gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_write()";
-  Piece piece;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        return require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                             offset_remote, size, piece);
-      },
-      [&](World& w, Queue&) {
-        if (!store_at_once(piece)) return false;
-        w.statistics.wrote(rank, size);
-        return true;
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        w.statistics.wrote(rank, size);
-        return start_write(w, q, piece, deadline);
-      });
+gaspi_return_t entry_write(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
+                           gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
+                           gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return post("gaspi_write()", queue, rank, timeout, [&](World& w) {
+    return Write{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_read_v1(gaspi_segment_id_t segment_id_local,
-                                              gaspi_offset_t offset_local, gaspi_rank_t rank,
-                                              gaspi_segment_id_t segment_id_remote,
-                                              gaspi_offset_t offset_remote, gaspi_size_t size,
-                                              gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_read()";
-  Piece piece;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        return require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                             offset_remote, size, piece);
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        w.statistics.read(rank, size);
-        return start_read(w, q, piece, 0, deadline);
-      });
+gaspi_return_t entry_read(gaspi_segment_id_t local, gaspi_offset_t local_offset, gaspi_rank_t rank,
+                          gaspi_segment_id_t remote, gaspi_offset_t remote_offset,
+                          gaspi_size_t size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return post("gaspi_read()", queue, rank, timeout, [&](World& w) {
+    return Read{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})};
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_v1(gaspi_segment_id_t segment_id, gaspi_rank_t rank,
-                                                gaspi_notification_id_t notification_id,
-                                                gaspi_notification_t notification_value,
-                                                gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_notify()";
-  Note note;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        return require_note(w, kCall, segment_id, rank, notification_id, notification_value, note);
-      },
-      [&](World& w, Queue& q) {
-        if (!store_at_once(q, note)) return false;
-        w.statistics.add(Counter::notifications);
-        return true;
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        w.statistics.add(Counter::notifications);
-        return start_notify(w, q, note, deadline);
-      });
+gaspi_return_t entry_notify(gaspi_segment_id_t segment, gaspi_rank_t rank,
+                            gaspi_notification_id_t id, gaspi_notification_t value,
+                            gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return post("gaspi_notify()", queue, rank, timeout,
+              [&](World& w) { return Notify{note_of(w, segment, rank, id, value)}; });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_write_notify_v1(
-    gaspi_segment_id_t segment_id_local, gaspi_offset_t offset_local, gaspi_rank_t rank,
-    gaspi_segment_id_t segment_id_remote, gaspi_offset_t offset_remote, gaspi_size_t size,
-    gaspi_notification_id_t notification_id, gaspi_notification_t notification_value,
-    gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_write_notify()";
-  Piece piece;
-  Note note;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        const gaspi_return_t found =
-            require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                          offset_remote, size, piece);
-        if (found != GASPI_SUCCESS) return found;
-        return require_note(w, kCall, segment_id_remote, rank, notification_id, notification_value,
-                            note);
-      },
-      [&](World& w, Queue&) {
-        if (!store_at_once(piece, note)) return false;
-        w.statistics.wrote(rank, size);
-        w.statistics.add(Counter::notifications);
-        return true;
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        w.statistics.wrote(rank, size);
-        w.statistics.add(Counter::notifications);
-        return start_write_notify(w, q, piece, note, deadline);
-      });
+gaspi_return_t entry_write_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
+                                  gaspi_rank_t rank, gaspi_segment_id_t remote,
+                                  gaspi_offset_t remote_offset, gaspi_size_t size,
+                                  gaspi_notification_id_t id, gaspi_notification_t value,
+                                  gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  return post("gaspi_write_notify()", queue, rank, timeout, [&](World& w) {
+    return WriteNotify{piece_of(w, {local, local_offset, rank, remote, remote_offset, size}),
+                       note_of(w, remote, rank, id, value)};
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_read_notify_v1(
-    gaspi_segment_id_t segment_id_local, gaspi_offset_t offset_local, gaspi_rank_t rank,
-    gaspi_segment_id_t segment_id_remote, gaspi_offset_t offset_remote, gaspi_size_t size,
-    gaspi_notification_id_t notification_id, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_read_notify()";
-  Piece piece;
-  uint64_t slot = 0;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        const gaspi_return_t found =
-            require_piece(w, kCall, segment_id_local, offset_local, rank, segment_id_remote,
-                          offset_remote, size, piece);
-        if (found != GASPI_SUCCESS) return found;
-        return require_local_note(w, kCall, segment_id_local, notification_id, slot);
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        w.statistics.read(rank, size);
-        return start_read(w, q, piece, slot, deadline);
-      });
+gaspi_return_t entry_read_notify(gaspi_segment_id_t local, gaspi_offset_t local_offset,
+                                 gaspi_rank_t rank, gaspi_segment_id_t remote,
+                                 gaspi_offset_t remote_offset, gaspi_size_t size,
+                                 gaspi_notification_id_t id, gaspi_queue_id_t queue,
+                                 gaspi_timeout_t timeout) {
+  return post("gaspi_read_notify()", queue, rank, timeout, [&](World& w) {
+    ReadNotify read{{piece_of(w, {local, local_offset, rank, remote, remote_offset, size})}};
+    read.slot = slot_address(*read.piece.local, id);
+    return read;
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_v1(
-    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
-    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
-    gaspi_size_t* size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                  size};
-  return posted(
-      "gaspi_write_list()", queue, rank, timeout,
-      [&](World& w) { return check_list(w, "gaspi_write_list()", list); },
-      [&](World& w, Queue& q, Deadline& deadline) { return write_elements(w, q, list, deadline); },
-      num);
+gaspi_return_t entry_write_list(gaspi_number_t num, gaspi_segment_id_t* local,
+                                gaspi_offset_t* local_offset, gaspi_rank_t rank,
+                                gaspi_segment_id_t* remote, gaspi_offset_t* remote_offset,
+                                gaspi_size_t* size, gaspi_queue_id_t queue,
+                                gaspi_timeout_t timeout) {
+  const ListWrite list{{num, local, local_offset, rank, remote, remote_offset, size}};
+  const auto prepare = [&](World & w) -> const auto& {
+    list.check(w);
+    return list;
+  };
+  return post("gaspi_write_list()", queue, rank, timeout, prepare, num);
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_write_list_notify_v1(
-    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
-    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
-    gaspi_size_t* size, gaspi_segment_id_t segment_id_notification,
-    gaspi_notification_id_t notification_id, gaspi_notification_t notification_value,
-    gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_write_list_notify()";
-  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                  size};
-  Note note;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        const gaspi_return_t found = require_note(w, kCall, segment_id_notification, rank,
-                                                  notification_id, notification_value, note);
-        return found == GASPI_SUCCESS ? check_list(w, kCall, list) : found;
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        const gaspi_return_t result = write_elements(w, q, list, deadline);
-        if (result != GASPI_SUCCESS) return result;
-        w.statistics.add(Counter::notifications);
-        return start_notify(w, q, note, deadline);
-      },
-      num);
+gaspi_return_t entry_write_list_notify(gaspi_number_t num, gaspi_segment_id_t* local,
+                                       gaspi_offset_t* local_offset, gaspi_rank_t rank,
+                                       gaspi_segment_id_t* remote, gaspi_offset_t* remote_offset,
+                                       gaspi_size_t* size, gaspi_segment_id_t segment,
+                                       gaspi_notification_id_t id, gaspi_notification_t value,
+                                       gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
+  ListWrite list{{num, local, local_offset, rank, remote, remote_offset, size}};
+  const auto prepare = [&](World & w) -> const auto& {
+    list.note = note_of(w, segment, rank, id, value);
+    list.check(w);
+    return list;
+  };
+  return post("gaspi_write_list_notify()", queue, rank, timeout, prepare, num);
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_v1(
-    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
-    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
-    gaspi_size_t* size, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                  size};
-  return posted(
-      "gaspi_read_list()", queue, rank, timeout,
-      [&](World& w) { return check_list(w, "gaspi_read_list()", list); },
-      [&](World& w, Queue& q, Deadline& deadline) { return read_elements(w, q, list, deadline); },
-      num);
+gaspi_return_t entry_read_list(gaspi_number_t num, gaspi_segment_id_t* local,
+                               gaspi_offset_t* local_offset, gaspi_rank_t rank,
+                               gaspi_segment_id_t* remote, gaspi_offset_t* remote_offset,
+                               gaspi_size_t* size, gaspi_queue_id_t queue,
+                               gaspi_timeout_t timeout) {
+  const ListRead list{{num, local, local_offset, rank, remote, remote_offset, size}};
+  const auto prepare = [&](World & w) -> const auto& {
+    list.check(w);
+    return list;
+  };
+  return post("gaspi_read_list()", queue, rank, timeout, prepare, num);
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_read_list_notify_v1(
-    gaspi_number_t num, gaspi_segment_id_t* segment_id_local, gaspi_offset_t* offset_local,
-    gaspi_rank_t rank, gaspi_segment_id_t* segment_id_remote, gaspi_offset_t* offset_remote,
-    gaspi_size_t* size, gaspi_segment_id_t segment_id_notification,
-    gaspi_notification_id_t notification_id, gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_read_list_notify()";
-  const List list{num, segment_id_local, offset_local, rank, segment_id_remote, offset_remote,
-                  size};
-  uint64_t slot = 0;
-  return posted(
-      kCall, queue, rank, timeout,
-      [&](World& w) {
-        const gaspi_return_t found =
-            require_local_note(w, kCall, segment_id_notification, notification_id, slot);
-        return found == GASPI_SUCCESS ? check_list(w, kCall, list) : found;
-      },
-      [&](World& w, Queue& q, Deadline& deadline) {
-        return start_read_list_notify(w, q, list.num, rank, slot, deadline,
-                                      [&](gaspi_number_t i) { return piece_of(w, list, i); });
-      },
-      num);
+gaspi_return_t entry_read_list_notify(gaspi_number_t num, gaspi_segment_id_t* local,
+                                      gaspi_offset_t* local_offset, gaspi_rank_t rank,
+                                      gaspi_segment_id_t* remote, gaspi_offset_t* remote_offset,
+                                      gaspi_size_t* size, gaspi_segment_id_t segment,
+                                      gaspi_notification_id_t id, gaspi_queue_id_t queue,
+                                      gaspi_timeout_t timeout) {
+  ListRead list{{num, local, local_offset, rank, remote, remote_offset, size}};
+  const auto prepare = [&](World & w) -> const auto& {
+    list.slot = slot_address(w.segment(segment), id);
+    list.check(w);
+    return list;
+  };
+  return post("gaspi_read_list_notify()", queue, rank, timeout, prepare, num);
 }
 
 // ---- notifications that come in ----
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_waitsome_v1(gaspi_segment_id_t segment_id,
-                                                         gaspi_notification_id_t notific_begin,
-                                                         gaspi_number_t notification_num,
-                                                         gaspi_notification_id_t* first_id,
-                                                         gaspi_timeout_t timeout) {
-  constexpr const char* kCall = "gaspi_notify_waitsome()";
-  const World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) return not_begun(kCall);
-  const LocalSegment* const s = w->segments[segment_id].load(std::memory_order_acquire);
-  if (__builtin_expect(s == nullptr || notific_begin > s->slot_count ||
-                           notification_num > s->slot_count - notific_begin,
-                       0)) {
-    return no_such_notes(kCall, s, segment_id, notific_begin, notification_num);
-  }
-  if (notification_num == 0) return GASPI_SUCCESS;
-  if (__builtin_expect(first_id == nullptr, 0)) return is_null(kCall, "first_id");
-  return wait_for_note(*w, s->slots + notific_begin, notification_num, notific_begin, first_id,
-                       timeout);
+gaspi_return_t entry_notify_waitsome(gaspi_segment_id_t segment, gaspi_notification_id_t first,
+                                     gaspi_number_t num, gaspi_notification_id_t* found,
+                                     gaspi_timeout_t timeout) {
+  return call("gaspi_notify_waitsome()", [&](const World& w) {
+    const uint64_t* const slots = slots_of(w.segment(segment), first, num);
+    if (num == 0) return GASPI_SUCCESS;
+    require_pointer(found, "first_id");
+    return wait_for_note(w, slots, num, first, found, timeout);
+  });
 }
 
-CAUSEWAY_API gaspi_return_t cwy_gaspi_notify_reset_v1(gaspi_segment_id_t segment_id,
-                                                      gaspi_notification_id_t notification_id,
-                                                      gaspi_notification_t* old_notification_val) {
-  constexpr const char* kCall = "gaspi_notify_reset()";
-  const World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) return not_begun(kCall);
-  uint64_t slot = 0;
-  const gaspi_return_t found = require_local_note(*w, kCall, segment_id, notification_id, slot);
-  if (__builtin_expect(found != GASPI_SUCCESS, 0)) return found;
-  // acq_rel: what the notification announces is read after it; what was read before stays before
-  // the next one.
-  const uint64_t old =
-      __atomic_exchange_n(reinterpret_cast<uint64_t*>(slot), 0, __ATOMIC_ACQ_REL);
-  if (__builtin_expect(old_notification_val != nullptr, 1)) {
-    *old_notification_val = static_cast<gaspi_notification_t>(old);
-  }
-  annotate_receive();
-  return GASPI_SUCCESS;
+gaspi_return_t entry_notify_reset(gaspi_segment_id_t segment, gaspi_notification_id_t id,
+                                  gaspi_notification_t* old_value) {
+  return call("gaspi_notify_reset()", [&](const World& w) {
+    // acq_rel: what the notification announces is read after it; what was read before stays before
+    // the next one.
+    const uint64_t old = __atomic_exchange_n(slot_of(w.segment(segment), id), 0, __ATOMIC_ACQ_REL);
+    if (__builtin_expect(old_value != nullptr, 1)) {
+      *old_value = static_cast<gaspi_notification_t>(old);
+    }
+    annotate_receive();
+  });
 }
+
+}  // namespace causeway::gaspi

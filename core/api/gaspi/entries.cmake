@@ -1,6 +1,6 @@
 # From the prototypes in GASPI.h and GASPI_Ext.h:
 #   PGASPI.h          every procedure with the prefix pgaspi_ (GASPI 17.1, 14.2)
-#   gaspi_entries.h   the entries that they call, cwy_gaspi_*_v1
+#   gaspi_entries.h   the entries that they call, entry_*, in namespace causeway::gaspi
 #   gaspi_forward.c   pgaspi_* that jump there, gaspi_* as weak names for them
 # A prototype is what begins with `gaspi_return_t gaspi_` at the start of a line.
 function(causeway_gaspi_entries out)
@@ -12,7 +12,8 @@ function(causeway_gaspi_entries out)
               " header: with\n * GASPI_GPI2_SOURCE of the field's forms, without it of 17.1's. */\n#ifndef PGASPI_H\n#define PGASPI_H\n\n"
               "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
   set(entries "${warning}\n#ifndef CAUSEWAY_GASPI_ENTRIES_H\n#define CAUSEWAY_GASPI_ENTRIES_H\n\n"
-              "#include <GASPI.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n")
+              "#include <GASPI.h>\n\n#pragma GCC visibility push(hidden)\n"
+              "#ifdef __cplusplus\nnamespace causeway::gaspi {\nextern \"C\" {\n#endif\n\n")
   # Fortran has no unsigned integers and passes ids from 128 on and ranks from 32,768 on with their
   # sign. gcc as the callee widens what it gets; clang relies on the caller having done it, for what
   # comes in registers (the first six arguments).
@@ -48,9 +49,9 @@ function(causeway_gaspi_entries out)
       endif()
       string(APPEND profile "${type} pgaspi_${name}(${parameters});\n")
       string(APPEND plain "#undef gaspi_${name}\n")
-      string(APPEND entries "${type} cwy_gaspi_${name}_v1(${parameters});\n")
+      string(APPEND entries "${type} entry_${name}(${parameters});\n")
       string(APPEND forward
-        "${type} pgaspi_${name}(${parameters}) {\n${widened}  return cwy_gaspi_${name}_v1(${arguments});\n}\n"
+        "${type} pgaspi_${name}(${parameters}) {\n${widened}  return entry_${name}(${arguments});\n}\n"
         "extern __typeof(pgaspi_${name}) gaspi_${name} __attribute__((weak, alias(\"pgaspi_${name}\")));\n\n")
     endforeach()
   endforeach()
@@ -65,9 +66,9 @@ function(causeway_gaspi_entries out)
   string(APPEND profile "#endif\n\n#endif\n")
   string(APPEND entries
     "/* gaspi_printf and gaspi_printf_to with the text made. */\n"
-    "void cwy_gaspi_print_v1(const char* text);\n"
-    "void cwy_gaspi_print_to_v1(gaspi_rank_t rank, const char* text);\n\n"
-    "#ifdef __cplusplus\n}\n#endif\n\n#endif\n")
+    "void entry_print(const char* text);\n"
+    "void entry_print_to(gaspi_rank_t rank, const char* text);\n\n"
+    "#ifdef __cplusplus\n}\n}\n#endif\n#pragma GCC visibility pop\n\n#endif\n")
   file(CONFIGURE OUTPUT ${out}/PGASPI.h CONTENT "${profile}" @ONLY)
   file(CONFIGURE OUTPUT ${out}/gaspi_entries.h CONTENT "${entries}" @ONLY)
   file(CONFIGURE OUTPUT ${out}/gaspi_forward.c CONTENT "${forward}" @ONLY)

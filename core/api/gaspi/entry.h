@@ -4,55 +4,81 @@
 #include <gaspi_entries.h>
 
 #include <exception>
+#include <type_traits>
 
-#include "api/export.h"
 #include "api/gaspi/deadline.h"
-#include "api/gaspi/queue.h"
-#include "api/gaspi/segment.h"
+#include "api/gaspi/refusal.h"
 #include "api/gaspi/world.h"
-#include "base/error.h"
 
 namespace causeway::gaspi {
 
-__attribute__((cold, noinline)) inline gaspi_return_t not_begun(const char* call) {
-  return refuse(GASPI_ERR_NOINIT, call, "gaspi_proc_init() has not succeeded");
-}
-
-__attribute__((cold, noinline)) inline gaspi_return_t no_queue(const char* call, unsigned queue) {
-  return refuse(GASPI_ERR_INV_QUEUE, call, fmt::format("there is no queue {}", queue));
-}
-
-// Runs `body` with the world; nothing leaves as an exception.
+// The front of a call: runs `body`, and nothing leaves as an exception. A body that takes the world
+// is of a call that needs it. A body without a result succeeds, unless it throws.
 template <typename Body>
-gaspi_return_t with_world(const char* call, Body&& body) {
-  World* const w = world();
-  if (__builtin_expect(w == nullptr, 0)) return not_begun(call);
+gaspi_return_t call(const char* name, Body&& body) {
+  const auto run = [&](auto&... argument) {
+    if constexpr (std::is_void_v<decltype(body(argument...))>) {
+      body(argument...);
+      return GASPI_SUCCESS;
+    } else {
+      return body(argument...);
+    }
+  };
   try {
-    return body(*w);
-  } catch (const Error& e) {
-    return refuse(e.status() == CWY_ERR_NOMEM ? GASPI_ERR_MEMALLOC : GASPI_ERROR, call, e.text());
+    if constexpr (std::is_invocable_v<Body>) {
+      return run();
+    } else {
+      return run(started_world());
+    }
   } catch (const std::exception& e) {
-    return refuse(GASPI_ERROR, call, e.what());
+    return report_exception(name, e);
   }
 }
 
-// A getter: `pointer` receives what `value` of the world says.
-template <typename T, typename Value>
-gaspi_return_t tell(const char* call, T* pointer, Value&& value) {
-  return with_world(call, [&](World& w) {
-    if (pointer == nullptr) return refuse(GASPI_ERR_NULLPTR, call, "the pointer is NULL");
-    *pointer = static_cast<T>(value(w));
-    return GASPI_SUCCESS;
+// A call that takes a timeout.
+template <typename Body>
+gaspi_return_t timed_call(const char* name, gaspi_timeout_t timeout, Body&& body) {
+  return call(name, [&](World& w) {
+    Deadline deadline(name, timeout);
+    return body(w, deadline);
   });
 }
 
 inline bool rank_exists(const World& w, uint32_t rank) {
   return rank < w.size;
 }
-// GASPI_SUCCESS, or the refusal.
-inline gaspi_return_t require_rank(const World& w, const char* call, uint32_t rank) {
-  if (__builtin_expect(rank_exists(w, rank), 1)) return GASPI_SUCCESS;
-  return refuse(GASPI_ERR_INV_RANK, call, fmt::format("there is no rank {}", rank));
+inline void require_rank(const World& w, uint32_t rank) {
+  if (__builtin_expect(!rank_exists(w, rank), 0)) {
+    refuse(GASPI_ERR_INV_RANK, "there is no rank {}", rank);
+  }
+}
+
+// A call that takes a timeout and is about one rank.
+template <typename Body>
+gaspi_return_t timed_call(const char* name, uint32_t rank, gaspi_timeout_t timeout, Body&& body) {
+  return call(name, [&](World& w) {
+    require_rank(w, rank);
+    Deadline deadline(name, timeout, rank);
+    return body(w, deadline);
+  });
+}
+
+inline void require_pointer(const void* pointer, const char* what) {
+  if (__builtin_expect(pointer == nullptr, 0)) refuse(GASPI_ERR_NULLPTR, "{} is NULL", what);
+}
+
+// A getter: `pointer`, which the refusal calls `what`, receives the value.
+template <typename T, typename Value>
+gaspi_return_t tell(const char* name, T* pointer, const char* what, Value&& value) {
+  const auto fill = [&](auto&... world) {
+    require_pointer(pointer, what);
+    *pointer = static_cast<T>(value(world...));
+  };
+  if constexpr (std::is_invocable_v<Value>) {
+    return call(name, [&] { fill(); });
+  } else {
+    return call(name, [&](World& w) { fill(w); });
+  }
 }
 
 }  // namespace causeway::gaspi

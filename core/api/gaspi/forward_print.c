@@ -8,8 +8,9 @@
 
 #define SHORT_TEXT 512
 
-/* The text: `space` where it fits, else memory to be freed. NULL: there is none. */
-static char* make_text(char* space, const char* format, va_list arguments) {
+/* At this process' standard output if `here`, else at that of `rank`. */
+static void print_formatted(int here, gaspi_rank_t rank, const char* format, va_list arguments) {
+  char space[SHORT_TEXT];
   va_list again;
   char* text = space;
   int length;
@@ -20,35 +21,30 @@ static char* make_text(char* space, const char* format, va_list arguments) {
     if (text != NULL) vsnprintf(text, (size_t)length + 1, format, again);
   }
   va_end(again);
-  return length < 0 ? NULL : text;
+  if (length < 0 || text == NULL) return;
+  if (here)
+    entry_print(text);
+  else
+    entry_print_to(rank, text);
+  if (text != space) free(text);
 }
 
 void pgaspi_printf(const char* format, ...) {
-  char space[SHORT_TEXT];
-  char* text;
   va_list arguments;
   va_start(arguments, format);
-  text = make_text(space, format, arguments);
+  print_formatted(1, 0, format, arguments);
   va_end(arguments);
-  if (text == NULL) return;
-  cwy_gaspi_print_v1(text);
-  if (text != space) free(text);
 }
 
 void pgaspi_printf_to(gaspi_rank_t rank, const char* format, ...) {
-  char space[SHORT_TEXT];
-  char* text;
   va_list arguments;
   va_start(arguments, format);
-  text = make_text(space, format, arguments);
+  print_formatted(0, rank, format, arguments);
   va_end(arguments);
-  if (text == NULL) return;
-  cwy_gaspi_print_to_v1(rank, text);
-  if (text != space) free(text);
 }
 
 void gaspi_print_text(const char* text) {
-  cwy_gaspi_print_v1(text);
+  entry_print(text);
 }
 
 void gaspi_delay(void) {

@@ -13,6 +13,10 @@ namespace {
 
 constexpr unsigned kMostGroups = 255;
 
+[[noreturn]] void refuse_group(unsigned group) {
+  refuse(GASPI_ERR_INV_GROUP, "there is no group {}", group);
+}
+
 uint64_t mixed(uint64_t h, uint64_t value) {
   h ^= value + 0x9E3779B97F4A7C15ull + (h << 6) + (h >> 2);
   h *= 0xBF58476D1CE4E5B9ull;
@@ -49,22 +53,28 @@ void Groups::make_all(bool committed) {
   groups_[GASPI_GROUP_ALL] = std::move(all);
 }
 
-gaspi_return_t Groups::create(gaspi_group_t* group) {
+unsigned Groups::create() {
   const std::lock_guard lock(table_mutex_);
-  if (groups_.size() >= world_.config.group_max) return GASPI_ERR_MANY_GRP;
-  for (unsigned id = 1; id < kMostGroups; ++id) {
-    if (groups_.count(id) != 0) continue;
-    groups_[id] = std::make_shared<Group>();
-    *group = static_cast<gaspi_group_t>(id);
-    return GASPI_SUCCESS;
+  unsigned id = 1;
+  while (groups_.count(id) != 0) ++id;
+  if (groups_.size() >= world_.config.group_max || id >= kMostGroups) {
+    refuse(GASPI_ERR_MANY_GRP, "there are {} groups, group_max", groups_.size());
   }
-  return GASPI_ERR_MANY_GRP;
+  groups_[id] = std::make_shared<Group>();
+  return id;
 }
 
 std::shared_ptr<Group> Groups::find(unsigned group) {
   const std::lock_guard lock(table_mutex_);
   const auto found = groups_.find(group);
   return found == groups_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Group> Groups::at(unsigned group) {
+  const std::lock_guard lock(table_mutex_);
+  const auto found = groups_.find(group);
+  if (found == groups_.end()) refuse_group(group);
+  return found->second;
 }
 
 uint32_t Groups::count() {
@@ -82,22 +92,20 @@ gaspi_return_t Groups::add(unsigned group, uint32_t rank) {
   return GASPI_SUCCESS;
 }
 
-gaspi_return_t Groups::remove(unsigned group) {
+void Groups::remove(unsigned group) {
   std::shared_ptr<Group> g;
   {
     const std::lock_guard lock(table_mutex_);
-    const auto found = groups_.find(group);
-    if (found == groups_.end()) return GASPI_ERR_INV_GROUP;
-    g = found->second;
-    groups_.erase(found);
+    const auto taken = groups_.extract(group);
+    if (taken.empty()) refuse_group(group);
+    g = taken.mapped();
   }
   // Others may commit the same ranks again: what this rank has proposed must not be taken for that.
   if (g->joining) take_back(*g);
-  if (!g->committed) return GASPI_SUCCESS;
+  if (!g->committed) return;
   const std::lock_guard lock(messages_mutex_);
   const StepKey first{g->uid, 0, 0};
   steps_.erase(steps_.lower_bound(first), steps_.lower_bound({g->uid + 1, 0, 0}));
-  return GASPI_SUCCESS;
 }
 
 void Groups::note_members(Group& group) const {

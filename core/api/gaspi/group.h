@@ -73,9 +73,11 @@ class Groups {
  public:
   explicit Groups(World& world) : world_(world) {}
 
-  gaspi_return_t create(gaspi_group_t* group);
+  // These refuse what cannot be, but for add(), which returns the code.
+  unsigned create();
   gaspi_return_t add(unsigned group, uint32_t rank);
-  gaspi_return_t remove(unsigned group);
+  void remove(unsigned group);
+  std::shared_ptr<Group> at(unsigned group);
   uint32_t count();
   // NULL when there is none. Groups are used by one thread at a time (6.3.3, 11.1), but for their
   // table.

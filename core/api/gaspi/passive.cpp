@@ -121,13 +121,12 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
   return result == GASPI_TIMEOUT ? take(to, room, from) : result;
 }
 
-gaspi_return_t Passive::purge() {
+void Passive::purge() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, send] : sends_) {
     if (!send.taken) post(world_, send.rank, ControlMessage::passive_cancel, {number});
   }
   sends_.clear();
-  return GASPI_SUCCESS;
 }
 
 void Passive::on_control_message(uint32_t from, ControlMessage message, const Header& header,

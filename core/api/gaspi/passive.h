@@ -25,7 +25,7 @@ class Passive {
 
   gaspi_return_t send(const void* data, uint64_t size, uint32_t rank, Deadline& deadline);
   gaspi_return_t receive(void* to, uint64_t room, gaspi_rank_t* from, Deadline& deadline);
-  gaspi_return_t purge();
+  void purge();
   // The memory goes: sends from it that were given up are cancelled.
   void forget_memory(const char* base, uint64_t size);
   // The rank's process is lost: what was to go there does not, and what had come stays.

@@ -12,10 +12,11 @@ namespace causeway::gaspi {
 
 struct World;
 
-// The wishes in force, until the start; what came of them is in World.
+// The wishes in force, until the start; what came of them is in World. Refuses new ones after it.
 gaspi_config_t wishes();
-gaspi_return_t set_wishes(const gaspi_config_t& wishes);
+void set_wishes(const gaspi_config_t& wishes);
 
+// What gaspi_proc_init() and gaspi_proc_term() return, or a refusal.
 gaspi_return_t start(Deadline& deadline);
 gaspi_return_t finish(Deadline& deadline);
 

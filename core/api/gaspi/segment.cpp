@@ -119,24 +119,25 @@ Segments::~Segments() {
 
 // ---- local ----
 
-gaspi_return_t Segments::allocate(unsigned id, uint64_t size, bool zero) {
-  auto s = std::make_unique<LocalSegment>();
-  const uint64_t at = (size + 63) / 64 * 64;
-  const uint32_t notes = world_.config.notification_num;
-  s->data.reset(Segment::allocate(world_.client, at + notes * kSlot));
-  s->base = static_cast<char*>(s->data->addr());
-  s->slots = reinterpret_cast<uint64_t*>(s->base + at);
-  // A conduit's memory may have been somebody's before.
-  std::memset(s->slots, 0, notes * kSlot);
-  s->id = static_cast<uint8_t>(id);
-  s->size = size;
-  // Touching it here also places it near this thread.
-  if (zero) std::memset(s->base, 0, size);
-  return publish(std::move(s));
+void Segments::require_room(unsigned id) const {
+  if (world_.segments[id].load(std::memory_order_acquire) != nullptr) {
+    refuse(GASPI_ERR_INV_SEG, "segment {} exists already", id);
+  }
+  const uint32_t most = world_.config.segment_max;
+  if (count() >= most) refuse(GASPI_ERR_MANY_SEG, "there are {} segments, segment_max", most);
 }
 
-gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size,
-                              std::shared_ptr<Device> device) {
+void Segments::allocate(unsigned id, uint64_t size, bool zero) {
+  auto s = std::make_unique<LocalSegment>();
+  const uint64_t at = (size + 63) / 64 * 64;
+  s->data.reset(Segment::allocate(world_.client, at + world_.config.notification_num * kSlot));
+  char* const base = static_cast<char*>(s->data->addr());
+  // Touching it here also places it near this thread.
+  if (zero) std::memset(base, 0, size);
+  publish(id, std::move(s), base, size, base + at);
+}
+
+void Segments::bind(unsigned id, void* memory, uint64_t size, std::shared_ptr<Device> device) {
   auto s = std::make_unique<LocalSegment>();
   if (device != nullptr) {
     s->on_device = true;
@@ -146,31 +147,32 @@ gaspi_return_t Segments::bind(unsigned id, void* memory, uint64_t size,
     s->data.reset(Segment::describe(world_.client, memory, size, 0));
   }
   s->notes.reset(Segment::allocate(world_.client, world_.config.notification_num * kSlot));
-  s->base = static_cast<char*>(memory);
-  s->slots = static_cast<uint64_t*>(s->notes->addr());
-  std::memset(s->slots, 0, world_.config.notification_num * kSlot);
-  s->id = static_cast<uint8_t>(id);
-  s->size = size;
-  return publish(std::move(s));
+  void* const slots = s->notes->addr();
+  publish(id, std::move(s), memory, size, slots);
 }
 
-gaspi_return_t Segments::publish(std::unique_ptr<LocalSegment> s) {
+void Segments::publish(unsigned id, std::unique_ptr<LocalSegment> s, void* memory, uint64_t size,
+                       void* slots) {
+  s->id = static_cast<uint8_t>(id);
+  s->base = static_cast<char*>(memory);
+  s->size = size;
+  s->slots = static_cast<uint64_t*>(slots);
   s->slot_count = world_.config.notification_num;
+  // A conduit's memory may have been somebody's before.
+  std::memset(s->slots, 0, s->slot_count * kSlot);
   s->serial = g_serial.fetch_add(1, std::memory_order_relaxed);
   s->told.reset(new std::atomic<Told>[world_.size]);
   for (uint32_t r = 0; r < world_.size; ++r) s->told[r].store(Told::nothing);
   const std::lock_guard lock(mutex_);
-  if (world_.segments[s->id].load(std::memory_order_relaxed) != nullptr) return GASPI_ERR_INV_SEG;
-  if (count() >= world_.config.segment_max) return GASPI_ERR_MANY_SEG;
+  require_room(id);
   tell_self(*s);
   count_.fetch_add(1, std::memory_order_relaxed);
-  world_.segments[s->id].store(s.release(), std::memory_order_release);
-  return GASPI_SUCCESS;
+  world_.segments[id].store(s.release(), std::memory_order_release);
 }
 
-gaspi_return_t Segments::remove(unsigned id) {
+bool Segments::remove(unsigned id) {
   LocalSegment* const s = take_out(id);
-  if (s == nullptr) return GASPI_ERR_INV_SEG;
+  if (s == nullptr) return false;
   // Without the mutex: it polls. Not at the end, when others may poll no more.
   if (!world_.ended.load(std::memory_order_relaxed)) s->data->recall("gaspi_segment_delete()");
   s->data.reset();
@@ -178,7 +180,7 @@ gaspi_return_t Segments::remove(unsigned id) {
   s->kind.reset();
   const std::lock_guard lock(mutex_);
   retired_local_.emplace_back(s);
-  return GASPI_SUCCESS;
+  return true;
 }
 
 // Nobody finds it any more, and everybody is told; its memory is still there.

@@ -41,6 +41,11 @@ struct LocalSegment {
   bool contains(uint64_t offset, uint64_t length) const {
     return offset <= size && length <= size - offset;
   }
+  void require_inside(uint64_t offset, uint64_t length) const {
+    if (contains(offset, length)) return;
+    refuse(GASPI_ERR_INV_LOC_OFF, "[{}, {}) leaves local segment {} of {} bytes", offset,
+           offset + length, id, size);
+  }
 };
 
 struct FarSegment {
@@ -74,11 +79,14 @@ class Segments {
   explicit Segments(World& world) : world_(world) {}
   ~Segments();
 
-  gaspi_return_t allocate(unsigned id, uint64_t size, bool zero);
+  // Refuses an id that is in use, or one segment too many.
+  void require_room(unsigned id) const;
+  void allocate(unsigned id, uint64_t size, bool zero);
   // `device`: the memory is a device's; NULL: the host's. Throws Error(CWY_ERR_INVALID) when it is
   // not that device's.
-  gaspi_return_t bind(unsigned id, void* memory, uint64_t size, std::shared_ptr<Device> device);
-  gaspi_return_t remove(unsigned id);
+  void bind(unsigned id, void* memory, uint64_t size, std::shared_ptr<Device> device);
+  // False: there is none.
+  bool remove(unsigned id);
   uint32_t count() const { return count_.load(std::memory_order_relaxed); }
 
   // Asks `rank` to register the segment, once. GASPI_TIMEOUT until it has answered.
@@ -109,7 +117,8 @@ class Segments {
     Header header;
     std::string text;
   };
-  gaspi_return_t publish(std::unique_ptr<LocalSegment> segment);
+  void publish(unsigned id, std::unique_ptr<LocalSegment> segment, void* memory, uint64_t size,
+               void* slots);
   bool take(const Asked& asked);
   LocalSegment* take_out(unsigned id);
   void replace(unsigned id, uint32_t rank, FarSegment* fresh);

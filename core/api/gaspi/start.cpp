@@ -9,6 +9,7 @@
 
 #include "am/internal.h"
 #include "api/gaspi/acknowledgements.h"
+#include "api/gaspi/entry.h"
 #include "api/gaspi/group.h"
 #include "api/gaspi/messages.h"
 #include "api/gaspi/process.h"
@@ -166,57 +167,48 @@ void connect_all(World& w) {
   }
 }
 
-gaspi_return_t start_up(const gaspi_config_t& wished) {
+// Makes the process' one world. Throws where that cannot be.
+void start_up(const gaspi_config_t& wished) {
   Runtime& rt = runtime();
-  try {
-    if (rt.size() > kMostRanks) {
-      return refuse(
-          GASPI_ERR_CONFIG, "gaspi_proc_init()",
-          fmt::format("the job has {} ranks; GASPI numbers at most {}", rt.size(), kMostRanks));
-    }
-    const std::lock_guard lock(rt.clients_mutex);
-    if (rt.clients.size() == Client::kMax) {
-      return refuse(GASPI_ERROR, "gaspi_proc_init()", "this process has too many clients");
-    }
-    rt.raise_mode(ThreadMode::par);
-    rt.on_peer_lost(lose_rank);
-    rt.on_peer_replaced(replace_rank);
-    const bool replacement = rt.bootstrap().epoch() > 1;
-    auto* const w = new World(possible(wished), rt.rank(), rt.size());
-    w->checks = rt.checks();
-    if (replacement) begin_as_replacement(*w);
-    g_receiver.store(w, std::memory_order_release);
-    set_interface_handler(on_message);
-    set_poll_hook(make_progress);
-    w->client =
-        new Client(static_cast<uint16_t>(rt.clients.size()), kClientName, 0, ClientKind::gaspi);
-    rt.clients.push_back(w->client);
-    rt.settle_failure_policy();
-    w->config.network = chosen_network(rt);
-    w->open.store(true, std::memory_order_release);
-    start_progress_thread(*w->client);
-    if (progress_thread_runs()) w->acknowledgements->let_wait();
-    const gaspi_number_t topology = w->config.build_infrastructure;
-    // A replacement is in no group of the others before all commit again (6.1).
-    w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
-    if (replacement) {
-      join_running_job(*w, topology == GASPI_TOPOLOGY_STATIC);
-    } else {
-      w->atomics.store(
-          new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
-          std::memory_order_release);
-      if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
-    }
-    w->losses_seen.store(w->losses.load(std::memory_order_acquire), std::memory_order_relaxed);
-    rt.note_started();
-    g_world.store(w, std::memory_order_release);
-    return GASPI_SUCCESS;
-  } catch (const Error& e) {
-    return refuse(e.status() == CWY_ERR_NOMEM ? GASPI_ERR_MEMALLOC : GASPI_ERROR,
-                  "gaspi_proc_init()", e.text());
-  } catch (const std::exception& e) {
-    return refuse(GASPI_ERROR, "gaspi_proc_init()", e.what());
+  if (rt.size() > kMostRanks) {
+    refuse(GASPI_ERR_CONFIG, "the job has {} ranks; GASPI numbers at most {}", rt.size(),
+           kMostRanks);
   }
+  const std::lock_guard lock(rt.clients_mutex);
+  if (rt.clients.size() == Client::kMax) {
+    refuse(GASPI_ERROR, "this process has too many clients");
+  }
+  rt.raise_mode(ThreadMode::par);
+  rt.on_peer_lost(lose_rank);
+  rt.on_peer_replaced(replace_rank);
+  const bool replacement = rt.bootstrap().epoch() > 1;
+  auto* const w = new World(possible(wished), rt.rank(), rt.size());
+  w->checks = rt.checks();
+  if (replacement) begin_as_replacement(*w);
+  g_receiver.store(w, std::memory_order_release);
+  set_interface_handler(on_message);
+  set_poll_hook(make_progress);
+  w->client =
+      new Client(static_cast<uint16_t>(rt.clients.size()), kClientName, 0, ClientKind::gaspi);
+  rt.clients.push_back(w->client);
+  rt.settle_failure_policy();
+  w->config.network = chosen_network(rt);
+  w->open.store(true, std::memory_order_release);
+  start_progress_thread(*w->client);
+  if (progress_thread_runs()) w->acknowledgements->let_wait();
+  const gaspi_number_t topology = w->config.build_infrastructure;
+  // A replacement is in no group of the others before all commit again (6.1).
+  w->groups->make_all(topology != GASPI_TOPOLOGY_NONE && !replacement);
+  if (replacement) {
+    join_running_job(*w, topology == GASPI_TOPOLOGY_STATIC);
+  } else {
+    w->atomics.store(new AtomicDomain(*w->client->team(), GEX_DT_U64, GEX_OP_FADD | GEX_OP_FCAS, 0),
+                     std::memory_order_release);
+    if (topology == GASPI_TOPOLOGY_STATIC) connect_all(*w);
+  }
+  w->losses_seen.store(w->losses.load(std::memory_order_acquire), std::memory_order_relaxed);
+  rt.note_started();
+  g_world.store(w, std::memory_order_release);
 }
 
 // On the caller's thread, because CAUSEWAY_RANKS forks here. GASPI_TIMEOUT: this process is a spare
@@ -228,10 +220,7 @@ gaspi_return_t make_runtime(Deadline& deadline) {
     deadline.start();
     return runtime().take_place(deadline.left_ns()) ? GASPI_SUCCESS : GASPI_TIMEOUT;
   } catch (const Error& e) {
-    return refuse(e.status() == CWY_ERR_INVALID ? GASPI_ERR_ENV : GASPI_ERR_SN, "gaspi_proc_init()",
-                  e.text());
-  } catch (const std::exception& e) {
-    return refuse(GASPI_ERROR, "gaspi_proc_init()", e.what());
+    refuse(e.status() == CWY_ERR_INVALID ? GASPI_ERR_ENV : GASPI_ERR_SN, "{}", e.text());
   }
 }
 
@@ -303,9 +292,11 @@ gaspi_config_t wishes() {
   return g_wishes;
 }
 
-gaspi_return_t set_wishes(const gaspi_config_t& wished) {
+void set_wishes(const gaspi_config_t& wished) {
   const std::lock_guard lock(g_mutex);
-  if (g_life != Life::none) return GASPI_ERR_INITED;
+  if (g_life != Life::none) {
+    refuse(GASPI_ERR_INITED, "gaspi_proc_init() has begun; call this before");
+  }
   if (!ignored_fields_equal(g_wishes, wished)) {
     static bool said = false;
     if (!std::exchange(said, true)) {
@@ -315,23 +306,25 @@ gaspi_return_t set_wishes(const gaspi_config_t& wished) {
     }
   }
   g_wishes = wished;
-  return GASPI_SUCCESS;
 }
 
 gaspi_return_t start(Deadline& deadline) {
   const std::lock_guard lock(g_mutex);
   if (g_life == Life::running) return GASPI_ERR_INITED;
   if (g_life == Life::ended) {
-    return refuse(GASPI_ERROR, "gaspi_proc_init()",
-                  "gaspi_proc_term() was called, or an earlier start failed; a process is "
-                  "initialised once");
+    refuse(GASPI_ERROR,
+           "gaspi_proc_term() was called, or an earlier start failed; a process is initialised "
+           "once");
   }
-  gaspi_return_t result = make_runtime(deadline);
+  const auto start_all = [wished = g_wishes] {
+    return call("gaspi_proc_init()", [&] { start_up(wished); });
+  };
+  gaspi_return_t result = call("gaspi_proc_init()", [&] { return make_runtime(deadline); });
   if (result == GASPI_SUCCESS && deadline.is_block() && !starting().begun()) {
-    result = start_up(g_wishes);
+    result = start_all();
   } else if (result == GASPI_SUCCESS) {
     g_life = Life::starting;
-    if (!starting().begun()) starting().begin([wished = g_wishes] { return start_up(wished); });
+    if (!starting().begun()) starting().begin(start_all);
     result = starting().wait(deadline);
   }
   if (result == GASPI_SUCCESS) g_life = Life::running;
@@ -341,7 +334,9 @@ gaspi_return_t start(Deadline& deadline) {
 
 gaspi_return_t finish(Deadline& deadline) {
   const std::lock_guard lock(g_mutex);
-  if (g_life != Life::running) return GASPI_ERR_NOINIT;
+  if (g_life != Life::running) {
+    refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
+  }
   // The world is gone as soon as the errand is done, which may be between two calls.
   if (!leaving().begun())
     leaving().begin(

@@ -51,10 +51,9 @@ class Statistics {
     if (by_rank_active()) by_rank_[ranks_ + rank].fetch_add(bytes, std::memory_order_relaxed);
   }
 
-  bool takes_rank(Counter counter) const { return counter >= Counter::bytes_written_to; }
+  static bool takes_rank(Counter counter) { return counter >= Counter::bytes_written_to; }
   uint64_t value(Counter counter, uint32_t rank) const;
   void reset(Counter counter);
-  uint32_t ranks() const { return ranks_; }
 
  private:
   std::atomic<uint64_t>& slot(Counter c) { return totals_[static_cast<unsigned>(c)]; }

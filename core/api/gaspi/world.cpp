@@ -6,6 +6,7 @@
 #include "api/gaspi/passive.h"
 #include "api/gaspi/queue.h"
 #include "api/gaspi/segment.h"
+#include "base/error.h"
 #include "base/refusal.h"
 
 namespace causeway::gaspi {
@@ -58,9 +59,11 @@ uint32_t make_progress() {
   return moved;
 }
 
-gaspi_return_t refuse(gaspi_return_t code, const char* call, const std::string& why) {
-  log_refusal(call, why);
-  return code;
+gaspi_return_t report_exception(const char* call, const std::exception& exception) noexcept {
+  log_refusal(call, exception.what());
+  if (const auto* const refusal = dynamic_cast<const Refusal*>(&exception)) return refusal->code();
+  const auto* const error = dynamic_cast<const Error*>(&exception);
+  return error != nullptr && error->status() == CWY_ERR_NOMEM ? GASPI_ERR_MEMALLOC : GASPI_ERROR;
 }
 
 }  // namespace causeway::gaspi

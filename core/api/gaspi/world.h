@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/gaspi/control.h"
+#include "api/gaspi/refusal.h"
 #include "api/gaspi/statistics.h"
 #include "connection/job.h"
 #include "object/client.h"
@@ -36,6 +37,13 @@ class ControlQueue;
 
 inline constexpr unsigned kSegmentIds = 256;
 inline constexpr unsigned kQueueIds = 16;
+
+[[noreturn]] inline void refuse_segment(unsigned id) {
+  refuse(GASPI_ERR_INV_SEG, "there is no segment {} here", id);
+}
+[[noreturn]] inline void refuse_segment_of(uint32_t rank, unsigned id) {
+  refuse(GASPI_ERR_INV_SEG, "segment {} of rank {} is not registered here", id, rank);
+}
 
 struct World {
   World(const gaspi_config_t& config, uint32_t rank, uint32_t size);
@@ -127,8 +135,22 @@ struct World {
     Row* row = remote[id].load(std::memory_order_acquire);
     return row == nullptr ? nullptr : row[r].load(std::memory_order_acquire);
   }
-  Queue* queue(unsigned id) const {
-    return id < kQueueIds ? queues[id].load(std::memory_order_acquire) : nullptr;
+
+  // What an id stands for, or a refusal.
+  Queue& queue(unsigned id) const {
+    Queue* const q = id < kQueueIds ? queues[id].load(std::memory_order_acquire) : nullptr;
+    if (__builtin_expect(q == nullptr, 0)) refuse(GASPI_ERR_INV_QUEUE, "there is no queue {}", id);
+    return *q;
+  }
+  LocalSegment& segment(unsigned id) const {
+    LocalSegment* const s = segments[id].load(std::memory_order_acquire);
+    if (__builtin_expect(s == nullptr, 0)) refuse_segment(id);
+    return *s;
+  }
+  FarSegment& segment_of(uint32_t r, unsigned id) const {
+    FarSegment* const s = remote_segment(id, r);
+    if (__builtin_expect(s == nullptr, 0)) refuse_segment_of(r, id);
+    return *s;
   }
 };
 
@@ -136,6 +158,14 @@ struct World {
 extern std::atomic<World*> g_world;
 inline World* world() {
   return g_world.load(std::memory_order_acquire);
+}
+// The same, or a refusal.
+inline World& started_world() {
+  World* const w = world();
+  if (__builtin_expect(w == nullptr, 0)) {
+    refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
+  }
+  return *w;
 }
 // The world that messages are for: set before the first can come, and never reset.
 extern std::atomic<World*> g_receiver;
@@ -160,8 +190,5 @@ gaspi_return_t operation_error(World& world, uint32_t rank, uint32_t epoch, cwy_
 
 // Connects; GASPI_TIMEOUT while the conduits are at it, GASPI_ERROR when it cannot be.
 gaspi_return_t try_connect(World& world, uint32_t rank);
-
-// With verbose errors (gex_System_SetVerboseErrors): one line that says why. Returns `code`.
-gaspi_return_t refuse(gaspi_return_t code, const char* call, const std::string& why);
 
 }  // namespace causeway::gaspi
