@@ -78,7 +78,6 @@ constexpr cwyc_ops device_ops() {
   cwyc_ops ops{};
   ops.put = device_put;
   ops.get = device_get;
-  refuse(ops.put_notify);
   refuse(ops.putv);
   refuse(ops.getv);
   ops.atomic = emulated_atomic;

@@ -91,8 +91,7 @@ typedef struct cwyc_conn {
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
   CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning: local completion is immediate */
-  CWYC_IMMEDIATE = 1u << 16,   /* answer CWY_RETRY rather than do expensive work to make room */
-  CWYC_MORE = 1u << 17         /* another operation to this peer follows at once: a doorbell may wait */
+  CWYC_IMMEDIATE = 1u << 16    /* answer CWY_RETRY rather than do expensive work to make room */
 };
 
 /* Data types and operations of atomics, one bit each: the values of the client interface's GEX_DT_*
@@ -199,10 +198,6 @@ typedef struct cwyc_ops {
                     cwyc_rkey* rkey, size_t length, uint32_t flags, cwyc_op* op);
   cwy_status (*get)(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rkey* rkey,
                     size_t length, uint32_t flags, cwyc_op* op);
-  /* Put, then an 8-byte store of `value` at naddr that no observer sees before the data. */
-  cwy_status (*put_notify)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                           cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                           uint64_t value, uint32_t flags, cwyc_op* op);
   /* Vector forms. `v` and its lists are consumed before return. */
   cwy_status (*putv)(cwyc_conn* conn, const cwyc_vector* v, uint32_t flags, cwyc_op* op);
   cwy_status (*getv)(cwyc_conn* conn, const cwyc_vector* v, uint32_t flags, cwyc_op* op);
@@ -231,9 +226,6 @@ typedef struct cwyc_ops {
   void (*am_commit)(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, const int32_t* args,
                     uint32_t nargs, size_t length);
   void (*am_cancel)(cwyc_conn* conn, cwyc_am_slot* slot);
-
-  /* Asks whether the peer still answers; reports CWYC_DONE_REMOTE. Cheap enough for one per second. */
-  cwy_status (*check)(cwyc_conn* conn, cwyc_op* op);
 } cwyc_ops;
 
 /* ---- what an endpoint can do -------------------------------------------------------------- */
@@ -244,22 +236,19 @@ enum {
   CWYC_CAP_PUT = 1ull << 0,
   CWYC_CAP_GET = 1ull << 1,
   CWYC_CAP_ATOMIC = 1ull << 2,
-  CWYC_CAP_PUT_NOTIFY = 1ull << 3,
-  CWYC_CAP_VECTOR = 1ull << 4,
-  CWYC_CAP_AM_LONG = 1ull << 5,
-  CWYC_CAP_AM_PREPARE = 1ull << 6,
-  CWYC_CAP_CHECK = 1ull << 7,
-  CWYC_CAP_DIRECT = 1ull << 8,        /* rkey_direct can succeed: peers' memory is mapped */
-  CWYC_CAP_MEM_ALLOC = 1ull << 9,     /* mem_alloc makes memory that this conduit reaches best */
-  CWYC_CAP_MEM_REG = 1ull << 10,       /* memory of the client's can be registered */
-  CWYC_CAP_UNREGISTERED = 1ull << 11,  /* put/get reach any host memory of a peer without mem_reg */
-  CWYC_CAP_ORDER_PUT_PUT = 1ull << 12, /* puts to one peer become visible in posting order */
-  CWYC_CAP_ORDER_PUT_AM = 1ull << 13,  /* an AM is delivered after puts posted before it */
-  CWYC_CAP_WAIT_FD = 1ull << 14,
-  CWYC_CAP_NAP = 1ull << 15,           /* nap() sleeps until something arrives */
-  CWYC_CAP_PEER_FAILURE = 1ull << 16,  /* a dead peer is reported without being asked */
-  CWYC_CAP_ATOMIC_CPU = 1ull << 17,    /* its atomics are coherent with this host's CPU atomics */
-  CWYC_CAP_NO_PROGRESS = 1ull << 18    /* progress() never has anything to do: it need not be called */
+  CWYC_CAP_VECTOR = 1ull << 3,
+  CWYC_CAP_AM_LONG = 1ull << 4,
+  CWYC_CAP_AM_PREPARE = 1ull << 5,
+  CWYC_CAP_DIRECT = 1ull << 6,        /* rkey_direct can succeed: peers' memory is mapped */
+  CWYC_CAP_MEM_ALLOC = 1ull << 7,     /* mem_alloc makes memory that this conduit reaches best */
+  CWYC_CAP_MEM_REG = 1ull << 8,       /* memory of the client's can be registered */
+  CWYC_CAP_UNREGISTERED = 1ull << 9,  /* put/get reach any host memory of a peer without mem_reg */
+  CWYC_CAP_ORDER_PUT_AM = 1ull << 10,  /* an AM is delivered after puts posted before it */
+  CWYC_CAP_WAIT_FD = 1ull << 11,
+  CWYC_CAP_NAP = 1ull << 12,           /* nap() sleeps until something arrives */
+  CWYC_CAP_PEER_FAILURE = 1ull << 13,  /* a dead peer is reported without being asked */
+  CWYC_CAP_ATOMIC_CPU = 1ull << 14,    /* its atomics are coherent with this host's CPU atomics */
+  CWYC_CAP_NO_PROGRESS = 1ull << 15    /* progress() never has anything to do: it need not be called */
 };
 
 typedef struct cwyc_ep_attr {

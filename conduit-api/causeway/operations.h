@@ -46,7 +46,6 @@ inline constexpr uint32_t reports_none = 0, reports_local = CWYC_DONE_LOCAL,
 inline constexpr std::tuple operations{
     TableEntry<&cwyc_ops::put>       {"put",        "put",        CWYC_CAP_PUT,        Lane::put,    reports_both,   true,  4},
     TableEntry<&cwyc_ops::get>       {"get",        "get",        CWYC_CAP_GET,        Lane::get,    reports_remote, false, 4},
-    TableEntry<&cwyc_ops::put_notify>{"put_notify", "put_notify", CWYC_CAP_PUT_NOTIFY, Lane::put,    reports_both,   true,  4},
     TableEntry<&cwyc_ops::putv>      {"putv",       "vector",     CWYC_CAP_VECTOR,     Lane::put,    reports_both,   true,  -1},
     TableEntry<&cwyc_ops::getv>      {"getv",       "vector",     CWYC_CAP_VECTOR,     Lane::get,    reports_remote, false, -1},
     TableEntry<&cwyc_ops::atomic>    {"atomic",     "atomic",     CWYC_CAP_ATOMIC,     Lane::atomic, reports_remote, true,  -1},
@@ -56,7 +55,6 @@ inline constexpr std::tuple operations{
     TableEntry<&cwyc_ops::am_prepare>{"am_prepare", "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, 1},
     TableEntry<&cwyc_ops::am_commit> {"am_commit",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   true,  4},
     TableEntry<&cwyc_ops::am_cancel> {"am_cancel",  "am_prepare", CWYC_CAP_AM_PREPARE, Lane::am,     reports_none,   false, -1},
-    TableEntry<&cwyc_ops::check>     {"check",      nullptr,      CWYC_CAP_CHECK,      Lane::am,     reports_remote, false, -1},
 };
 /* clang-format on */
 inline constexpr size_t operation_count = std::tuple_size_v<decltype(operations)>;

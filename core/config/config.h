@@ -74,7 +74,7 @@ struct ConduitSpec {
   // Values as text; checked against the plugin's manifest when it is known.
   std::map<std::string, std::string> options;
   std::map<std::string, Origin> option_origins;
-  // Native operations allowed, out of: put get atomic put_notify vector am_long am_prepare
+  // Native operations allowed, out of: put get atomic vector am_long am_prepare
   // direct. Empty optional: all.
   std::optional<std::vector<std::string>> native;
   bool open_always = false;       // although no rule names it

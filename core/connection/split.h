@@ -4,8 +4,7 @@
 //
 // Nothing is assumed about order between the parts. Puts, gets and messages of the client have
 // none; a long message travels whole through one conduit, or as an emulated one, which counts its
-// pieces; put_notify, flush and vectors are answered with UNSUPPORTED, so that whoever wants them
-// waits for completion instead.
+// pieces; vectors are answered with UNSUPPORTED, so that whoever wants them posts piece by piece.
 #pragma once
 
 #include <atomic>

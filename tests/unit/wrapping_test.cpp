@@ -306,7 +306,6 @@ TEST_F(Wrapping, OtherMinorsPassThrough) {
   for (const char* name : {"old", "traced"}) {
     const ConfiguredConduit older = configure(name);
     EXPECT_EQ(older.plugin->ops[0].am_long, nullptr);
-    EXPECT_EQ(older.plugin->ops[0].check, nullptr);
     EXPECT_EQ(older.plugin->ops[0].put, nullptr);
     int fd = -1;
     EXPECT_EQ(older.plugin->module.wait_fd(nullptr, &fd), CWY_ERR_UNSUPPORTED);

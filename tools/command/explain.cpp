@@ -129,6 +129,12 @@ std::vector<Line> lines_of(const World& world, const Choice& choice, Locality lo
   out.push_back({"AM short", "16 args", shorts.carrier.name(), "by the conduit" + by_text(shorts)});
   add_messages(world, choice, "AM medium", &AmLimits::medium, out);
   add_messages(world, choice, "AM long", &AmLimits::long_max, out);
+  if (locality == Locality::self) return out;
+  const std::string noticed = each_way(world, shorts, [](const ConduitEp& ep) {
+    return std::string(ep.caps & CWYC_CAP_PEER_FAILURE ? "noticed by the conduit"
+                                                       : "told by the launcher alone");
+  });
+  out.push_back({"death", "of a rank", shorts.carrier.name(), noticed});
   return out;
 }
 

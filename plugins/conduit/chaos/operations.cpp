@@ -106,13 +106,6 @@ struct Valid<&cwyc_ops::put> {
 template <>
 struct Valid<&cwyc_ops::get> : Valid<&cwyc_ops::put> {};
 template <>
-struct Valid<&cwyc_ops::put_notify> {
-  static bool ask(const Endpoint&, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t,
-                  uint64_t naddr, cwyc_rkey*, uint64_t, uint32_t, cwyc_op*) {
-    return naddr % 8 == 0;
-  }
-};
-template <>
 struct Valid<&cwyc_ops::am_short> {
   static bool ask(const Endpoint&, uint64_t, const int32_t*, uint32_t nargs, uint32_t) {
     return nargs <= CWYC_AM_MAX_ARGS;
@@ -182,15 +175,6 @@ void disturb(ChaosFront& front, cwy_status (*cwyc_ops::*)(cwyc_conn*, Args...)) 
 template <auto Entry, typename... Args>
 void disturb(ChaosFront&, void (*cwyc_ops::*)(cwyc_conn*, Args...)) {}
 
-// Its answer may be late, but it is never refused: callers ask once per second and no more.
-cwy_status check(cwyc_conn* c, cwyc_op* op) {
-  Endpoint& ep = endpoints.by_ep(c->ep);
-  ConnState& state = ep.state(c);
-  if (state.failed.load(std::memory_order_relaxed) != 0) return CWY_ERR_PEER_FAILED;
-  return pass(ep, state, c, true, remote_bit, 0, op,
-              [&](const cwyc_ops& o, cwyc_op* mine) { return o.check(c, mine); });
-}
-
 }  // namespace
 
 Relay* relay_for(Endpoint& ep, const cwyc_conn* conn, cwyc_op* theirs, uint32_t last_bit,
@@ -230,7 +214,6 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_de
 void replace_operations(ChaosFront& front) {
   for_each_operation(
       [&]<typename Each>(const Each&) { disturb<Each::member>(front, Each::member); });
-  front.replace(&cwyc_ops::check, check);
 }
 
 }  // namespace causeway::chaos

@@ -27,7 +27,6 @@ constexpr cwyc_ops operations_of() {
   o.concurrency = P::concurrency;
   o.put = P::put;
   o.get = P::get;
-  if constexpr (requires { &P::put_notify; }) o.put_notify = P::put_notify;
   if constexpr (requires { &P::putv; }) o.putv = P::putv;
   if constexpr (requires { &P::getv; }) o.getv = P::getv;
   o.atomic = P::atomic;
@@ -37,7 +36,6 @@ constexpr cwyc_ops operations_of() {
   o.am_prepare = P::am_prepare;
   o.am_commit = P::am_commit;
   o.am_cancel = P::am_cancel;
-  if constexpr (requires { &P::check; }) o.check = P::check;
   return o;
 }
 

@@ -118,7 +118,6 @@ struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
   static causeway::conduit::Call<&cwyc_ops::put> put;
   static causeway::conduit::Call<&cwyc_ops::get> get;
-  static causeway::conduit::Call<&cwyc_ops::put_notify> put_notify;
   static causeway::conduit::Call<&cwyc_ops::putv> putv;
   static causeway::conduit::Call<&cwyc_ops::getv> getv;
   static causeway::conduit::Call<&cwyc_ops::atomic> atomic;
@@ -128,7 +127,6 @@ struct Conduit {
   static causeway::conduit::Call<&cwyc_ops::am_prepare> am_prepare;
   static causeway::conduit::Call<&cwyc_ops::am_commit> am_commit;
   static causeway::conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static causeway::conduit::Call<&cwyc_ops::check> check;
   static causeway::conduit::Call<&cwyc_module::list_devices> list_devices;
   static causeway::conduit::Call<&cwyc_module::domain_open> domain_open;
   static causeway::conduit::Call<&cwyc_module::ep_open> ep_open;
@@ -168,17 +166,6 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
   std::memmove(dst, pointer(raddr), length);
   count(conn->ep, gets, 1);
   count(conn->ep, bytes, length);
-  return CWY_OK;
-}
-
-cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                               cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                               uint64_t value, uint32_t flags, cwyc_op* op) {
-  if (!inside(nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
-  const cwy_status status = put(conn, src, lmem, raddr, rkey, length, flags, op);
-  if (status != CWY_OK) return status;
-  // Release: no thread that reads the value with acquire misses the data.
-  std::atomic_ref(*static_cast<uint64_t*>(pointer(naddr))).store(value, std::memory_order_release);
   return CWY_OK;
 }
 
@@ -303,10 +290,6 @@ void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, cons
   am_cancel(conn, slot);
 }
 
-cwy_status Conduit::check(cwyc_conn*, cwyc_op*) {
-  return CWY_OK;
-}
-
 // ---- cold -----------------------------------------------------------------------------------
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
@@ -340,10 +323,9 @@ void Conduit::ep_close(cwyc_ep* ep) {
 cwy_status Conduit::ep_query(cwyc_ep*, cwyc_ep_attr* attr) {
   cwyc_ep_attr a{};
   a.head = CWY_HEAD(cwyc_ep_attr);
-  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_PUT_NOTIFY | CWYC_CAP_VECTOR |
-           CWYC_CAP_AM_LONG | CWYC_CAP_AM_PREPARE | CWYC_CAP_CHECK | CWYC_CAP_DIRECT |
-           CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_ORDER_PUT_PUT | CWYC_CAP_ORDER_PUT_AM |
-           CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
+  a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_VECTOR | CWYC_CAP_AM_LONG |
+           CWYC_CAP_AM_PREPARE | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG |
+           CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_ATOMIC_CPU | CWYC_CAP_NO_PROGRESS;
   a.ep_address_max = 8;
   a.rkey_max = sizeof(cwyc_rkey);
   a.rma_max = UINT64_MAX / 2;

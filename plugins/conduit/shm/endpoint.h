@@ -237,7 +237,6 @@ struct Conduit {
   static constexpr uint32_t concurrency = CWYC_MULTI;
   static conduit::Call<&cwyc_ops::put> put;
   static conduit::Call<&cwyc_ops::get> get;
-  static conduit::Call<&cwyc_ops::put_notify> put_notify;
   static conduit::Call<&cwyc_ops::putv> putv;
   static conduit::Call<&cwyc_ops::getv> getv;
   static conduit::Call<&cwyc_ops::atomic> atomic;
@@ -247,7 +246,6 @@ struct Conduit {
   static conduit::Call<&cwyc_ops::am_prepare> am_prepare;
   static conduit::Call<&cwyc_ops::am_commit> am_commit;
   static conduit::Call<&cwyc_ops::am_cancel> am_cancel;
-  static conduit::Call<&cwyc_ops::check> check;
   static conduit::Call<&cwyc_module::ep_open> ep_open;
   static conduit::Call<&cwyc_module::ep_close> ep_close;
   static conduit::Call<&cwyc_module::ep_query> ep_query;

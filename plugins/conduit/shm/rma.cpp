@@ -153,20 +153,6 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
   return read_remote(*rkey, raddr, dst, length);
 }
 
-cwy_status Conduit::put_notify(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
-                               cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                               uint64_t value, uint32_t flags, cwyc_op* op) {
-  if (!inside(*nrkey, naddr, sizeof value) || naddr % sizeof value != 0) return CWY_ERR_INVALID;
-  // Cross-memory attach does not promise to store 8 bytes at once.
-  if (!nrkey->mapped) return CWY_ERR_UNSUPPORTED;
-  const cwy_status status = put(conn, src, lmem, raddr, rkey, length, flags, op);
-  if (status != CWY_OK) return status;
-  auto* word = reinterpret_cast<uint64_t*>(local_pointer(*nrkey, naddr));
-  // Release: nobody who reads the value with acquire misses the data.
-  std::atomic_ref(*word).store(value, std::memory_order_release);
-  return CWY_OK;
-}
-
 cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_op*) {
   cwy_status status = may_move(conn, *v);
   if (status != CWY_OK) return status;
@@ -211,10 +197,6 @@ cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rke
   if (!rkey->mapped) return CWY_ERR_UNSUPPORTED;
   count(conn, count_atomics, 1);
   return cpu_atomics::execute(local_pointer(*rkey, a->raddr), *a);
-}
-
-cwy_status Conduit::check(cwyc_conn* conn, cwyc_op*) {
-  return check_peer(connection(conn)) ? CWY_ERR_PEER_FAILED : CWY_OK;
 }
 
 }  // namespace causeway::shm

@@ -77,8 +77,9 @@ void finish(Slot* slot, ucs_status_t status) {
       break;
     case SlotKind::get:
     case SlotKind::fetch:
-    case SlotKind::flush:
       report_op(op, CWYC_DONE_REMOTE, status);
+      break;
+    case SlotKind::flush:
       break;
     case SlotKind::batch:
       --link.flushes;
@@ -125,9 +126,9 @@ void abandon(Link& link) {
         break;
       case SlotKind::get:
       case SlotKind::fetch:
-      case SlotKind::flush:
         report_op(op, CWYC_DONE_REMOTE, UCS_ERR_CANCELED);
         break;
+      case SlotKind::flush:
       case SlotKind::close:
         break;
     }

@@ -46,7 +46,7 @@ void unwatch_process(Link& link);
 uint32_t look_around(cwyc_ep* ep);
 void look_at_device(cwyc_domain* domain);
 void fail_device(cwyc_domain* domain, const char* what);
-cwy_status probe(Link& link, cwyc_op* op);
+cwy_status probe(Link& link);
 
 // ---- am.cpp
 // Posts `count` chained work requests, the last of which names `ticket` (NULL: unsignaled). The
@@ -101,7 +101,6 @@ inline void Network::kept_done(cwyc_ep* ep, ReceiveBuffer* buffer) {
 
 // The table.
 struct Conduit : fabric::Engine<Network> {
-  static cwy_status check(cwyc_conn*, cwyc_op*);
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
 };

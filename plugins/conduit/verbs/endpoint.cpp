@@ -115,7 +115,7 @@ void Network::close_endpoint(cwyc_ep* ep) {
 
 void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
   const cwyc_domain& d = *ep.domain;
-  a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_CHECK | CWYC_CAP_MEM_REG |
+  a.caps |= CWYC_CAP_AM_LONG | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_MEM_REG |
             CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD;
   if (d.options.peer_timeout_ns != 0) a.caps |= CWYC_CAP_PEER_FAILURE;
   a.rma_max = d.port.max_message;

@@ -29,7 +29,7 @@ void ask_silent_peers(cwyc_ep* ep) {
     if (link == nullptr || link->state != LinkState::up || link->purged) continue;
     const bool quiet = !std::exchange(link->used_since_look, false);
     if (!quiet || link->probing || link->local_closed) continue;
-    if (probe(*link, nullptr) == CWY_INPROGRESS) link->probing = true;
+    if (probe(*link) == CWY_INPROGRESS) link->probing = true;
     link->used_since_look = false;
   }
 }
@@ -129,25 +129,19 @@ uint32_t look_around(cwyc_ep* ep) {
   return events;
 }
 
-cwy_status probe(Link& link, cwyc_op* op) {
+cwy_status probe(Link& link) {
   const cwy_status status = Network::may_post(link, 1);
   if (status != CWY_OK) return status;
   Ticket* ticket = take_ticket(link.ep);
   if (ticket == nullptr) return CWY_RETRY;
   ticket->work = Work::probe;
-  ticket->op = op;
-  ticket->report = op != nullptr ? CWYC_DONE_REMOTE : 0;
+  ticket->report = 0;
   ibv_send_wr request{};
   request.opcode = IBV_WR_RDMA_WRITE;
   const cwy_status posted = post(link, &request, &request, 1, ticket);
   if (posted != CWY_OK) return posted;
   ++link.ep->probes;
   return CWY_INPROGRESS;
-}
-
-cwy_status Conduit::check(cwyc_conn* conn, cwyc_op* op) {
-  const Pass pass(conn->ep->domain->gate);
-  return probe(link_of(conn), op);
 }
 
 }  // namespace causeway::verbs

@@ -238,14 +238,6 @@ cwy_status get_one_short(cwyc_conn* c, void* dst, cwyc_mem* mem, uint64_t raddr,
   return g_ops->get(c, dst, mem, raddr, rkey, cut, flags, op);
 }
 
-cwy_status notify_first(cwyc_conn* c, const void* src, cwyc_mem* mem, uint64_t raddr,
-                        cwyc_rkey* rkey, size_t length, uint64_t naddr, cwyc_rkey* nrkey,
-                        uint64_t value, uint32_t flags, cwyc_op* op) {
-  g_ops->put(c, &value, nullptr, naddr, nrkey, sizeof value, flags, op);
-  sched_yield();
-  return g_ops->put(c, src, mem, raddr, rkey, length, flags, op);
-}
-
 // A read and a write: what an atomic is not.
 cwy_status torn_atomic(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey, uint32_t flags,
                        cwyc_op* op) {
@@ -360,8 +352,6 @@ bool apply_fault() {
     g_table.am_short = silent_after_purge;
   else if (f == "get_one_short")
     g_table.get = get_one_short;
-  else if (f == "notify_first")
-    g_table.put_notify = notify_first;
   else if (f == "torn_atomic" || f == "beside_the_processor")
     g_table.atomic = torn_atomic;
   else if (f == "spurious_cas")

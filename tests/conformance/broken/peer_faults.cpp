@@ -119,13 +119,6 @@ void while_connected(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
 
 void say_nothing(void*, cwy_peer, cwy_peer_state, const char*) {}
 
-cwy_status alive(cwyc_conn*, cwyc_op*) {
-  return CWY_OK;
-}
-cwy_status dead(cwyc_conn*, cwyc_op*) {
-  return CWY_ERR_PEER_FAILED;
-}
-
 const Faults faults{
     {"never_up", [] { g_module.connect = never_up; }},
     {"purge_forgets_connect", [] { g_module.connect = never_up; }},
@@ -150,8 +143,6 @@ const Faults faults{
      }},
     {"silent_death", [] { g_services.peer_state = say_nothing; }},
     {"silent_while_asleep", [] { g_services.peer_state = say_nothing; }},
-    {"check_says_alive", [] { g_table.check = alive; }},
-    {"check_says_dead", [] { g_table.check = dead; }},
 };
 
 }  // namespace

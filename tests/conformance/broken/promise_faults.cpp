@@ -86,9 +86,9 @@ cwy_status whole_attributes(cwyc_ep* ep, cwyc_ep_attr* attr) {
   return status;
 }
 
-cwy_status err_believed(const cwy_options* opts, const char* device, cwyc_domain** out,
-                        cwy_err* err) {
-  const cwy_status status = g_inner->domain_open(opts, device, out, err);
+cwy_status err_believed(const cwy_options* opts, const cwyc_domain_params* params,
+                        cwyc_domain** out, cwy_err* err) {
+  const cwy_status status = g_inner->domain_open(opts, params, out, err);
   if (status != CWY_OK) *static_cast<volatile cwy_status*>(&err->status) = status;
   return status;
 }
@@ -116,11 +116,11 @@ int64_t g_loss = 0;  // of 1000 messages
 bool lost() {
   return g_loss != 0 && tick() * 7919 % 1000 < static_cast<uint64_t>(g_loss);
 }
-cwy_status domain_with_loss(const cwy_options* opts, const char* device, cwyc_domain** out,
-                            cwy_err* err) {
+cwy_status domain_with_loss(const cwy_options* opts, const cwyc_domain_params* params,
+                            cwyc_domain** out, cwy_err* err) {
   g_loss = 0;
   g_services.opt_int(opts, "inject_loss", &g_loss);
-  return g_inner->domain_open(opts, device, out, err);
+  return g_inner->domain_open(opts, params, out, err);
 }
 
 cwy_status sent_once(cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32_t flags) {

@@ -48,17 +48,12 @@ void expect_posts_refused(Session& s) {
     EXPECT_EQ(status, CWY_ERR_PEER_FAILED) << "am_prepare after purge: " << status_name(status);
     if (status == CWY_OK) o.am_cancel(s.raw(), &slot);
   }
-  if (o.check != nullptr) refused("check", [&](cwyc_op* raw) { return o.check(s.raw(), raw); });
   if (!s.side().remote) return;
   const uint64_t raddr = s.remote().base();
   cwyc_rkey* rkey = s.remote().get();
   const cwyc_iov here{&value, 8};
   const cwyc_riov there{raddr, 8};
   const cwyc_vector vector{CWY_HEAD(cwyc_vector), &here, 1, nullptr, &there, 1, rkey};
-  if (o.put_notify != nullptr)
-    refused("put_notify", [&](cwyc_op* raw) {
-      return o.put_notify(s.raw(), &value, nullptr, raddr, rkey, 8, raddr + 64, rkey, 1, 0, raw);
-    });
   if (o.putv != nullptr)
     refused("putv", [&](cwyc_op* raw) { return o.putv(s.raw(), &vector, 0, raw); });
   if (o.getv != nullptr)
@@ -254,25 +249,6 @@ void death_is_reported_unasked() {
       "peer_state FAILED after the peer was killed", 10.0);
 }
 
-// Catches check that says a dead process answers.
-void check_notices_death() {
-  Session s({.memory = 0});
-  s.partner().kill();
-  const Deadline deadline("check of a dead peer saying so", 10.0);
-  for (;;) {
-    Op& op = s.pool().fetch("check");
-    const cwy_status status = op.post([&](cwyc_op* raw) { return s.ops().check(s.raw(), raw); });
-    if (status == CWY_INPROGRESS) {
-      s.ep().until([&] { return op.done(); }, "check of a dead peer");
-      if (op.status() == CWY_ERR_PEER_FAILED) return;
-    }
-    if (status == CWY_ERR_PEER_FAILED) return;
-    ASSERT_TRUE(status >= 0 || status == CWY_RETRY) << status_name(status);
-    s.ep().step();
-    deadline.check();
-  }
-}
-
 // ---- after a death --------------------------------------------------------------------------
 
 Card open_here(Side& side, const SideOptions& options) {
@@ -399,7 +375,6 @@ const Cases cases{
     {"Failure", "killed_while_sending", kShort | kMedium | kProcess, killed_while_sending},
     {"Failure", "purge_completes_everything", kShort | kProcess, purge_completes_everything},
     {"Failure", "death_is_reported_unasked", kPeerFailure | kProcess, death_is_reported_unasked},
-    {"Failure", "check_notices_death", kCheck | kProcess, check_notices_death},
     {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},

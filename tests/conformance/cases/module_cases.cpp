@@ -78,11 +78,9 @@ void capabilities_match_entries() {
       {CWYC_CAP_PUT, o.put != nullptr, "put"},
       {CWYC_CAP_GET, o.get != nullptr, "get"},
       {CWYC_CAP_ATOMIC, o.atomic != nullptr, "atomic"},
-      {CWYC_CAP_PUT_NOTIFY, o.put_notify != nullptr, "put_notify"},
       {CWYC_CAP_VECTOR, o.putv != nullptr && o.getv != nullptr, "putv and getv"},
       {CWYC_CAP_AM_LONG, o.am_long != nullptr, "am_long"},
       {CWYC_CAP_AM_PREPARE, o.am_prepare != nullptr, "am_prepare"},
-      {CWYC_CAP_CHECK, o.check != nullptr, "check"},
   };
   for (const auto& pair : pairs) {
     EXPECT_EQ((a.caps & pair.cap) != 0, pair.present)

@@ -211,107 +211,72 @@ void outstanding_gets() {
   for (uint32_t i = 0; i < kOutstanding; ++i) ASSERT_EQ(values[i], i * 0x9e3779b97f4a7c15u);
 }
 
-// Catches a check that a living peer does not pass.
-void check_answers() {
-  Session s({.memory = 0});
-  for (int i = 0; i < 10; ++i) {
-    Op& op = s.pool().fetch("check");
-    const cwy_status status = op.post([&](cwyc_op* raw) { return s.ops().check(s.raw(), raw); });
-    ASSERT_GE(status, 0) << status_name(status);
-    s.ep().finish(op, "check of a living peer");
-    EXPECT_EQ(op.status(), CWY_OK);
-  }
-}
+// ---- messages behind puts -------------------------------------------------------------------
 
-// ---- put with notification ------------------------------------------------------------------
-
-constexpr uint32_t kNotifyRounds = 2000;
-constexpr uint64_t kFlagOffset = 0, kDataOffset = 4096;
-
-struct NotifyResult {
-  uint64_t early;  // rounds in which the flag was seen before all of the data
+struct OrderSeen {
+  uint64_t messages, early;  // early: delivered before all of the data
 };
+OrderSeen g_order_seen;
 
-size_t notify_length(uint32_t round) {
-  return 1 + (round * 37) % 3000;
+// A message says where the put before it went, how much it was, and what.
+Nothing compare_at_delivery(Side& side, const Nothing&) {
+  g_order_seen = {};
+  const uint8_t* const base = side.memory->data();
+  side.ep->on_request = [base](const Message& m) {
+    const auto length = static_cast<size_t>(m.args[1]);
+    const auto key = static_cast<uint64_t>(m.args[2]);
+    if (first_difference(base + m.args[0], length, key) != length) ++g_order_seen.early;
+    ++g_order_seen.messages;
+  };
+  return {};
 }
 
-// The target polls the flag and compares the data at once; the blackboard tells the sender.
-NotifyResult watch_notifications(Side& side, const uint32_t& rounds) {
-  NotifyResult result{};
-  auto& flag = *reinterpret_cast<uint64_t*>(side.memory->data() + kFlagOffset);
-  for (uint32_t round = 1; round <= rounds; ++round) {
-    const Deadline deadline("a notification");
-    // Acquire: pairs with the conduit's promise that the data came first.
-    for (uint32_t look = 1; __atomic_load_n(&flag, __ATOMIC_ACQUIRE) != round; ++look) {
-      side.ep->progress();
-      if (look % 256 == 0) sched_yield();  // the sender may have no processor of its own
-      deadline.check();
-    }
-    const size_t length = notify_length(round);
-    if (first_difference(side.memory->data() + kDataOffset, length, round) != length) {
-      ++result.early;
-    }
-    blackboard().slot[0].store(round);
+OrderSeen look_at_order(Side&, const Nothing&) {
+  return g_order_seen;
+}
+
+// Ends the puts, and waits until the target has compared what all messages so far speak of.
+OrderSeen end_round(Session& s, std::vector<Op*>& puts, uint64_t messages) {
+  for (Op* const put : puts) s.ep().finish(*put, "put");
+  puts.clear();
+  const Deadline deadline("messages behind puts");
+  for (;;) {
+    const OrderSeen seen = s.call(look_at_order, Nothing{});
+    if (seen.messages >= messages) return seen;
+    deadline.check();
+    s.ep().step();
   }
-  return result;
 }
 
-void put_notify_order() {
+// Catches a message that is delivered before a put that was posted ahead of it is visible.
+void messages_stay_behind_puts() {
   Session s;
-  const uint32_t rounds = kNotifyRounds / kSlowdown;
-  s.start(watch_notifications, rounds);
-  std::vector<uint8_t> source(4096);
+  s.call(compare_at_delivery, Nothing{});
+  constexpr size_t kPlaces = 8, kRoom = 12000;
+  const uint32_t rounds = std::max(1u, 50 / kSlowdown);
+  std::vector<uint8_t> source(kPlaces * kRoom);
+  std::vector<Op*> puts;
   for (uint32_t round = 1; round <= rounds; ++round) {
-    const size_t length = notify_length(round);
-    fill_pattern(source.data(), length, round);
-    Op& op = s.pool().put("put_notify");
-    const cwy_status status = s.ep().retry(
-        [&] {
-          return op.post([&](cwyc_op* raw) {
-            return s.ops().put_notify(
-                s.raw(), source.data(), nullptr, s.remote().base() + kDataOffset, s.remote().get(),
-                length, s.remote().base() + kFlagOffset, s.remote().get(), round, 0, raw);
-          });
-        },
-        "put_notify");
-    ASSERT_GE(status, 0) << status_name(status);
-    s.ep().until([&] { return op.done() && blackboard().slot[0].load() >= round; },
-                 "the notification's arrival");
-  }
-  const auto result = s.finish<NotifyResult>();
-  EXPECT_EQ(result.early, 0u) << "notifications were seen before their data";
-}
-
-// In one process: value and data are both there when the operation is complete.
-void put_notify_arrives() {
-  Session s;
-  std::vector<uint8_t> source(3000);
-  for (uint64_t key = 1; key <= 100; ++key) {
-    const Area a{kDataOffset, 1 + s.random.below(source.size()), key};
-    s.call(clear_area, a);
-    fill_pattern(source.data(), a.length, key);
-    Op& op = s.pool().put("put_notify");
-    ASSERT_GE(s.ep().retry(
-                  [&] {
-                    return op.post([&](cwyc_op* raw) {
-                      return s.ops().put_notify(s.raw(), source.data(), nullptr,
-                                                s.remote().base() + a.offset, s.remote().get(),
-                                                a.length, s.remote().base() + kFlagOffset,
-                                                s.remote().get(), ~key, 0, raw);
-                    });
-                  },
-                  "put_notify"),
-              0);
-    s.ep().finish(op, "put_notify");
-    expect_area(s, a);
-    const auto flag = s.call(
-        +[](Side& side, const Nothing&) -> uint64_t {
-          return __atomic_load_n(reinterpret_cast<uint64_t*>(side.memory->data()),
-                                 __ATOMIC_ACQUIRE);
-        },
-        Nothing{});
-    ASSERT_EQ(flag, ~key);
+    for (size_t place = 0; place < kPlaces; ++place) {
+      const size_t at = kGuardBytes + place * kRoom, length = 1 + s.random.below(kRoom);
+      uint8_t* const from = source.data() + place * kRoom;
+      fill_pattern(from, length, round * kPlaces + place);
+      puts.push_back(&s.pool().put());
+      const cwy_status status = s.ep().retry(
+          [&] {
+            return puts.back()->post([&](cwyc_op* raw) {
+              return s.ops().put(s.raw(), from, nullptr, s.remote().base() + at, s.remote().get(),
+                                 length, 0, raw);
+            });
+          },
+          "put");
+      ASSERT_GE(status, 0) << status_name(status);
+      const int32_t args[] = {static_cast<int32_t>(at), static_cast<int32_t>(length),
+                              static_cast<int32_t>(round * kPlaces + place)};
+      s.conn().send(1, args, 3);
+    }
+    const OrderSeen seen = end_round(s, puts, round * kPlaces);
+    ASSERT_EQ(seen.early, 0u) << "of " << seen.messages << " messages came before their data";
   }
 }
 
@@ -588,9 +553,8 @@ const Cases cases{
     {"Rma", "random_sizes_up_to_4MiB", kPut | kMemory, random_large},
     {"Rma", "outstanding_65535_puts", kPut | kMemory, outstanding_puts},
     {"Rma", "outstanding_65535_gets", kGet | kMemory, outstanding_gets},
-    {"Rma", "check_answers", kCheck, check_answers},
-    {"Rma", "put_notify_order", kNotify | kMemory | kProcess, put_notify_order},
-    {"Rma", "put_notify_arrives", kNotify | kMemory, put_notify_arrives},
+    {"Rma", "messages_stay_behind_puts", kPut | kOrder | kMemory | kProcess,
+     messages_stay_behind_puts},
     {"Rma", "put_vector", kPutv | kPut | kGet | kMemory, put_vector},
     {"Rma", "get_vector", kGetv | kPut | kMemory, get_vector},
     {"Rma", "direct_aliases", kDirect | kMemory, direct_aliases},

@@ -87,8 +87,8 @@ void errors_without_a_place() {
   Session s({.memory = 0});
   const cwyc_module& module = s.ep().module();
   cwyc_domain* domain = nullptr;
-  const char* const nonsense = "no-such-device-of-the-suite";
-  EXPECT_LT(module.domain_open(PluginHost::options(), nonsense, &domain, nullptr), 0);
+  const cwyc_domain_params nonsense = Domain::parameters("no-such-device-of-the-suite");
+  EXPECT_LT(module.domain_open(PluginHost::options(), &nonsense, &domain, nullptr), 0);
   uint64_t room = 0;
   uint8_t bytes[8];
   EXPECT_LT(module.ep_address(s.ep().get(), bytes, &room, nullptr), 0);

@@ -20,11 +20,10 @@ enum Need : uint32_t {
   kPrepare = 1u << 3,
   kPut = 1u << 4,
   kGet = 1u << 5,
-  kNotify = 1u << 7,
+  kOrder = 1u << 7,  // messages stay behind puts
   kPutv = 1u << 8,
   kGetv = 1u << 9,
   kAtomic = 1u << 10,
-  kCheck = 1u << 12,
   kDirect = 1u << 13,
   kAlloc = 1u << 14,
   kRegister = 1u << 15,

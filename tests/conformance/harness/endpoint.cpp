@@ -20,10 +20,8 @@ void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
   if ((caps & CWYC_CAP_PUT) == 0) ops.put = nullptr;
   if ((caps & CWYC_CAP_GET) == 0) ops.get = nullptr;
   if ((caps & CWYC_CAP_ATOMIC) == 0) ops.atomic = nullptr;
-  if ((caps & CWYC_CAP_PUT_NOTIFY) == 0) ops.put_notify = nullptr;
   if ((caps & CWYC_CAP_VECTOR) == 0) ops.putv = nullptr, ops.getv = nullptr;
   if ((caps & CWYC_CAP_AM_LONG) == 0) ops.am_long = nullptr;
-  if ((caps & CWYC_CAP_CHECK) == 0) ops.check = nullptr;
   if ((caps & CWYC_CAP_AM_PREPARE) == 0)
     ops.am_prepare = nullptr, ops.am_commit = nullptr, ops.am_cancel = nullptr;
 }
@@ -63,16 +61,21 @@ cwyc_peer_desc describe(const Card& card, bool same_process, bool address) {
   return d;
 }
 
+cwyc_domain_params Domain::parameters(const char* device) {
+  cwyc_domain_params params{};
+  params.head = CWY_HEAD(cwyc_domain_params);
+  params.device = device;
+  params.vnis = params.service_ids = params.service_devices = "";
+  // As of a job: the same in each of its processes, and not all zeroes.
+  std::memcpy(params.job_key, "key of the suite", sizeof params.job_key);
+  return params;
+}
+
 Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const std::string& device)
     : plugin_(plugin) {
   ErrorText err;
   const SignalKeeper keeper;  // as the core does: crashes are the suite's to report
-  cwyc_domain_params params{};
-  params.head = CWY_HEAD(cwyc_domain_params);
-  params.device = device.c_str();
-  params.vnis = params.service_ids = params.service_devices = "";
-  // As of a job: the same in each of its processes, and not all zeroes.
-  std::memcpy(params.job_key, "key of the suite", sizeof params.job_key);
+  const cwyc_domain_params params = parameters(device.c_str());
   status_ = plugin.module.domain_open(options, &params, &domain_, err);
   if (status_ != CWY_OK) error_ = err.text();
   if (status_ == CWY_OK && domain_ == nullptr) {
