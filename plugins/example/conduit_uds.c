@@ -84,6 +84,7 @@ struct cwyc_ep {
   int busy[LANES];
   unsigned char* payload[LANES]; /* received payload, handed to the deliver upcall */
   struct address address;
+  uint32_t* epochs; /* of each rank, the first that is believed: those before were purged */
   uint64_t sent, delivered, retries, dropped;
 };
 
@@ -188,7 +189,8 @@ static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args,
 static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t received) {
   return received >= (ssize_t)sizeof *header && header->cookie == ep->address.cookie &&
          header->length == (size_t)received - sizeof *header &&
-         header->rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
+         header->rank < services->job->size && header->epoch >= ep->epochs[header->rank] &&
+         header->nargs <= CWYC_AM_MAX_ARGS &&
          (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
 }
 
@@ -301,6 +303,7 @@ static void ep_close(cwyc_ep* ep) {
     free(ep->payload[lane]);
   }
   if (ep->poll_fd >= 0) close(ep->poll_fd);
+  free(ep->epochs);
   free(ep);
 }
 
@@ -337,7 +340,9 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
   ep->fd[LANE_REQUEST] = ep->fd[LANE_REPLY] = -1;
   ep->address.network = domain->network;
   ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-  if (ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 || open_lane(ep, LANE_REPLY) != 0 ||
+  ep->epochs = calloc(services->job->size, sizeof *ep->epochs);
+  if (!ep->epochs || ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 ||
+      open_lane(ep, LANE_REPLY) != 0 ||
       getrandom(&ep->address.cookie, sizeof ep->address.cookie, 0) !=
           (ssize_t)sizeof ep->address.cookie) {
     const int why = errno;
@@ -350,14 +355,15 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
 
 /* What is not mentioned is zero: no native put, get, long, registration. */
 static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  const cwy_head head = attr->head; /* the caller's: how much room it has */
-  *attr = (cwyc_ep_attr){.head = head};
-  attr->caps = CWYC_CAP_WAIT_FD;
-  attr->conn_size = sizeof(struct link);
-  attr->ep_address_max = sizeof(struct address);
-  attr->am_medium_max = ep->domain->payload_max;
-  attr->bandwidth_bps = 8e9;
-  attr->ops_tables = 1;
+  const cwyc_ep_attr all = {.head = attr->head, /* the caller's: how much room it has */
+                            .caps = CWYC_CAP_WAIT_FD,
+                            .conn_size = sizeof(struct link),
+                            .ep_address_max = sizeof(struct address),
+                            .am_medium_max = ep->domain->payload_max,
+                            .bandwidth_bps = 8e9,
+                            .ops_tables = 1};
+  const size_t room = attr->head.struct_size;
+  memcpy(attr, &all, room < sizeof all ? room : sizeof all);
   return CWY_OK;
 }
 
@@ -405,9 +411,12 @@ static void disconnect(cwyc_conn* conn) {
   (void)conn;
 }
 
-/* The core knows that the peer is dead. Nothing of ours is ever pending, so this is all. */
+/* The core knows that the peer is dead. Nothing of ours is ever pending; what the dead one sent and
+ * nobody has received yet is not delivered any more. */
 static void purge(cwyc_conn* conn) {
+  uint32_t* first = &conn->ep->epochs[conn->peer.rank];
   link_of(conn)->failed = 1;
+  if (*first <= conn->peer.epoch) *first = conn->peer.epoch + 1;
 }
 
 /* ---- 8. The tables and the one exported function -------------------------------------------- */
@@ -419,29 +428,29 @@ static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
                              .am_medium = am_medium};
 static const cwyc_ops* const tables[] = {&ops};
 
-static const cwyc_module module_v1 = {.head = CWY_HEAD(cwyc_module),
-                                      .ops_count = 1,
-                                      .ops = tables,
-                                      .list_devices = list_devices,
-                                      .domain_open = domain_open,
-                                      .domain_close = domain_close,
-                                      .ep_open = ep_open,
-                                      .ep_close = ep_close,
-                                      .ep_query = ep_query,
-                                      .ep_address = ep_address,
-                                      .reach = reach,
-                                      .connect = connect_peer,
-                                      .disconnect = disconnect,
-                                      .purge = purge,
-                                      .progress = progress,
-                                      .wait_fd = wait_fd,
-                                      .arm = arm,
-                                      .ep_stats = ep_stats};
+static const cwyc_module uds_module = {.head = CWY_HEAD(cwyc_module),
+                                       .ops_count = 1,
+                                       .ops = tables,
+                                       .list_devices = list_devices,
+                                       .domain_open = domain_open,
+                                       .domain_close = domain_close,
+                                       .ep_open = ep_open,
+                                       .ep_close = ep_close,
+                                       .ep_query = ep_query,
+                                       .ep_address = ep_address,
+                                       .reach = reach,
+                                       .connect = connect_peer,
+                                       .disconnect = disconnect,
+                                       .purge = purge,
+                                       .progress = progress,
+                                       .wait_fd = wait_fd,
+                                       .arm = arm,
+                                       .ep_stats = ep_stats};
 
 CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc_module** module,
                                        cwy_err* err) {
   (void)err;
   services = from_core;
-  *module = &module_v1;
+  *module = &uds_module;
   return CWY_OK;
 }
