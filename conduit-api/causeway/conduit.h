@@ -8,7 +8,7 @@
  * a member left NULL is emulated by the core over active messages, or answered by a stub that
  * reports, so the smallest useful conduit offers am_short, am_medium and progress only.
  *
- * Rules that hold for every hot operation (normative text: conduit-api/README.md):
+ * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
  *  - it never blocks and never calls back into the core except through the cwyc_op it was given
  *    and, in am_* to oneself, the deliver upcall;
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);

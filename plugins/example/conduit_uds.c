@@ -5,7 +5,7 @@
  * It offers the least a conduit can: short and medium active messages and progress. Puts, gets
  * and everything else are then made of active messages by the core, and a program that was never
  * told about this file runs over it when a configuration says so. README.md beside this file has
- * the steps; the rules each function obeys are in conduit.h and conduit-api/README.md.
+ * the steps; the rules each function obeys are in conduit.h and causeway-conduit(7).
  *
  * How it works: an endpoint owns two datagram sockets, one per *lane*. Requests travel on one,
  * replies on the other, so a process whose request queue is full can still be replied to. A
