@@ -84,7 +84,7 @@ struct cwyc_ep {
   int busy[LANES];
   unsigned char* payload[LANES]; /* received payload, handed to the deliver upcall */
   struct address address;
-  uint32_t* epochs; /* of each rank, the first that is believed: those before were purged */
+  uint32_t* newest; /* per rank of the job, the newest epoch that was connected to or heard of */
   uint64_t sent, delivered, retries, dropped;
 };
 
@@ -189,9 +189,16 @@ static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args,
 static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t received) {
   return received >= (ssize_t)sizeof *header && header->cookie == ep->address.cookie &&
          header->length == (size_t)received - sizeof *header &&
-         header->rank < services->job->size && header->epoch >= ep->epochs[header->rank] &&
-         header->nargs <= CWYC_AM_MAX_ARGS &&
+         header->rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
          (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
+}
+
+/* A rank that died and was replaced has a larger epoch; what its predecessor sent may still lie in
+ * our socket, and is dropped. */
+static int is_current(cwyc_ep* ep, cwy_peer from) {
+  if (from.epoch < ep->newest[from.rank]) return 0;
+  ep->newest[from.rank] = from.epoch;
+  return 1;
 }
 
 static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
@@ -209,12 +216,13 @@ static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
     if (received < 0 && errno == EINTR) continue;
     if (received < 0) break; /* EAGAIN: nothing there */
     count++;
-    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received)) {
+    const cwy_peer from = {header.rank, header.epoch};
+    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received) ||
+        !is_current(ep, from)) {
       ep->dropped++;
       continue;
     }
     ep->delivered++;
-    const cwy_peer from = {header.rank, header.epoch};
     ep->deliver(ep->core_ep, from, header.word, header.kind, header.args, header.nargs,
                 header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
   }
@@ -303,7 +311,7 @@ static void ep_close(cwyc_ep* ep) {
     free(ep->payload[lane]);
   }
   if (ep->poll_fd >= 0) close(ep->poll_fd);
-  free(ep->epochs);
+  free(ep->newest);
   free(ep);
 }
 
@@ -340,8 +348,8 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
   ep->fd[LANE_REQUEST] = ep->fd[LANE_REPLY] = -1;
   ep->address.network = domain->network;
   ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-  ep->epochs = calloc(services->job->size, sizeof *ep->epochs);
-  if (!ep->epochs || ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 ||
+  ep->newest = calloc(services->job->size, sizeof *ep->newest);
+  if (!ep->newest || ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 ||
       open_lane(ep, LANE_REPLY) != 0 ||
       getrandom(&ep->address.cookie, sizeof ep->address.cookie, 0) !=
           (ssize_t)sizeof ep->address.cookie) {
@@ -355,15 +363,15 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
 
 /* What is not mentioned is zero: no native put, get, long, registration. */
 static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  const cwyc_ep_attr all = {.head = attr->head, /* the caller's: how much room it has */
-                            .caps = CWYC_CAP_WAIT_FD,
-                            .conn_size = sizeof(struct link),
-                            .ep_address_max = sizeof(struct address),
-                            .am_medium_max = ep->domain->payload_max,
-                            .bandwidth_bps = 8e9,
-                            .ops_tables = 1};
-  const size_t room = attr->head.struct_size;
-  memcpy(attr, &all, room < sizeof all ? room : sizeof all);
+  const size_t room = attr->head.struct_size; /* the caller's, who may be older than this file */
+  const cwyc_ep_attr ours = {.head = attr->head,
+                             .caps = CWYC_CAP_WAIT_FD,
+                             .conn_size = sizeof(struct link),
+                             .ep_address_max = sizeof(struct address),
+                             .am_medium_max = ep->domain->payload_max,
+                             .bandwidth_bps = 8e9,
+                             .ops_tables = 1};
+  memcpy(attr, &ours, room < sizeof ours ? room : sizeof ours);
   return CWY_OK;
 }
 
@@ -394,6 +402,7 @@ static cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_des
   if (!peer->address) return fail(err, CWY_ERR_INVALID, "conduit uds got no address of the peer");
   struct address address;
   memcpy(&address, peer->address, sizeof address);
+  if (peer->peer.rank < services->job->size) is_current(ep, peer->peer); /* ends older epochs */
   struct link* link = link_of(conn);
   *link = (struct link){.cookie = address.cookie};
   for (int lane = 0; lane < LANES; lane++) {
@@ -411,12 +420,9 @@ static void disconnect(cwyc_conn* conn) {
   (void)conn;
 }
 
-/* The core knows that the peer is dead. Nothing of ours is ever pending; what the dead one sent and
- * nobody has received yet is not delivered any more. */
+/* The core knows that the peer is dead. Nothing of ours is ever pending, so this is all. */
 static void purge(cwyc_conn* conn) {
-  uint32_t* first = &conn->ep->epochs[conn->peer.rank];
   link_of(conn)->failed = 1;
-  if (*first <= conn->peer.epoch) *first = conn->peer.epoch + 1;
 }
 
 /* ---- 8. The tables and the one exported function -------------------------------------------- */
@@ -428,7 +434,7 @@ static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
                              .am_medium = am_medium};
 static const cwyc_ops* const tables[] = {&ops};
 
-static const cwyc_module uds_module = {.head = CWY_HEAD(cwyc_module),
+static const cwyc_module the_module = {.head = CWY_HEAD(cwyc_module),
                                        .ops_count = 1,
                                        .ops = tables,
                                        .list_devices = list_devices,
@@ -451,6 +457,6 @@ CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc
                                        cwy_err* err) {
   (void)err;
   services = from_core;
-  *module = &uds_module;
+  *module = &the_module;
   return CWY_OK;
 }
