@@ -8,9 +8,9 @@
  * a member left NULL is emulated by the core over active messages, or answered by a stub that
  * reports, so the smallest useful conduit offers am_short, am_medium and progress only.
  *
- * Rules that hold for every hot operation (normative text: conduit-api/README.md):
- *  - it never blocks and never calls back into the core except through the cwyc_op it was given
- *    and, in am_* to oneself, the deliver upcall;
+ * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
+ *  - it never blocks and never calls back into the core except through the cwyc_op it was given,
+ *    services->peer_state and, in am_* to oneself, the deliver upcall;
  *  - CWY_OK: complete in every sense, the cwyc_op is not used (nor its memory retained);
  *  - CWY_INPROGRESS: op->fn reports every bit of CWYC_DONE_* asked for exactly once, from inside
  *    progress() of the endpoint, from a later posting call on it, or from this call itself;
@@ -90,7 +90,7 @@ typedef struct cwyc_conn {
  * conduit may ignore; the two highest are the core's own. */
 enum {
   CWYC_LANE_REPLY = 1u << 0,   /* an AM reply: must get through while requests are blocked */
-  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning: local completion is immediate */
+  CWYC_SRC_VOLATILE = 1u << 1, /* copy the source before returning (puts over 512 bytes: or later) */
   CWYC_IMMEDIATE = 1u << 16    /* answer CWY_RETRY rather than do expensive work to make room */
 };
 

@@ -5,7 +5,7 @@
  * A plugin is one shared object that exports one function (see CWY_CONDUIT_INIT,
  * CWY_MEMKIND_INIT, CWY_COLLECTIVE_INIT in the header of its kind) and carries one ELF
  * section, `cwy_manifest`. It links no core symbol: what the core offers comes in
- * `cwy_services`. The normative text is conduit-api/README.md; this header is C99.
+ * `cwy_services`. The normative text is causeway-conduit(7); this header is C99.
  *
  * Within a major version structures only grow at the end. A reader of a structure looks at
  * `head.struct_size` before it touches a member added by a later minor. Structures without a head
@@ -196,7 +196,7 @@ typedef struct cwy_services {
 #endif
 
 /* Places the manifest, a YAML text, where the core finds it without dlopen. Use once, at file
- * scope. Its keys are listed in conduit-api/README.md. */
+ * scope. Its keys are listed in causeway-conduit(7). */
 #define CWY_MANIFEST(text)                                                                \
   __attribute__((section("cwy_manifest"), CWY_RETAIN used, aligned(1))) static const char \
       cwy_manifest_text[] = text

@@ -6,7 +6,7 @@
  * devices there are, who owns a pointer, how to allocate, to name memory so that a conduit or
  * another process can reach it, and how to copy. The core meets a kind's forms with a conduit's;
  * where they do not meet it stages through host memory with copy(). Normative text:
- * memkind-api/README.md.
+ * causeway-memkind(7).
  */
 #ifndef CAUSEWAY_MEMKIND_H
 #define CAUSEWAY_MEMKIND_H

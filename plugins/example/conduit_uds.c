@@ -5,7 +5,7 @@
  * It offers the least a conduit can: short and medium active messages and progress. Puts, gets
  * and everything else are then made of active messages by the core, and a program that was never
  * told about this file runs over it when a configuration says so. README.md beside this file has
- * the steps; the rules each function obeys are in conduit.h and conduit-api/README.md.
+ * the steps; the rules each function obeys are in conduit.h and causeway-conduit(7).
  *
  * How it works: an endpoint owns two datagram sockets, one per *lane*. Requests travel on one,
  * replies on the other, so a process whose request queue is full can still be replied to. A
@@ -84,6 +84,7 @@ struct cwyc_ep {
   int busy[LANES];
   unsigned char* payload[LANES]; /* received payload, handed to the deliver upcall */
   struct address address;
+  uint32_t* newest; /* per rank of the job, the newest epoch that was connected to or heard of */
   uint64_t sent, delivered, retries, dropped;
 };
 
@@ -192,6 +193,14 @@ static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t re
          (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
 }
 
+/* A rank that died and was replaced has a larger epoch; what its predecessor sent may still lie in
+ * our socket, and is dropped. */
+static int is_current(cwyc_ep* ep, cwy_peer from) {
+  if (from.epoch < ep->newest[from.rank]) return 0;
+  ep->newest[from.rank] = from.epoch;
+  return 1;
+}
+
 static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
   uint32_t count = 0;
   /* A request's handler may wait for room to reply, and the core then makes progress on replies:
@@ -207,12 +216,13 @@ static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
     if (received < 0 && errno == EINTR) continue;
     if (received < 0) break; /* EAGAIN: nothing there */
     count++;
-    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received)) {
+    const cwy_peer from = {header.rank, header.epoch};
+    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received) ||
+        !is_current(ep, from)) {
       ep->dropped++;
       continue;
     }
     ep->delivered++;
-    const cwy_peer from = {header.rank, header.epoch};
     ep->deliver(ep->core_ep, from, header.word, header.kind, header.args, header.nargs,
                 header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
   }
@@ -301,6 +311,7 @@ static void ep_close(cwyc_ep* ep) {
     free(ep->payload[lane]);
   }
   if (ep->poll_fd >= 0) close(ep->poll_fd);
+  free(ep->newest);
   free(ep);
 }
 
@@ -337,7 +348,9 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
   ep->fd[LANE_REQUEST] = ep->fd[LANE_REPLY] = -1;
   ep->address.network = domain->network;
   ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-  if (ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 || open_lane(ep, LANE_REPLY) != 0 ||
+  ep->newest = calloc(services->job->size, sizeof *ep->newest);
+  if (!ep->newest || ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 ||
+      open_lane(ep, LANE_REPLY) != 0 ||
       getrandom(&ep->address.cookie, sizeof ep->address.cookie, 0) !=
           (ssize_t)sizeof ep->address.cookie) {
     const int why = errno;
@@ -350,14 +363,15 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
 
 /* What is not mentioned is zero: no native put, get, long, registration. */
 static cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
-  const cwy_head head = attr->head; /* the caller's: how much room it has */
-  *attr = (cwyc_ep_attr){.head = head};
-  attr->caps = CWYC_CAP_WAIT_FD;
-  attr->conn_size = sizeof(struct link);
-  attr->ep_address_max = sizeof(struct address);
-  attr->am_medium_max = ep->domain->payload_max;
-  attr->bandwidth_bps = 8e9;
-  attr->ops_tables = 1;
+  const size_t room = attr->head.struct_size; /* the caller's, who may be older than this file */
+  const cwyc_ep_attr ours = {.head = attr->head,
+                             .caps = CWYC_CAP_WAIT_FD,
+                             .conn_size = sizeof(struct link),
+                             .ep_address_max = sizeof(struct address),
+                             .am_medium_max = ep->domain->payload_max,
+                             .bandwidth_bps = 8e9,
+                             .ops_tables = 1};
+  memcpy(attr, &ours, room < sizeof ours ? room : sizeof ours);
   return CWY_OK;
 }
 
@@ -388,6 +402,7 @@ static cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_des
   if (!peer->address) return fail(err, CWY_ERR_INVALID, "conduit uds got no address of the peer");
   struct address address;
   memcpy(&address, peer->address, sizeof address);
+  if (peer->peer.rank < services->job->size) is_current(ep, peer->peer); /* ends older epochs */
   struct link* link = link_of(conn);
   *link = (struct link){.cookie = address.cookie};
   for (int lane = 0; lane < LANES; lane++) {
@@ -419,29 +434,29 @@ static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
                              .am_medium = am_medium};
 static const cwyc_ops* const tables[] = {&ops};
 
-static const cwyc_module module_v1 = {.head = CWY_HEAD(cwyc_module),
-                                      .ops_count = 1,
-                                      .ops = tables,
-                                      .list_devices = list_devices,
-                                      .domain_open = domain_open,
-                                      .domain_close = domain_close,
-                                      .ep_open = ep_open,
-                                      .ep_close = ep_close,
-                                      .ep_query = ep_query,
-                                      .ep_address = ep_address,
-                                      .reach = reach,
-                                      .connect = connect_peer,
-                                      .disconnect = disconnect,
-                                      .purge = purge,
-                                      .progress = progress,
-                                      .wait_fd = wait_fd,
-                                      .arm = arm,
-                                      .ep_stats = ep_stats};
+static const cwyc_module the_module = {.head = CWY_HEAD(cwyc_module),
+                                       .ops_count = 1,
+                                       .ops = tables,
+                                       .list_devices = list_devices,
+                                       .domain_open = domain_open,
+                                       .domain_close = domain_close,
+                                       .ep_open = ep_open,
+                                       .ep_close = ep_close,
+                                       .ep_query = ep_query,
+                                       .ep_address = ep_address,
+                                       .reach = reach,
+                                       .connect = connect_peer,
+                                       .disconnect = disconnect,
+                                       .purge = purge,
+                                       .progress = progress,
+                                       .wait_fd = wait_fd,
+                                       .arm = arm,
+                                       .ep_stats = ep_stats};
 
 CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc_module** module,
                                        cwy_err* err) {
   (void)err;
   services = from_core;
-  *module = &module_v1;
+  *module = &the_module;
   return CWY_OK;
 }

@@ -134,5 +134,28 @@ TEST(Event, ManyOutstanding) {
   EXPECT_EQ(gex_Event_TestAll(events.data(), kMany, 0), GASNET_OK);
 }
 
+// Would catch: what a network says of a failed operation that is lost on the way to the message,
+// for an event's operation and for one of a region.
+TEST(EventDeathTest, AFailureSaysWhatTheNetworkSaid) {
+  testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const cwyc_detail detail{CWY_HEAD(cwyc_detail), 12, 0, "transport retry counter exceeded", 4096};
+  constexpr const char* kLine =
+      "operation failed with .*: transport retry counter exceeded \\(code 12 of the network\\) "
+      "after 4096 bytes";
+  const auto fail = [&](Op* op) {
+    op->conduit.fn(&op->conduit, CWYC_DONE_LOCAL | CWYC_DONE_REMOTE, CWY_ERR_DEVICE_FAILED,
+                   &detail);
+  };
+  EXPECT_EXIT(fail(pending_put()), testing::ExitedWithCode(1), kLine);
+  EXPECT_EXIT(
+      {
+        gex_NBI_BeginAccessRegion(0);
+        Op* op = thread_state().ops.take();
+        op->arm_implicit(thread_state().nbi, kCategoryGet, false, 0, CWYC_DONE_REMOTE);
+        fail(op);
+      },
+      testing::ExitedWithCode(1), kLine);
+}
+
 }  // namespace
 }  // namespace causeway

@@ -120,11 +120,9 @@ TEST_P(Memory, PutGetVectorAndDirect) {
         *reinterpret_cast<volatile uint64_t*>(a.base + 16 + static_cast<uint64_t>(delta)) = 99;
       },
       [](char* base) {
-        uint64_t words[2];
-        std::memcpy(words, base + 8, sizeof words);
-        EXPECT_EQ(words[0], 77u);
-        EXPECT_EQ(words[1], 99u);
-        EXPECT_STREQ(base + 64, "payload");
+        uint64_t word;
+        std::memcpy(&word, base + 16, sizeof word);
+        EXPECT_EQ(word, 99u);
       });
 }
 

@@ -66,7 +66,7 @@ if(gpi2 IN_LIST CAUSEWAY_IDENTITY_SET)
   include(causeway_gpi2)  # and under the name of GPI-2
 endif()
 
-# ---- configurations, the example conduit, the normative texts ----
+# ---- configurations, the example conduit, the texts ----
 install(DIRECTORY configs/ DESTINATION ${data_dir}/configs
   FILES_MATCHING PATTERN "*.yaml" PATTERN "*.md")
 install(DIRECTORY plugins/example/ DESTINATION ${data_dir}/example
@@ -78,10 +78,5 @@ foreach(which trace chaos)
 endforeach()
 install(FILES plugins/conduit/common/wrapping.h DESTINATION ${data_dir}/interposition/common)
 install(FILES plugins/common/guard.h plugins/common/plugin_error.h DESTINATION ${data_dir}/common)
-install(FILES LICENSE README.md DESTINATION ${doc_dir})
-foreach(room conduit-api memkind-api core/collective-api)
-  if(EXISTS ${CMAKE_SOURCE_DIR}/${room}/README.md)
-    get_filename_component(name ${room} NAME)
-    install(FILES ${room}/README.md DESTINATION ${doc_dir} RENAME ${name}.md)
-  endif()
-endforeach()
+install(FILES LICENSE DESTINATION ${doc_dir})
+include(causeway_texts)

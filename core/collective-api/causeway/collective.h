@@ -6,7 +6,7 @@
  * sizes, team sizes and memory kinds. The core picks one per call as a pure function of facts
  * that all members of the team share, and drives it as a state machine: start() then step()
  * until it answers CWY_OK. A state machine never blocks, never polls and reaches its team only
- * through `cwyl_team_services`. Normative text: core/collective-api/README.md.
+ * through `cwyl_team_services`. Normative text: causeway-collective(7).
  */
 #ifndef CAUSEWAY_COLLECTIVE_H
 #define CAUSEWAY_COLLECTIVE_H

@@ -108,7 +108,7 @@ cwy_status release(cwym_kind* kind, void* addr) {
 cwy_status export_mem(cwym_kind* kind, void* addr, uint64_t length, uint32_t form, cwy_memref* out,
                       cwy_err* err) {
   if (out->head.struct_size < sizeof *out) {
-    return report(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 1.0's");
+    return report(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
   }
   const auto at = reinterpret_cast<uint64_t>(addr);
   Allocation memory;

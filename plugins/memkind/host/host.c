@@ -148,7 +148,7 @@ static cwy_status host_export_mem(cwym_kind* kind, void* addr, uint64_t length, 
     return fail(err, CWY_ERR_UNSUPPORTED, "memory kind 'host' exports form HOST_VA only");
   }
   if (out->head.struct_size < sizeof *out) {
-    return fail(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 1.0's");
+    return fail(err, CWY_ERR_INVALID, "cwy_memref is smaller than version 2.0's");
   }
   const cwy_head head = out->head;
   memset(out, 0, sizeof *out);

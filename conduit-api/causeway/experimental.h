@@ -1,0 +1,60 @@
+/* causeway/experimental.h - shapes that are no part of version 2: OUTSIDE OF THE FREEZE.
+ *
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * What is here may change or go in any minor, names included, and no test compares its layout.
+ * Today nothing in Causeway implements or calls any of it: it is here to be tried, by a conduit and
+ * a collective plugin of one author, before it is frozen. A conduit that offers some of it exports
+ * CWYX_LOOKUP_NAME beside its init function; cwyc_module has no hole for it. (causeway/operations.h
+ * is experimental in another sense: the core uses it, it adds nothing to what a conduit offers.)
+ */
+#ifndef CAUSEWAY_EXPERIMENTAL_H
+#define CAUSEWAY_EXPERIMENTAL_H
+
+#include <causeway/conduit.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows by one whenever anything here changes; a lookup for another revision answers NULL. */
+#define CWYX_REVISION 1
+
+/* The second symbol: the table called `name` ("counters", "native") of this revision, or NULL.
+ * Valid from init to fini. A caller finds it with dlsym in the plugin's file. */
+typedef const void* (*cwyx_lookup_fn)(const char* name, uint32_t revision);
+#define CWYX_LOOKUP cwyx_conduit_lookup
+#define CWYX_LOOKUP_NAME "cwyx_conduit_lookup"
+
+/* "counters": numbers that the network raises, at this process or at a peer. */
+typedef struct cwyx_counter cwyx_counter;
+typedef struct cwyx_counters {
+  cwy_head head;
+  cwy_status (*open)(cwyc_ep* ep, cwyx_counter** out, cwy_err* err);
+  void (*close)(cwyx_counter* counter);
+  uint64_t (*read)(const cwyx_counter* counter); /* acquire: what was counted is visible */
+  /* A put whose arrival adds `add` to the naturally aligned 8 bytes at `signal`, data first;
+   * `signal` lies in the memory of `signal_rkey`. Otherwise as cwyc_ops.put. */
+  cwy_status (*put_add)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                        cwyc_rkey* rkey, size_t length, uint64_t signal, cwyc_rkey* signal_rkey,
+                        uint64_t add, cwyc_op* op);
+  /* A put that the network starts by itself once `when` has reached `threshold`: also what a
+   * device's stream starts, by writing the counter. Its source is the conduit's until `op` reports.
+   */
+  cwy_status (*put_when)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                         cwyc_rkey* rkey, size_t length, cwyx_counter* when, uint64_t threshold,
+                         cwyc_op* op);
+} cwyx_counters;
+
+/* "native": the network library's own object behind an endpoint, for a collective plugin that knows
+ * the library. It stays the conduit's and is valid until ep_close. */
+typedef struct cwyx_native {
+  cwy_head head;
+  /* `*what` names the type, such as "struct fid_ep*": a text that lives as long as the plugin. */
+  cwy_status (*endpoint)(cwyc_ep* ep, const char** what, void** handle, cwy_err* err);
+} cwyx_native;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
