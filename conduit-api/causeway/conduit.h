@@ -248,7 +248,10 @@ enum {
   CWYC_CAP_NAP = 1ull << 12,           /* nap() sleeps until something arrives */
   CWYC_CAP_PEER_FAILURE = 1ull << 13,  /* a dead peer is reported without being asked */
   CWYC_CAP_ATOMIC_CPU = 1ull << 14,    /* its atomics are coherent with this host's CPU atomics */
-  CWYC_CAP_NO_PROGRESS = 1ull << 15    /* progress() never has anything to do: it need not be called */
+  CWYC_CAP_NO_PROGRESS = 1ull << 15,   /* progress() never has anything to do: it need not be called */
+  /* These are an endpoint's; all others are a connection's. */
+  CWYC_CAPS_OF_EP = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD | CWYC_CAP_NAP |
+                    CWYC_CAP_PEER_FAILURE | CWYC_CAP_NO_PROGRESS
 };
 
 typedef struct cwyc_ep_attr {
@@ -267,6 +270,20 @@ typedef struct cwyc_ep_attr {
   uint32_t ops_tables;        /* the first so many of module->ops serve this endpoint; at least 1 */
   uint32_t reserved;
 } cwyc_ep_attr;
+
+/* What the connections of one table can do. The members mean what those of cwyc_ep_attr mean, whose
+ * values are not read where there is class_query. */
+typedef struct cwyc_class_attr {
+  cwy_head head;
+  uint64_t caps; /* CWYC_CAP_* without CWYC_CAPS_OF_EP */
+  uint64_t rma_max;
+  uint64_t am_medium_max;
+  uint64_t am_long_max;
+  uint64_t iov_max;
+  uint64_t atomic_ops[16];
+  double bandwidth_bps;
+  uint64_t reserved[4];
+} cwyc_class_attr;
 
 /* ---- upcalls ------------------------------------------------------------------------------ */
 
@@ -427,6 +444,12 @@ typedef struct cwyc_module {
    * conduit, before any other call with `opts`; may use services->wrap_conduit. *out stays valid
    * and unchanged until fini. NULL: this module serves whatever the options are. */
   cwy_status (*configure)(const cwy_options* opts, const struct cwyc_module** out, cwy_err* err);
+
+  /* For endpoints whose connections differ; both or neither. NULL: ep_query tells of every
+   * connection. class_query: of the connections of table `table`, constant after ep_open.
+   * class_of: the table that connect() takes for a peer that reach() accepts. */
+  cwy_status (*class_query)(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr);
+  uint32_t (*class_of)(cwyc_domain* domain, const cwyc_peer_desc* peer);
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

@@ -136,7 +136,7 @@ cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, ui
                 .payload = static_cast<const char*>(payload),
                 .length = length,
                 .raddr = raddr,
-                .piece_bytes = c.cep->attr.am_medium_max,
+                .piece_bytes = c.attr->am_medium_max,
                 .id = c.long_id.fetch_add(1, std::memory_order_relaxed),
                 .copy = nullptr};
   std::copy_n(args, nargs, send.args);

@@ -21,7 +21,7 @@ uint32_t lane_of(const cwyc_am_slot& slot) {
 
 cwy_status emulated_prepare(cwyc_conn* conn, size_t least, size_t most, uint32_t nargs,
                             uint32_t flags, cwyc_am_slot* slot) {
-  const size_t limit = Connection::of(conn).cep->attr.am_medium_max;
+  const size_t limit = Connection::of(conn).attr->am_medium_max;
   if (nargs > CWYC_AM_MAX_ARGS || least > most || least > limit) return CWY_ERR_INVALID;
   const size_t room = std::min(most, limit);
   SendBuffer* buffer = take_send_buffer(room, (flags & CWYC_LANE_REPLY) != 0);

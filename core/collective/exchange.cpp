@@ -52,8 +52,7 @@ std::atomic<uint32_t> g_awaited{kNobody};
 void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const std::string& text) {
   Peer& peer = team.member(to);
   while (connect_peer(peer) == CWY_RETRY) poll_once();
-  const size_t piece =
-      Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
+  const size_t piece = Connection::of(peer.am.load(std::memory_order_acquire)).attr->am_medium_max;
   size_t at = 0;
   do {
     const size_t n = std::min(piece, text.size() - at);

@@ -27,6 +27,56 @@ void forbid(const Conduit& conduit, uint64_t& caps) {
   if (!conduit.allows("direct")) caps &= ~uint64_t{CWYC_CAP_DIRECT};
 }
 
+// Of the connections of that table. `told`: what ep_query answered.
+cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, uint32_t table) {
+  cwyc_class_attr out{};
+  out.head = CWY_HEAD(cwyc_class_attr);
+  if (const auto query = cep.conduit->module().class_query; query != nullptr) {
+    const cwy_status status = query(cep.ep, table, &out);
+    if (status != CWY_OK)
+      throw Error(status, "conduit {}: class_query of table {} answered {}", cep.conduit->name(),
+                  table, status_name(status));
+  } else {
+    out.caps = told.caps;
+    out.rma_max = told.rma_max;
+    out.am_medium_max = told.am_medium_max;
+    out.am_long_max = told.am_long_max;
+    out.iov_max = told.iov_max;
+    std::copy(std::begin(told.atomic_ops), std::end(told.atomic_ops), out.atomic_ops);
+    out.bandwidth_bps = told.bandwidth_bps;
+  }
+  out.caps &= ~uint64_t{CWYC_CAPS_OF_EP};
+  if (cep.conduit->plugin().lacks_direct) out.caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  // 0 is no limit; the paths that compare lengths with it need not know.
+  if (out.rma_max == 0) out.rma_max = UINT64_MAX;
+  return out;
+}
+
+// Asks for the classes. What the endpoint can is from then on what all of them can: the one place
+// where that is formed.
+void read_classes(ConduitEp& cep) {
+  const cwyc_ep_attr told = cep.attr;
+  cwyc_ep_attr& all = cep.attr;
+  all.rma_max = all.am_medium_max = all.am_long_max = all.iov_max = UINT64_MAX;
+  std::fill(std::begin(all.atomic_ops), std::end(all.atomic_ops), UINT64_MAX);
+  uint64_t every = UINT64_MAX, mapped = 0;
+  const size_t tables = cep.conduit->plugin().ops.size();
+  const size_t count = std::clamp<size_t>(told.ops_tables, 1, tables);
+  for (uint32_t table = 0; table < count; ++table) {
+    cwyc_class_attr one = class_of_table(cep, told, table);
+    every &= one.caps;
+    mapped |= one.caps & CWYC_CAP_DIRECT;
+    all.rma_max = std::min(all.rma_max, one.rma_max);
+    all.am_medium_max = std::min(all.am_medium_max, one.am_medium_max);
+    all.am_long_max = std::min(all.am_long_max, one.am_long_max);
+    all.iov_max = std::min(all.iov_max, one.iov_max);
+    for (size_t t = 0; t < std::size(one.atomic_ops); ++t) all.atomic_ops[t] &= one.atomic_ops[t];
+    forbid(*cep.conduit, one.caps);
+    cep.classes.push_back(one);
+  }
+  all.caps = (told.caps & CWYC_CAPS_OF_EP) | every | mapped;
+}
+
 // Enough for every purpose of a medium, and it fits the 32 bits in which limits are kept.
 constexpr size_t kMediumMax = size_t{1} << 30;
 
@@ -139,19 +189,18 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   if (status != CWY_OK) {
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
   }
-  // 0 is no limit; the paths that compare lengths with it need not know.
-  if (out->attr.rma_max == 0) out->attr.rma_max = UINT64_MAX;
-  if (conduit.plugin().lacks_direct) out->attr.caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  read_classes(*out);
   out->caps = out->attr.caps;
   forbid(conduit, out->caps);
   make_tables(*out);
   if (multithreaded) admit_threads(*out);
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
-  const bool native_long = is_native<&cwyc_ops::am_long>(out->inner[0]);
-  out->limits.medium = std::min<size_t>(out->attr.am_medium_max, kMediumMax);
-  out->limits.long_max =
-      native_long ? std::min<size_t>(out->attr.am_long_max, kEmulatedLongMax) : kEmulatedLongMax;
+  out->limits = {std::min<size_t>(out->attr.am_medium_max, kMediumMax), kEmulatedLongMax};
+  for (size_t i = 0; i < out->classes.size(); ++i) {
+    if (is_native<&cwyc_ops::am_long>(out->inner[i]))
+      out->limits.long_max = std::min<size_t>(out->limits.long_max, out->classes[i].am_long_max);
+  }
   return out;
 }
 

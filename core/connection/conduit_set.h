@@ -53,7 +53,10 @@ struct ConduitEp {
   Conduit* conduit = nullptr;
   Endpoint* owner = nullptr;
   cwyc_ep* ep = nullptr;
+  // What a class has too holds for all of them here: the smallest limit, what each can. A peer's
+  // memory is mapped by some (CWYC_CAP_DIRECT).
   cwyc_ep_attr attr{};
+  std::vector<cwyc_class_attr> classes;  // per table, less what the configuration forbids
   // Per table of the plugin: native entries, holes filled (connection/fallbacks.h), and, for
   // SERIAL conduits in multi-threaded use, entries that take `mutex` first.
   std::vector<cwyc_ops> ops;

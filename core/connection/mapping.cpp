@@ -9,6 +9,26 @@
 namespace causeway {
 namespace {
 
+cwyc_peer_desc another_beside() {
+  cwyc_peer_desc other{};
+  other.head = CWY_HEAD(cwyc_peer_desc);
+  other.same_host = 1;
+  return other;
+}
+
+// Are connections to another process of this host of a class whose memory can be mapped?
+bool maps_beside(const ConduitEp& cep) {
+  if ((cep.attr.caps & CWYC_CAP_DIRECT) == 0 || !reaches_beside(*cep.conduit)) return false;
+  const auto class_of = cep.conduit->module().class_of;
+  if (class_of == nullptr) return true;
+  const cwyc_peer_desc other = another_beside();
+  cwyc_class_attr its{};
+  its.head = CWY_HEAD(cwyc_class_attr);
+  return cep.conduit->module().class_query(cep.ep, class_of(cep.conduit->domain(), &other), &its) ==
+             CWY_OK &&
+         (its.caps & CWYC_CAP_DIRECT) != 0;
+}
+
 bool maps_natively(const ConduitEp& cep) {
   return cep.maps_neighbors && (cep.caps & CWYC_CAP_DIRECT) != 0;
 }
@@ -31,9 +51,7 @@ std::vector<std::string> words_of(const std::string& text) {
 }  // namespace
 
 bool reaches_beside(const Conduit& conduit) {
-  cwyc_peer_desc other{};
-  other.head = CWY_HEAD(cwyc_peer_desc);
-  other.same_host = 1;
+  const cwyc_peer_desc other = another_beside();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   return conduit.module().reach(conduit.domain(), &other, &err) == CWY_OK;
 }
@@ -41,7 +59,7 @@ bool reaches_beside(const Conduit& conduit) {
 bool find_mapping_conduits(const ConduitEps& eps) {
   bool any = false;
   for (const auto& cep : eps) {
-    cep->maps_neighbors = (cep->attr.caps & CWYC_CAP_DIRECT) != 0 && reaches_beside(*cep->conduit);
+    cep->maps_neighbors = maps_beside(*cep);
     any |= cep->maps_neighbors;
   }
   return any;

@@ -180,9 +180,10 @@ void fill_with_emulation(cwyc_ops& ops) {
 }
 
 void make_tables(ConduitEp& cep) {
-  for (cwyc_ops ops : cep.conduit->plugin().ops) {
+  for (size_t i = 0; i < cep.classes.size(); ++i) {
+    cwyc_ops ops = cep.conduit->plugin().ops[i];
     if constexpr (kThreadSanitizer) annotate_sends(ops);
-    clear_forbidden(ops, cep.caps);
+    clear_forbidden(ops, cep.classes[i].caps);
     fill_with_emulation(ops);
     cep.inner.push_back(ops);
     cep.ops.push_back(ops);

@@ -11,7 +11,7 @@ struct ConduitEp;
 // Sets every NULL entry to its fallback (connection/fallbacks.h).
 void fill_with_emulation(cwyc_ops& ops);
 
-// Makes all tables of an endpoint whose `caps` are known: the plugin's own without what the
+// Makes all tables of an endpoint whose `classes` are known: the plugin's own without what the
 // configuration forbids, holes filled; for ThreadSanitizer with annotations
 // (thread/tsan_annotations.h) around each call whose effect another process may notice; and those
 // of aliases (connection/peer.h), whose operations go to the connection that the alias stands for

@@ -44,16 +44,17 @@ struct ConnectOp {
 struct alignas(kEventAlignment) Connection {
   Peer* peer = nullptr;
   ConduitEp* cep = nullptr;
+  const cwyc_class_attr* attr = nullptr;  // of its class: one of cep->classes
   // The conduit cannot reach the peer's memory itself (no registration, or the attempt answered
   // UNSUPPORTED): put, get and long messages go over active messages. Relaxed: a late reader
   // tries once more and learns the same.
   std::atomic<bool> rma_over_am{false};
-  // The right to the peer's bound segment; release/acquire. Owned by its Publication.
-  std::atomic<cwyc_rkey*> rkey{nullptr};
-  std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
   // One of the two endpoints is bound to device memory: an alias whose table is the one of
   // staging/transfer.h, or a split over such.
   bool device_end = false;
+  std::atomic<uint32_t> long_id{0};  // numbers emulated long messages; relaxed counter
+  // The right to the peer's bound segment; release/acquire. Owned by its Publication.
+  std::atomic<cwyc_rkey*> rkey{nullptr};
   cwyc_conn* base = nullptr;     // an alias: what it forwards to
   uint64_t route = 0;            // and the bits it adds to each word (connection/word.h)
   std::unique_ptr<Split> split;  // a split: what it stands for; its `cep` has no conduit

@@ -113,6 +113,10 @@ void check_module(const cwyc_module& module) {
     required.need(module.rkey_close, "rkey_close (beside rkey_open)");
   }
   if (module.wait_fd != nullptr) required.need(module.arm, "arm (beside wait_fd)");
+  if (module.class_query != nullptr)
+    required.need(module.class_of, "class_of (beside class_query)");
+  if (module.class_of != nullptr)
+    required.need(module.class_query, "class_query (beside class_of)");
   required.check("its module");
   if (module.ops_count == 0 || module.ops_count > kMostTables) {
     reject("its module has ops_count {}, expected 1 to {}", module.ops_count, kMostTables);

@@ -183,6 +183,8 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   // Once: when another endpoint's alias comes to it, other threads use the connection already.
   const cwyc_ops* const ops = &cep->ops[c->conn.table];
   if (c->conn.ops != ops) c->conn.ops = ops;
+  const cwyc_class_attr* const attr = &cep->classes[c->conn.table];
+  if (c->attr != attr) c->attr = attr;
   return CWY_OK;
 }
 
@@ -206,7 +208,7 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
                                 : peer.segment.publication->right(*c.cep, peer.rank);
   // Transfers with device memory choose their way themselves.
   const bool reached =
-      rkey != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
+      rkey != nullptr || (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0 || c.device_end;
   c.rma_over_am.store(!reached, std::memory_order_relaxed);
   c.rkey.store(rkey, std::memory_order_release);
 }
@@ -224,6 +226,7 @@ Connection* Connection::make(Peer* peer, ConduitEp* cep) {
   auto* c = new (memory) Connection;
   c->peer = peer;
   c->cep = cep;
+  c->attr = &cep->classes[0];
   c->conn.ops = &cep->ops[0];
   c->conn.core = c;
   c->conn.ep = cep->ep;
@@ -235,6 +238,7 @@ Connection* Connection::make_alias(Peer* peer, Connection& base) {
   auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
   c->peer = peer;
   c->cep = base.cep;
+  c->attr = base.attr;
   c->base = &base.conn;
   c->route = route_bits({peer->ep->client()->id(), peer->ep->index(), peer->ep_index});
   c->conn.core = c;
@@ -249,6 +253,7 @@ Connection* Connection::make_split(Peer* peer, ConduitEp* cep, std::unique_ptr<S
   auto* c = new (std::align_val_t{alignof(Connection)}) Connection;
   c->peer = peer;
   c->cep = cep;
+  c->attr = &cep->classes[0];
   c->split = std::move(split);
   c->conn.ops = fallbacks.split;
   refit(*c);
@@ -329,7 +334,7 @@ cwy_status connect_all(Peer& peer, const Spans& spans) {
 }
 
 double bandwidth_of(const Connection& c) {
-  const double told = c.cep->attr.bandwidth_bps;
+  const double told = c.attr->bandwidth_bps;
   return told > 0 ? told : 1e9;  // a conduit that says nothing: like another that does not
 }
 
@@ -358,7 +363,7 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
   split->parts = std::make_unique<SplitPart[]>(spans.size());
   for (size_t i = 0; i < spans.size(); ++i) fill_part(peer, spans[i], kind, split->parts[i]);
   const uint64_t medium = largest_message(spans, [&](const Conduit& conduit) {
-    return connection_in(peer, &conduit)->cep->attr.am_medium_max;
+    return connection_in(peer, &conduit)->attr->am_medium_max;
   });
   Connection* c = Connection::make_split(&peer, peer.ep->split_ep(medium), std::move(split));
   peer.connections.push_back(c);

@@ -82,13 +82,15 @@ ConduitEp* Endpoint::conduit_ep(const Conduit* conduit) {
 
 ConduitEp* Endpoint::split_ep(uint64_t medium) {
   for (auto& cep : base_->own_split_eps_) {
-    if (cep->attr.am_medium_max == medium) return cep.get();
+    if (cep->classes[0].am_medium_max == medium) return cep.get();
   }
   auto cep = std::make_unique<ConduitEp>();
   cep->owner = base_;
-  cep->attr.head = CWY_HEAD(cwyc_ep_attr);
-  cep->attr.rma_max = UINT64_MAX;
-  cep->attr.am_medium_max = medium;
+  cwyc_class_attr attr{};
+  attr.head = CWY_HEAD(cwyc_class_attr);
+  attr.rma_max = UINT64_MAX;
+  attr.am_medium_max = medium;
+  cep->classes.push_back(attr);
   cep->ops.push_back(*fallbacks.split);
   cep->inner.push_back(*fallbacks.split);
   base_->own_split_eps_.push_back(std::move(cep));

@@ -92,7 +92,7 @@ void map_directly(const Peer& base, Publication& p) {
   if (context().job().locality(base.rank) != Locality::nbrhd) return;
   const std::lock_guard lock(base.ep->connect_mutex());
   for (const Connection* c : base.connections) {
-    if (!(c->cep->caps & CWYC_CAP_DIRECT)) continue;
+    if (!(c->attr->caps & CWYC_CAP_DIRECT)) continue;
     cwyc_rkey* rkey = p.right(*c->cep, base.rank);
     if (rkey == nullptr) continue;
     // Not waited for, because of the locks held here: then there are calls instead of loads and

@@ -72,7 +72,7 @@ bool to_anywhere(const int32_t* args, unsigned nargs) {
 // and its pointer for messages was set first.
 uint64_t largest_piece(cwyc_conn* conn) {
   cwyc_conn* am = Connection::of(conn).peer->am.load(std::memory_order_acquire);
-  return Connection::of(am).cep->attr.am_medium_max;
+  return Connection::of(am).attr->am_medium_max;
 }
 
 // Sends the piece that starts at `at`.

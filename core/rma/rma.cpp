@@ -118,7 +118,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
   }
   Connection& c = Connection::of(conn);
   // A transfer longer than one operation of the conduit goes in pieces, over messages.
-  const bool fits = r.length <= c.cep->attr.rma_max && !r.elsewhere;
+  const bool fits = r.length <= c.attr->rma_max && !r.elsewhere;
   // Device memory has no limit of the conduit's and judges for itself what lies where.
   if (__builtin_expect(!fits, 0) && c.device_end) return native(conn, r, nullptr, op);
   // The attempt of the conduit is inlined at each of the callers: out of line it costs 30

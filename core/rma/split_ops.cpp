@@ -62,8 +62,7 @@ cwy_status split_long(cwyc_conn* conn, uint64_t word, const int32_t* args, uint3
                       uint32_t flags, cwyc_op* op) {
   Connection& member = next_member(split_of(conn).part_for(length));
   cwyc_conn* const to = &member.conn;
-  const bool fits =
-      is_native<&cwyc_ops::am_long>(*to->ops) && length <= member.cep->attr.am_long_max;
+  const bool fits = is_native<&cwyc_ops::am_long>(*to->ops) && length <= member.attr->am_long_max;
   const auto native = [&] {
     return to->ops->am_long(to, word, args, nargs, payload, local_registration(to, payload, length),
                             length, raddr, member.rkey.load(std::memory_order_acquire), flags, op);
@@ -103,7 +102,7 @@ cwy_status post_by_member(Connection& c, bool put, void* local, uint64_t raddr, 
     return put ? conn->ops->put(conn, local, lmem, raddr, rkey, length, flags, op)
                : conn->ops->get(conn, local, lmem, raddr, rkey, length, flags, op);
   };
-  return post_native_or_emulated(length <= c.cep->attr.rma_max, c.rma_over_am, native, [&] {
+  return post_native_or_emulated(length <= c.attr->rma_max, c.rma_over_am, native, [&] {
     return emulated_transfer(conn, put, local, raddr, length, flags, op);
   });
 }

@@ -98,7 +98,7 @@ void cut(Striped& s, SplitPart& part, char* local, uint64_t raddr, uint64_t leng
     uint64_t end = static_cast<uint64_t>(static_cast<double>(length) * share);
     end = i + 1 == count ? length : std::min(length, (end + kGrain - 1) / kGrain * kGrain);
     Connection& via = *part.members[m];
-    const uint64_t most = std::max<uint64_t>(via.cep->attr.rma_max / kGrain * kGrain, kGrain);
+    const uint64_t most = std::max<uint64_t>(via.attr->rma_max / kGrain * kGrain, kGrain);
     while (at < end) {
       const uint64_t n = std::min(end - at, most);
       s.pieces.push_back({{}, &s, &via, local + at, raddr + at, n});

@@ -12,7 +12,7 @@ namespace causeway {
 // overlap.
 Pipeline::Pipeline(const Ends& ends, Device& device, cwyc_op* op)
     : StagedTransfer(ends, device.bounces(!ends.put), op),
-      chunk_bytes_(std::min<uint64_t>(device.policy().chunk, ends.connection().cep->attr.rma_max)),
+      chunk_bytes_(std::min<uint64_t>(device.policy().chunk, ends.connection().attr->rma_max)),
       chunks_(device.policy().depth) {}
 
 // The first stage reads the source (ours of a put, the peer's of a get), the second stage writes.

@@ -56,7 +56,7 @@ void RequestedTransfer::granted(Grant grant) {
 }
 
 bool RequestedTransfer::ask() {
-  uint64_t piece = std::min<uint64_t>(ends_.connection().cep->attr.rma_max, INT32_MAX);
+  uint64_t piece = std::min<uint64_t>(ends_.connection().attr->rma_max, INT32_MAX);
   if (ends_.local_device != nullptr) {
     piece = std::min<uint64_t>(piece, ends_.local_device->policy().chunk);
   }

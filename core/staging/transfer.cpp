@@ -29,8 +29,8 @@ cwy_status by_conduit(const Ends& e, char* local, cwyc_mem* lmem, uint64_t raddr
   const Connection& c = e.connection();
   cwyc_rkey* const rkey = e.right;
   const bool reached =
-      rkey != nullptr || (e.remote == nullptr && (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0);
-  if (reached && length <= c.cep->attr.rma_max && e.inside) {
+      rkey != nullptr || (e.remote == nullptr && (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0);
+  if (reached && length <= c.attr->rma_max && e.inside) {
     const cwyc_ops& ops = host_table(c);
     const cwy_status status = e.put
                                   ? ops.put(e.conn, local, lmem, raddr, rkey, length, e.flags, op)
@@ -196,7 +196,7 @@ void require_local(const Ends& e) {
 // Bytes of the peer's largest message.
 uint64_t largest_message(const Connection& c) {
   cwyc_conn* const am = c.peer->am.load(std::memory_order_acquire);
-  return Connection::of(am).cep->attr.am_medium_max;
+  return Connection::of(am).attr->am_medium_max;
 }
 
 // `lmem`: the registration of the local range in the connection's conduit, or NULL.
@@ -215,7 +215,7 @@ cwy_status carry(Ends& e, cwyc_mem* lmem, cwyc_op* op) {
   const Connection& c = e.connection();
   const bool native_there = e.remote == nullptr || e.right != nullptr;
   if (native_there && e.local_device != nullptr && lmem != nullptr && !always_staged(e) &&
-      e.length <= c.cep->attr.rma_max) {
+      e.length <= c.attr->rma_max) {
     e.flags &= ~uint32_t{CWYC_SRC_VOLATILE};  // no processor can copy the source
     return e.put ? by_conduit(e, e.local, lmem, e.raddr, e.length, op) : native_get(e, lmem, op);
   }

@@ -38,7 +38,7 @@ cwy_status VisTransfer::send_next(Slot& slot) {
     cwyc_conn* const conn = connected(put_ ? peer_.put : peer_.get);
     if (conn == nullptr) return CWY_RETRY;
     const Connection& c = Connection::of(conn);
-    if ((c.cep->caps & CWYC_CAP_VECTOR) && !c.rma_over_am.load(std::memory_order_relaxed)) {
+    if ((c.attr->caps & CWYC_CAP_VECTOR) && !c.rma_over_am.load(std::memory_order_relaxed)) {
       const cwy_status status = post_vector(conn, slot);
       vectors_possible_ = status != CWY_ERR_UNSUPPORTED;
       return status;
@@ -62,7 +62,7 @@ cwy_status VisTransfer::post_piece(Slot& slot) {
 cwy_status VisTransfer::post_vector(cwyc_conn* conn, Slot& slot) {
   Connection& c = Connection::of(conn);
   const Walk before = walk_;
-  const size_t entries = std::min<uint64_t>(kBatch, std::max<uint64_t>(c.cep->attr.iov_max, 1));
+  const size_t entries = std::min<uint64_t>(kBatch, std::max<uint64_t>(c.attr->iov_max, 1));
   cwyc_iov local[kBatch];
   cwyc_riov remote[kBatch];
   size_t locals = 0, remotes = 0;
@@ -122,13 +122,13 @@ cwy_status VisTransfer::post_message(Slot& slot) {
   static thread_local ThreadBuffer buffer;
   cwyc_conn* const conn = connected(peer_.am);
   if (conn == nullptr) return CWY_RETRY;
-  const size_t most = Connection::of(conn).cep->attr.am_medium_max;
+  const size_t most = Connection::of(conn).attr->am_medium_max;
   const size_t room = useful_room(most);
   const uint64_t word = internal_word(put_ ? Internal::vis_put : Internal::vis_get, false);
   // A further argument says that runs may lie in no segment.
   const unsigned nargs = (put_ ? 4u : 3u) + anywhere_;
   int32_t args[5] = {};
-  if (Connection::of(conn).cep->caps & CWYC_CAP_AM_PREPARE) {
+  if (Connection::of(conn).attr->caps & CWYC_CAP_AM_PREPARE) {
     constexpr size_t kLeast = 512;  // what every conduit can carry
     cwyc_am_slot lent{};
     lent.head = CWY_HEAD(cwyc_am_slot);

@@ -113,6 +113,19 @@ void dump_cwyc_ep_attr() {
   ABI_MEMBER(reserved);
 }
 
+void dump_cwyc_class_attr() {
+  ABI_STRUCT(cwyc_class_attr);
+  ABI_MEMBER(head);
+  ABI_MEMBER(caps);
+  ABI_MEMBER(rma_max);
+  ABI_MEMBER(am_medium_max);
+  ABI_MEMBER(am_long_max);
+  ABI_MEMBER(iov_max);
+  ABI_MEMBER(atomic_ops);
+  ABI_MEMBER(bandwidth_bps);
+  ABI_MEMBER(reserved);
+}
+
 void dump_cwyc_ep_params() {
   ABI_STRUCT(cwyc_ep_params);
   ABI_MEMBER(head);
@@ -196,6 +209,8 @@ void dump_cwyc_module() {
   ABI_MEMBER(ep_stats);
   ABI_MEMBER(fini);
   ABI_MEMBER(configure);
+  ABI_MEMBER(class_query);
+  ABI_MEMBER(class_of);
 }
 
 void dump_constants() {
@@ -259,6 +274,7 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_CAP_PEER_FAILURE);
   ABI_CONSTANT(CWYC_CAP_ATOMIC_CPU);
   ABI_CONSTANT(CWYC_CAP_NO_PROGRESS);
+  ABI_CONSTANT(CWYC_CAPS_OF_EP);
   ABI_CONSTANT(CWYC_AM_SHORT);
   ABI_CONSTANT(CWYC_AM_MEDIUM);
   ABI_CONSTANT(CWYC_AM_LONG);
@@ -284,6 +300,7 @@ void dump_conduit() {
   dump_cwyc_am_slot();
   dump_cwyc_ops();
   dump_cwyc_ep_attr();
+  dump_cwyc_class_attr();
   dump_cwyc_ep_params();
   dump_cwyc_peer_desc();
   dump_cwyc_device();

@@ -100,8 +100,7 @@ bool send_blocks(Run& run) {
     const BlockTransfer::Outgoing& out = run.what.outgoing[run.cursor];
     Peer& peer = run.team->member(out.to);
     if (connect_peer(peer) == CWY_RETRY) return false;
-    const size_t most =
-        Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
+    const size_t most = Connection::of(peer.am.load(std::memory_order_acquire)).attr->am_medium_max;
     while (run.sent < run.what.bytes) {
       const size_t n = std::min(most, run.what.bytes - run.sent);
       const char* data = static_cast<const char*>(out.data) + run.sent;

@@ -62,10 +62,10 @@ bool same(const AtomicRequest& a, const AtomicRequest& b) {
 // Does the conduit perform it as the owner's processor would? Then it mixes with processors.
 bool performs_like_processor(const Connection& c, const AtomicRequest& a) {
   constexpr uint64_t kBoth = CWYC_CAP_ATOMIC | CWYC_CAP_ATOMIC_CPU;
-  return (c.cep->caps & kBoth) == kBoth &&
-         (c.cep->attr.atomic_ops[std::countr_zero(static_cast<uint32_t>(GEX_DT_U64))] & a.opcode) !=
+  return (c.attr->caps & kBoth) == kBoth &&
+         (c.attr->atomic_ops[std::countr_zero(static_cast<uint32_t>(GEX_DT_U64))] & a.opcode) !=
              0 &&
-         (a.segment->atomic_key != nullptr || (c.cep->caps & CWYC_CAP_UNREGISTERED) != 0);
+         (a.segment->atomic_key != nullptr || (c.attr->caps & CWYC_CAP_UNREGISTERED) != 0);
 }
 
 cwyc_atomic order_of(Pending& p) {

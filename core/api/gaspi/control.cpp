@@ -60,8 +60,7 @@ ControlQueue::Sent ControlQueue::send_pieces(Outgoing& out) {
   if (connected != GASPI_SUCCESS) return Sent::lost;
   Peer& peer = world_.peer(out.to);
   if (!out.begun) out.id = next_id(out);
-  const size_t piece =
-      Connection::of(peer.am.load(std::memory_order_acquire)).cep->attr.am_medium_max;
+  const size_t piece = Connection::of(peer.am.load(std::memory_order_acquire)).attr->am_medium_max;
   while (!out.begun || out.sent < out.text.size()) {
     const size_t n = std::min(piece, out.text.size() - out.sent);
     const Header& h = out.header;

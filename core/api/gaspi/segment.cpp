@@ -60,7 +60,7 @@ void open_rights(const World& world, Peer& peer, FarSegment& r) {
   r.get_key = r.data.right(*get.cep, peer.rank);
   r.atomic_key = r.data.right(*atomic_endpoint(world, peer), peer.rank);
   const auto over_am = [](const Connection& c, const cwyc_rkey* key) {
-    return key == nullptr && !(c.cep->caps & CWYC_CAP_UNREGISTERED);
+    return key == nullptr && !(c.attr->caps & CWYC_CAP_UNREGISTERED);
   };
   r.put_over_am.store(over_am(put, r.put_key), std::memory_order_relaxed);
   r.get_over_am.store(over_am(get, r.get_key), std::memory_order_relaxed);

@@ -46,34 +46,31 @@ cwy_status device_once(const Piece& p, cwyc_conn* conn, bool put, cwyc_op* op) {
       op);
 }
 
-// The conduit that carries both puts to the piece's rank and messages, if a put reaches the piece.
-struct Way {
-  const cwyc_ep_attr* attr = nullptr;
-  uint64_t caps = 0;
-};
-Way way_to(const World& w, const Piece& p) {
+// Of the connection that carries both puts to the piece's rank and messages, if a put reaches the
+// piece.
+constexpr cwyc_class_attr kNoWay{};
+const cwyc_class_attr& way_to(const World& w, const Piece& p) {
   const Peer& peer = w.peer(p.remote->rank);
   cwyc_conn* const conn = peer.put.load(std::memory_order_acquire);
   if (conn == &peer.stub || conn != peer.am.load(std::memory_order_acquire) || is_on_device(p) ||
       p.remote->put_over_am.load(std::memory_order_relaxed)) {
-    return {};
+    return kNoWay;
   }
-  const ConduitEp& cep = *Connection::of(conn).cep;
-  return {&cep.attr, cep.caps};
+  return *Connection::of(conn).attr;
 }
 
 // Does the conduit keep messages behind this put? Then its notification need not wait for it.
 // Beyond the limit the round trip saved is little beside the transfer, and over TCP what is queued
 // behind half a transfer was seen to cost a tenth more.
 constexpr uint64_t kAhead = 64 << 10;
-bool stays_ahead(const Way& way, const Piece& p) {
+bool stays_ahead(const cwyc_class_attr& way, const Piece& p) {
   constexpr uint64_t kOrdered = CWYC_CAP_PUT | CWYC_CAP_ORDER_PUT_AM;
-  return (way.caps & kOrdered) == kOrdered && p.size <= std::min(kAhead, way.attr->rma_max);
+  return (way.caps & kOrdered) == kOrdered && p.size <= std::min(kAhead, way.rma_max);
 }
 // Else: can it write the piece and deliver a message behind that in one operation?
-bool fits_long(const Way& way, const Piece& p) {
+bool fits_long(const cwyc_class_attr& way, const Piece& p) {
   constexpr uint64_t kEither = CWYC_CAP_AM_LONG | CWYC_CAP_ORDER_PUT_AM;
-  return (way.caps & kEither) == CWYC_CAP_AM_LONG && p.size <= way.attr->am_long_max;
+  return (way.caps & kEither) == CWYC_CAP_AM_LONG && p.size <= way.am_long_max;
 }
 
 enum class Direction { put, get };
@@ -101,7 +98,7 @@ cwy_status transfer_once(World& w, Queue& queue, const Piece& p, Request* reques
     if (kPut && request->step == nullptr) queue.hold_back(request);
     return emulated_transfer(conn, kPut, address_of(p), raddr, p.size, 0, op);
   };
-  return post_native_or_emulated(p.size <= c.cep->attr.rma_max,
+  return post_native_or_emulated(p.size <= c.attr->rma_max,
                                  kPut ? p.remote->put_over_am : p.remote->get_over_am, native,
                                  emulated);
 }
@@ -126,7 +123,7 @@ gaspi_return_t post_request(World& w, Queue& queue, uint32_t rank, Request* requ
 constexpr uint64_t kEager = 4096;
 uint64_t eager_limit(const Connection& c, const Piece& p) {
   if (is_on_device(p)) return 0;
-  const uint64_t most = c.cep->attr.am_medium_max;
+  const uint64_t most = c.attr->am_medium_max;
   const bool native = !p.remote->put_over_am.load(std::memory_order_relaxed);
   return native ? std::min(most, kEager) : most;
 }
@@ -223,7 +220,7 @@ gaspi_return_t start_write_notify(World& w, Queue& queue, const Piece& p, const 
   });
   if (connected != GASPI_SUCCESS) return connected;
   const bool eager = p.size <= eager_limit(Connection::of(conn), p);
-  const Way way = eager ? Way{} : way_to(w, p);
+  const cwyc_class_attr& way = eager ? kNoWay : way_to(w, p);
   const bool ahead = stays_ahead(way, p);
   bool by_long = fits_long(way, p);
   Request* const request = queue.begin(note.rank, p.remote->epoch, kBoth, !ahead);

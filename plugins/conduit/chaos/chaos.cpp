@@ -152,6 +152,17 @@ void read_attributes(Endpoint& ep, cwyc_ep* raw) {
   ep.medium_max = attr.am_medium_max;
   ep.long_max = attr.am_long_max;
   ep.rma_max = attr.rma_max;
+  if (ep.front->module().class_query == nullptr) return;
+  ep.medium_max = ep.long_max = ep.rma_max = 0;
+  // The largest: the conduit behind refuses what is beyond those of a connection itself.
+  for (uint32_t table = 0; table < attr.ops_tables; ++table) {
+    cwyc_class_attr one{};
+    one.head = CWY_HEAD(cwyc_class_attr);
+    ep.front->module().class_query(raw, table, &one);
+    ep.medium_max = std::max(ep.medium_max, one.am_medium_max);
+    ep.long_max = std::max(ep.long_max, one.am_long_max);
+    ep.rma_max = std::max(ep.rma_max, one.rma_max != 0 ? one.rma_max : UINT64_MAX);
+  }
 }
 
 cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out, cwy_err* err) {
@@ -168,6 +179,13 @@ cwy_status ep_query(cwyc_ep* raw, cwyc_ep_attr* attr) {
   if (status != CWY_OK) return status;
   attr->conn_size = ep.state_offset + sizeof(ConnState);
   attr->caps &= ~uint64_t{CWYC_CAP_NO_PROGRESS};  // what is held back comes by progress
+  if (!ep.front->settings.direct) attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  return status;
+}
+
+cwy_status class_query(cwyc_ep* raw, uint32_t table, cwyc_class_attr* attr) {
+  const Endpoint& ep = endpoints.by_ep(raw);
+  const cwy_status status = ep.front->module().class_query(raw, table, attr);
   if (!ep.front->settings.direct) attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
   return status;
 }
@@ -259,6 +277,7 @@ void replace_entries(ChaosFront& front) {
   front.replace(&cwyc_module::ep_open, ep_open);
   front.replace(&cwyc_module::ep_close, ep_close);
   front.replace(&cwyc_module::ep_query, ep_query);
+  front.replace(&cwyc_module::class_query, class_query);
   front.replace(&cwyc_module::connect, connect);
   front.replace(&cwyc_module::disconnect, disconnect);
   front.replace(&cwyc_module::purge, purge);

@@ -230,6 +230,12 @@ cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   return status;
 }
 
+cwy_status class_query(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr) {
+  const cwy_status status = endpoints.by_ep(ep).front->module().class_query(ep, table, attr);
+  attr->caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  return status;
+}
+
 // The file is made by the first rank that has something to record, and not by those that only ask
 // what could be reached.
 cwy_status open_file(TraceFront& front, cwy_err* err) {
@@ -303,6 +309,7 @@ void replace_entries(TraceFront& front, bool direct) {
   front.replace(&cwyc_module::purge, purge);
   if (direct) return;
   front.replace(&cwyc_module::ep_query, ep_query);
+  front.replace(&cwyc_module::class_query, class_query);
   front.replace(&cwyc_module::rkey_direct, wrapping::no_direct_rights);
 }
 

@@ -4,6 +4,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -64,6 +65,41 @@ cwy_status moody_attributes(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwy_status status = g_inner->ep_query(ep, attr);
   attr->am_medium_max -= 8 * tick();
   return status;
+}
+
+// The conduit behind has one class: it is told by class_query, with the fault.
+template <void (*fault)(cwyc_class_attr&)>
+void tell_class() {
+  g_module.class_of = [](cwyc_domain*, const cwyc_peer_desc*) -> uint32_t { return 0; };
+  g_module.class_query = [](cwyc_ep* ep, uint32_t, cwyc_class_attr* c) -> cwy_status {
+    cwyc_ep_attr a{};
+    a.head = CWY_HEAD(cwyc_ep_attr);
+    const cwy_status status = g_inner->ep_query(ep, &a);
+    c->caps = a.caps & ~uint64_t{CWYC_CAPS_OF_EP};
+    c->rma_max = a.rma_max, c->am_medium_max = a.am_medium_max;
+    c->am_long_max = a.am_long_max, c->iov_max = a.iov_max;
+    std::copy(std::begin(a.atomic_ops), std::end(a.atomic_ops), c->atomic_ops);
+    fault(*c);
+    return status;
+  };
+}
+void moody_class(cwyc_class_attr& c) {
+  c.am_medium_max -= 8 * tick();
+}
+void small_class(cwyc_class_attr& c) {
+  c.am_medium_max = 256;
+}
+void endpoint_in_class(cwyc_class_attr& c) {
+  c.caps |= CWYC_CAP_NAP;
+}
+void honest_class(cwyc_class_attr&) {}
+void claimed_entry() {
+  tell_class<honest_class>();
+  g_table.putv = nullptr;
+}
+void class_too_far() {
+  tell_class<honest_class>();
+  g_module.class_of = [](cwyc_domain*, const cwyc_peer_desc*) -> uint32_t { return 1; };
 }
 
 // Whatever room there is.
@@ -141,6 +177,12 @@ const Faults faults{
     {"one_endpoint",
      [] { g_module.ep_open = one_endpoint, g_module.ep_close = one_endpoint_less; }},
     {"moody_attributes", [] { g_module.ep_query = moody_attributes; }},
+    {"moody_class", tell_class<moody_class>},
+    {"small_class", tell_class<small_class>},
+    {"endpoint_in_class", tell_class<endpoint_in_class>},
+    {"honest_class", tell_class<honest_class>},
+    {"claimed_entry", claimed_entry},
+    {"class_too_far", class_too_far},
     {"overrun_address", [] { g_module.ep_address = overrun_address; }},
     {"nameless_statistics", [] { g_module.ep_stats = nameless_statistics; }},
     {"no_more_threads", [] { g_module.ep_threads = no_more_threads; }},

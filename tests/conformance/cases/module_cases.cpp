@@ -142,6 +142,59 @@ void attributes_are_constant() {
   }
 }
 
+void expect_class(const cwyc_class_attr& c, const cwyc_ops& o, uint32_t table) {
+  const std::string of = fmt::format("class {}: ", table);
+  EXPECT_EQ(c.caps & CWYC_CAPS_OF_EP, 0u) << of << "claims what is the endpoint's";
+  const struct {
+    uint64_t cap, most;
+    bool entry;
+    uint64_t least;
+    const char* name;
+  } claims[] = {
+      {CWYC_CAP_PUT, c.rma_max, o.put != nullptr, 0, "put"},
+      {CWYC_CAP_GET, c.rma_max, o.get != nullptr, 0, "get"},
+      {CWYC_CAP_VECTOR, c.iov_max, o.putv != nullptr && o.getv != nullptr, 1, "putv and getv"},
+      {CWYC_CAP_AM_LONG, c.am_long_max, o.am_long != nullptr, 512, "am_long"},
+      {CWYC_CAP_AM_PREPARE, c.am_medium_max, o.am_prepare != nullptr, 512, "am_prepare"},
+      {CWYC_CAP_ATOMIC, 0, o.atomic != nullptr, 0, "atomic"},
+  };
+  for (const auto& claim : claims) {
+    if ((c.caps & claim.cap) == 0) continue;
+    EXPECT_TRUE(claim.entry) << of << claim.name << " is claimed, and the table has no entry";
+    EXPECT_GE(claim.most, claim.least) << of << "the limit of " << claim.name;
+  }
+  EXPECT_GE(c.am_medium_max, 512u) << of << "am_medium_max";
+}
+
+// Catches classes that claim what their tables lack, limits below what the core builds on, and
+// answers that change.
+void classes() {
+  Session s({.memory = 0});
+  const cwyc_module& m = s.ep().module();
+  if (m.class_query == nullptr) throw Skip{"class_query"};
+  for (uint32_t table = 0; table < s.ep().attr().ops_tables; ++table) {
+    cwyc_class_attr first{}, again{};
+    first.head = again.head = CWY_HEAD(cwyc_class_attr);
+    ASSERT_EQ(m.class_query(s.ep().get(), table, &first), CWY_OK) << "class " << table;
+    ASSERT_EQ(m.class_query(s.ep().get(), table, &again), CWY_OK) << "class " << table;
+    EXPECT_EQ(std::memcmp(&first, &again, sizeof first), 0) << "class " << table << " has changed";
+    expect_class(first, plugin().ops.at(table), table);
+  }
+}
+
+// Catches a class that is told before the connection is made, and another one that serves it.
+void class_of_the_peer() {
+  Session s({.memory = 0});
+  const cwyc_module& m = s.ep().module();
+  if (m.class_of == nullptr) throw Skip{"class_query"};
+  for (const bool address : {false, true}) {
+    const cwyc_peer_desc peer = describe(s.side().peer, s.loopback(), address);
+    const uint32_t told = m.class_of(s.side().domain->get(), &peer);
+    EXPECT_LT(told, s.ep().attr().ops_tables) << "class_of names a table that is not there";
+    EXPECT_EQ(told, s.conn().get()->table) << "connect has taken another than class_of told";
+  }
+}
+
 // Catches devices that are listed and cannot be opened, and facts of them that nobody can read.
 void devices() {
   std::vector<std::string> names, usable;
@@ -313,6 +366,8 @@ const Cases cases{
     {"Module", "capabilities_match_entries", kNothing, capabilities_match_entries},
     {"Module", "attribute_minima", kNothing, attribute_minima},
     {"Module", "attributes_are_constant", kNothing, attributes_are_constant},
+    {"Module", "classes", kNothing, classes},
+    {"Module", "class_of_the_peer", kShort, class_of_the_peer},
     {"Module", "unreachable_has_a_reason", kNothing, unreachable_has_a_reason},
     {"Module", "addresses_and_keys_fit", kMemory, addresses_and_keys_fit},
     {"Module", "foreign_rkey_refused", kMemory, foreign_rkey_refused},

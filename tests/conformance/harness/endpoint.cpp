@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -108,8 +109,29 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
-  usable_ = domain.plugin().ops.at(0);
+  if (module().class_query != nullptr) take_class();
+  usable_ = domain.plugin().ops.at(table_);
   forget_uncovered(usable_, attr_.caps);
+}
+
+// A process of this host, else this one. A table that does not exist is for a case to find.
+void Endpoint::take_class() {
+  cwyc_peer_desc peer{};
+  peer.head = CWY_HEAD(cwyc_peer_desc);
+  peer.same_host = 1;
+  ErrorText err;
+  peer.same_process = module().reach(domain_.get(), &peer, err) != CWY_OK ? 1 : 0;
+  const uint32_t table = module().class_of(domain_.get(), &peer);
+  if (table < attr_.ops_tables) table_ = table;
+  cwyc_class_attr its{};
+  its.head = CWY_HEAD(cwyc_class_attr);
+  require_ok(module().class_query(ep_, table_, &its), "class_query");
+  attr_.caps = (attr_.caps & CWYC_CAPS_OF_EP) | its.caps;
+  attr_.rma_max = its.rma_max;
+  attr_.am_medium_max = its.am_medium_max;
+  attr_.am_long_max = its.am_long_max;
+  attr_.iov_max = its.iov_max;
+  std::copy(std::begin(its.atomic_ops), std::end(its.atomic_ops), attr_.atomic_ops);
 }
 
 Endpoint::~Endpoint() {

@@ -86,7 +86,10 @@ class Endpoint {
   Domain& domain() const { return domain_; }
   cwyc_ep* get() const { return ep_; }
   const cwyc_ep_attr& attr() const { return attr_; }
-  // The conduit's first table less the entries that this endpoint's capabilities do not cover.
+  // The table that serves the peers of the suite: where the conduit has classes, `attr` says of
+  // theirs.
+  uint32_t table() const { return table_; }
+  // That table less the entries that this endpoint's capabilities do not cover.
   const cwyc_ops& usable_ops() const { return usable_; }
   bool can(uint64_t cap) const { return (attr_.caps & cap) != 0; }
   void address(Card& card) const;
@@ -109,8 +112,10 @@ class Endpoint {
  private:
   static void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                       const int32_t* args, uint32_t nargs, void* payload, size_t length);
+  void take_class();
   Domain& domain_;
   cwyc_ep* ep_ = nullptr;
+  uint32_t table_ = 0;
   cwyc_ops usable_{};
   cwyc_ep_attr attr_{};
 };

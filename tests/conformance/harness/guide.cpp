@@ -32,6 +32,7 @@ constexpr Paragraph paragraphs[] = {
     {"Module.foreign_rkey_refused", memory, "rkey_open"},
     {"Module.too_*", messages, "the checks at the head of am_short and am_medium"},
     {"Module.statistics", cold, "ep_stats"},
+    {"Module.class*", cold, "class_query, class_of, and table that connect sets"},
     {"Module.*", cold, "ep_query"},
     {"Cycles.rkey*", memory, "rkey_open and rkey_close"},
     {"Cycles.mem*", memory, "mem_alloc, mem_reg and mem_release"},

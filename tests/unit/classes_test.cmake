@@ -1,0 +1,2 @@
+target_compile_definitions(unit_classes_test PRIVATE GASNET_PAR=1)
+add_dependencies(unit_classes_test conduit_self collective_base collective_hier)
