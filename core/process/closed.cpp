@@ -70,6 +70,7 @@ void close_requests(Peer& peer) {
   auto* const c = new (std::align_val_t{alignof(Connection)}) Connection;
   c->peer = &peer;
   c->cep = served.cep;
+  c->attr = served.attr;
   c->base = open;
   c->conn = *open;
   c->conn.ops = &kClosedTable;
