@@ -166,6 +166,11 @@ void fill_tables(ConduitPlugin& plugin, const void* module) {
   check_module(plugin.module);
   for (uint32_t i = 0; i < plugin.module.ops_count; ++i) {
     plugin.ops.push_back(copy_ops(plugin.module.ops[i], i));
+    // An endpoint is entered by one rule, whichever of its connections a call is for.
+    if (plugin.ops[i].concurrency != plugin.ops[0].concurrency) {
+      reject("its ops[{}] has concurrency {}, its ops[0] has {}: all tables declare the same", i,
+             plugin.ops[i].concurrency, plugin.ops[0].concurrency);
+    }
   }
   plugin.lacks_direct = plugin.module.rkey_direct == nullptr;
   fill_missing(plugin.module, who(plugin.manifest));

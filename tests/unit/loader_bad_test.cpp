@@ -56,6 +56,8 @@ std::vector<BadCase> built_cases() {
       {"no_tables", "its module has ops_count 0", nullptr},
       {"no_am_medium", "its ops[0] lacks what every plugin must offer: am_medium", nullptr},
       {"half_prepare", "am_commit (beside am_prepare), am_cancel (beside am_prepare)", nullptr},
+      {"mixed_tables",
+       "its ops[1] has concurrency 1, its ops[0] has 0: all tables declare the same", nullptr},
       {"empty_head", "head.struct_size 0: fill the head with CWY_HEAD()", nullptr},
       {"other_major", "its module is of plugin interface major 1, expected 2", nullptr},
       {"module_too_new", "is too new: its module needs plugin interface 2.999", nullptr},

@@ -34,6 +34,14 @@ TEST(Loader, LoadsOncePerName) {
   EXPECT_TRUE(loader.failures().empty());
 }
 
+TEST(Loader, TakesSeveralTablesThatAgree) {
+  // Would catch: the check of `concurrency` refusing tables that declare the same, or a table lost.
+  Loader loader(config_with({plugin_directory("equal_tables")}, LoadErrorPolicy::fail), services());
+  ConduitPlugin* plugin = loader.conduit("equal_tables");
+  ASSERT_NE(plugin, nullptr);
+  EXPECT_EQ(plugin->ops.size(), 2u);
+}
+
 TEST(Loader, InitialisesOncePerProcessAndFinishesLast) {
   // Would catch: init called by each of two loaders, fini while one of them still works, and fini
   // forgotten.

@@ -128,8 +128,8 @@ struct later_ops {
   void* later[16];
 };
 
-static struct later_ops ops;
-static const cwyc_ops* const tables[] = {&ops.base};
+static struct later_ops ops, second;
+static const cwyc_ops* const tables[] = {&ops.base, &second.base};
 static struct later_module module;
 
 static void fill_ops(void) {
@@ -142,6 +142,10 @@ static void fill_ops(void) {
 #endif
 #ifdef VARIANT_HALF_PREPARE
   memcpy(&ops.base.am_prepare, &(void*){&ops}, sizeof(void*));
+#endif
+  second = ops;
+#ifdef VARIANT_MIXED_TABLES
+  second.base.concurrency = CWYC_MULTI;
 #endif
 }
 
@@ -168,6 +172,9 @@ static void fill_module(void) {
 #endif
 #ifdef VARIANT_NO_TABLES
   m->ops_count = 0;
+#endif
+#if defined(VARIANT_MIXED_TABLES) || defined(VARIANT_EQUAL_TABLES)
+  m->ops_count = 2;
 #endif
 #ifdef VARIANT_EMPTY_HEAD
   memset(&m->head, 0, sizeof m->head);
