@@ -52,7 +52,7 @@ enum { LANE_REQUEST, LANE_REPLY, LANES };
 
 /* One host, one byte order: the structures travel as they are. */
 struct header {
-  uint64_t cookie; /* the receiver's: proves that the sender belongs to the job */
+  uint64_t cookie; /* the receiver's and the job's, mixed: a stranger knows neither */
   uint64_t word;   /* the core's; travels untouched */
   uint32_t rank;   /* of the sender */
   uint32_t epoch;
@@ -71,6 +71,7 @@ struct address {
 };
 
 struct cwyc_domain {
+  uint64_t job; /* of the job's key */
   uint64_t payload_max;
   uint64_t network;
 };
@@ -187,7 +188,8 @@ static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args,
 
 /* Anybody on the host can send to the sockets, so nothing is believed that was not checked. */
 static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t received) {
-  return received >= (ssize_t)sizeof *header && header->cookie == ep->address.cookie &&
+  return received >= (ssize_t)sizeof *header &&
+         header->cookie == (ep->address.cookie ^ ep->domain->job) &&
          header->length == (size_t)received - sizeof *header &&
          header->rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
          (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
@@ -277,6 +279,7 @@ static cwy_status domain_open(const cwy_options* opts, const cwyc_domain_params*
   cwyc_domain* domain = calloc(1, sizeof *domain);
   if (!domain) return fail(err, CWY_ERR_NOMEM, "conduit uds: out of memory");
   domain->network = network.st_ino;
+  memcpy(&domain->job, params->job_key, sizeof domain->job);
   /* Checked against the manifest before we are asked to do anything: no parsing here. */
   services->opt_size(opts, "payload", &domain->payload_max);
   *out = domain;
@@ -404,7 +407,7 @@ static cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_des
   memcpy(&address, peer->address, sizeof address);
   if (peer->peer.rank < services->job->size) is_current(ep, peer->peer); /* ends older epochs */
   struct link* link = link_of(conn);
-  *link = (struct link){.cookie = address.cookie};
+  *link = (struct link){.cookie = address.cookie ^ ep->domain->job};
   for (int lane = 0; lane < LANES; lane++) {
     if (address.name_len[lane] > sizeof address.name[lane])
       return fail(err, CWY_ERR_INVALID, "conduit uds got a damaged address of the peer");

@@ -71,6 +71,7 @@ Slot* open_lanes(ControlHeader* control, uint32_t index, TxLane (&lanes)[lane_co
 // Lets the receiver read what is written there.
 void announce_open(const cwyc_ep* ep, ControlHeader* control, Slot* slot) {
   slot->sender_pid.store(static_cast<uint32_t>(getpid()), std::memory_order_relaxed);
+  slot->sender_job.store(ep->domain->job, std::memory_order_relaxed);
   slot->sender_has_membarrier.store(ep->membarrier ? 1 : 0, std::memory_order_relaxed);
   announce(control, slot, SlotState::open, self_of_job());
 }

@@ -139,6 +139,7 @@ struct cwyc_domain {
   bool posix = false;
   std::atomic<bool> warned_huge{false};  // relaxed: at worst the warning comes twice
   uint64_t pid_namespace = 0;
+  uint64_t job = 0;  // the first half of the job's key
 };
 
 struct cwyc_mem {

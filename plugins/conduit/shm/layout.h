@@ -13,7 +13,7 @@
 namespace causeway::shm {
 
 inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
-inline constexpr uint32_t layout_version = 3;
+inline constexpr uint32_t layout_version = 4;
 inline constexpr size_t cache_line = 64;
 inline constexpr size_t page = 4096;
 
@@ -55,6 +55,7 @@ struct alignas(cache_line) Slot {
   std::atomic<uint64_t> owner;
   std::atomic<uint32_t> sender_pid;
   std::atomic<uint32_t> sender_has_membarrier;  // its naps may rely on membarrier reaching us
+  std::atomic<uint64_t> sender_job;             // of its job's key
   LaneHead lane[lane_count];
 };
 

@@ -63,6 +63,7 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
     domain->posix =
         memory == Memory::posix || (memory == Memory::automatic && !descriptors_are_visible());
     domain->pid_namespace = pid_namespace();
+    std::memcpy(&domain->job, params->job_key, sizeof domain->job);
     sweep_stale_objects();
     *out = domain.release();
     return CWY_OK;

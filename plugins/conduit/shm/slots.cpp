@@ -57,7 +57,9 @@ bool open_receiver(cwyc_ep* ep, uint32_t index, uint64_t word) {
     ep->senders_have_membarrier.store(false, std::memory_order_relaxed);
 
   uint32_t& newest = newest_epoch_of(ep, sender.rank);
-  if (sender.epoch < newest) {
+  // Whoever does not know the job's key is no rank of the job, and its epoch means nothing.
+  if (slot->sender_job.load(std::memory_order_relaxed) != ep->domain->job ||
+      sender.epoch < newest) {
     r.rejected.store(true, std::memory_order_relaxed);
     return true;
   }

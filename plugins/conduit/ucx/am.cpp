@@ -22,7 +22,7 @@ constexpr size_t up_to_8(size_t n) {
 
 void write_header(const cwyc_ep* ep, Slot* slot, MessageKind kind, uint64_t word,
                   const int32_t* args, uint32_t nargs) {
-  const MessageHeader header{word, ep->self_rank, pack_info(ep->self_epoch, kind, nargs)};
+  const MessageHeader header{ep->job, word, ep->self_rank, pack_info(ep->self_epoch, kind, nargs)};
   std::memcpy(slot->bytes, &header, sizeof header);
   if (nargs != 0) std::memcpy(slot->bytes + sizeof header, args, nargs * sizeof *args);
 }
@@ -141,7 +141,7 @@ cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args,
   Slot* slot = take_slot(ep, flags);
   if (__builtin_expect(slot == nullptr, 0)) return CWY_RETRY;
   // The target address stands between header and arguments.
-  const MessageHeader header{word, ep->self_rank,
+  const MessageHeader header{ep->job, word, ep->self_rank,
                              pack_info(ep->self_epoch, MessageKind::am_long, nargs)};
   unsigned char* at = slot->bytes;
   std::memcpy(at, &header, sizeof header);

@@ -282,6 +282,7 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
     domain->over_tcp = !domain->only_shared_memory && network_is_tcp(tls);
     if (domain->over_tcp && is_widened(domain->options)) domain->segment_room = kSegmentRoom;
     domain->pid_namespace = pid_namespace();
+    std::memcpy(&domain->job, params->job_key, sizeof domain->job);
     leave_signals_alone();
     ucp_context_attr_t attr{};
     attr.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;

@@ -16,6 +16,7 @@ struct cwyc_domain {
   uint64_t rkey_max = 0;
   uint64_t memory_types = 0;  // bit mask of ucs_memory_type_t
   uint64_t pid_namespace = 0;
+  uint64_t job = 0;                 // the first half of the job's key
   bool shared_memory = false;       // UCX may choose it between processes
   bool only_shared_memory = false;  // and nothing else
   bool worker_left = false;         // UCX's context must stay, too

@@ -94,12 +94,14 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
     auto ep = std::make_unique<cwyc_ep>();
     ep->domain = domain;
     ep->params = *params;
+    ep->job = domain->job;
     ep->self_rank = services->job->rank;
     ep->self_epoch = services->job->epoch;
     ep->outstanding_max = static_cast<uint32_t>(domain->options.outstanding);
     ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
     ep->linked_epoch.assign(ep->newest_epoch.size(), cwyc_ep::unlinked);
-    ep->seen = {farewell_seen, ep->self_rank, pack_info(ep->self_epoch, MessageKind::farewell, 0)};
+    ep->seen = {ep->job, farewell_seen, ep->self_rank,
+                pack_info(ep->self_epoch, MessageKind::farewell, 0)};
     cwy_status status = create_worker(ep.get(), err);
     if (status == CWY_OK) status = set_handlers(ep.get(), err);
     if (status == CWY_OK) status = take_address(ep.get(), err);

@@ -134,6 +134,7 @@ struct cwyc_ep {
   cwyc_ep_params params{};
   ucp_worker_h worker = nullptr;
   std::string worker_address;
+  uint64_t job = 0;  // domain->job
   uint32_t self_rank = 0;
   uint32_t self_epoch = 0;
   uint32_t outstanding_max = 0;

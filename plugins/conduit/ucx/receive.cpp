@@ -32,7 +32,8 @@ bool read_message(cwyc_ep* ep, const void* bytes, size_t header_length, size_t l
   const uint32_t nargs = info_nargs(h.info);
   const bool is_long = info_kind(h.info) == MessageKind::am_long;
   const size_t expected = sizeof h + (is_long ? sizeof(uint64_t) : 0) + nargs * sizeof(int32_t);
-  if (nargs > CWYC_AM_MAX_ARGS || header_length != expected || h.rank >= ep->newest_epoch.size())
+  if (h.job != ep->job || nargs > CWYC_AM_MAX_ARGS || header_length != expected ||
+      h.rank >= ep->newest_epoch.size())
     return false;
   uint32_t& newest = ep->newest_epoch[h.rank];
   const uint32_t epoch = info_epoch(h.info);
@@ -197,7 +198,7 @@ inline bool deliver_short(cwyc_ep* ep, Lane lane, const void* bytes, size_t head
   const bool plain = info_kind(h.info) == MessageKind::am_short && nargs <= CWYC_AM_MAX_ARGS &&
                      header_length == sizeof h + nargs * sizeof(int32_t) &&
                      reinterpret_cast<uintptr_t>(args) % alignof(int32_t) == 0 &&
-                     h.rank < ep->newest_epoch.size() &&
+                     h.job == ep->job && h.rank < ep->newest_epoch.size() &&
                      ep->newest_epoch[h.rank] == info_epoch(h.info);
   if (!plain || ep->closing || must_hold(ep, lane, h)) return false;
   ++ep->delivered;

@@ -34,6 +34,7 @@ enum : uint64_t { leaving = 0, farewell_seen = 1 };
 
 // Arguments follow; of a long its target address comes before them.
 struct MessageHeader {
+  uint64_t job;  // of the job's key: a message of another is dropped
   uint64_t word;
   uint32_t rank;
   uint32_t info;  // epoch (24 bits), kind (2), argument count (6)

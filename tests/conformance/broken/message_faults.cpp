@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <vector>
 
 #include "front.h"
@@ -169,6 +170,17 @@ uint32_t no_budget(cwyc_ep* ep, uint32_t, uint32_t lane) {
   return g_inner->progress(ep, 1'000'000, lane);
 }
 
+// One lock around everything, deliveries included, and no word about it.
+std::recursive_mutex g_one_lock;
+cwy_status short_locked(cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32_t flags) {
+  const std::lock_guard guard(g_one_lock);
+  return g_ops->am_short(c, word, args, n, flags);
+}
+uint32_t progress_locked(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  const std::lock_guard guard(g_one_lock);
+  return g_inner->progress(ep, budget, lane);
+}
+
 const Faults faults{
     {"cramped", [] { g_table.am_medium = cramped; }},
     {"aligned_loads", [] { g_table.am_medium = aligned_loads; }},
@@ -181,6 +193,8 @@ const Faults faults{
     {"immediate_posts", [] { g_table.am_short = immediate_posts; }},
     {"drop_replies", [] { g_table.am_short = drop_replies; }},
     {"one_queue", [] { g_table.am_short = one_queue, g_table.am_medium = one_queue_medium; }},
+    {"locked_as_multi",
+     [] { g_table.am_short = short_locked, g_module.progress = progress_locked; }},
     {"shared_slot", [] { g_table.am_short = shared_slot; }},
     {"close_overtakes", [] { use_later(), g_table.am_short = sent_by_progress; }},
     {"dropped_at_disconnect", [] { use_later(), g_table.am_short = sent_by_progress; }},

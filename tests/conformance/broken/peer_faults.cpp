@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 #include "front.h"
@@ -85,6 +86,14 @@ uint32_t abort_beside_the_dead(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return g_inner->progress(ep, budget, lane);
 }
 
+// Whoever finds the endpoint belongs to the job.
+cwy_status any_key(const cwy_options* options, const cwyc_domain_params* params, cwyc_domain** out,
+                   cwy_err* err) {
+  cwyc_domain_params ours = *params;
+  std::memset(ours.job_key, 1, sizeof ours.job_key);
+  return g_inner->domain_open(options, &ours, out, err);
+}
+
 // ---- delivering
 
 // Whoever has the rank is taken for the first one that had it.
@@ -141,6 +150,7 @@ const Faults faults{
        g_module.disconnect = disconnect_noted;
        take_deliveries(while_connected);
      }},
+    {"any_key", [] { g_module.domain_open = any_key; }},
     {"silent_death", [] { g_services.peer_state = say_nothing; }},
     {"silent_while_asleep", [] { g_services.peer_state = say_nothing; }},
 };

@@ -218,6 +218,42 @@ void threads_raised_later() {
   EXPECT_EQ(s.ep().module().ep_threads(s.ep().get(), 0), CWY_OK);
 }
 
+Nothing send_one(Side& side, const Nothing&) {
+  side.conn->send(1, nullptr, 0);
+  return {};
+}
+
+// Catches a lock that is held around deliver() and that a post of another thread waits for: a
+// conduit that has one declares LOCKED.
+void posts_beside_a_delivery() {
+  if (world().ops.concurrency != CWYC_MULTI) throw Skip{"concurrency MULTI"};
+  Session s({.memory = 0, .multithreaded = 1});
+  std::atomic<bool> inside{false}, posted{false};
+  bool in_time = false;
+  s.ep().on_request = [&](const Message&) {
+    if (inside.exchange(true)) return;
+    const Deadline handler("a post beside a delivery", 2.0);
+    while (!posted.load() && !handler.passed()) sched_yield();
+    in_time = posted.load();
+  };
+  std::string failure;
+  std::thread poster([&] {
+    const Deadline deadline("a post of another thread", 10.0);
+    cwy_status status = CWY_RETRY;
+    while (!inside.load() && !deadline.passed()) sched_yield();
+    while (status == CWY_RETRY && !deadline.passed())
+      if ((status = s.ops().am_short(s.raw(), 2, nullptr, 0, 0)) == CWY_RETRY) sched_yield();
+    if (status != CWY_OK) failure = status_name(status);
+    posted.store(true);
+  });
+  s.call(send_one, Nothing{});
+  const Deadline deadline("a message and a post beside it", 12.0);
+  while (!posted.load() && !deadline.passed()) s.ep().step();
+  poster.join();
+  EXPECT_EQ(failure, "") << "am_short beside a delivery";
+  EXPECT_TRUE(in_time) << "a post waited for the deliver() of another thread";
+}
+
 const Cases cases{
     {"Endpoint", "connect_while_peer_only_progresses", kShort, connect_while_peer_only_progresses},
     {"Endpoint", "reconnect", kShort, reconnect},
@@ -225,6 +261,7 @@ const Cases cases{
     {"Endpoint", "traffic_between_own_endpoints", kShort, traffic_between_own_endpoints},
     {"Threads", "four_senders_one_progress", kMulti | kShort | kMedium, four_senders_one_progress},
     {"Threads", "raised_later", kMulti | kShort, threads_raised_later},
+    {"Threads", "posts_beside_a_delivery", kMulti | kShort, posts_beside_a_delivery},
 };
 
 }  // namespace

@@ -365,6 +365,44 @@ void old_epoch_is_dropped() {
       << "messages were delivered of an epoch that had been purged and replaced";
 }
 
+// ---- strangers ------------------------------------------------------------------------------
+
+Nothing intrude(Side& side, const Introduction& whom) {
+  Domain::use_job_key("key of strangers");
+  try {
+    side.open({.memory = 0});
+    side.meet(whom.card, false, true);
+    for (uint64_t i = 0; i < 20; ++i) side.conn->send(1000 + i, nullptr, 0);
+  } catch (const std::exception&) {  // a refusal is as good as silence
+  }
+  blackboard().slot[6].store(1);
+  return {};
+}
+
+Nothing send_without_loss(Side& side, const uint32_t& n) {
+  for (uint32_t i = 0; i < n; ++i) side.conn->send(i, nullptr, 0);
+  return {};
+}
+
+// Catches messages of a process that has an address of the job's and not its key; also what it
+// says of epochs: it claims a newer one of the partner's rank.
+void foreign_key_is_not_believed() {
+  Session s({.memory = 0});
+  uint64_t own = 0, foreign = 0;
+  s.ep().on_request = [&](const Message& m) { ++(m.word < 1000 ? own : foreign); };
+  Partner stranger(world().next_epoch++);
+  stranger.start(intrude, Introduction{s.side().card});
+  const Deadline patience("a stranger's messages", 2.0);  // it may wait longer to be let in
+  while (blackboard().slot[6].load() == 0 && !patience.passed()) s.ep().step();
+  for (int i = 0; i < 200; ++i) s.ep().step();
+  EXPECT_EQ(foreign, 0u) << "messages were delivered of a process with another job's key";
+  s.start(send_without_loss, 20u);
+  s.ep().until([&] { return own >= 20 || has_failure(); },
+               "messages of the job's own, behind a stranger's");
+  s.finish<Nothing>();
+  stranger.kill();
+}
+
 const Cases cases{
     {"Failure", "death_learnt_elsewhere", kShort | kProcess, death_learnt_elsewhere},
     {"Failure", "killed_while_idle", kShort | kProcess, killed_while_idle},
@@ -379,6 +417,7 @@ const Cases cases{
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
     {"Failure", "old_epoch_is_dropped", kShort | kProcess, old_epoch_is_dropped},
+    {"Failure", "foreign_key_is_not_believed", kShort | kProcess, foreign_key_is_not_believed},
 };
 
 }  // namespace

@@ -15,6 +15,9 @@
 namespace causeway::conformance {
 namespace {
 
+// As of a job: the same in each of its processes, and not all zeroes.
+char g_job_key[17] = "key of the suite";
+
 // A conduit whose devices differ may have entries that an endpoint's capabilities do not cover:
 // the core does not use them there, and so does the suite not.
 void forget_uncovered(cwyc_ops& ops, uint64_t caps) {
@@ -67,9 +70,12 @@ cwyc_domain_params Domain::parameters(const char* device) {
   params.head = CWY_HEAD(cwyc_domain_params);
   params.device = device;
   params.vnis = params.service_ids = params.service_devices = "";
-  // As of a job: the same in each of its processes, and not all zeroes.
-  std::memcpy(params.job_key, "key of the suite", sizeof params.job_key);
+  std::memcpy(params.job_key, g_job_key, sizeof params.job_key);
   return params;
+}
+
+void Domain::use_job_key(const char (&key)[17]) {
+  std::memcpy(g_job_key, key, sizeof g_job_key);
 }
 
 Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const std::string& device)

@@ -52,6 +52,8 @@ class Domain {
   const ConduitPlugin& plugin() const { return plugin_; }
   const cwyc_module& module() const { return plugin_.module; }
   static cwyc_domain_params parameters(const char* device);
+  // Domains that this process opens from now on are of a job with this key.
+  static void use_job_key(const char (&key)[17]);
   cwyc_domain* get() const { return domain_; }
   cwy_status open_status() const { return status_; }  // the object is unusable unless CWY_OK
   const std::string& open_error() const { return error_; }
