@@ -16,8 +16,9 @@ constexpr size_t header_bytes(uint32_t nargs) {
 constexpr size_t most_header_bytes = header_bytes(CWYC_AM_MAX_ARGS) + sizeof(uint64_t);
 static_assert(most_header_bytes <= slot_bytes);
 
-constexpr size_t up_to_8(size_t n) {
-  return (n + 7) / 8 * 8;
+// Aligned for any type, as the slot itself is.
+constexpr size_t up_to_16(size_t n) {
+  return (n + 15) / 16 * 16;
 }
 
 void write_header(const cwyc_ep* ep, Slot* slot, MessageKind kind, uint64_t word,
@@ -67,8 +68,8 @@ bool copies(const cwyc_ep* ep, uint32_t flags, const void* payload, size_t lengt
 
 // Payload behind the header in the slot, or in memory of its own. NULL: no memory.
 void* copy_payload(Slot* slot, size_t header_length, const void* payload, size_t length) {
-  void* to = slot->bytes + up_to_8(header_length);
-  if (up_to_8(header_length) + length > slot_bytes) to = slot->large = std::malloc(length);
+  void* to = slot->bytes + up_to_16(header_length);
+  if (up_to_16(header_length) + length > slot_bytes) to = slot->large = std::malloc(length);
   if (to != nullptr && length != 0) std::memcpy(to, payload, length);
   return to;
 }
@@ -78,7 +79,7 @@ cwy_status send_payload(cwyc_conn* conn, Slot* slot, size_t header_length, const
                         const cwyc_mem* lmem, size_t length, uint32_t flags, cwyc_op* op,
                         bool is_long = false) {
   Connection& c = connection(conn);
-  const bool fits = up_to_8(header_length) + length <= slot_bytes;
+  const bool fits = up_to_16(header_length) + length <= slot_bytes;
   if (is_host(lmem) && (fits || copies(conn->ep, flags, payload, length))) {
     void* copy = copy_payload(slot, header_length, payload, length);
     if (copy == nullptr) {
@@ -167,7 +168,7 @@ cwy_status Conduit::am_prepare(cwyc_conn* conn, size_t least, size_t most, uint3
   Slot* slot = take_slot(ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   out->length = std::min(most, medium_max);
-  const size_t behind = up_to_8(header_bytes(CWYC_AM_MAX_ARGS));
+  const size_t behind = up_to_16(header_bytes(CWYC_AM_MAX_ARGS));
   out->buffer = slot->bytes + behind;
   if (behind + out->length > slot_bytes) out->buffer = slot->large = std::malloc(out->length);
   if (out->buffer == nullptr) {
