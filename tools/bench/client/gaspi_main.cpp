@@ -121,20 +121,17 @@ void Bench::collective(const char* name, Body&& body) {
   pair_.report(name, median(std::move(times)), std::nullopt);
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace causeway::bench
+
+int main(int argc, char** argv) {
+  using namespace causeway::bench;
   bool quick = false;
   std::vector<std::string> only;
-  Options app("A measuring program of `causeway bench`; start it through that");
+  causeway::Options app("A measuring program of `causeway bench`; start it through that");
   app.option("--only", only, "Figures by name").commas();
   app.flag("--quick", quick, "Few and short repetitions");
   if (const auto status = app.parse(argc, argv)) return *status;
   Bench(quick, std::move(only)).measure();
   return 0;
-}
-
-}  // namespace
-}  // namespace causeway::bench
-
-int main(int argc, char** argv) {
-  return causeway::bench::run(argc, argv);
 }

@@ -160,11 +160,15 @@ void Bench::measure() {
   pair_.leave();
 }
 
-int run(int argc, char** argv) {
+}  // namespace
+}  // namespace causeway::bench
+
+int main(int argc, char** argv) {
+  using namespace causeway::bench;
   bool quick = false;
   std::string name, transport;
   std::vector<std::string> only;
-  Options app("A measuring program of `causeway bench --network`; start it through that");
+  causeway::Options app("A measuring program of `causeway bench --network`; start it through that");
   app.option("--name", name, "Network, as the table calls it");
   app.option("--transport", transport, "Of the raw loops, in the words of their library");
   app.option("--only", only, "Figures by name").commas();
@@ -177,11 +181,4 @@ int run(int argc, char** argv) {
     return 1;
   }
   return 0;
-}
-
-}  // namespace
-}  // namespace causeway::bench
-
-int main(int argc, char** argv) {
-  return causeway::bench::run(argc, argv);
 }

@@ -63,6 +63,11 @@ class Network {
   template <class Body>
   double series(Side side, uint64_t turns, Body&& body);
   void move_on(Side side);
+  // `blocking` is of one operation, `implicit` of one in a window, which an NBI wait of `category`
+  // ends.
+  template <typename Blocking, typename Implicit, typename Raw>
+  void transfer(const char* name, const Size& size, gex_EC_t category, Blocking blocking,
+                Implicit implicit, Raw raw);
   void put(const char* name, const Size& size);
   void get(const char* name, const Size& size);
   void messages(const char* name, Sides sides);
@@ -135,46 +140,46 @@ void Network::compare(const char* name, const Size& size, Sides sides, Ours&& ou
 }
 
 // Windows are let out whole, as programs with implicit operations do.
-void Network::put(const char* name, const Size& size) {
+template <typename Blocking, typename Implicit, typename Raw>
+void Network::transfer(const char* name, const Size& size, gex_EC_t category, Blocking blocking,
+                       Implicit implicit, Raw raw) {
   unsigned char* const owner = job_.owner_address(job_.peer());
   const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
   compare(
       name, size, {Side::ours, Side::pair},
       [&](uint64_t n) {
         if (size.window == 1) {
-          for (uint64_t i = 0; i < n; ++i)
-            gex_RMA_PutBlocking(job_.tm(), job_.peer(), owner, local_, size.bytes, 0);
+          for (uint64_t i = 0; i < n; ++i) blocking(owner);
           return;
         }
         for (uint64_t done = 0; done < n; done += size.window) {
-          for (uint32_t i = 0; i < size.window; ++i)
-            gex_RMA_PutNBI(job_.tm(), job_.peer(), owner + step * i, local_ + step * i, size.bytes,
-                           GEX_EVENT_DEFER, 0);
-          gex_NBI_Wait(GEX_EC_PUT, 0);
+          for (uint32_t i = 0; i < size.window; ++i) implicit(owner + step * i, local_ + step * i);
+          gex_NBI_Wait(category, 0);
         }
       },
-      [&](uint64_t n) { pair_.put(size.bytes, n, size.window); });
+      [&](uint64_t n) { raw(size.bytes, n, size.window); });
+}
+
+void Network::put(const char* name, const Size& size) {
+  const gex_TM_t tm = job_.tm();
+  const gex_Rank_t peer = job_.peer();
+  transfer(
+      name, size, GEX_EC_PUT,
+      [&](void* there) { gex_RMA_PutBlocking(tm, peer, there, local_, size.bytes, 0); },
+      [&](void* there, void* here) {
+        gex_RMA_PutNBI(tm, peer, there, here, size.bytes, GEX_EVENT_DEFER, 0);
+      },
+      [&](auto... what) { pair_.put(what...); });
 }
 
 void Network::get(const char* name, const Size& size) {
-  unsigned char* const owner = job_.owner_address(job_.peer());
-  const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
-  compare(
-      name, size, {Side::ours, Side::pair},
-      [&](uint64_t n) {
-        if (size.window == 1) {
-          for (uint64_t i = 0; i < n; ++i)
-            gex_RMA_GetBlocking(job_.tm(), local_, job_.peer(), owner, size.bytes, 0);
-          return;
-        }
-        for (uint64_t done = 0; done < n; done += size.window) {
-          for (uint32_t i = 0; i < size.window; ++i)
-            gex_RMA_GetNBI(job_.tm(), local_ + step * i, job_.peer(), owner + step * i, size.bytes,
-                           0);
-          gex_NBI_Wait(GEX_EC_GET, 0);
-        }
-      },
-      [&](uint64_t n) { pair_.get(size.bytes, n, size.window); });
+  const gex_TM_t tm = job_.tm();
+  const gex_Rank_t peer = job_.peer();
+  transfer(
+      name, size, GEX_EC_GET,
+      [&](void* there) { gex_RMA_GetBlocking(tm, local_, peer, there, size.bytes, 0); },
+      [&](void* there, void* here) { gex_RMA_GetNBI(tm, here, peer, there, size.bytes, 0); },
+      [&](auto... what) { pair_.get(what...); });
 }
 
 void Network::round_trips(Side side, uint64_t n) {

@@ -73,14 +73,18 @@ void Plan::take_records(const Captured& captured, std::vector<Measured>& into) {
   }
 }
 
+// What of the request a measuring program is told.
+void Plan::add_selection(std::vector<std::string>& command,
+                         const std::vector<std::string>& rows) const {
+  if (request_.quick) command.push_back("--quick");
+  if (!rows.empty())
+    command.insert(command.end(), {"--only", fmt::format("{}", fmt::join(rows, ","))});
+}
+
 void Plan::pair() {
   say(fmt::format("puts, gets, messages and barriers on {} ranks", request_.ranks));
   std::vector<std::string> command = {program_, "--launch", "pair"};
-  if (request_.quick) command.push_back("--quick");
-  if (!request_.only.empty()) {
-    command.push_back("--only");
-    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
-  }
+  add_selection(command, request_.only);
   take_records(launch(request_.ranks, command), outcome_.measured);
 }
 
@@ -133,11 +137,7 @@ void Plan::threads() {
 void Plan::gaspi() {
   say("GASPI on two ranks");
   std::vector<std::string> command = {program_ + "-gaspi"};
-  if (request_.quick) command.push_back("--quick");
-  if (!request_.only.empty()) {
-    command.push_back("--only");
-    command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
-  }
+  add_selection(command, request_.only);
   const std::optional<Facts> of_pair = outcome_.facts;
   take_records(launch(2, command), outcome_.measured);
   if (of_pair) outcome_.facts = of_pair;
@@ -231,11 +231,7 @@ void Plan::network() {
   const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
   say(fmt::format("puts, gets and messages over {}", title));
   std::vector<std::string> words = {"--name", title, "--transport", transport};
-  if (request_.quick) words.push_back("--quick");
-  if (!request_.only.empty()) {
-    words.push_back("--only");
-    words.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
-  }
+  add_selection(words, request_.only);
   // GASPI's figures are a program's of their own.
   const auto wants_some = [this](bool gaspi) {
     const auto figures = catalogue();
@@ -278,11 +274,7 @@ void Plan::memkinds() {
     if (!wants(staged ? Launch::staged : Launch::memkinds)) continue;
     std::vector<std::string> command = program;
     if (staged) command.push_back("--staged");
-    if (request_.quick) command.push_back("--quick");
-    if (!request_.only.empty()) {
-      command.push_back("--only");
-      command.push_back(fmt::format("{}", fmt::join(request_.only, ",")));
-    }
+    add_selection(command, request_.only);
     std::vector<std::string> sets;
     if (staged) sets = {fmt::format("memkinds.{}.ipc=never", kind)};
     take_records(launch(2, command, sets), outcome_.measured);

@@ -70,6 +70,7 @@ class Plan {
   Captured launch(unsigned ranks, const std::vector<std::string>& command,
                   const std::vector<std::string>& sets = {});
   void take_records(const Captured& captured, std::vector<Measured>& into);
+  void add_selection(std::vector<std::string>& command, const std::vector<std::string>& rows) const;
   void pair();
   void modes();
   void threads();

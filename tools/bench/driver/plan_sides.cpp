@@ -82,12 +82,8 @@ void Plan::collectives() {
             "peers=[{match: {locality: self}, use: [self]}, {use: [ucx]}]"};
   }
   std::vector<std::string> command = {program_, "--launch", "collectives"};
-  if (request_.quick) command.push_back("--quick");
   const std::vector<std::string> rows = collective_rows();
-  if (!rows.empty()) {
-    command.push_back("--only");
-    command.push_back(fmt::format("{}", fmt::join(rows, ",")));
-  }
+  add_selection(command, rows);
   MpiSides mpi({ranks, request_.quick, tcp, false, rows}, tool_, outcome_.notes);
   Rounds ours;
   take_turns(mpi, command, ranks, sets, ours);
@@ -122,9 +118,8 @@ void Plan::share_cores(const std::vector<std::string>& command, unsigned ranks,
 // Out of buffers that neighbors cannot reach, where the kernel does not copy between processes.
 void Plan::copy_twice(std::vector<std::string> sets, unsigned ranks, const Rounds& once) {
   sets.push_back("conduits.shm.options.cma=never");
-  std::vector<std::string> command = {program_, "--launch", "collectives", "--only",
-                                      "heap.broadcast.8MiB"};
-  if (request_.quick) command.push_back("--quick");
+  std::vector<std::string> command = {program_, "--launch", "collectives"};
+  add_selection(command, {"heap.broadcast.8MiB"});
   measure_again("two_copies", "ours by two copies", command, ranks, sets, once);
 }
 
