@@ -79,6 +79,12 @@ struct ConduitEp {
   std::atomic<bool> needed{true};
   // The number of connections made, and what they took from the heap. Under the connect mutex.
   uint64_t connections = 0, connection_bytes = 0;
+
+  std::string address() const;              // of ep_address; throws Error
+  std::string wiring(cwy_peer peer) const;  // the same of wiring
+  uint32_t progress(uint32_t budget, uint32_t lane);
+  ~ConduitEp();
+
   // What ranks that are being contacted were asked for (connection/wiring.h). Under the connect
   // mutex.
   struct AskedWiring {
@@ -95,11 +101,6 @@ struct ConduitEp {
   };
   std::map<std::string, SharedRight> shared_rights;
   std::mutex rights_mutex;  // of these
-
-  std::string address() const;              // of ep_address; throws Error
-  std::string wiring(cwy_peer peer) const;  // the same of wiring
-  uint32_t progress(uint32_t budget, uint32_t lane);
-  ~ConduitEp();
 };
 
 // What an endpoint has, in the order of the file.
