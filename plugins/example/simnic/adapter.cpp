@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kEvents = 16;
 constexpr uint32_t kLookEvery = 64;  // at the file of the port, in calls
-constexpr int kSendRoom = 1 << 20;   // of a socket, bytes
+constexpr uint32_t kRest = 4;
+constexpr int kSendRoom = 1 << 20;  // of a socket, bytes
 
 bool watch(int epoll, int fd, void* what) {
   epoll_event event{};
@@ -135,6 +136,10 @@ Adapter::Sent Adapter::send(const QueuePair& from, Lane lane, uint64_t to, Heade
 void Adapter::work(Flow& flow) {
   for (uint32_t lane = 0; lane < kLanes; ++lane) {
     SendQueue& queue = flow.queue[lane];
+    if (queue.rest_ > 0) {
+      --queue.rest_;
+      continue;
+    }
     for (size_t tries = queue.rung_.size(); tries > 0; --tries) {
       if (flow.from == nullptr || flow.refused || failure_.size() != 0) return;
       const size_t at = traits_.unordered ? random_() % queue.rung_.size() : 0;
@@ -145,7 +150,10 @@ void Adapter::work(Flow& flow) {
       }
       const void* bytes = work.source != nullptr ? work.source : work.copy.data();
       const Sent answer = send(*flow.from, Lane(lane), flow.to, work.header, bytes);
-      if (answer == Sent::full) break;
+      if (answer == Sent::full) {
+        queue.rest_ = kRest;
+        break;
+      }
       if (answer == Sent::refused) {
         flow.refused = true;
         return;
@@ -202,6 +210,11 @@ const char* Adapter::failure() {
 }
 
 // ---- receiving ------------------------------------------------------------------------------
+
+bool Adapter::arrived() const {
+  epoll_event event;
+  return epoll_wait(wait_fd_, &event, 1, 0) != 0;
+}
 
 uint32_t Adapter::receive(Lane lane, uint32_t budget) {
   // From inside a message: the other lane alone, whose buffer is its own.

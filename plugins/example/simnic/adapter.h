@@ -94,6 +94,7 @@ class SendQueue {
   friend class Adapter;
   std::vector<Work> work_;
   std::vector<uint32_t> free_, posted_, rung_;
+  uint32_t rest_ = 0;  // turns until it is tried again, after the peer had no room
 };
 
 // A queue pair: where one peer sends to, or, without wiring, all of them.
@@ -149,6 +150,7 @@ class Adapter {
   // The adapter's turn of a flow, and of answers to what peers asked.
   void work(Flow& flow);
   void answer();
+  bool arrived() const;  // on either lane
   uint32_t receive(Lane lane, uint32_t budget);
   void say_goodbye(QueuePair& pair, uint64_t to);
 

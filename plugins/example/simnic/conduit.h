@@ -105,4 +105,5 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   std::vector<simnic::Request> requests_;
   std::vector<uint32_t> free_;
   uint64_t nowhere_ = 0;  // takes results that nobody wants
+  std::string why_;       // the port has failed
 };

@@ -1,8 +1,5 @@
 // An endpoint: requests and their ends, progress, and what becomes of it when the peer, the port or
 // the process goes.
-#include <fcntl.h>
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -74,13 +71,16 @@ Request* cwyc_ep::of_ticket(uint64_t ticket) {
 
 // The entry is free before the report, and the op is not touched behind it.
 void cwyc_ep::end(Request& request, cwy_status status) {
-  const cwyc_detail refusal{CWY_HEAD(cwyc_detail), 1, 0, "the peer's adapter knows no such memory",
-                            0};
+  const bool refused = status == CWY_ERR_INVALID;
+  cwyc_detail said{};
+  said.head = CWY_HEAD(cwyc_detail);
+  said.code = refused ? 1 : 2;
+  said.text = refused ? "the peer's adapter knows no such memory" : why_.c_str();
   cwyc_op* const op = request.op;
   request.op = nullptr;
   ++request.generation;
   free_.push_back(static_cast<uint32_t>(&request - requests_.data()));
-  op->fn(op, request.bits, status, status == CWY_ERR_INVALID ? &refusal : nullptr);
+  op->fn(op, request.bits, status, refused || status == CWY_ERR_DEVICE_FAILED ? &said : nullptr);
 }
 
 uint32_t cwyc_ep::drain() {
@@ -159,32 +159,34 @@ void cwyc_ep::tell_refusals() {
 void cwyc_ep::collapse(const char* why) {
   if (failed) return;
   failed = true;
-  const std::string text = "adapter " + domain.device + ": " + why;
-  end_all(nullptr, CWY_ERR_DEVICE_FAILED);
+  why_ = "adapter " + domain.device + ": " + why;
   for (auto& flow : flows) {
     for (SendQueue& queue : flow->queue) queue.drop();
     if (flow->owned)
-      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, text.c_str());
+      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, why_.c_str());
   }
+  end_all(nullptr, CWY_ERR_DEVICE_FAILED);
 }
 
 uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
   if (const char* why = adapter.failure()) return collapse(why), 0;
   push();
-  uint32_t count = adapter.receive(kAnswers, budget);
-  if (lane == CWYC_PROGRESS_ALL) count += adapter.receive(kRequests, budget);
+  uint32_t count = 0;
+  if (adapter.arrived()) {
+    count = adapter.receive(kAnswers, budget);
+    if (lane == CWYC_PROGRESS_ALL) count += adapter.receive(kRequests, budget);
+  }
   if (adapter.answers_wait()) adapter.answer();
   tell_refusals();
   return count + drain();
 }
 
 cwy_status cwyc_ep::arm() {
-  epoll_event event;
   bool busy = adapter.answers_wait() || !adapter.completions().empty();
   for (const auto& flow : flows)
     busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
   if (failed) busy = false;
-  return !busy && epoll_wait(adapter.wait_fd(), &event, 1, 0) == 0 ? CWY_OK : CWY_RETRY;
+  return busy || adapter.arrived() ? CWY_RETRY : CWY_OK;
 }
 
 // Hands what was accepted to the network, for one second at most, and says goodbye behind it.
