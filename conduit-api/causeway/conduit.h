@@ -249,16 +249,19 @@ enum {
   CWYC_CAP_PEER_FAILURE = 1ull << 13,  /* a dead peer is reported without being asked */
   CWYC_CAP_ATOMIC_CPU = 1ull << 14,    /* its atomics are coherent with this host's CPU atomics */
   CWYC_CAP_NO_PROGRESS = 1ull << 15,   /* progress() never has anything to do: it need not be called */
+  CWYC_CAP_WIRING = 1ull << 20,      /* peers need an address each, which wiring() writes */
+  CWYC_CAP_SHARED_KEYS = 1ull << 21, /* an rkey serves all peers that packed the same bytes */
   /* These are an endpoint's; all others are a connection's. */
   CWYC_CAPS_OF_EP = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD | CWYC_CAP_NAP |
-                    CWYC_CAP_PEER_FAILURE | CWYC_CAP_NO_PROGRESS
+                    CWYC_CAP_PEER_FAILURE | CWYC_CAP_NO_PROGRESS | CWYC_CAP_WIRING |
+                    CWYC_CAP_SHARED_KEYS
 };
 
 typedef struct cwyc_ep_attr {
   cwy_head head;
   uint64_t caps;              /* CWYC_CAP_* */
   uint64_t conn_size;         /* bytes the conduit wants behind each cwyc_conn */
-  uint64_t ep_address_max;    /* most bytes ep_address writes */
+  uint64_t ep_address_max;    /* most bytes ep_address and wiring write */
   uint64_t rkey_max;          /* most bytes rkey_pack writes */
   uint64_t rma_max;           /* most bytes of one put or get; the core cuts larger ones */
   uint64_t am_medium_max;     /* payload bytes with 16 arguments; at least 512 */
@@ -319,6 +322,8 @@ typedef struct cwyc_peer_desc {
   const char* hostname;
   const void* address;      /* what the peer's ep_address wrote; NULL in a dry run (explain) */
   uint64_t address_len;
+  const void* wiring;       /* connect under CAP_WIRING: what the peer's wiring wrote for us; else NULL */
+  uint64_t wiring_len;
 } cwyc_peer_desc;
 
 /* Lanes of progress. */
@@ -450,6 +455,11 @@ typedef struct cwyc_module {
    * class_of: the table that connect() takes for a peer that reach() accepts. */
   cwy_status (*class_query)(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr);
   uint32_t (*class_of)(cwyc_domain* domain, const cwyc_peer_desc* peer);
+
+  /* Under CAP_WIRING: writes what that process needs to connect to this endpoint; *len as in
+   * ep_address. Called before either side connects to the other, and answers the same for the same
+   * process again. */
+  cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

@@ -113,6 +113,7 @@ typedef struct cwy_memref {
   uint8_t ipc[64];      /* IPC: the kind's handle, opaque to the conduit */
   uint32_t ipc_len;     /* IPC: bytes of it in use */
   uint32_t pid;         /* IPC: process that exported it (some handles hold a descriptor of its) */
+  uint64_t key_wish;    /* mem_reg of a conduit: the key that it should get; 0: any */
 } cwy_memref;
 
 /* Options of one configured plugin instance. Values have been checked against the manifest's

@@ -141,6 +141,11 @@ std::string Bootstrap::card_of(uint32_t rank, uint64_t) {
   throw Error(CWY_ERR_UNSUPPORTED, "rank {}: this launcher has no cards of single ranks", rank);
 }
 
+std::future<std::optional<std::string>> Bootstrap::told(uint32_t rank, const std::string&,
+                                                        uint64_t) {
+  throw Error(CWY_ERR_UNSUPPORTED, "rank {}: this launcher has no texts of single ranks", rank);
+}
+
 std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
   if (pmix_server_named()) return std::make_unique<PmixBootstrap>(timeout_ns);
   if (const std::optional<uint32_t> ranks = ranks_to_fork()) return forked(*ranks, timeout_ns);

@@ -130,6 +130,16 @@ class Bootstrap {
   // moment after the rank has gone: a server on another host that had no answer once may not look
   // again, so that a rank of another host may seem to have said nothing.
   virtual std::future<std::optional<Goodbye>> goodbye_of(uint32_t rank);
+
+  // Texts of this process that single ranks ask for, each under a key of its own. Told once per
+  // key. Throws Error: CWY_ERR_UNREACHABLE.
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  virtual void tell(const Texts& /*keys and texts*/) {}
+  // What the present process of `rank` has told under a key; waited for as long as `timeout_ns`
+  // where the launcher can do so: nothing may come before it is told. Abandoning the future is
+  // allowed. Throws Error: CWY_ERR_PEER_FAILED.
+  virtual std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
+                                                       uint64_t timeout_ns);
 };
 
 // Picks by environment: PMIx (`causeway run`, srun --mpi=pmix, prterun, mpirun); CAUSEWAY_RANKS=N

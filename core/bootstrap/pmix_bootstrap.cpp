@@ -243,12 +243,20 @@ std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::str
 }
 
 void PmixBootstrap::publish(const std::string& key, std::string content) {
-  pmix_value_t value;
-  PMIX_VALUE_CONSTRUCT(&value);
-  value.type = PMIX_BYTE_OBJECT;
-  value.data.bo.bytes = content.data();
-  value.data.bo.size = content.size();
-  pmix_status_t status = PMIx_Put(PMIX_GLOBAL, key.c_str(), &value);
+  publish_all({{key, std::move(content)}});
+}
+
+void PmixBootstrap::publish_all(Texts texts) {
+  pmix_status_t status = PMIX_SUCCESS;
+  for (auto& [key, content] : texts) {
+    pmix_value_t value;
+    PMIX_VALUE_CONSTRUCT(&value);
+    value.type = PMIX_BYTE_OBJECT;
+    value.data.bo.bytes = content.data();
+    value.data.bo.size = content.size();
+    status = PMIx_Put(PMIX_GLOBAL, key.c_str(), &value);
+    if (status != PMIX_SUCCESS) break;
+  }
   if (status == PMIX_SUCCESS) status = PMIx_Commit();
   if (status != PMIX_SUCCESS)
     throw Error(CWY_ERR_UNREACHABLE, "cannot publish this rank's card: {}",
@@ -348,6 +356,18 @@ std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
   ask(rank, key, timeout_ns,
       [promise](std::optional<std::string> card) { promise->set_value(std::move(card)); });
   return promise->get_future();
+}
+
+void PmixBootstrap::tell(const Texts& texts) {
+  Texts with_a_byte = texts;  // ahead, as of cards
+  for (auto& [key, text] : with_a_byte) text.insert(0, 1, 'c');
+  publish_all(std::move(with_a_byte));
+}
+
+std::future<std::optional<std::string>> PmixBootstrap::told(uint32_t rank, const std::string& key,
+                                                            uint64_t timeout_ns) {
+  if (state_->is_dead(rank)) throw Error(CWY_ERR_PEER_FAILED, "{}", state_->death_of(rank));
+  return ask_card(rank, key, timeout_ns);
 }
 
 std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {

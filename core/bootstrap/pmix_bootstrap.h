@@ -35,6 +35,9 @@ class PmixBootstrap final : public Bootstrap {
   bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
   std::string job_key(uint64_t timeout_ns) override;
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
+  void tell(const Texts& texts) override;
+  std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
+                                               uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
   void started() override;
   void on_death(std::function<void(uint32_t, const std::string&)> callback) override {
@@ -77,6 +80,7 @@ class PmixBootstrap final : public Bootstrap {
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;
   static void publish(const std::string& key, std::string content);
+  static void publish_all(Texts texts);
   std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
   using Answer = std::function<void(std::optional<std::string>)>;
   void ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then);

@@ -46,7 +46,9 @@ cwyc_class_attr class_of_table(const ConduitEp& cep, const cwyc_ep_attr& told, u
     out.bandwidth_bps = told.bandwidth_bps;
   }
   out.caps &= ~uint64_t{CWYC_CAPS_OF_EP};
-  if (cep.conduit->plugin().lacks_direct) out.caps &= ~uint64_t{CWYC_CAP_DIRECT};
+  // A right that serves several peers is not the memory of one.
+  if (cep.conduit->plugin().lacks_direct || (told.caps & CWYC_CAP_SHARED_KEYS) != 0)
+    out.caps &= ~uint64_t{CWYC_CAP_DIRECT};
   // 0 is no limit; the paths that compare lengths with it need not know.
   if (out.rma_max == 0) out.rma_max = UINT64_MAX;
   return out;
@@ -113,14 +115,28 @@ bool Conduit::allows(const char* operation) const {
          std::find(spec_.native->begin(), spec_.native->end(), operation) != spec_.native->end();
 }
 
-std::string ConduitEp::address() const {
-  std::string bytes(attr.ep_address_max, '\0');
+// What `call` writes, of ep_address_max bytes at most.
+template <typename Call>
+static std::string address_written(const ConduitEp& cep, Call&& call) {
+  std::string bytes(cep.attr.ep_address_max, '\0');
   uint64_t length = bytes.size();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
-  const cwy_status status = conduit->module().ep_address(ep, bytes.data(), &length, &err);
-  if (status != CWY_OK) throw Error(status, "conduit {}: {}", conduit->name(), err.text);
+  const cwy_status status = call(bytes.data(), &length, &err);
+  if (status != CWY_OK) throw Error(status, "conduit {}: {}", cep.conduit->name(), err.text);
   bytes.resize(length);
   return bytes;
+}
+
+std::string ConduitEp::address() const {
+  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+    return conduit->module().ep_address(ep, bytes, length, err);
+  });
+}
+
+std::string ConduitEp::wiring(cwy_peer peer) const {
+  return address_written(*this, [&](void* bytes, uint64_t* length, cwy_err* err) {
+    return conduit->module().wiring(ep, peer, bytes, length, err);
+  });
 }
 
 uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {

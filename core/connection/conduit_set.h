@@ -5,8 +5,11 @@
 #include <causeway/conduit.h>
 
 #include <atomic>
+#include <future>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,9 +80,27 @@ struct ConduitEp {
   // The number of connections made, and what they took from the heap. Under the connect mutex.
   uint64_t connections = 0, connection_bytes = 0;
 
-  std::string address() const;  // of ep_address; throws Error
+  std::string address() const;              // of ep_address; throws Error
+  std::string wiring(cwy_peer peer) const;  // the same of wiring
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
+
+  // What ranks that are being contacted were asked for (connection/wiring.h). Under the connect
+  // mutex.
+  struct AskedWiring {
+    uint32_t epoch = 0;            // of who was asked
+    uint64_t since = 0, next = 0;  // ns: the first question; not again before
+    std::future<std::optional<std::string>> answer;
+    std::optional<std::string> text;
+  };
+  std::map<uint32_t, AskedWiring> asked_wirings;
+  // CWYC_CAP_SHARED_KEYS: what was opened, by packed bytes, and how many publications use it.
+  struct SharedRight {
+    cwyc_rkey* rkey = nullptr;
+    uint32_t users = 0;
+  };
+  std::map<std::string, SharedRight> shared_rights;
+  std::mutex rights_mutex;  // of these
 };
 
 // What an endpoint has, in the order of the file.

@@ -95,6 +95,7 @@ struct Stubs {
     refuse_if_missing<Slot, "rkey_direct">(module.rkey_direct);
     refuse_if_missing<Slot, "wait_fd">(module.wait_fd);
     refuse_if_missing<Slot, "arm">(module.arm);
+    refuse_if_missing<Slot, "wiring">(module.wiring);
   }
   static void fill(cwym_module& module) {
     refuse_if_missing<Slot, "alloc">(module.alloc);

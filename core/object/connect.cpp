@@ -18,6 +18,7 @@
 #include "connection/fallbacks.h"
 #include "connection/job.h"
 #include "connection/peer_classes.h"
+#include "connection/wiring.h"
 #include "connection/word.h"
 #include "object/client.h"
 #include "object/endpoint.h"
@@ -118,13 +119,21 @@ uint64_t heap_in_use() {
 }
 
 // NULL: another thread is inside the conduit, which is SERIAL or behind a lock of its own. A wait
-// for it here could last for ever, since its handlers may want to connect too.
+// for it here could last for ever, since its handlers may want to connect too. Or what the peer
+// tells this process alone has not come yet.
 Connection* start_connection(Peer& peer, Conduit& conduit) {
   ConduitEp* cep = peer.ep->conduit_ep(&conduit);
   std::unique_lock<std::recursive_mutex> lock(cep->mutex, std::defer_lock);
   if (cep->serial && !lock.try_lock()) return nullptr;
+  PeerFacts facts = context().job().facts_of(peer.rank, &conduit);
+  std::optional<std::string> wiring;
+  if (cep->caps & CWYC_CAP_WIRING) {
+    wiring = wiring_from(*cep, facts.desc.peer);
+    if (!wiring) return nullptr;
+    facts.desc.wiring = wiring->data();
+    facts.desc.wiring_len = wiring->size();
+  }
   Connection* c = Connection::make(&peer, cep);
-  const PeerFacts facts = context().job().facts_of(peer.rank, &conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
   const uint64_t before = heap_in_use();
@@ -135,6 +144,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
     c->destroy();
     return nullptr;
   }
+  cep->asked_wirings.erase(peer.rank);
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     c->destroy();
     connect_failed(peer, facts, conduit, status, err.text);
@@ -285,6 +295,7 @@ void init_peer(Peer& peer, Endpoint* ep, uint32_t rank, uint16_t index) {
 }
 
 void renew_peer(Peer& peer) {
+  publish_wirings(peer.ep->conduit_eps(), {{peer.rank, context().job().card(peer.rank).epoch}});
   const std::lock_guard lock(peer.ep->connect_mutex());
   name_stub(peer);
   peer.connected = false;

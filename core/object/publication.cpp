@@ -116,6 +116,14 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   const std::string& name = cep.conduit->name();
   const std::string packed_right = facts.right(name);
   if (packed_right.empty()) return nullptr;
+  const bool shares = (cep.caps & CWYC_CAP_SHARED_KEYS) != 0;
+  const std::lock_guard lock(cep.rights_mutex);
+  if (const auto known = cep.shared_rights.find(packed_right);
+      shares && known != cep.shared_rights.end()) {
+    ++known->second.users;
+    opened.push_back({&cep, known->second.rkey});
+    return opened.back().rkey;
+  }
   const PeerFacts peer = context().job().facts_of(rank, cep.conduit);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_rkey* rkey = nullptr;
@@ -130,13 +138,25 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
                 err.text[0] ? err.text : status_name(status));
   }
   opened.push_back({&cep, rkey});
+  if (shares && rkey != nullptr) cep.shared_rights[packed_right] = {rkey, 1};
   return rkey;
+}
+
+// Of a right that other publications use, too, nothing but the count.
+static void let_go(const Publication::Opened& o, const PackedSegment& facts) {
+  const std::lock_guard lock(o.cep->rights_mutex);
+  const auto known = o.cep->shared_rights.find(facts.right(o.cep->conduit->name()));
+  if (known != o.cep->shared_rights.end()) {
+    if (--known->second.users > 0) return;
+    o.cep->shared_rights.erase(known);
+  }
+  o.cep->conduit->module().rkey_close(o.cep->ep, o.rkey);
 }
 
 void Publication::close() {
   remove_mapping(*this);
   for (const Opened& o : opened) {
-    if (o.rkey != nullptr) o.cep->conduit->module().rkey_close(o.cep->ep, o.rkey);
+    if (o.rkey != nullptr) let_go(o, facts);
   }
   opened.clear();
 }

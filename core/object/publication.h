@@ -28,7 +28,8 @@ struct Publication {
   intptr_t delta = 0;
   bool inlined = false;  // RemoteSegment::inlined
   std::shared_ptr<RemoteDevice> device;  // of device memory; never direct
-  // One right per conduit, shared by all connections to the rank. Under the connect mutex.
+  // One right per conduit, shared by all connections to the rank, and by every publication with the same
+  // packed bytes where keys serve all peers (ConduitEp::shared_rights). Under the connect mutex.
   struct Opened {
     ConduitEp* cep;
     cwyc_rkey* rkey;

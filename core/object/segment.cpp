@@ -302,7 +302,11 @@ void Segment::register_everywhere(const Conduit* except, Conduits conduits) {
 void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwyc_mem* mem = nullptr;
-  const cwy_status status = cep.conduit->module().mem_reg(cep.conduit->domain(), &ref, &mem, &err);
+  // Ranks that make the same segments number them alike.
+  cwy_memref wished = ref;
+  wished.key_wish = number_;
+  const cwy_status status =
+      cep.conduit->module().mem_reg(cep.conduit->domain(), &wished, &mem, &err);
   if (status == CWY_OK) {
     registrations_.push_back({cep.conduit, mem});
   } else {

@@ -13,6 +13,7 @@
 #include "connection/mapping.h"
 #include "connection/neighborhoods.h"
 #include "connection/peer_classes.h"
+#include "connection/wiring.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
 #include "process/runtime.h"
@@ -58,6 +59,17 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   for (const std::string& bytes : packed) cards.push_back(Card::unpack(bytes));
   trade_configurations(own, cards);
   return cards;
+}
+
+// After the last exchange of the start, which would carry them to everybody. Whoever contacts a
+// rank finds what that has told it; a replacement waits for nobody.
+void wire_up(Endpoint& ep) {
+  std::vector<cwy_peer> peers;
+  for (uint32_t r = 0; r < runtime().size(); ++r)
+    if (const Card& card = runtime().job().card(r); card.present())
+      peers.push_back({r, card.epoch});
+  if (publish_wirings(ep.conduit_eps(), peers) && runtime().bootstrap().epoch() == 1)
+    runtime().bootstrap().fence(runtime().config().timeouts.start_ns);
 }
 
 // What the program's identity promised to its code must hold whatever the configuration says: code
@@ -124,6 +136,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
     job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
     settle_peers(ep_->conduit_eps());
     job.set_neighborhoods(find_neighborhoods());
+    wire_up(*ep_);
     keep_promises();
     adopt_collective_cards();
     ep_->init_peers();

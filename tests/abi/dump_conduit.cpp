@@ -148,6 +148,8 @@ void dump_cwyc_peer_desc() {
   ABI_MEMBER(hostname);
   ABI_MEMBER(address);
   ABI_MEMBER(address_len);
+  ABI_MEMBER(wiring);
+  ABI_MEMBER(wiring_len);
 }
 
 void dump_cwyc_device() {
@@ -211,6 +213,7 @@ void dump_cwyc_module() {
   ABI_MEMBER(configure);
   ABI_MEMBER(class_query);
   ABI_MEMBER(class_of);
+  ABI_MEMBER(wiring);
 }
 
 void dump_constants() {
@@ -274,6 +277,8 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_CAP_PEER_FAILURE);
   ABI_CONSTANT(CWYC_CAP_ATOMIC_CPU);
   ABI_CONSTANT(CWYC_CAP_NO_PROGRESS);
+  ABI_CONSTANT(CWYC_CAP_WIRING);
+  ABI_CONSTANT(CWYC_CAP_SHARED_KEYS);
   ABI_CONSTANT(CWYC_CAPS_OF_EP);
   ABI_CONSTANT(CWYC_AM_SHORT);
   ABI_CONSTANT(CWYC_AM_MEDIUM);

@@ -40,6 +40,7 @@ void dump_cwy_memref() {
   ABI_MEMBER(ipc);
   ABI_MEMBER(ipc_len);
   ABI_MEMBER(pid);
+  ABI_MEMBER(key_wish);
 }
 
 void dump_cwy_job() {

@@ -83,7 +83,7 @@ void traffic_between_own_endpoints() {
   Session s({.memory = 0});
   Endpoint a(*s.side().domain, 1), b(*s.side().domain, 2);
   Card to_b;
-  b.address(to_b);
+  b.address(to_b, s.side().card.peer);
   const cwyc_peer_desc desc = describe(to_b, true);
   ErrorText err;
   const cwy_status reach = s.ep().module().reach(s.side().domain->get(), &desc, err);

@@ -281,7 +281,7 @@ void replacement_with_a_new_epoch() {
   s.side().conn.reset();
   Partner next(world().next_epoch++);
   const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
-  next.start(meet_here, Introduction{s.side().card});
+  next.start(meet_here, Introduction{s.side().card_for(next.epoch())});
   s.side().conn = std::make_unique<Connection>(s.ep(), card, false);
   next.finish<Nothing>([&] { s.ep().step(); });
   for (uint64_t n = 0; n < 1000; ++n) s.conn().send(n, nullptr, 0);
@@ -296,7 +296,7 @@ void purge_after_a_newer_epoch() {
   Session s;
   Partner next(world().next_epoch++);
   const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
-  next.start(meet_here, Introduction{s.side().card});
+  next.start(meet_here, Introduction{s.side().card_for(next.epoch())});
   {
     const Connection fresh(s.ep(), card, false);
     next.finish<Nothing>([&] { s.ep().step(); });
@@ -336,7 +336,7 @@ Incarnations hear_both_incarnations() {
     fresh += from_new ? 1 : 0;
   };
   const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
-  next.start(meet_here, Introduction{s.side().card});
+  next.start(meet_here, Introduction{s.side().card_for(next.epoch())});
   s.side().conn = std::make_unique<Connection>(s.ep(), card, false);
   next.finish<Nothing>([&] { s.ep().step(); });
   drive(s, s.partner(), send_some, 20u);  // words below 1000, by the old incarnation

@@ -31,7 +31,7 @@ class Attempt {
     conn_->core = this;
     conn_->ep = ep.get();
     conn_->peer = peer.peer;
-    const cwyc_peer_desc desc = describe(peer, false);
+    const cwyc_peer_desc desc = describe_to_connect(peer, false);
     op_ = &pool_.fetch("connect");
     status_ = op_->post(
         [&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, error_); });
@@ -305,7 +305,7 @@ Card open_second_endpoint(Side& side, const uint32_t& index) {
   side.ep->meanwhile = nullptr;
   side.ep->on_request = nullptr;
   Card card = side.card;
-  second->address(card);
+  second->address(card, {0, 1});
   side.ep->meanwhile = [] { second->progress(); };
   blackboard().slot[7].store(1);
   return card;

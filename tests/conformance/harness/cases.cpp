@@ -54,6 +54,8 @@ const NeedInfo kNeeds[] = {
      [](const World& w) { return cap(w, CWYC_CAP_UNREGISTERED); }},
     {kLossy, "option inject_loss",
      [](const World&) { return PluginHost::lossy_options() != nullptr; }},
+    {kWiring, "wiring", [](const World& w) { return cap(w, CWYC_CAP_WIRING); }},
+    {kSharedKeys, "shared_keys", [](const World& w) { return cap(w, CWYC_CAP_SHARED_KEYS); }},
     {kProcess, "a peer in another process",
      [](const World& w) { return w.mode == Mode::two_processes; }},
 };

@@ -36,6 +36,8 @@ enum Need : uint32_t {
   kNoPeer = 1u << 22,   // runs even when no peer can be reached
   kUnregistered = 1u << 23,
   kLossy = 1u << 25,  // an option inject_loss
+  kWiring = 1u << 26,
+  kSharedKeys = 1u << 27,
   kDomain = 1u << 24  // with kNoPeer: needs an open domain all the same
 };
 

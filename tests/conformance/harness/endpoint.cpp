@@ -65,6 +65,13 @@ cwyc_peer_desc describe(const Card& card, bool same_process, bool address) {
   return d;
 }
 
+cwyc_peer_desc describe_to_connect(const Card& card, bool same_process) {
+  cwyc_peer_desc d = describe(card, same_process);
+  d.wiring = card.wiring_len != 0 ? card.wiring : nullptr;
+  d.wiring_len = card.wiring_len;
+  return d;
+}
+
 cwyc_domain_params Domain::parameters(const char* device) {
   cwyc_domain_params params{};
   params.head = CWY_HEAD(cwyc_domain_params);
@@ -144,7 +151,7 @@ Endpoint::~Endpoint() {
   module().ep_close(ep_);
 }
 
-void Endpoint::address(Card& card) const {
+void Endpoint::address(Card& card, cwy_peer reader) const {
   if (attr_.ep_address_max > sizeof card.address) {
     throw Error(CWY_ERR_NOMEM, "ep_address_max is {}: more than the suite's {}",
                 attr_.ep_address_max, sizeof card.address);
@@ -155,6 +162,15 @@ void Endpoint::address(Card& card) const {
   ErrorText err;
   const cwy_status status = module().ep_address(ep_, card.address, &card.address_len, err);
   if (status != CWY_OK) fail(status, "ep_address", err.text());
+  wire(card, reader);
+}
+
+void Endpoint::wire(Card& card, cwy_peer reader) const {
+  if (!can(CWYC_CAP_WIRING)) return;
+  card.wiring_len = sizeof card.wiring;
+  ErrorText err;
+  const cwy_status status = module().wiring(ep_, reader, card.wiring, &card.wiring_len, err);
+  if (status != CWY_OK) fail(status, "wiring", err.text());
 }
 
 void Endpoint::deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
@@ -223,9 +239,9 @@ Memory::Memory(Domain& domain, size_t length, Source source, size_t misalign)
   }
 }
 
-Memory::Memory(Domain& domain, uint8_t* at, size_t length)
+Memory::Memory(Domain& domain, uint8_t* at, size_t length, uint64_t key_wish)
     : domain_(domain), data_(at), size_(length) {
-  enter();
+  enter(key_wish);
 }
 
 cwy_memref Memory::reference(void* at, size_t length) {
@@ -240,9 +256,10 @@ cwy_memref Memory::reference(void* at, size_t length) {
   return ref;
 }
 
-void Memory::enter() {
+void Memory::enter(uint64_t key_wish) {
   ErrorText err;
-  const cwy_memref ref = reference(data_, size_);
+  cwy_memref ref = reference(data_, size_);
+  ref.key_wish = key_wish;
   const cwy_status status = domain_.module().mem_reg(domain_.get(), &ref, &mem_, err);
   if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_reg"};
   if (status != CWY_OK) fail(status, "mem_reg", err.text());
@@ -290,7 +307,7 @@ Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(
   conn_->core = this;
   conn_->ep = ep.get();
   conn_->peer = peer.peer;
-  const cwyc_peer_desc desc = describe(peer, same_process);
+  const cwyc_peer_desc desc = describe_to_connect(peer, same_process);
   ErrorText err;
   Op& op = pool_.fetch("connect");
   const cwy_status status = ep.retry(

@@ -34,6 +34,8 @@ struct Card {
   uint32_t pid = 0;
   uint64_t address_len = 0;
   uint8_t address[1024] = {};
+  uint64_t wiring_len = 0;  // of CAP_WIRING: for one process alone
+  uint8_t wiring[1024] = {};
   uint64_t rkey_len = 0;  // 0: no memory
   uint8_t rkey[1024] = {};
   uint64_t base = 0, length = 0;  // of the memory behind the rkey
@@ -41,6 +43,8 @@ struct Card {
 
 // A cwyc_peer_desc that points into a card. `address` false: as in a dry run.
 cwyc_peer_desc describe(const Card& card, bool same_process, bool address = true);
+// The same with the wiring, as connect gets it.
+cwyc_peer_desc describe_to_connect(const Card& card, bool same_process);
 
 class Domain {
  public:
@@ -94,7 +98,9 @@ class Endpoint {
   // That table less the entries that this endpoint's capabilities do not cover.
   const cwyc_ops& usable_ops() const { return usable_; }
   bool can(uint64_t cap) const { return (attr_.caps & cap) != 0; }
-  void address(Card& card) const;
+  void address(Card& card, cwy_peer reader) const;
+  // What a process needs in place of `reader`, or beside it, to connect.
+  void wire(Card& card, cwy_peer reader) const;
 
   // Requests and replies are told apart by bit 63 of the word (kReplyBit).
   std::function<void(const Message&)> on_request, on_reply;
@@ -131,7 +137,7 @@ class Memory {
   // Throws Skip when the conduit offers no such memory.
   Memory(Domain& domain, size_t length, Source source, size_t misalign = 0);
   // The caller's, registered.
-  Memory(Domain& domain, uint8_t* at, size_t length);
+  Memory(Domain& domain, uint8_t* at, size_t length, uint64_t key_wish = 0);
   static cwy_memref reference(void* at, size_t length);
   // mem_alloc if the conduit has it, else mem_reg.
   static std::unique_ptr<Memory> best(Domain& domain, uint64_t caps, size_t length);
@@ -145,7 +151,7 @@ class Memory {
   void pack(Card& card) const;
 
  private:
-  void enter();  // registers it
+  void enter(uint64_t key_wish = 0);  // registers it
   Domain& domain_;
   uint8_t* data_ = nullptr;
   size_t size_;

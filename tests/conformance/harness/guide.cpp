@@ -34,6 +34,8 @@ constexpr Paragraph paragraphs[] = {
     {"Module.statistics", cold, "ep_stats"},
     {"Module.class*", cold, "class_query, class_of, and table that connect sets"},
     {"Module.*", cold, "ep_query"},
+    {"Address.wiring*", CONDUIT "6.3 (an address for each peer)", "wiring, and connect"},
+    {"Address.*", memory, "key_wish of mem_reg, rkey_pack and rkey_open"},
     {"Cycles.rkey*", memory, "rkey_open and rkey_close"},
     {"Cycles.mem*", memory, "mem_alloc, mem_reg and mem_release"},
     {"Cycles.*", ops_and_life, "what ep_close and domain_close free"},

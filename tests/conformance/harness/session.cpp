@@ -93,7 +93,7 @@ void probe(const Settings& settings) {
       Endpoint ep(domain, 0);
       w.attr = ep.attr();
       w.ops = ep.usable_ops();
-      ep.address(card);
+      ep.address(card, card.peer);
     }
     find_mode(domain, card);
   } catch (const Error& e) {
@@ -108,7 +108,8 @@ void Side::open(const SideOptions& options) {
   const cwy_options* how = options.lossy != 0 ? PluginHost::lossy_options() : PluginHost::options();
   domain = std::make_unique<Domain>(plugin, how, settings.device);
   ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded);
-  ep->address(card);
+  const bool to_partner = PluginHost::job().rank == 0 && world().mode == Mode::two_processes;
+  ep->address(card, to_partner ? cwy_peer{1, world().next_epoch} : cwy_peer{0, 1});
   const uint64_t can_have = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG;
   if (options.memory != 0 && ep->can(can_have)) {
     memory = Memory::best(*domain, ep->attr().caps, options.memory);
@@ -121,6 +122,12 @@ void Side::meet(const Card& peer_card, bool same_process_in, bool connect) {
   same_process = same_process_in;
   if (connect) conn = std::make_unique<Connection>(*ep, peer, same_process);
   if (peer.rkey_len != 0) remote = std::make_unique<RemoteMemory>(*ep, peer, same_process);
+}
+
+Card Side::card_for(uint32_t epoch) const {
+  Card theirs = card;
+  ep->wire(theirs, {1, epoch});
+  return theirs;
 }
 
 void Side::close() {

@@ -30,6 +30,8 @@ struct Side {
   void open(const SideOptions& options);
   void meet(const Card& peer_card, bool same_process, bool connect);
   void close();
+  // The card for another partner than the session's.
+  Card card_for(uint32_t epoch) const;
 
   const Settings& settings;
   std::unique_ptr<Domain> domain;

@@ -1,0 +1,303 @@
+#include "adapter.h"
+
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "atomic.h"
+
+namespace simnic {
+namespace {
+
+constexpr int kEvents = 16;
+constexpr uint32_t kLookEvery = 64;  // at the file of the port, in calls
+constexpr uint32_t kRest = 4;
+constexpr int kSendRoom = 1 << 20;  // of a socket, bytes
+
+bool watch(int epoll, int fd, void* what) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.ptr = what;
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+}  // namespace
+
+bool Registrations::add(uint64_t wish, uint64_t addr, uint64_t length, uint64_t* key) {
+  const std::lock_guard lock(mutex_);
+  if (entries_.size() >= most_) return false;
+  *key = wish != 0 && entries_.count(wish) == 0 ? wish : next_++;
+  entries_[*key] = {addr, length};
+  return true;
+}
+
+void Registrations::remove(uint64_t key) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(key);
+}
+
+Adapter::Adapter(const Traits& traits, Registrations& memory, uint64_t job, cwy_peer self,
+                 Driver& driver)
+    : traits_(traits),
+      memory_(memory),
+      job_(job),
+      self_(self),
+      driver_(driver),
+      random_(static_cast<uint64_t>(traits.seed)) {}
+
+std::string Adapter::open() {
+  for (auto& buffer : buffer_) buffer.resize(sizeof(Header) + traits_.mtu + alignof(Header));
+  reply_.resize(traits_.mtu);
+  wait_fd_ = epoll_create1(EPOLL_CLOEXEC);
+  for (int& fd : lane_fd_) {
+    fd = epoll_create1(EPOLL_CLOEXEC);
+    if (fd < 0 || !watch(wait_fd_, fd, nullptr)) return std::strerror(errno);
+  }
+  return {};
+}
+
+Adapter::~Adapter() {
+  while (!pairs_.empty()) destroy_pair(pairs_.back().get());
+  for (const int fd : {lane_fd_[0], lane_fd_[1], wait_fd_})
+    if (fd >= 0) close(fd);
+}
+
+// ---- queue pairs ----------------------------------------------------------------------------
+
+QueuePair* Adapter::create_pair(cwy_peer peer) {
+  auto pair = std::make_unique<QueuePair>();
+  pair->peer = peer;
+  if (getrandom(&pair->number, sizeof pair->number, 0) != sizeof pair->number) return nullptr;
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    const Name name(pair->number, lane);
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    pair->fd[lane] = fd;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSendRoom, sizeof kSendRoom);
+    if (fd < 0 || bind(fd, name.get(), name.length) != 0 ||
+        !watch(lane_fd_[lane], fd, pair.get())) {
+      const int why = errno;
+      for (const int opened : pair->fd)
+        if (opened >= 0) close(opened);
+      errno = why;
+      return nullptr;
+    }
+  }
+  pairs_.push_back(std::move(pair));
+  return pairs_.back().get();
+}
+
+void Adapter::destroy_pair(QueuePair* pair) {
+  for (const int fd : pair->fd) close(fd);
+  std::erase_if(answers_, [&](const Answer& a) { return a.from == pair; });
+  std::erase_if(pairs_, [&](const auto& p) { return p.get() == pair; });
+}
+
+// ---- sending --------------------------------------------------------------------------------
+
+Header Adapter::header(uint16_t verb) const {
+  Header h{};
+  h.verb = verb;
+  h.rank = self_.rank;
+  h.epoch = self_.epoch;
+  return h;
+}
+
+Adapter::Sent Adapter::send(const QueuePair& from, Lane lane, uint64_t to, Header& header,
+                            const void* bytes) {
+  header.seal = seal(to);
+  header.sender = from.number;
+  const Name name(to, lane);
+  const size_t length = header.verb == kGet ? 0 : header.length;
+  iovec pieces[] = {{&header, sizeof header}, {const_cast<void*>(bytes), length}};
+  msghdr message{};
+  message.msg_name = const_cast<sockaddr*>(name.get());
+  message.msg_namelen = name.length;
+  message.msg_iov = pieces;
+  message.msg_iovlen = length == 0 ? 1 : 2;
+  ssize_t done;
+  do {
+    done = sendmsg(from.fd[lane], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+  } while (done < 0 && errno == EINTR);
+  if (done >= 0) {
+    ++sent;
+    return Sent::yes;
+  }
+  if (errno == ECONNREFUSED || errno == ECONNRESET || errno == EPIPE || errno == ENOENT)
+    return Sent::refused;
+  return Sent::full;  // EAGAIN, ENOBUFS, ENOMEM: so far
+}
+
+// Those whose doorbell was rung, in the order of the queue or in none.
+void Adapter::work(Flow& flow) {
+  for (uint32_t lane = 0; lane < kLanes; ++lane) {
+    SendQueue& queue = flow.queue[lane];
+    if (queue.rest_ > 0) {
+      --queue.rest_;
+      continue;
+    }
+    for (size_t tries = queue.rung_.size(); tries > 0; --tries) {
+      if (flow.from == nullptr || flow.refused || failure_.size() != 0) return;
+      const size_t at = traits_.unordered ? random_() % queue.rung_.size() : 0;
+      Work& work = queue.work_[queue.rung_[at]];
+      if (work.turns > 0) {
+        --work.turns;
+        continue;
+      }
+      const void* bytes = work.source != nullptr ? work.source : work.copy.data();
+      const Sent answer = send(*flow.from, Lane(lane), flow.to, work.header, bytes);
+      if (answer == Sent::full) {
+        queue.rest_ = kRest;
+        break;
+      }
+      if (answer == Sent::refused) {
+        flow.refused = true;
+        return;
+      }
+      if (work.sent_ticket != 0) complete(work.sent_ticket, CWY_OK);
+      queue.free_.push_back(queue.rung_[at]);
+      queue.rung_.erase(queue.rung_.begin() + static_cast<ptrdiff_t>(at));
+    }
+  }
+}
+
+// An answer for which there is no room waits, and stands in nobody's way.
+void Adapter::answer() {
+  for (size_t tries = std::min<size_t>(answers_.size(), 64); tries > 0; --tries) {
+    Answer a = answers_.front();
+    answers_.pop_front();
+    const void* bytes = &a.value;
+    if (a.header.opcode == kGet && a.header.status == CWY_OK) {
+      bytes = reply_.data();
+      const bool there = memory_.with(a.key, a.raddr, a.header.length, [&](const char* at) {
+        std::memcpy(reply_.data(), at, a.header.length);
+      });
+      if (!there) a.header.status = CWY_ERR_INVALID, a.header.length = 0;
+    }
+    if (send(*a.from, kAnswers, a.to, a.header, bytes) == Sent::full) answers_.push_back(a);
+  }
+}
+
+void Adapter::say_goodbye(QueuePair& pair, uint64_t to) {
+  Header h = header(kGoodbye);
+  send(pair, kAnswers, to, h, nullptr);
+}
+
+// What hardware does when nobody bounded what is outstanding: the queue is lost, and with it the
+// port.
+void Adapter::complete(uint64_t ticket, cwy_status status) {
+  if (completions_.size() >= static_cast<size_t>(traits_.completions)) {
+    failure_ = "its completion queue has overflowed";
+    return;
+  }
+  ++completed;
+  completions_.push_back({ticket, status});
+}
+
+const char* Adapter::failure() {
+  struct stat file;
+  if (failure_.empty() && traits_.fail_after != 0 &&
+      sent >= static_cast<uint64_t>(traits_.fail_after))
+    failure_ = "its port is down";
+  if (failure_.empty() && !traits_.port_file.empty() && looks_++ % kLookEvery == 0 &&
+      stat(traits_.port_file.c_str(), &file) == 0)
+    failure_ = "its port is down";
+  return failure_.empty() ? nullptr : failure_.c_str();
+}
+
+// ---- receiving ------------------------------------------------------------------------------
+
+bool Adapter::arrived() const {
+  epoll_event event;
+  return epoll_wait(wait_fd_, &event, 1, 0) != 0;
+}
+
+uint32_t Adapter::receive(Lane lane, uint32_t budget) {
+  // From inside a message: the other lane alone, whose buffer is its own.
+  if (inside_[lane] || !failure_.empty()) return 0;
+  inside_[lane] = true;
+  epoll_event events[kEvents];
+  uint32_t count = 0;
+  const int ready = epoll_wait(lane_fd_[lane], events, kEvents, 0);
+  for (int i = 0; i < ready; ++i) {
+    QueuePair& pair = *static_cast<QueuePair*>(events[i].data.ptr);
+    const uint32_t most = std::max(budget / static_cast<uint32_t>(ready), 1u);
+    for (uint32_t n = 0; n < most; ++n) {
+      const auto place = reinterpret_cast<uintptr_t>(buffer_[lane].data());
+      char* const aligned = buffer_[lane].data() + (-place & (alignof(Header) - 1));
+      const ssize_t bytes =
+          recv(pair.fd[lane], aligned, sizeof(Header) + traits_.mtu, MSG_DONTWAIT | MSG_TRUNC);
+      if (bytes < 0) break;
+      ++count;
+      take(pair, lane, bytes);
+    }
+  }
+  inside_[lane] = false;
+  return count;
+}
+
+// Anybody on the host can send to a socket: nothing is believed that was not checked.
+void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
+  const auto place = reinterpret_cast<uintptr_t>(buffer_[lane].data());
+  char* const payload = buffer_[lane].data() + (-place & (alignof(Header) - 1)) + sizeof(Header);
+  Header& h = *reinterpret_cast<Header*>(payload - sizeof(Header));
+  const bool whole = bytes >= static_cast<ssize_t>(sizeof h) &&
+                     static_cast<size_t>(bytes) <= sizeof h + traits_.mtu;
+  if (!whole || h.seal != seal(pair.number) || h.verb > kGoodbye || h.nargs > CWYC_AM_MAX_ARGS ||
+      (h.verb != kGet && h.length != static_cast<size_t>(bytes) - sizeof h) ||
+      (pair.peer.rank != UINT32_MAX && (h.rank != pair.peer.rank || h.epoch != pair.peer.epoch)) ||
+      !driver_.known(h)) {
+    ++dropped;
+    return;
+  }
+  ++received;
+  if (std::find(pair.heard.begin(), pair.heard.end(), h.sender) == pair.heard.end())
+    pair.heard.push_back(h.sender);
+  serve(pair, h, payload);
+}
+
+void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {
+  switch (h.verb) {
+    case kShort:
+    case kMedium:
+      return driver_.message(h, const_cast<char*>(payload));
+    case kLong: {
+      // A long to memory that is no more is a message to nobody.
+      const bool there = memory_.with(h.key, h.raddr, h.length,
+                                      [&](char* at) { std::memcpy(at, payload, h.length); });
+      if (!there && h.length != 0) {
+        ++dropped;
+        return;
+      }
+      return driver_.message(h, reinterpret_cast<char*>(h.raddr));
+    }
+    case kGoodbye:
+      return driver_.goodbye({h.rank, h.epoch});
+    case kDone: {
+      char* const to = driver_.place(h.ticket, h.length);
+      if (to != nullptr && h.length != 0) std::memcpy(to, payload, h.length);
+      if (to != nullptr) complete(h.ticket, h.status);
+      return;
+    }
+    default:
+      break;
+  }
+  Answer a{&pair, h.sender, h.key, h.raddr, header(kDone), 0};
+  a.header.ticket = h.ticket;
+  a.header.opcode = h.verb;  // of what it answers
+  a.header.length = h.verb == kPut ? 0 : h.verb == kGet ? h.length : sizeof a.value;
+  bool fits = h.verb != kGet || h.length <= traits_.mtu;
+  fits = fits && memory_.with(h.key, h.raddr, h.verb == kAtomic ? 8 : h.length, [&](char* at) {
+    if (h.verb == kPut) std::memcpy(at, payload, h.length);
+    if (h.verb == kAtomic) a.value = execute_atomic(h.opcode, at, h.operand1, h.operand2);
+  });
+  if (!fits && !(h.length == 0 && h.verb != kAtomic))
+    a.header.status = CWY_ERR_INVALID, a.header.length = 0;
+  answers_.push_back(a);
+}
+
+}  // namespace simnic

@@ -1,0 +1,109 @@
+// The conduit in front of the adapter: its objects, and what it keeps for each request that is
+// under way.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapter.h"
+
+namespace simnic {
+
+inline const cwy_services* services = nullptr;  // set once by the entry point
+
+// Up to so many bytes are copied rather than waited for.
+inline constexpr size_t kCopied = 512;
+inline constexpr size_t kMediumMax = 8192;
+
+cwy_status fail(cwy_err* err, cwy_status status, const std::string& text);
+
+// What a process tells all others of its endpoint, and what it tells one.
+struct Address {
+  uint64_t number;   // of the queue pair that serves all; 0: each peer has its own
+  uint64_t network;  // the namespace of networks, outside which names mean nothing
+};
+struct Wiring {
+  uint64_t number;  // of the queue pair
+  uint64_t check;   // for whom it is
+};
+
+// A request that the adapter will complete, or a source that it still reads.
+struct Request {
+  cwyc_op* op = nullptr;  // NULL: this entry is free
+  Flow* flow = nullptr;
+  void* result = nullptr;
+  uint32_t length = 0;  // of the result
+  uint32_t bits = 0;    // CWYC_DONE_*, to be reported
+  uint32_t generation = 1;
+};
+
+// Behind each cwyc_conn.
+struct Link {
+  Flow* flow;
+  bool purged;
+};
+inline Link& link_of(cwyc_conn* conn) {
+  return *reinterpret_cast<Link*>(conn + 1);
+}
+
+extern const cwyc_ops operations;
+
+}  // namespace simnic
+
+struct cwyc_domain {
+  simnic::Traits traits;
+  std::string device;
+  uint64_t job, network;
+  simnic::Registrations memory;
+};
+struct cwyc_mem {
+  uint64_t key;
+};
+struct cwyc_rkey {
+  uint64_t key;
+};
+
+struct cwyc_ep final : simnic::Adapter::Driver {
+  cwyc_ep(cwyc_domain& of, const cwyc_ep_params& with);
+
+  cwyc_domain& domain;
+  cwyc_ep_params params;
+  simnic::Adapter adapter;
+  std::vector<std::unique_ptr<simnic::Flow>> flows;
+  simnic::QueuePair* shared = nullptr;    // without wiring
+  std::vector<simnic::QueuePair*> pairs;  // by rank, with it
+  std::vector<uint32_t> newest;           // by rank: the newest epoch that was heard of
+  uint64_t retries = 0, rkeys = 0, most_under_way = 0;
+  bool failed = false;  // the port, and everybody was told
+
+  // The queue pair for that process, made if need be; NULL with text.
+  simnic::QueuePair* pair_for(cwy_peer peer, cwy_err* err);
+  uint64_t check_of(uint64_t number, cwy_peer reader) const;
+
+  // The adapter never has more of them under way than its completion queue has room for. NULL: as
+  // many as that are.
+  simnic::Request* begin(simnic::Flow* flow, cwyc_op* op, uint32_t bits, uint64_t* ticket);
+  uint32_t drain();                                     // the completion queue
+  void end_all(simnic::Flow* flow, cwy_status status);  // NULL: of every flow
+
+  uint32_t progress(uint32_t budget, uint32_t lane);
+  cwy_status arm();
+  void flush();
+
+  void message(const simnic::Header& header, char* payload) override;
+  bool known(const simnic::Header& header) override;
+  char* place(uint64_t ticket, uint32_t length) override;
+  void goodbye(cwy_peer from) override;
+
+ private:
+  void end(simnic::Request& request, cwy_status status);
+  simnic::Request* of_ticket(uint64_t ticket);
+  void push();
+  void tell_refusals();
+  void collapse(const char* why);
+  std::vector<simnic::Request> requests_;
+  std::vector<uint32_t> free_;
+  uint64_t nowhere_ = 0;  // takes results that nobody wants
+  std::string why_;       // the port has failed
+};

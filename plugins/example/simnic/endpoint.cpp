@@ -1,0 +1,208 @@
+// An endpoint: requests and their ends, progress, and what becomes of it when the peer, the port or
+// the process goes.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "conduit.h"
+
+using namespace simnic;
+
+cwyc_ep::cwyc_ep(cwyc_domain& of, const cwyc_ep_params& with)
+    : domain(of),
+      params(with),
+      adapter(of.traits, of.memory, of.job, {services->job->rank, services->job->epoch}, *this),
+      pairs(services->job->size),
+      newest(services->job->size),
+      requests_(static_cast<size_t>(of.traits.completions)) {
+  for (size_t i = requests_.size(); i > 0; --i) free_.push_back(static_cast<uint32_t>(i - 1));
+}
+
+// ---- queue pairs ----------------------------------------------------------------------------
+
+uint64_t cwyc_ep::check_of(uint64_t number, cwy_peer reader) const {
+  return adapter.seal(mix(number) ^ uint64_t{reader.rank} << 32 ^ reader.epoch);
+}
+
+QueuePair* cwyc_ep::pair_for(cwy_peer peer, cwy_err* err) {
+  if (peer.rank >= pairs.size()) {
+    fail(err, CWY_ERR_INVALID, "rank " + std::to_string(peer.rank) + " is not in the job");
+    return nullptr;
+  }
+  if (peer.epoch < newest[peer.rank]) {
+    fail(err, CWY_ERR_PEER_FAILED, "that process has been replaced");
+    return nullptr;
+  }
+  newest[peer.rank] = peer.epoch;
+  if (shared != nullptr) return shared;
+  QueuePair*& pair = pairs[peer.rank];
+  if (pair != nullptr && pair->peer.epoch == peer.epoch) return pair;
+  if (pair != nullptr) {
+    for (auto& flow : flows)
+      if (flow->from == pair) flow->from = nullptr;
+    adapter.destroy_pair(pair);
+  }
+  pair = adapter.create_pair(peer);
+  if (pair == nullptr)
+    fail(err, CWY_ERR_NOMEM, std::string("no queue pair: ") + std::strerror(errno));
+  return pair;
+}
+
+// ---- requests -------------------------------------------------------------------------------
+
+Request* cwyc_ep::begin(Flow* flow, cwyc_op* op, uint32_t bits, uint64_t* ticket) {
+  if (free_.empty()) return nullptr;
+  const uint32_t index = free_.back();
+  free_.pop_back();
+  Request& request = requests_[index];
+  request = {op, flow, nullptr, 0, bits, request.generation};
+  *ticket = uint64_t{request.generation} << 32 | index;
+  most_under_way = std::max<uint64_t>(most_under_way, requests_.size() - free_.size());
+  return &request;
+}
+
+// NULL: it has ended already.
+Request* cwyc_ep::of_ticket(uint64_t ticket) {
+  const uint64_t index = ticket & UINT32_MAX;
+  if (index >= requests_.size()) return nullptr;
+  Request& request = requests_[index];
+  return request.op != nullptr && request.generation == ticket >> 32 ? &request : nullptr;
+}
+
+// The entry is free before the report, and the op is not touched behind it.
+void cwyc_ep::end(Request& request, cwy_status status) {
+  const bool refused = status == CWY_ERR_INVALID;
+  cwyc_detail said{};
+  said.head = CWY_HEAD(cwyc_detail);
+  said.code = refused ? 1 : 2;
+  said.text = refused ? "the peer's adapter knows no such memory" : why_.c_str();
+  cwyc_op* const op = request.op;
+  request.op = nullptr;
+  ++request.generation;
+  free_.push_back(static_cast<uint32_t>(&request - requests_.data()));
+  op->fn(op, request.bits, status, refused || status == CWY_ERR_DEVICE_FAILED ? &said : nullptr);
+}
+
+uint32_t cwyc_ep::drain() {
+  uint32_t count = 0;
+  for (auto& queue = adapter.completions(); !queue.empty(); ++count) {
+    const Completion one = queue.front();
+    queue.pop_front();
+    if (Request* request = of_ticket(one.ticket)) end(*request, one.status);
+  }
+  return count;
+}
+
+void cwyc_ep::end_all(Flow* flow, cwy_status status) {
+  for (Request& request : requests_)
+    if (request.op != nullptr && (flow == nullptr || request.flow == flow)) end(request, status);
+}
+
+// ---- what the adapter calls -----------------------------------------------------------------
+
+void cwyc_ep::message(const Header& h, char* payload) {
+  params.deliver(params.core_ep, {h.rank, h.epoch}, h.word, h.verb, h.args, h.nargs,
+                 h.verb == kShort ? nullptr : payload, h.length);
+}
+
+bool cwyc_ep::known(const Header& h) {
+  if (h.rank >= newest.size() || h.epoch < newest[h.rank]) return false;
+  newest[h.rank] = h.epoch;
+  return true;
+}
+
+char* cwyc_ep::place(uint64_t ticket, uint32_t length) {
+  const Request* request = of_ticket(ticket);
+  if (request == nullptr) return nullptr;
+  if (request->result != nullptr && length <= request->length)
+    return static_cast<char*>(request->result);
+  return length <= sizeof nowhere_ ? reinterpret_cast<char*>(&nowhere_) : nullptr;
+}
+
+void cwyc_ep::goodbye(cwy_peer from) {
+  for (auto& flow : flows)
+    if (flow->peer.rank == from.rank && flow->peer.epoch == from.epoch) flow->left = true;
+}
+
+// ---- progress -------------------------------------------------------------------------------
+
+// Rings every doorbell, and drops what leads nowhere.
+void cwyc_ep::push() {
+  for (auto& flow : flows) {
+    for (SendQueue& queue : flow->queue) {
+      if (queue.unrung() != 0) queue.ring(), ++adapter.doorbells;
+      if (flow->from == nullptr) queue.drop();
+    }
+    if (flow->from != nullptr) adapter.work(*flow);
+  }
+  std::erase_if(flows, [](const auto& flow) {
+    return !flow->owned && flow->queue[0].idle() && flow->queue[1].idle();
+  });
+  adapter.answer();
+}
+
+// A goodbye may still lie among the answers.
+void cwyc_ep::tell_refusals() {
+  for (size_t at = 0; at < flows.size(); ++at) {
+    Flow* const flow = flows[at].get();
+    if (!flow->refused) continue;
+    for (int i = 0; i < 64 && !flow->left && adapter.receive(kAnswers, 64) != 0; ++i) {
+    }
+    if (flow->owned && !flow->left)
+      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, "its queue pair is gone");
+    flow->from = nullptr;
+    flow->refused = false;
+    end_all(flow, CWY_ERR_PEER_FAILED);
+  }
+}
+
+void cwyc_ep::collapse(const char* why) {
+  if (failed) return;
+  failed = true;
+  why_ = "adapter " + domain.device + ": " + why;
+  for (auto& flow : flows) {
+    for (SendQueue& queue : flow->queue) queue.drop();
+    if (flow->owned)
+      services->peer_state(params.core_ep, flow->peer, CWY_PEER_FAILED, why_.c_str());
+  }
+  end_all(nullptr, CWY_ERR_DEVICE_FAILED);
+}
+
+uint32_t cwyc_ep::progress(uint32_t budget, uint32_t lane) {
+  if (const char* why = adapter.failure()) return collapse(why), 0;
+  push();
+  uint32_t count = 0;
+  if (adapter.arrived()) {
+    count = adapter.receive(kAnswers, budget);
+    if (lane == CWYC_PROGRESS_ALL) count += adapter.receive(kRequests, budget);
+  }
+  if (adapter.answers_wait()) adapter.answer();
+  tell_refusals();
+  return count + drain();
+}
+
+cwy_status cwyc_ep::arm() {
+  bool busy = adapter.answers_wait() || !adapter.completions().empty();
+  for (const auto& flow : flows)
+    busy = busy || flow->refused || !flow->queue[0].idle() || !flow->queue[1].idle();
+  if (failed) busy = false;
+  return busy || adapter.arrived() ? CWY_RETRY : CWY_OK;
+}
+
+// Hands what was accepted to the network, for one second at most, and says goodbye behind it.
+void cwyc_ep::flush() {
+  const uint64_t until = services->now() + 1'000'000'000;
+  const auto waits = [&] {
+    return adapter.answers_wait() || std::any_of(flows.begin(), flows.end(), [](const auto& f) {
+             return !f->refused && (!f->queue[0].idle() || !f->queue[1].idle());
+           });
+  };
+  for (push(); waits() && adapter.failure() == nullptr && services->now() < until; push()) {
+  }
+  for (auto& flow : flows)
+    if (flow->from != nullptr) adapter.say_goodbye(*flow->from, flow->to);
+  pairs.push_back(shared);
+  for (QueuePair* pair : pairs)
+    for (size_t i = 0; pair != nullptr && i < pair->heard.size(); ++i)
+      adapter.say_goodbye(*pair, pair->heard[i]);
+}
