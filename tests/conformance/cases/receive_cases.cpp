@@ -198,7 +198,7 @@ void medium_kept() {
       kept += await(s, 500).special;
       s.call(give_all_back, Nothing{});
       const Report after = s.call(look, Nothing{});
-      EXPECT_EQ(after.wrong, 0u) << "first: " << after.first_wrong;
+      ASSERT_EQ(after.wrong, 0u) << "first: " << after.first_wrong;
     }
   }
   if (kept == 0) throw Skip{"am_retain"};
