@@ -164,7 +164,7 @@ bool wire() {
   fallbacks.emulated = &kEmulated;
   fallbacks.device = &kDevice;
   fallbacks.split = &split_table();  // has emulations
-  delivery = {deliver, deliver_checked};
+  delivery = {deliver, deliver_checked, place_payload};
   for (const auto& [which, handler] : kInternalHandlers) set_internal_handler(which, handler);
   progress_hooks = {push, attend, copies_pending, announce_nap_of_collectives, end_nap};
   device_hooks = {leave_before_new_libraries, make_pool, device_goes};

@@ -48,7 +48,6 @@ typedef struct cwyc_detail {
   int32_t code;     /* the network's own number of an error, 0: none */
   uint32_t reserved;
   const char* text; /* one line about it, without a period; NULL: none */
-  uint64_t length;  /* bytes known to have been moved by an operation that failed */
 } cwyc_detail;
 
 /* One pending operation. Owned by the caller, who keeps it at one address until CWYC_DONE_REMOTE
@@ -294,12 +293,27 @@ enum { CWYC_AM_SHORT = 0, CWYC_AM_MEDIUM = 1, CWYC_AM_LONG = 2 };
 
 /* Delivers one active message. Called from progress() only (and, for a message to oneself, from
  * the posting call). `args` and a medium's `payload` stay the conduit's and are valid during the
- * call; the receiver may write into a medium's payload. For a long, payload is the address in
- * this process. The upcall may post CWYC_LANE_REPLY messages on the same endpoint and may call
+ * call, a payload longer where am_retain() says so; the receiver may write into a medium's payload,
+ * which is aligned to 16 bytes. For a long, payload is the address in this process. The upcall may post CWYC_LANE_REPLY messages on the same endpoint and may call
  * progress() for that lane only. */
 typedef void (*cwyc_deliver_fn)(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                                 const int32_t* args, uint32_t nargs, void* payload,
                                 size_t length);
+
+/* A medium whose payload is still on its way: at its sender, or in the network. */
+typedef struct cwyc_arrival {
+  cwy_head head;
+  cwy_peer from;
+  uint64_t word;
+  const int32_t* args;
+  uint32_t nargs;
+  uint32_t reserved;
+  uint64_t length; /* of the payload */
+} cwyc_arrival;
+
+/* Where the payload is to be written, which deliver() then gets as `payload`. NULL: into memory of
+ * the conduit's. A conduit need not ask. Called from progress(); posts nothing. */
+typedef void* (*cwyc_place_fn)(void* core_ep, cwyc_arrival* arrival);
 
 typedef struct cwyc_ep_params {
   cwy_head head;
@@ -309,6 +323,7 @@ typedef struct cwyc_ep_params {
   uint32_t multithreaded;   /* initial value of ep_threads */
   uint32_t max_peers;       /* ranks that may ever be connected */
   uint32_t reserved;
+  cwyc_place_fn place;
 } cwyc_ep_params;
 
 /* How the core sees a peer when it asks reach() and connect(). */
@@ -460,6 +475,13 @@ typedef struct cwyc_module {
    * ep_address. Called before either side connects to the other, and answers the same for the same
    * process again. */
   cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
+
+  /* Hot; both or neither. From inside deliver() of a medium, on its thread, once at most: CWY_OK: the
+   * payload stays valid, and the receiver's, until am_release(*kept). Any other answer: it does not,
+   * so the receiver copies. am_release: from any thread at any time, inside deliver() too; waits
+   * for nobody. */
+  cwy_status (*am_retain)(cwyc_ep* ep, void* payload, void** kept);
+  void (*am_release)(cwyc_ep* ep, void* kept);
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

@@ -18,10 +18,11 @@ extern "C" {
 #endif
 
 /* Grows by one whenever anything here changes; a lookup for another revision answers NULL. */
-#define CWYX_REVISION 1
+#define CWYX_REVISION 2
 
-/* The second symbol: the table called `name` ("counters", "native") of this revision, or NULL.
- * Valid from init to fini. A caller finds it with dlsym in the plugin's file. */
+/* The second symbol: the table called `name` ("counters", "native", "immediate", "device_messages")
+ * of this revision, or NULL. Valid from init to fini. A caller finds it with dlsym in the plugin's
+ * file. */
 typedef const void* (*cwyx_lookup_fn)(const char* name, uint32_t revision);
 #define CWYX_LOOKUP cwyx_conduit_lookup
 #define CWYX_LOOKUP_NAME "cwyx_conduit_lookup"
@@ -53,6 +54,30 @@ typedef struct cwyx_native {
   /* `*what` names the type, such as "struct fid_ep*": a text that lives as long as the plugin. */
   cwy_status (*endpoint)(cwyc_ep* ep, const char** what, void** handle, cwy_err* err);
 } cwyx_native;
+
+/* "immediate": 32 bits that travel with a put. Not in version 2, since nothing in the core would
+ * ask for them: GASPI's notifications follow their data by order. */
+typedef void (*cwyx_immediate_fn)(void* core_ep, cwy_peer from, uint32_t data);
+typedef struct cwyx_immediate {
+  cwy_head head;
+  /* Whom progress() tells of what arrived, once the put's bytes are visible. Before any arrives. */
+  cwy_status (*listen)(cwyc_ep* ep, cwyx_immediate_fn fn, cwy_err* err);
+  /* As cwyc_ops.put. */
+  cwy_status (*put)(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64_t raddr,
+                    cwyc_rkey* rkey, size_t length, uint32_t data, uint32_t flags, cwyc_op* op);
+} cwyx_immediate;
+
+/* "device_messages": mediums whose payload never enters host memory. Open: which of a client's
+ * messages may be delivered so, as handlers of today's clients read their payload. */
+typedef struct cwyx_device_messages {
+  cwy_head head;
+  /* As cwyc_ops.am_medium, from device memory in `lmem`. */
+  cwy_status (*am_medium)(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
+                          const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
+                          cwyc_op* op);
+  /* Lends device memory of `mem` for such payloads to land in, until deliver() has got them. */
+  cwy_status (*lend)(cwyc_ep* ep, cwyc_mem* mem, void* buffer, size_t length, cwy_err* err);
+} cwyx_device_messages;
 
 #ifdef __cplusplus
 }

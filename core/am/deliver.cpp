@@ -1,8 +1,5 @@
 #include "am/deliver.h"
 
-#include <cstddef>
-#include <cstring>
-
 #include "am/emulated_long.h"
 #include "am/held.h"
 #include "am/internal.h"
@@ -12,7 +9,6 @@
 #include "base/fatal.h"
 #include "connection/word.h"
 #include "object/endpoint.h"
-#include "thread/thread_buffer.h"
 #include "thread/thread_state.h"
 #include "thread/tsan_annotations.h"
 
@@ -78,20 +74,6 @@ __attribute__((cold, noinline)) bool found_late(Peer& from, uint64_t word, uint3
   misdirected(from, handlers.entry(word_handler(word)), word, kind);
 }
 
-bool is_aligned(const void* payload) {
-  return reinterpret_cast<uintptr_t>(payload) % alignof(std::max_align_t) == 0;
-}
-
-// A copy of the payload at an aligned address. Each lane has a buffer of its own: a request handler
-// may be waiting for room while a reply's handler runs, and no handler runs inside a reply's.
-__attribute__((cold, noinline)) void* aligned_copy(const void* payload, size_t length,
-                                                   bool is_reply) {
-  static thread_local ThreadBuffer buffers[2];
-  char* const copy = buffers[is_reply].of(length + 1);
-  std::memcpy(copy, payload, length);
-  return copy;
-}
-
 __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word, uint32_t kind,
                                                       const int32_t* args, unsigned nargs,
                                                       void* payload, size_t length) {
@@ -118,12 +100,6 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   if (kind == CWYC_AM_SHORT) {
     call_short(entry.gex_fnptr, &token, args, nargs);
   } else {
-    // The one place where a medium's payload is made to hold any type (GASNet-1, 2.3.3.2), by
-    // whatever way it came: conduits promise 8 bytes (conduit-api/README.md, section 9), and a
-    // payload that travelled within a message of the core's lies anywhere.
-    if (kind == CWYC_AM_MEDIUM && __builtin_expect(!is_aligned(payload), 0)) {
-      payload = aligned_copy(payload, length, is_reply);
-    }
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   }
   if (__builtin_expect(thread.context != inside, 0))

@@ -72,10 +72,6 @@ void check_flags(const PrepareCall& call) {
   check_payload({call.name, call.peer, call.client_buf, 0, is_long, dest, call.flags & ~kIgnored});
 }
 
-bool is_aligned(const void* buffer) {
-  return reinterpret_cast<uintptr_t>(buffer) % alignof(std::max_align_t) == 0;
-}
-
 cwy_status take_buffer(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
   sd.buffer = take_send_buffer(room, is_reply(call.kind));
   if (sd.buffer == nullptr) return CWY_RETRY;
@@ -100,15 +96,10 @@ cwy_status acquire(const PrepareCall& call, size_t room, NegotiatedSend& sd) {
     const cwy_status status =
         conn->ops->am_prepare(conn, call.least, room, call.numargs, flags, &sd.slot);
     if (status != CWY_OK) return status;
-    if (from_client || is_aligned(sd.slot.buffer)) {
-      sd.reserved = true;
-      sd.cwy_size = std::min<size_t>(room, sd.slot.length);
-      if (!from_client) sd.cwy_addr = sd.slot.buffer;
-      return CWY_OK;
-    }
-    // The client may put any type there, and this conduit's header happens to end in between.
-    conn->ops->am_cancel(conn, &sd.slot);
-    return take_buffer(call, room, sd);
+    sd.reserved = true;
+    sd.cwy_size = std::min<size_t>(room, sd.slot.length);
+    if (!from_client) sd.cwy_addr = sd.slot.buffer;
+    return CWY_OK;
   }
   // The conduit's queue holds a long's header and no payload: ask for the least there is.
   if (immediate && !prepares_by_emulation(conn)) {

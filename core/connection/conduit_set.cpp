@@ -145,7 +145,9 @@ uint32_t ConduitEp::progress(uint32_t budget, uint32_t lane) {
 }
 
 ConduitEp::~ConduitEp() {
-  if (ep != nullptr) conduit->module().ep_close(ep);
+  if (ep == nullptr) return;
+  taken.drop(*this);
+  conduit->module().ep_close(ep);
 }
 
 Conduit* ConduitSet::find(const std::string& name) const {
@@ -184,14 +186,14 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
 
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
                                            bool multithreaded, uint32_t max_peers,
-                                           cwyc_deliver_fn deliver) {
+                                           cwyc_deliver_fn deliver, cwyc_place_fn place) {
   auto out = std::make_unique<ConduitEp>();
   out->conduit = &conduit;
   out->owner = owner;
   out->deliver = deliver;
   if (conduit.plugin().ops[0].concurrency != CWYC_MULTI) deliver = deliver_or_take;
   const cwyc_ep_params params{CWY_HEAD(cwyc_ep_params), out.get(), deliver, index,
-                              multithreaded ? 1u : 0u,  max_peers, 0};
+                              multithreaded ? 1u : 0u,  max_peers, 0,       place};
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const SignalKeeper keeper;
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);

@@ -122,10 +122,11 @@ struct ConduitSet {
 enum class WhichConduits { used, used_on_one_host, all };
 ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which, const OwnPlace& place);
 
-// Opens an endpoint of `conduit` for `owner` and completes its tables.
+// Opens an endpoint of `conduit` for `owner` and completes its tables. `place` NULL: no payload has
+// a place of the core's.
 std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, uint32_t index,
                                            bool multithreaded, uint32_t max_peers,
-                                           cwyc_deliver_fn deliver);
+                                           cwyc_deliver_fn deliver, cwyc_place_fn place = nullptr);
 
 // From now on several threads enter the endpoint; while no thread is inside it. Connections stay.
 void raise_conduit_ep(ConduitEp& cep);

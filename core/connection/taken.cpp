@@ -11,6 +11,8 @@ namespace causeway {
 namespace {
 
 constexpr uint32_t kTakenAtOnce = 16;
+// A smaller payload is copied in less time than it takes to keep it and give it back.
+constexpr size_t kLeastKept = 1024;
 
 // The endpoint whose conduit this thread polls.
 thread_local constinit ConduitEp* t_polled __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -27,8 +29,11 @@ uint32_t poll_conduit(ConduitEp& cep, uint32_t budget, uint32_t lane) {
 
 }  // namespace
 
-void TakenMessages::take(cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
-                         uint32_t nargs, void* payload, size_t length) {
+void TakenMessages::take(ConduitEp& cep, cwy_peer from, uint64_t word, uint32_t kind,
+                         const int32_t* args, uint32_t nargs, void* payload, size_t length) {
+  void* name = nullptr;
+  const bool kept = kind == CWYC_AM_MEDIUM && length >= kLeastKept &&
+                    cep.conduit->module().am_retain(cep.ep, payload, &name) == CWY_OK;
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) idle_.emplace_front();
   Message& m = idle_.front();
@@ -39,7 +44,9 @@ void TakenMessages::take(cwy_peer from, uint64_t word, uint32_t kind, const int3
   std::copy_n(args, nargs, m.args);
   m.payload = payload;
   m.length = length;
-  if (kind == CWYC_AM_MEDIUM) {
+  m.kept = kept;
+  m.name = name;
+  if (kind == CWYC_AM_MEDIUM && !kept) {
     m.payload = m.copy.of(length + 1);
     if (length != 0) std::memcpy(m.payload, payload, length);
   }
@@ -65,15 +72,24 @@ uint32_t TakenMessages::run(ConduitEp& cep, uint32_t lane) {
   for (Messages running; next(running, lane); ++ran) {
     Message& m = running.front();
     cep.deliver(&cep, m.from, m.word, m.kind, m.args, m.nargs, m.payload, m.length);
+    if (m.kept) cep.conduit->module().am_release(cep.ep, m.name);
   }
   return ran;
+}
+
+void TakenMessages::drop(ConduitEp& cep) {
+  for (const Messages* lane : {&requests_, &replies_}) {
+    for (const Message& m : *lane) {
+      if (m.kept) cep.conduit->module().am_release(cep.ep, m.name);
+    }
+  }
 }
 
 void deliver_or_take(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                      const int32_t* args, uint32_t nargs, void* payload, size_t length) {
   auto& cep = *static_cast<ConduitEp*>(core_ep);
   if (__builtin_expect(t_polled == &cep, 0))
-    return cep.taken.take(from, word, kind, args, nargs, payload, length);
+    return cep.taken.take(cep, from, word, kind, args, nargs, payload, length);
   cep.deliver(core_ep, from, word, kind, args, nargs, payload, length);
 }
 

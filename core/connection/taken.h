@@ -14,6 +14,8 @@
 // conduit.
 // - Whether the sender's epoch is still the one in force is looked at when the handler is to run. A
 //   message outlives its connection, as one whose handler runs already does.
+// - A payload that the conduit lets this process keep (am_retain) is not copied; it goes back when
+//   its handler has run.
 // A message that a posting call delivers to its own process is not taken over.
 #pragma once
 
@@ -31,10 +33,12 @@ struct ConduitEp;
 
 class TakenMessages {
  public:
-  void take(cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args, uint32_t nargs,
-            void* payload, size_t length);
+  void take(ConduitEp& cep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
+            uint32_t nargs, void* payload, size_t length);
   // Runs the handlers of all that wait, or with CWYC_PROGRESS_REPLIES of replies alone; how many.
   uint32_t run(ConduitEp& cep, uint32_t lane);
+  // Gives back what messages that will never run have kept: before the endpoint closes.
+  void drop(ConduitEp& cep);
 
  private:
   struct Message {
@@ -44,7 +48,9 @@ class TakenMessages {
     int32_t args[CWYC_AM_MAX_ARGS];
     void* payload;
     size_t length;
-    ThreadBuffer copy;  // of a medium's payload; kept for the next one
+    bool kept;  // the payload is the conduit's, by this name
+    void* name;
+    ThreadBuffer copy;  // else: of a medium's payload; the next one's too
   };
   using Messages = std::list<Message>;
 

@@ -58,7 +58,7 @@ Device* find_device_range(const char* call, uint64_t addr, uint64_t length) {
 }
 
 void copy_bytes(const char* call, void* dst, const void* src, size_t length) {
-  if (length == 0) return;
+  if (length == 0 || dst == src) return;  // or a conduit has placed it (place_payload)
   copy_between(dst, device_at(call, dst, length), src, device_at(call, src, length), length);
 }
 

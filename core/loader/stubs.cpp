@@ -96,6 +96,7 @@ struct Stubs {
     refuse_if_missing<Slot, "wait_fd">(module.wait_fd);
     refuse_if_missing<Slot, "arm">(module.arm);
     refuse_if_missing<Slot, "wiring">(module.wiring);
+    refuse_if_missing<Slot, "am_retain">(module.am_retain);
   }
   static void fill(cwym_module& module) {
     refuse_if_missing<Slot, "alloc">(module.alloc);
@@ -122,6 +123,7 @@ void fill_missing(cwyc_module& module, const std::string& who) {
   succeed_if_missing(module.ep_threads);  // an endpoint that does not care who enters
   succeed_if_missing(module.mem_release);
   succeed_if_missing(module.rkey_close);
+  succeed_if_missing(module.am_release);
   succeed_if_missing(module.ep_stats);
   succeed_if_missing(module.fini);
   if (module.nap == nullptr) module.nap = plain_nap;

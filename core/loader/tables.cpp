@@ -112,6 +112,8 @@ void check_module(const cwyc_module& module) {
   if (module.rkey_open != nullptr) {
     required.need(module.rkey_close, "rkey_close (beside rkey_open)");
   }
+  if (module.am_retain != nullptr)
+    required.need(module.am_release, "am_release (beside am_retain)");
   if (module.wait_fd != nullptr) required.need(module.arm, "arm (beside wait_fd)");
   if (module.class_query != nullptr)
     required.need(module.class_of, "class_of (beside class_query)");

@@ -46,7 +46,7 @@ Endpoint::Endpoint(Client* client, uint16_t index, gex_EP_Capabilities_t capabil
     for (auto& conduit : context().conduits().conduits) {
       own_conduit_eps_.push_back(
           open_conduit_ep(*conduit, this, index, context().multithreaded(), context().size(),
-                          context().checks() ? delivery.checked : delivery.plain));
+                          context().checks() ? delivery.checked : delivery.plain, delivery.place));
     }
   } else {
     init_peers();

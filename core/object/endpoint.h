@@ -30,6 +30,7 @@ class Team;
 struct Delivery {
   cwyc_deliver_fn plain = nullptr;
   cwyc_deliver_fn checked = nullptr;
+  cwyc_place_fn place = nullptr;
 };
 extern Delivery delivery;
 

@@ -198,6 +198,31 @@ uint32_t push_emulations() {
   return sent;
 }
 
+void* place_payload(void* core_ep, cwyc_arrival* arrival) {
+  const auto& [head, from, word, args, nargs, reserved, length] = *arrival;
+  if (!(word & kWordInternal) || nargs < 4 || length <= sizeof(uint64_t)) return nullptr;
+  // An earlier process of the rank means addresses of an earlier time. Relaxed: as deliver() does.
+  const Peer& peer = static_cast<ConduitEp*>(core_ep)->owner->peer(from.rank);
+  if (peer.epoch.load(std::memory_order_relaxed) != from.epoch) return nullptr;
+  uint64_t to = join_halves(args[0], args[1]);
+  switch (static_cast<Internal>(word_handler(word))) {
+    case Internal::put_data:
+    case Internal::long_piece:
+      if (!in_any_segment(to, length)) return nullptr;  // for the handler to judge
+      break;
+    case Internal::get_data: {
+      const Transfer& t = transfer_of(take_over(to));
+      const uint64_t at = join_halves(args[2], args[3]);
+      if (at > t.total || length > t.total - at) return nullptr;
+      to = reinterpret_cast<uint64_t>(t.local + at);
+      break;
+    }
+    default:
+      return nullptr;
+  }
+  return device_at("communication", to, length) == nullptr ? reinterpret_cast<void*>(to) : nullptr;
+}
+
 void on_put_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length) {
   store_for_peer(from, join_halves(args[0], args[1]), payload, length, to_anywhere(args, nargs),
                  "gex_RMA_Put*()");

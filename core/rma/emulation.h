@@ -33,4 +33,8 @@ void on_put_done(Peer& from, const int32_t* args, unsigned nargs, void* payload,
 void on_get_ask(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 void on_get_data(Peer& from, const int32_t* args, unsigned nargs, void* payload, size_t length);
 
+// cwyc_ep_params::place. Payloads that an emulation would store here, those of emulated longs too
+// (am/emulated_long.h), go straight to host memory.
+void* place_payload(void* core_ep, cwyc_arrival* arrival);
+
 }  // namespace causeway

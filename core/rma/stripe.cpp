@@ -10,6 +10,7 @@
 #include "connection/split.h"
 #include "progress/retry_queue.h"
 #include "rma/split_ops.h"
+#include "thread/first_failure.h"
 
 namespace causeway {
 namespace {
@@ -39,7 +40,7 @@ struct Striped {
   size_t posted = 0;
   std::atomic<uint32_t> left{0};
   std::atomic<uint32_t> local_left{0}, remote_left{0};  // pieces, and one for the poster
-  std::atomic<cwy_status> status{CWY_OK};               // the first failure; relaxed, see settle()
+  FirstFailure failure;                                 // of the pieces
 };
 
 // Counts reports; returns which bits are complete for the whole by them. acq_rel: the last of
@@ -70,11 +71,9 @@ void give_back(Striped& s, uint32_t shares) {
 void settle(Striped& s, uint32_t what, cwy_status status, const cwyc_detail* detail = nullptr) {
   what &= bits_of(s);
   if (what == 0) return;
-  if (status != CWY_OK) s.status.store(status, std::memory_order_relaxed);
-  if (const uint32_t news = count_down(s, what); news != 0) {
-    // Ordered after every piece's store by the count.
-    s.client->fn(s.client, news, s.status.load(std::memory_order_relaxed), detail);
-  }
+  if (status != CWY_OK) s.failure.note(status, detail);
+  // Ordered after every piece's note by the count.
+  if (const uint32_t news = count_down(s, what); news != 0) s.failure.report(s.client, news);
   give_back(s, static_cast<uint32_t>(__builtin_popcount(what)));
 }
 
@@ -157,9 +156,8 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   // The poster's shares: complete by now means that the op is not used at all.
   const uint32_t own = bits_of(s);
   const uint32_t news = count_down(s, own);
-  const bool failed = s.status.load(std::memory_order_relaxed) != CWY_OK;
-  const bool whole = news == own && !failed;
-  if (news != 0 && !whole) op->fn(op, news, s.status.load(std::memory_order_relaxed), nullptr);
+  const bool whole = news == own && s.failure.status() == CWY_OK;
+  if (news != 0 && !whole) s.failure.report(op, news);
   give_back(s, bits);
   return whole ? CWY_OK : CWY_INPROGRESS;
 }

@@ -87,7 +87,7 @@ FarArena* RequestedTransfer::open_arena(const Grant& grant, const Peer& peer) {
       return nullptr;
     }
     log_warn("staged transfer: {}", e.text());
-    broken_.store(e.status(), std::memory_order_release);
+    broken_.note(e.status(), nullptr);
     return nullptr;
   }
 }

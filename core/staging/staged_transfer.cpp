@@ -28,7 +28,7 @@ bool Chunk::failed(cwy_status status, const cwyc_detail* detail) {
     operation_failed(status, detail);
     return false;
   }
-  broken->store(status, std::memory_order_release);
+  broken->note(status, detail);
   return true;
 }
 
@@ -160,14 +160,14 @@ auto& g_waiting = *new std::map<std::pair<const BouncePool*, uint32_t>, Queue>;
 struct Report {
   cwyc_op* op;
   uint32_t what;
-  cwy_status status;
+  const FirstFailure* failure;  // of a transfer that has ended; NULL: it goes well
 };
 
 // Has the broken transfer ended?
 bool end_broken(StagedTransfer& j, std::vector<Report>& reports) {
   if (!j.withdraw()) return false;
   if (!j.lost()) j.give_up();
-  reports.push_back({j.client(), j.owed(), j.failure()});
+  reports.push_back({j.client(), j.owed(), &j.failure()});
   return true;
 }
 
@@ -176,7 +176,7 @@ bool step(StagedTransfer& j, std::vector<Report>& reports, uint32_t& moved) {
   if (!j.broken()) j.advance(moved);
   const bool finished = j.finished();
   if (j.broken() && !finished) return end_broken(j, reports);
-  if (const uint32_t what = j.news()) reports.push_back({j.client(), what, CWY_OK});
+  if (const uint32_t what = j.news()) reports.push_back({j.client(), what, nullptr});
   return finished;
 }
 
@@ -212,7 +212,13 @@ uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
 }
 
 void tell(const std::vector<Report>& reports) {
-  for (const Report& r : reports) r.op->fn(r.op, r.what, r.status, nullptr);
+  for (const Report& r : reports) {
+    if (r.failure != nullptr) {
+      r.failure->report(r.op, r.what);
+    } else {
+      r.op->fn(r.op, r.what, CWY_OK, nullptr);
+    }
+  }
 }
 
 }  // namespace

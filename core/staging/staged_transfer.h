@@ -12,6 +12,7 @@
 
 #include "connection/peer.h"
 #include "kinds/device.h"
+#include "thread/first_failure.h"
 
 namespace causeway {
 
@@ -63,7 +64,7 @@ struct Chunk {
   std::atomic<uint32_t> step{0};
   // CWYC_DONE_* still to be reported; reports of one operation may come from several threads.
   std::atomic<uint32_t> awaits{0};
-  std::atomic<cwy_status>* broken = nullptr;  // the transfer's: what a stage failed with
+  FirstFailure* broken = nullptr;  // the transfer's: what a stage failed with
 
   // How far the chunk has come. A stage under way is odd.
   enum Step : uint32_t { idle, first, first_done, second, second_done };
@@ -75,7 +76,7 @@ struct Chunk {
   cwy_status move(Device* device, void* dst, const void* src);
   // Posts an operation of the conduit or its emulation: `post` is called with `op`.
   template <typename Post>
-  cwy_status send(bool put, std::atomic<cwy_status>& transfer_broken, Post&& post) {
+  cwy_status send(bool put, FirstFailure& transfer_broken, Post&& post) {
     op.fn = transferred;
     wired = true;
     broken = &transfer_broken;
@@ -115,12 +116,12 @@ class StagedTransfer {
 
   // In a process that survives its peers: a stage failed, or the peer is lost, so the transfer ends
   // early. Acquire: what failed has been noted.
-  bool broken() const { return failure() != CWY_OK; }
-  cwy_status failure() const { return broken_.load(std::memory_order_acquire); }
+  bool broken() const { return broken_.status() != CWY_OK; }
+  const FirstFailure& failure() const { return broken_; }
   // The peer's process is lost and its connections are purged.
   void break_off() {
     lost_ = true;
-    broken_.store(CWY_ERR_PEER_FAILED, std::memory_order_release);
+    broken_.note(CWY_ERR_PEER_FAILED, nullptr);
   }
   // A broken transfer gives back the buffers that no stage uses. True when no stage is under way.
   bool withdraw();
@@ -156,7 +157,7 @@ class StagedTransfer {
   Ends ends_;
   const std::shared_ptr<BouncePool> pool_;  // outlives the local end (staging/bounce.h)
   // Written by the thread that moves staged transfers, and by reports of stages.
-  std::atomic<cwy_status> broken_{CWY_OK};
+  FirstFailure broken_;
 
  private:
   bool push(Chunk& chunk, uint32_t& moved);

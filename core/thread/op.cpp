@@ -125,7 +125,6 @@ std::string failure_text(cwy_status status, const cwyc_detail* detail) {
   if (detail == nullptr) return text;
   if (detail->text != nullptr) text += fmt::format(": {}", detail->text);
   if (detail->code != 0) text += fmt::format(" (code {} of the network)", detail->code);
-  if (detail->length != 0) text += fmt::format(" after {} bytes", detail->length);
   return text;
 }
 

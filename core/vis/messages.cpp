@@ -84,7 +84,8 @@ void on_vis_put(Peer& from, const int32_t* args, unsigned nargs, void* payload, 
   const auto bytes = static_cast<uint32_t>(args[2]);
   const auto notice = static_cast<uint32_t>(args[3]);
   const uint32_t handler = notice & 0xFF, notice_bytes = notice >> 8;
-  if (bytes > length || notice_bytes > length - bytes) damaged(kCall, from);
+  if (bytes > length || notice_bytes > std::min(length - bytes, kMaxPeerCompletion))
+    damaged(kCall, from);
   char* const extra = data + bytes;
   const RunReader list(extra + notice_bytes, data + length);
   const bool anywhere = nargs == 5;
@@ -132,9 +133,8 @@ void on_vis_got(Peer& from, const int32_t* args, unsigned, void* payload, size_t
 }
 
 void on_vis_notify(Peer& from, const int32_t* args, unsigned, void* payload, size_t length) {
-  char nothing = 0;
-  run_peer_completion(from, static_cast<uint32_t>(args[0]) & 0xFF, length != 0 ? payload : &nothing,
-                      length);
+  if (length > kMaxPeerCompletion) damaged("gex_VIS_*Put*()", from);
+  run_peer_completion(from, static_cast<uint32_t>(args[0]) & 0xFF, payload, length);
 }
 
 }  // namespace causeway

@@ -1,5 +1,8 @@
 #include "vis/peer_completion.h"
 
+#include <cstddef>
+#include <cstring>
+
 #include "am/deliver.h"
 #include "am/internal.h"
 #include "connection/word.h"
@@ -23,8 +26,10 @@ void notify(Peer& peer, const PeerCompletion& completion) {
 }
 
 void run_peer_completion(Peer& from, uint32_t handler, void* payload, size_t length) {
+  alignas(std::max_align_t) char aligned[kMaxPeerCompletion];  // it lies within a message
+  if (length != 0) std::memcpy(aligned, payload, length);
   run_message(from, client_word(static_cast<uint8_t>(handler), 0) | kWordReply, CWYC_AM_MEDIUM,
-              nullptr, 0, payload, length);
+              nullptr, 0, aligned, length);
 }
 
 }  // namespace causeway

@@ -232,6 +232,24 @@ static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
   return count;
 }
 
+/* Optional: who runs its handlers later keeps the payload instead of copying it. */
+static cwy_status am_retain(cwyc_ep* ep, void* payload, void** kept) {
+  for (int lane = 0; lane < LANES; lane++) {
+    if (!ep->busy[lane] || payload != ep->payload[lane]) continue;
+    unsigned char* const next = malloc(ep->domain->payload_max);
+    if (!next) return CWY_ERR_NOMEM;
+    ep->payload[lane] = next;
+    *kept = payload;
+    return CWY_OK;
+  }
+  return CWY_ERR_UNSUPPORTED;
+}
+
+static void am_release(cwyc_ep* ep, void* kept) {
+  (void)ep;
+  free(kept);
+}
+
 /* Replies first: they end operations and free buffers, requests make new work. */
 static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   uint32_t count = receive(ep, LANE_REPLY, budget);
@@ -454,7 +472,9 @@ static const cwyc_module the_module = {.head = CWY_HEAD(cwyc_module),
                                        .progress = progress,
                                        .wait_fd = wait_fd,
                                        .arm = arm,
-                                       .ep_stats = ep_stats};
+                                       .ep_stats = ep_stats,
+                                       .am_retain = am_retain,
+                                       .am_release = am_release};
 
 CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc_module** module,
                                        cwy_err* err) {

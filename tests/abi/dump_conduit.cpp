@@ -12,7 +12,6 @@ void dump_cwyc_detail() {
   ABI_MEMBER(code);
   ABI_MEMBER(reserved);
   ABI_MEMBER(text);
-  ABI_MEMBER(length);
 }
 
 void dump_cwyc_op() {
@@ -135,6 +134,18 @@ void dump_cwyc_ep_params() {
   ABI_MEMBER(multithreaded);
   ABI_MEMBER(max_peers);
   ABI_MEMBER(reserved);
+  ABI_MEMBER(place);
+}
+
+void dump_cwyc_arrival() {
+  ABI_STRUCT(cwyc_arrival);
+  ABI_MEMBER(head);
+  ABI_MEMBER(from);
+  ABI_MEMBER(word);
+  ABI_MEMBER(args);
+  ABI_MEMBER(nargs);
+  ABI_MEMBER(reserved);
+  ABI_MEMBER(length);
 }
 
 void dump_cwyc_peer_desc() {
@@ -214,11 +225,14 @@ void dump_cwyc_module() {
   ABI_MEMBER(class_query);
   ABI_MEMBER(class_of);
   ABI_MEMBER(wiring);
+  ABI_MEMBER(am_retain);
+  ABI_MEMBER(am_release);
 }
 
 void dump_constants() {
   ABI_CONSTANT(CWYC_AM_MAX_ARGS);
   ABI_TYPE(cwyc_deliver_fn);
+  ABI_TYPE(cwyc_place_fn);
   ABI_TYPE(cwyc_stat_fn);
   ABI_TYPE(cwyc_device_fn);
   ABI_TYPE(cwy_conduit_init_fn);
@@ -306,6 +320,7 @@ void dump_conduit() {
   dump_cwyc_ops();
   dump_cwyc_ep_attr();
   dump_cwyc_class_attr();
+  dump_cwyc_arrival();
   dump_cwyc_ep_params();
   dump_cwyc_peer_desc();
   dump_cwyc_device();

@@ -6,16 +6,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "connection/conduit_set.h"
 #include "connection/fallbacks.h"
 #include "connection/mapping.h"
+#include "connection/split.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
 #include "rma/split_ops.h"
+#include "rma/stripe.h"
+#include "thread/op.h"
 
 namespace causeway {
 namespace {
@@ -121,6 +126,47 @@ TEST_F(TwoClasses, WhatHoldsForAllIsTheLeast) {
   EXPECT_EQ(cep.attr.rma_max, kSmall);
   EXPECT_EQ(cep.attr.atomic_ops[0], 1u);
   EXPECT_EQ(cep.caps, CWYC_CAP_NO_PROGRESS | CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_DIRECT);
+}
+
+std::vector<cwyc_op*> g_pending;  // pieces that the conduit was given
+std::vector<std::string> g_reports;
+cwy_status take_put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, size_t, uint32_t,
+                    cwyc_op* op) {
+  g_pending.push_back(op);
+  return CWY_INPROGRESS;
+}
+
+// Would catch: what the network said of a piece that is lost when a later piece makes the report.
+TEST_F(TwoClasses, AStripeSaysWhatTheNetworkSaidOfItsFirstFailure) {
+  constexpr uint32_t both = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
+  Connection& c = connect_by(kRemote);
+  static cwyc_ops ops = *c.conn.ops;
+  ops.put = take_put;
+  c.conn.ops = &ops;
+  SplitPart part;
+  part.members = {&c, &c};
+  part.shares = {0.5, 0.5};
+  static char from[2 * kSmall], to[2 * kSmall];
+  cwyc_op whole{};
+  whole.fn = [](cwyc_op*, uint32_t what, cwy_status status, const cwyc_detail* detail) {
+    EXPECT_EQ(what, both);
+    g_reports.push_back(failure_text(status, detail));
+  };
+  ASSERT_EQ(post_striped(part, true, from, reinterpret_cast<uint64_t>(to), sizeof to, 0, &whole),
+            CWY_INPROGRESS);
+  ASSERT_GE(g_pending.size(), 2u);
+  {
+    std::string said = "transport retry counter exceeded";
+    const cwyc_detail detail{CWY_HEAD(cwyc_detail), 12, 0, said.c_str()};
+    g_pending.back()->fn(g_pending.back(), both, CWY_ERR_DEVICE_FAILED, &detail);
+    said.assign(said.size(), '?');
+  }
+  g_pending.pop_back();
+  EXPECT_TRUE(g_reports.empty());
+  for (cwyc_op* piece : g_pending) piece->fn(piece, both, CWY_OK, nullptr);
+  ASSERT_EQ(g_reports.size(), 1u);
+  EXPECT_NE(g_reports[0].find("transport retry counter exceeded (code 12"), std::string::npos)
+      << g_reports[0];
 }
 
 // Would catch: segments laid out for mapping because others than the neighbors are mapped.

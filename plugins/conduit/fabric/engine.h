@@ -15,7 +15,7 @@ namespace causeway::fabric {
 
 // The calls of a conduit's table that are the same for every network.
 template <class N>
-struct Engine : Transfers<N>, Connections<N>, Memory<N> {
+struct Engine : Transfers<N>, Connections<N>, Memory<N>, Receiving<N> {
   using Ep = typename N::Endpoint;
   using Domain = typename N::Domain;
 
@@ -65,6 +65,7 @@ struct Engine : Transfers<N>, Connections<N>, Memory<N> {
   static void ep_close(Ep* ep) {
     Domain* const domain = ep->domain;
     const Pass pass(domain->gate);
+    take_back_released(ep);
     leave_in_order(ep);
     destroy_links(ep);
     N::close_endpoint(ep);

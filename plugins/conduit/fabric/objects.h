@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../common/gate.h"
+#include "../common/handed_back.h"
 #include "../common/plugin_services.h"
 #include "wire.h"
 
@@ -115,6 +116,21 @@ struct Deferred {
   size_t length;
 };
 
+// The medium whose deliver() runs: what am_retain() may take away.
+template <class N>
+struct Delivering {
+  typename N::ReceiveBuffer* buffer;
+  char* frame;
+  void* payload;
+  bool kept = false;
+};
+
+// A frame that the core keeps, in place of its header, which has been read.
+template <class N>
+struct Kept : HandedBack::Link {
+  typename N::ReceiveBuffer* buffer;
+};
+
 // The domain's members that the engine uses; the network's has `leases` beside them, behind what
 // registrations belong to.
 template <class N>
@@ -146,6 +162,9 @@ struct Endpoint {
   uint32_t posted = 0, wanted = 0;  // receive buffers posted, and how many should be
   uint32_t connecting = 0;          // links that come up
   std::deque<Deferred<N>> deferred;
+  Delivering<N>* delivering = nullptr;
+  HandedBack released;  // frames that the core keeps no more
+  uint32_t kept = 0;    // frames of the core's; a buffer more than otherwise is wanted for each
   std::vector<std::unique_ptr<typename N::Link>> links;  // by index; holes are NULL
   std::vector<uint32_t> generations;
   std::vector<uint32_t> newest_epoch;                    // by rank

@@ -1,9 +1,12 @@
-// Frames that came in: credit, deliveries, and requests that must wait.
+// Frames that came in: credit, deliveries, requests that must wait, and payloads that the core
+// keeps.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "send.h"
 
@@ -37,10 +40,10 @@ bool is_registered(const Domain* domain, uint64_t raddr, size_t length) {
   return false;
 }
 
-// Hands a message with a payload on, or a long.
-template <class Ep, class Link>
-__attribute__((noinline)) void deliver_payload(Ep* ep, const Link& link, const FrameHeader& h,
-                                               char* frame) {
+// Hands a message with a payload on, or a long. True: the core keeps the frame.
+template <class Ep, class Link, class Buffer>
+__attribute__((noinline)) bool deliver_payload(Ep* ep, const Link& link, const FrameHeader& h,
+                                               Buffer* buffer, char* frame) {
   auto* args = reinterpret_cast<const int32_t*>(frame + sizeof h);
   uint32_t kind = CWYC_AM_MEDIUM;
   void* payload = frame + head_of(h);
@@ -50,7 +53,7 @@ __attribute__((noinline)) void deliver_payload(Ep* ep, const Link& link, const F
     if (h.kind == FrameKind::am_long_inline) {
       if (!is_registered(ep->domain, raddr, h.length)) {
         ++ep->counters.dropped;
-        return;
+        return false;
       }
       std::memcpy(reinterpret_cast<void*>(raddr), payload, h.length);
     }
@@ -58,16 +61,21 @@ __attribute__((noinline)) void deliver_payload(Ep* ep, const Link& link, const F
     payload = reinterpret_cast<void*>(raddr);
   }
   ++ep->counters.received;
+  Delivering<typename Ep::Network> now{buffer, frame, kind == CWYC_AM_MEDIUM ? payload : nullptr};
+  auto* const outer = std::exchange(ep->delivering, &now);
   ep->params.deliver(ep->params.core_ep, link.peer, h.word, kind, args, h.nargs, payload, h.length);
+  ep->delivering = outer;
+  return now.kept;
 }
 
-template <class Ep, class Link>
-inline void deliver(Ep* ep, const Link& link, const FrameHeader& h, char* frame) {
+template <class Ep, class Link, class Buffer>
+inline bool deliver(Ep* ep, const Link& link, const FrameHeader& h, Buffer* buffer, char* frame) {
   if (__builtin_expect(h.kind != FrameKind::am_short, 0))
-    return deliver_payload(ep, link, h, frame);
+    return deliver_payload(ep, link, h, buffer, frame);
   ++ep->counters.received;
   ep->params.deliver(ep->params.core_ep, link.peer, h.word, CWYC_AM_SHORT,
                      reinterpret_cast<const int32_t*>(frame + sizeof h), h.nargs, nullptr, 0);
+  return false;
 }
 
 // The receiver's account: room that the sender may use again.
@@ -96,8 +104,9 @@ __attribute__((noinline)) uint32_t on_control(Link& link, FrameKind kind) {
 }
 
 // A frame that arrived in `buffer`. The network hears once what becomes of it: `frame_done`, before
-// any credit for it returns to the sender, or `frame_kept`. `source`: by which the network knows
-// whether the frame came over the path that it names.
+// any credit for it returns to the sender, or `frame_kept`, for which another buffer stands in
+// where credit returns. `source`: by which the network knows whether the frame came over the path
+// that it names.
 template <class Ep, class Buffer, class Source>
 inline uint32_t on_frame(Ep* ep, Buffer* buffer, char* data, size_t length, uint32_t lane,
                          Source source) {
@@ -126,8 +135,11 @@ inline uint32_t on_frame(Ep* ep, Buffer* buffer, char* data, size_t length, uint
     ep->deferred.push_back({buffer, data, length});
     return 0;
   }
-  deliver(ep, *link, h, data);
-  N::frame_done(ep, buffer);
+  if (deliver(ep, *link, h, buffer, data)) {
+    N::frame_kept(buffer);
+  } else {
+    N::frame_done(ep, buffer);
+  }
   owe(ep, h.link, h.lane, length);
   return 1;
 }
@@ -141,12 +153,56 @@ uint32_t deliver_deferred(Ep* ep, uint32_t budget) {
     FrameHeader h;
     auto* const link = parse(d.frame, d.length, h) ? find_link(ep, h.link) : nullptr;
     const bool wanted = link != nullptr && !link->purged;
-    if (wanted) deliver(ep, *link, h, d.frame);
-    Ep::Network::kept_done(ep, d.buffer);
+    if (!wanted || !deliver(ep, *link, h, d.buffer, d.frame)) Ep::Network::kept_done(ep, d.buffer);
     if (wanted) owe(ep, h.link, h.lane, d.length);
     ++events;
   }
   return events;
 }
+
+// Buffers of frames that the core keeps no more return to the network.
+template <class Ep>
+void take_back_released(Ep* ep) {
+  using N = typename Ep::Network;
+  ep->released.take_all([ep](HandedBack::Link* link) {
+    --ep->kept;
+    --ep->wanted;
+    N::kept_done(ep, static_cast<Kept<N>*>(link)->buffer);
+  });
+}
+
+// The receiving part of the conduit's table.
+template <class N>
+struct Receiving {
+  using Ep = typename N::Endpoint;
+
+  // Bounds the memory that stands in for frames the core keeps.
+  static constexpr uint32_t most_kept = 64;
+
+  // Inside of deliver(), so the gate is held. A receive buffer is posted in place of the frame's,
+  // so that keeping it takes no room from the peers. What was handed back waits for the next call:
+  // until then nobody needs its buffer.
+  static cwy_status am_retain(Ep* ep, void* payload, void** kept) {
+    take_back_released(ep);
+    Delivering<N>* const now = ep->delivering;
+    if (now == nullptr || now->payload != payload || now->kept || !N::may_keep(now->buffer))
+      return CWY_ERR_UNSUPPORTED;
+    if (ep->kept == most_kept) return CWY_ERR_NOMEM;
+    ++ep->wanted;
+    post_wanted(ep);
+    if (ep->posted < ep->wanted) {
+      --ep->wanted;
+      return CWY_ERR_NOMEM;
+    }
+    ++ep->kept;
+    now->kept = true;
+    auto* const frame = new (now->frame) Kept<N>;
+    frame->buffer = now->buffer;
+    *kept = frame;
+    return CWY_OK;
+  }
+
+  static void am_release(Ep* ep, void* kept) { ep->released.push(static_cast<Kept<N>*>(kept)); }
+};
 
 }  // namespace causeway::fabric

@@ -17,8 +17,7 @@ enum Lane : uint32_t { request_lane, reply_lane, lane_count };
 
 // A frame is this header, the arguments padded to 8 bytes, for longs the target's address, then, at
 // the next multiple of 16, the payload; where several frames share a receive buffer, padding to 16
-// bytes. Receive buffers begin at cache lines, so payloads are aligned for any type: clients may
-// count on that, although the plugin interface asks for 8 bytes only.
+// bytes. Receive buffers begin at cache lines, so payloads lie at multiples of 16, as promised.
 enum class FrameKind : uint8_t {
   am_short = CWYC_AM_SHORT,
   am_medium = CWYC_AM_MEDIUM,

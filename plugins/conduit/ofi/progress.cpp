@@ -25,7 +25,7 @@ uint32_t on_error(cwyc_ep* ep, const fi_cq_err_entry& error) {
   Link* link = ticket->link;
   const cwyc_detail detail{CWY_HEAD(cwyc_detail),
                            error.prov_errno != 0 ? error.prov_errno : error.err, 0,
-                           fi_strerror(error.err), 0};
+                           fi_strerror(error.err)};
   complete(ep, ticket, status, &detail);
   if (link != nullptr && status == CWY_ERR_PEER_FAILED) lose_link(*link, fi_strerror(error.err));
   return 1;

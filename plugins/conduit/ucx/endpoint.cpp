@@ -117,6 +117,7 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
 void Conduit::ep_close(cwyc_ep* ep) {
   const SignalsBlocked blocked;
   destroy_closed_keys(ep);
+  take_back_released(ep);
   if (close_links(ep)) {
     ucp_worker_destroy(ep->worker);
   } else {

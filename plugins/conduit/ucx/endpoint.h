@@ -2,7 +2,8 @@
 //
 // Threads: the table is SERIAL, so one thread at a time is in an endpoint. rkey_open and rkey_close
 // may come from another one meanwhile: they touch nothing of UCX's and, here, `closed_keys` only.
-// UCX's own thread touches nothing of this file.
+// am_release comes from any thread and hands back only (`released`). UCX's own thread touches
+// nothing of this file.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "../common/descriptor.h"
+#include "../common/handed_back.h"
 #include "../common/module_table.h"
 #include "domain.h"
 #include "read_only.h"
@@ -119,6 +121,14 @@ struct Held {
   std::unique_ptr<unsigned char[]> payload;  // of a medium
 };
 
+// The payload of a medium whose deliver() runs: what am_retain() may take away.
+struct Delivering {
+  void* payload;
+  std::unique_ptr<unsigned char[]>* own;  // holds it; NULL: it lies in memory of UCX's,
+  bool lasting;                           // which it may stay in
+  bool kept = false;
+};
+
 // A message whose payload is still being fetched from its sender.
 struct Rendezvous {
   cwyc_ep* ep;
@@ -152,10 +162,10 @@ struct cwyc_ep {
   uint32_t idle_polls = 0;
   uint64_t next_watch_ns = 0;
 
-  // Keys that were closed and unpacked before: their parts belong to UCX's worker, so the thread
-  // that is inside the endpoint destroys them. Any thread pushes (release); the thread inside takes
-  // all (acquire).
-  std::atomic<cwyc_rkey*> closed_keys{nullptr};
+  // Keys that were closed and unpacked before, and payloads of UCX's that were kept: their memory
+  // belongs to UCX's worker, so the thread that is inside the endpoint gives it back.
+  causeway::HandedBack closed_keys, released;
+  uint32_t kept = 0;  // payloads of UCX's
 
   static constexpr uint32_t unlinked = UINT32_MAX;
 
@@ -173,6 +183,7 @@ struct cwyc_ep {
   std::deque<causeway::ucx::Held> held[2];  // per lane
   std::list<causeway::ucx::Rendezvous> rendezvous;
   std::unique_ptr<unsigned char[]> aligned[2];  // per lane, for payloads that lie badly
+  causeway::ucx::Delivering* delivering = nullptr;
 
   causeway::ucx::Counter statistics[causeway::ucx::statistic_count];
 
@@ -181,7 +192,7 @@ struct cwyc_ep {
 
 // The key by which a peer's memory is reached. UCX unpacks it at an endpoint, so that happens at
 // the first use, when there is one.
-struct cwyc_rkey {
+struct cwyc_rkey : causeway::HandedBack::Link {
   cwyc_ep* ep = nullptr;
   cwy_peer peer{};  // whose memory it is
   uint64_t base = 0;
@@ -191,7 +202,6 @@ struct cwyc_rkey {
   // UCX has mapped this host memory here (shared-memory transports): owner address + `delta`.
   bool mapped = false;
   uint64_t delta = 0;
-  cwyc_rkey* next = nullptr;  // among the closed
   std::string packed;
 };
 
@@ -200,6 +210,10 @@ namespace causeway::ucx {
 inline bool inside(const cwyc_rkey& rkey, uint64_t raddr, size_t length) {
   return raddr >= rkey.base && length <= rkey.length && raddr - rkey.base <= rkey.length - length;
 }
+
+// ---- receive.cpp
+// Gives UCX the payloads back that are kept no more; inside the endpoint.
+void take_back_released(cwyc_ep* ep);
 
 // ---- link.cpp
 // Destroys the keys that were closed; inside the endpoint, and not from a callback of UCX's.
@@ -318,6 +332,8 @@ struct Conduit {
   static conduit::Call<&cwyc_module::wait_fd> wait_fd;
   static conduit::Call<&cwyc_module::arm> arm;
   static conduit::Call<&cwyc_module::fini> fini;
+  static conduit::Call<&cwyc_module::am_retain> am_retain;
+  static conduit::Call<&cwyc_module::am_release> am_release;
   static cwy_status ep_threads(cwyc_ep*, uint32_t) {
     return CWY_OK;  // the core lets one thread in at a time
   }

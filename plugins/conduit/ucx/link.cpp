@@ -347,22 +347,15 @@ void Conduit::rkey_close(cwyc_ep* ep, cwyc_rkey* rkey) {
     delete rkey;
     return;
   }
-  rkey->next = ep->closed_keys.load(std::memory_order_relaxed);
-  // Release: who destroys the key sees it whole. Keys are taken all at once, so no key that was
-  // taken and came back can be mistaken for the head.
-  while (!ep->closed_keys.compare_exchange_weak(rkey->next, rkey, std::memory_order_release,
-                                                std::memory_order_relaxed)) {
-  }
+  ep->closed_keys.push(rkey);
 }
 
 void destroy_closed_keys(cwyc_ep* ep) {
-  cwyc_rkey* rkey = ep->closed_keys.exchange(nullptr, std::memory_order_acquire);
-  while (rkey != nullptr) {
-    cwyc_rkey* const next = rkey->next;
+  ep->closed_keys.take_all([](HandedBack::Link* link) {
+    auto* const rkey = static_cast<cwyc_rkey*>(link);
     ucp_rkey_destroy(rkey->key);
     delete rkey;
-    rkey = next;
-  }
+  });
 }
 
 }  // namespace causeway::ucx

@@ -36,9 +36,7 @@ uint32_t Conduit::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   if (__builtin_expect(!ep->held[0].empty() || !ep->held[1].empty(), 0)) deliver_held(ep, lane);
   if (__builtin_expect(!ep->late.empty(), 0)) finish_late(ep);
   if (!ep->dirty.empty()) flush_gathered(ep);
-  // Relaxed: a hint; the taking orders.
-  if (__builtin_expect(ep->closed_keys.load(std::memory_order_relaxed) != nullptr, 0))
-    destroy_closed_keys(ep);
+  if (__builtin_expect(!ep->closed_keys.empty(), 0)) destroy_closed_keys(ep);
   if (__builtin_expect(ep->introducing != 0, 0)) close_unanswered(ep);
   uint32_t found = ucp_worker_progress(ep->worker);
   found = std::max(found, ep->delivered + ep->completed);

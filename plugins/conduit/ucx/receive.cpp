@@ -76,15 +76,28 @@ void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
   if (UCS_PTR_IS_PTR(answer)) ucp_request_free(answer);  // freed by UCX when it has ended
 }
 
-void hand_over(cwyc_ep* ep, const Message& m, void* payload) {
+// The payload of a medium is `own`'s or UCX's; that of a long lies at its target. True: it was
+// kept.
+bool hand_over(cwyc_ep* ep, const Message& m, Delivering payload) {
   constexpr uint32_t kinds[] = {CWYC_AM_SHORT, CWYC_AM_MEDIUM, CWYC_AM_LONG};
   constexpr Statistic counters[] = {short_received, medium_received, long_received};
   const auto kind = static_cast<uint32_t>(info_kind(m.header.info));
+  Delivering* const outer = std::exchange(ep->delivering, &payload);
   ++ep->delivered;
   ep->count(counters[kind]);
   ep->count(bytes_received, m.length);
   ep->params.deliver(ep->params.core_ep, {m.header.rank, info_epoch(m.header.info)}, m.header.word,
-                     kinds[kind], m.args, info_nargs(m.header.info), payload, m.length);
+                     kinds[kind], m.args, info_nargs(m.header.info), payload.payload, m.length);
+  ep->delivering = outer;
+  return payload.kept;
+}
+
+// A message that was put off, or whose payload was fetched.
+void hand_over(cwyc_ep* ep, Held& held) {
+  const Message& m = held.message;
+  const bool placed = m.target != nullptr;
+  hand_over(ep, m,
+            {placed ? m.target : held.payload.get(), placed ? nullptr : &held.payload, false});
 }
 
 // The handler of a request may be the first that needs a link to its sender. UCX 1.13 may crash
@@ -97,15 +110,15 @@ bool must_hold(const cwyc_ep* ep, Lane lane, const MessageHeader& h) {
                                   ep->linked_epoch[h.rank] != info_epoch(h.info));
 }
 
-// The interface asks for 8 bytes, clients of GASNet for any type's alignment; UCX was told
-// (am_alignment), but hands out what lies in a byte stream as it lies.
-void* align(cwyc_ep* ep, Lane lane, void* payload, size_t length) {
-  if (reinterpret_cast<uintptr_t>(payload) % payload_alignment == 0) return payload;
+// UCX was told the alignment (am_alignment), but hands out what lies in a byte stream as it lies.
+// `lasting`: UCX lets it stay where it is. The payload is NULL where there is no memory.
+Delivering align(cwyc_ep* ep, Lane lane, void* payload, size_t length, bool lasting) {
+  if (reinterpret_cast<uintptr_t>(payload) % payload_alignment == 0)
+    return {payload, nullptr, lasting && length >= sizeof(HandedBack::Link)};
   auto& buffer = ep->aligned[lane];
   if (!buffer) buffer.reset(new (std::nothrow) unsigned char[ep->domain->options.medium_max + 8]);
-  if (!buffer) return nullptr;
-  std::memcpy(buffer.get(), payload, length);
-  return buffer.get();
+  if (buffer) std::memcpy(buffer.get(), payload, length);
+  return {buffer.get(), &buffer, false};
 }
 
 void hold(cwyc_ep* ep, Lane lane, Held&& held) {
@@ -113,17 +126,20 @@ void hold(cwyc_ep* ep, Lane lane, Held&& held) {
   ep->held[lane].push_back(std::move(held));
 }
 
-// The whole message is here; `data` is valid during the call.
-void eager(cwyc_ep* ep, Lane lane, const Message& m, void* data) {
+// The whole message is here; `data` is valid during the call, and `lasting` beyond it where the
+// answer is UCS_INPROGRESS.
+ucs_status_t eager(cwyc_ep* ep, Lane lane, const Message& m, void* data, bool lasting) {
   const bool medium = info_kind(m.header.info) == MessageKind::am_medium;
   if (m.target != nullptr && m.length != 0) std::memcpy(m.target, data, m.length);
   if (!must_hold(ep, lane, m.header)) {
-    void* payload = medium ? align(ep, lane, data, m.length) : m.target;
-    if (medium && payload == nullptr && m.length != 0) {
+    const Delivering payload =
+        medium ? align(ep, lane, data, m.length, lasting) : Delivering{m.target, nullptr, false};
+    if (medium && payload.payload == nullptr && m.length != 0) {
       ep->count(dropped_count);
-      return log(CWY_LOG_ERROR, "no memory to align a message of %zu bytes", m.length);
+      log(CWY_LOG_ERROR, "no memory to align a message of %zu bytes", m.length);
+      return UCS_OK;
     }
-    return hand_over(ep, m, payload);
+    return hand_over(ep, m, payload) && payload.own == nullptr ? UCS_INPROGRESS : UCS_OK;
   }
   Held held{m, nullptr};
   if (medium) {
@@ -131,6 +147,7 @@ void eager(cwyc_ep* ep, Lane lane, const Message& m, void* data) {
     std::memcpy(held.payload.get(), data, m.length);
   }
   hold(ep, lane, std::move(held));
+  return UCS_OK;
 }
 
 void fetched(Rendezvous& r, ucs_status_t status) {
@@ -143,8 +160,7 @@ void fetched(Rendezvous& r, ucs_status_t status) {
     return;
   }
   if (must_hold(ep, lane, held.message.header)) return hold(ep, lane, std::move(held));
-  hand_over(ep, held.message,
-            held.message.target != nullptr ? held.message.target : held.payload.get());
+  hand_over(ep, held);
 }
 
 void fetch_done(void* request, ucs_status_t status, size_t, void* user_data) {
@@ -154,6 +170,19 @@ void fetch_done(void* request, ucs_status_t status, size_t, void* user_data) {
     fetched(r, status);
   }
   ucp_request_free(request);
+}
+
+// Where the core wants the payload of a medium; NULL: anywhere.
+void* place(const cwyc_ep* ep, const Message& m) {
+  if (ep->params.place == nullptr) return nullptr;
+  cwyc_arrival arrival{CWY_HEAD(cwyc_arrival),
+                       {m.header.rank, info_epoch(m.header.info)},
+                       m.header.word,
+                       m.args,
+                       info_nargs(m.header.info),
+                       0,
+                       m.length};
+  return ep->params.place(ep->params.core_ep, &arrival);
 }
 
 // The payload is at its sender still: fetches it to where it belongs.
@@ -168,7 +197,8 @@ ucs_status_t fetch(cwyc_ep* ep, Lane lane, const Message& m, void* descriptor) {
   r.lane = lane;
   r.self = std::prev(ep->rendezvous.end());
   r.held.message = m;
-  void* to = m.target;
+  if (m.target == nullptr && m.length != 0) r.held.message.target = place(ep, m);
+  void* to = r.held.message.target;
   if (to == nullptr) {
     r.held.payload.reset(new unsigned char[m.length + 8]);
     to = r.held.payload.get();
@@ -223,8 +253,7 @@ ucs_status_t arrived(cwyc_ep* ep, Lane lane, const void* header, size_t header_l
     return UCS_OK;
   }
   if ((param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) return fetch(ep, lane, m, data);
-  eager(ep, lane, m, data);
-  return UCS_OK;
+  return eager(ep, lane, m, data, (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0);
 }
 
 }  // namespace
@@ -245,14 +274,54 @@ void deliver_held(cwyc_ep* ep, uint32_t lane) {
   const auto drain = [ep](Lane which) {
     auto& queue = ep->held[which];
     while (!queue.empty() && ep->delivered < ep->budget) {
-      const Held held = std::move(queue.front());  // delivering may come back here for replies
+      Held held = std::move(queue.front());  // delivering may come back here for replies
       queue.pop_front();
-      hand_over(ep, held.message,
-                held.message.target != nullptr ? held.message.target : held.payload.get());
+      hand_over(ep, held);
     }
   };
   drain(reply_lane);
   if (lane == CWYC_PROGRESS_ALL) drain(request_lane);
+}
+
+// ---- payloads that the core keeps
+
+namespace {
+// A payload of the conduit's own goes by its address and this, one of UCX's by its address.
+constexpr uintptr_t own_mark = 1;
+// More would only grow UCX's memory: whoever keeps so many is slow.
+constexpr uint32_t most_kept = 256;
+}  // namespace
+
+cwy_status Conduit::am_retain(cwyc_ep* ep, void* payload, void** kept) {
+  take_back_released(ep);
+  Delivering* const d = ep->delivering;
+  if (d == nullptr || d->payload != payload || d->kept) return CWY_ERR_UNSUPPORTED;
+  if (d->own != nullptr) {
+    *kept = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(d->own->release()) | own_mark);
+  } else if (d->lasting && ep->kept < most_kept) {
+    ++ep->kept;
+    *kept = payload;
+  } else {
+    return CWY_ERR_UNSUPPORTED;
+  }
+  d->kept = true;
+  return CWY_OK;
+}
+
+void Conduit::am_release(cwyc_ep* ep, void* kept) {
+  const auto name = reinterpret_cast<uintptr_t>(kept);
+  if ((name & own_mark) != 0) {
+    delete[] reinterpret_cast<unsigned char*>(name & ~own_mark);
+  } else {
+    ep->released.push(new (kept) HandedBack::Link);
+  }
+}
+
+void take_back_released(cwyc_ep* ep) {
+  ep->released.take_all([ep](HandedBack::Link* payload) {
+    --ep->kept;
+    ucp_am_data_release(ep->worker, payload);
+  });
 }
 
 }  // namespace causeway::ucx

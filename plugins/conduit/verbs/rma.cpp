@@ -135,7 +135,7 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
   }
   if (__builtin_expect(status == CWY_OK, 1)) return tell(ep, ticket, status);
   const cwyc_detail detail{CWY_HEAD(cwyc_detail), static_cast<int32_t>(wc.status), 0,
-                           symptom(wc.status), 0};
+                           symptom(wc.status)};
   tell(ep, ticket, status, &detail);
 }
 

@@ -42,6 +42,7 @@ cwyc_deliver_fn g_suite = nullptr, g_instead = nullptr;
 void* g_latest_endpoint = nullptr;
 }  // namespace
 void* g_previous_endpoint = nullptr;
+cwyc_place_fn g_place = nullptr;
 
 Faults::Faults(std::initializer_list<Fault> faults) {
   all_faults().insert(all_faults().end(), faults);
@@ -53,6 +54,7 @@ void take_deliveries(cwyc_deliver_fn deliver) {
                         cwy_err* err) {
     cwyc_ep_params ours = *params;
     g_suite = params->deliver;
+    g_place = params->place;
     ours.deliver = g_instead;
     g_previous_endpoint = std::exchange(g_latest_endpoint, params->core_ep);
     return g_inner->ep_open(domain, &ours, out, err);

@@ -72,6 +72,7 @@ inline void use_later() {
 
 // The endpoint that was opened before the latest one; NULL: there is none. With take_deliveries().
 extern void* g_previous_endpoint;
+extern cwyc_place_fn g_place;  // the suite's
 // Deliveries come to `deliver` in place of the suite's; deliver_on() hands on to it.
 void take_deliveries(cwyc_deliver_fn deliver);
 void deliver_on(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,

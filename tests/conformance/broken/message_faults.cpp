@@ -166,6 +166,28 @@ void half_a_message(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, 
   deliver_on(core_ep, from, word, kind, args, n, payload, length);
 }
 
+// Payloads may be kept, where the next message is written all the same.
+void* g_delivering = nullptr;
+void remember(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args args, uint32_t n,
+              void* payload, size_t length) {
+  g_delivering = payload;
+  deliver_on(core_ep, from, word, kind, args, n, payload, length);
+  g_delivering = nullptr;
+}
+cwy_status kept_and_reused(cwyc_ep*, void* payload, void** kept) {
+  *kept = payload;
+  return payload == g_delivering ? CWY_OK : CWY_ERR_UNSUPPORTED;
+}
+
+// The place that the receiver wants gets the first half of the payload.
+void placed_in_part(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, Args args,
+                    uint32_t n, void* payload, size_t length) {
+  cwyc_arrival arrival{CWY_HEAD(cwyc_arrival), from, word, args, n, 0, length};
+  void* const to = kind == CWYC_AM_MEDIUM && length != 0 ? g_place(core_ep, &arrival) : nullptr;
+  if (to != nullptr) std::memcpy(to, payload, length / 2);
+  deliver_on(core_ep, from, word, kind, args, n, to != nullptr ? to : payload, length);
+}
+
 uint32_t no_budget(cwyc_ep* ep, uint32_t, uint32_t lane) {
   return g_inner->progress(ep, 1'000'000, lane);
 }
@@ -203,6 +225,12 @@ const Faults faults{
     {"read_only_payload", [] { take_deliveries(read_only); }},
     {"behind_the_arguments", [] { take_deliveries(behind_the_arguments); }},
     {"half_a_message", [] { take_deliveries(half_a_message); }},
+    {"kept_and_reused",
+     [] {
+       take_deliveries(remember), g_module.am_retain = kept_and_reused;
+       g_module.am_release = [](cwyc_ep*, void*) {};
+     }},
+    {"placed_in_part", [] { take_deliveries(placed_in_part); }},
     {"no_budget", [] { g_module.progress = no_budget; }},
 };
 

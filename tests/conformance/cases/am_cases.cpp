@@ -230,38 +230,6 @@ void medium_source_alignment() {
   await(s, key - 1);
 }
 
-Nothing check_alignment(Side& side, const Nothing&) {
-  g_seen = {};
-  side.ep->on_request = [](const Message& m) {
-    ++g_seen.messages;
-    const uintptr_t beyond = reinterpret_cast<uintptr_t>(m.payload) % 16;
-    if (m.length != 0 && beyond != 0) {
-      wrong(
-          fmt::format("a payload of {} bytes beside {} arguments is {} bytes beyond a multiple "
-                      "of 16",
-                      m.length, m.nargs, beyond));
-    }
-  };
-  return {};
-}
-
-// Catches payloads that arrive where the header before them happens to end: an odd number of
-// arguments, the end of another message.
-void medium_arrives_aligned() {
-  Session s;
-  s.call(check_alignment, Nothing{});
-  std::vector<uint8_t> payload(std::min<size_t>(s.ep().attr().am_medium_max, 600), 1);
-  std::array<int32_t, CWYC_AM_MAX_ARGS> args{};
-  uint64_t sent = 0;
-  for (uint32_t nargs = 0; nargs <= CWYC_AM_MAX_ARGS; ++nargs) {
-    for (size_t size = 1; size <= payload.size(); size += 1 + size / 3, ++sent) {
-      s.conn().send_medium(word_of(1), nargs == 0 ? nullptr : args.data(), nargs, payload.data(),
-                           size);
-    }
-  }
-  await(s, sent);
-}
-
 // Catches a payload that the receiver may not write, or that it shares with later messages or
 // with the sender.
 void medium_payload_writable() {
@@ -400,7 +368,6 @@ const Cases cases{
     {"Am", "medium_sizes", kMedium, medium_sizes},
     {"Am", "medium_largest_with_16_arguments", kMedium, medium_largest_with_16_arguments},
     {"Am", "medium_source_alignment", kMedium, medium_source_alignment},
-    {"Am", "medium_arrives_aligned", kMedium, medium_arrives_aligned},
     {"Am", "medium_payload_writable", kMedium, medium_payload_writable},
     {"Am", "medium_source_reusable", kMedium, medium_source_reusable},
     {"Am", "long_data_before_delivery", kLong | kMemory, long_data_before_delivery},

@@ -110,6 +110,7 @@ cwyc_ep_params Endpoint::parameters(Endpoint* core_ep, uint32_t index, uint32_t 
   params.index = index;
   params.multithreaded = multithreaded;
   params.max_peers = 2;
+  params.place = place;
   return params;
 }
 
@@ -187,6 +188,11 @@ void Endpoint::deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kin
   } catch (const std::exception& e) {  // no exception may cross the plugin
     PluginHost::violation(e.what());
   }
+}
+
+void* Endpoint::place(void* core_ep, cwyc_arrival* arrival) {
+  const auto& wish = static_cast<Endpoint*>(core_ep)->on_place;
+  return wish ? wish(*arrival) : nullptr;
 }
 
 uint32_t Endpoint::progress(uint32_t budget, uint32_t lane) {

@@ -104,6 +104,7 @@ class Endpoint {
 
   // Requests and replies are told apart by bit 63 of the word (kReplyBit).
   std::function<void(const Message&)> on_request, on_reply;
+  std::function<void*(const cwyc_arrival&)> on_place;
   std::function<void()> meanwhile;  // called by every step, for a second endpoint's progress
   uint64_t unexpected = 0;          // messages that nobody handled
 
@@ -120,6 +121,7 @@ class Endpoint {
  private:
   static void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind,
                       const int32_t* args, uint32_t nargs, void* payload, size_t length);
+  static void* place(void* core_ep, cwyc_arrival* arrival);
   void take_class();
   Domain& domain_;
   cwyc_ep* ep_ = nullptr;

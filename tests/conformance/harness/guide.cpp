@@ -43,6 +43,8 @@ constexpr Paragraph paragraphs[] = {
     {"Am.nested*", messages, "buffers of messages that progress reuses inside deliver"},
     {"Am.long*", messages, "am_long"},
     {"Am.prepare*", messages, "am_prepare, am_commit and am_cancel"},
+    {"Am.medium_kept*", messages, "am_retain, am_release, and when a receive buffer is used again"},
+    {"Am.medium_placed*", messages, "place, and what is done with the address that it answers"},
     {"Am.medium*", messages, "am_medium, and the payload that deliver gets"},
     {"Am.*", messages, "am_short"},
     {"Atomic.*", hot, "atomic, and atomic_ops of ep_query"},
