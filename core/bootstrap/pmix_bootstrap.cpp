@@ -76,7 +76,7 @@ std::optional<uint32_t> number_of_job(const std::string& text, const std::string
 }
 
 std::string environment(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = ::secure_getenv(name);
   return value == nullptr ? "" : value;
 }
 
@@ -131,10 +131,12 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
   join(timeout_ns);
   // The server may name its own launcher only through the environment it gave this process.
   session_dir_ = environment("CAUSEWAY_SESSION_DIR");
-  job_id_ = std::string(self_.nspace).substr(0, 63);
+  job_id_ = self_.nspace;
   const std::string directory = session_dir_.substr(session_dir_.rfind('/') + 1);
-  // A relay's directory has the number of its host behind the job's name.
-  own_launcher_ = !directory.empty() && directory.substr(0, directory.find('.')) == job_id_;
+  // A relay's directory has the number of its host behind the job's name, PMIx's name a secret.
+  const std::string own = job_id_.substr(0, job_id_.find('.'));
+  own_launcher_ = !own.empty() && directory.substr(0, directory.find('.')) == own;
+  job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
   if (!own_launcher_) session_dir_.clear();
   for (char& c : job_id_) {
     if (c <= ' ' || c > '~' || c == '/') c = '_';

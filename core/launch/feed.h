@@ -24,6 +24,7 @@ class Feed {
   size_t pump();
   bool open() const { return static_cast<bool>(pipe_); }
   bool empty() const { return waiting_.empty(); }
+  size_t size() const { return waiting_.size(); }
   // The reader has closed its end: what comes is dropped.
   bool broken() const { return broken_; }
 

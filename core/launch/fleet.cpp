@@ -32,8 +32,8 @@ constexpr double kGuestPatience = 10.0;
 constexpr size_t kMostGuests = 256;
 constexpr size_t kOwnDescriptors = 32;
 constexpr size_t kHostDescriptors = 4;  // an agent's three pipes and the connection
-// From the order to end to the end of the agents, beyond the processes' own time.
-constexpr double kDismissPatience = 3.0;
+constexpr uint32_t kMostRemarks = 100;
+
 std::string with_article(const std::vector<std::string>& names) {
   std::string text = names.size() == 1 ? "host " : "hosts ";
   for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : ", ") + names[i];
@@ -55,6 +55,7 @@ Fleet::Fleet(const LaunchOptions& options, const JobLayout& layout, const sigset
       ended_(layout.processes(), false) {
   for (const auto& [name, value] : options.environment) environment_.push_back(name + "=" + value);
   for (size_t i = 0; i < hosts_.size(); ++i) secrets_.push_back(random_key());
+  for (const uint32_t host : layout_.host_of) ++hosts_[host].running;
 }
 
 void Fleet::spawn() {
@@ -213,7 +214,8 @@ void Fleet::on_link(uint32_t host) {
     lose(host, "the connection to its relay ended (" + from.channel.why() + ")");
 }
 
-// A relay speaks of its own processes only.
+// A relay speaks of its own processes only, also where it knows the secret and is not what it
+// should be.
 uint32_t Fleet::checked_process(uint32_t host, uint32_t process) const {
   if (process >= layout_.processes() || layout_.host_of[process] != host)
     throw Error(CWY_ERR_INVALID, "it speaks of process {}, which is not its own", process);
@@ -221,8 +223,8 @@ uint32_t Fleet::checked_process(uint32_t host, uint32_t process) const {
 }
 
 void Fleet::take(uint32_t host, const Frame& frame) {
+  if (hosts_[host].state != State::joined) return;  // it has taken its leave, or is lost
   Unpacker in(frame.body);
-  if (frame.word != Word::beat) hosts_[host].told_at = now_s();
   switch (frame.word) {
     case Word::started:
     case Word::exec_failed:
@@ -230,23 +232,27 @@ void Fleet::take(uint32_t host, const Frame& frame) {
     case Word::stopped:
       return take_state(host, frame.word, in);
     case Word::report:
-      return take_report(in);
+      return take_report(host, in);
     case Word::fence:
       return take_fence(host, in);
     case Word::modex_ask:
       return take_question(host, in);
     case Word::modex_data:
-      return take_answer(in);
+      return take_answer(host, in);
     case Word::output:
       return take_output(host, in);
     case Word::stdin_taken:
+      if (!reads_stdin(host)) return;
       stdin_room_ = std::min<size_t>(stdin_room_ + in.take<uint32_t>(), kWindow);
       return stdin_watch_.set(stdin_.get(), stdin_room_ > 0);
     case Word::stdin_closed:
-      return end_stdin();
-    case Word::remark:
+      return reads_stdin(host) ? end_stdin() : void();
+    case Word::remark: {
+      if (++hosts_[host].remarks > kMostRemarks) return;
+      const auto line = in.take<std::string>();
       return events_.on_remark(
-          fmt::format("host {}: {}", layout_.hosts[host], in.take<std::string>()));
+          fmt::format("host {}: {}", layout_.hosts[host], line.substr(0, line.find('\n'))));
+    }
     case Word::done:
       return take_done(host);
     default:
@@ -261,25 +267,14 @@ void Fleet::take_state(uint32_t host, Word word, Unpacker& in) {
   if (word == Word::started) return events_.on_started(process, value);
   if (word == Word::exec_failed) return events_.on_exec_failure(process, value);
   if (word == Word::stopped) return events_.on_stopped(process, value != 0);
+  if (!ended_[process]) hosts_[host].told_at = now_s();
   forget(process);
   events_.on_ended(process, value);
 }
 
-// The relay takes its leave: its processes have ended, and what they wrote has come.
-void Fleet::take_done(uint32_t host) {
-  if (hosts_[host].state != State::joined) return;
-  for (const uint32_t process : layout_.on_host(host)) {
-    if (!ended_[process])
-      throw Error(CWY_ERR_INVALID, "it has nothing left, but process {} has not ended", process);
-  }
-  hosts_[host].state = State::done;
-  end_output(host);
-  hosts_[host].channel.send(Word::dismiss);
-}
-
-void Fleet::take_report(Unpacker& in) {
+void Fleet::take_report(uint32_t host, Unpacker& in) {
   PmixReport report(in.take<PmixReport::Kind>());
-  in.take(report.process);
+  report.process = checked_process(host, in.take<uint32_t>());
   in.take(report.status);
   in.take(report.line);
   if (report.kind > PmixReport::Kind::aborted) throw Error(CWY_ERR_INVALID, "an unknown report");
@@ -293,6 +288,8 @@ void Fleet::take_output(uint32_t host, Unpacker& in) {
     throw Error(CWY_ERR_INVALID, "output of stream {}", stream);
   const std::string_view bytes = in.rest();
   const uint32_t index = 2 * process + stream - 1;
+  if (feeds_[index].size() + bytes.size() > kWindow || sends_too_late(host, bytes.size()))
+    throw Error(CWY_ERR_INVALID, "it sends more output than it may");
   if (bytes.empty()) {
     feeds_[index].end();
   } else {
@@ -305,32 +302,9 @@ void Fleet::pump_feed(uint32_t index) {
   const size_t gone = feeds_[index].pump();
   if (gone == 0) return;
   const uint32_t process = index / 2;
-  hosts_[layout_.host_of[process]].channel.send(
-      Word::output_taken, pack(process, index % 2 + 1, static_cast<uint32_t>(gone)));
-}
-
-void Fleet::lose(uint32_t host, const std::string& how) {
-  Host& lost = hosts_[host];
-  if (lost.state == State::lost || lost.state == State::done) return;
-  lost.state = State::lost;
-  lost.channel.close();
-  for (const uint32_t process : layout_.on_host(host)) forget(process);
-  end_output(host);
-  if (options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host) end_stdin();
-  if (started_) return events_.on_host_lost(host, how);
-  start_failed_ = true;
-  events_.on_start_failure(fmt::format("host {} is lost: {}", layout_.hosts[host], how));
-  events_.on_host_lost(host, how);
-  abandon_start();
-}
-
-void Fleet::end_output(uint32_t host) {
-  for (const uint32_t process : layout_.on_host(host)) {
-    for (const uint32_t index : {2 * process, 2 * process + 1}) {
-      feeds_[index].end();
-      feeds_[index].pump();
-    }
-  }
+  Host& host = hosts_[layout_.host_of[process]];
+  host.told_at = now_s();
+  host.channel.send(Word::output_taken, pack(process, index % 2 + 1, static_cast<uint32_t>(gone)));
 }
 
 void Fleet::on_children() {
@@ -362,6 +336,7 @@ double Fleet::deadline() const {
     first = std::min(first, host.channel.sent_at() + beat_interval(options_.peer_s));
     if (started_ && host.state == State::joined)
       first = std::min(first, host.channel.heard_at() + options_.peer_s);
+    first = std::min(first, leaves_until(static_cast<uint32_t>(&host - hosts_.data())));
   }
   return first;
 }
@@ -403,6 +378,7 @@ void Fleet::on_timers(double now) {
     if (started_ && host.state == State::joined && host.channel.heard_at() + options_.peer_s <= now)
       lose(i, fmt::format("no sign of life from its relay for {:g} s (timeouts.peer)",
                           options_.peer_s));
+    if (leaves_until(i) <= now) lose(i, "it does not take its leave");
   }
 }
 
@@ -429,55 +405,6 @@ void Fleet::announce(const Announcement& what) {
 
 void Fleet::retag(uint32_t process, const std::string& tag) {
   if (output_ != nullptr) output_->retag(tag_of(layout_, process), tag);
-}
-
-bool Fleet::waits_for_our_reader(uint32_t host) const {
-  const std::vector<uint32_t> processes = layout_.on_host(host);
-  return std::all_of(processes.begin(), processes.end(), [&](uint32_t p) { return ended_[p]; }) &&
-         std::any_of(processes.begin(), processes.end(), [&](uint32_t p) {
-           return !feeds_[2 * p].empty() || !feeds_[2 * p + 1].empty();
-         });
-}
-
-void Fleet::give_up(double since) {
-  for (uint32_t host = 0; host < hosts_.size(); ++host) {
-    if (hosts_[host].state != State::joined || hosts_[host].told_at > since) continue;
-    if (waits_for_our_reader(host)) continue;
-    events_.on_remark(
-        fmt::format("host {} does not say that its processes have ended after they "
-                    "were killed; some may be left there",
-                    layout_.hosts[host]));
-    lose(host, "it does not end");
-  }
-}
-
-bool Fleet::quiet() const {
-  for (const Host& host : hosts_) {
-    if (host.state == State::joined) return false;
-  }
-  return std::none_of(feeds_.begin(), feeds_.end(), [](const Feed& feed) { return feed.open(); });
-}
-
-// Relays that are told end their processes, if any are left, put their host in order and go.
-void Fleet::dismiss() {
-  for (Host& host : hosts_) {
-    if (host.state == State::joined) host.channel.send(Word::dismiss);
-  }
-  for (Host& host : hosts_) {
-    if (host.state == State::lost) continue;
-    host.channel.drain(1.0);
-    host.agent.in.reset();
-  }
-  const double until = now_s() + options_.kill_grace_s + kDismissPatience;
-  const auto waits = [this] {
-    return std::any_of(hosts_.begin(), hosts_.end(), [](const Host& host) {
-      return host.agent_runs && (host.state == State::joined || host.state == State::done);
-    });
-  };
-  while (waits() && now_s() < until) {
-    on_children();
-    if (waits()) ::usleep(2000);
-  }
 }
 
 }  // namespace causeway::launch

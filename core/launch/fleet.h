@@ -51,7 +51,11 @@ class Fleet final : public Workforce {
     bool agent_runs = false;
     State state = State::invited;
     Channel channel;
-    double told_at = 0.0;  // more than a sign of life
+    size_t running = 0;     // its processes that have not ended
+    double told_at = 0.0;   // of an end, or when our reader took output
+    bool given_up = false;  // its processes should have ended by now
+    size_t late = 0;        // bytes that came when they had, or should have
+    uint32_t remarks = 0;
   };
   // A fence that not every host has joined yet.
   struct Gathering {
@@ -76,10 +80,10 @@ class Fleet final : public Workforce {
   void take(uint32_t host, const Frame& frame);
   void take_state(uint32_t host, Word word, Unpacker& in);
   void take_output(uint32_t host, Unpacker& in);
-  void take_report(Unpacker& in);
+  void take_report(uint32_t host, Unpacker& in);
   void take_fence(uint32_t host, Unpacker& in);
   void take_question(uint32_t host, Unpacker& in);
-  void take_answer(Unpacker& in);
+  void take_answer(uint32_t host, Unpacker& in);
   void answer_question(uint64_t number, bool found, std::string_view data);
   std::vector<uint32_t> hosts_of(const std::vector<uint32_t>& participants) const;
   void answer_fence(const std::vector<uint32_t>& participants, bool complete);
@@ -92,7 +96,11 @@ class Fleet final : public Workforce {
   void lose(uint32_t host, const std::string& how);
   void take_done(uint32_t host);
   void end_output(uint32_t host);
+  bool reads_stdin(uint32_t host) const;
   bool waits_for_our_reader(uint32_t host) const;
+  // Where its processes have ended, and all that came of them has been read.
+  double leaves_until(uint32_t host) const;
+  bool sends_too_late(uint32_t host, size_t bytes);
   uint32_t checked_process(uint32_t host, uint32_t process) const;
   std::string names_of(State state) const;
 

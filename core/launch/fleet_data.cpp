@@ -8,8 +8,11 @@
 namespace causeway::launch {
 namespace {
 
-// The time for a question for another process's data where the asking side gives none.
-constexpr double kQuestionLimit = 60.0;
+// The time for a question for another process's data where the asking side gives none, and the
+// most.
+constexpr double kQuestionLimit = 60.0, kLongestQuestion = 1e6;
+// Fences that a host has joined and that wait for others, beyond one for each of its processes.
+constexpr size_t kFencesOfHost = 16;
 
 }  // namespace
 
@@ -29,9 +32,16 @@ std::vector<uint32_t> Fleet::hosts_of(const std::vector<uint32_t>& participants)
 // name it.
 void Fleet::take_fence(uint32_t host, Unpacker& in) {
   const auto participants = in.take<std::vector<uint32_t>>();
-  for (const uint32_t process : participants) {
-    if (process >= layout_.processes()) throw Error(CWY_ERR_INVALID, "a fence of nobody");
-  }
+  const std::vector<uint32_t> hosts = hosts_of(participants);
+  if (!std::is_sorted(participants.begin(), participants.end()) ||
+      (!participants.empty() && participants.back() >= layout_.processes()) ||
+      !std::binary_search(hosts.begin(), hosts.end(), host))
+    throw Error(CWY_ERR_INVALID, "a fence of nobody, or of others");
+  const auto pending = std::count_if(gatherings_.begin(), gatherings_.end(), [host](const auto& g) {
+    return g.second.parts.count(host) != 0;
+  });
+  if (static_cast<size_t>(pending) > layout_.on_host(host).size() + kFencesOfHost)
+    throw Error(CWY_ERR_INVALID, "more fences than it has processes");
   Gathering& gathering = gatherings_[participants];
   gathering.parts[host] = std::string(in.rest());
   bool hopeless = false;
@@ -41,7 +51,7 @@ void Fleet::take_fence(uint32_t host, Unpacker& in) {
     hopeless = hopeless || (takes_part && ended_[process]);
   }
   if (hopeless) return answer_fence(participants, false);
-  if (gathering.parts.size() < hosts_of(participants).size() || gathering.asked) return;
+  if (gathering.parts.size() < hosts.size() || gathering.asked) return;
   gathering.asked = true;
   PmixReport report(PmixReport::Kind::fence);
   report.participants = participants;
@@ -65,7 +75,7 @@ void Fleet::answer_fence(const std::vector<uint32_t>& participants, bool complet
 void Fleet::take_question(uint32_t host, Unpacker& in) {
   Question question{host, in.take<uint64_t>(), in.take<uint32_t>(), 0.0};
   const auto limit = in.take<double>();
-  question.until = now_s() + (limit > 0 ? limit : kQuestionLimit);
+  question.until = now_s() + (limit > 0 ? std::min(limit, kLongestQuestion) : kQuestionLimit);
   const uint64_t number = next_question_++;
   questions_[number] = question;
   if (question.process >= layout_.processes() || ended_[question.process])
@@ -74,8 +84,11 @@ void Fleet::take_question(uint32_t host, Unpacker& in) {
                                                          pack(number, question.process, limit));
 }
 
-void Fleet::take_answer(Unpacker& in) {
+void Fleet::take_answer(uint32_t host, Unpacker& in) {
   const auto number = in.take<uint64_t>();
+  const auto question = questions_.find(number);
+  if (question == questions_.end()) return;
+  checked_process(host, question->second.process);
   const bool found = in.take<bool>();
   answer_question(number, found, in.take<std::string>());
 }
@@ -88,9 +101,14 @@ void Fleet::answer_question(uint64_t number, bool found, std::string_view data) 
   questions_.erase(question);
 }
 
+bool Fleet::reads_stdin(uint32_t host) const {
+  return options_.stdin_rank && layout_.host_of[*options_.stdin_rank] == host;
+}
+
 void Fleet::forget(uint32_t process) {
   if (ended_[process]) return;
   ended_[process] = true;
+  --hosts_[layout_.host_of[process]].running;
   std::vector<std::vector<uint32_t>> hopeless;
   for (const auto& [participants, gathering] : gatherings_) {
     if (participants.empty() ||

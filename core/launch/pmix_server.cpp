@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "launch/gate.h"
+#include "launch/siphash.h"
 #include "launch/watch.h"
 #include "spawn/job_words.h"
 #include "spawn/pipes.h"
@@ -147,7 +149,7 @@ struct PmixUpcalls {
   // Asked for data of a process that no process of this host has published.
   static pmix_status_t direct_modex(const pmix_proc_t* proc, const pmix_info_t* info, size_t count,
                                     pmix_modex_cbfunc_t done, void* context) {
-    if (g_server == nullptr || !PMIX_CHECK_NSPACE(proc->nspace, g_server->job_id_.c_str()))
+    if (g_server == nullptr || !PMIX_CHECK_NSPACE(proc->nspace, g_server->namespace_.c_str()))
       return PMIX_ERR_NOT_FOUND;
     if (proc->rank >= g_server->processes_) return PMIX_ERR_NOT_FOUND;
     PmixReport report(PmixReport::Kind::modex);
@@ -223,11 +225,20 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   info.add_text(PMIX_SYSTEM_TMPDIR, directory.c_str());
   const bool no = false;
   info.add(PMIX_SERVER_TOOL_SUPPORT, &no, PMIX_BOOL);
+  guard_connections();
   check(PMIx_server_init(&module, info.data(), info.size()), "start");
   send_promptly(is_listening);
 }
 
-void register_job(const JobLayout& layout, uint32_t host) {
+// A client that names it is a rank to the library. The name of the job stands in names of files;
+// the rest is known to those alone who may read a rank's environment.
+std::string namespace_of(const JobLayout& layout) {
+  Key key{};
+  layout.job_key.copy(reinterpret_cast<char*>(key.data()), key.size());
+  return fmt::format("{}.{:02x}", layout.job_id, fmt::join(siphash(key, "PMIx"), ""));
+}
+
+void register_job(const JobLayout& layout, const std::string& name, uint32_t host) {
   char own_name[256] = "localhost";
   ::gethostname(own_name, sizeof own_name - 1);
   std::string names, maps;
@@ -260,11 +271,11 @@ void register_job(const JobLayout& layout, uint32_t host) {
   info.add_text(PMIX_JOBID, layout.job_id.c_str());
   pmix_byte_object_t key{const_cast<char*>(layout.job_key.data()), layout.job_key.size()};
   info.add(kJobKey, &key, PMIX_BYTE_OBJECT);
-  check(PMIx_server_register_nspace(layout.job_id.c_str(), static_cast<int>(local.size()),
-                                    info.data(), info.size(), nullptr, nullptr),
+  check(PMIx_server_register_nspace(name.c_str(), static_cast<int>(local.size()), info.data(),
+                                    info.size(), nullptr, nullptr),
         "register the job");
   for (const uint32_t process : local) {
-    const pmix_proc_t proc = make_proc(layout.job_id, process);
+    const pmix_proc_t proc = make_proc(name, process);
     check(PMIx_server_register_client(&proc, ::getuid(), ::getgid(), nullptr, nullptr, nullptr),
           "register a rank");
   }
@@ -273,21 +284,22 @@ void register_job(const JobLayout& layout, uint32_t host) {
 }  // namespace
 
 PmixServer::PmixServer(const std::string& directory, const JobLayout& layout, uint32_t host)
-    : job_id_(layout.job_id),
+    : namespace_(namespace_of(layout)),
       processes_(layout.processes()),
       event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   g_server = this;
   start_library(directory, layout, host);
-  register_job(layout, host);
+  register_job(layout, namespace_, host);
 }
 
 PmixServer::~PmixServer() {
+  stop_guarding();
   PMIx_server_finalize();
   g_server = nullptr;
 }
 
 std::vector<std::string> PmixServer::client_environment(uint32_t process) const {
-  const pmix_proc_t proc = make_proc(job_id_, process);
+  const pmix_proc_t proc = make_proc(namespace_, process);
   char** list = nullptr;
   check(PMIx_server_setup_fork(&proc, &list), "prepare a rank's environment");
   std::vector<std::string> result;
@@ -319,7 +331,7 @@ std::vector<PmixReport> PmixServer::take_reports() {
 // Blocking form of the notification: the library copies what it is given before it returns. A
 // failure leaves the ranks to notice a death through SIGQUIT, which follows anyway.
 void PmixServer::announce(const Announcement& what) {
-  const pmix_proc_t proc = make_proc(job_id_, what.process);
+  const pmix_proc_t proc = make_proc(namespace_, what.process);
   InfoList info(3);
   info.add(PMIX_EVENT_AFFECTED_PROC, &proc, PMIX_PROC);
   pmix_status_t event = kAllLeaveEvent;
@@ -333,24 +345,24 @@ void PmixServer::announce(const Announcement& what) {
       break;
     case Announcement::Kind::replacement:
       event = kReplacedEvent;
-      source = make_proc(job_id_, PMIX_RANK_UNDEF);
+      source = make_proc(namespace_, PMIX_RANK_UNDEF);
       info.add_u32(kRankKey, what.rank);
       info.add_u32(kEpochKey, what.epoch);
       break;
     case Announcement::Kind::departed:
       event = kDepartedEvent;
-      source = make_proc(job_id_, PMIX_RANK_UNDEF);
+      source = make_proc(namespace_, PMIX_RANK_UNDEF);
       info.add_text(PMIX_EVENT_TEXT_MESSAGE, what.how.c_str());
       break;
     case Announcement::Kind::all_leave:
-      source = make_proc(job_id_, PMIX_RANK_UNDEF);
+      source = make_proc(namespace_, PMIX_RANK_UNDEF);
       break;
   }
   PMIx_Notify_event(event, &source, PMIX_RANGE_LOCAL, info.data(), info.size(), nullptr, nullptr);
 }
 
 void PmixServer::ask_data(uint32_t process, uint64_t question) {
-  const pmix_proc_t proc = make_proc(job_id_, process);
+  const pmix_proc_t proc = make_proc(namespace_, process);
   // The number of the question is what PMIx hands back.
   if (PMIx_server_dmodex_request(&proc, &PmixUpcalls::data_is_there,
                                  reinterpret_cast<void*>(question)) == PMIX_SUCCESS)

@@ -42,7 +42,7 @@ class PmixServer {
   friend struct PmixUpcalls;
   void report(PmixReport what);
 
-  std::string job_id_;
+  std::string namespace_;
   uint32_t processes_;
   UniqueFd event_;
   std::mutex mutex_;

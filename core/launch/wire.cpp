@@ -103,11 +103,10 @@ std::vector<Frame> Channel::pump() {
   return frames;
 }
 
-void Channel::drain(double limit_s) {
-  const double limit = now_s() + limit_s;
-  while (socket_ && out_at_ < outgoing_.size() && now_s() < limit) {
+void Channel::drain(double until) {
+  while (socket_ && out_at_ < outgoing_.size() && now_s() < until) {
     pollfd ready{socket_.get(), POLLOUT, 0};
-    ::poll(&ready, 1, 100);
+    ::poll(&ready, 1, ms_until(until));
     write_out();
   }
 }

@@ -136,8 +136,8 @@ class Channel {
   // The socket can be read or written: frames that have come. Closes itself at the end of the
   // connection or when it fails; why() says so. Throws Error when the peer sends nonsense.
   std::vector<Frame> pump();
-  // Sends what is left, for `limit_s` at most.
-  void drain(double limit_s);
+  // Sends what is left, until then at most.
+  void drain(double until);
   void close();
   const std::string& why() const { return why_; }
 

@@ -69,6 +69,38 @@ TEST(Relay, EndsNoStream) {
   EXPECT_EQ(command.run().status, 0);
 }
 
+struct Lie {
+  const char* mode;
+  const char* program;  // of every rank
+  int status;
+  const char* line;
+};
+class LyingRelay : public ::testing::TestWithParam<Lie> {};
+
+// Would catch: a relay that knows the secret and speaks for others than its own ranks, or keeps the
+// launcher waiting, or takes its memory. There is no time limit.
+TEST_P(LyingRelay, IsLost) {
+  const auto [mode, program, status, line] = GetParam();
+  Command command(with_bad_relay(mode, {"--set", "timeouts.kill=200ms"}, {"sh", "-c", program}));
+  command.stdout_to("/dev/null");
+  const Result result = command.run(40.0);
+  EXPECT_EQ(result.status, status);
+  EXPECT_NE(result.err.find(line), std::string::npos) << result.err;
+  EXPECT_LT(count(result.err, "still here"), 200u);
+  expect_clean(command);
+}
+
+constexpr const char* kNotItsOwn = "which is not its own";
+INSTANTIATE_TEST_SUITE_P(Of, LyingRelay,
+                         ::testing::Values(Lie{"ended", "exit 0", 0, "does not take its leave"},
+                                           Lie{"chatty", "exit 3", 3, "some may be left there"},
+                                           Lie{"talks", "exit 0", 0, "more output than it may"},
+                                           Lie{"floods", "sleep 60", 128 + SIGKILL,
+                                               "more output than it may"},
+                                           Lie{"others", "sleep 60", 128 + SIGKILL, kNotItsOwn},
+                                           Lie{"fences", "sleep 60", 128 + SIGKILL, "of others"}),
+                         [](const auto& chosen) { return std::string(chosen.param.mode); });
+
 class TimeLimit : public ::testing::TestWithParam<const char*> {};
 
 // Would catch: a state of the job that its time limit does not end: before all relays are there,

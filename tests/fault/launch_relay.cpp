@@ -9,6 +9,11 @@
 //   beats   gives signs of life, and nothing else
 //   ended   says that its processes have ended, but never that it is done
 //   streams says so and that it is done, but ends no stream
+//   chatty  remarks, and remarks, and never says that its processes have ended
+//   talks   says that they have, and goes on to send what they wrote
+//   floods  sends more output than the launcher has room for
+//   others  says that the process of another host has ended the job
+//   fences  joins a fence of the other host's processes
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -25,6 +30,7 @@
 #include "launch/handshake.h"
 #include "launch/start_order.h"
 #include "launch/wire.h"
+#include "launch/workforce.h"
 
 namespace {
 
@@ -48,12 +54,27 @@ UniqueFd join() {
 }
 
 void on_start(Channel& link, const std::string& mode, const StartOrder& order) {
+  const bool ends = mode == "done" || mode == "ended" || mode == "streams" || mode == "talks";
   for (const uint32_t process : order.layout.on_host(order.host)) {
     if (mode == "beats") continue;
     link.send(Word::started, pack(process, int32_t{1}));
-    if (mode != "done") link.send(Word::ended, pack(process, int32_t{0}));
+    if (ends && mode != "done") link.send(Word::ended, pack(process, int32_t{0}));
   }
   if (mode == "done" || mode == "streams") link.send(Word::done);
+  const uint32_t other = order.layout.on_host(1 - order.host).front();
+  if (mode == "others") {
+    const auto aborted = PmixReport::Kind::aborted;
+    link.send(Word::report, pack(aborted, other, int32_t{9}, std::string("a lie")));
+  }
+  if (mode == "fences") link.send(Word::fence, pack(std::vector<uint32_t>{other}) + "lies");
+}
+
+void talk(Channel& link, const std::string& mode) {
+  link.send(mode == "chatty" ? Word::remark : Word::beat, pack(std::string("still here")));
+  const std::string bytes(64 << 10, 'x');
+  const std::string output = pack(uint32_t{0}, uint32_t{STDOUT_FILENO}) + bytes;
+  for (int i = 0; i < 3 && mode == "talks"; ++i) link.send(Word::output, output);
+  for (int i = 0; i < 100 && mode == "floods"; ++i) link.send(Word::output, output);
 }
 
 // Until the launcher has had enough.
@@ -67,7 +88,7 @@ void misbehave(UniqueFd socket, const std::string& mode) {
       if (frame.word == Word::start) on_start(link, mode, StartOrder::unpack(frame.body));
       if (frame.word == Word::dismiss && mode == "streams") return;
     }
-    link.send(Word::beat);
+    talk(link, mode);
   }
 }
 
