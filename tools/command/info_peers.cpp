@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "info_peers.h"
-#include "process/footprint.h"
+#include "process/report.h"
 #include "text.h"
 #include "world.h"
 
