@@ -286,7 +286,7 @@ int report(const Arguments& arguments, CheckedConfig checked) {
     return kFailed;
   }
   if (arguments.print) {
-    fmt::print("{}", config_fingerprint(*checked.config));
+    fmt::print("{}", checked.config->text);
     return kOk;
   }
   fmt::print("{}: ok\n\n", arguments.file);

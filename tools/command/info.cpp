@@ -200,8 +200,7 @@ void print_json(const Arguments& arguments, const Facts& facts, bool everything)
   if (everything || arguments.plugins) out += ",\"plugins\":" + json_plugins(facts);
   if (everything || arguments.failed) out += ",\"failures\":" + json_failures(facts);
   if (arguments.config) {
-    out += ",\"config\":" +
-           (facts.config_problem.empty() ? json_text(config_fingerprint(facts.config)) : "null");
+    out += ",\"config\":" + (facts.config_problem.empty() ? json_text(facts.config.text) : "null");
   }
   if (!facts.config_problem.empty()) {
     out += ",\"config_problem\":" + json_text(facts.config_problem);
@@ -231,7 +230,7 @@ void print_text(const Arguments& arguments, const Facts& facts, bool everything)
                    : fmt::format("{} plugins or directories are", facts.failures.size()));
   }
   if (arguments.config && facts.config_problem.empty()) {
-    fmt::print("{}{}\n", gap, config_fingerprint(facts.config));
+    fmt::print("{}{}\n", gap, facts.config.text);
   }
 }
 
