@@ -19,7 +19,7 @@
 #include "config/peer_rules.h"
 #include "config/set_text.h"
 #include "connection/prepare.h"
-#include "kinds/kind_options.h"
+#include "kinds/device.h"
 #include "loader/check_options.h"
 #include "loader/search.h"
 #include "probe_services.h"
