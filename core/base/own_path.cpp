@@ -3,10 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>

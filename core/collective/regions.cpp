@@ -1,4 +1,5 @@
-#include "collective/regions.h"
+// Regions: the services of causeway/collective.h for memory of one member that others reach.
+#include "collective/team_runs.h"
 
 #include <sys/uio.h>
 
@@ -7,7 +8,6 @@
 
 #include "base/context.h"
 #include "collective/arena.h"
-#include "collective/team_runs.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "object/team.h"

@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "collective/arena.h"
-#include "collective/regions.h"
 #include "collective/stream_copy.h"
 #include "collective/team_runs.h"
 #include "thread/tsan_annotations.h"

@@ -1,4 +1,4 @@
-#include "config/build_config.h"
+#include "config/steps.h"
 
 #include <fmt/core.h>
 
@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "config/peer_rules.h"
-#include "config/validate.h"
 
 namespace causeway {
 namespace {
@@ -188,6 +187,7 @@ std::vector<PeerRule> build_rules(const Node& root, std::vector<bool>& comparabl
 Config build_config(const Node& root, std::vector<PeerRule> rules) {
   Config config;
   flatten("", root, config);
+  config.text = document_text(root);
   config.peers = std::move(rules);
   for (const Entry& entry : root.find("conduits")->entries) {
     config.conduits.push_back(build_conduit(entry));

@@ -151,6 +151,10 @@ struct Config {
   std::map<std::string, std::string> values;
   std::map<std::string, Origin> origins;
 
+  // The merged document as YAML (for `causeway info --config` and for comparing the configuration
+  // of two ranks).
+  std::string text;
+
   const RailSpec* find_rail(const std::string& name) const;
   // Does any rule send something through the conduit of that name?
   bool uses_conduit(const std::string& name) const;
@@ -170,10 +174,6 @@ struct ConfigSources {
 
 // Throws Error(CWY_ERR_INVALID) whose text is one problem per line, each "file:line:col: ...".
 Config load_config(const ConfigSources& sources);
-
-// The merged document in force as YAML text (for `causeway info --config` and for comparing the
-// configuration of two ranks).
-std::string config_fingerprint(const Config& config);
 
 // Parsers shared with the loader's option checks. Throw Error(CWY_ERR_INVALID) naming the text.
 uint64_t parse_size(const std::string& text);     // "64KiB", "2M", "4096"

@@ -45,6 +45,9 @@ std::string quoted(const std::string& text);
 std::optional<Node> parse_document(const std::string& text, const std::string& source,
                                    Problems& problems);
 
+// A map as YAML: equal exactly for maps that mean the same.
+std::string document_text(const Node& root);
+
 // Every position of the tree becomes `where`.
 void set_origin(Node& node, const Origin& where);
 

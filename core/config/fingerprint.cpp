@@ -1,44 +1,16 @@
-// config_fingerprint: the merged document as YAML, rebuilt from the leaves in Config::values.
-// Keys stand in alphabetical order and values in canonical spelling, so that equal texts mean
-// equal configurations, however their sources were written.
+// document_text: keys in alphabetical order and values in canonical spelling, so that equal texts
+// mean equal configurations, however their sources were written.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
-#include <map>
 #include <string_view>
 
-#include "config/config.h"
+#include "config/document.h"
 
 namespace causeway {
 namespace {
 
-struct Tree {
-  std::string scalar;  // used when there are neither members nor items; "{}" and "[]" too
-  std::map<std::string, Tree> members;
-  std::map<size_t, Tree> items;
-};
-
-// Splits off "key" or "[12]" at the front of a dotted path.
-Tree& descend(Tree& tree, std::string_view& path) {
-  if (path.front() == '[') {
-    const size_t end = std::min(path.find(']'), path.size() - 1);
-    size_t index = 0;
-    std::from_chars(path.data() + 1, path.data() + end, index);
-    path.remove_prefix(end + 1);
-    if (!path.empty() && path.front() == '.') path.remove_prefix(1);
-    return tree.items[index];
-  }
-  const size_t end = path.find_first_of(".[");
-  const std::string key(path.substr(0, end));
-  path.remove_prefix(end == std::string_view::npos ? path.size() : end);
-  if (!path.empty() && path.front() == '.') path.remove_prefix(1);
-  return tree.members[key];
-}
-
 bool is_plain(const std::string& text) {
-  if (text == "{}" || text == "[]") return true;
   if (text.empty() || text == "null" || text == "Null" || text == "NULL") return false;
   const auto safe = [](char c) {
     return std::string_view("_./+").find(c) != std::string_view::npos || (c >= '0' && c <= '9') ||
@@ -64,41 +36,46 @@ std::string scalar_text(const std::string& text) {
   return out + '"';
 }
 
-bool is_leaf(const Tree& tree) {
-  return tree.members.empty() && tree.items.empty();
+bool is_leaf(const Node& node) {
+  return node.entries.empty() && node.items.empty();
 }
 
-void emit_members(const Tree& tree, size_t indent, bool first_line_open, std::string& out);
+std::string leaf_text(const Node& node) {
+  if (node.kind == Node::Kind::map) return "{}";
+  return node.kind == Node::Kind::list ? "[]" : scalar_text(node.text);
+}
 
-void emit_list(const Tree& tree, size_t indent, std::string& out) {
-  const bool leaves = std::all_of(tree.items.begin(), tree.items.end(),
-                                  [](const auto& item) { return is_leaf(item.second); });
-  if (leaves) {
+void emit_members(const Node& map, size_t indent, bool first_line_open, std::string& out);
+
+void emit_list(const Node& list, size_t indent, std::string& out) {
+  if (std::ranges::all_of(list.items, is_leaf)) {
     std::string line;
-    for (const auto& item : tree.items) {
-      line += (line.empty() ? "" : ", ") + scalar_text(item.second.scalar);
-    }
+    for (const Node& item : list.items) line += (line.empty() ? "" : ", ") + leaf_text(item);
     out += " [" + line + "]\n";
     return;
   }
   out += '\n';
-  for (const auto& item : tree.items) {
+  for (const Node& item : list.items) {
     out += std::string(indent, ' ') + "- ";
-    if (is_leaf(item.second)) {
-      out += scalar_text(item.second.scalar) + '\n';
+    if (is_leaf(item)) {
+      out += leaf_text(item) + '\n';
     } else {
-      emit_members(item.second, indent + 2, true, out);
+      emit_members(item, indent + 2, true, out);
     }
   }
 }
 
-void emit_members(const Tree& tree, size_t indent, bool first_line_open, std::string& out) {
-  for (const auto& [key, child] : tree.members) {
+void emit_members(const Node& map, size_t indent, bool first_line_open, std::string& out) {
+  std::vector<const Entry*> sorted;
+  for (const Entry& entry : map.entries) sorted.push_back(&entry);
+  std::ranges::sort(sorted, {}, &Entry::key);
+  for (const Entry* entry : sorted) {
+    const Node& child = entry->value;
     if (!first_line_open) out.append(indent, ' ');
     first_line_open = false;
-    out += scalar_text(key) + ':';
+    out += scalar_text(entry->key) + ':';
     if (is_leaf(child)) {
-      out += ' ' + scalar_text(child.scalar) + '\n';
+      out += ' ' + leaf_text(child) + '\n';
     } else if (!child.items.empty()) {
       emit_list(child, indent + 2, out);
     } else {
@@ -110,13 +87,7 @@ void emit_members(const Tree& tree, size_t indent, bool first_line_open, std::st
 
 }  // namespace
 
-std::string config_fingerprint(const Config& config) {
-  Tree root;
-  for (const auto& [path, text] : config.values) {
-    Tree* tree = &root;
-    for (std::string_view rest = path; !rest.empty();) tree = &descend(*tree, rest);
-    tree->scalar = text;
-  }
+std::string document_text(const Node& root) {
   std::string out;
   emit_members(root, 0, false, out);
   return out;

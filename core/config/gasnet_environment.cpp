@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <initializer_list>
 
 namespace causeway {
 namespace {

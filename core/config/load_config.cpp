@@ -10,17 +10,14 @@
 #include "base/log.h"
 #include "base/own_path.h"
 #include "base/regular_file.h"
-#include "config/build_config.h"
 #include "config/document.h"
 #include "config/embedded.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
-#include "config/merge.h"
 #include "config/peer_rules.h"
-#include "config/references.h"
 #include "config/schema.h"
 #include "config/set_text.h"
-#include "config/validate.h"
+#include "config/steps.h"
 
 namespace causeway {
 namespace {

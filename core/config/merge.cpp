@@ -1,4 +1,4 @@
-#include "config/merge.h"
+#include "config/steps.h"
 
 #include <fmt/core.h>
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "config/rank_set.h"
-#include "config/validate.h"
+#include "config/steps.h"
 
 namespace causeway {
 namespace {

@@ -1,9 +1,8 @@
-#include "config/references.h"
+#include "config/steps.h"
 
 #include <fmt/core.h>
 
 #include "config/config.h"
-#include "config/validate.h"
 
 namespace causeway {
 namespace {

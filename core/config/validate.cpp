@@ -1,10 +1,9 @@
-#include "config/validate.h"
+#include "config/steps.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 #include <utility>
 

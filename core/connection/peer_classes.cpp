@@ -32,7 +32,7 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
 
 // ---- ranks that read another configuration ----
 
-// Where two texts of config_fingerprint() part, as far as a line tells.
+// Where two texts of configurations (Config::text) part, as far as a line tells.
 std::string first_difference(const std::string& here, const std::string& there) {
   size_t at = 0;
   while (at < here.size() && at < there.size() && here[at] == there[at]) ++at;

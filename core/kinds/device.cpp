@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "base/fatal.h"
 #include "base/log.h"
-#include "config/config.h"
-#include "kinds/kind_options.h"
 #include "loader/loader.h"
 #include "loader/signal_keeper.h"
 #include "thread/op.h"
@@ -128,6 +126,19 @@ KindPolicy kind_policy(const Config& config, const std::string& plugin) {
   if (const std::string* s = text("ipc")) policy.ipc = *s != "never";
   if (const std::string* s = text("native")) policy.native = *s != "never";
   return policy;
+}
+
+KindOptions kind_options(const Config& config, const std::string& plugin) {
+  const std::string prefix = "memkinds." + plugin + ".options.";
+  KindOptions out;
+  for (auto at = config.values.lower_bound(prefix);
+       at != config.values.end() && at->first.compare(0, prefix.size(), prefix) == 0; ++at) {
+    const std::string key = at->first.substr(prefix.size());
+    out.values[key] = at->second;
+    const auto origin = config.origins.find(at->first);
+    if (origin != config.origins.end()) out.origins[key] = origin->second;
+  }
+  return out;
 }
 
 Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 
+#include "config/config.h"
 #include "loader/loader.h"
 
 namespace causeway {
@@ -30,8 +32,13 @@ struct KindPolicy {
   size_t chunk = 1 << 20;
   uint32_t depth = 4;  // buffers of each direction
 };
-struct Config;
 KindPolicy kind_policy(const Config& config, const std::string& plugin);
+// `memkinds.<name>.options`.
+struct KindOptions {
+  std::map<std::string, std::string> values;
+  std::map<std::string, Origin> origins;
+};
+KindOptions kind_options(const Config& config, const std::string& plugin);
 
 class BouncePool;
 class Device;

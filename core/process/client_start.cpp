@@ -44,7 +44,7 @@ std::vector<Card> trade_cards(Endpoint& ep) {
   own.everything = runtime().everything();
   // Memory that the program has by itself cannot be mapped.
   if (!own.everything) own.maps = mapping_words(runtime().config(), ep.conduit_eps());
-  own.set_configuration(config_fingerprint(runtime().config()));
+  own.set_configuration(runtime().config().text);
   Card::Limits limits;
   for (auto& cep : ep.conduit_eps()) {
     own.addresses.add(cep->conduit->name(), cep->address());

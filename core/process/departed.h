@@ -7,7 +7,8 @@
 
 namespace causeway {
 
-// Known from now on, and closed to the client's requests (closed.h). Any thread.
+// Known from now on, and closed to the client's requests: one that is sent all the same ends this
+// process with a line that names both ranks. Any thread.
 void note_departed(uint32_t rank);
 
 // "; rank 3 has left the job", for messages about a rank that cannot be reached; "" where it has

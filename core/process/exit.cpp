@@ -1,5 +1,6 @@
 #include "process/exit.h"
 
+#include <fmt/format.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -19,7 +20,6 @@
 #include "bootstrap/quiet_thread.h"
 #include "object/client.h"
 #include "process/departed.h"
-#include "process/exit_limit.h"
 #include "process/interrupted.h"
 #include "process/leak_check.h"
 #include "process/linger.h"
@@ -57,6 +57,67 @@ void on_sigquit(int) {
   end_lingering();
   exit_job(g_quit_code.load(std::memory_order_relaxed));
 }
+
+// ---- a process that does not get out of gasnet_exit ----
+
+// Written before the alarm is set, read after it went off, in one process: relaxed and plain.
+std::atomic<int> g_limit_code{1};
+char g_limit_line[200];
+size_t g_limit_length = 0;
+
+void on_abort(int) {
+  ::_exit(g_limit_code.load(std::memory_order_relaxed));
+}
+
+void on_limit(int) {
+  static_cast<void>(!::write(STDERR_FILENO, g_limit_line, g_limit_length));
+  ::_exit(g_limit_code.load(std::memory_order_relaxed));
+}
+
+// From now on the process has so many seconds before it ends with `code` as it stands, with a line
+// on stderr. gasnet_exit may be called in a signal's handler (GASNet-1 specification 2.1.5), and
+// what that interrupted may hold a lock of the C library which the goodbye needs. Calls nothing but
+// what POSIX allows in a handler; takes SIGALRM and the alarm away from the program, which is
+// leaving. Any thread.
+//
+// SIGABRT ends it with `code` too: a library's own farewell may abort (UCX 1.13's does where a peer
+// goes while they introduce themselves), and what the process had to say it has said.
+void limit_exit(int code, unsigned seconds) {
+  g_limit_code.store(code, std::memory_order_relaxed);
+  // Integers alone: nothing is allocated. Both together are far shorter than the line.
+  char* const end = g_limit_line + sizeof g_limit_line;
+  char* at = g_runtime != nullptr
+                 ? fmt::format_to_n(g_limit_line, sizeof g_limit_line,
+                                    "causeway: rank {}/{}: ", runtime().rank(), runtime().size())
+                       .out
+                 : fmt::format_to_n(g_limit_line, sizeof g_limit_line,
+                                    "causeway: process {}: ", ::getpid())
+                       .out;
+  at = fmt::format_to_n(at, static_cast<size_t>(end - at),
+                        "gasnet_exit has not ended after {} s (was it called in a handler, or does "
+                        "a thread keep stdout locked?): ended without a goodbye\n",
+                        seconds)
+           .out;
+  g_limit_length = static_cast<size_t>(at - g_limit_line);
+  struct sigaction action {};
+  action.sa_handler = on_limit;
+  ::sigaction(SIGALRM, &action, nullptr);
+  action.sa_handler = on_abort;
+  ::sigaction(SIGABRT, &action, nullptr);
+  sigset_t alarms;
+  sigemptyset(&alarms);
+  sigaddset(&alarms, SIGALRM);
+  ::pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
+  ::alarm(seconds);
+}
+
+// The program goes on: its own handlers of exit() have as long as they like, and may abort.
+void unlimit_exit() {
+  ::alarm(0);
+  ::signal(SIGABRT, SIG_DFL);
+}
+
+// ---- leaving ----
 
 bool catches_exit() {
   const char* wish = std::getenv("GASNET_CATCH_EXIT");

@@ -23,7 +23,6 @@
 #include "bootstrap/quiet_thread.h"
 #include "config/rank_set.h"
 #include "object/client.h"
-#include "process/exit.h"
 #include "process/runtime.h"
 #include "progress/poll.h"
 #include "progress/waiter.h"

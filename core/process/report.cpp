@@ -3,16 +3,69 @@
 #include <causeway/report.h>
 
 #include <functional>
-#include <string>
+#include <mutex>
 
 #include "base/fatal.h"
 #include "base/log.h"
 #include "collective/engine.h"
 #include "object/client.h"
-#include "process/footprint.h"
+#include "object/endpoint.h"
 #include "process/runtime.h"
 
 namespace causeway {
+namespace {
+
+constexpr uint64_t kAllocation = 16;  // of the allocator, for each
+
+uint64_t bytes_of(const std::string& text) {
+  // A text that fits the object itself allocates nothing.
+  return text.capacity() < sizeof(std::string) / 2 ? 0 : text.capacity() + 1 + kAllocation;
+}
+
+// The parts that it shares with this rank's card cost nothing more, and ranks that opened something
+// else are few classes.
+uint64_t bytes_of(const Card& card) {
+  return sizeof card + bytes_of(card.hostname) + bytes_of(card.fingerprint) +
+         bytes_of(card.addresses.packed());
+}
+
+}  // namespace
+
+uint64_t bytes_of_uncontacted_peer() {
+  const uint32_t ranks = runtime().size();
+  if (ranks < 2) return 0;
+  uint64_t cards = 0;
+  for (uint32_t r = 0; r < ranks; ++r) {
+    if (r != runtime().rank()) cards += bytes_of(runtime().job().card(r));
+  }
+  // Its place in a team: a pointer to the peer and a distance.
+  const uint64_t place = sizeof(Peer*) + sizeof(intptr_t);
+  const uint64_t known = runtime().clients.front()->publications().bytes() / ranks;
+  return cards / (ranks - 1) + sizeof(Peer) + place + known;
+}
+
+std::vector<ConnectionCost> connection_costs() {
+  std::vector<ConnectionCost> out;
+  Endpoint& ep = *runtime().clients.front()->endpoint();
+  const std::lock_guard lock(ep.connect_mutex());
+  for (const auto& cep : ep.conduit_eps()) {
+    if (cep->connections == 0) continue;
+    out.push_back(
+        {cep->conduit->name(), cep->connections, cep->connection_bytes / cep->connections});
+  }
+  return out;
+}
+
+std::string footprint_text() {
+  std::string connections;
+  for (const ConnectionCost& c : connection_costs()) {
+    connections += fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", c.conduit,
+                               c.count, c.bytes);
+  }
+  return fmt::format("{} bytes of each rank never contacted; connections: {}",
+                     bytes_of_uncontacted_peer(), connections.empty() ? "none" : connections);
+}
+
 namespace {
 
 void append_counter(void* arg, const char* name, uint64_t value) {

@@ -1,9 +1,32 @@
-// The account of what each transport carried: read from the conduits' own counters.
+// The account of what each transport carried, read from the conduits' own counters, and of what the
+// other ranks of a job cost this process in memory.
 #pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace causeway {
 
 // With `report: true`, rank 0 prints the lines when the job ends.
 void print_report_at_exit();
+
+// The memory that the core keeps for a rank that was never contacted, on average over the job: what
+// is known of it, its place in the first client's team, its segment. Counted, with 16 bytes for
+// each allocation. The aim is 2 KB at most.
+uint64_t bytes_of_uncontacted_peer();
+
+// The memory that the connections of one conduit took, on average: the core's part, and what the
+// conduit had from the heap to connect. What it maps or registers besides is in its README.
+struct ConnectionCost {
+  std::string conduit;
+  uint64_t count;
+  uint64_t bytes;  // of each
+};
+// The costs of conduits that have connected.
+std::vector<ConnectionCost> connection_costs();
+
+// "N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".
+std::string footprint_text();
 
 }  // namespace causeway

@@ -15,7 +15,6 @@
 #include "config/config.h"
 #include "connection/conduit_set.h"
 #include "connection/job.h"
-#include "connection/selector.h"
 #include "loader/loader.h"
 #include "process/departures.h"
 

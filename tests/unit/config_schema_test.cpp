@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "config/embedded.h"
-#include "config/validate.h"
+#include "config/steps.h"
 #include "config_testing.h"
 
 namespace causeway::testing {

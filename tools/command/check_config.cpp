@@ -1,6 +1,5 @@
 // causeway check-config FILE: everything that is wrong with a configuration file, or what it says.
-#include <fmt/core.h>
-#include <unistd.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,13 +16,13 @@
 #include "commands.h"
 #include "config/load_config.h"
 #include "config/peer_rules.h"
-#include "config/set_text.h"
 #include "connection/prepare.h"
-#include "kinds/kind_options.h"
+#include "kinds/device.h"
 #include "loader/check_options.h"
 #include "loader/search.h"
 #include "probe_services.h"
 #include "text.h"
+#include "world.h"
 
 namespace causeway::command {
 namespace {
@@ -38,21 +37,17 @@ struct Arguments {
 };
 
 std::string json_list(const std::vector<Problem>& problems) {
-  std::string out;
-  for (const Problem& problem : problems) {
-    out += fmt::format(R"({}{{"file":{},"line":{},"column":{},"message":{}}})",
-                       out.empty() ? "" : ",", json_text(problem.where.source), problem.where.line,
-                       problem.where.column, json_text(problem.message));
-  }
-  return "[" + out + "]";
+  return json_each(problems, [](const Problem& problem) {
+    return fmt::format(R"({{"file":{},"line":{},"column":{},"message":{}}})",
+                       json_text(problem.where.source), problem.where.line, problem.where.column,
+                       json_text(problem.message));
+  });
 }
 
 using Row = std::vector<std::string>;
 
 std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
-  return out;
+  return fmt::format("{}", fmt::join(words, separator));
 }
 
 std::string match_text(const PeerRule& rule) {
@@ -286,7 +281,7 @@ int report(const Arguments& arguments, CheckedConfig checked) {
     return kFailed;
   }
   if (arguments.print) {
-    fmt::print("{}", config_fingerprint(*checked.config));
+    fmt::print("{}", checked.config->text);
     return kOk;
   }
   fmt::print("{}: ok\n\n", arguments.file);
@@ -304,9 +299,7 @@ void add_check_config(Options& app, int& status) {
         ConfigSources sources;
         if (arguments->no_site) sources.site_file = "";
         sources.file = arguments->file;
-        for (const std::string& text : arguments->sets) {
-          for (std::string& item : split_sets(text)) sources.sets.push_back(std::move(item));
-        }
+        add_sets(sources, arguments->sets);
         status = report(*arguments, check_config(sources, "--set"));
       });
   command.option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")

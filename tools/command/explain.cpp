@@ -305,29 +305,29 @@ std::string neighbors_text(const PeerClass& c, const Neighborhoods& all) {
 }
 
 void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all) {
-  std::vector<std::string> parts;
-  for (const PeerClass& c : classes) {
-    std::vector<std::string> lines, devices, others;
-    for (const Line& l : c.lines) {
-      lines.push_back(fmt::format(R"({{"operation":{},"size":{},"conduit":{},"how":{}}})",
-                                  json_text(l.operation), json_text(l.size), json_text(l.conduit),
-                                  json_text(l.how)));
-    }
-    for (const auto& [conduit, device] : c.devices) {
-      devices.push_back(fmt::format(R"({{"conduit":{},"device":{},"why":{}}})", json_text(conduit),
-                                    json_text(device.name), json_text(device.why)));
-    }
-    for (const Refusal& r : c.others) {
-      others.push_back(fmt::format(R"({{"conduit":{},"reason":{}}})", json_text(r.conduit),
-                                   json_text(r.reason)));
-    }
-    parts.push_back(fmt::format(
-        R"({{"peer":{},"locality":{},"neighbors":{},"rule":{},"unreachable":{},"operations":{},"devices":{},"not_used":{}}})",
-        json_text(c.who), json_text(locality_word(c.locality)), json_text(neighbors_text(c, all)),
-        json_text(c.rule), c.unreachable.empty() ? "null" : json_text(c.unreachable),
-        json_array(lines), json_array(devices), json_array(others)));
-  }
-  fmt::print("{}\n", json_array(parts));
+  const auto line_json = [](const Line& l) {
+    return fmt::format(R"({{"operation":{},"size":{},"conduit":{},"how":{}}})",
+                       json_text(l.operation), json_text(l.size), json_text(l.conduit),
+                       json_text(l.how));
+  };
+  const auto device_json = [](const auto& used) {
+    return fmt::format(R"({{"conduit":{},"device":{},"why":{}}})", json_text(used.first),
+                       json_text(used.second.name), json_text(used.second.why));
+  };
+  const auto refusal_json = [](const Refusal& r) {
+    return fmt::format(R"({{"conduit":{},"reason":{}}})", json_text(r.conduit),
+                       json_text(r.reason));
+  };
+  fmt::print(
+      "{}\n", json_each(classes, [&](const PeerClass& c) {
+        return fmt::format(
+            R"({{"peer":{},"locality":{},"neighbors":{},"rule":{},"unreachable":{},"operations":{},"devices":{},"not_used":{}}})",
+            json_text(c.who), json_text(locality_word(c.locality)),
+            json_text(neighbors_text(c, all)), json_text(c.rule),
+            c.unreachable.empty() ? "null" : json_text(c.unreachable),
+            json_each(c.lines, line_json), json_each(c.devices, device_json),
+            json_each(c.others, refusal_json));
+      }));
 }
 
 int explain(const Arguments& args) {

@@ -161,18 +161,15 @@ void print_collectives(const World& world, uint32_t ranks) {
 }
 
 std::string collectives_json(const World& world, uint32_t ranks) {
-  std::vector<std::string> teams;
-  for (const TeamClass& team : explain_collectives(world, ranks)) {
-    std::vector<std::string> lines;
-    for (const CollectiveLine& l : team.lines) {
-      lines.push_back(fmt::format(R"({{"operation":{},"sizes":{},"algorithm":{},"by":{}}})",
-                                  json_text(l.operation), json_text(l.sizes),
-                                  json_text(l.algorithm), json_text(l.reason)));
-    }
-    teams.push_back(
-        fmt::format(R"({{"team":{},"choices":{}}})", json_text(team.who), json_array(lines)));
-  }
-  return json_array(teams);
+  const auto line_json = [](const CollectiveLine& l) {
+    return fmt::format(R"({{"operation":{},"sizes":{},"algorithm":{},"by":{}}})",
+                       json_text(l.operation), json_text(l.sizes), json_text(l.algorithm),
+                       json_text(l.reason));
+  };
+  return json_each(explain_collectives(world, ranks), [&](const TeamClass& team) {
+    return fmt::format(R"({{"team":{},"choices":{}}})", json_text(team.who),
+                       json_each(team.lines, line_json));
+  });
 }
 
 }  // namespace causeway::command

@@ -118,15 +118,14 @@ void print_kind(const MemkindAnswer& kind) {
 }
 
 std::string kind_json(const MemkindAnswer& kind) {
-  std::vector<std::string> devices, ways;
-  for (const std::string& device : kind.devices) devices.push_back(json_text(device));
-  for (const auto& [who, how] : kind.ways)
-    ways.push_back(fmt::format(R"({{"peer":{},"how":{}}})", json_text(who), json_text(how)));
+  const auto way_json = [](const auto& way) {
+    return fmt::format(R"({{"peer":{},"how":{}}})", json_text(way.first), json_text(way.second));
+  };
   return fmt::format(
       R"({{"kind":{},"summary":{},"devices":{},"trouble":{},"exports":{},"imports":{},"ways":{}}})",
-      json_text(kind.kind), json_text(kind.summary), json_array(devices),
+      json_text(kind.kind), json_text(kind.summary), json_texts(kind.devices),
       kind.trouble.empty() ? "null" : json_text(kind.trouble), json_text(kind.exports),
-      json_text(kind.imports), json_array(ways));
+      json_text(kind.imports), json_each(kind.ways, way_json));
 }
 
 }  // namespace
@@ -151,9 +150,7 @@ void print_memkinds(const std::vector<MemkindAnswer>& kinds) {
 }
 
 std::string memkinds_json(const std::vector<MemkindAnswer>& kinds) {
-  std::vector<std::string> parts;
-  for (const MemkindAnswer& kind : kinds) parts.push_back(kind_json(kind));
-  return json_array(parts);
+  return json_each(kinds, kind_json);
 }
 
 }  // namespace causeway::command

@@ -153,55 +153,44 @@ void print_failures(const Facts& facts) {
 }
 
 std::string json_options(const Manifest& plugin) {
-  std::vector<std::string> parts;
-  for (const OptionSchema& option : plugin.options) {
-    std::vector<std::string> choices;
-    for (const std::string& choice : option.choices) choices.push_back(json_text(choice));
-    parts.push_back(fmt::format(
+  return json_each(plugin.options, [](const OptionSchema& option) {
+    return fmt::format(
         R"({{"key":{},"type":{},"default":{},"min":{},"max":{},"choices":{},"help":{}}})",
         json_text(option.key), json_text(option.type), json_text(option.default_text),
-        json_text(option.min_text), json_text(option.max_text), json_array(choices),
-        json_text(option.help)));
-  }
-  return json_array(parts);
+        json_text(option.min_text), json_text(option.max_text), json_texts(option.choices),
+        json_text(option.help));
+  });
 }
 
 std::string json_plugins(const Facts& facts) {
-  std::vector<std::string> parts;
-  for (const Manifest& plugin : facts.plugins) {
-    parts.push_back(fmt::format(
+  return json_each(facts.plugins, [](const Manifest& plugin) {
+    return fmt::format(
         R"({{"kind":"{}","name":{},"version":{},"summary":{},"license":{},"api":"{}.{}",)"
         R"("min_core_minor":{},"file":{},"options":{}}})",
         kind_word(plugin.kind), json_text(plugin.name), json_text(plugin.version),
         json_text(plugin.summary), json_text(plugin.license), plugin.api_major, plugin.api_minor,
-        plugin.min_core_minor, json_text(plugin.path), json_options(plugin)));
-  }
-  return json_array(parts);
+        plugin.min_core_minor, json_text(plugin.path), json_options(plugin));
+  });
 }
 
 std::string json_failures(const Facts& facts) {
-  std::vector<std::string> parts;
-  for (const LoadFailure& failure : facts.failures) {
-    parts.push_back(fmt::format(R"({{"file":{},"reason":{}}})", json_text(failure.path),
-                                json_text(failure.reason)));
-  }
-  return json_array(parts);
+  return json_each(facts.failures, [](const LoadFailure& failure) {
+    return fmt::format(R"({{"file":{},"reason":{}}})", json_text(failure.path),
+                       json_text(failure.reason));
+  });
 }
 
 // A single object; sections that were not asked for are absent.
 void print_json(const Arguments& arguments, const Facts& facts, bool everything) {
-  std::vector<std::string> path;
-  for (const std::string& directory : facts.search_path) path.push_back(json_text(directory));
   std::string out = fmt::format(
       R"({{"version":"{}","plugin_interface":"{}","pmix":"{}","hwloc":"{}","prefix":{},)"
       R"("search_path":{})",
       CAUSEWAY_VERSION, interface_version(), pmix_version(), hwloc_version(),
-      json_text(own_prefix()), json_array(path));
+      json_text(own_prefix()), json_texts(facts.search_path));
   if (everything || arguments.plugins) out += ",\"plugins\":" + json_plugins(facts);
   if (everything || arguments.failed) out += ",\"failures\":" + json_failures(facts);
   if (arguments.config) {
-    out += ",\"config\":" +
-           (facts.config_problem.empty() ? json_text(config_fingerprint(facts.config)) : "null");
+    out += ",\"config\":" + (facts.config_problem.empty() ? json_text(facts.config.text) : "null");
   }
   if (!facts.config_problem.empty()) {
     out += ",\"config_problem\":" + json_text(facts.config_problem);
@@ -231,7 +220,7 @@ void print_text(const Arguments& arguments, const Facts& facts, bool everything)
                    : fmt::format("{} plugins or directories are", facts.failures.size()));
   }
   if (arguments.config && facts.config_problem.empty()) {
-    fmt::print("{}{}\n", gap, config_fingerprint(facts.config));
+    fmt::print("{}{}\n", gap, facts.config.text);
   }
 }
 

@@ -153,23 +153,21 @@ void print_people(const std::vector<Found>& all, const Machine& machine) {
 }
 
 void print_json(const std::vector<Found>& all, const Machine& machine) {
-  std::vector<std::string> conduits;
-  for (const Found& found : all) {
-    std::vector<std::string> devices;
-    for (const Adapter& d : found.devices) {
-      const std::optional<uint64_t> distance = machine.distance(d);
-      devices.push_back(fmt::format(
-          R"({{"name":{},"state":"{}","speed":{},"ports":{},"port":{},"numa_node":{},"distance":{},)"
-          R"("path":{},"network":"{:x}","description":{}}})",
-          json_text(d.name), state_word(d.state), d.speed, d.ports, d.port, d.numa_node,
-          distance ? std::to_string(*distance) : "null", json_text(d.path), d.network,
-          json_text(d.description)));
-    }
-    conduits.push_back(fmt::format(
-        R"({{"conduit":{},"problem":{},"devices":{}}})", json_text(found.conduit),
-        found.problem.empty() ? "null" : json_text(found.problem), json_array(devices)));
-  }
-  fmt::print("{}\n", json_array(conduits));
+  const auto device_json = [&](const Adapter& d) {
+    const std::optional<uint64_t> distance = machine.distance(d);
+    return fmt::format(
+        R"({{"name":{},"state":"{}","speed":{},"ports":{},"port":{},"numa_node":{},"distance":{},)"
+        R"("path":{},"network":"{:x}","description":{}}})",
+        json_text(d.name), state_word(d.state), d.speed, d.ports, d.port, d.numa_node,
+        distance ? std::to_string(*distance) : "null", json_text(d.path), d.network,
+        json_text(d.description));
+  };
+  fmt::print("{}\n", json_each(all, [&](const Found& found) {
+               return fmt::format(R"({{"conduit":{},"problem":{},"devices":{}}})",
+                                  json_text(found.conduit),
+                                  found.problem.empty() ? "null" : json_text(found.problem),
+                                  json_each(found.devices, device_json));
+             }));
 }
 
 }  // namespace

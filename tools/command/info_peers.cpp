@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "info_peers.h"
-#include "process/footprint.h"
+#include "process/report.h"
 #include "text.h"
 #include "world.h"
 
@@ -40,14 +40,13 @@ void print(bool json) {
     fmt::print("{}\n", footprint_text());
     return;
   }
-  std::vector<std::string> connections;
-  for (const ConnectionCost& c : connection_costs()) {
-    connections.push_back(fmt::format(R"({{"conduit":{},"connections":{},"bytes":{}}})",
-                                      json_text(c.conduit), c.count, c.bytes));
-  }
+  const std::string connections = json_each(connection_costs(), [](const ConnectionCost& c) {
+    return fmt::format(R"({{"conduit":{},"connections":{},"bytes":{}}})", json_text(c.conduit),
+                       c.count, c.bytes);
+  });
   fmt::print(R"({{"uncontacted":{},"connections":{}}})"
              "\n",
-             bytes_of_uncontacted_peer(), json_array(connections));
+             bytes_of_uncontacted_peer(), connections);
 }
 
 }  // namespace

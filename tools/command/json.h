@@ -31,4 +31,15 @@ inline std::string json_array(const std::vector<std::string>& parts) {
   return "[" + out + "]";
 }
 
+// The same of what `to_json` makes of each element.
+template <typename Range, typename ToJson>
+std::string json_each(const Range& range, ToJson&& to_json) {
+  std::vector<std::string> parts;
+  for (const auto& element : range) parts.push_back(to_json(element));
+  return json_array(parts);
+}
+inline std::string json_texts(const std::vector<std::string>& texts) {
+  return json_each(texts, json_text);
+}
+
 }  // namespace causeway::command

@@ -171,12 +171,11 @@ void print_json(const Map& map) {
   std::vector<std::string> out;
   for (size_t from = 0; from < map.hosts.size(); ++from) {
     for (size_t to = 0; to < map.hosts.size(); ++to) {
-      std::vector<std::string> ways;
-      for (const std::string& way : map.cells[from][to]) ways.push_back(json_text(way));
       const std::string inside =
           from == to ? fmt::format(R"(,"neighborhoods":{})", map.neighborhoods[from]) : "";
       out.push_back(fmt::format(R"({{"from":{},"to":{},"ways":{}{}}})", json_text(map.hosts[from]),
-                                json_text(map.hosts[to]), json_array(ways), inside));
+                                json_text(map.hosts[to]), json_each(map.cells[from][to], json_text),
+                                inside));
     }
   }
   fmt::print("{}\n", json_array(out));

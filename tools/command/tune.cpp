@@ -19,9 +19,9 @@
 #include "collective/table.h"
 #include "commands.h"
 #include "config/config.h"
-#include "config/set_text.h"
 #include "probe_services.h"
 #include "tune_compare.h"
+#include "world.h"
 
 namespace causeway::command {
 namespace {
@@ -104,12 +104,7 @@ class Tuner {
   // Defaults first, then what a rule could name; all twice, so that a passing disturbance of one
   // launch decides nothing.
   void plan() {
-    ConfigSources sources = ConfigSources::from_environment();
-    if (!options_.config.empty()) sources.file = options_.config;
-    for (const std::string& text : options_.sets) {
-      for (std::string& set : split_sets(text)) sources.sets.push_back(std::move(set));
-    }
-    const Config config = load_config(sources);
+    const Config config = load_config_of(options_.config, options_.sets);
     Loader loader(config, probe_services(options_.ranks));
     const CollectiveTable table(config, loader);
     for (const unsigned round : {1u, 2u}) {

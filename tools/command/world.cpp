@@ -28,14 +28,22 @@ const ConduitEp& World::endpoint(const Conduit* conduit) const {
   throw Error(CWY_ERR_INVALID, "conduit {} has no endpoint", conduit->name());
 }
 
-World open_world(const WorldArguments& args) {
-  World world;
-  ConfigSources sources = ConfigSources::from_environment();
-  if (!args.config.empty()) sources.file = args.config;
-  for (const std::string& text : args.sets) {
+void add_sets(ConfigSources& sources, const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
     for (std::string& set : split_sets(text)) sources.sets.push_back(std::move(set));
   }
-  world.config = load_config(sources);
+}
+
+Config load_config_of(const std::string& file, const std::vector<std::string>& sets) {
+  ConfigSources sources = ConfigSources::from_environment();
+  if (!file.empty()) sources.file = file;
+  add_sets(sources, sets);
+  return load_config(sources);
+}
+
+World open_world(const WorldArguments& args) {
+  World world;
+  world.config = load_config_of(args.config, args.sets);
   world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
   world.conduits =
       open_conduits(world.config, *world.loader, WhichConduits::all,

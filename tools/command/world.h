@@ -21,6 +21,11 @@ struct WorldArguments {
 };
 void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help);
 
+// Adds what --set was given: texts as CAUSEWAY_SET has them.
+void add_sets(ConfigSources& sources, const std::vector<std::string>& texts);
+// The configuration of jobs under these options. Throws Error.
+Config load_config_of(const std::string& file, const std::vector<std::string>& sets);
+
 struct World {
   Config config;
   std::unique_ptr<Loader> loader;

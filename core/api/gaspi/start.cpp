@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <memory>
 #include <mutex>
-#include <thread>
 
 #include "am/internal.h"
 #include "api/gaspi/acknowledgements.h"

@@ -13,142 +13,48 @@ using causeway::Operation;
 using causeway::StridedForm;
 using causeway::VectorForm;
 
-CAUSEWAY_API gex_Event_t gex_VIS_VectorGetNB(gex_TM_t tm, size_t dstcount,
-                                             gex_Memvec_t const dstlist[], gex_Rank_t srcrank,
-                                             size_t srccount, gex_Memvec_t const srclist[],
-                                             gex_Flags_t flags) {
-  return causeway::vis_nb({"gex_VIS_VectorGetNB()", Operation::get, tm, srcrank, flags},
-                          VectorForm{dstcount, dstlist, srccount, srclist});
-}
-CAUSEWAY_API int gex_VIS_VectorGetNBI(gex_TM_t tm, size_t dstcount, gex_Memvec_t const dstlist[],
-                                      gex_Rank_t srcrank, size_t srccount,
-                                      gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return causeway::vis_nbi({"gex_VIS_VectorGetNBI()", Operation::get, tm, srcrank, flags},
-                           VectorForm{dstcount, dstlist, srccount, srclist});
-}
-CAUSEWAY_API int gex_VIS_VectorGetBlocking(gex_TM_t tm, size_t dstcount,
-                                           gex_Memvec_t const dstlist[], gex_Rank_t srcrank,
-                                           size_t srccount, gex_Memvec_t const srclist[],
-                                           gex_Flags_t flags) {
-  return causeway::vis_blocking({"gex_VIS_VectorGetBlocking()", Operation::get, tm, srcrank, flags},
-                                VectorForm{dstcount, dstlist, srccount, srclist});
-}
-CAUSEWAY_API gex_Event_t gex_VIS_VectorPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                             gex_Memvec_t const dstlist[], size_t srccount,
-                                             gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return causeway::vis_nb({"gex_VIS_VectorPutNB()", Operation::put, tm, dstrank, flags},
-                          VectorForm{dstcount, dstlist, srccount, srclist});
-}
-CAUSEWAY_API int gex_VIS_VectorPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                      gex_Memvec_t const dstlist[], size_t srccount,
-                                      gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return causeway::vis_nbi({"gex_VIS_VectorPutNBI()", Operation::put, tm, dstrank, flags},
-                           VectorForm{dstcount, dstlist, srccount, srclist});
-}
-CAUSEWAY_API int gex_VIS_VectorPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                           gex_Memvec_t const dstlist[], size_t srccount,
-                                           gex_Memvec_t const srclist[], gex_Flags_t flags) {
-  return causeway::vis_blocking({"gex_VIS_VectorPutBlocking()", Operation::put, tm, dstrank, flags},
-                                VectorForm{dstcount, dstlist, srccount, srclist});
-}
+// The calls gex_VIS_<form>NB, ...NBI and ...Blocking, which take one list of parameters. `rank` is
+// the name of the peer's rank among them, and `form` is made of them.
+#define CALLS_OF(call, form, operation, rank, ...)                                             \
+  CAUSEWAY_API gex_Event_t call##NB(__VA_ARGS__) {                                             \
+    return causeway::vis_nb({#call "NB()", Operation::operation, tm, rank, flags}, form);      \
+  }                                                                                            \
+  CAUSEWAY_API int call##NBI(__VA_ARGS__) {                                                    \
+    return causeway::vis_nbi({#call "NBI()", Operation::operation, tm, rank, flags}, form);    \
+  }                                                                                            \
+  CAUSEWAY_API int call##Blocking(__VA_ARGS__) {                                               \
+    return causeway::vis_blocking({#call "Blocking()", Operation::operation, tm, rank, flags}, \
+                                  form);                                                       \
+  }
 
-CAUSEWAY_API gex_Event_t gex_VIS_IndexedGetNB(gex_TM_t tm, size_t dstcount, void* const dstlist[],
-                                              size_t dstlen, gex_Rank_t srcrank, size_t srccount,
-                                              void* const srclist[], size_t srclen,
-                                              gex_Flags_t flags) {
-  return causeway::vis_nb({"gex_VIS_IndexedGetNB()", Operation::get, tm, srcrank, flags},
-                          IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
-CAUSEWAY_API int gex_VIS_IndexedGetNBI(gex_TM_t tm, size_t dstcount, void* const dstlist[],
-                                       size_t dstlen, gex_Rank_t srcrank, size_t srccount,
-                                       void* const srclist[], size_t srclen, gex_Flags_t flags) {
-  return causeway::vis_nbi({"gex_VIS_IndexedGetNBI()", Operation::get, tm, srcrank, flags},
-                           IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
-CAUSEWAY_API int gex_VIS_IndexedGetBlocking(gex_TM_t tm, size_t dstcount, void* const dstlist[],
-                                            size_t dstlen, gex_Rank_t srcrank, size_t srccount,
-                                            void* const srclist[], size_t srclen,
-                                            gex_Flags_t flags) {
-  return causeway::vis_blocking(
-      {"gex_VIS_IndexedGetBlocking()", Operation::get, tm, srcrank, flags},
-      IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
-CAUSEWAY_API gex_Event_t gex_VIS_IndexedPutNB(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                              void* const dstlist[], size_t dstlen, size_t srccount,
-                                              void* const srclist[], size_t srclen,
-                                              gex_Flags_t flags) {
-  return causeway::vis_nb({"gex_VIS_IndexedPutNB()", Operation::put, tm, dstrank, flags},
-                          IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
-CAUSEWAY_API int gex_VIS_IndexedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                       void* const dstlist[], size_t dstlen, size_t srccount,
-                                       void* const srclist[], size_t srclen, gex_Flags_t flags) {
-  return causeway::vis_nbi({"gex_VIS_IndexedPutNBI()", Operation::put, tm, dstrank, flags},
-                           IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
-CAUSEWAY_API int gex_VIS_IndexedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
-                                            void* const dstlist[], size_t dstlen, size_t srccount,
-                                            void* const srclist[], size_t srclen,
-                                            gex_Flags_t flags) {
-  return causeway::vis_blocking(
-      {"gex_VIS_IndexedPutBlocking()", Operation::put, tm, dstrank, flags},
-      IndexedForm{dstcount, dstlist, dstlen, srccount, srclist, srclen});
-}
+#define VECTOR VectorForm({dstcount, dstlist, srccount, srclist})
+CALLS_OF(gex_VIS_VectorGet, VECTOR, get, srcrank, gex_TM_t tm, size_t dstcount,
+         const gex_Memvec_t dstlist[], gex_Rank_t srcrank, size_t srccount,
+         const gex_Memvec_t srclist[], gex_Flags_t flags)
+CALLS_OF(gex_VIS_VectorPut, VECTOR, put, dstrank, gex_TM_t tm, gex_Rank_t dstrank, size_t dstcount,
+         const gex_Memvec_t dstlist[], size_t srccount, const gex_Memvec_t srclist[],
+         gex_Flags_t flags)
+#undef VECTOR
 
-CAUSEWAY_API gex_Event_t gex_VIS_StridedGetNB(gex_TM_t tm, void* dstaddr,
-                                              const ptrdiff_t dststrides[], gex_Rank_t srcrank,
-                                              void* srcaddr, const ptrdiff_t srcstrides[],
-                                              size_t elemsz, const size_t count[],
-                                              size_t stridelevels, gex_Flags_t flags) {
-  return causeway::vis_nb(
-      {"gex_VIS_StridedGetNB()", Operation::get, tm, srcrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
-CAUSEWAY_API int gex_VIS_StridedGetNBI(gex_TM_t tm, void* dstaddr, const ptrdiff_t dststrides[],
-                                       gex_Rank_t srcrank, void* srcaddr,
-                                       const ptrdiff_t srcstrides[], size_t elemsz,
-                                       const size_t count[], size_t stridelevels,
-                                       gex_Flags_t flags) {
-  return causeway::vis_nbi(
-      {"gex_VIS_StridedGetNBI()", Operation::get, tm, srcrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
-CAUSEWAY_API int gex_VIS_StridedGetBlocking(gex_TM_t tm, void* dstaddr,
-                                            const ptrdiff_t dststrides[], gex_Rank_t srcrank,
-                                            void* srcaddr, const ptrdiff_t srcstrides[],
-                                            size_t elemsz, const size_t count[],
-                                            size_t stridelevels, gex_Flags_t flags) {
-  return causeway::vis_blocking(
-      {"gex_VIS_StridedGetBlocking()", Operation::get, tm, srcrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
-CAUSEWAY_API gex_Event_t gex_VIS_StridedPutNB(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
-                                              const ptrdiff_t dststrides[], void* srcaddr,
-                                              const ptrdiff_t srcstrides[], size_t elemsz,
-                                              const size_t count[], size_t stridelevels,
-                                              gex_Flags_t flags) {
-  return causeway::vis_nb(
-      {"gex_VIS_StridedPutNB()", Operation::put, tm, dstrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
-CAUSEWAY_API int gex_VIS_StridedPutNBI(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
-                                       const ptrdiff_t dststrides[], void* srcaddr,
-                                       const ptrdiff_t srcstrides[], size_t elemsz,
-                                       const size_t count[], size_t stridelevels,
-                                       gex_Flags_t flags) {
-  return causeway::vis_nbi(
-      {"gex_VIS_StridedPutNBI()", Operation::put, tm, dstrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
-CAUSEWAY_API int gex_VIS_StridedPutBlocking(gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
-                                            const ptrdiff_t dststrides[], void* srcaddr,
-                                            const ptrdiff_t srcstrides[], size_t elemsz,
-                                            const size_t count[], size_t stridelevels,
-                                            gex_Flags_t flags) {
-  return causeway::vis_blocking(
-      {"gex_VIS_StridedPutBlocking()", Operation::put, tm, dstrank, flags},
-      StridedForm{dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels});
-}
+#define INDEXED IndexedForm({dstcount, dstlist, dstlen, srccount, srclist, srclen})
+CALLS_OF(gex_VIS_IndexedGet, INDEXED, get, srcrank, gex_TM_t tm, size_t dstcount,
+         void* const dstlist[], size_t dstlen, gex_Rank_t srcrank, size_t srccount,
+         void* const srclist[], size_t srclen, gex_Flags_t flags)
+CALLS_OF(gex_VIS_IndexedPut, INDEXED, put, dstrank, gex_TM_t tm, gex_Rank_t dstrank,
+         size_t dstcount, void* const dstlist[], size_t dstlen, size_t srccount,
+         void* const srclist[], size_t srclen, gex_Flags_t flags)
+#undef INDEXED
+
+#define STRIDED StridedForm({dstaddr, dststrides, srcaddr, srcstrides, elemsz, count, stridelevels})
+CALLS_OF(gex_VIS_StridedGet, STRIDED, get, srcrank, gex_TM_t tm, void* dstaddr,
+         const ptrdiff_t dststrides[], gex_Rank_t srcrank, void* srcaddr,
+         const ptrdiff_t srcstrides[], size_t elemsz, const size_t count[], size_t stridelevels,
+         gex_Flags_t flags)
+CALLS_OF(gex_VIS_StridedPut, STRIDED, put, dstrank, gex_TM_t tm, gex_Rank_t dstrank, void* dstaddr,
+         const ptrdiff_t dststrides[], void* srcaddr, const ptrdiff_t srcstrides[], size_t elemsz,
+         const size_t count[], size_t stridelevels, gex_Flags_t flags)
+#undef STRIDED
+#undef CALLS_OF
 
 CAUSEWAY_API void gex_VIS_SetPeerCompletionHandler(gex_AM_Index_t handler, const void* source_addr,
                                                    size_t nbytes, gex_Flags_t flags) {

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <causeway/memkind.h>
-#include <sys/types.h>
 
 #include <atomic>
 #include <cstdint>

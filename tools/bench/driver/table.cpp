@@ -113,13 +113,12 @@ std::string list_text() {
 }
 
 std::string list_json() {
-  std::vector<std::string> figures;
-  for (const Figure& figure : catalogue())
-    figures.push_back(fmt::format(R"({{"name":{},"unit":{},"target":{},"what":{}}})",
-                                  command::json_text(figure.name), command::json_text(figure.unit),
-                                  command::json_text(target_text(figure)),
-                                  command::json_text(figure.what)));
-  return command::json_array(figures) + "\n";
+  const auto figure_json = [](const Figure& figure) {
+    return fmt::format(R"({{"name":{},"unit":{},"target":{},"what":{}}})",
+                       command::json_text(figure.name), command::json_text(figure.unit),
+                       command::json_text(target_text(figure)), command::json_text(figure.what));
+  };
+  return command::json_each(catalogue(), figure_json) + "\n";
 }
 
 std::string table_text(const Outcome& outcome, bool colour) {
