@@ -32,8 +32,7 @@ cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params
   if (d.interfaces.empty())
     return report(err, CWY_ERR_UNREACHABLE, "no network interface is up, not even loopback");
   if (d.options.atomics != fabric::Native::never) cpu_atomics::declare(d.atomic_ops);
-  d.leases =
-      std::make_unique<Leases>(&d, fabric::Caching::in_flight, Leases::Bounds{0, 0});
+  d.leases = std::make_unique<Leases>(&d, fabric::Caching::in_flight, Leases::Bounds{0, 0});
   log(CWY_LOG_INFO, "interfaces, the first one first: %s", names_of(d.interfaces).c_str());
   return CWY_OK;
 }

@@ -56,8 +56,7 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
 
 void Network::describe(const cwyc_ep&, cwyc_ep_attr& a) {
   a.caps |= CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_VECTOR | CWYC_CAP_MEM_REG | CWYC_CAP_AM_LONG |
-            CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_PEER_FAILURE |
-            CWYC_CAP_ATOMIC_CPU;
+            CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_WAIT_FD | CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU;
   a.rma_max = a.am_long_max = longest_transfer;
   a.iov_max = Conduit::most_pieces;
   a.bandwidth_bps = 1e9;

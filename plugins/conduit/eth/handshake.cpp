@@ -192,9 +192,8 @@ bool is_expected(const cwyc_ep* ep, int socket) {
   Place here;
   if (!local_place(socket, here)) return false;
   const auto& all = ep->domain->interfaces;
-  return !ep->domain->named || std::any_of(all.begin(), all.end(), [&](const Interface& i) {
-    return same(i.place, here);
-  });
+  return !ep->domain->named || std::any_of(all.begin(), all.end(),
+                                           [&](const Interface& i) { return same(i.place, here); });
 }
 
 }  // namespace

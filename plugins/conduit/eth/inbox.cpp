@@ -150,8 +150,7 @@ uint32_t take_units(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane)
     Unit unit;
     if (have < sizeof unit) break;
     std::memcpy(&unit, in.chunk->data + in.head, sizeof unit);
-    const size_t need =
-        head_of(unit) + (unit.kind == UnitKind::frame ? unit.length : size_t{0});
+    const size_t need = head_of(unit) + (unit.kind == UnitKind::frame ? unit.length : size_t{0});
     if (!is_sound(ep, unit)) {
       lose_link(*link, "the peer sends what cannot be understood");
       break;

@@ -230,14 +230,14 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   causeway::Descriptor epoll, listener;
   std::vector<causeway::eth::Newcomer> newcomers;
   bool accepting = true;
-  uint32_t inside = 0;           // calls of progress, one in the other
-  std::vector<uint32_t> dirty;   // links with something that may leave now
-  std::vector<uint32_t> unread;  // links whose inbox has units that the budget left
+  uint32_t inside = 0;                       // calls of progress, one in the other
+  std::vector<uint32_t> dirty;               // links with something that may leave now
+  std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
   uint32_t hot = causeway::fabric::no_link;  // asked before epoll
   uint32_t missed = 0;                       // looks at it that found nothing
   uint32_t passes = 0;
   uint64_t next_look = 0;
   uint64_t closes_at = 0;  // it is being closed: what has left it may take until then to arrive
-  uint32_t full = 0;                              // links whose sockets have no room
+  uint32_t full = 0;       // links whose sockets have no room
   uint64_t sends = 0, receives = 0, blocked = 0;  // system calls; times that a socket was full
 };

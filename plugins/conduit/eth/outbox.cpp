@@ -97,7 +97,6 @@ void flush(Link& link, bool again) {
   set_blocked(link, false);
 }
 
-
 void clear_outbox(Link& link) {
   Outbox& out = link.out;
   for (size_t i = out.first; i < out.pieces.size(); ++i)

@@ -22,7 +22,8 @@ CWY_MANIFEST(
     "  atomics: {type: enum, choices: [auto, never], default: auto,\n"
     "    help: by the progress of the process that owns the memory}\n"
     "  socket_buffer: {type: size, default: 0, min: 0, max: 1GiB,\n"
-    "    help: 'bytes that the kernel keeps each way per connection; 0: as many as it finds right'}\n"
+    "    help: 'bytes that the kernel keeps each way per connection; 0: as many as it finds "
+    "right'}\n"
     "  peer_timeout: {type: time, default: 30s, min: 1ms, max: 24h,\n"
     "    help: 'silence of a host until it counts as failed, in whole seconds; timeouts.peer when "
     "not set'}\n"
@@ -47,7 +48,8 @@ void Network::list_devices(const Options&, cwyc_device_fn fn, void* arg) {
     if (!listed.insert(one.name).second) continue;
     std::string addresses;
     for (const Interface& other : all) {
-      if (other.name == one.name) addresses += (addresses.empty() ? "" : ", ") + text_of(other.place);
+      if (other.name == one.name)
+        addresses += (addresses.empty() ? "" : ", ") + text_of(other.place);
     }
     tell_device(fn, arg, one.name, addresses, interface_facts(one.name));
   }
