@@ -12,6 +12,9 @@ namespace {
 
 // Reads of one link in one pass, so that the others get their turn.
 constexpr int most_reads = 16;
+// Bytes of units that nobody has seen yet, in one read. More would be payloads that are copied
+// instead of being read into their places.
+constexpr size_t unseen_bytes = 16 << 10;
 
 // Where in a chunk the next bytes go, so that all units begin at multiples of 16: behind what is
 // still to come of the one before.
@@ -79,12 +82,14 @@ size_t fill(Link& link) {
     lose_link(link, "no memory for what the peer sends");
     return 0;
   }
-  const size_t room = ep->chunk_bytes - in.tail;
+  const bool begun = in.head != in.tail || (in.placing && in.to == nullptr);
+  const size_t room = std::min(ep->chunk_bytes - in.tail, begun ? ep->chunk_bytes : unseen_bytes);
   const bool direct = in.placing && in.to != nullptr && in.left != 0 && in.head == in.tail;
   iovec pieces[] = {{in.to, in.left}, {in.chunk->data + in.tail, room}};
   ++ep->receives;
   const ssize_t got = direct ? readv(link.socket.get(), pieces, 2)
                              : recv(link.socket.get(), pieces[1].iov_base, room, MSG_DONTWAIT);
+  in.emptied = got < static_cast<ssize_t>(room + (direct ? in.left : 0));
   if (got > 0) {
     const size_t placed = direct ? std::min(in.left, static_cast<size_t>(got)) : 0;
     if (placed != 0) in.to += placed;
@@ -199,8 +204,7 @@ uint32_t read_link(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane) 
       return events;
     }
     Inbox& in = link->in;
-    // A read that left room has emptied the socket.
-    const bool emptied = reads != 0 && in.tail < ep->chunk_bytes;
+    const bool emptied = reads != 0 && in.emptied;
     if (!emptied && reads != most_reads && fill(*link) != 0) continue;
     if (in.chunk != nullptr && in.head == in.tail) {
       drop(ep, std::exchange(in.chunk, nullptr));

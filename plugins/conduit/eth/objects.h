@@ -175,6 +175,7 @@ struct Chunk {
 struct Inbox {
   Chunk* chunk = nullptr;
   size_t head = 0, tail = 0;  // what is unread in the chunk
+  bool emptied = false;       // the last read has left nothing in the socket
   bool placing = false;
   Unit unit{};
   char* to = nullptr;  // NULL: nobody wants it
