@@ -54,6 +54,7 @@ std::vector<std::string> site(const std::string& file) {
 std::vector<Network> find_networks() {
   std::vector<Network> found = {{"shm", {}}, {"am_only", site("am-only")}};
   found.back().flags.insert(found.back().flags.end(), {"--set", "report=false"});
+  found.push_back({"eth", site("eth")});
   for (const char* name : {"ofi", "ucx"})
     if (std::filesystem::exists(plugin_dir() + "/conduit_" + name + ".so"))
       found.push_back({name, site(std::string(name) + "-tcp")});

@@ -89,6 +89,7 @@ const std::vector<Configuration>& configurations() {
       {"ofi-tcp", site("ofi-tcp"), 2, 3, "ofi"},
       {"ucx-tcp", site("ucx-tcp"), 2, 3, "ucx"},
       {"chaos", site("chaos-shm"), 2, 4, "chaos"},
+      {"eth", site("eth"), 2, 4, ""},
       {"domains", test_file("split/domains"), 2, 3, "ofi"},
       {"two-level", test_file("two_level"), 3, 5, "ofi"},
       {"rails", test_file("split/rail"), 2, 3, "ofi ucx"},

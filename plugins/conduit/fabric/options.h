@@ -24,15 +24,19 @@ struct Options {
   uint64_t connect_timeout_ns = 0;
 
  protected:
-  void read_shared(OptionReader& r) {
+  // Of networks that register nothing, too.
+  void read_basic(OptionReader& r) {
     r.size("am_medium", am_medium);
     r.number("credits", credits);
-    r.size("copy_below", copy_below);
     r.choice("atomics", {"auto", "never"}, atomics);
-    r.choice("registration_cache", {"watch", "in_flight", "keep"}, registration_cache);
-    r.size("registration_cache_bytes", registration_cache_bytes);
     r.time("connect_timeout", connect_timeout_ns);
     am_medium = am_medium / 8 * 8;
+  }
+  void read_shared(OptionReader& r) {
+    read_basic(r);
+    r.size("copy_below", copy_below);
+    r.choice("registration_cache", {"watch", "in_flight", "keep"}, registration_cache);
+    r.size("registration_cache_bytes", registration_cache_bytes);
   }
 };
 

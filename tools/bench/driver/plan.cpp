@@ -17,7 +17,7 @@ constexpr uint64_t kCounted = 100000;
 
 // Do kernel sockets carry it, so that bare ones can be measured beside it?
 bool is_over_tcp(const NetworkName& name) {
-  return name.conduit != "verbs" && name.transport.rfind("tcp", 0) == 0;
+  return name.conduit == "eth" || (name.conduit != "verbs" && name.transport.rfind("tcp", 0) == 0);
 }
 bool is_over_tcp(const std::string& network) {
   const auto name = network_name(network.empty() ? "ofi/tcp" : network);
@@ -224,8 +224,8 @@ void Plan::network() {
   if (is_ucx) sets.push_back(fmt::format("conduits.ucx.options.tls=\"{}\"", transport));
   if (name.conduit == "ofi")
     sets.push_back(fmt::format("conduits.ofi.options.provider=\"{}\"", transport));
-  if (name.conduit == "verbs" && !transport.empty())
-    sets.push_back(fmt::format("conduits.verbs.device=\"{}\"", transport));
+  if ((name.conduit == "verbs" || name.conduit == "eth") && !transport.empty())
+    sets.push_back(fmt::format("conduits.{}.device=\"{}\"", name.conduit, transport));
   sets.push_back(fmt::format("peers=[{{match: {{locality: self}}, use: [self]}}, {{use: [{}]}}]",
                              name.conduit));
   const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
@@ -303,9 +303,9 @@ std::optional<NetworkName> network_name(const std::string& text) {
   // A colon is understood, as UCX's own words have commas and libfabric's semicolons.
   const size_t cut = text.find_first_of("/:");
   NetworkName name{text.substr(0, cut), cut == std::string::npos ? "" : text.substr(cut + 1)};
-  if (name.conduit != "ofi" && name.conduit != "ucx" && name.conduit != "verbs")
-    return std::nullopt;
-  if (cut == std::string::npos && name.conduit != "verbs") name.transport = "tcp";
+  const bool chooses = name.conduit == "ofi" || name.conduit == "ucx";
+  if (!chooses && name.conduit != "verbs" && name.conduit != "eth") return std::nullopt;
+  if (cut == std::string::npos && chooses) name.transport = "tcp";
   return name;
 }
 

@@ -1,0 +1,142 @@
+// What the files of this conduit call of each other.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstring>
+
+#include "objects.h"
+
+namespace causeway::eth {
+
+// ---- inbox.cpp
+void give_back_chunk(cwyc_ep* ep, Chunk* chunk);
+void clear_inbox(Link& link);
+// Takes what waits in the link's inbox, and what its socket has, within the budget.
+uint32_t read_link(cwyc_ep* ep, uint32_t index, uint32_t budget, uint32_t lane);
+
+inline void Network::frame_kept(Chunk* chunk) {
+  ++chunk->held;
+}
+inline bool Network::came_by(const Link& link, uint32_t index) {
+  return link.index == index;
+}
+
+// ---- outbox.cpp
+// Most bytes that a link takes over before its socket has room for them.
+inline constexpr size_t outbox_limit = 4 << 20;
+// Small operations behind others wait for each other until so much is there.
+inline constexpr size_t batch_bytes = 16 << 10;
+// Payloads up to here are copied; longer ones are sent from where they are.
+inline constexpr size_t copied_payload = 4096;
+
+// Another chunk; NULL: no memory.
+char* stage_in_fresh(Link& link, size_t bytes);
+// `again`: the socket may have room again.
+void flush(Link& link, bool again = false);
+void clear_outbox(Link& link);
+// A piece of the caller's memory, whose ticket hears when it has left, with its padding.
+void attach_payload(Link& link, Ticket* ticket, const void* data, size_t length);
+// The same of memory that peers may read.
+void attach_segment(Link& link, const char* data, size_t length);
+// Ends the stream; the link is lost when that has been read.
+void break_off(Link& link);
+// Copies what waits to leave of memory that is given away.
+void save_segments(Link& link, uint64_t base, uint64_t length);
+
+// Room behind all that waits, in one piece; NULL: no memory.
+inline char* stage(Link& link, size_t bytes) {
+  Outbox& out = link.out;
+  if (__builtin_expect(out.chunk == nullptr || out.fill + bytes > link.ep->chunk_bytes, 0))
+    return stage_in_fresh(link, bytes);
+  char* const place = out.chunk->data + out.fill;
+  out.fill += bytes;
+  out.bytes += bytes;
+  if (!out.empty()) {
+    Piece& last = out.pieces.back();
+    if (last.data + last.length == place && last.ticket == nullptr && !last.segment) {
+      last.length += bytes;
+      return place;
+    }
+  }
+  out.pieces.push_back({place, bytes});
+  return place;
+}
+
+// What was staged may leave. `now`: nothing is about to follow it. Inside of progress everything
+// waits for its end.
+inline void push(Link& link, bool now) {
+  if (link.ep->inside == 0 && !link.out.blocked && (now || link.out.bytes >= batch_bytes))
+    return flush(link);
+  if (link.dirty) return;
+  link.dirty = true;
+  link.ep->dirty.push_back(link.index);
+}
+
+inline cwy_status Network::may_send(const Link& link) {
+  if (__builtin_expect(link.state != LinkState::up, 0))
+    return link.state == LinkState::failed ? CWY_ERR_PEER_FAILED : CWY_RETRY;
+  return link.out.bytes < outbox_limit ? CWY_OK : CWY_RETRY;
+}
+inline cwy_status Network::may_post(const Link& link, uint32_t count) {
+  if (const cwy_status may = may_send(link); may != CWY_OK) return may;
+  return link.ep->in_flight + count <= link.ep->in_flight_max ? CWY_OK : CWY_RETRY;
+}
+
+// ---- link.cpp
+inline void attach_pending(Link& link, Ticket* ticket) {
+  join_pending(link, ticket);
+  ++link.ep->in_flight;
+}
+inline void Network::retired(Link& link, const Ticket&) {
+  --link.ep->in_flight;
+}
+// Closes the socket, and drops what waits.
+void close_path(Link& link);
+// Hosts whose kernels are silent.
+void look_for_silence(cwyc_ep* ep);
+
+// ---- handshake.cpp
+// Where an event of epoll belongs.
+enum class Source : uint32_t { link, newcomer, listener };
+inline uint64_t name_of(Source source, uint32_t number) {
+  return uint64_t{static_cast<uint32_t>(source)} << 32 | number;
+}
+bool watch(const cwyc_ep* ep, int operation, int socket, uint32_t events, uint64_t name);
+cwy_status open_listener(cwyc_ep& ep, cwy_err* err);
+void accept_newcomers(cwyc_ep* ep);
+uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket);
+uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now);
+// An event of a socket that connects.
+uint32_t go_on_connecting(Link& link, uint32_t events);
+
+// ---- rma.cpp
+void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status);
+// All of a ticket's memory has left.
+void left_here(cwyc_ep* ep, Ticket* ticket);
+void prepare_ticket(Ticket* ticket);
+bool fetches(uint32_t operation);
+// One put or get of a vector: `whole` reports for all of them.
+cwy_status post_piece(Link& link, Ticket* ticket, UnitKind kind, void* local, size_t length,
+                      uint64_t raddr, uint32_t key);
+
+// ---- serve.cpp
+// A unit whose head, at `head`, is there. False: no unit is like that.
+bool serve(Link& link, const Unit& unit, const char* head);
+// The payload of link.in.unit is in place.
+void placed(Link& link);
+// What the peer has put is done: tells it.
+void stage_ack(Link& link);
+
+// The table.
+struct Conduit : fabric::Engine<Network> {
+  static constexpr uint64_t most_pieces = 256;  // of a vector's lists
+  static cwy_status putv(cwyc_conn*, const cwyc_vector*, uint32_t flags, cwyc_op*);
+  static cwy_status getv(cwyc_conn*, const cwyc_vector*, uint32_t flags, cwyc_op*);
+  static void mem_release(cwyc_domain*, cwyc_mem*);
+  static void ep_close(cwyc_ep*);
+  static cwy_status wait_fd(cwyc_ep*, int*);
+  static cwy_status arm(cwyc_ep*);
+};
+
+}  // namespace causeway::eth

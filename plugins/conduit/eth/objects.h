@@ -1,0 +1,244 @@
+// The conduit's objects: domain, endpoint, link, ticket, memory, rkey.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <causeway/conduit.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../common/descriptor.h"
+#include "../fabric/engine.h"
+#include "interfaces.h"
+#include "options.h"
+#include "outbox.h"
+#include "wire.h"
+
+namespace causeway::eth {
+
+struct Link;
+struct Ticket;
+struct Chunk;
+
+// The kernel copies: nothing is registered.
+struct NoRegistration {};
+struct NoKey {};
+
+// How the engine sees this network (../fabric/README.md).
+struct Network {
+  using Endpoint = cwyc_ep;
+  using Domain = cwyc_domain;
+  using Mem = cwyc_mem;
+  using Rkey = cwyc_rkey;
+  using Link = eth::Link;
+  using Ticket = eth::Ticket;
+  using ReceiveBuffer = eth::Chunk;
+  using Options = eth::Options;
+  using Address = eth::Address;
+  using RkeyBlob = eth::RkeyBlob;
+  using Registration = NoRegistration;
+  using Lease = fabric::Lease<Network>;
+  using LocalKey = NoKey;
+  struct LinkPath {
+    Descriptor socket;
+    Outbox out;
+  };
+  static constexpr uint32_t wire_magic = eth::wire_magic;
+  static constexpr const char* at_once_name = "staged";
+
+  // ---- plugin.cpp, domain.cpp, endpoint.cpp
+  static void list_devices(const Options&, cwyc_device_fn, void* arg);
+  static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
+  static cwy_status open_endpoint(Endpoint&, cwy_err*);
+  static void endpoint_opened(Endpoint*) {}
+  static void close_endpoint(Endpoint*) {}
+  static void describe(const Endpoint&, cwyc_ep_attr&);
+
+  // ---- domain.cpp
+  static bool register_slab(Domain*, void*, size_t, Registration&) { return true; }
+  static int register_buffer(Domain*, void*, size_t, fabric::Access, Registration&) { return 0; }
+  static NoKey key_of(const Registration&) { return {}; }
+  static NoKey key_of(const Mem&) { return {}; }
+  static cwy_status register_segment(Domain*, const cwy_memref&, Mem&, cwy_err*);
+  static void tell_unregistered(const Endpoint*, size_t, int) {}
+  static cwy_status may_register(const Domain*, cwy_err*) { return CWY_OK; }
+  static Rkey rkey_of(const RkeyBlob& blob);
+  static cwy_status reaches(const Domain*, const cwyc_peer_desc*, cwy_err*);
+  static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
+
+  // ---- inbox.cpp: places for what arrives, and for what waits to leave
+  static Chunk* make_buffer(Endpoint*);
+
+  // ---- link.cpp, handshake.cpp
+  static void look_at_links(Endpoint*) {}
+  static void retired(Link&, const Ticket&);
+  static bool withdraw(Link&, Ticket*) { return true; }
+  static bool may_be_unread(const Link&);
+  static void path_lost(Link&);
+  static void end_path(Link&);
+  static void purge_path(Link&);
+  static void left(Link&) {}
+  static uint32_t push_connecting(Link&, uint64_t now);
+  static bool push_path(Link&) { return false; }
+  static bool is_usable(const Link&);
+  static cwy_status begin_connect(Link&, const Address&, cwy_err*);
+  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*) { return CWY_OK; }
+
+  // ---- outbox.cpp
+  static size_t framed(const Endpoint*, size_t bytes) { return aligned(bytes); }
+  static uint32_t cost_of(const Endpoint*, size_t) { return 1; }
+  static size_t at_once_max(const Endpoint*) { return fabric::stack_frame; }
+  static bool gathers(const Endpoint*) { return true; }
+  static bool wants_keys(const Endpoint*) { return false; }
+  static size_t most_inline(const Endpoint*, size_t length, bool registered, bool copy);
+  static uint64_t longest(const Domain*) { return longest_transfer; }
+  static cwy_status may_send(const Link&);
+  static cwy_status may_control(const Link&);
+  static cwy_status send_at_once(Link&, const char* frame, size_t length);
+  static cwy_status send(Link&, Ticket*, const char* data, size_t length, LocalKey);
+  static cwy_status send_pieces(Link&, Ticket*, size_t head, size_t padding,
+                                const fabric::Local<Network>& payload, size_t length);
+  static cwy_status write_and_send(Link&, fabric::Frame&, const void* payload, const Mem* lmem,
+                                   size_t length, const Rkey&, bool copy, cwyc_op*);
+  static void reserve(Link&) {}
+  static void unreserve(Endpoint*, Link*) {}
+  static bool send_reserved(Link&, Ticket*, size_t length);
+
+  // ---- inbox.cpp, progress.cpp
+  static uint32_t progress(Endpoint*, uint32_t budget, uint32_t lane);
+  static bool came_by(const Link&, uint32_t index);
+  static void frame_done(Endpoint*, Chunk*) {}
+  static void frame_kept(Chunk*);
+  static void kept_done(Endpoint*, Chunk*);
+  static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char*) { return 0; }
+
+  // ---- rma.cpp
+  static cwy_status may_post(const Link&, uint32_t count);
+  static bool writes_at_once(const Endpoint*, size_t length, bool copy);
+  static cwy_status write(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
+                          uint64_t raddr, const Rkey&, bool at_once);
+  static cwy_status read(Link&, Ticket*, const fabric::Local<Network>&, size_t length,
+                         uint64_t raddr, const Rkey&);
+  static cwy_status post_atomic(Link&, Ticket*, uint32_t operation, uint32_t type,
+                                const cwyc_atomic&, const Rkey&);
+
+  static void more_stats(const Endpoint*, cwyc_stat_fn, void*);
+
+  static constexpr uint64_t longest_transfer = uint64_t{1} << 30;
+};
+
+using Bounce = fabric::Bounce<Network>;
+using Local = fabric::Local<Network>;
+using Leases = fabric::Leases<Network>;
+
+struct Ticket : fabric::Ticket<Network> {
+  Ticket* behind = nullptr;  // asked for later than this one
+  Ticket* whole = nullptr;   // of the pieces of a vector: the last one, which reports
+  void* to = nullptr;        // where an answer's payload goes
+  uint32_t length = 0;       // of that payload
+  uint32_t unsent = 0;       // pieces of the caller's memory that wait in an outbox
+  bool refused = false;
+};
+
+// Tickets in the order in which the peer answers.
+class Expected {
+ public:
+  void push(Ticket* ticket) {
+    ticket->behind = nullptr;
+    (newest_ != nullptr ? newest_->behind : oldest_) = ticket;
+    newest_ = ticket;
+  }
+  Ticket* oldest() const { return oldest_; }
+  void pop() {
+    oldest_ = oldest_->behind;
+    if (oldest_ == nullptr) newest_ = nullptr;
+  }
+  void clear() { oldest_ = newest_ = nullptr; }
+
+ private:
+  Ticket *oldest_ = nullptr, *newest_ = nullptr;
+};
+
+// Holds units of any kind, whole, behind what is left of another one.
+struct Chunk {
+  char* data = nullptr;
+  uint32_t held = 0;     // frames in it that wait for their delivery, or are being delivered
+  bool released = true;  // no inbox or outbox has it
+  [[no_unique_address]] NoKey key;
+};
+
+// What has come over a stream and was not looked at. `to` and what follows it: the payload that is
+// being put in place.
+struct Inbox {
+  Chunk* chunk = nullptr;
+  size_t head = 0, tail = 0;  // what is unread in the chunk
+  bool emptied = false;       // the last read has left nothing in the socket
+  bool placing = false;
+  Unit unit{};
+  char* to = nullptr;  // NULL: nobody wants it
+  size_t left = 0, padding = 0;
+};
+
+struct Link : fabric::Link<Network> {
+  Inbox in;
+  Expected acks, answers;
+  uint32_t acked = 0;           // of what this side put, as the peer has counted
+  uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
+  bool dirty = false, unread = false;
+  bool part_refused = false;  // of what the unit that follows belongs to
+  // Of the connecting.
+  std::vector<Place> route;  // places left to try, the next one last
+  uint16_t port = 0;
+  uint64_t attempt_ends = 0;
+  bool hello_sent = false;
+  size_t greeted = 0;  // bytes of the peer's welcome
+  char greeting[sizeof(Introduction)] = {};
+};
+
+// A connection that nobody has introduced yet.
+struct Newcomer {
+  Descriptor socket;
+  uint64_t deadline = 0;
+  size_t got = 0;
+  char bytes[sizeof(Introduction)] = {};
+};
+
+}  // namespace causeway::eth
+
+struct cwyc_domain : causeway::fabric::Domain<causeway::eth::Network> {
+  std::vector<causeway::eth::Interface> interfaces;  // in the order of preference
+  bool named = false;                                // by the configuration
+  uint32_t next_key = 1;
+  std::unique_ptr<causeway::eth::Leases> leases;  // the engine's; never used
+};
+
+struct cwyc_mem {
+  causeway::eth::RkeyBlob rkey{};
+};
+
+struct cwyc_rkey {
+  uint64_t base, length;
+  uint32_t key;
+  bool host;
+};
+
+struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
+  uint32_t window = 0;     // granted per lane
+  size_t chunk_bytes = 0;  // of one Chunk
+  causeway::Descriptor epoll, listener;
+  std::vector<causeway::eth::Newcomer> newcomers;
+  bool accepting = true;
+  uint32_t inside = 0;                       // calls of progress, one in the other
+  std::vector<uint32_t> dirty;               // links with something that may leave now
+  std::vector<uint32_t> unread;              // links whose inbox has units that the budget left
+  uint32_t hot = causeway::fabric::no_link;  // asked before epoll
+  uint32_t missed = 0;                       // looks at it that found nothing
+  uint32_t passes = 0;
+  uint64_t next_look = 0;
+  uint64_t closes_at = 0;  // it is being closed: what has left it may take until then to arrive
+  uint32_t full = 0;       // links whose sockets have no room
+  uint64_t sends = 0, receives = 0, blocked = 0;  // system calls; times that a socket was full
+};

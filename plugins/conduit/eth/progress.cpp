@@ -1,0 +1,127 @@
+// Moving things forward, and sleeping until there is something to move.
+#include <sys/epoll.h>
+
+#include "calls.h"
+
+namespace causeway::eth {
+namespace {
+
+constexpr int most_events = 32;
+// A link that was heard of last is asked first, and epoll every so many passes; after so many
+// passes in which it had nothing, epoll alone.
+constexpr uint32_t epoll_every = 8, misses_most = 64;
+// Passes between two looks at the clock, and the time between two at what nobody announces.
+constexpr uint32_t clock_every = 256;
+constexpr uint64_t look_every_ns = 500'000'000;
+
+uint32_t on_event(cwyc_ep* ep, const epoll_event& event, uint32_t budget, uint32_t lane) {
+  const auto number = static_cast<uint32_t>(event.data.u64);
+  switch (static_cast<Source>(event.data.u64 >> 32)) {
+    case Source::listener:
+      accept_newcomers(ep);
+      return 0;
+    case Source::newcomer:
+      return hear_newcomer(ep, number);
+    case Source::link:
+      break;
+  }
+  Link* const link = find_link(ep, number);
+  if (link == nullptr || !link->socket) return 0;
+  if (link->state == LinkState::connecting) return go_on_connecting(*link, event.events);
+  if ((event.events & EPOLLOUT) != 0) flush(*link, true);
+  if ((event.events & ~uint32_t{EPOLLOUT}) == 0) return 0;
+  ep->hot = number;
+  ep->missed = 0;
+  return read_link(ep, number, budget, lane);
+}
+
+uint32_t ask_epoll(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  epoll_event events[most_events];
+  const int got = epoll_wait(ep->epoll.get(), events, most_events, 0);
+  uint32_t done = 0;
+  for (int i = 0; i < got && done < budget; ++i)
+    done += on_event(ep, events[i], budget - done, lane);
+  return done;
+}
+
+uint32_t ask_hot(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  const Link* const link = find_link(ep, ep->hot);
+  if (link == nullptr || !link->socket || link->state != LinkState::up) {
+    ep->hot = no_link;
+    return 0;
+  }
+  const uint32_t events = read_link(ep, ep->hot, budget, lane);
+  ep->missed = events != 0 ? 0 : ep->missed + 1;
+  if (ep->missed >= misses_most) ep->hot = no_link;
+  return events;
+}
+
+// Units that an earlier budget left.
+uint32_t take_unread(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  uint32_t events = 0;
+  for (size_t left = ep->unread.size(); left != 0 && events < budget && !ep->unread.empty();
+       --left) {
+    const uint32_t index = ep->unread.front();
+    ep->unread.erase(ep->unread.begin());
+    Link* const link = find_link(ep, index);
+    if (link == nullptr) continue;
+    link->unread = false;
+    events += read_link(ep, index, budget - events, lane);
+  }
+  return events;
+}
+
+// What this pass, and the posts before it, left to leave together.
+void flush_dirty(cwyc_ep* ep) {
+  for (size_t i = 0; i < ep->dirty.size(); ++i) {
+    Link* const link = find_link(ep, ep->dirty[i]);
+    if (link == nullptr) continue;
+    link->dirty = false;
+    flush(*link);
+  }
+  ep->dirty.clear();
+}
+
+__attribute__((noinline)) uint32_t look_around(cwyc_ep* ep) {
+  const uint64_t now = services->now();
+  if (now < ep->next_look) return 0;
+  ep->next_look = now + look_every_ns;
+  look_for_silence(ep);
+  return dismiss_silent(ep, now);
+}
+
+}  // namespace
+
+uint32_t Network::progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
+  const Pass pass(ep->domain->gate, std::try_to_lock);
+  if (__builtin_expect(pass.refused(), 0)) return 0;
+  ++ep->inside;
+  if (!ep->dirty.empty()) flush_dirty(ep);  // posts that waited for company
+  uint32_t events = 0;
+  if (__builtin_expect(!ep->deferred.empty(), 0) && lane == CWYC_PROGRESS_ALL)
+    events += deliver_deferred(ep, budget);
+  if (__builtin_expect(!ep->unread.empty(), 0)) events += take_unread(ep, budget, lane);
+  ++ep->passes;
+  if (events < budget && ep->hot != no_link) events += ask_hot(ep, budget - events, lane);
+  const bool due = ep->hot == no_link || ep->full != 0 || ep->passes % epoll_every == 0;
+  if (due && events < budget) events += ask_epoll(ep, budget - events, lane);
+  if (__builtin_expect(!ep->todo.empty(), 0)) events += push_todo(ep);
+  if (__builtin_expect(ep->passes % clock_every == 0, 0)) events += look_around(ep);
+  --ep->inside;
+  if (!ep->dirty.empty()) flush_dirty(ep);
+  return events;
+}
+
+cwy_status Conduit::wait_fd(cwyc_ep* ep, int* fd) {
+  *fd = ep->epoll.get();
+  return CWY_OK;
+}
+
+// Epoll reports what is there, not what has come: nothing can arrive unseen.
+cwy_status Conduit::arm(cwyc_ep* ep) {
+  const Pass pass(ep->domain->gate);
+  flush_dirty(ep);
+  return ep->deferred.empty() && ep->unread.empty() && ep->todo.empty() ? CWY_OK : CWY_RETRY;
+}
+
+}  // namespace causeway::eth

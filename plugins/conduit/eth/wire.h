@@ -1,0 +1,99 @@
+// What travels over a stream. First an introduction each way, then units: a header, what belongs to
+// its kind, and its payload, padded to 16 bytes, so that every unit begins at a multiple of 16.
+//
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "../fabric/wire.h"
+
+namespace causeway::eth {
+
+using namespace fabric;  // frames, lanes and what else all networks have
+
+inline constexpr uint32_t wire_magic = 0x45574643;  // "CFWE"
+
+// Introduction::step.
+enum Step : uint16_t {
+  step_hello,
+  step_welcome,
+  step_crossed,  // the receiver's attempt is given up: the sender's own serves both
+};
+
+// An IPv6 address, or an IPv4 address mapped into one.
+struct Place {
+  uint8_t bytes[16];
+};
+inline constexpr uint32_t most_places = 6;
+
+// What ep_address writes: where the endpoint listens, those places first that lead furthest.
+struct Address {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t port;
+  uint64_t nonce;
+  uint8_t count;     // of the places
+  uint8_t loopback;  // so many of them, the last ones, lead nowhere but to this host
+  uint8_t prefix[most_places];
+  Place places[most_places];
+};
+static_assert(sizeof(Address) == 24 + 16 * most_places);
+
+struct RkeyBlob {
+  uint64_t base;  // the owner's address
+  uint64_t length;
+  uint32_t key;
+  uint32_t host;  // 1: a processor can write there
+};
+
+enum class UnitKind : uint8_t {
+  frame,    // of the engine's
+  put,      // payload for the target's memory; acknowledged
+  write,    // the same, as a part of something else that is acknowledged or follows
+  get,      // asks for `length` bytes
+  atomic,   // answered if it fetches, acknowledged if not
+  answer,   // to the oldest get or fetching atomic that has none
+  ack,      // `count` puts and plain atomics are done, since the link came up
+  refusal,  // the one behind the `count` that are done was refused
+};
+
+struct Unit {
+  uint32_t length;  // of the payload
+  UnitKind kind;
+  uint8_t type, operation;  // atomics
+  uint8_t refused;          // answers
+  uint32_t key;             // of the registration that is meant
+  uint32_t count;
+};
+// Behind the header of puts, writes, gets and atomics.
+struct Target {
+  uint64_t address;
+  uint64_t reserved;
+};
+// Behind that of atomics.
+struct Operands {
+  uint64_t first, second;
+};
+static_assert(sizeof(Unit) == 16 && sizeof(Target) == 16 && sizeof(Operands) == 16);
+
+// Bytes before the payload of a unit; 0: there is no such kind.
+inline size_t head_of(const Unit& unit) {
+  switch (unit.kind) {
+    case UnitKind::put:
+    case UnitKind::write:
+    case UnitKind::get:
+      return sizeof(Unit) + sizeof(Target);
+    case UnitKind::atomic:
+      return sizeof(Unit) + sizeof(Target) + sizeof(Operands);
+    case UnitKind::frame:
+    case UnitKind::answer:
+    case UnitKind::ack:
+    case UnitKind::refusal:
+      return sizeof(Unit);
+  }
+  return 0;
+}
+inline size_t padding_of(size_t length) {
+  return aligned(length) - length;
+}
+
+}  // namespace causeway::eth
