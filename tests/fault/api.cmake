@@ -24,6 +24,11 @@ include(GoogleTest)
 foreach(part asked atomic checks coll misuse negotiate death exit left start)
   add_executable(api_${part}_test api_${part}_test.cpp ${fault_api_job})
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
+  if(part STREQUAL asked)
+    causeway_precompile(api_asked_test HEADERS <gtest/gtest.h>)
+  else()
+    causeway_share_precompiled(api_${part}_test api_asked_test)
+  endif()
   target_compile_definitions(api_${part}_test PRIVATE
     CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>"
     CAUSEWAY_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
