@@ -19,7 +19,8 @@ namespace causeway {
 namespace {
 
 bool pmix_server_named() {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr || std::getenv("PMIX_RANK") == nullptr) return false;
+  if (::secure_getenv("PMIX_NAMESPACE") == nullptr || ::secure_getenv("PMIX_RANK") == nullptr)
+    return false;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) return true;
   }
@@ -28,14 +29,14 @@ bool pmix_server_named() {
 
 // Programs of identity smp have a variable of their own: existing scripts start them with it.
 const char* variable_of_ranks() {
-  if (std::getenv("CAUSEWAY_RANKS") != nullptr) return "CAUSEWAY_RANKS";
+  if (::secure_getenv("CAUSEWAY_RANKS") != nullptr) return "CAUSEWAY_RANKS";
   const bool smp = identity() != nullptr && identity()->conduit == "smp";
-  return smp && std::getenv("GASNET_PSHM_NODES") != nullptr ? "GASNET_PSHM_NODES" : nullptr;
+  return smp && ::secure_getenv("GASNET_PSHM_NODES") != nullptr ? "GASNET_PSHM_NODES" : nullptr;
 }
 
 std::optional<uint32_t> ranks_to_fork() {
   const char* variable = variable_of_ranks();
-  const char* text = variable == nullptr ? nullptr : std::getenv(variable);
+  const char* text = variable == nullptr ? nullptr : ::secure_getenv(variable);
   if (text == nullptr) return std::nullopt;
   char* end = nullptr;
   errno = 0;
@@ -72,16 +73,16 @@ constexpr ForeignLauncher kForeign[] = {
 
 // A step of one task is as good as no launcher: `srun -n1 prog`, or a batch script's shell.
 bool several_tasks(const ForeignLauncher& launcher) {
-  if (std::getenv(launcher.variable) == nullptr) return false;
+  if (::secure_getenv(launcher.variable) == nullptr) return false;
   if (launcher.size == nullptr) return true;
-  const char* size = std::getenv(launcher.size);
+  const char* size = ::secure_getenv(launcher.size);
   if (size == nullptr) return false;
   return std::strtol(size, nullptr, 10) != 1;
 }
 
 // In a Slurm batch script SLURM_NTASKS counts the allocation, and this process is the only one.
 bool in_batch_script(const ForeignLauncher& launcher) {
-  const char* step = std::getenv("SLURM_STEP_ID");
+  const char* step = ::secure_getenv("SLURM_STEP_ID");
   return std::strcmp(launcher.variable, "SLURM_PROCID") == 0 &&
          (step == nullptr || std::strcmp(step, "4294967291") == 0);
 }
@@ -91,7 +92,8 @@ void refuse_foreign_launcher() {
     if (!several_tasks(launcher) || in_batch_script(launcher)) continue;
     throw Error(CWY_ERR_UNREACHABLE,
                 "this process was started by {} ({}={}), but without a PMIx server: {}",
-                launcher.name, launcher.variable, std::getenv(launcher.variable), launcher.advice);
+                launcher.name, launcher.variable, ::secure_getenv(launcher.variable),
+                launcher.advice);
   }
 }
 

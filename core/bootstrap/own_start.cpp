@@ -29,7 +29,7 @@ struct Arguments {
 Arguments g_arguments;  // written by the one thread that starts the runtime
 
 bool set(const char* variable) {
-  const char* value = std::getenv(variable);
+  const char* value = ::secure_getenv(variable);
   return value != nullptr && *value != '\0';
 }
 
@@ -71,7 +71,7 @@ std::optional<uint32_t> ranks_of_arguments() {
 }
 
 bool own_start_is_elsewhere() {
-  const char* spawner = std::getenv("GASNET_SPAWNFN");
+  const char* spawner = ::secure_getenv("GASNET_SPAWNFN");
   const std::string name = spawner == nullptr ? "" : spawner;
   if (name == "L" || name == "l" || name == "fork") return false;
   const bool ssh = name.empty() || name == "S" || name == "s" || name == "ssh";

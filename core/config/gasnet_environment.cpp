@@ -12,7 +12,7 @@ namespace {
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 const char* value_of(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = ::secure_getenv(name);
   return text != nullptr && *text != '\0' ? text : nullptr;
 }
 

@@ -134,10 +134,10 @@ ConfigSources ConfigSources::from_environment() {
   }
   sources.debug_build = build_wishes.debug.load(std::memory_order_relaxed);
   sources.gasnet = gasnet_settings(program);
-  if (const char* file = std::getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
+  if (const char* file = ::secure_getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
     sources.file = file;
   }
-  if (const char* sets = std::getenv("CAUSEWAY_SET"); sets != nullptr) {
+  if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr) {
     sources.sets = split_sets(sets);
   }
   return sources;

@@ -83,7 +83,7 @@ void read_classes(ConduitEp& cep) {
 constexpr size_t kMediumMax = size_t{1} << 30;
 
 const char* exported(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = ::secure_getenv(name);
   return value == nullptr ? "" : value;
 }
 

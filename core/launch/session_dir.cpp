@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 std::string base_directory() {
   for (const char* variable : {"GASNET_TMPDIR", "TMPDIR"}) {
-    const char* tmp = std::getenv(variable);
+    const char* tmp = ::secure_getenv(variable);
     if (tmp != nullptr && tmp[0] == '/' && ::access(tmp, W_OK | X_OK) == 0) return tmp;
   }
   return "/tmp";
@@ -35,11 +35,21 @@ UniqueFd lock_directory(const std::string& path) {
   return fd;
 }
 
+bool ours(const std::string& path) {
+  struct stat info {};
+  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
+}
+
+// What others may have put there under such a name refuses to go, or is left.
 void remove_shared_memory(const std::string& job_id) {
+  // A relay's name has the number of its host behind a point, and is not to begin another one's.
+  const std::string head = job_id.find('.') == std::string::npos ? job_id : job_id + ".";
   std::error_code ignored;
   for (fs::directory_iterator it("/dev/shm", ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
-    if (it->path().filename().string().rfind(job_id, 0) == 0) fs::remove(it->path(), ignored);
+    if (it->path().filename().string().rfind(head, 0) != 0) continue;
+    if (ours(it->path())) fs::remove_all(it->path(), ignored);
+    fs::remove(it->path(), ignored);
   }
 }
 
@@ -47,11 +57,6 @@ void remove_job(const std::string& path, const std::string& job_id) {
   std::error_code ignored;
   fs::remove_all(path, ignored);
   remove_shared_memory(job_id);
-}
-
-bool ours(const std::string& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
 // Removes what dead jobs whose names begin so have left. A live job's keeper holds a lock on its

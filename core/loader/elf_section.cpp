@@ -8,13 +8,13 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/unique_fd.h"
+#include "loader/trust.h"
 
 namespace causeway {
 namespace {
@@ -61,7 +61,7 @@ class File {
     if (!fd_) fail("cannot be opened: {}", std::strerror(errno));
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0) fail("cannot be examined: {}", std::strerror(errno));
-    mode_ = status.st_mode;
+    if (!S_ISREG(status.st_mode)) fail("is not a regular file");
     size_ = static_cast<uint64_t>(status.st_size);
   }
 
@@ -70,7 +70,6 @@ class File {
     throw Error(CWY_ERR_INVALID, path_ + ": " + fmt::format(format, std::forward<Args>(args)...));
   }
 
-  mode_t mode() const { return mode_; }
   bool holds(uint64_t offset, uint64_t length) const {
     return offset <= size_ && length <= size_ - offset;
   }
@@ -92,24 +91,8 @@ class File {
  private:
   const std::string& path_;
   UniqueFd fd_;
-  mode_t mode_ = 0;
   uint64_t size_ = 0;
 };
-
-// Code that anybody on the machine could replace is not loaded into the program of whoever comes
-// by. A sticky directory (/tmp) is fine: only the file's owner can replace the file there.
-void check_writers(const File& file, const std::string& path) {
-  if (!S_ISREG(file.mode())) file.fail("is not a regular file");
-  if ((file.mode() & S_IWOTH) != 0) {
-    file.fail("is world-writable, so anybody could have changed it; use chmod o-w");
-  }
-  const std::string parent = std::filesystem::path(path).parent_path().string();
-  struct stat status {};
-  if (::stat(parent.empty() ? "." : parent.c_str(), &status) != 0) return;
-  if ((status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
-    file.fail("its directory is world-writable, so anybody could have replaced it; use chmod o-w");
-  }
-}
 
 Elf64_Ehdr read_header(const File& file) {
   Elf64_Ehdr header{};
@@ -172,8 +155,8 @@ std::optional<Elf64_Shdr> find_section(const File& file, const Elf64_Ehdr& heade
 }  // namespace
 
 std::string read_manifest_section(const std::string& path) {
+  check_trust(path);
   const File file(path);
-  check_writers(file, path);
   const std::optional<Elf64_Shdr> section = find_section(file, read_header(file));
   if (!section) {
     file.fail("carries no plugin manifest (ELF section {}); is it a Causeway plugin?",

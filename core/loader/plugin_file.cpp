@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "loader/one_line.h"
 #include "loader/signal_keeper.h"
+#include "loader/trust.h"
 
 namespace causeway {
 namespace {
@@ -81,6 +82,7 @@ PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
   // A name without a slash would send dlopen to the system's library path.
   const std::string path = std::filesystem::absolute(manifest.path).string();
   const std::lock_guard<std::mutex> guard(g_lock);
+  check_trust(path);  // again: what is loaded now is what may be
   const SignalKeeper keeper;
   // NODELETE: plugins' libraries leave threads and thread-locals behind that unloading would
   // pull the code away from.

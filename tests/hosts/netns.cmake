@@ -22,6 +22,8 @@ foreach(network ofi ucx)
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} ${case}
       $<TARGET_FILE:bad_cable>)
   endforeach()
+  netns_test(${network}.stranger netns_network_test.sh $<TARGET_FILE:causeway>
+    $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} stranger $<TARGET_FILE:intruder>)
   foreach(times 3 200)
     netns_test(${network}.last-words.${times} netns_network_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} last-words

@@ -1,5 +1,5 @@
 #!/bin/bash
-# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE | VICTIM [TIMES]]
+# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE | VICTIM [TIMES] | INTRUDER]
 # NETWORK: ofi or ucx; or default, without a configuration: what a user with two hosts and no file
 # has, where the default route tells which interface leads to the other host. GASNet-EX programs on
 # two hosts of two ranks: shared memory inside, the network between. Would catch: a neighborhood that
@@ -68,6 +68,21 @@ case $case in
     [ $took -le 25 ] || fail "it took $took s to end, with timeouts.peer 4 s"
     lines=$(grep -c 'is lost\|failed' "$work/out")
     [ "$lines" -ge 1 ] || fail "nobody says what happened"
+    ;;
+  stranger)
+    # Another user of the other host knocks at every port that this one opens, on the interface that
+    # the ranks use.
+    : >"$work/knocks"
+    ip netns exec $host_b "$6" bother 1000000 / $address_a >"$work/knocks" 2>&1 &
+    stranger=$!
+    for i in 1 2 3 4 5; do
+      [ "$(grep -c found "$work/knocks")" -lt 3 ] || break
+      run_hosts $config --timeout 60 -- "$spec" am_payload locality barrier.split_phase
+      expect_status 0 $? "run $i"
+    done
+    kill $stranger
+    [ "$(grep -c found "$work/knocks")" -ge 3 ] || fail "the stranger found no ports: $(head -3 "$work/knocks")"
+    ! grep -q '^causeway' "$work/out" || fail "the ranks noticed"
     ;;
   last-words)
     # Each rank's file and line, written between its last barrier and its exit.

@@ -1,5 +1,6 @@
 // Every way a plugin can be bad, under every policy: one line that names the file and the reason.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <elf.h>
 #include <cstring>
@@ -24,6 +25,12 @@ void patch(const std::string& path, size_t offset, const std::string& bytes) {
   std::string all = read_bytes(path);
   all.replace(offset, bytes.size(), bytes);
   write_bytes(path, all);
+}
+
+// To a user of whom this process knows nothing.
+void give_away(const std::string& what) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  ASSERT_EQ(::lchown(what.c_str(), 4711, 4711), 0);
 }
 
 std::vector<BadCase> built_cases() {
@@ -99,9 +106,32 @@ std::vector<BadCase> damaged_cases() {
        }},
       {"world_writable", "is world-writable",
        [](const string& path) { ASSERT_EQ(::chmod(path.c_str(), 0777), 0); }},
-      {"open_directory", "its directory is world-writable",
+      {"open_directory", "is world-writable, so anybody",
        [](const string& path) {
          ASSERT_EQ(::chmod(fs::path(path).parent_path().c_str(), 0777), 0);
+       }},
+      {"open_ancestor", "is world-writable",
+       [](const string& path) {
+         const fs::path inner = fs::path(path).parent_path() / "open" / "inner";
+         fs::create_directories(inner);
+         fs::rename(path, inner / "conduit.so");
+         fs::create_symlink(inner / "conduit.so", path);
+         ASSERT_EQ(::chmod(inner.parent_path().c_str(), 0777), 0);
+       }},
+      {"of_another_user", "belongs to user 4711, who could exchange it",
+       [](const string& path) { give_away(path); }},
+      {"in_their_directory", "belongs to user 4711",
+       [](const string& path) { give_away(fs::path(path).parent_path()); }},
+      {"behind_their_link", "belongs to user 4711",
+       [](const string& path) {
+         fs::rename(path, path + ".real");
+         fs::create_symlink(path + ".real", path);
+         give_away(path);
+       }},
+      {"link_to_itself", "cannot be opened: Too many levels",
+       [](const string& path) {
+         fs::remove(path);
+         fs::create_symlink(path, path);
        }},
       {"directory", "is not a regular file",
        [](const string& path) {

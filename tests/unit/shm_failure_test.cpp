@@ -90,6 +90,17 @@ TEST_F(Failure, KilledPeerIsReportedOnceAndLeavesNothing) {
   EXPECT_EQ(count_entries("/dev/shm", ".cwy."), objects);
 }
 
+// Catches: a peer that counts as alive because it had been reaped before it was connected to, as an
+// object with a name allows.
+TEST_F(Failure, PeerReapedBeforeTheConnectionIsReported) {
+  const cwyc_module* module = harness::load_conduit("shm", 0, 2);
+  const auto options = shm_defaults({{"memory", "posix"}});
+  Endpoint ep(module, options);
+  kill_and_reap(victim(ep, 1, options, [](Endpoint&, cwyc_conn*) {}));
+  ASSERT_NE(ep.connect(board->read(1), {1, 1}), nullptr) << ep.last_error();
+  EXPECT_TRUE(ep.wait([&] { return !core().peer_events.empty(); }));
+}
+
 // Catches: a sender that retries for ever because the receiver of its full ring is dead.
 TEST_F(Failure, BlockedSenderLearnsOfTheDeath) {
   const cwyc_module* module = harness::load_conduit("shm", 0, 2);

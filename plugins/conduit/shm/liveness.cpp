@@ -27,10 +27,11 @@ void report_gone(Connection& c) {
 
 }  // namespace
 
-// A pidfd where one can be had: it never means another process. Else the pid and its start time.
-ProcessHandle::ProcessHandle(uint32_t pid) : pid_(pid) {
-  pidfd_ = watch_pid(pid);
+// A pidfd where one can be had: it never means another process. Else the pid and its start time,
+// which no process has where this one has been reaped before.
+ProcessHandle::ProcessHandle(uint32_t pid) : pidfd_(watch_pid(pid)), pid_(pid) {
   if (!pidfd_) start_time_ = process_start_time(pid);
+  if (!pidfd_ && start_time_ == 0 && process_start_time(getpid()) != 0) start_time_ = UINT64_MAX;
 }
 
 bool ProcessHandle::gone() const {

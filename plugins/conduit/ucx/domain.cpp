@@ -2,9 +2,11 @@
 #include "domain.h"
 #include "endpoint.h"
 
+#include <sys/stat.h>
 #include <ucs/debug/debug.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -131,14 +133,39 @@ cwy_status apply(ucp_config_t* config, const std::string& name, const std::strin
   return CWY_OK;
 }
 
+// System V's segments can be read by the user's group, and stay when a process is killed.
+cwy_status leave_system_v(ucp_config_t* config, const Options& options, cwy_err* err) {
+  if (!options.tls.empty()) return modify(config, "TLS", options.tls, err);
+  const bool chosen = is_set(options, "TLS") || value_of(config, "TLS") != "all";
+  return chosen ? CWY_OK : modify(config, "TLS", "^sysv", err);
+}
+
+// Where UCX's objects have names, if only for a moment: a directory that our launcher removes, with
+// what processes that were killed have left there. Empty: nobody would.
+std::string posix_directory() {
+  const std::string session = services->job->session_dir;
+  if (session.empty()) return {};
+  const std::string path = "/dev/shm" + session.substr(session.rfind('/')) + ".ucx";
+  struct stat info {};
+  const bool there = mkdir(path.c_str(), 0700) == 0 || errno == EEXIST;
+  const bool own = there && lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+                   info.st_uid == geteuid() && (info.st_mode & 077) == 0;
+  return own ? path : std::string();
+}
+
 cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSettings& transports,
                       cwy_err* err) {
   // Memory from here must be zero. UCX's last resort, the heap, does not promise that; and POSIX
   // objects leave nothing behind when a process is killed.
-  cwy_status status = modify(config, "ALLOC_PRIO", "md:posix,md:sysv,thp,md:*,mmap", err);
+  cwy_status status = modify(config, "ALLOC_PRIO", "md:posix,thp,md:*,mmap", err);
   if (status == CWY_OK && options.peer_timeout_ns != 0)
     status = modify_keepalive(config, options.peer_timeout_ns, err);
-  if (status == CWY_OK && !options.tls.empty()) status = modify(config, "TLS", options.tls, err);
+  if (status == CWY_OK) status = leave_system_v(config, options, err);
+  constexpr const char* kDirectory = "POSIX_DIR";
+  if (!only_tcp(options.tls) && !is_set(options, kDirectory)) {
+    if (std::string path = posix_directory(); !path.empty())
+      transports.emplace_back(kDirectory, std::move(path));
+  }
   if (status == CWY_OK) status = widen_tcp(config, options, err);
   if (status == CWY_OK) status = narrow_rails(config, options, err);
   for (const auto& [name, value] : options.settings)
@@ -157,7 +184,7 @@ cwy_status choose_device(ucp_config_t* config, const char* device, const Options
                   known.empty() ? "none" : known.c_str());
   }
   if (found->second.network) return modify(config, "NET_DEVICES", device, err);
-  return options.tls.empty() ? modify(config, "TLS", "shm,self", err) : CWY_OK;
+  return options.tls.empty() ? modify(config, "TLS", "posix,cma,self", err) : CWY_OK;
 }
 
 // Among several Ethernet interfaces UCX takes one by its speed, and may take one that leads nowhere
