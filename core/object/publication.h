@@ -26,10 +26,11 @@ struct Publication {
   PackedSegment facts;  // as published
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
-  bool inlined = false;  // RemoteSegment::inlined
+  bool inlined = false;                  // RemoteSegment::inlined
   std::shared_ptr<RemoteDevice> device;  // of device memory; never direct
-  // One right per conduit, shared by all connections to the rank, and by every publication with the same
-  // packed bytes where keys serve all peers (ConduitEp::shared_rights). Under the connect mutex.
+  // One right per conduit, shared by all connections to the rank, and by every publication with the
+  // same packed bytes where keys serve all peers (ConduitEp::shared_rights). Under the connect
+  // mutex.
   struct Opened {
     ConduitEp* cep;
     cwyc_rkey* rkey;
@@ -46,13 +47,13 @@ struct Publication {
 // `direct` and `delta`. `base` is connected (base_peer()).
 void map_directly(const Peer& base, Publication& p);
 
-// Its mutex orders three things: what is known changes, and peers' copies of it with it (give and take
-// in the source); what is bound here changes (Client::bind); windows are written from those copies
-// (Team::publish_window). Who changes writes all windows afterwards, and a team's or a TM-pair's first
-// window, which any thread may write at any time, is written after the team is among those
-// (Endpoint::add_team). So whichever comes last has seen the change, and no window holds a distance
-// of memory that is let go: the rights are closed after the windows were written without it. Nothing
-// is waited for with the mutex held but the connect mutex.
+// Its mutex orders three things: what is known changes, and peers' copies of it with it (give and
+// take in the source); what is bound here changes (Client::bind); windows are written from those
+// copies (Team::publish_window). Who changes writes all windows afterwards, and a team's or a
+// TM-pair's first window, which any thread may write at any time, is written after the team is
+// among those (Endpoint::add_team). So whichever comes last has seen the change, and no window
+// holds a distance of memory that is let go: the rights are closed after the windows were written
+// without it. Nothing is waited for with the mutex held but the connect mutex.
 class Publications {
  public:
   explicit Publications(Client* client) : client_(client) {}

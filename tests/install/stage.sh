@@ -33,7 +33,7 @@ for file in include/gasnetex.h include/gasnet_fwd.h bin/causeway \
   share/causeway/gasnet/docs/GASNet-EX.txt include/ofi-conduit/gasnet_core.h include/ibv-conduit/ibv-par.mak bin/gasnetrun_udp bin/amudprun \
   libexec/causeway/causeway-conformance \
   share/causeway/configs/default.yaml share/causeway/configs/sites/am-only.yaml \
-  share/causeway/example/conduit_uds.c share/causeway/example/collective/collective_linear.c \
+  share/causeway/example/conduit_uds.c share/causeway/example/simnic/plugin.cpp share/causeway/example/collective/collective_linear.c \
   share/causeway/bench/mpi_collectives.c share/doc/causeway/LICENSE share/doc/causeway/conduit-api.md
 do
   [ -e "$tree/$file" ] || complain "$file is not installed"
