@@ -138,7 +138,7 @@ cwy_status take_put(cwyc_conn*, const void*, cwyc_mem*, uint64_t, cwyc_rkey*, si
 
 // Would catch: what the network said of a piece that is lost when a later piece makes the report.
 TEST_F(TwoClasses, AStripeSaysWhatTheNetworkSaidOfItsFirstFailure) {
-  constexpr uint32_t both = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
+  static constexpr uint32_t both = CWYC_DONE_LOCAL | CWYC_DONE_REMOTE;
   Connection& c = connect_by(kRemote);
   static cwyc_ops ops = *c.conn.ops;
   ops.put = take_put;

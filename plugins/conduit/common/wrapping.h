@@ -221,9 +221,9 @@ class Fronts {
       ep->deliver = params->deliver;
       if (!endpoints.add(params->core_ep, ep.get()))
         return report(err, CWY_ERR_NOMEM, "%s: too many endpoints in one process", plugin);
-      cwyc_ep_params ours = *params;
-      ours.deliver = deliver;
-      const cwy_status status = ep->front->module().ep_open(domain, &ours, out, err);
+      const TableCopy<cwyc_ep_params> ours(params);
+      ours.table().deliver = deliver;
+      const cwy_status status = ep->front->module().ep_open(domain, &ours.table(), out, err);
       if (status != CWY_OK) {
         endpoints.remove(ep.get());
         return status;
