@@ -85,9 +85,6 @@ struct Connection {
   // takes the lane's lock; but stored with release and loaded with acquire, because another thread
   // may have the same number, and must find the way in `side`.
   std::atomic<uint8_t> way[thread_numbers]{};
-  std::atomic<uint32_t> meetings{0};   // of threads on one lane; relaxed: a hint
-  std::atomic<bool> at_widest{false};  // relaxed: no further way can be had
-  TryLock widening;
 
   // The lane of a way that exists.
   TxLane& lane_of(uint32_t way_index, uint32_t which) {
@@ -102,7 +99,6 @@ struct Connection {
     while (n < side_ways_max && side[n].load(std::memory_order_acquire) != nullptr) ++n;
     return n + 1;
   }
-  Counter wakes;
 
   bool has_failed() const { return failed.load(std::memory_order_relaxed); }
 
@@ -110,6 +106,12 @@ struct Connection {
   Slot* slot = nullptr;  // ours, in the peer's object
   uint32_t peer_pid = 0;
   ProcessHandle process;
+
+  // Written by who sends, in a line that nobody looks at for other reasons.
+  alignas(cache_line) std::atomic<uint32_t> meetings{0};  // of threads on one lane; relaxed: a hint
+  std::atomic<bool> at_widest{false};                     // relaxed: no further way can be had
+  TryLock widening;
+  Counter wakes;
 };
 
 inline Connection& connection(cwyc_conn* conn) {
@@ -194,8 +196,8 @@ struct cwyc_ep {
   // Connections, for liveness and statistics.
   std::mutex connections_mutex;
   std::vector<causeway::shm::Connection*> connections;
-  causeway::shm::Totals retired;
   std::atomic<uint64_t> next_liveness{0};  // relaxed: at worst two threads look
+  causeway::shm::Totals retired;           // keeps that away from what each poll reads
   // Calls of progress that found nothing, since the last look at the clock. Stays where that look
   // is due while there are several threads, which count in `idle_of_thread`, by my_number().
   // Relaxed: only paces that look, and counts that are lost make it later.

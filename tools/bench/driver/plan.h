@@ -38,6 +38,9 @@ struct Outcome {
   std::vector<std::string> notes;     // one line each: what was left out on purpose
 };
 
+// Two threads that send and two ranks that receive, each on a core: are there so many?
+bool threads_are_judged();
+
 // The argument of `--network`: a conduit and, after a slash, a transport in its library's words.
 struct NetworkName {
   std::string conduit, transport;

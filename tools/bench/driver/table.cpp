@@ -17,7 +17,9 @@ bool oversubscribed(const Outcome& outcome) {
 
 std::optional<bool> verdict(const Outcome& outcome, const Measured& measured) {
   const Figure* figure = find_figure(measured.name);
-  return figure == nullptr ? std::nullopt : judge(*figure, measured, oversubscribed(outcome));
+  if (figure == nullptr || (figure->launch == Launch::threads && !threads_are_judged()))
+    return std::nullopt;
+  return judge(*figure, measured, oversubscribed(outcome));
 }
 
 std::string number(double value) {
