@@ -23,7 +23,7 @@ namespace {
 
 eth::Address address_of(Session& s) {
   Card card;
-  s.ep().address(card);
+  s.ep().address(card, {1, 1});
   eth::Address address;
   if (card.address_len != sizeof address) throw Error(CWY_ERR_INVALID, "the address is not eth's");
   std::memcpy(&address, card.address, sizeof address);
