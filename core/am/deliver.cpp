@@ -107,6 +107,16 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   thread.context = before;
 }
 
+// An error of a plugin ends the process in one line, before memory of others is read.
+[[noreturn]] __attribute__((cold)) void impossible(const ConduitEp& cep, cwy_peer from,
+                                                   uint32_t nargs) {
+  fatal(
+      "communication",
+      "conduit {} delivers a message of rank {} with {} arguments, but the job has {} ranks and a "
+      "message up to {} arguments: `causeway check-plugin` tries a plugin",
+      cep.conduit->name(), from.rank, nargs, context().size(), CWYC_AM_MAX_ARGS);
+}
+
 // Runs the handler of one of the core's own messages.
 void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, void* payload,
              size_t length) {
@@ -150,6 +160,8 @@ void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const i
              uint32_t nargs, void* payload, size_t length) {
   annotate_receive();
   auto* cep = static_cast<ConduitEp*>(core_ep);
+  if (__builtin_expect(from.rank >= context().size() || nargs > CWYC_AM_MAX_ARGS, 0))
+    impossible(*cep, from, nargs);
   Peer& peer = cep->owner->peer(from.rank);
   // Relaxed: a message of a new process before this one knows of it is lost, and its sender knows.
   if (__builtin_expect(peer.epoch.load(std::memory_order_relaxed) != from.epoch, 0)) return;

@@ -41,7 +41,8 @@ void TakenMessages::take(ConduitEp& cep, cwy_peer from, uint64_t word, uint32_t 
   m.word = word;
   m.kind = kind;
   m.nargs = nargs;
-  std::copy_n(args, nargs, m.args);
+  std::copy_n(args, std::min<uint32_t>(nargs, CWYC_AM_MAX_ARGS),
+              m.args);  // more: deliver() says so
   m.payload = payload;
   m.length = length;
   m.kept = kept;

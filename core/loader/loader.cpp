@@ -162,6 +162,7 @@ Loader::Loader(const Config& config, const cwy_services* services)
   impl_->policy = config.on_load_error;
   impl_->services = services;
   const auto append = [this](const std::string& directory) {
+    if (directory.empty()) return;  // would be wherever the program was started
     const auto same = [&](const std::string& other) {
       return canonical(other) == canonical(directory);
     };

@@ -71,6 +71,8 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
   auto* cep = static_cast<ConduitEp*>(core_ep);
   std::string how =
       fmt::format("conduit {}: {}", cep->conduit->name(), why != nullptr ? why : "no reason given");
+  if (peer.rank >= runtime().size())
+    return log_warn("{}, of rank {}, which this job does not have", how, peer.rank);
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
   if (state == CWY_PEER_SUSPECT) suspect(peer, std::move(how));
 }

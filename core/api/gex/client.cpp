@@ -148,6 +148,10 @@ CAUSEWAY_API int cwy_client_init_v1(gex_Client_t* client_p, gex_EP_t* ep_p, gex_
   if (client_p == nullptr || ep_p == nullptr || tm_p == nullptr) {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "client_p, ep_p and tm_p must not be NULL");
   }
+  // A program that goes on after a failure hears from its next call which handle it lacks.
+  *client_p = GEX_CLIENT_INVALID;
+  *ep_p = GEX_EP_INVALID;
+  *tm_p = GEX_TM_INVALID;
   if (clientName == nullptr || clientName[0] == '\0') {
     return refuse(kCall, GASNET_ERR_BAD_ARG, "clientName must be a string that is not empty");
   }

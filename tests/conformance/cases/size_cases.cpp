@@ -76,7 +76,7 @@ void attributes_have_the_callers_own_size() {
   require_ok(s.ep().module().ep_query(s.ep().get(), &place.attr),
              "ep_query of a shorter structure");
   EXPECT_EQ(place.attr.head.struct_size, kRoom) << "the head is the caller's";
-  EXPECT_EQ(place.attr.caps, s.ep().attr().caps);
+  EXPECT_EQ(place.attr.caps, s.ep().told().caps);
   const auto* bytes = reinterpret_cast<const uint8_t*>(&place);
   for (size_t i = kRoom; i < sizeof place; ++i)
     ASSERT_EQ(bytes[i], 0xab) << "byte " << i << " written of a structure of " << kRoom;

@@ -123,7 +123,9 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
+  told_ = attr_;
   if (module().class_query != nullptr) take_class();
+  if (attr_.rma_max == 0) attr_.rma_max = UINT64_MAX;  // no limit
   usable_ = domain.plugin().ops.at(table_);
   forget_uncovered(usable_, attr_.caps);
 }

@@ -92,6 +92,8 @@ class Endpoint {
   Domain& domain() const { return domain_; }
   cwyc_ep* get() const { return ep_; }
   const cwyc_ep_attr& attr() const { return attr_; }
+  // The conduit's own answer, which need not say of a class what `attr` does.
+  const cwyc_ep_attr& told() const { return told_; }
   // The table that serves the peers of the suite: where the conduit has classes, `attr` says of
   // theirs.
   uint32_t table() const { return table_; }
@@ -127,7 +129,7 @@ class Endpoint {
   cwyc_ep* ep_ = nullptr;
   uint32_t table_ = 0;
   cwyc_ops usable_{};
-  cwyc_ep_attr attr_{};
+  cwyc_ep_attr attr_{}, told_{};
 };
 
 inline constexpr uint64_t kReplyBit = 1ull << 63;
