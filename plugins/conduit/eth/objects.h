@@ -112,8 +112,6 @@ struct Network {
   static bool came_by(const Link&, uint32_t index);
   static void frame_done(Endpoint*, Chunk*) {}
   static void frame_kept(Chunk*);
-  // Frames of a stream share their chunk, which no other one can stand in for.
-  static bool may_keep(const Chunk*) { return false; }
   static void kept_done(Endpoint*, Chunk*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char*) { return 0; }
 

@@ -15,7 +15,7 @@ namespace causeway::fabric {
 
 // The calls of a conduit's table that are the same for every network.
 template <class N>
-struct Engine : Transfers<N>, Connections<N>, Memory<N>, Receiving<N> {
+struct Engine : Transfers<N>, Connections<N>, Memory<N> {
   using Ep = typename N::Endpoint;
   using Domain = typename N::Domain;
 

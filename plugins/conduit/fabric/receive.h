@@ -171,9 +171,9 @@ void take_back_released(Ep* ep) {
   });
 }
 
-// The receiving part of the conduit's table.
+// For networks that post receive buffers: the core may keep payloads in them.
 template <class N>
-struct Receiving {
+struct Keeping {
   using Ep = typename N::Endpoint;
 
   // Bounds the memory that stands in for frames the core keeps.

@@ -150,7 +150,7 @@ inline void Network::kept_done(cwyc_ep* ep, ReceiveBuffer* buffer) {
 }
 
 // The table.
-struct Conduit : fabric::Engine<Network> {
+struct Conduit : fabric::Engine<Network>, fabric::Keeping<Network> {
   static cwy_status wait_fd(cwyc_ep*, int*);
   static cwy_status arm(cwyc_ep*);
 };

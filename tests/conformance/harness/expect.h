@@ -66,7 +66,10 @@ std::string compare(bool holds, const char* a_text, const char* relation, const 
   return out.str();
 }
 inline std::string expect_truth(bool holds, const char* text, const char* wanted) {
-  return holds ? "" : std::string("expected ") + text + " to be " + wanted;
+  if (holds) return "";
+  std::ostringstream out;
+  out << "expected " << text << " to be " << wanted;
+  return out.str();
 }
 
 }  // namespace causeway::conformance
