@@ -1,5 +1,6 @@
 // read_manifest on damaged files: it may refuse or accept, and nothing else. The seed is fixed, so
 // a failure repeats; run under the asan preset it also catches reads past the bounds.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <elf.h>
@@ -17,12 +18,15 @@ namespace {
 class Mutation : public testing::Test {
  protected:
   // In memory: thousands of files on a busy disk would take a minute.
-  Mutation() : path_("/dev/shm/conduit_mutation_XXXXXX"), fd_(mkstemp(path_.data())) {
+  Mutation() : directory_("/dev/shm/causeway-mutation-XXXXXX") {
+    EXPECT_NE(mkdtemp(directory_.data()), nullptr) << std::strerror(errno);
+    path_ = directory_ + "/conduit_good.so";
+    fd_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     EXPECT_GE(fd_, 0) << std::strerror(errno);
   }
   ~Mutation() override {
     close(fd_);
-    unlink(path_.c_str());
+    fs::remove_all(directory_);
   }
 
   // Would catch: any escape other than Error (std::bad_alloc from a hostile size, yaml-cpp's own,
@@ -42,8 +46,8 @@ class Mutation : public testing::Test {
     }
   }
 
-  std::string path_;
-  int fd_;
+  std::string directory_, path_;
+  int fd_ = -1;
   std::string good_ = read_bytes(plugin_file("good"));
   std::mt19937 random_{20240607};
   size_t accepted_ = 0, refused_ = 0;

@@ -30,7 +30,7 @@ std::string left_in_shm(const std::string& job_id) {
 
 void sweep_shm(const std::string& job_id) {
   std::error_code ignored;
-  for (const fs::path& path : objects_of(job_id)) fs::remove(path, ignored);
+  for (const fs::path& path : objects_of(job_id)) fs::remove_all(path, ignored);
 }
 
 }  // namespace causeway::conformance

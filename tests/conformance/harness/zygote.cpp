@@ -121,6 +121,7 @@ pid_t spawn_partner(const Settings& settings, uint32_t epoch, int zygote_socket,
   std::error_code ignored;
   std::filesystem::remove_all(settings.session_dir, ignored);
   sweep_shm(settings.job_id);
+  sweep_shm(std::filesystem::path(settings.session_dir).filename());
   _exit(0);
 }
 
