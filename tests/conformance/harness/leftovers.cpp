@@ -11,6 +11,7 @@ namespace fs = std::filesystem;
 
 std::vector<fs::path> objects_of(const std::string& job_id) {
   std::vector<fs::path> found;
+  if (job_id.empty()) return found;  // would be in every name
   std::error_code ignored;
   for (fs::directory_iterator it("/dev/shm", ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
