@@ -102,7 +102,8 @@ void released_memory(Memory::Source source) {
     const RemoteMemory remote(s.ep(), card, s.loopback());
     std::vector<uint8_t> bytes(kGiven, 1);
     const size_t most = std::min<size_t>(kGiven, s.ep().attr().rma_max);
-    s.conn().put(bytes.data(), remote.base(), remote, std::min(most, size_t{4000}));  // it was within reach
+    s.conn().put(bytes.data(), remote.base(), remote,
+                 std::min(most, size_t{4000}));  // it was within reach
     if (!s.call(take_back, Nothing{})) return;
     for (const size_t size : {size_t{8}, std::min(most, size_t{4000}), most}) {
       Op& op = s.pool().put("a put to released memory");
