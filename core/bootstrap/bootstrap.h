@@ -135,9 +135,9 @@ class Bootstrap {
   // key. Throws Error: CWY_ERR_UNREACHABLE.
   using Texts = std::vector<std::pair<std::string, std::string>>;
   virtual void tell(const Texts& /*keys and texts*/) {}
-  // What the present process of `rank` has told under a key; waited for as long as `timeout_ns`
-  // where the launcher can do so: nothing may come before it is told. Abandoning the future is
-  // allowed. Throws Error: CWY_ERR_PEER_FAILED.
+  // The text that the present process of `rank` has told under a key; waited for as long as
+  // `timeout_ns` where the launcher can do so: nothing may come before it is told. Abandoning the
+  // future is allowed. Throws Error: CWY_ERR_PEER_FAILED.
   virtual std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
                                                        uint64_t timeout_ns);
 };

@@ -85,8 +85,8 @@ struct ConduitEp {
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
 
-  // What ranks that are being contacted were asked for (connection/wiring.h). Under the connect
-  // mutex.
+  // Questions for the wirings of ranks that are being contacted (connection/wiring.h). Under the
+  // connect mutex.
   struct AskedWiring {
     uint32_t epoch = 0;            // of who was asked
     uint64_t since = 0, next = 0;  // ns: the first question; not again before

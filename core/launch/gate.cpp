@@ -45,7 +45,7 @@ std::optional<Ends> ends_of(int connection) {
   return ends;
 }
 
-// What has been closed is nobody's, and has inode 0: the kernel gives root for its owner.
+// A socket that has been closed is nobody's, and has inode 0: the kernel gives root for its owner.
 std::optional<uid_t> owner_if_held(uid_t owner, uint64_t inode) {
   return inode == 0 ? std::nullopt : std::optional(owner);
 }

@@ -40,7 +40,7 @@ bool ours(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == ::getuid();
 }
 
-// What others may have put there under such a name refuses to go, or is left.
+// Objects that others may have put there under such a name refuse to go, or are left.
 void remove_shared_memory(const std::string& job_id) {
   // A relay's name has the number of its host behind a point, and is not to begin another one's.
   const std::string head = job_id.find('.') == std::string::npos ? job_id : job_id + ".";
@@ -48,8 +48,10 @@ void remove_shared_memory(const std::string& job_id) {
   for (fs::directory_iterator it("/dev/shm", ignored), end; it != end; it.increment(ignored)) {
     if (ignored) break;
     if (it->path().filename().string().rfind(head, 0) != 0) continue;
-    if (ours(it->path())) fs::remove_all(it->path(), ignored);
-    fs::remove(it->path(), ignored);
+    if (ours(it->path()))
+      fs::remove_all(it->path(), ignored);
+    else
+      fs::remove(it->path(), ignored);
   }
 }
 

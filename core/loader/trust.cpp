@@ -31,7 +31,7 @@ bool is_trusted(uid_t owner) {
 
 }  // namespace
 
-// What has been looked at cannot change any more while the walk goes on, but by those who may.
+// Each step that the walk has looked at can be changed by trusted owners alone from then on.
 void check_trust(const std::string& path) {
   std::deque<fs::path> left;
   const auto go_on_with = [&left](const fs::path& way) {

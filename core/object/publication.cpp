@@ -142,7 +142,7 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
   return rkey;
 }
 
-// Of a right that other publications use, too, nothing but the count.
+// A right that other publications use too loses nothing but a user.
 static void let_go(const Publication::Opened& o, const PackedSegment& facts) {
   const std::lock_guard lock(o.cep->rights_mutex);
   const auto known = o.cep->shared_rights.find(facts.right(o.cep->conduit->name()));

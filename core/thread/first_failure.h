@@ -24,7 +24,7 @@ class FirstFailure {
   }
   // CWY_OK: none.
   cwy_status status() const { return status_.load(std::memory_order_acquire); }
-  // Of a failure; its text lives as long as this object.
+  // The detail of a failure; its text lives as long as this object.
   cwyc_detail detail() const {
     return {CWY_HEAD(cwyc_detail), code_, 0, text_.empty() ? nullptr : text_.c_str()};
   }

@@ -1,4 +1,4 @@
-// What the files of this conduit call of each other.
+// The functions that the files of this conduit call of each other.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -63,7 +63,7 @@ inline char* stage(Link& link, size_t bytes) {
   return place;
 }
 
-// What was staged may leave. `now`: nothing is about to follow it. Inside of progress everything
+// Staged units may leave. `now`: nothing is about to follow them. Inside of progress everything
 // waits for its end.
 inline void push(Link& link, bool now) {
   if (link.ep->inside == 0 && !link.out.blocked && (now || link.out.bytes >= batch_bytes))
@@ -116,7 +116,7 @@ void complete(cwyc_ep* ep, Ticket* ticket, cwy_status status);
 void left_here(cwyc_ep* ep, Ticket* ticket);
 void prepare_ticket(Ticket* ticket);
 bool fetches(uint32_t operation);
-// One put or get of a vector: `whole` reports for all of them.
+// A put, a get, or a piece of either, which `ticket` reports for.
 cwy_status post_piece(Link& link, Ticket* ticket, UnitKind kind, void* local, size_t length,
                       uint64_t raddr, uint32_t key);
 
@@ -125,7 +125,7 @@ cwy_status post_piece(Link& link, Ticket* ticket, UnitKind kind, void* local, si
 bool serve(Link& link, const Unit& unit, const char* head);
 // The payload of link.in.unit is in place.
 void placed(Link& link);
-// What the peer has put is done: tells it.
+// Tells the peer that its puts are done.
 void stage_ack(Link& link);
 
 // The table.

@@ -88,7 +88,7 @@ cwyc_rkey Network::rkey_of(const RkeyBlob& blob) {
   return {blob.base, blob.length, blob.key, blob.host == 1};
 }
 
-// What peers asked for of it, and what they are just writing to it, ends here.
+// Answers out of that memory, and puts that are just being written to it, end here.
 void Conduit::mem_release(cwyc_domain* domain, cwyc_mem* mem) {
   if (mem == nullptr) return;
   const Pass pass(domain->gate);

@@ -7,7 +7,7 @@
 namespace causeway::eth {
 namespace {
 
-// What has left a closing endpoint may take so long to arrive.
+// Messages that have left a closing endpoint may take so long to arrive.
 constexpr uint64_t patience_ns = 1'000'000'000;
 
 void choose_sizes(cwyc_ep& ep) {

@@ -205,7 +205,7 @@ bool watch(const cwyc_ep* ep, int operation, int socket, uint32_t events, uint64
   return epoll_ctl(ep->epoll.get(), operation, socket, &event) == 0;
 }
 
-// One socket for both families where the kernel has both.
+// A single socket serves both families where the kernel has both.
 cwy_status open_listener(cwyc_ep& ep, cwy_err* err) {
   const int type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
   sockaddr_storage any{};

@@ -1,4 +1,4 @@
-// What comes over a stream: read in large pieces, looked at where it lies, put in place.
+// The incoming side of a stream: read in large pieces, looked at where it lies, put in place.
 #include <sys/socket.h>
 #include <sys/uio.h>
 

@@ -14,7 +14,7 @@
 
 namespace causeway::eth {
 
-// One address of one interface.
+// An interface with one of its addresses.
 struct Interface {
   std::string name;
   Place place{};

@@ -10,8 +10,8 @@
 namespace causeway::eth {
 namespace {
 
-// What has left this process arrives without it, as long as nothing comes that nobody reads: the
-// kernel would answer that by dropping the rest. So the peer's kernel has it before the end.
+// Bytes that have left this process arrive without it, as long as nothing comes that nobody reads:
+// the kernel would answer that by dropping the rest. So the peer's kernel has it before the end.
 void linger(Link& link) {
   char unread[4096];
   while (services->now() < link.ep->closes_at) {

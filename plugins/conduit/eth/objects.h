@@ -170,7 +170,7 @@ struct Chunk {
   [[no_unique_address]] NoKey key;
 };
 
-// What has come over a stream and was not looked at. `to` and what follows it: the payload that is
+// Bytes that have come over a stream unread. `to` and the members behind it: the payload that is
 // being put in place.
 struct Inbox {
   Chunk* chunk = nullptr;
@@ -189,7 +189,7 @@ struct Link : fabric::Link<Network> {
   uint32_t done = 0, told = 0;  // of what the peer put; what it has been told of
   bool dirty = false, unread = false;
   bool part_refused = false;  // of what the unit that follows belongs to
-  // Of the connecting.
+  // For the time of connecting.
   std::vector<Place> route;  // places left to try, the next one last
   uint16_t port = 0;
   uint64_t attempt_ends = 0;

@@ -1,4 +1,4 @@
-// What the configuration may set, read once per domain.
+// Settings of the configuration, read once per domain.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

@@ -1,4 +1,4 @@
-// What waits to leave, and how it does.
+// How staged units leave over a stream.
 #include "outbox.h"
 
 #include <sys/socket.h>

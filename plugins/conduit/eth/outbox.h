@@ -1,4 +1,4 @@
-// What waits to leave over a stream.
+// Units that wait to leave over a stream.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once

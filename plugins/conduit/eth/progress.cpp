@@ -71,7 +71,7 @@ uint32_t take_unread(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return events;
 }
 
-// What this pass, and the posts before it, left to leave together.
+// Sends the units that this pass, and the posts before it, have left to leave together.
 void flush_dirty(cwyc_ep* ep) {
   for (size_t i = 0; i < ep->dirty.size(); ++i) {
     Link* const link = find_link(ep, ep->dirty[i]);

@@ -1,4 +1,4 @@
-// What peers ask of this process' memory, and what they answer.
+// Requests of peers for this process' memory, and the peers' answers to its own.
 #include "../common/cpu_atomics.h"
 #include "calls.h"
 

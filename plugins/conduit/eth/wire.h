@@ -1,4 +1,4 @@
-// What travels over a stream. First an introduction each way, then units: a header, what belongs to
+// The format of a stream. First an introduction each way, then units: a header, what belongs to
 // its kind, and its payload, padded to 16 bytes, so that every unit begins at a multiple of 16.
 //
 // SPDX-License-Identifier: BSD-3-Clause
@@ -25,7 +25,8 @@ struct Place {
 };
 inline constexpr uint32_t most_places = 6;
 
-// What ep_address writes: where the endpoint listens, those places first that lead furthest.
+// The address of an endpoint, as ep_address writes it: where it listens, those places first that
+// lead furthest.
 struct Address {
   uint32_t magic;
   uint16_t version;

@@ -24,7 +24,7 @@ struct Options {
   uint64_t connect_timeout_ns = 0;
 
  protected:
-  // Of networks that register nothing, too.
+  // Options that networks which register nothing have, too.
   void read_basic(OptionReader& r) {
     r.size("am_medium", am_medium);
     r.number("credits", credits);

@@ -187,7 +187,7 @@ void Adapter::say_goodbye(QueuePair& pair, uint64_t to) {
   send(pair, kAnswers, to, h, nullptr);
 }
 
-// What hardware does when nobody bounded what is outstanding: the queue is lost, and with it the
+// Hardware whose outstanding work nobody bounded does the same: the queue is lost, and with it the
 // port.
 void Adapter::complete(uint64_t ticket, cwy_status status) {
   if (completions_.size() >= static_cast<size_t>(traits_.completions)) {

@@ -17,7 +17,7 @@
 
 namespace simnic {
 
-// What the options make of it.
+// Traits of an adapter, as the options make it.
 struct Traits {
   int64_t completions, sends, registrations, delay, seed, fail_after;
   uint64_t mtu;  // most bytes behind a header
@@ -27,7 +27,8 @@ struct Traits {
 
 // ---- memory that peers may reach ------------------------------------------------------------
 
-// Of a domain. Its mutex is held while bytes move, so that nothing reaches memory that is released.
+// The registrations of a domain. The mutex is held while bytes move, so that nothing reaches memory
+// that is released.
 class Registrations {
  public:
   explicit Registrations(size_t most) : most_(most) {}
@@ -125,7 +126,7 @@ struct Completion {
 
 // ---- the adapter ----------------------------------------------------------------------------
 
-// Of an endpoint. One thread at a time.
+// The adapter of an endpoint. One thread at a time.
 class Adapter {
  public:
   // Whose it is: what it calls, and when.

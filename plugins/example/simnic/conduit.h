@@ -18,7 +18,7 @@ inline constexpr size_t kMediumMax = 8192;
 
 cwy_status fail(cwy_err* err, cwy_status status, const std::string& text);
 
-// What a process tells all others of its endpoint, and what it tells one.
+// An address that a process tells all others of its endpoint, or one that it tells a single peer.
 struct Address {
   uint64_t number;   // of the queue pair that serves all; 0: each peer has its own
   uint64_t network;  // the namespace of networks, outside which names mean nothing

@@ -1,4 +1,4 @@
-// What travels between two simulated adapters: one header, and behind it what it carries. One host,
+// A packet between two simulated adapters: one header, and behind it what it carries. One host,
 // one byte order: structures travel as they are.
 #pragma once
 

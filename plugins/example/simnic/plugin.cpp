@@ -271,7 +271,7 @@ cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer
   return CWY_OK;
 }
 
-// What was accepted is still sent.
+// Messages that were accepted are still sent.
 void disconnect(cwyc_conn* conn) {
   link_of(conn).flow->owned = false;
 }

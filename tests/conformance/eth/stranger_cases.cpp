@@ -1,4 +1,4 @@
-// Who else knocks at an endpoint of the conduit `eth`: connections that show nothing, garbage, half
+// Strangers at the door of the conduit `eth`: connections that show nothing, garbage, half
 // of an introduction, or an introduction of another job. Each is closed, and the job's own traffic
 // goes on meanwhile.
 #include <arpa/inet.h>

@@ -101,7 +101,7 @@ class Endpoint {
   const cwyc_ops& usable_ops() const { return usable_; }
   bool can(uint64_t cap) const { return (attr_.caps & cap) != 0; }
   void address(Card& card, cwy_peer reader) const;
-  // What a process needs in place of `reader`, or beside it, to connect.
+  // The wiring that a process in the place of `reader`, or beside it, needs to connect.
   void wire(Card& card, cwy_peer reader) const;
 
   // Requests and replies are told apart by bit 63 of the word (kReplyBit).

@@ -1,4 +1,5 @@
-// What memory an instruction of x86-64 touches, from its bytes and the registers before it runs.
+// Tells the memory that an instruction of x86-64 touches from its bytes and the registers before it
+// runs.
 #pragma once
 
 #include <ucontext.h>

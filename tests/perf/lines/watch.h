@@ -50,7 +50,8 @@ struct Shared {
 };
 std::vector<Shared> shared_lines(const Watch& first, const Watch& second);
 
-// What stands at the address: a symbol of a library or program, or the mapping that it lies in.
+// The name of the data at an address: a symbol of a library or program, or the mapping that it lies
+// in.
 std::string name_of_data(uintptr_t address);
 // The function and the line of source, as far as the debugging information tells.
 std::string name_of_code(uintptr_t address);

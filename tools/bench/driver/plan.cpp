@@ -73,7 +73,7 @@ void Plan::take_records(const Captured& captured, std::vector<Measured>& into) {
   }
 }
 
-// What of the request a measuring program is told.
+// Tells a measuring program which rows are asked for, and whether in short.
 void Plan::add_selection(std::vector<std::string>& command,
                          const std::vector<std::string>& rows) const {
   if (request_.quick) command.push_back("--quick");
