@@ -62,8 +62,8 @@ std::string check_figure(const std::string& name) {
 std::string check_network(const std::string& name) {
   if (bench::network_name(name)) return {};
   return fmt::format(
-      "'{}' is not a network that can be measured; there are ofi/PROVIDER, ucx/TRANSPORTS and "
-      "verbs[/DEVICE]",
+      "'{}' is not a network that can be measured; there are eth[/DEVICE], ofi/PROVIDER, "
+      "ucx/TRANSPORTS and verbs[/DEVICE]",
       name);
 }
 
@@ -79,8 +79,8 @@ void add_choice(Options& sub, const char* name, std::string& value,
 // Adds the options that measure something else than the library over shared memory.
 void add_subjects(Options& sub, bench::Request& request) {
   sub.option("--network", request.network,
-             "Measure a network conduit beside loops on its own library: ofi/tcp, "
-             "'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
+             "Measure a network conduit beside loops on its own library: eth (beside bare "
+             "sockets), ofi/tcp, 'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
       .check(check_network)
       .named("CONDUIT[/TRANSPORT]");
   sub.option("--launches", request.launches,
