@@ -12,8 +12,15 @@
 namespace causeway {
 namespace {
 
+// Whether the rules that the library brings along lead to the conduit.
+bool is_of_default(const ConduitSpec& spec, const Config& config) {
+  const auto is_built_in = [](const PeerRule& r) { return r.where.source == kBuiltInSource; };
+  return std::ranges::all_of(config.peers, is_built_in) && config.uses_conduit(spec.name);
+}
+
 // `segment.huge_pages`, `segment.numa` and `timeouts.peer` hold for every conduit that has such an
-// option, unless its own options say otherwise.
+// option, unless its own options say otherwise. The default's conduits for fabrics leave plain
+// Ethernet to the one behind them that is made for it.
 void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& config) {
   const auto inherit = [&](const char* option, const std::string& value, const char* key) {
     const bool known = std::any_of(manifest.options.begin(), manifest.options.end(),
@@ -24,6 +31,7 @@ void inherit_options(ConduitSpec& spec, const Manifest& manifest, const Config& 
   };
   if (config.huge_pages != "never") inherit("huge_pages", config.huge_pages, "segment.huge_pages");
   if (config.numa == "interleave") inherit("numa", config.numa, "segment.numa");
+  if (is_of_default(spec, config)) inherit("ethernet", "leave", "peers");
   inherit("peer_timeout", fmt::format("{}ns", config.timeouts.peer_ns), "timeouts.peer");
 }
 

@@ -12,7 +12,7 @@ endforeach()
 
 add_executable(bad_cable bad_cable.cpp)
 
-foreach(network ofi ucx)
+foreach(network ofi ucx eth)
   if(NOT TARGET conduit_${network})
     message(STATUS "hosts.netns.${network}: left out, the conduit is not built")
     continue()
@@ -40,11 +40,10 @@ foreach(network ofi ucx)
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()
-if(TARGET conduit_ucx OR TARGET conduit_ofi)
-  foreach(case spec wordfreq)
-    netns_test(default.${case} netns_network_test.sh $<TARGET_FILE:causeway>
+# Without a configuration, and without a fabric.
+foreach(case spec wordfreq)
+  netns_test(default.${case} netns_network_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> default ${case})
-  endforeach()
-endif()
+endforeach()
 netns_test(mpirun.bootstrap netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
   $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> bootstrap)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE | VICTIM [TIMES] | INTRUDER]
-# NETWORK: ofi or ucx; or default, without a configuration: what a user with two hosts and no file
+# NETWORK: ofi, ucx or eth; or default, without a configuration: what a user with two hosts and no file
 # has, where the default route tells which interface leads to the other host. GASNet-EX programs on
 # two hosts of two ranks: shared memory inside, the network between. Would catch: a neighborhood that
 # spans hosts, an interface that does not lead to the peer, a class of operations that only works
@@ -12,8 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 plugins=$(dirname "$causeway")/../lib/causeway/2
 config="--config $here/$network.yaml"
 if [ "$network" = default ]; then
-  config= network=ucx
-  [ -e "$plugins/conduit_ucx.so" ] || network=ofi
+  config= network=eth
   default_route=yes
 fi
 need_conduit "$network"

@@ -49,6 +49,7 @@ TEST(CheckConfig, GoodFile) {
                               "  shm      shm     -       all\n"
                               "  ucx      ucx     -       all\n"
                               "  ofi      ofi     -       all\n"
+                              "  eth      eth     -       all\n"
                               "  net      shm     -       put\n"
                               "\n"
                               "  rule      peers  conduits\n"

@@ -120,7 +120,7 @@ TEST(ConfigErrors, UnknownConduits) {
               ElementsAre("f:2:17: unknown conduit 'smh' in peers[0].use; did you mean 'shm'?"));
   EXPECT_THAT(problems_of("peers:\n  - use: [self]\n    operations: {put: infiniband}\n"),
               ElementsAre("f:3:23: unknown conduit 'infiniband' in peers[0].operations.put; known "
-                          "conduits: self, shm, ucx and ofi"));
+                          "conduits: self, shm, ucx, ofi and eth"));
 }
 
 TEST(ConfigErrors, ConduitUsedAfterItsRemovalNamesTheRemoval) {

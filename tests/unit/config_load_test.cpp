@@ -19,13 +19,14 @@ constexpr uint64_t kMs = 1000000;
 // What holds with no file is a promise to users: a changed default must be a decision.
 TEST(ConfigLoad, BuiltInDefault) {
   const Config config = load_config(only_sets({}));
-  ASSERT_EQ(config.conduits.size(), 4u);
+  ASSERT_EQ(config.conduits.size(), 5u);
   EXPECT_EQ(config.conduits[0].name, "self");
   EXPECT_EQ(config.conduits[1].name, "shm");
   EXPECT_EQ(config.conduits[1].plugin, "shm");
   EXPECT_EQ(config.conduits[1].native, std::nullopt);
   EXPECT_EQ(config.conduits[2].name, "ucx");
   EXPECT_EQ(config.conduits[3].name, "ofi");
+  EXPECT_EQ(config.conduits[4].name, "eth");
   // Opened quietly, and in jobs on several hosts only, as long as nobody else names them.
   for (const ConduitSpec& conduit : config.conduits)
     EXPECT_EQ(conduit.where.source, kBuiltInSource) << conduit.name;
@@ -35,7 +36,7 @@ TEST(ConfigLoad, BuiltInDefault) {
   EXPECT_EQ(config.peers[1].locality, Locality::nbrhd);
   EXPECT_THAT(config.peers[1].use, ElementsAre("shm"));
   EXPECT_EQ(config.peers[2].locality, Locality::remote);
-  EXPECT_THAT(config.peers[2].use, ElementsAre("ucx", "ofi"));
+  EXPECT_THAT(config.peers[2].use, ElementsAre("ucx", "ofi", "eth"));
   EXPECT_THAT(config.plugin_path, IsEmpty());
   EXPECT_EQ(config.on_load_error, LoadErrorPolicy::warn);
   EXPECT_THAT(config.memkind_plugins, ElementsAre("host", "cuda", "hip", "ze"));
@@ -100,8 +101,8 @@ TEST(ConfigLoad, EveryTypedField) {
   EXPECT_EQ(config.on_load_error, LoadErrorPolicy::ignore);
   EXPECT_THAT(config.memkind_plugins, IsEmpty());
   EXPECT_THAT(config.collective_plugins, ElementsAre("base", "hier"));
-  ASSERT_EQ(config.conduits.size(), 5u);
-  const ConduitSpec& net = config.conduits[4];
+  ASSERT_EQ(config.conduits.size(), 6u);
+  const ConduitSpec& net = config.conduits[5];
   EXPECT_EQ(net.name, "net");
   EXPECT_EQ(net.plugin, "ofi");
   EXPECT_EQ(net.device, "eth0");
@@ -284,7 +285,7 @@ TEST(ConfigSets, Mistakes) {
             "or 5s");
   EXPECT_EQ(problem("peers=[{use: [nic]}]"),
             "CAUSEWAY_SET: peers=[{use: [nic]}]: unknown conduit 'nic' in peers[0].use; known "
-            "conduits: self, shm, ucx and ofi");
+            "conduits: self, shm, ucx, ofi and eth");
   EXPECT_THAT(problem("debug"), HasSubstr("debug: expected path=value; a comma within a value"));
   EXPECT_THAT(problem("peers[0].use=[shm]"), HasSubstr("a list is set as a whole"));
   EXPECT_THAT(problem("=3"), HasSubstr("expected a path of keys"));

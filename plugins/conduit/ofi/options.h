@@ -19,6 +19,7 @@ enum class MultiReceive : uint32_t { automatic, always, never };
 enum class Delivery : uint32_t { automatic, complete, read, never };
 enum class Wait : uint32_t { automatic, always, never };
 enum class Progress : uint32_t { manual, automatic };
+enum class Ethernet : uint32_t { take, leave };
 
 struct Options : fabric::Options {
   std::string provider;  // as fi_info prints it; "" chooses
@@ -32,6 +33,7 @@ struct Options : fabric::Options {
   Wait wait = Wait::automatic;
   Progress progress = Progress::manual;
   uint64_t registration_cache_entries = 0;  // kept without users
+  Ethernet ethernet = Ethernet::take;
   bool hmem = false;
   bool allow_faulty = false;
 

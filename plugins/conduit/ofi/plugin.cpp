@@ -54,6 +54,8 @@ CWY_MANIFEST(
     "    help: 'most registrations that are kept while not in use'}\n"
     "  registration_cache_bytes: {type: size, default: 1GiB, min: 4KiB,\n"
     "    help: 'most bytes of those'}\n"
+    "  ethernet: {type: enum, choices: [take, leave], default: take,\n"
+    "    help: 'leave: not the choice over plain Ethernet, unless provider or device are named'}\n"
     "  hmem: {type: bool, default: false,\n"
     "    help: ask the provider for device memory}\n"
     "  allow_faulty: {type: bool, default: false,\n"
@@ -78,6 +80,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   r.choice("wait", {"auto", "always", "never"}, wait);
   r.choice("progress", {"manual", "auto"}, progress);
   r.number("registration_cache_entries", registration_cache_entries);
+  r.choice("ethernet", {"take", "leave"}, ethernet);
   r.flag("hmem", hmem);
   r.flag("allow_faulty", allow_faulty);
   return r.status();

@@ -304,6 +304,11 @@ const char* refusal_of(const std::string& provider) {
   return nullptr;
 }
 
+// What the environment names is wanted, too.
+bool leaves_ethernet(const Options& options) {
+  return options.ethernet == Ethernet::leave && std::getenv("FI_PROVIDER") == nullptr;
+}
+
 }  // namespace
 
 cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err) {
@@ -316,12 +321,16 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
   const std::vector<Attempt> list = attempts(options);
   avoid_faults_of_layers(list);
   std::string reasons;
+  const bool named = !wanted.empty() || !options.provider.empty();
   for (const Attempt& a : list) {
+    if (a.provider == "tcp" && !named && leaves_ethernet(options)) {
+      reasons += "; tcp: Ethernet is left to the conduit eth (ethernet: take says otherwise)";
+      continue;
+    }
     if (!try_provider(options, a.provider, a.msg, wanted, out, reasons)) continue;
     out.why = a.why;
     return CWY_OK;
   }
-  const bool named = !wanted.empty() || !options.provider.empty();
   return report(err, named ? CWY_ERR_INVALID : CWY_ERR_UNREACHABLE,
                 "no usable libfabric provider: %s", reasons.c_str());
 }

@@ -173,6 +173,12 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSet
   return status;
 }
 
+// Nothing but plain Ethernet is here, and nobody has named any of UCX's ways.
+bool leaves_all(const Options& options, const char* device) {
+  return options.leaves_ethernet && *device == '\0' && options.tls.empty() &&
+         !is_set(options, "TLS") && !is_set(options, "NET_DEVICES") && network_is_tcp("");
+}
+
 cwy_status choose_device(ucp_config_t* config, const char* device, const Options& options,
                          cwy_err* err) {
   const auto& devices = find_devices();
@@ -286,6 +292,10 @@ cwy_status Conduit::domain_open(const cwy_options* opts, const cwyc_domain_param
     auto domain = std::make_unique<cwyc_domain>();
     cwy_status status = read_options(opts, domain->options, err);
     if (status != CWY_OK) return status;
+    if (leaves_all(domain->options, params->device))
+      return report(err, CWY_ERR_UNREACHABLE,
+                    "UCX finds no fabric; Ethernet is left to the conduit eth (ethernet: take says "
+                    "otherwise)");
     forget_complaint();
     ucp_config_t* raw = nullptr;
     const ucs_status_t read = ucp_config_read(nullptr, nullptr, &raw);

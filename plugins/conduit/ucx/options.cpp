@@ -77,6 +77,7 @@ cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   r.size("medium_max", out.medium_max);
   r.number("outstanding", out.outstanding);
   r.time("peer_timeout", out.peer_timeout_ns);
+  r.choice("ethernet", {"take", "leave"}, out.leaves_ethernet);
   r.flag("wakeup", out.wakeup);
   return r.status() == CWY_OK ? read_settings(settings, out, err) : r.status();
 }

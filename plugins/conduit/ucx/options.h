@@ -18,6 +18,7 @@ struct Options {
   uint64_t medium_max = 0;
   uint64_t outstanding = 0;
   uint64_t peer_timeout_ns = 0;
+  bool leaves_ethernet = false;
   bool wakeup = true;
 };
 

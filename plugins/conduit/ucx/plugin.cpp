@@ -26,6 +26,10 @@ CWY_MANIFEST(
     "  peer_timeout: {type: time, default: 0s, min: 0s, max: 24h,\n"
     "    help: 'silence of a peer until it counts as failed; timeouts.peer when not set, 0s leaves "
     "it to UCX'}\n"
+    "  ethernet: {type: enum, choices: [take, leave], default: take,\n"
+    "    help: 'leave: not opened where there is nothing but plain Ethernet, unless tls or device "
+    "are "
+    "named'}\n"
     "  wakeup: {type: bool, default: true,\n"
     "    help: whether a waiting rank can sleep until something arrives}\n");
 
