@@ -16,6 +16,7 @@
 #include "connection/conduit_set.h"
 #include "connection/job.h"
 #include "connection/selector.h"
+#include "loader/one_line.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
@@ -72,7 +73,7 @@ std::string obstacle_of(const ConduitEp& cep, const Team& team, gex_DT_t dt, gex
     const cwy_status status = cep.conduit->module().reach(cep.conduit->domain(), &facts.desc, &err);
     if (status != CWY_OK) {
       return fmt::format("conduit {} does not reach rank {}: {}", name, peer->rank,
-                         err.text[0] ? err.text : status_name(status));
+                         reason(err, status));
     }
     // The rules decide for members that are far. A conduit that serves those serves near members
     // along with them.

@@ -23,6 +23,7 @@
 #include "collective/table.h"
 #include "config/config.h"
 #include "connection/job.h"
+#include "loader/one_line.h"
 #include "object/endpoint.h"
 
 namespace causeway {
@@ -88,7 +89,7 @@ std::string make_arena(ConduitEp& cep) {
   cwyc_mem* mem = nullptr;
   if (module.mem_alloc(cep.conduit->domain(), bytes, &base, &mem, &err) != CWY_OK) {
     log_info("collectives use messages: conduit {} has no {} bytes: {}", cep.conduit->name(), bytes,
-             err.text);
+             text_of(err));
     return {};
   }
   std::string right(cep.attr.rkey_max, '\0');
@@ -314,7 +315,7 @@ char* mapped_arena(Peer& peer) {
     }
   } else {
     log_info("the collectives' memory of rank {} cannot be mapped ({}); using messages", peer.rank,
-             err.text);
+             text_of(err));
   }
   neighbor->tried.store(true, std::memory_order_release);
   return neighbor->base.load(std::memory_order_acquire);

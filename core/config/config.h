@@ -168,7 +168,8 @@ struct ConfigSources {
   // From GASNET_* variables: a label that names the variable, "path.to.key=value".
   std::vector<std::pair<std::string, std::string>> gasnet;
   std::optional<std::string> file;          // CAUSEWAY_CONFIG
-  std::vector<std::string> sets;            // "path.to.key=value", in order
+  std::vector<std::string> sets;            // CAUSEWAY_SET: "path.to.key=value", in order
+  std::vector<std::string> flags;           // --set of a command, over these
   static ConfigSources from_environment();  // the process' identity and environment
 };
 

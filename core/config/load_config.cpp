@@ -100,7 +100,7 @@ void warn_once(const std::vector<Problem>& warnings, const Config& config) {
 
 }  // namespace
 
-CheckedConfig check_config(const ConfigSources& sources, const std::string& set_label) {
+CheckedConfig check_config(const ConfigSources& sources) {
   CheckedConfig out;
   Loading loading(out);
   loading.add_text(k_default_yaml, kBuiltInSource);
@@ -113,7 +113,8 @@ CheckedConfig check_config(const ConfigSources& sources, const std::string& set_
   if (site && !site->empty()) loading.add_file(*site);
   for (const auto& [label, item] : sources.gasnet) loading.add_set(item, label);
   if (sources.file) loading.add_file(*sources.file);
-  for (const std::string& item : sources.sets) loading.add_set(item, set_label);
+  for (const std::string& item : sources.sets) loading.add_set(item, "CAUSEWAY_SET");
+  for (const std::string& item : sources.flags) loading.add_set(item, "--set");
   loading.finish();
   return out;
 }

@@ -22,8 +22,6 @@ struct CheckedConfig {
   std::vector<Problem> warnings;  // keys without effect in this version
 };
 
-// `set_label` is what the text of sources.sets is called in messages: "CAUSEWAY_SET", "--set".
-CheckedConfig check_config(const ConfigSources& sources,
-                           const std::string& set_label = "CAUSEWAY_SET");
+CheckedConfig check_config(const ConfigSources& sources);
 
 }  // namespace causeway

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "config/rank_set.h"
+#include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 
 namespace causeway {
@@ -70,9 +71,9 @@ std::vector<Adapter> list_adapters(const cwyc_module& module, const cwy_options*
   std::vector<Adapter> out;
   const SignalKeeper keeper;
   const auto keep = [](void* list, const cwyc_device* d) {
-    static_cast<std::vector<Adapter>*>(list)->push_back({d->name, d->description, d->path, d->speed,
-                                                         d->network, d->numa_node, d->state,
-                                                         d->ports, d->port});
+    static_cast<std::vector<Adapter>*>(list)->push_back(
+        {given(d->name, "(no name)"), given(d->description, ""), given(d->path, ""), d->speed,
+         d->network, d->numa_node, d->state, d->ports, d->port});
   };
   if (module.list_devices(options, keep, &out, nullptr) != CWY_OK) out.clear();
   return out;

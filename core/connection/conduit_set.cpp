@@ -13,10 +13,14 @@
 #include "connection/op_tables.h"
 #include "connection/prepare.h"
 #include "loader/check_options.h"
+#include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 
 namespace causeway {
 namespace {
+
+// Far above what any transport needs: what is more was written by mistake, and is not allocated.
+constexpr uint64_t kLargestObject = 1 << 20;
 
 // A capability that the configuration forbids does not count.
 void forbid(const Conduit& conduit, uint64_t& caps) {
@@ -101,8 +105,7 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   const cwy_status status =
       module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
   if (status != CWY_OK) {
-    throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(),
-                err.text[0] ? err.text : status_name(status));
+    throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(), reason(err, status));
   }
 }
 
@@ -122,7 +125,11 @@ static std::string address_written(const ConduitEp& cep, Call&& call) {
   uint64_t length = bytes.size();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status = call(bytes.data(), &length, &err);
-  if (status != CWY_OK) throw Error(status, "conduit {}: {}", cep.conduit->name(), err.text);
+  if (status != CWY_OK)
+    throw Error(status, "conduit {}: {}", cep.conduit->name(), reason(err, status));
+  if (length > bytes.size())
+    throw Error(CWY_ERR_INVALID, "conduit {}: an address of {} bytes, of at most {}",
+                cep.conduit->name(), length, bytes.size());
   bytes.resize(length);
   return bytes;
 }
@@ -199,13 +206,20 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   if (status != CWY_OK) {
     out->ep = nullptr;
-    throw Error(status, "conduit {}: {}", conduit.name(),
-                err.text[0] ? err.text : "ep_open failed");
+    throw Error(status, "conduit {}: {}", conduit.name(), reason(err, status));
   }
   out->attr.head = CWY_HEAD(cwyc_ep_attr);
   status = conduit.module().ep_query(out->ep, &out->attr);
   if (status != CWY_OK) {
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
+  }
+  for (const auto& [what, size] : {std::pair{"ep_address_max", out->attr.ep_address_max},
+                                   {"rkey_max", out->attr.rkey_max},
+                                   {"conn_size", out->attr.conn_size}}) {
+    if (size > kLargestObject)
+      throw Error(CWY_ERR_INVALID,
+                  "conduit {}: ep_query answers a {} of {}, at most {} are possible",
+                  conduit.name(), what, size, kLargestObject);
   }
   read_classes(*out);
   out->caps = out->attr.caps;

@@ -60,7 +60,7 @@ std::string difference(const Config& config, const JobFacts& job, uint32_t rank)
   sources.identity_label = fmt::format("configuration of rank {}", rank);
   sources.identity_text = text;
   sources.site_file = "";
-  const CheckedConfig theirs = check_config(sources, "");
+  const CheckedConfig theirs = check_config(sources);
   if (!theirs.config) return out;
   const std::string there = way(rule_for(config, job.facts_of(rank, nullptr)));
   const std::string back = way(rule_for(*theirs.config, job.facts_seen_from(rank)));

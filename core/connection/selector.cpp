@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "config/peer_rules.h"
+#include "loader/one_line.h"
 
 namespace causeway {
 namespace {
@@ -29,7 +30,7 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status = conduit.module().reach(conduit.domain(), &desc, &err);
   if (status == CWY_OK) return {};
-  return err.text[0] != '\0' ? std::string(err.text) : std::string(status_name(status));
+  return reason(err, status);
 }
 
 std::string missing_reason(const ConduitSet& set, const std::string& name) {

@@ -12,6 +12,7 @@
 #include "base/fatal.h"
 #include "base/log.h"
 #include "loader/loader.h"
+#include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 #include "thread/op.h"
 
@@ -30,10 +31,6 @@ void copied(cwym_op* op, cwy_status status) {
   copy.device->pending.fetch_sub(1, std::memory_order_relaxed);
   device_copies.fetch_sub(1, std::memory_order_relaxed);
   copy.fn(copy, status);
-}
-
-std::string reason(const cwy_err& err, cwy_status status) {
-  return err.text[0] != '\0' ? std::string(err.text) : std::string(status_name(status));
 }
 
 MemkindPlugin& plugin_named(const std::string& name) {

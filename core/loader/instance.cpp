@@ -76,8 +76,7 @@ std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plug
     status = plugin.module.configure(as_c(options), &module, &err);
   }
   if (status != CWY_OK) {
-    throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}",
-                err.text[0] != '\0' ? text_of(err) : status_name(status));
+    throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}", reason(err, status));
   }
   if (module == nullptr) throw Error(CWY_ERR_INVALID, "configure answered OK but set no module");
   if (module == plugin.own) return as_is;

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace causeway {
 
 // At most `most` bytes, no control characters, no blank at either end.
@@ -25,8 +27,19 @@ inline std::string one_line(std::string_view text, size_t most = 400) {
   return line;
 }
 
+// A plugin's text, or `otherwise` where it gave none.
+inline std::string given(const char* text, const char* otherwise) {
+  return text != nullptr ? one_line(text) : otherwise;
+}
+
 inline std::string text_of(const cwy_err& err) {
   return one_line({err.text, ::strnlen(err.text, sizeof err.text - 1)}, sizeof err.text);
+}
+
+// Why a call failed that answered `status`: its text, or else the status.
+inline std::string reason(const cwy_err& err, cwy_status status) {
+  std::string text = text_of(err);
+  return text.empty() ? status_name(status) : text;
 }
 
 // Does nothing where `err` is NULL or, being of an older interface, has no room.

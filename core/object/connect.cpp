@@ -20,6 +20,7 @@
 #include "connection/peer_classes.h"
 #include "connection/wiring.h"
 #include "connection/word.h"
+#include "loader/one_line.h"
 #include "object/client.h"
 #include "object/endpoint.h"
 #include "object/publication.h"
@@ -100,9 +101,9 @@ void refit(Connection& c) {
 }
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
-                                 cwy_status status, const char* why) {
+                                 cwy_status status, const cwy_err& err) {
   const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
-                    facts.host, conduit.name(), why[0] != '\0' ? why : status_name(status));
+                    facts.host, conduit.name(), reason(err, status));
   // A peer that is gone, or does not answer, may have left in good order. Survivors find the reason
   // in the caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
@@ -147,7 +148,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   cep->asked_wirings.erase(peer.rank);
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     c->destroy();
-    connect_failed(peer, facts, conduit, status, err.text);
+    connect_failed(peer, facts, conduit, status, err);
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
   ++cep->connections;
@@ -183,7 +184,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
       peer.former.push_back(c);
     else
       c->destroy();
-    connect_failed(peer, context().job().facts_of(peer.rank, conduit), *conduit, status, "");
+    connect_failed(peer, context().job().facts_of(peer.rank, conduit), *conduit, status, cwy_err{});
   }
   ConduitEp* cep = c->cep;
   if (c->conn.table >= cep->ops.size()) {

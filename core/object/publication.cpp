@@ -7,6 +7,7 @@
 #include "connection/conduit_set.h"
 #include "connection/job.h"
 #include "connection/peer_classes.h"
+#include "loader/one_line.h"
 #include "object/client.h"
 #include "object/connect.h"
 #include "object/device_memory.h"
@@ -131,11 +132,11 @@ cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
                                                             packed_right.size(), &rkey, &err);
   if (status == CWY_ERR_UNSUPPORTED) {
     log_info("rank {}: conduit {} does not reach the segment ({}); using active messages", rank,
-             name, err.text);
+             name, reason(err, status));
     rkey = nullptr;
   } else if (status != CWY_OK) {
     throw Error(status, "rank {}: conduit {} cannot open the segment: {}", rank, name,
-                err.text[0] ? err.text : status_name(status));
+                reason(err, status));
   }
   opened.push_back({&cep, rkey});
   if (shares && rkey != nullptr) cep.shared_rights[packed_right] = {rkey, 1};

@@ -20,6 +20,7 @@
 #include "kinds/device_facts.h"
 #include "kinds/memkind.h"
 #include "kinds/places.h"
+#include "loader/one_line.h"
 #include "object/client.h"
 #include "object/device_memory.h"
 
@@ -75,7 +76,8 @@ void tell_kind(const Device& device, void* addr, size_t size) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const cwy_status status =
       device.module().export_mem(device.kind(), addr, size, CWY_FORM_DEVICE_VA, &ref, &err);
-  if (status != CWY_OK) log_info("{} does not describe a segment: {}", device.name(), err.text);
+  if (status != CWY_OK)
+    log_info("{} does not describe a segment: {}", device.name(), reason(err, status));
 }
 
 std::atomic<uint64_t> g_numbers{0};  // relaxed: only has to count
@@ -171,7 +173,7 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
       allocator->module().mem_alloc(allocator->domain(), rounded, &segment->addr_, &mem, &err);
   if (status != CWY_OK) {
     throw Error(status, "a segment of {} bytes cannot be allocated by conduit {}: {}", rounded,
-                allocator->name(), err.text[0] ? err.text : status_name(status));
+                allocator->name(), reason(err, status));
   }
   segment->registrations_.push_back({allocator, mem});
   return segment;
@@ -233,7 +235,7 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
     const cwy_status status = module.alloc(device.kind(), rounded, &addr, &err);
     if (status != CWY_OK) {
       throw Error(status, "{} cannot allocate a segment of {} bytes: {}", device.name(), rounded,
-                  err.text[0] ? err.text : status_name(status));
+                  reason(err, status));
     }
   } else {
     int32_t ordinal = 0;
@@ -273,7 +275,7 @@ void Segment::register_device() {
         device_->module().export_mem(device_->kind(), addr_, size_, form, &ref, &err);
     if (status != CWY_OK) {
       log_info("{} does not export a segment for conduit {}: {}", device_->name(),
-               cep->conduit->name(), err.text[0] ? err.text : status_name(status));
+               cep->conduit->name(), reason(err, status));
       continue;
     }
     device_->module().push(device_->kind());
@@ -311,7 +313,7 @@ void Segment::register_in(ConduitEp& cep, const cwy_memref& ref) {
     registrations_.push_back({cep.conduit, mem});
   } else {
     log_info("conduit {} does not register the segment ({}); its peers use active messages",
-             cep.conduit->name(), err.text[0] ? err.text : status_name(status));
+             cep.conduit->name(), reason(err, status));
   }
 }
 
@@ -363,7 +365,8 @@ std::string Segment::pack() const {
       facts.has_ipc = device_->module().export_mem(device_->kind(), addr_, size_, CWY_FORM_IPC,
                                                    &facts.ipc, &err) == CWY_OK;
       if (facts.has_ipc) device_memory.note_export(number_);
-      if (!facts.has_ipc) log_info("{} does not export a segment: {}", device_->name(), err.text);
+      if (!facts.has_ipc)
+        log_info("{} does not export a segment: {}", device_->name(), text_of(err));
     }
     append_right(out, kDeviceEntry, facts.pack());
   }
@@ -374,7 +377,8 @@ std::string Segment::pack() const {
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = r.conduit->module().rkey_pack(r.mem, right.data(), &length, &err);
     if (status == CWY_ERR_UNSUPPORTED) continue;
-    if (status != CWY_OK) throw Error(status, "conduit {}: {}", r.conduit->name(), err.text);
+    if (status != CWY_OK)
+      throw Error(status, "conduit {}: {}", r.conduit->name(), reason(err, status));
     right.resize(length);
     append_right(out, r.conduit->name(), right);
   }

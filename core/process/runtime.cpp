@@ -15,6 +15,7 @@
 #include "collective/table.h"
 #include "config/identity.h"
 #include "loader/instance.h"
+#include "loader/one_line.h"
 #include "object/client.h"
 #include "process/departed.h"
 #include "process/exit.h"
@@ -38,7 +39,7 @@ LogLevel level_of(const std::string& word) {
 // ---- services offered to plugins: conduit-api/README.md, "Services" ----
 
 void service_log(const char* plugin, cwy_log_level level, const char* text) {
-  log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
+  log(static_cast<LogLevel>(level), "{}: {}", given(plugin, "a plugin"), given(text, ""));
 }
 
 Suspects& suspects() {
@@ -70,7 +71,7 @@ void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, cons
   if (g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
   std::string how =
-      fmt::format("conduit {}: {}", cep->conduit->name(), why != nullptr ? why : "no reason given");
+      fmt::format("conduit {}: {}", cep->conduit->name(), given(why, "no reason given"));
   if (peer.rank >= runtime().size())
     return log_warn("{}, of rank {}, which this job does not have", how, peer.rank);
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);

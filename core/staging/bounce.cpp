@@ -8,6 +8,7 @@
 #include "base/invariant.h"
 #include "base/log.h"
 #include "kinds/device.h"
+#include "loader/one_line.h"
 #include "object/segment.h"
 
 namespace causeway {
@@ -36,7 +37,7 @@ void BouncePool::make(uint32_t buffers) {
   const bool pinned = status == CWY_OK;
   if (!pinned && status != CWY_ERR_UNSUPPORTED) {
     log_info("{}: staging buffers are not page-locked ({}); copies are slower", device_->name(),
-             err.text);
+             text_of(err));
   }
   for (uint32_t i = 0; i < buffers; ++i) buffers_.push_back({base + i * chunk, 0, false});
   const uint32_t number = g_number.fetch_add(1, std::memory_order_relaxed) + 1;

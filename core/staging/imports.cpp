@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "kinds/device.h"
+#include "loader/one_line.h"
 #include "object/endpoint.h"
 #include "progress/hints.h"
 #include "progress/poll.h"
@@ -114,7 +115,7 @@ Import::Import(uint32_t rank, uint64_t segment, std::shared_ptr<Device> device,
   void* address = nullptr;
   const cwy_status status =
       device_->module().import_mem(device_->kind(), &handle, &import_, &address, &err);
-  if (status != CWY_OK) throw Error(status, "{}", err.text[0] ? err.text : status_name(status));
+  if (status != CWY_OK) throw Error(status, "{}", reason(err, status));
   delta_ = reinterpret_cast<intptr_t>(address) - static_cast<intptr_t>(handle.addr);
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "kinds/device.h"
+#include "loader/one_line.h"
 #include "object/mappings.h"
 #include "object/segment.h"
 
@@ -66,7 +67,7 @@ bool try_pin(Device& device, uint64_t base, uint64_t size) {
   const bool pinned =
       device.module().pin_host(device.kind(), reinterpret_cast<void*>(base), size, &err) == CWY_OK;
   log_debug("memory kinds: {}: {} bytes at {:#x} are {}page-locked{}", device.name(), size, base,
-            pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", err.text));
+            pinned ? "" : "not ", pinned ? std::string() : fmt::format(" ({})", text_of(err)));
   return pinned;
 }
 

@@ -137,6 +137,8 @@ TEST(ConfigLoad, Precedence) {
   EXPECT_TRUE(config.report);              // the site's over the default
   EXPECT_EQ(config.huge_pages, "never");   // the default
   EXPECT_EQ(config.origins.at("log.level").str(), "CAUSEWAY_SET: log.level=error");
+  sources.flags = {"log.level=info"};
+  EXPECT_EQ(load_config(sources).origins.at("log.level").str(), "--set: log.level=info");
   EXPECT_EQ(config.origins.at("checks").str(), *sources.file + ":2:9");
   EXPECT_EQ(config.origins.at("report").str(), *sources.site_file + ":3:9");
   EXPECT_EQ(config.origins.at("segment.numa").source, "built-in default");

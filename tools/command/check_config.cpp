@@ -300,7 +300,7 @@ void add_check_config(Options& app, int& status) {
         if (arguments->no_site) sources.site_file = "";
         sources.file = arguments->file;
         add_sets(sources, arguments->sets);
-        status = report(*arguments, check_config(sources, "--set"));
+        status = report(*arguments, check_config(sources));
       });
   command.option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")
       .required()
@@ -315,7 +315,9 @@ void add_check_config(Options& app, int& status) {
   command.flag("--strict", arguments->strict,
                "Warnings count: a plugin that is not found on this machine, a setting "
                "without effect");
-  command.footer("Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
+  command.footer(
+      "The file is checked by itself: CAUSEWAY_SET and GASNET_* variables are not looked at.\n"
+      "Exit status: 0 nothing is wrong, 1 something is, 2 usage.");
 }
 
 }  // namespace causeway::command

@@ -16,6 +16,7 @@
 #include "connection/selector.h"
 #include "explain_collectives.h"
 #include "explain_memkinds.h"
+#include "loader/one_line.h"
 #include "text.h"
 #include "world.h"
 
@@ -153,7 +154,7 @@ std::vector<Refusal> others_of(const World& world, const Choice& choice, const P
     const cwy_status status = conduit->module().reach(conduit->domain(), &peer.desc, &err);
     out.push_back({conduit->name(), status == CWY_OK ? fmt::format("could, but {} does not name it",
                                                                    choice.rule->label)
-                                                     : std::string(err.text)});
+                                                     : reason(err, status)});
   }
   for (const ConduitFailure& failure : world.conduits.failures) {
     if (!told(failure.name)) out.push_back({failure.name, failure.reason});

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "kinds/device.h"
+#include "loader/one_line.h"
 #include "loader/signal_keeper.h"
 #include "text.h"
 
@@ -88,7 +89,7 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
   cwy_status status =
       plugin.module.create(as_c(options.get()), listed.first, nullptr, 0, &kind, &err);
   if (status != CWY_OK) {
-    out.trouble = fmt::format("cannot be used: {}", err.text[0] ? err.text : status_name(status));
+    out.trouble = fmt::format("cannot be used: {}", reason(err, status));
     return out;
   }
   cwym_attr attr{};

@@ -8,12 +8,14 @@
 #include "connection/job.h"
 #include "loader/instance.h"
 #include "loader/loader.h"
+#include "loader/one_line.h"
 
 namespace causeway::command {
 namespace {
 
 void log_warnings(const char* plugin, cwy_log_level level, const char* text) {
-  if (level <= CWY_LOG_WARN) log(static_cast<LogLevel>(level), "{}: {}", plugin, text);
+  if (level <= CWY_LOG_WARN)
+    log(static_cast<LogLevel>(level), "{}: {}", given(plugin, "a plugin"), given(text, ""));
 }
 
 uint64_t monotonic_ns() {

@@ -32,7 +32,7 @@ std::string joined_sets(const std::vector<std::string>& sets) {
 void apply_config(const RunOptions& run, LaunchOptions& launch) {
   ConfigSources sources = ConfigSources::from_environment();
   if (!run.config.empty()) sources.file = std::filesystem::absolute(run.config).string();
-  sources.sets.insert(sources.sets.end(), run.sets.begin(), run.sets.end());
+  sources.flags = run.sets;
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;

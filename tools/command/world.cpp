@@ -30,7 +30,7 @@ const ConduitEp& World::endpoint(const Conduit* conduit) const {
 
 void add_sets(ConfigSources& sources, const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
-    for (std::string& set : split_sets(text)) sources.sets.push_back(std::move(set));
+    for (std::string& set : split_sets(text)) sources.flags.push_back(std::move(set));
   }
 }
 

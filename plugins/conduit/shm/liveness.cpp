@@ -30,13 +30,14 @@ void report_gone(Connection& c) {
 // A pidfd where one can be had: it never means another process. Else the pid and its start time,
 // which no process has where this one has been reaped before.
 ProcessHandle::ProcessHandle(uint32_t pid) : pidfd_(watch_pid(pid)), pid_(pid) {
-  if (!pidfd_) start_time_ = process_start_time(pid);
-  if (!pidfd_ && start_time_ == 0 && process_start_time(getpid()) != 0) start_time_ = UINT64_MAX;
+  if (pidfd_) return;
+  start_time_ = process_start_time(pid).value_or(0);
+  if (start_time_ == 0 && process_start_time(getpid()).value_or(0) != 0) start_time_ = UINT64_MAX;
 }
 
 bool ProcessHandle::gone() const {
   if (pidfd_) return has_ended(pidfd_);
-  return pid_ != 0 && process_start_time(pid_) != start_time_;
+  return pid_ != 0 && process_start_time(pid_).value_or(start_time_) != start_time_;
 }
 
 bool check_peer(Connection& c) {

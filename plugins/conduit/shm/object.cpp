@@ -36,13 +36,18 @@ void make_name(const char* job_id, char (&name)[128]) {
   static std::atomic<uint32_t> sequence{0};  // relaxed: only has to differ each time
   const auto pid = static_cast<uint32_t>(getpid());
   std::snprintf(name, sizeof name, "/%.60s.cwy.%" PRIx64 ".%u.%" PRIu64 ".%u", job_id,
-                pid_namespace(), pid, process_start_time(pid),
+                pid_namespace(), pid, process_start_time(pid).value_or(0),
                 sequence.fetch_add(1, std::memory_order_relaxed));
   for (char* c = name + 1; *c != '\0'; ++c)
     if (*c == '/') *c = '_';
 }
 
 // Sets errno and answers -1 like the call itself.
+// The failure is this process's own, and says nothing of the object or its owner.
+bool lacks_resources(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 int open_peer_descriptor(const ObjectAddress& address) {
   if (address.fd < 0) return shm_open(address.name, O_RDWR | O_CLOEXEC, 0);
   char path[64];
@@ -52,10 +57,11 @@ int open_peer_descriptor(const ObjectAddress& address) {
 
 }  // namespace
 
-uint64_t process_start_time(uint32_t pid) {
+std::optional<uint64_t> process_start_time(uint32_t pid) {
   char path[32], text[1024];
   std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0 && lacks_resources(errno)) return std::nullopt;
   if (fd < 0) return 0;
   const ssize_t n = read(fd, text, sizeof text - 1);
   close(fd);
@@ -90,7 +96,7 @@ void sweep_stale_objects() {
     if (owner == nullptr) continue;
     if (std::sscanf(owner, ".cwy.%" SCNx64 ".%u.%" SCNu64 ".", &space, &pid, &start) != 3) continue;
     // Another namespace's pids say nothing here. Other users' objects refuse to go by themselves.
-    if (space == here && process_start_time(pid) != start)
+    if (space == here && process_start_time(pid).value_or(start) != start)
       shm_unlink((std::string("/") + entry->d_name).c_str());
   }
   closedir(directory);
@@ -152,7 +158,7 @@ cwy_status Object::give_length(const ObjectRequest& request, cwy_err* err) {
   if (!file_size_allowed(length, why, sizeof why) ||
       (compare &&
        !memory_suffices(length, request.posix ? posix_directory : nullptr, why, sizeof why)))
-    return report(err, CWY_ERR_NOMEM, "%s of %zu bytes does not fit: %s", request.purpose, length,
+    return report(err, CWY_ERR_NOMEM, "no room for %s of %zu bytes: %s", request.purpose, length,
                   why);
   int failure = ftruncate(fd_, static_cast<off_t>(length)) == 0 ? 0 : errno;
   const bool fill = request.reserve == Reserve::always ||
@@ -230,7 +236,7 @@ namespace {
 
 // No such process, or one at its end: the system takes its descriptors before its entry in /proc.
 bool is_gone(uint32_t pid) {
-  if (process_start_time(pid) == 0) return true;
+  if (process_start_time(pid) == uint64_t{0}) return true;
   char path[32];
   std::snprintf(path, sizeof path, "/proc/%u/fd", pid);
   DIR* const open_files = ::opendir(path);
@@ -252,9 +258,10 @@ cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* 
     const int why = errno;
     if (is_gone(address.pid))
       return report(err, CWY_ERR_PEER_FAILED, "process %u is gone", address.pid);
+    const bool restricted = address.fd >= 0 && !lacks_resources(why);
     return report(err, CWY_ERR_UNREACHABLE, "shared memory of process %u cannot be opened: %s%s",
                   address.pid, std::strerror(why),
-                  address.fd >= 0 ? " (if /proc is restricted here, set memory: posix)" : "");
+                  restricted ? " (if /proc is restricted here, set memory: posix)" : "");
   }
   struct stat st {};
   const bool same = fstat(fd, &st) == 0 && st.st_ino == address.inode &&

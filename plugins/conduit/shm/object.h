@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "options.h"
@@ -96,7 +97,8 @@ bool descriptors_are_visible();
 // Removes POSIX objects of processes that are gone, of any job of this user.
 void sweep_stale_objects();
 
-// Start time of a process in clock ticks since boot, 0 when there is no such process.
-uint64_t process_start_time(uint32_t pid);
+// Start time of a process in clock ticks since boot, 0 when there is no such process; nullopt when
+// this process cannot look, for want of descriptors or memory.
+std::optional<uint64_t> process_start_time(uint32_t pid);
 
 }  // namespace causeway::shm

@@ -299,6 +299,14 @@ uint32_t crash(cwyc_ep*, uint32_t, uint32_t) {
   return 0;
 }
 
+// Its own end, with a status that looks like success.
+uint32_t exits(cwyc_ep*, uint32_t, uint32_t) {
+  std::exit(0);
+}
+uint32_t ends_at_once(cwyc_ep*, uint32_t, uint32_t) {
+  _exit(0);
+}
+
 cwy_status wrong_delta(cwyc_rkey* rkey, intptr_t* delta) {
   const cwy_status status = g_inner->rkey_direct(rkey, delta);
   *delta += 64;
@@ -372,6 +380,10 @@ bool apply_fault() {
     g_module.progress = deliver_all_lanes;
   else if (f == "crash")
     g_module.progress = crash;
+  else if (f == "exits")
+    g_module.progress = exits;
+  else if (f == "ends_at_once")
+    g_module.progress = ends_at_once;
   else if (f == "wrong_delta")
     g_module.rkey_direct = wrong_delta;
   else if (f == "silent_reach")

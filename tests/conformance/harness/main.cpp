@@ -20,6 +20,7 @@
 #include "partner.h"
 #include "report.h"
 #include "session.h"
+#include "supervise.h"
 
 namespace causeway::conformance {
 namespace {
@@ -181,11 +182,21 @@ int guarded_main(int argc, char** argv) {
 }  // namespace causeway::conformance
 
 int main(int argc, char** argv) {
-  try {
-    return causeway::conformance::guarded_main(argc, argv);
-  } catch (const std::exception& e) {
+  const auto tell = [](const std::exception& e) {
     fmt::print(stderr, "causeway-conformance: {}\n", e.what());
-    causeway::conformance::Zygote::stop();
     return 1;
+  };
+  try {
+    return causeway::conformance::supervise([&] {
+      try {
+        return causeway::conformance::guarded_main(argc, argv);
+      } catch (const std::exception& e) {
+        const int status = tell(e);
+        causeway::conformance::Zygote::stop();
+        return status;
+      }
+    });
+  } catch (const std::exception& e) {
+    return tell(e);
   }
 }

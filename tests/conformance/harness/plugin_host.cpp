@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "connection/wrapping.h"
+#include "loader/one_line.h"
 #include "random.h"
 
 namespace causeway::conformance {
@@ -38,13 +39,12 @@ State& state() {
 
 void service_log(const char* plugin, cwy_log_level level, const char* text) {
   if (level > CWY_LOG_WARN && !state().settings.verbose) return;
-  fmt::print(stderr, "  [{}, rank {}] {}\n", plugin != nullptr ? plugin : "?", state().job.rank,
-             text != nullptr ? text : "");
+  fmt::print(stderr, "  [{}, rank {}] {}\n", given(plugin, "?"), state().job.rank, given(text, ""));
 }
 
 void service_peer_state(void*, cwy_peer peer, cwy_peer_state what, const char* why) {
   const std::lock_guard guard(state().lock);
-  state().reports.push_back({peer, what, why != nullptr ? why : ""});
+  state().reports.push_back({peer, what, given(why, "")});
 }
 
 // Relaxed: only counted.

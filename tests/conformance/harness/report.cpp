@@ -13,6 +13,7 @@
 #include "expect.h"
 #include "guide.h"
 #include "plugin_host.h"
+#include "supervise.h"
 
 namespace causeway::conformance {
 namespace {
@@ -22,7 +23,7 @@ std::mutex g_lock;
 std::string g_skip, g_failures;
 bool g_running = false;
 // What a crash says, prepared.
-char g_case[256] = "start-up", g_guide[600];
+char g_guide[600];
 
 std::string indent(const std::string& text) {
   std::string out = "    ";
@@ -68,14 +69,14 @@ void say(const char* text) {
 
 void on_crash(int number) {
   say(number == SIGALRM ? "HUNG    " : "CRASHED ");
-  say(g_case);
+  say(running_case());
   say(number == SIGALRM ? "  a call into the plugin did not return\n" : "  by signal ");
   if (number != SIGALRM) {
     say(sigabbrev_np(number) != nullptr ? sigabbrev_np(number) : "?");
     say("\n");
   }
   say(g_guide);
-  _exit(number == SIGALRM ? 124 : 128 + number);
+  end_here(number == SIGALRM ? 124 : 128 + number);
 }
 
 }  // namespace
@@ -200,7 +201,7 @@ void install_crash_reports() {
 }
 
 void watch_case(const std::string& name, unsigned seconds) {
-  std::snprintf(g_case, sizeof g_case, "%s", name.c_str());
+  std::snprintf(running_case(), kCaseRoom, "%s", name.c_str());
   std::snprintf(g_guide, sizeof g_guide, "%s", guide(name).c_str());
   alarm(seconds);
 }
