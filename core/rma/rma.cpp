@@ -14,6 +14,7 @@
 #include "progress/waiter.h"
 #include "rma/emulation.h"
 #include "rma/rma_checks.h"
+#include "rma/stripe.h"
 #include "thread/event.h"
 #include "thread/event_checks.h"
 
@@ -117,10 +118,12 @@ void require_published(const RmaCall& call, const Peer& peer) {
     conn = slot.load(std::memory_order_acquire);
   }
   Connection& c = Connection::of(conn);
-  // A transfer longer than one operation of the conduit goes in pieces, over messages.
   const bool fits = r.length <= c.attr->rma_max && !r.elsewhere;
   // Device memory has no limit of the conduit's and judges for itself what lies where.
   if (__builtin_expect(!fits, 0) && c.device_end) return native(conn, r, nullptr, op);
+  // A transfer longer than one operation of the conduit goes in pieces.
+  if (__builtin_expect(!fits, 0) && !r.elsewhere && may_cut(c))
+    return post_cut(c, r.operation == Operation::put, r.local, r.raddr, r.length, r.flags, op);
   // The attempt of the conduit is inlined at each of the callers: out of line it costs 30
   // instructions of a put.
   return post_native_or_emulated(

@@ -102,6 +102,8 @@ cwy_status post_by_member(Connection& c, bool put, void* local, uint64_t raddr, 
     return put ? conn->ops->put(conn, local, lmem, raddr, rkey, length, flags, op)
                : conn->ops->get(conn, local, lmem, raddr, rkey, length, flags, op);
   };
+  if (__builtin_expect(length > c.attr->rma_max, 0) && may_cut(c))
+    return post_cut(c, put, local, raddr, length, flags, op);
   return post_native_or_emulated(length <= c.attr->rma_max, c.rma_over_am, native, [&] {
     return emulated_transfer(conn, put, local, raddr, length, flags, op);
   });

@@ -162,6 +162,18 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   return whole ? CWY_OK : CWY_INPROGRESS;
 }
 
+bool may_cut(const Connection& via) {
+  return via.attr->rma_max >= kGrain && !via.rma_over_am.load(std::memory_order_relaxed);
+}
+
+cwy_status post_cut(Connection& via, bool put, void* local, uint64_t raddr, size_t length,
+                    uint32_t flags, cwyc_op* op) {
+  SplitPart alone;
+  alone.members = {&via};
+  alone.shares = {1.0};
+  return post_striped(alone, put, local, raddr, length, flags, op);
+}
+
 uint32_t push_stripes() {
   uint32_t sent = 0;
   g_waiting.try_each([&](Striped& s) {

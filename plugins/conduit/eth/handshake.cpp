@@ -1,6 +1,7 @@
 // How connections come about: asked for by one side, introduced by both.
 #include <fcntl.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -92,6 +93,8 @@ void leave_by_named(const cwyc_domain& domain, int socket, const Place& to) {
 }
 
 bool start_attempt(Link& link, const Place& place) {
+  link.socket = Descriptor();
+  link.at = place;
   sockaddr_storage to{};
   const socklen_t length = socket_address(place, link.port, to);
   Descriptor socket(::socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -110,14 +113,13 @@ bool start_attempt(Link& link, const Place& place) {
              name_of(Source::link, link.index)))
     return false;
   link.socket = std::move(socket);
-  link.hello_sent = false;
+  link.hello_sent = link.hello_late = false;
   link.greeted = 0;
-  link.attempt_ends = services->now() + attempt_ns;
+  link.attempt_began = services->now();
   return true;
 }
 
 bool next_attempt(Link& link) {
-  link.socket = Descriptor();
   while (!link.route.empty()) {
     const Place place = link.route.back();
     link.route.pop_back();
@@ -128,6 +130,8 @@ bool next_attempt(Link& link) {
 
 void attempt_failed(Link& link, const char* why) {
   link.why = why;
+  // A process that was busy between connection and hello was dismissed by the peer, which may live.
+  if (link.hello_late && start_attempt(link, link.at)) return expect_answer(link);
   if (next_attempt(link)) return;
   log(CWY_LOG_DEBUG, "rank %u cannot be connected to: %s", link.peer.rank, link.why);
   lose_link(link, link.why);
@@ -141,7 +145,7 @@ void on_welcome(Link& link) {
   if (i.step == step_crossed) {  // its own attempt is on its way
     link.socket = Descriptor();
     link.route.clear();
-    return;
+    return expect_answer(link);
   }
   learn(link, i);
   link.owed_limit = std::max(1u, link.ep->window / 2);
@@ -175,10 +179,17 @@ bool settle_crossing(cwyc_ep* ep, Newcomer& from, const Introduction& hello) {
   return true;
 }
 
+// The peer has given the attempt up while this process was busy: it tries again.
+bool is_given_up(const Newcomer& from) {
+  char next;
+  return recv(from.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 void admit(cwyc_ep* ep, Newcomer& from) {
   Introduction hello;
   std::memcpy(&hello, from.bytes, sizeof hello);
   const cwy_peer peer{hello.rank, hello.epoch};
+  if (is_given_up(from)) return;
   if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer)) {
     ++ep->counters.dropped;
     return;
@@ -272,8 +283,13 @@ uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket) {
 }
 
 uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now) {
-  const size_t dismissed =
-      std::erase_if(ep->newcomers, [&](const Newcomer& n) { return now > n.deadline; });
+  // Whatever this process had no time to read is no silence.
+  const auto unread = [](const Newcomer& n) {
+    char next;
+    return recv(n.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  };
+  const size_t dismissed = std::erase_if(
+      ep->newcomers, [&](const Newcomer& n) { return now > n.deadline && !unread(n); });
   ep->counters.dropped += dismissed;
   if (!ep->accepting && ep->newcomers.size() < most_newcomers) {
     ep->accepting = true;
@@ -300,6 +316,7 @@ uint32_t go_on_connecting(Link& link, uint32_t events) {
     int error = 0;
     socklen_t length = sizeof error;
     getsockopt(link.socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    link.hello_late = services->now() > link.attempt_began + introduction_ns / 2;
     if (error == 0 && !introduce_to(link.socket.get(), introduction_of(link, step_hello)))
       error = ECONNRESET;
     if (error != 0) {
@@ -307,6 +324,7 @@ uint32_t go_on_connecting(Link& link, uint32_t events) {
       return 1;
     }
     link.hello_sent = true;
+    expect_answer(link);
     watch(link.ep, EPOLL_CTL_MOD, link.socket.get(), EPOLLIN, name_of(Source::link, link.index));
     return 1;
   }
@@ -317,15 +335,25 @@ uint32_t go_on_connecting(Link& link, uint32_t events) {
   return 1;
 }
 
-// A peer whose attempt goes first has been waited for by the same deadline.
+// Once the peer's kernel has taken the connection it speaks for the peer (look_for_silence), which
+// may compute. A peer whose own attempt goes first and does not come is asked again.
 uint32_t Network::push_connecting(Link& link, uint64_t now) {
-  if (now > link.deadline) {
-    close_path(link);
-    finish_connect(link, CWY_ERR_TIMEOUT);
+  if (link.socket && link.hello_sent) tell_silence(link, now);
+  if (link.hello_sent && (link.socket || now <= link.deadline)) return 0;
+  if (link.hello_sent) {
+    start_attempt(link, link.at) ? expect_answer(link) : lose_link(link, link.why);
     return 1;
   }
-  if (!link.socket || link.route.empty() || now <= link.attempt_ends) return 0;
-  attempt_failed(link, "no answer");
+  const bool late = now > link.deadline;
+  const bool go_on = !link.route.empty() && now > link.attempt_began + attempt_ns;
+  pollfd taken{link.socket.get(), POLLOUT, 0};
+  if ((!late && !go_on) || poll(&taken, 1, 0) == 1) return 0;  // taken, as epoll is about to tell
+  if (!late) {
+    attempt_failed(link, "no answer");
+  } else {
+    close_path(link);
+    finish_connect(link, CWY_ERR_TIMEOUT);
+  }
   return 1;
 }
 

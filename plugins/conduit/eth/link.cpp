@@ -63,18 +63,23 @@ bool Network::is_usable(const Link& link) {
 
 // Keepalives find hosts that are silent while nothing is under way. Otherwise the kernel would try
 // for a quarter of an hour; TCP_USER_TIMEOUT would end connections to processes that are busy and
-// do not read, whose kernels answer.
+// do not read, whose kernels answer. They are asked ever more rarely then, and a question that has
+// just been asked is no silence yet: two looks have to find it.
 void look_for_silence(cwyc_ep* ep) {
   const uint64_t limit = ep->domain->options.peer_timeout_ns / 1'000'000;
   for (size_t i = 0; i < ep->links.size(); ++i) {
     Link* const link = ep->links[i].get();
-    if (link == nullptr || link->state != LinkState::up || !link->socket) continue;
-    if (link->pending == nullptr && link->out.empty()) continue;
+    if (link == nullptr || !link->socket) continue;
+    const bool asked = link->state == LinkState::connecting
+                           ? link->hello_sent
+                           : link->pending != nullptr || !link->out.empty();
+    if (!asked) continue;
     tcp_info info{};
     socklen_t length = sizeof info;
     if (getsockopt(link->socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) continue;
     const bool waits = info.tcpi_unacked != 0 || info.tcpi_probes != 0;
-    if (waits && info.tcpi_last_ack_recv > limit) lose_link(*link, "its host answers nothing");
+    const bool before = std::exchange(link->silent, waits && info.tcpi_last_ack_recv > limit);
+    if (before && link->silent) lose_link(*link, "its host answers nothing");
   }
 }
 

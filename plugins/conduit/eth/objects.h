@@ -191,10 +191,13 @@ struct Link : fabric::Link<Network> {
   bool part_refused = false;  // of what the unit that follows belongs to
   // For the time of connecting.
   std::vector<Place> route;  // places left to try, the next one last
+  Place at{};                // the one that is being tried
   uint16_t port = 0;
-  uint64_t attempt_ends = 0;
-  bool hello_sent = false;
-  size_t greeted = 0;  // bytes of the peer's welcome
+  uint64_t attempt_began = 0;
+  bool hello_sent = false;  // the peer's kernel has taken the connection
+  bool hello_late = false;  // so late that the peer may have closed it by then
+  bool silent = false;      // so was its host at the last look
+  size_t greeted = 0;       // bytes of the peer's welcome
   char greeting[sizeof(Introduction)] = {};
 };
 

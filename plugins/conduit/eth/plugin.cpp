@@ -28,7 +28,7 @@ CWY_MANIFEST(
     "    help: 'silence of a host until it counts as failed, in whole seconds; timeouts.peer when "
     "not set'}\n"
     "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"
-    "    help: how long a connection may take}\n");
+    "    help: silence of a host until a connection to it fails}\n");
 
 namespace causeway::eth {
 

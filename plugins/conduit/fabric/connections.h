@@ -233,7 +233,7 @@ struct Connections {
     conn->priv = link;
     if (link->state == LinkState::up) return CWY_OK;
     link->connect_op = op;
-    link->deadline = services->now() + ep->domain->options.connect_timeout_ns;
+    expect_answer(*link);
     return CWY_INPROGRESS;
   }
 };

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <memory>
 #include <utility>
 
@@ -85,6 +86,32 @@ void want_attention(Link* link) {
   Link::Network::look_at_links(link->ep);
 }
 
+// From now on the peer may be silent for as long as a connection may take.
+template <class Link>
+void expect_answer(Link& link) {
+  link.deadline = services->now() + link.ep->domain->options.connect_timeout_ns;
+}
+
+// A peer that does not answer may compute, for as long as it likes: that ends nothing, and a line
+// says so. Its death is what the launcher, the kernel or the network tells.
+template <class Link>
+void tell_silence(Link& link, uint64_t now) {
+  if (now <= link.deadline) return;
+  expect_answer(link);
+  log(CWY_LOG_INFO,
+      "rank %u has not answered a first contact yet; it may compute, and is waited for",
+      link.peer.rank);
+}
+
+// Watches the process of a peer whose number means the same here. False: there is none any more.
+template <class Link>
+bool watch_process(Link& link, const cwyc_peer_desc& peer, uint64_t here, uint64_t there) {
+  if (peer.same_host == 0 || peer.same_process != 0 || link.process) return true;
+  if (here == 0 || here != there) return true;
+  link.process = watch_pid(peer.pid);
+  return link.process || errno != ESRCH;  // where it cannot be watched, others tell of its end
+}
+
 // A link in state `connecting`; NULL: there are too many.
 template <class Ep>
 typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
@@ -100,7 +127,7 @@ typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
   link->peer = peer;
   link->nonce = nonce;
   link->index = link_name(place, ++ep->generations[place]);
-  link->deadline = services->now() + ep->domain->options.connect_timeout_ns;
+  expect_answer(*link);
   ++ep->counters.connections;
   ++ep->connecting;
   Ep::Network::look_at_links(ep);

@@ -11,6 +11,7 @@
 #include <memory>
 #include <vector>
 
+#include "../common/descriptor.h"
 #include "../common/gate.h"
 #include "../common/handed_back.h"
 #include "../common/plugin_services.h"
@@ -92,13 +93,14 @@ struct Link : N::LinkPath {
   cwy_peer peer{};
   uint64_t nonce = 0;  // of the peer's endpoint
   cwyc_op* connect_op = nullptr;
-  uint64_t deadline = 0;  // of the connecting, or when a lost peer counts as dead
+  uint64_t deadline = 0;  // until then a peer may be silent; or when a lost one counts as dead
   bool active = false;    // this side asked for it
   bool local_closed = false, remote_closed = false;
   bool lost = false, suspected = false, reported = false;
   bool bye_due = false, bye_sent = false, on_todo = false;
   uint32_t buffers = 0;  // receive buffers that stand for this link
   const char* why = "";
+  Descriptor process;  // of a peer of this host, watched where the network does not tell of its end
 };
 
 struct Counters {

@@ -181,6 +181,7 @@ int fill_address(cwyc_ep& ep) {
   a.msg = path.msg ? 1 : 0;
   a.loopback = path.loopback ? 1 : 0;
   a.nonce = ep.nonce;
+  a.pid_namespace = pid_namespace();
   std::strncpy(a.provider, path.provider.c_str(), sizeof a.provider - 1);
   size_t length = sizeof a.bytes;
   const int error = fi_getname(path.msg ? &ep.passive->fid : &ep.datagram->fid, a.bytes, &length);

@@ -225,6 +225,7 @@ uint32_t Network::on_greeting(cwyc_ep* ep, const FrameHeader& header, const char
   }
   if (link->state == LinkState::connecting) {
     learn(*link, hello);
+    link->process = Descriptor();
     finish_connect(*link, CWY_OK);
   }
   if (first) link->welcome_due = !send_hello(*link, FrameKind::welcome);

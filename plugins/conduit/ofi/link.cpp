@@ -1,6 +1,7 @@
 // What the engine asks of this network's links: how they are told of, moved on and ended, and where
 // they can lead.
 #include <algorithm>
+#include <cstring>
 
 #include "../../common/plugin_error.h"
 #include "calls.h"
@@ -58,9 +59,23 @@ void Network::purge_path(Link& link) {
   }
 }
 
+// Connections tell of their ends. Datagrams to a process that has gone may stay without an answer.
+cwy_status Network::joined(Link& link, const cwyc_peer_desc& peer, cwy_err* err) {
+  if (link.ep->domain->path.msg || link.state == LinkState::up) return CWY_OK;
+  Address there;
+  std::memcpy(&there, peer.address, sizeof there);
+  if (watch_process(link, peer, link.ep->address.pid_namespace, there.pid_namespace)) return CWY_OK;
+  return report(err, CWY_ERR_PEER_FAILED, "rank %u: process %u is gone", peer.peer.rank, peer.pid);
+}
+
 uint32_t Network::push_connecting(Link& link, uint64_t now) {
-  if (!link.active || now <= link.deadline) return 0;
-  finish_connect(link, CWY_ERR_TIMEOUT);
+  constexpr uint64_t look_interval_ns = 50'000'000;
+  if (!link.active) return 0;
+  tell_silence(link, now);
+  if (!link.process || now < link.next_look) return 0;
+  link.next_look = now + look_interval_ns;
+  if (!has_ended(link.process)) return 0;
+  lose_link(link, "its process has ended");
   return 1;
 }
 

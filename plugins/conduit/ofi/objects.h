@@ -100,7 +100,7 @@ struct Network {
   static cwy_status speaks_with(const Domain*, const cwyc_peer_desc*, Address&, cwy_err*);
   static bool is_usable(const Link&);
   static cwy_status begin_connect(Link&, const Address&, cwy_err*);
-  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*) { return CWY_OK; }
+  static cwy_status joined(Link&, const cwyc_peer_desc&, cwy_err*);
 
   // ---- am.cpp
   static size_t framed(const Endpoint*, size_t bytes);
@@ -177,8 +177,9 @@ struct Parked {
 };
 
 struct Link : fabric::Link<Network> {
-  Fid<fid_ep> own;       // connected endpoints
-  uint64_t lost_at = 0;  // ep->emptied then
+  Fid<fid_ep> own;         // connected endpoints
+  uint64_t lost_at = 0;    // ep->emptied then
+  uint64_t next_look = 0;  // at the process of a peer that connects
   bool hello_due = false, welcome_due = false;
   std::deque<Parked> parked;          // in practice empty
   std::vector<ReceiveBuffer*> queue;  // those posted to it alone, where queues are not shared

@@ -61,7 +61,7 @@ CWY_MANIFEST(
     "  allow_faulty: {type: bool, default: false,\n"
     "    help: take a provider that is refused because it is known to crash or hang}\n"
     "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"
-    "    help: how long a connection may take}\n");
+    "    help: a log line tells of a peer that has not answered for so long}\n");
 
 namespace causeway::ofi {
 

@@ -25,11 +25,12 @@ struct Address {
   uint8_t msg;
   uint8_t loopback;
   uint64_t nonce;
+  uint64_t pid_namespace;
   char provider[30];
   uint16_t length;
   uint8_t bytes[longest_address];
 };
-static_assert(sizeof(Address) == 48 + longest_address);
+static_assert(sizeof(Address) == 56 + longest_address);
 
 struct RkeyBlob {
   uint64_t base;  // the owner's address

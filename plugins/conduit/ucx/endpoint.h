@@ -181,6 +181,7 @@ struct cwyc_ep {
   // Operations that UCX was done with while that was so; progress reports them.
   std::vector<std::pair<causeway::ucx::Slot*, ucs_status_t>> late;
   std::deque<causeway::ucx::Held> held[2];  // per lane
+  size_t held_bytes = 0;                    // that both take
   std::list<causeway::ucx::Rendezvous> rendezvous;
   std::unique_ptr<unsigned char[]> aligned[2];  // per lane, for payloads that lie badly
   causeway::ucx::Delivering* delivering = nullptr;
@@ -297,6 +298,9 @@ ucs_status_t request_arrived(void* arg, const void* header, size_t header_length
 ucs_status_t reply_arrived(void* arg, const void* header, size_t header_length, void* data,
                            size_t length, const ucp_am_recv_param_t* param);
 void deliver_held(cwyc_ep* ep, uint32_t lane);
+// Beyond so much nothing more is taken from the network until some of it has been delivered: what
+// comes on waits in the kernel and at its senders.
+inline constexpr size_t most_held = 1 << 20;
 
 // The table.
 struct Conduit {

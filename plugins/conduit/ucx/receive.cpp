@@ -121,8 +121,13 @@ Delivering align(cwyc_ep* ep, Lane lane, void* payload, size_t length, bool last
   return {buffer.get(), &buffer, false};
 }
 
+size_t bytes_of(const Held& held) {
+  return sizeof held + (held.payload ? held.message.length : 0);
+}
+
 void hold(cwyc_ep* ep, Lane lane, Held&& held) {
   ep->count(held_count);
+  ep->held_bytes += bytes_of(held);
   ep->held[lane].push_back(std::move(held));
 }
 
@@ -276,6 +281,7 @@ void deliver_held(cwyc_ep* ep, uint32_t lane) {
     while (!queue.empty() && ep->delivered < ep->budget) {
       Held held = std::move(queue.front());  // delivering may come back here for replies
       queue.pop_front();
+      ep->held_bytes -= bytes_of(held);
       hand_over(ep, held);
     }
   };

@@ -33,13 +33,10 @@ void Network::left(Link& link) {
   unwatch_process(link);
 }
 
-// The connecting side repeats its hello; both sides give up after a while.
+// The connecting side repeats its hello.
 uint32_t Network::push_connecting(Link& link, uint64_t now) {
   constexpr uint64_t longest_gap = 500'000'000;
-  if (now >= link.deadline) {
-    finish_connect(link, CWY_ERR_TIMEOUT);
-    return 1;
-  }
+  tell_silence(link, now);
   if (!link.active || now < link.next_hello) return 0;
   link.hello_gap = std::min(link.hello_gap * 2, longest_gap);
   link.next_hello = now + link.hello_gap;

@@ -104,11 +104,10 @@ void fail_device(cwyc_domain* domain, const char* what) {
 }
 
 bool watch_process(Link& link, const cwyc_peer_desc& peer) {
-  if (peer.same_host == 0 || peer.same_process != 0 || link.process) return true;
-  const uint32_t own = link.ep->domain->pid_namespace;
-  if (own == 0 || link.to.pid_namespace != own) return true;
-  link.process = watch_pid(peer.pid);
-  if (!link.process) return errno != ESRCH;  // where it cannot be watched, its silence will tell
+  if (link.process) return true;
+  if (!fabric::watch_process(link, peer, link.ep->domain->pid_namespace, link.to.pid_namespace))
+    return false;
+  if (!link.process) return true;
   add_to_epoll(link.ep->epoll, link.process.get());
   ++link.ep->watched;
   return true;

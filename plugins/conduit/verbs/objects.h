@@ -186,7 +186,6 @@ struct Link : fabric::Link<Network> {
   bool ready_due = false;
   bool probing = false;  // a probe is under way
   bool used_since_look = false;
-  Descriptor process;  // watched
 };
 
 }  // namespace causeway::verbs

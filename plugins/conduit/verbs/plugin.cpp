@@ -51,7 +51,7 @@ CWY_MANIFEST(
     "  peer_timeout: {type: time, default: 30s, min: 0, max: 3600s,\n"
     "    help: silence after which an idle peer is asked for a sign of life is a quarter of this}\n"
     "  connect_timeout: {type: time, default: 30s, min: 1ms, max: 3600s,\n"
-    "    help: how long a connection may take}\n");
+    "    help: a log line tells of a peer that has not answered for so long}\n");
 
 namespace causeway::verbs {
 

@@ -129,6 +129,18 @@ void purge_while_connecting() {
   s.partner().resume();
 }
 
+// Catches a peer that takes the silence of a rank for its end: that rank computes between the start
+// of the connect and its next turn.
+void connects_and_computes() {
+  Session s({.memory = 0, .connect = 0});
+  Attempt attempt(s.ep(), s.side().peer);
+  ASSERT_GE(attempt.answer(), 0) << status_name(attempt.answer());
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  s.ep().until([&] { return attempt.answer() == CWY_OK || attempt.op().done(); }, "the connection");
+  if (attempt.answer() != CWY_OK) EXPECT_EQ(attempt.op().status(), CWY_OK);
+  attempt.up();
+}
+
 // Catches one-sided operations that never end, or that touch their buffers after purge: the peer
 // dies with puts and gets of many sizes under way. The buffers are unmapped right after.
 void killed_in_the_middle_of_puts() {
@@ -350,6 +362,7 @@ const Cases cases{
     {"Failure", "killed_in_the_middle_of_puts", kPut | kMemory | kProcess,
      killed_in_the_middle_of_puts},
     {"Failure", "killed_while_we_wait", kPeerFailure | kProcess, killed_while_we_wait},
+    {"Stage", "connects_and_computes", kShort | kProcess, connects_and_computes},
     {"Stage", "purge_while_connecting", kShort | kProcess, purge_while_connecting},
     {"Stage", "peer_sends_after_disconnect", kShort | kProcess, peer_sends_after_disconnect},
     {"Stage", "leaves_in_order_behind_messages", kShort | kPeerFailure | kProcess,
