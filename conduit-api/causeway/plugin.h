@@ -184,6 +184,11 @@ typedef struct cwy_services {
    * cwyc_module.configure only; elsewhere CWY_ERR_INVALID. The caller fills out->head. A conduit
    * that does not exist, or that would stand in front of itself, is CWY_ERR_INVALID with text. */
   cwy_status (*wrap_conduit)(const char* name, cwy_wrapped* out, cwy_err* err);
+
+  /* Reports that a device which the conduit has open is down, or up again: its name, CWYC_DEVICE_UP or
+   * CWYC_DEVICE_DOWN, and the reason, copied. Any thread, the same state again does no harm. The core tells
+   * people; peers that are lost for it are reported by peer_state. */
+  void (*device_state)(void* core_ep, const char* device, uint32_t state, const char* why);
 } cwy_services;
 
 /* `retain` keeps the manifest where the linker drops sections nobody refers to. */

@@ -1,6 +1,6 @@
-# cmake -DOUTPUT=x.cpp -DINPUTS="a.yaml;b.yaml" -P embed.cmake: each text becomes
-# `const char k_<name>_yaml[]`, in pieces, because compilers bound the length of one literal.
-set(out "// Generated from configs/*.yaml.\n#include \"config/embedded.h\"\n\nnamespace causeway {\n")
+# cmake -DOUTPUT=x.cpp -DINPUTS="a.yaml;b.yaml" -DHEADER=x.h -P embed.cmake: each text becomes
+# `const char k_<name>_yaml[]`, which the header declares, in pieces, because compilers bound the length of one literal.
+set(out "// Generated from YAML.\n#include \"${HEADER}\"\n\nnamespace causeway {\n")
 foreach(input IN LISTS INPUTS)
   get_filename_component(name ${input} NAME_WE)
   file(READ ${input} text)

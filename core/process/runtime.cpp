@@ -14,6 +14,7 @@
 #include "collective/inquiry.h"
 #include "collective/table.h"
 #include "config/identity.h"
+#include "connection/device_state.h"
 #include "loader/instance.h"
 #include "loader/one_line.h"
 #include "object/client.h"
@@ -70,12 +71,17 @@ void look_at_suspects() {
 void service_peer_state(void* core_ep, cwy_peer peer, cwy_peer_state state, const char* why) {
   if (g_runtime == nullptr) return;
   auto* cep = static_cast<ConduitEp*>(core_ep);
-  std::string how =
-      fmt::format("conduit {}: {}", cep->conduit->name(), given(why, "no reason given"));
+  std::string how = fmt::format("conduit {}: {}{}", cep->conduit->name(),
+                                given(why, "no reason given"), device_trouble(*cep->conduit));
   if (peer.rank >= runtime().size())
     return log_warn("{}, of rank {}, which this job does not have", how, peer.rank);
   if (state == CWY_PEER_FAILED) return runtime().note_loss(peer.rank, peer.epoch, how);
   if (state == CWY_PEER_SUSPECT) suspect(peer, std::move(how));
+}
+
+void service_device_state(void* core_ep, const char* device, uint32_t state, const char* why) {
+  if (g_runtime != nullptr)
+    note_device_state(*static_cast<ConduitEp*>(core_ep)->conduit, device, state, why);
 }
 
 // The core's sleeps are bounded and end on a signal; a plugin's own thread that has news sends
@@ -93,6 +99,7 @@ void fill_services(cwy_services& services, const cwy_job* job) {
   services.peer_state = service_peer_state;
   services.wake = service_wake;
   services.now = now_ns;
+  services.device_state = service_device_state;
 }
 
 }  // namespace

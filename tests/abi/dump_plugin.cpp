@@ -74,6 +74,7 @@ void dump_cwy_services() {
   ABI_MEMBER(wake);
   ABI_MEMBER(now);
   ABI_MEMBER(wrap_conduit);
+  ABI_MEMBER(device_state);
 }
 
 void dump_cwy_wrapped() {

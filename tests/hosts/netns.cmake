@@ -40,6 +40,8 @@ foreach(network ofi ucx eth)
   netns_test(mpirun.${network} netns_mpirun_test.sh $<TARGET_FILE:launch_rank>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network})
 endforeach()
+netns_test(eth.blink netns_network_test.sh $<TARGET_FILE:causeway>
+  $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> eth blink)
 # Without a configuration, and without a fabric.
 foreach(case spec wordfreq)
   netns_test(default.${case} netns_network_test.sh $<TARGET_FILE:causeway>

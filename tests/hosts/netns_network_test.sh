@@ -68,6 +68,21 @@ case $case in
     lines=$(grep -c 'is lost\|failed' "$work/out")
     [ "$lines" -ge 1 ] || fail "nobody says what happened"
     ;;
+  blink)
+    # The cable is out for a second: everything waits, and goes on. Both hosts say so, once each.
+    run_hosts $config --timeout 60 -- "$spec" $selection &
+    job=$!
+    sleep 1.5
+    ip -n $host_b link set cwy0 down
+    sleep 1
+    ip -n $host_b link set cwy0 up
+    wait $job
+    expect_status 0 $? "specification over a cable that was out for a second"
+    for what in "is down: its link is lost" "is down: the interface was switched off"; do
+      [ "$(grep -c "conduit $network: device cwy0 $what" "$work/out")" = 1 ] || fail "not said once: $what"
+    done
+    [ "$(grep -c "conduit $network: device cwy0 is up again" "$work/out")" = 2 ] || fail "nobody says that it is back"
+    ;;
   stranger)
     # Another user of the other host knocks at every port that this one opens, on the interface that
     # the ranks use.

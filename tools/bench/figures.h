@@ -8,6 +8,10 @@
 #include <string_view>
 #include <vector>
 
+namespace causeway {
+extern const char k_figures_yaml[];  // figures.yaml
+}
+
 namespace causeway::bench {
 
 // The target of a figure; several members hold together, except that `max_extra` forgives what
@@ -36,15 +40,14 @@ enum class Launch {
 };
 
 struct Figure {
-  const char* name;
-  const char* unit;
+  std::string name, unit;
   Launch launch;
   Target target;
   // The target speaks of a peer whose memory is mapped; on another path there is no verdict.
   bool direct_only;
   // The figure needs two ranks that run at the same time on cores of their own.
   bool needs_cores;
-  const char* what;
+  std::string what;
 };
 
 std::span<const Figure> catalogue();

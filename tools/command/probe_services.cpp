@@ -49,6 +49,7 @@ const cwy_services* probe_services(uint32_t ranks) {
     fill_option_services(s);
     fill_wrap_service(s);
     s.peer_state = [](void*, cwy_peer, cwy_peer_state, const char*) {};
+    s.device_state = [](void*, const char*, uint32_t, const char*) {};
     s.wake = [](void*) {};
     s.now = monotonic_ns;
     return s;

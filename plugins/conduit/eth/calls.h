@@ -98,7 +98,7 @@ void look_for_silence(cwyc_ep* ep);
 
 // ---- handshake.cpp
 // Where an event of epoll belongs.
-enum class Source : uint32_t { link, newcomer, listener };
+enum class Source : uint32_t { link, newcomer, listener, cables };
 inline uint64_t name_of(Source source, uint32_t number) {
   return uint64_t{static_cast<uint32_t>(source)} << 32 | number;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "../../common/plugin_error.h"
+#include "cables.h"
 #include "calls.h"
 
 namespace causeway::eth {
@@ -51,6 +52,8 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
     return report(err, CWY_ERR_NOMEM, "no descriptor for epoll: the limit of open files?");
   if (const cwy_status status = open_listener(ep, err); status != CWY_OK) return status;
   fill_address(ep);
+  ep.cables = watch_cables();
+  if (ep.cables) watch(&ep, EPOLL_CTL_ADD, ep.cables.get(), EPOLLIN, name_of(Source::cables, 0));
   return CWY_OK;
 }
 

@@ -231,7 +231,7 @@ struct cwyc_rkey {
 struct cwyc_ep : causeway::fabric::Endpoint<causeway::eth::Network> {
   uint32_t window = 0;     // granted per lane
   size_t chunk_bytes = 0;  // of one Chunk
-  causeway::Descriptor epoll, listener;
+  causeway::Descriptor epoll, listener, cables;
   std::vector<causeway::eth::Newcomer> newcomers;
   bool accepting = true;
   uint32_t inside = 0;                       // calls of progress, one in the other

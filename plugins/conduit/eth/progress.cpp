@@ -1,6 +1,7 @@
 // Moving things forward, and sleeping until there is something to move.
 #include <sys/epoll.h>
 
+#include "cables.h"
 #include "calls.h"
 
 namespace causeway::eth {
@@ -22,6 +23,9 @@ uint32_t on_event(cwyc_ep* ep, const epoll_event& event, uint32_t budget, uint32
       return 0;
     case Source::newcomer:
       return hear_newcomer(ep, number);
+    case Source::cables:
+      hear_of_cables(ep);
+      return 0;
     case Source::link:
       break;
   }

@@ -43,8 +43,12 @@ Link* link_of_queue_pair(cwyc_domain* domain, const ibv_qp* qp) {
   return nullptr;
 }
 
+void tell_state(cwyc_domain* domain, uint32_t state, const char* why) {
+  for (const cwyc_ep* ep : domain->eps)
+    services->device_state(ep->params.core_ep, domain->port.name.c_str(), state, why);
+}
+
 void on_device_event(cwyc_domain* domain, const ibv_async_event& event) {
-  const char* name = domain->port.name.c_str();
   switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
@@ -59,11 +63,12 @@ void on_device_event(cwyc_domain* domain, const ibv_async_event& event) {
       return;
     case IBV_EVENT_PORT_ERR:
       if (event.element.port_num == domain->port.number)
-        log(CWY_LOG_WARN, "%s went down; peers count as failed when it does not come back soon",
-            name);
+        tell_state(domain, CWYC_DEVICE_DOWN,
+                   "its port has no link; peers count as failed when it does not come back soon");
       return;
     case IBV_EVENT_PORT_ACTIVE:
-      if (event.element.port_num == domain->port.number) log(CWY_LOG_INFO, "%s is up", name);
+      if (event.element.port_num == domain->port.number)
+        tell_state(domain, CWYC_DEVICE_UP, "its port is active");
       return;
     default:
       return;
@@ -85,6 +90,7 @@ void fail_device(cwyc_domain* domain, const char* what) {
   domain->failed = true;
   domain->failure = "device " + domain->port.name + " failed: " + what;
   log(CWY_LOG_ERROR, "%s; nobody is reached over it any more", domain->failure.c_str());
+  tell_state(domain, CWYC_DEVICE_DOWN, what);
   for (cwyc_ep* ep : domain->eps) {
     // The core hears of connects that end so, and may begin another one.
     for (size_t i = 0; i < ep->links.size(); ++i) {

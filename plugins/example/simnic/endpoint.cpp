@@ -160,6 +160,7 @@ void cwyc_ep::collapse(const char* why) {
   if (failed) return;
   failed = true;
   why_ = "adapter " + domain.device + ": " + why;
+  services->device_state(params.core_ep, domain.device.c_str(), CWYC_DEVICE_DOWN, why);
   for (auto& flow : flows) {
     for (SendQueue& queue : flow->queue) queue.drop();
     if (flow->owned)

@@ -134,7 +134,36 @@ cwy_status sent_again(cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32
   return CWY_OK;
 }
 
+// ---- a device that fails
+
+int64_t g_lasts = 0;  // messages
+bool g_tells = false;
+void* g_core_ep = nullptr;
+void use_failing_device(bool tells) {
+  g_tells = tells;
+  g_module.domain_open = [](const cwy_options* opts, const cwyc_domain_params* params,
+                            cwyc_domain** out, cwy_err* err) {
+    g_lasts = 0;
+    g_services.opt_int(opts, "fail_after", &g_lasts);
+    return g_inner->domain_open(opts, params, out, err);
+  };
+  g_module.ep_open = [](cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
+                        cwy_err* err) {
+    g_core_ep = params->core_ep;
+    return g_inner->ep_open(domain, params, out, err);
+  };
+  g_table.am_short = [](cwyc_conn* c, uint64_t word, Args args, uint32_t n, uint32_t flags) {
+    if (g_lasts == 0 || --g_lasts > 0) return g_ops->am_short(c, word, args, n, flags);
+    g_lasts = 1;
+    if (std::exchange(g_tells, false))
+      g_services.device_state(g_core_ep, "self0", CWYC_DEVICE_DOWN, "it was told to");
+    return cwy_status{CWY_ERR_DEVICE_FAILED};
+  };
+}
+
 const Faults faults{
+    {"silent_device", [] { use_failing_device(false); }},
+    {"told_device", [] { use_failing_device(true); }},
     {"reply_from_another_rank", [] { take_deliveries(reply_from_another_rank); }},
     {"first_epoch_always", [] { take_deliveries(first_epoch_always); }},
     {"payload_at_8", [] { take_deliveries(payload_at_8); }},

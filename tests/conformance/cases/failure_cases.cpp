@@ -403,6 +403,29 @@ void foreign_key_is_not_believed() {
   stranger.kill();
 }
 
+// Catches a device whose failure is kept: the core would speak of peers alone.
+void failed_device_is_told() {
+  Session s({.memory = 0, .failing = 1});
+  PluginHost::take_device_reports();
+  const Deadline deadline("the failure of a device that fails after 100 packets");
+  std::vector<DeviceReport> told;
+  cwy_status answer = CWY_OK;
+  for (int32_t n = 0; answer == CWY_OK || answer == CWY_RETRY; ++n) {
+    answer = s.ops().am_short(s.raw(), 1, &n, 1, 0);
+    s.ep().step();
+    deadline.check();
+  }
+  EXPECT_TRUE(answer == CWY_ERR_DEVICE_FAILED || answer == CWY_ERR_PEER_FAILED)
+      << "am_short over a device that has failed: " << status_name(answer);
+  for (int i = 0; i < 100; ++i) s.ep().step();
+  for (const DeviceReport& report : PluginHost::take_device_reports()) {
+    EXPECT_EQ(report.state, uint32_t{CWYC_DEVICE_DOWN}) << "of a device that has failed";
+    EXPECT_TRUE(!report.device.empty() && !report.why.empty()) << "a report without a text";
+    told.push_back(report);
+  }
+  EXPECT_FALSE(told.empty()) << "nobody was told by device_state";
+}
+
 const Cases cases{
     {"Failure", "death_learnt_elsewhere", kShort | kProcess, death_learnt_elsewhere},
     {"Failure", "killed_while_idle", kShort | kProcess, killed_while_idle},
@@ -417,6 +440,7 @@ const Cases cases{
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
     {"Failure", "old_epoch_is_dropped", kShort | kProcess, old_epoch_is_dropped},
+    {"Failure", "failed_device_is_told", kShort | kFailing, failed_device_is_told},
     {"Failure", "foreign_key_is_not_believed", kShort | kProcess, foreign_key_is_not_believed},
 };
 

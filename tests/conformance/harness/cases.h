@@ -35,7 +35,8 @@ enum Need : uint32_t {
   kProcess = 1u << 21,  // a peer in another process
   kNoPeer = 1u << 22,   // runs even when no peer can be reached
   kUnregistered = 1u << 23,
-  kLossy = 1u << 25,  // an option inject_loss
+  kLossy = 1u << 25,    // an option inject_loss
+  kFailing = 1u << 28,  // an option fail_after
   kWiring = 1u << 26,
   kSharedKeys = 1u << 27,
   kDomain = 1u << 24  // with kNoPeer: needs an open domain all the same

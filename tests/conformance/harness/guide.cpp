@@ -56,6 +56,7 @@ constexpr Paragraph paragraphs[] = {
      "queues and credits of the two lanes"},
     {"Flow.*progress*", progress, "progress"},
     {"Flow.*", CONDUIT "8 (hot operations, Back-pressure)", "queues that fill and wrap, RETRY"},
+    {"Failure.*device*", CONDUIT "6.2 (devices and credentials)", "services->device_state"},
     {"Failure.*epoch*", peers, "what is done with the epoch of who sends"},
     {"Failure.*report*", peers, "services->peer_state"},
     {"Failure.*", peers, "purge, and what a dead peer leaves pending"},

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 #include "clock.h"
 #include "connection/wrapping.h"
@@ -24,9 +25,10 @@ struct State {
   std::unique_ptr<Config> config;
   std::unique_ptr<Loader> loader;
   ConfiguredConduit conduit;
-  std::shared_ptr<const Options> lossy;
+  std::map<std::string, std::shared_ptr<const Options>> flawed;  // by the option that is set
   std::mutex lock;  // peer_state may come from a thread of the plugin's own
   std::vector<PeerReport> reports;
+  std::vector<DeviceReport> device_reports;
   std::vector<std::string> violations;
   uint32_t violation_count = 0;
   std::atomic<uint32_t> wakes{0};
@@ -45,6 +47,11 @@ void service_log(const char* plugin, cwy_log_level level, const char* text) {
 void service_peer_state(void*, cwy_peer peer, cwy_peer_state what, const char* why) {
   const std::lock_guard guard(state().lock);
   state().reports.push_back({peer, what, given(why, "")});
+}
+
+void service_device_state(void*, const char* device, uint32_t what, const char* why) {
+  const std::lock_guard guard(state().lock);
+  state().device_reports.push_back({given(device, ""), what, given(why, "")});
 }
 
 // Relaxed: only counted.
@@ -101,6 +108,7 @@ void PluginHost::set_identity(const Settings& settings, uint32_t rank, uint32_t 
   s.services.peer_state = service_peer_state;
   s.services.wake = service_wake;
   s.services.now = service_now;
+  s.services.device_state = service_device_state;
 }
 
 const cwy_job& PluginHost::job() {
@@ -134,17 +142,23 @@ const cwy_options* PluginHost::options() {
   return as_c(state().conduit.options.get());
 }
 
-const cwy_options* PluginHost::lossy_options() {
+const cwy_options* PluginHost::options_with(const std::string& key, const std::string& value) {
   State& s = state();
-  if (!s.lossy) {
+  std::shared_ptr<const Options>& made = s.flawed[key];
+  if (!made) {
     const Manifest& manifest = load_conduit(s.settings).manifest;
-    const auto named = [](const auto& option) { return option.key == "inject_loss"; };
+    const auto named = [&](const auto& option) { return option.key == key; };
     if (std::none_of(manifest.options.begin(), manifest.options.end(), named)) return nullptr;
     std::map<std::string, std::string> values = s.settings.options;
-    values["inject_loss"] = "300";
-    s.lossy = make_options(manifest, values, {});
+    values[key] = value;
+    made = make_options(manifest, values, {});
   }
-  return as_c(s.lossy.get());
+  return as_c(made.get());
+}
+
+std::vector<DeviceReport> PluginHost::take_device_reports() {
+  const std::lock_guard guard(state().lock);
+  return std::exchange(state().device_reports, {});
 }
 
 std::vector<PeerReport> PluginHost::take_peer_reports() {

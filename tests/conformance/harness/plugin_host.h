@@ -30,6 +30,12 @@ struct PeerReport {
   std::string why;
 };
 
+struct DeviceReport {
+  std::string device;
+  uint32_t state;
+  std::string why;
+};
+
 class PluginHost {
  public:
   // Says who this process is; before anything of the plugin is touched.
@@ -40,11 +46,13 @@ class PluginHost {
   // Throws Error with the loader's line.
   static const ConduitPlugin& load_conduit(const Settings& settings);
   static const cwy_options* options();
-  // The same with an inject_loss that shows; NULL: the plugin has no such option.
-  static const cwy_options* lossy_options();
+  // The same with one more option set; NULL: the plugin has no such option.
+  static const cwy_options* options_with(const std::string& key, const std::string& value);
 
   // What the plugin said through peer_state since the last call.
   static std::vector<PeerReport> take_peer_reports();
+  // The same of device_state.
+  static std::vector<DeviceReport> take_device_reports();
   static uint32_t wakes();
 
   // Breaches of the contract that were seen where no test could be failed on the spot (inside an

@@ -105,10 +105,13 @@ void probe(const Settings& settings) {
 
 void Side::open(const SideOptions& options) {
   const ConduitPlugin& plugin = PluginHost::load_conduit(settings);
-  const cwy_options* how = options.lossy != 0 ? PluginHost::lossy_options() : PluginHost::options();
+  const bool first = PluginHost::job().rank == 0;
+  const cwy_options* how = options.lossy != 0              ? lossy_options()
+                           : options.failing != 0 && first ? failing_options()
+                                                           : PluginHost::options();
   domain = std::make_unique<Domain>(plugin, how, settings.device);
   ep = std::make_unique<Endpoint>(*domain, 0, options.multithreaded);
-  const bool to_partner = PluginHost::job().rank == 0 && world().mode == Mode::two_processes;
+  const bool to_partner = first && world().mode == Mode::two_processes;
   ep->address(card, to_partner ? cwy_peer{1, world().next_epoch} : cwy_peer{0, 1});
   const uint64_t can_have = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG;
   if (options.memory != 0 && ep->can(can_have)) {

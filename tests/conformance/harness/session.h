@@ -20,6 +20,7 @@ struct SideOptions {
   uint32_t multithreaded = 0;
   uint32_t connect = 1;  // both sides connect at once
   uint32_t lossy = 0;    // over a network that loses packets (kLossy)
+  uint32_t failing = 0;  // over a device that soon fails, on this side (kFailing)
 };
 
 // One process's half of a case.
@@ -43,6 +44,14 @@ struct Side {
   std::unique_ptr<RemoteMemory> remote;
   std::unique_ptr<Connection> conn;
 };
+
+// The plugin's options for such networks; NULL: it has none of them.
+inline const cwy_options* lossy_options() {
+  return PluginHost::options_with("inject_loss", "300");
+}
+inline const cwy_options* failing_options() {
+  return PluginHost::options_with("fail_after", "100");
+}
 
 struct Nothing {};
 

@@ -199,7 +199,7 @@ void Plan::instructions() {
   say("instructions under valgrind");
   for (const Figure& figure : catalogue()) {
     if (figure.launch != Launch::instructions || !wants(figure)) continue;
-    const std::string what = figure.name + sizeof "instr." - 1;
+    const std::string what = figure.name.substr(sizeof "instr." - 1);
     Measured measured;
     measured.name = figure.name;
     const std::optional<double> ours = count(what, measured.path);
