@@ -71,12 +71,10 @@ void learn(Link& link, const Introduction& i) {
 // repeats.
 template <class Ep>
 typename Ep::Network::Link* own_attempt(Ep* ep, const Introduction& hello) {
-  for (const auto& link : ep->links) {
-    if (link == nullptr || link->nonce != hello.nonce || link->purged) continue;
-    const bool crossed = link->state == LinkState::connecting && link->remote == no_link;
-    if (crossed || link->remote == hello.link) return link.get();
-  }
-  return nullptr;
+  return find_by_nonce(ep, hello.nonce, [&](const auto& link) {
+    const bool crossed = link.state == LinkState::connecting && link.remote == no_link;
+    return !link.purged && (crossed || link.remote == hello.link);
+  });
 }
 
 // ---- the end of an endpoint
@@ -116,6 +114,7 @@ void destroy_links(Ep* ep) {
     if (ep->links.back() != nullptr) destroy_link(ep->links.back().get());
     ep->links.pop_back();
   }
+  ep->holes.clear();
   ep->wanted = 0;
 }
 
@@ -193,13 +192,11 @@ struct Connections {
 
   // A link that the peer made, and that nobody here uses.
   static Link* usable_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
-    for (const auto& link : ep->links) {
-      if (link != nullptr && link->nonce == nonce && link->peer.rank == peer.rank &&
-          link->peer.epoch == peer.epoch && N::is_usable(*link) && !link->purged && !link->lost &&
-          !link->local_closed && !link->remote_closed && link->conn == nullptr)
-        return link.get();
-    }
-    return nullptr;
+    return find_by_nonce(ep, nonce, [&](const Link& link) {
+      return link.peer.rank == peer.rank && link.peer.epoch == peer.epoch && N::is_usable(link) &&
+             !link.purged && !link.lost && !link.local_closed && !link.remote_closed &&
+             link.conn == nullptr;
+    });
   }
 
   static cwy_status join_peer(Ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,

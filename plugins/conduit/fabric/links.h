@@ -78,6 +78,14 @@ inline void report_op(Ticket* ticket, uint32_t bits, cwy_status status,
   if (what != 0) op->fn(op, what, status, detail);
 }
 
+// A link to the endpoint of that nonce that is as wanted; NULL: there is none.
+template <class Ep, typename Wanted>
+typename Ep::Network::Link* find_by_nonce(const Ep* ep, uint64_t nonce, Wanted&& wanted) {
+  auto [at, end] = ep->by_nonce.equal_range(nonce);
+  at = std::find_if(at, end, [&](const auto& each) { return wanted(*each.second); });
+  return at != end ? at->second : nullptr;
+}
+
 template <class Link>
 void want_attention(Link* link) {
   if (link->on_todo) return;
@@ -115,13 +123,14 @@ bool watch_process(Link& link, const cwyc_peer_desc& peer, uint64_t here, uint64
 // A link in state `connecting`; NULL: there are too many.
 template <class Ep>
 typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
-  uint32_t place = 0;
-  while (place < ep->links.size() && ep->links[place] != nullptr) ++place;
-  if (place > link_place_mask) return nullptr;
-  if (place == ep->links.size()) {
+  if (ep->holes.empty()) {
+    if (ep->links.size() > link_place_mask) return nullptr;
+    ep->holes.push_back(static_cast<uint32_t>(ep->links.size()));
     ep->links.emplace_back();
     ep->generations.push_back(0);
   }
+  const uint32_t place = ep->holes.back();
+  ep->holes.pop_back();
   auto link = std::make_unique<typename Ep::Network::Link>();
   link->ep = ep;
   link->peer = peer;
@@ -131,6 +140,7 @@ typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
   ++ep->counters.connections;
   ++ep->connecting;
   Ep::Network::look_at_links(ep);
+  ep->by_nonce.emplace(nonce, link.get());
   ep->links[place] = std::move(link);
   return ep->links[place].get();
 }
@@ -171,7 +181,11 @@ void destroy_link(Link* link) {
   Link::Network::end_path(*link);
   abandon_pending(*link, CWY_ERR_PEER_FAILED);
   if (link->on_todo) std::erase(ep->todo, link);
-  ep->links[link->index & link_place_mask].reset();
+  auto at = ep->by_nonce.find(link->nonce);
+  while (at->second != link) ++at;  // those of one endpoint stand together
+  ep->by_nonce.erase(at);
+  ep->holes.push_back(link->index & link_place_mask);
+  ep->links[ep->holes.back()].reset();
 }
 
 template <class Link>

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "../common/descriptor.h"
@@ -168,6 +169,8 @@ struct Endpoint {
   HandedBack released;  // frames that the core keeps no more
   uint32_t kept = 0;    // frames of the core's; a buffer more than otherwise is wanted for each
   std::vector<std::unique_ptr<typename N::Link>> links;  // by index; holes are NULL
+  std::vector<uint32_t> holes;
+  std::unordered_multimap<uint64_t, typename N::Link*> by_nonce;  // of the peers' endpoints
   std::vector<uint32_t> generations;
   std::vector<uint32_t> newest_epoch;                    // by rank
   std::vector<typename N::Link*> todo;                   // with something to do in progress

@@ -26,6 +26,10 @@ inline void attach_pending(Link& link, Ticket* ticket) {
   join_pending(link, ticket);
   ++link.ep->in_flight;
 }
+inline void forget_own(Link& link) {
+  if (link.own != nullptr) link.ep->by_fid.erase(&link.own->fid);
+  link.own.reset();
+}
 inline void Network::retired(Link& link, const Ticket&) {
   --link.ep->in_flight;
 }

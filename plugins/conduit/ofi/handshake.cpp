@@ -49,7 +49,7 @@ cwy_status open_connected(Link& link, fi_info* info) {
     link.own.reset();
     return error == -FI_ENOMEM ? CWY_ERR_NOMEM : CWY_ERR_UNREACHABLE;
   }
-  endpoint->fid.context = &link;
+  ep->by_fid[&endpoint->fid] = &link;
   link.endpoint = endpoint;
   return CWY_OK;
 }
@@ -115,10 +115,8 @@ void on_connected(Link& link, const void* data, size_t length) {
 
 // The link of an event; NULL when it has gone meanwhile.
 Link* link_of_event(cwyc_ep* ep, fid_t fid) {
-  for (const auto& link : ep->links) {
-    if (link != nullptr && link->own != nullptr && &link->own->fid == fid) return link.get();
-  }
-  return nullptr;
+  const auto at = ep->by_fid.find(fid);
+  return at != ep->by_fid.end() ? at->second : nullptr;
 }
 
 // False: there is none after all; the next pass asks again.

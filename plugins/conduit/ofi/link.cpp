@@ -34,7 +34,7 @@ bool Network::withdraw(Link& link, Ticket* ticket) {
 
 void Network::end_path(Link& link) {
   cwyc_ep* ep = link.ep;
-  link.own.reset();  // the provider lets go of its buffers
+  forget_own(link);  // the provider lets go of its buffers
   // One that the provider gave back when the link was purged may be another link's by now.
   for (ReceiveBuffer* buffer : link.queue) {
     if (buffer->owner == &link) buffer->owner = nullptr;
@@ -42,9 +42,9 @@ void Network::end_path(Link& link) {
   unwant_buffers(ep, &link);
   if (link.address == FI_ADDR_UNSPEC || ep->av == nullptr) return;
   // Other links to the same endpoint may share the address.
-  const bool shared = std::any_of(ep->links.begin(), ep->links.end(), [&](const auto& other) {
-    return other != nullptr && other.get() != &link && other->address == link.address;
-  });
+  const bool shared = find_by_nonce(ep, link.nonce, [&](const Link& other) {
+                        return &other != &link && other.address == link.address;
+                      }) != nullptr;
   if (!shared) fi_av_remove(ep->av.get(), &link.address, 1, 0);
 }
 
@@ -52,7 +52,7 @@ void Network::end_path(Link& link) {
 // no such call: their operations are cancelled and get a while to end.
 void Network::purge_path(Link& link) {
   if (link.own != nullptr) {
-    link.own.reset();
+    forget_own(link);
     link.endpoint = nullptr;
   } else {
     drain_link(link, drain_ns);

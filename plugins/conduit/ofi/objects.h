@@ -224,7 +224,8 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::ofi::Network> {
   causeway::ofi::Fid<fid_ep> datagram;
   causeway::Descriptor epoll;
 
-  std::vector<causeway::ofi::ReceiveBuffer*> buffers;  // all there are
+  std::unordered_map<fid_t, causeway::ofi::Link*> by_fid;  // connected endpoints
+  std::vector<causeway::ofi::ReceiveBuffer*> buffers;      // all there are
   causeway::ofi::ReceiveBuffer* last_posted = nullptr;
   causeway::ofi::ReceiveBuffer* expected = nullptr;  // fetched by the next pass that finds nothing
   std::vector<causeway::ofi::Ticket*> reads_due;     // reads behind puts that met a full queue

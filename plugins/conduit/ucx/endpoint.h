@@ -11,6 +11,7 @@
 #include <causeway/conduit.h>
 #include <ucp/api/ucp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -153,6 +155,8 @@ struct cwyc_ep {
   causeway::ucx::SlotPool slots;
   causeway::ucx::ReadOnlyMemory read_only;
   std::vector<std::unique_ptr<causeway::ucx::Link>> links;
+  std::unordered_multimap<uint32_t, causeway::ucx::Link*> by_rank;
+  uint32_t failures = 0;  // of these links
   std::vector<causeway::ucx::Link*> dirty;
   std::vector<uint32_t> newest_epoch;   // by rank: older ones are not believed
   std::vector<uint32_t> linked_epoch;   // by rank: of the last link to it; unlinked: there was none
@@ -207,6 +211,13 @@ struct cwyc_rkey : causeway::HandedBack::Link {
 };
 
 namespace causeway::ucx {
+
+// The links to a rank, parked and failed ones too.
+template <typename Each>
+void for_each_link_to(cwyc_ep* ep, uint32_t rank, Each&& each) {
+  const auto [first, last] = ep->by_rank.equal_range(rank);
+  std::for_each(first, last, [&](const auto& entry) { each(*entry.second); });
+}
 
 inline bool inside(const cwyc_rkey& rkey, uint64_t raddr, size_t length) {
   return raddr >= rkey.base && length <= rkey.length && raddr - rkey.base <= rkey.length - length;

@@ -72,11 +72,14 @@ bool is_visible(const cwyc_ep* ep, const cwyc_peer_desc* peer, const EndpointAdd
 
 void drop(cwyc_ep* ep, const Link* link) {
   std::erase(ep->dirty, link);
+  std::erase_if(ep->by_rank, [&](const auto& entry) { return entry.second == link; });
+  --ep->failures;
   std::erase_if(ep->links, [&](const auto& l) { return l.get() == link; });
 }
 
 // Drops failed links of which UCX knows nothing any more. Links that it knows stay.
 void drop_finished(cwyc_ep* ep) {
+  if (ep->failures == 0) return;
   std::vector<Link*> finished;
   for (auto& link : ep->links)
     if (link->failed && link->conn == nullptr && link->ep == nullptr && link->pending.size() == 0)
@@ -85,11 +88,12 @@ void drop_finished(cwyc_ep* ep) {
 }
 
 Link* find_parked(cwyc_ep* ep, cwy_peer peer, const std::string& address) {
-  for (auto& link : ep->links)
-    if (link->conn == nullptr && !link->failed && link->peer.rank == peer.rank &&
-        link->peer.epoch == peer.epoch && link->address == address)
-      return link.get();
-  return nullptr;
+  Link* parked = nullptr;
+  for_each_link_to(ep, peer.rank, [&](Link& link) {
+    const bool fits = link.peer.epoch == peer.epoch && link.address == address;
+    if (fits && link.conn == nullptr && !link.failed) parked = &link;
+  });
+  return parked;
 }
 
 cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& address, Link** out,
@@ -126,6 +130,7 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
     return report(err, CWY_ERR_UNREACHABLE, "UCX has no way to rank %u: %s", peer->peer.rank,
                   explain(status).c_str());
   *out = &link;
+  ep->by_rank.emplace(link.peer.rank, &link);
   ep->links.push_back(std::move(owned));
   return CWY_OK;
 }
@@ -187,8 +192,12 @@ void take_leave(cwyc_ep* ep) {
 
 }  // namespace
 
+static void mark_failed(Link& link) {
+  if (!std::exchange(link.failed, true)) ++link.owner->failures;
+}
+
 void link_failed(Link& link, const char* why) {
-  link.failed = true;
+  mark_failed(link);
   if (link.conn == nullptr) return;
   connection(link.conn).ep = nullptr;
   if (link.reported || link.farewell) return;
@@ -263,7 +272,8 @@ void Conduit::purge(cwyc_conn* conn) {
   const bool wiring = outside && link.notices_failure && !may_be_forced(link) &&
                       flush_alone(link) == CWY_INPROGRESS;
   c.ep = nullptr;
-  link.failed = link.reported = true;
+  mark_failed(link);
+  link.reported = true;
   if (outside) {
     const bool held = std::exchange(ep->hold_all, true);
     if (wiring)
@@ -328,15 +338,14 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
 }
 
 cwy_status Conduit::rkey_direct(cwyc_rkey* rkey, intptr_t* delta) {
-  for (const auto& link : rkey->ep->links) {
-    if (link->conn == nullptr || link->failed || link->peer.rank != rkey->peer.rank ||
-        link->peer.epoch != rkey->peer.epoch)
-      continue;
-    if (unpack(*link, *rkey) != CWY_OK || !rkey->mapped) return CWY_ERR_UNSUPPORTED;
+  cwy_status status = CWY_ERR_UNSUPPORTED;  // not connected
+  for_each_link_to(rkey->ep, rkey->peer.rank, [&](Link& link) {
+    if (link.conn == nullptr || link.failed || link.peer.epoch != rkey->peer.epoch) return;
+    if (unpack(link, *rkey) != CWY_OK || !rkey->mapped) return;
     *delta = static_cast<intptr_t>(rkey->delta);
-    return CWY_OK;
-  }
-  return CWY_ERR_UNSUPPORTED;  // not connected
+    status = CWY_OK;
+  });
+  return status;
 }
 
 // ucp_rkey_destroy hands the key's memory back to a pool of the worker, which UCX guards for

@@ -58,17 +58,11 @@ void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
   const bool is_answer = m.header.word == farewell_seen;
   ucp_ep_h to =
       (param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) != 0 ? param->reply_ep : nullptr;
-  for (auto& link : ep->links) {
-    if (link->peer.rank != m.header.rank ||
-        (link->peer.epoch & epoch_mask) != info_epoch(m.header.info))
-      continue;
-    if (is_answer) {
-      link->answered = true;
-      continue;
-    }
-    link->farewell = true;
-    if (!link->failed && link->ep != nullptr && !link->closing) to = link->ep;
-  }
+  for_each_link_to(ep, m.header.rank, [&](Link& link) {
+    if ((link.peer.epoch & epoch_mask) != info_epoch(m.header.info)) return;
+    (is_answer ? link.answered : link.farewell) = true;
+    if (!is_answer && !link.failed && link.ep != nullptr && !link.closing) to = link.ep;
+  });
   if (is_answer || to == nullptr) return;
   ucp_request_param_t none{};
   const ucs_status_ptr_t answer =
