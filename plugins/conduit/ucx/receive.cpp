@@ -67,6 +67,7 @@ void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
       continue;
     }
     link->farewell = true;
+    if (link->conn != nullptr) connection(link->conn).ep = nullptr;  // posts answer PEER_FAILED
     if (!link->failed && link->ep != nullptr && !link->closing) to = link->ep;
   }
   if (is_answer || to == nullptr) return;
