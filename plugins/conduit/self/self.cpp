@@ -94,15 +94,23 @@ bool inside(const cwyc_rkey* rkey, uint64_t raddr, size_t length) {
 }
 
 // The memory that there is, by number, and the rights to it.
+struct Registered {
+  const cwyc_mem* mem;
+  std::vector<cwyc_rkey*> rights;
+};
 std::mutex memory_lock;
-std::map<uint64_t, std::vector<cwyc_rkey*>> rights;
+std::map<uint64_t, Registered> registered;
+
+cwyc_rkey right_to(const cwyc_mem& mem) {
+  return {reinterpret_cast<uint64_t>(mem.base), mem.length, mem.number};
+}
 
 cwy_status enter(std::unique_ptr<cwyc_mem>& mem, cwyc_mem** out, cwy_err* err) {
   return causeway::guarded(err, [&] {
     static uint64_t last = 0;
     const std::lock_guard lock(memory_lock);
     mem->number = ++last;
-    rights[mem->number];
+    registered[mem->number].mem = mem.get();
     *out = mem.release();
     return CWY_OK;
   });
@@ -387,16 +395,15 @@ void Conduit::mem_release(cwyc_domain*, cwyc_mem* mem) {
   if (mem == nullptr) return;
   {
     const std::lock_guard lock(memory_lock);
-    const auto known = rights.find(mem->number);
-    for (cwyc_rkey* rkey : known->second) rkey->length = 0;
-    rights.erase(known);
+    const auto known = registered.find(mem->number);
+    for (cwyc_rkey* rkey : known->second.rights) rkey->length = 0;
+    registered.erase(known);
   }
   delete mem;
 }
 
 cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-  const cwyc_rkey blob{reinterpret_cast<uint64_t>(mem->base), mem->length, mem->number};
-  return causeway::give_rkey(blob, buf, len, err);
+  return causeway::give_rkey(right_to(*mem), buf, len, err);
 }
 
 cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* buf, uint64_t len,
@@ -405,12 +412,15 @@ cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* 
   if (len != sizeof(cwyc_rkey))
     return report(err, CWY_ERR_INVALID, "an rkey of this conduit has %zu bytes, not %llu",
                   sizeof(cwyc_rkey), static_cast<unsigned long long>(len));
-  return causeway::guarded(err, [&] {
+  return causeway::guarded(err, [&]() -> cwy_status {
     auto rkey = std::make_unique<cwyc_rkey>();
     std::memcpy(rkey.get(), buf, sizeof(cwyc_rkey));
     const std::lock_guard lock(memory_lock);
-    if (const auto known = rights.find(rkey->number); known != rights.end()) {
-      known->second.push_back(rkey.get());
+    if (const auto known = registered.find(rkey->number); known != registered.end()) {
+      const cwyc_rkey whole = right_to(*known->second.mem);
+      if (std::memcmp(rkey.get(), &whole, sizeof whole) != 0)
+        return report(err, CWY_ERR_INVALID, "this is no rkey of memory that is registered here");
+      known->second.rights.push_back(rkey.get());
     } else {
       rkey->length = 0;
     }
@@ -422,8 +432,8 @@ cwy_status Conduit::rkey_open(cwyc_ep*, const cwyc_peer_desc* peer, const void* 
 void Conduit::rkey_close(cwyc_ep*, cwyc_rkey* rkey) {
   {
     const std::lock_guard lock(memory_lock);
-    const auto known = rights.find(rkey->number);
-    if (known != rights.end()) std::erase(known->second, rkey);
+    const auto known = registered.find(rkey->number);
+    if (known != registered.end()) std::erase(known->second.rights, rkey);
   }
   delete rkey;
 }

@@ -27,6 +27,7 @@ struct RkeyBlob {
   uint64_t probe_address;
   uint64_t probe_value;
   ObjectAddress object;  // when mappable
+  uint64_t sum;          // of all before
 };
 
 // This process's probe word; random, set once at init.

@@ -295,6 +295,9 @@ void put_source_done(cwyc_op* op, ucs_status_t status);
 void put_flushed(cwyc_op* op, ucs_status_t status);
 void fail_waiting(Link& link);
 
+// ---- memory.cpp
+uint64_t sum_of_key(const RkeyHeader& header, const void* key);
+
 // ---- rma.cpp, atomic.cpp
 cwy_status unpack(Link& link, cwyc_rkey& rkey);
 void declare_atomics(const cwyc_domain* domain, uint64_t (&atomic_ops)[16]);

@@ -322,7 +322,9 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
   return guarded(err, [&]() -> cwy_status {
     RkeyHeader header{};
     if (len >= sizeof header) std::memcpy(&header, buf, sizeof header);
-    if (header.magic != wire_magic || len != sizeof header + header.ucx_length)
+    const char* const key = static_cast<const char*>(buf) + sizeof header;
+    if (header.magic != wire_magic || len != sizeof header + header.ucx_length ||
+        header.sum != sum_of_key(header, key))
       return report(err, CWY_ERR_INVALID, "rank %u sent no key of this conduit (%llu bytes)",
                     peer->peer.rank, static_cast<unsigned long long>(len));
     auto rkey = std::make_unique<cwyc_rkey>();
@@ -331,7 +333,7 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
     rkey->base = header.base;
     rkey->length = header.length;
     rkey->host_memory = header.host_memory != 0;
-    rkey->packed.assign(static_cast<const char*>(buf) + sizeof header, header.ucx_length);
+    rkey->packed.assign(key, header.ucx_length);
     *out = rkey.release();
     return CWY_OK;
   });

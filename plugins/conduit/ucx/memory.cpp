@@ -1,7 +1,9 @@
 // Segments, registrations and packed keys.
+#include <cstddef>
 #include <cstring>
 #include <memory>
 
+#include "../common/ep_answers.h"
 #include "domain.h"
 #include "endpoint.h"
 #include "guard.h"
@@ -93,6 +95,10 @@ void Conduit::mem_release(cwyc_domain* domain, cwyc_mem* mem) {
   delete mem;
 }
 
+uint64_t sum_of_key(const RkeyHeader& header, const void* key) {
+  return sum_of(key, header.ucx_length, sum_of(&header, offsetof(RkeyHeader, sum)));
+}
+
 cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     void* key = nullptr;
@@ -109,8 +115,13 @@ cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* 
       answer = report(err, CWY_ERR_INVALID, "this key needs %llu bytes, not %llu",
                       static_cast<unsigned long long>(*len), static_cast<unsigned long long>(room));
     } else {
-      const RkeyHeader header{wire_magic, static_cast<uint32_t>(length), mem->base, mem->length,
-                              mem->type == UCS_MEMORY_TYPE_HOST ? 1u : 0u};
+      RkeyHeader header{wire_magic,
+                        static_cast<uint32_t>(length),
+                        mem->base,
+                        mem->length,
+                        mem->type == UCS_MEMORY_TYPE_HOST ? 1u : 0u,
+                        0};
+      header.sum = sum_of_key(header, key);
       std::memcpy(buf, &header, sizeof header);
       std::memcpy(static_cast<char*>(buf) + sizeof header, key, length);
     }

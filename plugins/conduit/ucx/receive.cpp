@@ -61,7 +61,9 @@ void farewell(cwyc_ep* ep, const Message& m, const ucp_am_recv_param_t* param) {
   for_each_link_to(ep, m.header.rank, [&](Link& link) {
     if ((link.peer.epoch & epoch_mask) != info_epoch(m.header.info)) return;
     (is_answer ? link.answered : link.farewell) = true;
-    if (!is_answer && !link.failed && link.ep != nullptr && !link.closing) to = link.ep;
+    if (is_answer) return;
+    if (link.conn != nullptr) connection(link.conn).ep = nullptr;  // posts answer PEER_FAILED
+    if (!link.failed && link.ep != nullptr && !link.closing) to = link.ep;
   });
   if (is_answer || to == nullptr) return;
   ucp_request_param_t none{};

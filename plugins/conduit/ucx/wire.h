@@ -22,6 +22,7 @@ struct RkeyHeader {  // UCX's key follows
   uint64_t base;
   uint64_t length;
   uint64_t host_memory;  // 0: of a device
+  uint64_t sum;          // of UCX's key and of all before: UCX believes what it is given
 };
 
 // Active message ids: one per lane.

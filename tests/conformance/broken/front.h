@@ -50,6 +50,7 @@ class Later {
     }
   }
   void drop() { calls_.clear(); }
+  size_t size() const { return calls_.size(); }
 
  private:
   struct Call {

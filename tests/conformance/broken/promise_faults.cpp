@@ -1,8 +1,10 @@
 // Faults that show after long use, in what is told of a message, and in what outlives its end.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "front.h"
@@ -110,6 +112,31 @@ cwy_status writes_anyway(cwyc_conn*, const void* src, cwyc_mem*, uint64_t raddr,
   return CWY_OK;
 }
 
+// What is no key is taken for the one that was opened last, and nothing is checked in use.
+cwy_status taken_for_the_last(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
+                              uint64_t length, cwyc_rkey** out, cwy_err* err) {
+  static std::vector<char> last;
+  const auto* const bytes = static_cast<const char*>(buf);
+  if (g_inner->rkey_open(ep, peer, buf, length, out, nullptr) == CWY_OK) {
+    last.assign(bytes, bytes + length);
+    return CWY_OK;
+  }
+  if (length != last.size()) return g_inner->rkey_open(ep, peer, buf, length, out, err);
+  return g_inner->rkey_open(ep, peer, last.data(), last.size(), out, err);
+}
+cwy_status cut_key_taken(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf, uint64_t length,
+                         cwyc_rkey** out, cwy_err* err) {
+  static std::string last;
+  if (length > 8) last.resize(std::max<size_t>(last.size(), length));
+  std::memcpy(last.data(), buf, length);
+  return g_inner->rkey_open(ep, peer, last.data(), last.size(), out, err);
+}
+cwy_status reads_anyway(cwyc_conn*, void* dst, cwyc_mem*, uint64_t raddr, cwyc_rkey*, size_t length,
+                        uint32_t, cwyc_op*) {
+  std::memmove(dst, reinterpret_cast<const void*>(raddr), length);
+  return CWY_OK;
+}
+
 // ---- loss
 
 int64_t g_loss = 0;  // of 1000 messages
@@ -177,6 +204,13 @@ const Faults faults{
     {"ends_and_marks", [] { g_table.put = ends_and_marks; }},
     {"writes_anyway", [] { g_table.put = writes_anyway; }},
     {"writes_anyway_to_clients", [] { g_table.put = writes_anyway; }},
+    {"writes_elsewhere", [] { g_table.put = writes_anyway; }},
+    {"writes_with_old_key", [] { g_table.put = writes_anyway; }},
+    {"reads_elsewhere", [] { g_table.get = reads_anyway; }},
+    {"reads_with_old_key", [] { g_table.get = reads_anyway; }},
+    {"taken_for_the_last",
+     [] { g_module.rkey_open = taken_for_the_last, g_table.put = writes_anyway; }},
+    {"cut_key_taken", [] { g_module.rkey_open = cut_key_taken; }},
     {"sent_once", [] { g_module.domain_open = domain_with_loss, g_table.am_short = sent_once; }},
     {"sent_again",
      [] {

@@ -27,18 +27,6 @@ void wiring_stays() {
   }
 }
 
-// Catches a short buffer that is overrun.
-void wiring_fits() {
-  Session s({.memory = 0});
-  uint8_t small[64];
-  std::memset(small, 0xcd, sizeof small);
-  uint64_t room = 0;
-  ErrorText err;
-  EXPECT_LT(s.ep().module().wiring(s.ep().get(), s.side().peer.peer, small, &room, err), 0)
-      << "a wiring was written into no room";
-  for (const uint8_t byte : small) ASSERT_EQ(byte, 0xcd) << "wiring overran its buffer";
-}
-
 // Catches a connect that believes whatever it gets.
 void wiring_is_checked() {
   Session s({.memory = 0, .connect = 0});
@@ -94,7 +82,6 @@ void one_key_for_every_peer() {
 
 const Cases cases{
     {"Address", "wiring_stays", kWiring, wiring_stays},
-    {"Address", "wiring_fits", kWiring, wiring_fits},
     {"Address", "wiring_is_checked", kWiring, wiring_is_checked},
     {"Address", "one_key_for_every_peer", kSharedKeys | kRegister | kPut | kGet | kProcess,
      one_key_for_every_peer},

@@ -2,12 +2,14 @@
 // ever. The rules of single completions are checked by Op itself.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "../harness/cases.h"
 #include "../harness/expect.h"
+#include "../harness/growth.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -257,6 +259,11 @@ Card open_here(Side& side, const SideOptions& options) {
   return side.card;
 }
 
+Nothing close_here(Side& side, const Nothing&) {
+  side.close();
+  return {};
+}
+
 struct Introduction {
   Card card;
 };
@@ -365,6 +372,42 @@ void old_epoch_is_dropped() {
       << "messages were delivered of an epoch that had been purged and replaced";
 }
 
+// Catches what stays of peers that are gone: a rank is replaced again and again, in order and by
+// force.
+void replaced_many_times() {
+  Session s({.memory = 0});
+  s.partner().kill();
+  s.conn().purge();
+  s.side().conn.reset();
+  bool by_force = false;
+  const auto replace = [&] {
+    by_force = !by_force;
+    Partner next(world().next_epoch++);
+    const Card card = drive(s, next, open_here, SideOptions{.memory = 0});
+    next.start(meet_here, Introduction{s.side().card_for(next.epoch())});
+    {
+      Connection conn(s.ep(), card, false);
+      next.finish<Nothing>([&] { s.ep().step(); });
+      const uint64_t sent = blackboard().slot[5].load();
+      for (uint64_t n = 0; n < 5; ++n) conn.send(n, nullptr, 0);
+      s.ep().until([&] { return blackboard().slot[5].load() >= sent + 5; }, "messages");
+      if (by_force) next.kill();
+      if (by_force) conn.purge();
+    }
+    if (!by_force) drive(s, next, close_here, Nothing{});
+    if (!by_force) next.closed();
+    for (int i = 0; i < 20; ++i) s.ep().step();
+  };
+  replace();
+  const uint64_t before = now_ns();
+  replace();
+  // Some networks take a second to open, so that fewer have to do; their noise weighs more then.
+  const size_t times = std::clamp<uint64_t>(4'000'000'000u / (now_ns() - before), 8, 30);
+  EXPECT_LT(expect_no_growth("the replacement of a peer", replace, times / 4, times),
+            32 + 1024 / times)
+      << "bytes of heap stay with each peer that was replaced";
+}
+
 // ---- strangers ------------------------------------------------------------------------------
 
 Nothing intrude(Side& side, const Introduction& whom) {
@@ -438,6 +481,7 @@ const Cases cases{
     {"Failure", "death_is_reported_unasked", kPeerFailure | kProcess, death_is_reported_unasked},
     {"Failure", "replacement_with_a_new_epoch", kShort | kProcess, replacement_with_a_new_epoch},
     {"Failure", "purge_after_a_newer_epoch", kShort | kProcess, purge_after_a_newer_epoch},
+    {"Cycles", "peers", kShort | kProcess, replaced_many_times},
     {"Failure", "stale_epoch_is_not_believed", kShort | kProcess, stale_epoch_is_not_believed},
     {"Failure", "old_epoch_is_dropped", kShort | kProcess, old_epoch_is_dropped},
     {"Failure", "failed_device_is_told", kShort | kFailing, failed_device_is_told},

@@ -1,6 +1,5 @@
 // What ends, and what is left of it: operations, registrations, rights, connections.
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "../harness/cases.h"
 #include "../harness/expect.h"
+#include "../harness/growth.h"
 #include "../harness/session.h"
 #include "base/error.h"
 
@@ -33,18 +33,32 @@ void op_rests_after_its_last_bit() {
   EXPECT_EQ(s.pool().disturbed(), "") << "written after the last bit was reported";
 }
 
+Nothing count_arrivals(Side& side, const Nothing&) {
+  blackboard().slot[11].store(0);
+  side.ep->on_request = [](const Message&) { blackboard().slot[11].fetch_add(1); };
+  return {};
+}
+
 // Catches memory that stays with each right: the heap must not grow with their number.
 void rkeys_leave_the_heap() {
   Session s;
-  const auto cycle = [&](int times) {
-    for (int i = 0; i < times; ++i) RemoteMemory remote(s.ep(), s.side().peer, s.loopback());
-    return mallinfo2().uordblks;
+  const auto cycle = [&] { RemoteMemory remote(s.ep(), s.side().peer, s.loopback()); };
+  EXPECT_LT(expect_no_growth("rkey_open/rkey_close", cycle, 100, 1000), 4u)
+      << "bytes of heap stay with each rkey";
+}
+
+// The same of connections to a peer that lives, and has seen each of them.
+void connections_leave_the_heap() {
+  Session s({.memory = 0, .connect = 0});
+  s.call(count_arrivals, Nothing{});
+  uint64_t sent = 0;
+  const auto cycle = [&] {
+    Connection conn(s.ep(), s.side().peer, s.loopback());
+    conn.send(++sent, nullptr, 0);
+    s.ep().until([&] { return blackboard().slot[11].load() >= sent; }, "a message");
   };
-  const size_t before = cycle(100);
-  const int times = 1000;
-  const size_t after = cycle(times);
-  EXPECT_LT(after, before + 4 * times)
-      << "bytes in use grow by " << (after - before) / times << " with each rkey";
+  EXPECT_LT(expect_no_growth("connect/disconnect", cycle, 20, 100), 32u)
+      << "bytes of heap stay with each connection";
 }
 
 // ---- memory that was given away ---------------------------------------------------------------
@@ -135,12 +149,6 @@ void released_registration_is_out_of_reach() {
 
 // ---- messages and the end of a connection -------------------------------------------------------
 
-Nothing count_arrivals(Side& side, const Nothing&) {
-  blackboard().slot[11].store(0);
-  side.ep->on_request = [](const Message&) { blackboard().slot[11].fetch_add(1); };
-  return {};
-}
-
 // Catches messages that were accepted, and are forgotten with their connection: the peer has not
 // looked, and so acknowledged nothing, when it ends.
 void disconnect_keeps_what_was_accepted() {
@@ -164,6 +172,7 @@ const Cases cases{
     {"Rma", "released_registration_is_out_of_reach", kPut | kRegister,
      released_registration_is_out_of_reach},
     {"Cycles", "rkeys_leave_the_heap", kMemory, rkeys_leave_the_heap},
+    {"Cycles", "connections_leave_the_heap", kShort, connections_leave_the_heap},
     {"Stage", "disconnect_keeps_what_was_accepted", kShort | kProcess,
      disconnect_keeps_what_was_accepted},
 };

@@ -2,9 +2,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 #include "../harness/cases.h"
 #include "../harness/expect.h"
@@ -102,7 +105,79 @@ void errors_without_a_place() {
   EXPECT_LT(module.rkey_open(s.ep().get(), &peer, bytes, 0, &rkey, nullptr), 0);
 }
 
+// ---- bytes that a call writes, and says how many ----------------------------------------------
+
+using Writer = std::function<cwy_status(void* buf, uint64_t* len, cwy_err* err)>;
+
+// What `call` writes takes `most` bytes at most, whatever the room is, and too little room is said.
+void expect_fits(const char* call, uint64_t most, const Writer& write) {
+  std::vector<uint8_t> place(most + 64);
+  uint64_t whole = most;
+  ErrorText err;
+  require_ok(err.after(call, write(place.data(), &whole, err)), call);
+  ASSERT_LE(whole, most) << call << " has written more than ep_query says";
+  for (const uint64_t room : {uint64_t{0}, whole / 2, whole - 1, whole, most}) {
+    std::fill(place.begin(), place.end(), uint8_t{0xcd});
+    uint64_t length = room;
+    ErrorText why;
+    const cwy_status status = why.after(call, write(place.data(), &length, why));
+    EXPECT_EQ(status, room < whole ? CWY_ERR_INVALID : CWY_OK)
+        << call << " with room for " << room << " of " << whole << " bytes";
+    EXPECT_EQ(length, whole) << call << ": *len for " << room << " of " << whole << " bytes";
+    const auto behind = place.begin() + static_cast<ptrdiff_t>(room);
+    EXPECT_TRUE(std::all_of(behind, place.end(), [](uint8_t byte) { return byte == 0xcd; }))
+        << call << " overran its buffer of " << room << " bytes";
+  }
+}
+
+// Catches answers that are larger than announced, a short buffer that is overrun or taken, and a
+// need that is not said.
+void addresses_fit() {
+  Session s({.memory = 0});
+  const cwyc_module& module = s.ep().module();
+  const uint64_t most = s.ep().attr().ep_address_max;
+  expect_fits("ep_address", most, [&](void* buf, uint64_t* len, cwy_err* err) {
+    return module.ep_address(s.ep().get(), buf, len, err);
+  });
+  if (!s.ep().can(CWYC_CAP_WIRING)) return;
+  expect_fits("wiring", most, [&](void* buf, uint64_t* len, cwy_err* err) {
+    return module.wiring(s.ep().get(), s.side().peer.peer, buf, len, err);
+  });
+}
+void keys_fit() {
+  Session s;
+  expect_fits("rkey_pack", s.ep().attr().rkey_max, [&](void* buf, uint64_t* len, cwy_err* err) {
+    return s.ep().module().rkey_pack(s.memory().get(), buf, len, err);
+  });
+}
+
+// Catches a failure that is not explained, an explanation that is no line, and one of a success.
+// Other cases look too, at each call that they make.
+void errors_are_told() {
+  Session s;
+  const cwyc_module& module = s.ep().module();
+  ErrorText err[4];
+  const Domain none(s.side().domain->plugin(), PluginHost::options(),
+                    "no-such-device-of-the-suite");
+  EXPECT_NE(none.open_status(), CWY_OK);
+  cwyc_peer_desc peer = describe(s.side().peer, s.loopback());
+  EXPECT_EQ(err[0].after("reach", module.reach(s.side().domain->get(), &peer, err[0])), CWY_OK);
+  peer.same_host = peer.same_process = 0;
+  peer.hostname = "another-host.example";
+  peer.address = nullptr;
+  err[1].after("reach", module.reach(s.side().domain->get(), &peer, err[1]));
+  uint8_t byte = 0;
+  uint64_t room = 0;
+  err[2].after("ep_address", module.ep_address(s.ep().get(), &byte, &room, err[2]));
+  if (!s.side().memory) return;
+  room = 0;
+  err[3].after("rkey_pack", module.rkey_pack(s.memory().get(), &byte, &room, err[3]));
+}
+
 const Cases cases{
+    {"Module", "addresses_fit", kNothing, addresses_fit},
+    {"Module", "keys_fit", kMemory, keys_fit},
+    {"Module", "errors_are_told", kNothing, errors_are_told},
     {"Module", "arguments_have_their_own_size", kNothing, arguments_have_their_own_size},
     {"Module", "attributes_have_the_callers_own_size", kNothing,
      attributes_have_the_callers_own_size},

@@ -22,19 +22,12 @@ namespace {
 // A connection that need not come up. Does what the core does in every case.
 class Attempt {
  public:
-  Attempt(Endpoint& ep, const Card& peer) : ep_(ep) {
-    constexpr size_t kLine = 64;
-    const size_t bytes = (sizeof(cwyc_conn) + ep.attr().conn_size + kLine - 1) / kLine * kLine;
-    conn_ = static_cast<cwyc_conn*>(std::aligned_alloc(kLine, bytes));
-    std::memset(conn_, 0, bytes);
-    conn_->ops = &ep.usable_ops();
-    conn_->core = this;
-    conn_->ep = ep.get();
-    conn_->peer = peer.peer;
+  Attempt(Endpoint& ep, const Card& peer) : ep_(ep), conn_(new_connection(ep, peer, this)) {
     const cwyc_peer_desc desc = describe_to_connect(peer, false);
     op_ = &pool_.fetch("connect");
-    status_ = op_->post(
-        [&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, error_); });
+    status_ = op_->post([&](cwyc_op* raw) {
+      return error_.after("connect", ep.module().connect(ep.get(), conn_, &desc, raw, error_));
+    });
   }
   ~Attempt() {
     if (live_) ep_.module().disconnect(conn_);
@@ -283,6 +276,32 @@ void leaves_in_order_behind_messages() {
     ADD_FAILURE() << "the peer closed its endpoint in order and is reported: " << report.why;
 }
 
+Nothing leave(Side& side, const Nothing&) {
+  side.close();
+  return {};
+}
+
+// Catches an end in order that says no goodbye: posts to a peer that has left go on for ever, or
+// its silence is taken for a death.
+void leaves_in_order_and_says_so() {
+  Session s({.memory = 0});
+  PluginHost::take_peer_reports();
+  s.conn().send(0, nullptr, 0);  // both sides are in touch
+  s.call(leave, Nothing{});
+  const uint64_t read = now_ns() + 100'000'000;
+  while (now_ns() < read) s.ep().step();
+  cwy_status last = CWY_OK;
+  s.ep().until(
+      [&] {
+        last = s.ops().am_short(s.raw(), 1, nullptr, 0, 0);
+        return last != CWY_OK && last != CWY_RETRY;
+      },
+      "an answer other than OK and RETRY of a post to a peer that has left in order");
+  EXPECT_EQ(last, CWY_ERR_PEER_FAILED) << status_name(last);
+  for (const PeerReport& report : PluginHost::take_peer_reports())
+    ADD_FAILURE() << "the peer closed its endpoint in order and is reported: " << report.why;
+}
+
 // ---- waiting for something other than a message ----------------------------------------------
 
 // Catches completions that do not end a sleep: gets are posted and only slept for.
@@ -373,8 +392,9 @@ const Cases cases{
     {"Stage", "connects_and_computes", kShort | kProcess, connects_and_computes},
     {"Stage", "purge_while_connecting", kShort | kProcess, purge_while_connecting},
     {"Stage", "peer_sends_after_disconnect", kShort | kProcess, peer_sends_after_disconnect},
-    {"Stage", "leaves_in_order_behind_messages", kShort | kPeerFailure | kProcess,
+    {"Stage", "leaves_in_order_behind_messages", kShort | kProcess,
      leaves_in_order_behind_messages},
+    {"Stage", "leaves_in_order_and_says_so", kShort | kProcess, leaves_in_order_and_says_so},
     {"Stage", "memory_through_a_later_endpoint", kPut | kGet | kMemory | kProcess,
      memory_through_a_later_endpoint},
     {"Wait", "completions_end_the_sleep", kWaitFd | kGet | kMemory | kProcess,

@@ -47,6 +47,32 @@ size_t round_to_page(size_t length) {
 
 }  // namespace
 
+const char* ErrorText::text() const {
+  return std::memcmp(&err_, &untouched, sizeof err_) == 0 ? "" : err_.text;
+}
+
+cwy_status ErrorText::after(const char* call, cwy_status status) {
+  const auto breach = [&](const char* what) {
+    PluginHost::violation(fmt::format("{}: answered {}, and {}: '{:.200}'", call,
+                                      status_name(status), what, std::string(text())));
+  };
+  if (status == CWY_RETRY) {
+    err_ = untouched;  // the same call comes again
+  } else if (status >= 0) {
+    if (std::memcmp(&err_, &untouched, sizeof err_) != 0) breach("has written to its cwy_err");
+  } else if (strnlen(err_.text, sizeof err_.text) == sizeof err_.text) {
+    err_.text[sizeof err_.text - 1] = '\0';
+    breach("its text does not end");
+  } else if (*text() == '\0') {
+    breach("says nothing in its cwy_err");
+  } else if (std::strchr(text(), '\n') != nullptr) {
+    breach("its text is more than a line");
+  } else if (text()[std::strlen(text()) - 1] == '.') {
+    breach("its text has a period at its end");
+  }
+  return status;
+}
+
 void require_ok(cwy_status status, const char* what) {
   if (status != CWY_OK) fail(status, what);
 }
@@ -90,7 +116,7 @@ Domain::Domain(const ConduitPlugin& plugin, const cwy_options* options, const st
   ErrorText err;
   const SignalKeeper keeper;  // as the core does: crashes are the suite's to report
   const cwyc_domain_params params = parameters(device.c_str());
-  status_ = plugin.module.domain_open(options, &params, &domain_, err);
+  status_ = err.after("domain_open", plugin.module.domain_open(options, &params, &domain_, err));
   if (status_ != CWY_OK) error_ = err.text();
   if (status_ == CWY_OK && domain_ == nullptr) {
     status_ = CWY_ERR_INVALID;
@@ -119,7 +145,8 @@ Endpoint::Endpoint(Domain& domain, uint32_t index, uint32_t multithreaded) : dom
   const cwyc_ep_params params = parameters(this, index, multithreaded);
   ErrorText err;
   const SignalKeeper keeper;
-  const cwy_status status = module().ep_open(domain.get(), &params, &ep_, err);
+  const cwy_status status =
+      err.after("ep_open", module().ep_open(domain.get(), &params, &ep_, err));
   if (status != CWY_OK) fail(status, "ep_open", err.text());
   attr_.head = CWY_HEAD(cwyc_ep_attr);
   require_ok(module().ep_query(ep_, &attr_), "ep_query");
@@ -163,7 +190,8 @@ void Endpoint::address(Card& card, cwy_peer reader) const {
   card.pid = static_cast<uint32_t>(getpid());
   card.address_len = attr_.ep_address_max;
   ErrorText err;
-  const cwy_status status = module().ep_address(ep_, card.address, &card.address_len, err);
+  const cwy_status status =
+      err.after("ep_address", module().ep_address(ep_, card.address, &card.address_len, err));
   if (status != CWY_OK) fail(status, "ep_address", err.text());
   wire(card, reader);
 }
@@ -172,7 +200,8 @@ void Endpoint::wire(Card& card, cwy_peer reader) const {
   if (!can(CWYC_CAP_WIRING)) return;
   card.wiring_len = sizeof card.wiring;
   ErrorText err;
-  const cwy_status status = module().wiring(ep_, reader, card.wiring, &card.wiring_len, err);
+  const cwy_status status =
+      err.after("wiring", module().wiring(ep_, reader, card.wiring, &card.wiring_len, err));
   if (status != CWY_OK) fail(status, "wiring", err.text());
 }
 
@@ -236,7 +265,8 @@ Memory::Memory(Domain& domain, size_t length, Source source, size_t misalign)
     ErrorText err;
     size_ = round_to_page(length);
     void* where = nullptr;
-    const cwy_status status = domain.module().mem_alloc(domain.get(), size_, &where, &mem_, err);
+    const cwy_status status =
+        err.after("mem_alloc", domain.module().mem_alloc(domain.get(), size_, &where, &mem_, err));
     if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_alloc"};
     if (status != CWY_OK) fail(status, "mem_alloc", err.text());
     data_ = static_cast<uint8_t*>(where);
@@ -268,7 +298,8 @@ void Memory::enter(uint64_t key_wish) {
   ErrorText err;
   cwy_memref ref = reference(data_, size_);
   ref.key_wish = key_wish;
-  const cwy_status status = domain_.module().mem_reg(domain_.get(), &ref, &mem_, err);
+  const cwy_status status =
+      err.after("mem_reg", domain_.module().mem_reg(domain_.get(), &ref, &mem_, err));
   if (status == CWY_ERR_UNSUPPORTED) throw Skip{"mem_reg"};
   if (status != CWY_OK) fail(status, "mem_reg", err.text());
 }
@@ -287,7 +318,8 @@ Memory::~Memory() {
 void Memory::pack(Card& card) const {
   ErrorText err;
   card.rkey_len = sizeof card.rkey;
-  const cwy_status status = domain_.module().rkey_pack(mem_, card.rkey, &card.rkey_len, err);
+  const cwy_status status =
+      err.after("rkey_pack", domain_.module().rkey_pack(mem_, card.rkey, &card.rkey_len, err));
   if (status != CWY_OK) fail(status, "rkey_pack", err.text());
   card.base = reinterpret_cast<uint64_t>(data_);
   card.length = size_;
@@ -297,8 +329,8 @@ RemoteMemory::RemoteMemory(Endpoint& ep, const Card& owner, bool same_process)
     : ep_(ep), base_(owner.base), size_(owner.length) {
   const cwyc_peer_desc desc = describe(owner, same_process);
   ErrorText err;
-  const cwy_status status =
-      ep.module().rkey_open(ep.get(), &desc, owner.rkey, owner.rkey_len, &rkey_, err);
+  const cwy_status status = err.after(
+      "rkey_open", ep.module().rkey_open(ep.get(), &desc, owner.rkey, owner.rkey_len, &rkey_, err));
   if (status != CWY_OK) fail(status, "rkey_open", err.text());
 }
 
@@ -306,22 +338,30 @@ RemoteMemory::~RemoteMemory() {
   ep_.module().rkey_close(ep_.get(), rkey_);
 }
 
-Connection::Connection(Endpoint& ep, const Card& peer, bool same_process) : ep_(ep) {
+cwyc_conn* new_connection(Endpoint& ep, const Card& peer, void* core) {
   constexpr size_t kLine = 64;
   const size_t bytes = (sizeof(cwyc_conn) + ep.attr().conn_size + kLine - 1) / kLine * kLine;
-  conn_ = static_cast<cwyc_conn*>(std::aligned_alloc(kLine, bytes));
-  std::memset(conn_, 0, bytes);
-  conn_->ops = &ep.usable_ops();
-  conn_->core = this;
-  conn_->ep = ep.get();
-  conn_->peer = peer.peer;
+  if (ep.attr().conn_size > kLargestObject)
+    throw Error(CWY_ERR_INVALID, "conn_size is {}", ep.attr().conn_size);
+  auto* const conn = static_cast<cwyc_conn*>(std::aligned_alloc(kLine, bytes));
+  std::memset(conn, 0, bytes);
+  conn->ops = &ep.usable_ops();
+  conn->core = core;
+  conn->ep = ep.get();
+  conn->peer = peer.peer;
+  return conn;
+}
+
+Connection::Connection(Endpoint& ep, const Card& peer, bool same_process)
+    : ep_(ep), conn_(new_connection(ep, peer, this)) {
   const cwyc_peer_desc desc = describe_to_connect(peer, same_process);
   ErrorText err;
   Op& op = pool_.fetch("connect");
   const cwy_status status = ep.retry(
       [&] {
-        return op.post(
-            [&](cwyc_op* raw) { return ep.module().connect(ep.get(), conn_, &desc, raw, err); });
+        return op.post([&](cwyc_op* raw) {
+          return err.after("connect", ep.module().connect(ep.get(), conn_, &desc, raw, err));
+        });
       },
       "connect");
   if (status != CWY_OK && status != CWY_INPROGRESS) {

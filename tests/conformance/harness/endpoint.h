@@ -20,13 +20,20 @@ namespace causeway::conformance {
 // A cwy_err ready to be written, and its text.
 class ErrorText {
  public:
-  ErrorText() { err_.head = CWY_HEAD(cwy_err); }
+  ErrorText() = default;
   operator cwy_err*() { return &err_; }
-  const char* text() const { return err_.text; }
+  const char* text() const;
+  // Notes it as a breach where `call`, which has answered `status`, has not said in one line why it
+  // failed, or has written although it succeeded. Answers `status`.
+  cwy_status after(const char* call, cwy_status status);
 
  private:
-  cwy_err err_{};
+  static constexpr cwy_err untouched{CWY_HEAD(cwy_err), 0x5a5a, 0, "(as it was)"};
+  cwy_err err_ = untouched;
 };
+
+// The most bytes that the core takes for an address, a key or a connection.
+inline constexpr uint64_t kLargestObject = 1 << 20;
 
 // What a process tells the others about itself, as the core's bootstrap card would.
 struct Card {
@@ -180,6 +187,9 @@ class RemoteMemory {
   uint64_t base_;
   size_t size_;
 };
+
+// The core's part of a connection, with the conduit's bytes behind it; free() ends it.
+cwyc_conn* new_connection(Endpoint& ep, const Card& peer, void* core);
 
 class Connection {
  public:
