@@ -383,7 +383,9 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
 
 }  // namespace
 
-cwy_status connect_peer(Peer& peer) {
+namespace {
+
+cwy_status connect_once(Peer& peer) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
   const Choice choice = choice_for(peer.rank);
@@ -415,6 +417,16 @@ cwy_status connect_peer(Peer& peer) {
   peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
   peer.connected = true;
   return CWY_OK;
+}
+
+}  // namespace
+
+// The right to what the peer has bound is open now: mapping it costs little more, and spares the
+// next operations the call.
+cwy_status connect_peer(Peer& peer) {
+  const cwy_status status = connect_once(peer);
+  if (status == CWY_OK) is_mapped(peer);
+  return status;
 }
 
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
