@@ -74,9 +74,6 @@ uint64_t rkey_max() {
 }
 
 cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* err) {
-  if (*len < sizeof(RkeyBlob))
-    return report(err, CWY_ERR_INVALID, "an rkey of this conduit needs %zu bytes",
-                  sizeof(RkeyBlob));
   RkeyBlob blob{};
   blob.magic = layout_magic;
   blob.base = reinterpret_cast<uint64_t>(mem->base);
@@ -86,9 +83,7 @@ cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* 
   blob.probe_address = reinterpret_cast<uint64_t>(&probe_word);
   blob.probe_value = probe_word;
   if (mem->allocated) blob.object = mem->object.address();
-  std::memcpy(buf, &blob, sizeof blob);
-  *len = sizeof blob;
-  return CWY_OK;
+  return give_travelling("an rkey", blob, buf, len, err);
 }
 
 namespace {
@@ -117,12 +112,8 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
                               uint64_t len, cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyBlob blob;
-    if (len != sizeof blob)
-      return report(err, CWY_ERR_INVALID, "rank %u sent an rkey of %llu bytes; expected %zu",
-                    peer->peer.rank, static_cast<unsigned long long>(len), sizeof blob);
-    std::memcpy(&blob, buf, sizeof blob);
-    blob.object.name[sizeof blob.object.name - 1] = '\0';
-    if (blob.magic != layout_magic || (blob.mappable != 0 && blob.object.length < blob.length))
+    if (!take_travelling(buf, len, blob) || blob.magic != layout_magic ||
+        (blob.mappable != 0 && blob.object.length < blob.length))
       return report(err, CWY_ERR_INVALID, "rank %u sent an rkey that is not one of this conduit",
                     peer->peer.rank);
     auto rkey = std::make_unique<cwyc_rkey>();

@@ -59,8 +59,8 @@ void Conduit::nap(cwyc_ep* ep, uint64_t max_ns) {
   // Order of our own store and looks. A bounded nap may still miss a sender's delayed store.
   if (!strong) full_fence();
   if (!anything_pending(ep)) {
-    const uint64_t limit = std::clamp(services->job->local_count * per_rank_ns, shortest_limit_ns,
-                                      longest_limit_ns);
+    const uint64_t limit =
+        std::clamp(services->job->local_count * per_rank_ns, shortest_limit_ns, longest_limit_ns);
     const uint64_t ns = std::min(max_ns, strong ? limit : bounded_nap_ns);
     const timespec timeout{static_cast<time_t>(ns / 1'000'000'000),
                            static_cast<long>(ns % 1'000'000'000)};
