@@ -383,10 +383,8 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
 
 }  // namespace
 
-namespace {
-
-cwy_status connect_once(Peer& peer) {
-  const std::lock_guard lock(peer.ep->connect_mutex());
+cwy_status connect_peer(Peer& peer) {
+  std::unique_lock lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
   const Choice choice = choice_for(peer.rank);
   bool waiting = false;
@@ -416,17 +414,9 @@ cwy_status connect_once(Peer& peer) {
   peer.get.store(conn_of(OperationKind::get), std::memory_order_release);
   peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
   peer.connected = true;
+  lock.unlock();    // the mutex of publications comes first
+  is_mapped(peer);  // the right is open: mapping costs little more, and saves operations the call
   return CWY_OK;
-}
-
-}  // namespace
-
-// The right to what the peer has bound is open now: mapping it costs little more, and spares the
-// next operations the call.
-cwy_status connect_peer(Peer& peer) {
-  const cwy_status status = connect_once(peer);
-  if (status == CWY_OK) is_mapped(peer);
-  return status;
 }
 
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {

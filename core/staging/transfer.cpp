@@ -63,8 +63,7 @@ void find_there(Ends& e, const RemoteSegment& host) {
     if (e.import == nullptr) return;
     e.there_device = &e.import->device();
     e.there = reinterpret_cast<char*>(e.raddr) + e.import->delta();
-  } else if (!always_staged(e) &&
-             host.mapped.load(std::memory_order_acquire) == Mapped::yes) {
+  } else if (!always_staged(e) && host.mapped.load(std::memory_order_acquire) == Mapped::yes) {
     e.there = reinterpret_cast<char*>(e.raddr) + host.delta;
   }
 }
