@@ -41,7 +41,7 @@ struct Patience {
   // Ranks that share processors and wait long look less often: every look is taken from those that
   // are waited for, and hundreds of ranks would do nothing else. What arrives wakes a sleeper.
   uint64_t nap_after(uint64_t waited_ns) const {
-    return std::clamp(waited_ns / 4, nap_ns, longest_nap_ns);
+    return std::clamp(waited_ns, nap_ns, longest_nap_ns);
   }
   // Is nobody known to wait for this processor?
   bool spins_long() const { return spins > kCrowdedSpins; }
