@@ -6,13 +6,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <locale>
+#include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <random>
-#include <sstream>
 #include <vector>
 
 #include "base/context.h"
@@ -124,13 +124,14 @@ struct Parsed {
 };
 Parsed parse(const std::string& text) {
   Parsed out;
-  std::istringstream words(text);
-  words.imbue(std::locale::classic());  // the program's may group digits
-  if (!(words >> out.digest >> out.address >> out.fences >> out.domain)) {
-    throw Error(CWY_ERR_INVALID, "a rank's word on its collectives is garbled");
-  }
-  words.get();
-  out.right.assign(std::istreambuf_iterator<char>(words), {});
+  const size_t space = std::min(text.find(' '), text.size());
+  out.digest = text.substr(0, space);
+  char* at = const_cast<char*>(text.c_str()) + space;
+  out.address = std::strtoull(at, &at, 10);
+  out.fences = std::strtoul(at, &at, 10) != 0;
+  out.domain = static_cast<uint32_t>(std::strtoul(at, &at, 10));
+  if (*at != ' ') throw Error(CWY_ERR_INVALID, "a rank's word on its collectives is garbled");
+  out.right = text.substr(static_cast<size_t>(at + 1 - text.c_str()));
   return out;
 }
 

@@ -9,6 +9,7 @@
 
 #include "am/arguments.h"
 #include "base/error.h"
+#include "collective/arena.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
@@ -18,7 +19,13 @@
 namespace causeway {
 namespace {
 
-enum Phase : uint32_t { kUp = 0, kDown = 1 };
+enum Phase : uint32_t { kUp = 0, kDown = 1, kRead = 2 };
+
+// What a gathered text begins with: it can be read in the arena of the team's rank 0 by each of its
+// members, or travels in messages.
+constexpr char kByArena = 'a', kByMessages = 'm';
+// Teams of fewer members do not map that arena for an exchange.
+constexpr uint32_t kManyMembers = 64;
 
 // A text under assembly from pieces in any order.
 struct Incoming {
@@ -85,7 +92,7 @@ std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase pha
 
 std::vector<std::string> unpack_all(const std::string& all, uint32_t size) {
   std::vector<std::string> out(size);
-  for (size_t at = 0; at < all.size();) {
+  for (size_t at = 1; at < all.size();) {
     const uint64_t rank = read_u64(all, at);
     const uint64_t length = read_u64(all, at);
     if (rank >= size || length > all.size() - at)
@@ -96,27 +103,79 @@ std::vector<std::string> unpack_all(const std::string& all, uint32_t size) {
   return out;
 }
 
+// The whole text in rank 0's arena: in messages it would go down the tree to each member, so many
+// times as there are members, in pieces of a few KiB that each wait for their receiver.
+struct InArena {
+  uint64_t offset = kNoOffset, length = 0;
+
+  static bool possible(Team& team) {
+    Peer& root = team.member(0);
+    return team.size() >= kManyMembers && shares_arena(root.rank) && mapped_arena(root) != nullptr;
+  }
+  // Whole pages: what else lies there is aligned.
+  static size_t rounded(size_t length) { return (length + 4095) / 4096 * 4096; }
+  // On rank 0. kNoOffset: it does not fit.
+  static InArena put(const std::string& text) {
+    const InArena out{arena_allocate(rounded(text.size())), text.size()};
+    if (out.offset != kNoOffset) std::memcpy(own_arena() + out.offset, text.data(), text.size());
+    return out;
+  }
+  std::string word() const {
+    std::string out(1, kByArena);
+    append_u64(out, offset);
+    append_u64(out, length);
+    return out;
+  }
+  // What rank 0 put there, of which `word` tells.
+  static std::string get(Team& team, const std::string& word) {
+    size_t at = 1;
+    const uint64_t offset = read_u64(word, at), length = read_u64(word, at);
+    if (offset > arena_bytes() || length > arena_bytes() - offset)
+      throw Error(CWY_ERR_INVALID, "an exchange is garbled");
+    return {mapped_arena(team.member(0)) + offset, length};
+  }
+};
+
+// Children of a rank in the binomial tree: rank + 2^k for the 2^k below its lowest set bit.
+std::vector<uint32_t> children_of(uint32_t rank, uint32_t ranks) {
+  std::vector<uint32_t> out;
+  for (uint32_t bit = 1; bit < ranks && (rank & bit) == 0; bit <<= 1)
+    if (rank + bit < ranks) out.push_back(rank + bit);
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::string> exchange(Team& team, const std::string& own) {
   const uint32_t sequence = team.next_exchange();
-  const uint32_t me = team.rank(), n = team.size();
-  std::string gathered;
+  const uint32_t me = team.rank(), n = team.size(), parent = me & (me - 1);
+  std::string gathered(1, InArena::possible(team) ? kByArena : kByMessages);
   append_u64(gathered, me);
   append_u64(gathered, own.size());
   gathered += own;
-  // Children of r in the binomial tree: r + 2^k for the 2^k below r's lowest set bit.
-  std::vector<uint32_t> children;
-  for (uint32_t bit = 1; bit < n && (me & bit) == 0; bit <<= 1) {
-    if (me + bit < n) children.push_back(me + bit);
+  const std::vector<uint32_t> children = children_of(me, n);
+  for (const uint32_t child : children) {
+    const std::string text = receive_text(team, child, sequence, kUp);
+    if (text.empty() || text[0] != kByArena) gathered[0] = kByMessages;
+    gathered.append(text, std::min<size_t>(1, text.size()));
   }
-  for (const uint32_t child : children) gathered += receive_text(team, child, sequence, kUp);
+  InArena kept;
+  std::string down;
   if (me != 0) {
-    const uint32_t parent = me & (me - 1);
     send_text(team, parent, sequence, kUp, gathered);
-    gathered = receive_text(team, parent, sequence, kDown);
+    gathered = down = receive_text(team, parent, sequence, kDown);
+  } else {
+    if (gathered[0] == kByArena) kept = InArena::put(gathered);
+    if (kept.offset == kNoOffset) gathered[0] = kByMessages;
+    down = kept.offset == kNoOffset ? gathered : kept.word();
   }
-  for (const uint32_t child : children) send_text(team, child, sequence, kDown, gathered);
+  for (const uint32_t child : children) send_text(team, child, sequence, kDown, down);
+  if (down[0] == kByArena) {
+    if (me != 0) gathered = InArena::get(team, down);
+    for (const uint32_t child : children) receive_text(team, child, sequence, kRead);
+    if (me != 0) send_text(team, parent, sequence, kRead, "");
+    if (me == 0) arena_release(kept.offset, InArena::rounded(kept.length));
+  }
   return unpack_all(gathered, n);
 }
 

@@ -9,6 +9,7 @@
 #include "base/context.h"
 #include "collective/arena.h"
 #include "object/endpoint.h"
+#include "object/publication.h"
 #include "object/segment.h"
 #include "object/team.h"
 #include "rma/rma.h"
@@ -106,7 +107,7 @@ void* direct_region(TeamRuns& runs, cwyl_seq seq, uint32_t rank, const cwyl_regi
     case Memory::segment: {
       if (rank == runs.info().rank) return reinterpret_cast<void*>(at);
       if (!shares_arena(peer.rank)) return nullptr;  // includes: direct access is not wanted
-      if (!is_known(region, peer) || !peer.segment.direct) return nullptr;
+      if (!is_known(region, peer) || !is_mapped(peer)) return nullptr;
       return reinterpret_cast<void*>(at + static_cast<uint64_t>(peer.segment.delta));
     }
     case Memory::arena: {

@@ -286,9 +286,9 @@ PeerFacts JobFacts::facts_of(uint32_t rank, const Conduit* conduit) const {
   facts.desc.same_host = facts.locality != Locality::remote;
   facts.desc.pid = card.pid;
   facts.desc.hostname = card.hostname.c_str();
-  for (uint32_t i = 0; i < local_ranks_.size(); ++i) {
-    if (local_ranks_[i] == rank) facts.desc.local_index = i;
-  }
+  const auto local = std::lower_bound(local_ranks_.begin(), local_ranks_.end(), rank);  // ascending
+  if (local != local_ranks_.end() && *local == rank)
+    facts.desc.local_index = static_cast<uint32_t>(local - local_ranks_.begin());
   if (conduit != nullptr) {
     if (const auto found = card.addresses.find(conduit->name())) {
       facts.desc.address = found->data();

@@ -85,12 +85,15 @@ class RemoteDevice;
 // transfers. Invariant: an address that the library names to another rank
 // travels with the number of the owner's segment that it lies in now, and what is known here (the
 // distance, the rights) is used for it under that number only.
+enum class Mapped : uint8_t { no, later, yes };  // later: at the first use (object/publication.h)
+
 struct RemoteSegment {
   std::atomic<uint64_t> size{0};
   uint64_t number = 0;   // Segment::number()
   uint64_t base = 0;     // owner's address
   bool lasting = false;  // its owner never destroys it: what is known here stays true
-  bool direct = false;   // mapped here at base + delta
+  // Here, at base + delta. Release once `delta` is written; acquire before it is read.
+  std::atomic<Mapped> mapped{Mapped::no};
   bool inlined = false;  // and the rules have puts, gets and atomics done through that mapping
   intptr_t delta = 0;
   Publication* publication = nullptr;  // what this is a copy of (object/publication.h)

@@ -385,7 +385,7 @@ Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) 
 }  // namespace
 
 cwy_status connect_peer(Peer& peer) {
-  const std::lock_guard lock(peer.ep->connect_mutex());
+  std::unique_lock lock(peer.ep->connect_mutex());
   if (peer.connected) return CWY_OK;
   const Choice choice = choice_for(peer.rank);
   bool waiting = false;
@@ -395,9 +395,8 @@ cwy_status connect_peer(Peer& peer) {
   for (size_t kind = 0; kind < kOperationKinds; ++kind) {
     made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
   }
-  if (peer.segment.size.load(std::memory_order_acquire) != 0) {
+  if (peer.segment.size.load(std::memory_order_acquire) != 0)
     for (Connection* c : peer.connections) open_right(peer, *c, true);
-  }
   log_debug("connection: rank {} ({}): {} by {}", peer.rank,
             locality_word(context().job().locality(peer.rank)), choice.summary(),
             choice.rule->label);
@@ -415,6 +414,8 @@ cwy_status connect_peer(Peer& peer) {
   peer.get.store(conn_of(OperationKind::get), std::memory_order_release);
   peer.atomic.store(conn_of(OperationKind::atomic), std::memory_order_release);
   peer.connected = true;
+  lock.unlock();    // the mutex of publications comes first
+  is_mapped(peer);  // the right is open: mapping costs little more, and saves operations the call
   return CWY_OK;
 }
 

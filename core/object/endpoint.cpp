@@ -112,6 +112,11 @@ void Endpoint::publish_windows() {
   for (Team* team : teams_) team->publish_window();
 }
 
+void Endpoint::publish_member(const Peer& peer) {
+  const std::lock_guard lock(teams_mutex_);
+  for (Team* team : teams_) team->publish_member(peer);
+}
+
 void Endpoint::refit_connections() {
   for (uint16_t index = 0; index < kMaxEndpoints; ++index) {
     std::vector<Peer>* const peers = known_peers(index);

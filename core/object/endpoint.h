@@ -81,6 +81,8 @@ class Endpoint {
   void remove_team(Team* team);
   // Recomputes and publishes every window (direct.h), after segments came or went.
   void publish_windows();
+  // The same for one of its peers.
+  void publish_member(const Peer& peer);
   // The interned TM-pair (this endpoint, remote index). Lookup is lock-free. The remote endpoint
   // need not exist (specification of gex_TM_Pair: nothing is communicated); using the pair then
   // ends the job with a line that says so. `remote_index` is below kMaxEndpoints.

@@ -13,7 +13,6 @@
 #include "object/device_memory.h"
 #include "object/endpoint.h"
 #include "object/mappings.h"
-#include "progress/poll.h"
 
 namespace causeway {
 namespace {
@@ -21,7 +20,7 @@ namespace {
 // Do the rules have every put, get and atomic to the peer done by conduits whose memory is mapped?
 // Then the program's own loads and stores do what the file says. A peer that no rule serves is this
 // process itself: nobody is asked for anything.
-bool may_inline(Peer& base) {
+bool may_inline(const Peer& base) {
   try {
     const Choice choice = choice_for(base.rank);
     const auto maps = [&](OperationKind kind) {
@@ -34,13 +33,19 @@ bool may_inline(Peer& base) {
   }
 }
 
+void note_mapping(Peer& peer, const Publication& p) {
+  peer.segment.delta = p.delta;
+  peer.segment.inlined = p.inlined;
+  const Mapped mapped = p.direct ? Mapped::yes : p.later ? Mapped::later : Mapped::no;
+  // Release: whoever sees that it is mapped sees where.
+  peer.segment.mapped.store(mapped, std::memory_order_release);
+}
+
 void give(Peer& peer, Publication& p) {
   peer.segment.number = p.facts.number;
   peer.segment.base = p.facts.base;
   peer.segment.lasting = p.facts.lasting;
-  peer.segment.direct = p.direct;
-  peer.segment.delta = p.delta;
-  peer.segment.inlined = p.inlined;
+  note_mapping(peer, p);
   peer.segment.publication = &p;
   peer.segment.device = p.device.get();
   // Release: readers test the size first.
@@ -50,10 +55,16 @@ void give(Peer& peer, Publication& p) {
 
 void take(Peer& peer) {
   peer.segment.size.store(0, std::memory_order_release);
-  peer.segment.direct = peer.segment.inlined = false;
+  peer.segment.mapped.store(Mapped::no, std::memory_order_release);
+  peer.segment.inlined = false;
   peer.segment.publication = nullptr;
   peer.segment.device = nullptr;
   drop_rights(peer);
+}
+
+bool is_connected(const Peer& base) {
+  const std::lock_guard lock(base.ep->connect_mutex());
+  return base.connected;
 }
 
 // Is the rank on this host? Asked when a kind may open memory of another process.
@@ -71,6 +82,8 @@ class InsideMappers {
     }
   }
 
+  bool any() const { return !held_.empty(); }
+
  private:
   std::vector<std::unique_lock<std::recursive_mutex>> held_;
 };
@@ -84,6 +97,22 @@ Publication::~Publication() {
   remove_mapping(*this);
 }
 
+// Under the connect mutex.
+static bool map_through(ConduitEp& cep, uint32_t rank, Publication& p) {
+  if (!cep.maps_neighbors) return false;
+  cwyc_rkey* rkey = p.right(cep, rank);
+  if (rkey == nullptr) return false;
+  // Not waited for, because of the locks held here: then there are calls instead of loads and
+  // stores. Segments that are published come with the lock (InsideMappers).
+  std::unique_lock<std::recursive_mutex> inside(cep.mutex, std::defer_lock);
+  if (cep.serial && !inside.try_lock()) return false;
+  p.direct = cep.conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK;
+  if (p.direct)
+    add_mapping({&p, rank, p.facts.number, p.facts.base + static_cast<uint64_t>(p.delta),
+                 p.facts.size, p.facts.base});
+  return p.direct;
+}
+
 void map_directly(const Peer& base, Publication& p) {
   if (base.rank == context().rank()) {
     p.direct = true;
@@ -91,22 +120,12 @@ void map_directly(const Peer& base, Publication& p) {
     return;
   }
   if (context().job().locality(base.rank) != Locality::nbrhd) return;
+  const Choice choice = choice_for(base.rank);
   const std::lock_guard lock(base.ep->connect_mutex());
-  for (const Connection* c : base.connections) {
-    if (!(c->attr->caps & CWYC_CAP_DIRECT)) continue;
-    cwyc_rkey* rkey = p.right(*c->cep, base.rank);
-    if (rkey == nullptr) continue;
-    // Not waited for, because of the locks held here: then there are calls instead of loads and
-    // stores. Segments that are published come with the lock (InsideMappers).
-    std::unique_lock<std::recursive_mutex> inside(c->cep->mutex, std::defer_lock);
-    if (c->cep->serial && !inside.try_lock()) continue;
-    if (c->cep->conduit->module().rkey_direct(rkey, &p.delta) == CWY_OK) {
-      p.direct = true;
-      add_mapping({&p, base.rank, p.facts.number, p.facts.base + static_cast<uint64_t>(p.delta),
-                   p.facts.size, p.facts.base});
-      return;
-    }
-  }
+  for (const auto& spans : choice.spans)
+    for (const SizeSpan& span : spans)
+      for (const Conduit* conduit : span.carrier.conduits)
+        if (map_through(*base.ep->conduit_ep(conduit), base.rank, p)) return;
 }
 
 cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
@@ -170,12 +189,7 @@ void Publications::clear() {
 
 void Publications::learn(uint16_t index, uint32_t rank, const std::string& packed) {
   if (packed.empty()) return;
-  // Neighbors are mapped now, so that the window can be; others when first used. Before the lock
-  // is taken: what is polled meanwhile may need it.
   Peer& base = context().base_endpoint().peer(rank);
-  if (context().job().locality(rank) == Locality::nbrhd) {
-    while (connect_peer(base) == CWY_RETRY) poll_once();
-  }
   const InsideMappers inside(*base.ep);
   const std::lock_guard lock(mutex_);
   const Key key{index, rank};
@@ -190,16 +204,44 @@ void Publications::learn(uint16_t index, uint32_t rank, const std::string& packe
     fresh->device = device_memory.know(DeviceFacts::unpack(device), rank, fresh->facts.number,
                                        on_this_host(rank));
   } else {
-    try {
-      map_directly(base, *fresh);
-    } catch (...) {
-      fresh->close();
-      throw;
-    }
-    fresh->inlined = fresh->direct && may_inline(base);
+    fresh->later = rank == context().rank() || context().job().locality(rank) == Locality::nbrhd;
   }
   Publication& p = *known_.emplace(key, std::move(fresh)).first->second;
   client_->for_each_peer(index, rank, [&](Peer& peer) { give(peer, p); });
+  // After that: a thread that connects now looks afterwards whether something waits to be mapped. A
+  // SERIAL conduit is entered only here, where its lock is held.
+  if (p.later && (rank == context().rank() || inside.any() || is_connected(base))) map_locked(key);
+}
+
+void Publications::map_locked(const Key& key) {
+  const auto found = known_.find(key);
+  if (found == known_.end() || !found->second->later) return;
+  Publication& p = *found->second;
+  const Peer& base = context().base_endpoint().peer(key.second);
+  p.later = false;
+  try {
+    map_directly(base, p);
+    p.inlined = p.direct && may_inline(base);
+  } catch (const Error& e) {
+    log_info("{}; using active messages", e.text());
+  }
+  client_->for_each_endpoint([&](Endpoint& ep) {
+    std::vector<Peer>* const peers = ep.known_peers(key.first);
+    if (peers == nullptr) return;
+    note_mapping((*peers)[key.second], p);
+    ep.publish_member((*peers)[key.second]);
+  });
+}
+
+void Publications::map(uint16_t index, uint32_t rank) {
+  const std::lock_guard lock(mutex_);
+  map_locked({index, rank});
+}
+
+bool map_now(const Peer& peer) {
+  peer.ep->client()->publications().map(peer.ep_index, peer.rank);
+  // Acquire: the distance is written.
+  return peer.segment.mapped.load(std::memory_order_acquire) == Mapped::yes;
 }
 
 void Publications::forget_locked(const Key& key) {

@@ -24,6 +24,7 @@ struct Publication {
   Publication();
   ~Publication();
   PackedSegment facts;  // as published
+  bool later = false;   // may be mapped, at the first use
   bool direct = false;  // mapped here at facts.base + delta
   intptr_t delta = 0;
   bool inlined = false;                  // RemoteSegment::inlined
@@ -44,8 +45,17 @@ struct Publication {
 };
 
 // Asks the conduits in the rule's order whether the peer's memory is mapped here, and writes
-// `direct` and `delta`. `base` is connected (base_peer()).
+// `direct` and `delta`. Throws Error.
 void map_directly(const Peer& base, Publication& p);
+
+// Is the segment bound to the peer's remote endpoint mapped here? A neighbor's is mapped when it is
+// first asked for, or when the peer is connected, so that what was published costs nothing by
+// itself. Any thread, any context, without the mutexes of publications and of connecting.
+bool map_now(const Peer& peer);
+inline bool is_mapped(const Peer& peer) {
+  const Mapped mapped = peer.segment.mapped.load(std::memory_order_acquire);
+  return mapped == Mapped::yes || (mapped == Mapped::later && map_now(peer));
+}
 
 // Its mutex orders three things: what is known changes, and peers' copies of it with it (give and
 // take in the source); what is bound here changes (Client::bind); windows are written from those
@@ -66,6 +76,9 @@ class Publications {
   void learn(uint16_t index, uint32_t rank, const std::string& packed);
   // The segment is gone. Windows are republished before its rights are closed.
   void forget(uint16_t index, uint32_t rank);
+  // Maps what waits for its first use, and writes the windows' entries for it. A segment that its
+  // owner has destroyed since stays unmapped.
+  void map(uint16_t index, uint32_t rank);
   // Gives a table of new peers what is known already. Called with the table still private.
   void fill(std::vector<Peer>& peers);
 
@@ -78,6 +91,7 @@ class Publications {
  private:
   using Key = std::pair<uint16_t, uint32_t>;  // index, rank
   void forget_locked(const Key& key);
+  void map_locked(const Key& key);
   Client* client_;
   std::mutex mutex_;
   std::map<Key, std::unique_ptr<Publication>> known_;

@@ -73,15 +73,23 @@ void Team::publish_window() {
     __atomic_store_n(&head_->direct_count, 0, __ATOMIC_RELEASE);
     return;
   }
-  for (uint32_t r = 0; r < head_->size; ++r) {
-    const RemoteSegment& segment = members_[r]->segment;
-    const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.inlined;
-    // Release: whoever reads the distance finds the memory mapped.
-    __atomic_store_n(distances(head_) + r, mapped ? segment.delta : CWY_NOT_MAPPED,
-                     __ATOMIC_RELEASE);
-    if (mapped) any_mapped_.store(true, std::memory_order_relaxed);
-  }
+  for (uint32_t r = 0; r < head_->size; ++r) publish_distance(r);
   __atomic_store_n(&head_->direct_count, head_->size, __ATOMIC_RELEASE);
+}
+
+void Team::publish_distance(uint32_t rank) {
+  const RemoteSegment& segment = members_[rank]->segment;
+  const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.inlined;
+  // Release: whoever reads the distance finds the memory mapped.
+  __atomic_store_n(distances(head_) + rank, mapped ? segment.delta : CWY_NOT_MAPPED,
+                   __ATOMIC_RELEASE);
+  if (mapped) any_mapped_.store(true, std::memory_order_relaxed);
+}
+
+void Team::publish_member(const Peer& peer) {
+  if (!context().direct_allowed()) return;
+  const auto found = std::find(members_.begin(), members_.end(), &peer);
+  if (found != members_.end()) publish_distance(static_cast<uint32_t>(found - members_.begin()));
 }
 
 bool Team::shares_processes() const {

@@ -55,6 +55,8 @@ class Team {
   // Publishes which members' memory is mapped here, and where. Under the mutex of the client's
   // Publications, which says why.
   void publish_window();
+  // The same for the one member that the peer is, if it is one.
+  void publish_member(const Peer& peer);
   bool has_window() const { return any_mapped_.load(std::memory_order_relaxed); }
 
   // Scratch that the client granted, by member: the owners' addresses. Size 0: none.
@@ -91,6 +93,7 @@ class Team {
   const void* cdata = nullptr;
 
  private:
+  void publish_distance(uint32_t rank);
   cwy_team_head* head_;  // what a gex_TM_t points to; the distances follow it
   Client* client_;
   Endpoint* ep_;

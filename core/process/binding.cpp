@@ -9,6 +9,7 @@
 #include "object/endpoint.h"
 #include "object/segment.h"
 #include "object/team.h"
+#include "process/report.h"
 #include "process/runtime.h"
 
 namespace causeway {
@@ -59,6 +60,7 @@ void learn(Client& client, uint32_t rank, const std::string& word) {
 }  // namespace
 
 void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>& own) {
+  start_phase("segments");
   const std::vector<std::string> words = causeway::exchange(team, own_word(own));
   require_all_well(team, words);
   for (uint32_t r = 0; r < team.size(); ++r) learn(*team.client(), team.member(r).rank, words[r]);
@@ -68,6 +70,7 @@ void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>&
   }
   // No member returns before all have mapped all segments: a segment may be destroyed right after.
   causeway::exchange(team, "");
+  start_phase(nullptr);
 }
 
 void bind_everything(Client& client) {

@@ -16,6 +16,7 @@
 #include "connection/wiring.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
+#include "process/report.h"
 #include "process/runtime.h"
 #include "process/team_create.h"
 #include "progress/poll.h"
@@ -127,13 +128,16 @@ uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Fl
 
 Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind)
     : id_(id), name_(std::move(name)), flags_(flags), kind_(kind) {
+  start_phase("endpoints");
   ep_ = std::make_unique<Endpoint>(this, 0, GEX_EP_CAPABILITY_ALL, 0);
   uint32_t team_id = team_ids::kFirst;
+  start_phase("cards");
   if (id == 0) {
     runtime().set_base_endpoint(ep_.get());
     JobFacts& job = runtime().job();
     const bool can_map = find_mapping_conduits(ep_->conduit_eps());  // before cards are written
     job.set_cards(trade_cards(*ep_), can_map, runtime().config().neighborhood_ranks);
+    start_phase("peers");
     settle_peers(ep_->conduit_eps());
     job.set_neighborhoods(find_neighborhoods());
     wire_up(*ep_);
@@ -152,6 +156,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
   if (id == 0) add_to_poll(ep_->conduit_eps());
   // Nobody returns before every rank has the endpoint that its peers may address now.
   if (id != 0) causeway::exchange(*team_, "");
+  start_phase(nullptr);
 }
 
 }  // namespace causeway

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/clock.h"
@@ -19,9 +20,15 @@ namespace {
 std::atomic<bool> g_over{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set in signal handlers");
 
-// Sleeps are short, because the news that all leave comes from another thread and ends none.
-constexpr uint32_t kYields = 32;
-constexpr useconds_t kNapUs = 200;
+// Sleeps are short, because the news that all leave comes from another thread and ends none. Where
+// ranks share processors they grow, so that hundreds that have left do not keep the last ones back.
+constexpr uint32_t kYields = 32, kNapUs = 200, kLongestUs = 20'000;
+
+useconds_t nap_us(uint32_t naps) {
+  const cwy_job& job = runtime().job().facts();
+  const uint32_t most = std::clamp(job.local_count / job.cpu_count * kNapUs, kNapUs, kLongestUs);
+  return naps < most / kNapUs ? naps * kNapUs : most;
+}
 
 uint32_t answer(ThreadState& thread) {
   if (!thread.in_poll && thread.context == Context::client) return poll_once();
@@ -49,7 +56,7 @@ void linger(uint64_t patience_ns) {
     } else if (++idle < kYields) {
       ::sched_yield();
     } else {
-      ::usleep(kNapUs);
+      ::usleep(nap_us(idle - kYields + 1));
     }
   }
 }

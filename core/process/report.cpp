@@ -1,10 +1,13 @@
 #include "process/report.h"
 
 #include <causeway/report.h>
+#include <time.h>
 
+#include <array>
 #include <functional>
 #include <mutex>
 
+#include "base/clock.h"
 #include "base/fatal.h"
 #include "base/log.h"
 #include "collective/engine.h"
@@ -14,6 +17,30 @@
 
 namespace causeway {
 namespace {
+
+struct Phase {
+  const char* name = nullptr;
+  uint64_t wall_ns = 0, processor_ns = 0;  // taken; of the running one, when it began
+};
+std::mutex g_phases_mutex;  // several threads may attach segments
+std::array<Phase, 8> g_phases;
+Phase g_running;
+
+uint64_t processor_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
+std::string start_text() {
+  const std::lock_guard lock(g_phases_mutex);
+  std::string out;
+  for (const Phase& p : g_phases)
+    if (p.name != nullptr)
+      out += fmt::format("{}{} {} us ({} us of processor)", out.empty() ? "" : ", ", p.name,
+                         p.wall_ns / 1000, p.processor_ns / 1000);
+  return out;
+}
 
 constexpr uint64_t kAllocation = 16;  // of the allocator, for each
 
@@ -30,6 +57,19 @@ uint64_t bytes_of(const Card& card) {
 }
 
 }  // namespace
+
+void start_phase(const char* name) {
+  const std::lock_guard lock(g_phases_mutex);
+  const Phase now{name, now_ns(), processor_ns()};
+  for (Phase& p : g_phases) {
+    if (g_running.name == nullptr) break;
+    if (p.name != nullptr && p.name != g_running.name) continue;
+    p = {g_running.name, p.wall_ns + now.wall_ns - g_running.wall_ns,
+         p.processor_ns + now.processor_ns - g_running.processor_ns};
+    break;
+  }
+  g_running = now;
+}
 
 uint64_t bytes_of_uncontacted_peer() {
   const uint32_t ranks = runtime().size();
@@ -83,6 +123,7 @@ void report_transports(const std::function<void(const std::string&)>& line) {
     cep->conduit->module().ep_stats(cep->ep, append_counter, &counters);
     line(fmt::format("{}: {}", cep->conduit->name(), counters.empty() ? "nothing" : counters));
   }
+  line("start: " + start_text());
   line("memory: " + footprint_text());
   report_collectives(line);
   const Team* team = runtime().clients.front()->team();

@@ -8,6 +8,10 @@
 
 namespace causeway {
 
+// Ends the phase of the start before, and begins this one; nullptr: none. Those of one literal add
+// up. The report tells the time that each took, and the processor's.
+void start_phase(const char* name);
+
 // With `report: true`, rank 0 prints the lines when the job ends.
 void print_report_at_exit();
 

@@ -1,4 +1,5 @@
 #include "process/runtime.h"
+#include "process/report.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -105,6 +106,7 @@ void fill_services(cwy_services& services, const cwy_job* job) {
 }  // namespace
 
 Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
+  start_phase("configuration");
   own_config_ = load_config(ConfigSources::from_environment());
   config_ = &own_config_;
   set_log_level(level_of(own_config_.log_level));
@@ -112,6 +114,7 @@ Runtime::Runtime(ThreadMode mode, bool wait) : mode_(mode) {
   direct_allowed_ = own_config_.direct_map == DirectMap::automatic && !checks_;
   everything_ = build_wishes.everything.load(std::memory_order_relaxed);
   multithreaded_ = mode == ThreadMode::par;
+  start_phase("launcher");
   own_bootstrap_ = make_bootstrap(own_config_.timeouts.start_ns);
   bootstrap_ = own_bootstrap_.get();
   clients.reserve(Client::kMax);  // read without the lock: must stay where it is
@@ -154,6 +157,7 @@ void Runtime::listen() {
 }
 
 void Runtime::join_job() {
+  start_phase("plugins");
   const Card card = Card::of_this_process(*bootstrap_);
   job_->set_own_card(card);
   fill_services(services_, &job_->facts());

@@ -36,7 +36,13 @@ struct Patience {
   uint32_t spins;
   uint64_t yield_ns;
   uint64_t nap_ns;
+  uint64_t longest_nap_ns;
 
+  // Ranks that share processors and wait long look less often: every look is taken from those that
+  // are waited for, and hundreds of ranks would do nothing else. What arrives wakes a sleeper.
+  uint64_t nap_after(uint64_t waited_ns) const {
+    return std::clamp(waited_ns, nap_ns, longest_nap_ns);
+  }
   // Is nobody known to wait for this processor?
   bool spins_long() const { return spins > kCrowdedSpins; }
 };
@@ -54,6 +60,7 @@ const Patience& patience() {
     p.spins = crowded ? kCrowdedSpins : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
     p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
+    p.longest_nap_ns = p.nap_ns * std::max(job.local_count / job.cpu_count, 1u);
     return p;
   }();
   return value;
@@ -140,7 +147,7 @@ void Waiter::rest() {
   // Neighbors raise the signals of collectives in memory, which wakes nobody: they are told, and
   // what they raised before they could know is looked at.
   const bool announced = progress_hooks.announce_nap();
-  if (!announced || poll_once() == 0) nap(p.nap_ns, now - since_);
+  if (!announced || poll_once() == 0) nap(p.nap_after(now - since_), now - since_);
   if (announced) progress_hooks.end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
   rested_ = now_ns();

@@ -13,6 +13,7 @@
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/local.h"
+#include "object/publication.h"
 #include "object/segment.h"
 #include "progress/hints.h"
 #include "rma/emulation.h"
@@ -62,7 +63,7 @@ void find_there(Ends& e, const RemoteSegment& host) {
     if (e.import == nullptr) return;
     e.there_device = &e.import->device();
     e.there = reinterpret_cast<char*>(e.raddr) + e.import->delta();
-  } else if (host.direct && !always_staged(e)) {
+  } else if (!always_staged(e) && host.mapped.load(std::memory_order_acquire) == Mapped::yes) {
     e.there = reinterpret_cast<char*>(e.raddr) + host.delta;
   }
 }
@@ -260,7 +261,7 @@ bool is_in_reach(const Peer& peer) {
   if (local != nullptr && local->policy().staging == Staging::always) return false;
   if (peer.rank == context().rank()) return true;
   if (peer.segment.device != nullptr) return peer.segment.device->mapped() != nullptr;
-  return peer.segment.direct;
+  return is_mapped(peer);
 }
 
 cwy_status device_put(cwyc_conn* conn, const void* src, cwyc_mem*, uint64_t raddr, cwyc_rkey*,
@@ -281,7 +282,7 @@ cwy_status transfer_segments(const SegmentTransfer& t, cwyc_op* op) {
   e.remote = t.remote;
   e.right = t.right;
   RemoteSegment host;
-  host.direct = t.direct;
+  host.mapped.store(t.direct ? Mapped::yes : Mapped::no, std::memory_order_relaxed);  // its own
   host.delta = t.delta;
   find_there(e, host);
   return carry(e, t.lmem, op);

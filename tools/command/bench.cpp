@@ -10,8 +10,10 @@
 
 #include "bench/driver/capture.h"
 #include "bench/driver/plan.h"
+#include "bench/driver/scale.h"
 #include "bench/driver/table.h"
 #include "commands.h"
+#include "text.h"
 
 namespace causeway::command {
 namespace {
@@ -35,6 +37,13 @@ fs::path find_program(const fs::path& tool, const std::string& name) {
   return program;
 }
 
+int run_scale(const bench::Request& request, const std::string& tool, const std::string& program) {
+  std::vector<std::string> problems;
+  print_columns(bench::scale_rows(bench::measure_scale(request, tool, program, problems)), "");
+  for (const std::string& problem : problems) fmt::print(stderr, "causeway bench: {}\n", problem);
+  return problems.empty() ? kOk : kFailed;
+}
+
 int run_bench(const BenchOptions& options) {
   if (options.list) {
     fmt::print("{}", options.json ? bench::list_json() : bench::list_text());
@@ -43,8 +52,9 @@ int run_bench(const BenchOptions& options) {
   const fs::path tool = bench::executable_path();
   // A library that libfabric links would write a report into this directory if a rank crashed.
   if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
-  const bench::Outcome outcome = bench::carry_out(options.request, tool.string(),
-                                                  find_program(tool, "causeway-bench").string());
+  const std::string program = find_program(tool, "causeway-bench").string();
+  if (!options.request.scale.empty()) return run_scale(options.request, tool.string(), program);
+  const bench::Outcome outcome = bench::carry_out(options.request, tool.string(), program);
   fmt::print("{}", options.json ? bench::json_text(outcome)
                                 : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
@@ -90,6 +100,12 @@ void add_subjects(Options& sub, bench::Request& request) {
   add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
              "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
              "installed and beside the bounds of the memory: over shm, or over tcp");
+  sub.option("--scale", request.scale,
+             "Measure what a rank of one host costs among so many: start, barrier, first contact "
+             "of all with all, memory, open files, and the power of the ranks that each grows with "
+             "(2,4,8 to 1024)")
+      .may_be_bare("2,4,8,16,32,64,128,256,512,1024")
+      .named("[RANKS,...]");
   add_choice(sub, "--memkinds", request.memkind, {"cuda", "hip", "ze"},
              "Measure transfers with a device's memory beside the driver's own copies: cuda "
              "(when nothing is named), hip or ze; skipped with the reason without a device");

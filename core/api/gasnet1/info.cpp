@@ -66,11 +66,10 @@ CAUSEWAY_API int gasnet_getNodeInfo(gasnet_nodeinfo_t* table, int n) {
   const Client& client = own != nullptr ? *own : *runtime().clients.front();
   Numbering host, supernode;
   for (uint32_t rank = 0; rank < clipped(n); ++rank) {
-    const RemoteSegment& segment = client.team()->member(rank).segment;
-    const bool mapped = segment.size.load(std::memory_order_acquire) != 0 && segment.direct;
+    const Peer& peer = client.team()->member(rank);
     table[rank].host = host(job.card(rank).host_id);
     table[rank].supernode = supernode(job.nbrhd_of(rank));
-    table[rank].offset = mapped ? static_cast<uintptr_t>(segment.delta) : 0;
+    table[rank].offset = is_mapped(peer) ? static_cast<uintptr_t>(peer.segment.delta) : 0;
   }
   return GASNET_OK;
 }

@@ -54,7 +54,7 @@ bool bound_segment(const char* call, gex_TM_t tm, gex_Rank_t rank, Bound& out) {
   if (out.size == 0) return false;
   out.owner = reinterpret_cast<void*>(peer.segment.base);
   out.local =
-      peer.segment.direct
+      is_mapped(peer)
           ? reinterpret_cast<void*>(peer.segment.base + static_cast<uint64_t>(peer.segment.delta))
           : nullptr;
   return true;

@@ -3,6 +3,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstring>
+
+#include "../../common/plugin_error.h"
 #include "object.h"
 
 namespace causeway::shm {
@@ -26,9 +30,36 @@ struct RkeyBlob {
   // the right process.
   uint64_t probe_address;
   uint64_t probe_value;
+  uint64_t sum;          // of what travels, while this is 0
   ObjectAddress object;  // when mappable
-  uint64_t sum;          // of all before
 };
+
+// Both end with the object's name, which is empty or short, and only that much travels: every rank
+// gets those of all others.
+template <class Data>
+uint64_t travelling_bytes(const Data& data) {
+  return offsetof(Data, object) + offsetof(ObjectAddress, name) + std::strlen(data.object.name) + 1;
+}
+template <class Data>
+cwy_status give_travelling(const char* what, const Data& data, void* buf, uint64_t* len,
+                           cwy_err* err) {
+  const uint64_t room = *len;
+  *len = travelling_bytes(data);
+  if (room < *len)
+    return report(err, CWY_ERR_INVALID, "%s of this conduit needs %llu bytes", what,
+                  static_cast<unsigned long long>(*len));
+  std::memcpy(buf, &data, *len);
+  return CWY_OK;
+}
+// False: it is not what give_travelling() wrote, or only a part.
+template <class Data>
+bool take_travelling(const void* from, uint64_t length, Data& data) {
+  data = {};
+  if (length > sizeof data) return false;
+  std::memcpy(&data, from, length);
+  data.object.name[sizeof data.object.name - 1] = '\0';
+  return travelling_bytes(data) == length;
+}
 
 // This process's probe word; random, set once at init.
 extern uint64_t probe_word;

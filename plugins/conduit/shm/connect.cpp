@@ -14,11 +14,9 @@ namespace causeway::shm {
 namespace {
 
 cwy_status read_address(const cwyc_peer_desc* peer, EndpointAddress& out, cwy_err* err) {
-  if (peer->address_len != sizeof out)
-    return report(err, CWY_ERR_INVALID, "rank %u gave an address of %llu bytes; expected %zu",
-                  peer->peer.rank, static_cast<unsigned long long>(peer->address_len), sizeof out);
-  std::memcpy(&out, peer->address, sizeof out);
-  out.object.name[sizeof out.object.name - 1] = '\0';
+  if (!take_travelling(peer->address, peer->address_len, out))
+    return report(err, CWY_ERR_INVALID, "rank %u gave %llu bytes that are no address of this conduit",
+                  peer->peer.rank, static_cast<unsigned long long>(peer->address_len));
   if (out.magic != layout_magic || out.version != layout_version)
     return report(err, CWY_ERR_UNREACHABLE,
                   "rank %u uses another version of this conduit; install the same one everywhere",

@@ -118,7 +118,7 @@ cwy_status Conduit::ep_address(cwyc_ep* ep, void* buf, uint64_t* len, cwy_err* e
   address.nonce = ep->control->nonce;
   address.pid_namespace = ep->domain->pid_namespace;
   address.object = ep->object.address();
-  return give_address(address, buf, len, err);
+  return give_travelling("an address", address, buf, len, err);
 }
 
 cwy_status Conduit::ep_threads(cwyc_ep* ep, uint32_t multithreaded) {

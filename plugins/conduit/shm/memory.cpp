@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
@@ -85,8 +86,8 @@ cwy_status Conduit::rkey_pack(cwyc_mem* mem, void* buf, uint64_t* len, cwy_err* 
   blob.probe_address = reinterpret_cast<uint64_t>(&probe_word);
   blob.probe_value = probe_word;
   if (mem->allocated) blob.object = mem->object.address();
-  blob.sum = sum_of(&blob, offsetof(RkeyBlob, sum));
-  return give_rkey(blob, buf, len, err);
+  blob.sum = sum_of(&blob, travelling_bytes(blob));
+  return give_travelling("an rkey", blob, buf, len, err);
 }
 
 namespace {
@@ -115,13 +116,9 @@ cwy_status Conduit::rkey_open(cwyc_ep* ep, const cwyc_peer_desc* peer, const voi
                               uint64_t len, cwyc_rkey** out, cwy_err* err) {
   return guarded(err, [&]() -> cwy_status {
     RkeyBlob blob;
-    if (len != sizeof blob)
-      return report(err, CWY_ERR_INVALID, "rank %u sent an rkey of %llu bytes; expected %zu",
-                    peer->peer.rank, static_cast<unsigned long long>(len), sizeof blob);
-    std::memcpy(&blob, buf, sizeof blob);
-    const bool whole = blob.sum == sum_of(&blob, offsetof(RkeyBlob, sum));
-    blob.object.name[sizeof blob.object.name - 1] = '\0';
-    if (!whole || blob.magic != layout_magic ||
+    const bool shaped = take_travelling(buf, len, blob);
+    const uint64_t sum = std::exchange(blob.sum, 0);
+    if (!shaped || sum != sum_of(&blob, travelling_bytes(blob)) || blob.magic != layout_magic ||
         (blob.mappable != 0 && blob.object.length < blob.length))
       return report(err, CWY_ERR_INVALID, "rank %u sent an rkey that is not one of this conduit",
                     peer->peer.rank);

@@ -23,8 +23,10 @@ namespace causeway::shm {
 namespace {
 
 constexpr uint64_t bounded_nap_ns = 100'000;
-// A dead peer wakes nobody; it is noticed within about this time.
-constexpr uint64_t longest_nap_ns = 20'000'000;
+// A dead peer wakes nobody; it is noticed within about this time. The naps of more than 100 ranks
+// together wake no more often than those of 100.
+constexpr uint64_t per_rank_ns = 200'000, shortest_limit_ns = 20'000'000,
+                   longest_limit_ns = 50'000'000;
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
   return syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr,
@@ -57,7 +59,9 @@ void Conduit::nap(cwyc_ep* ep, uint64_t max_ns) {
   // Order of our own store and looks. A bounded nap may still miss a sender's delayed store.
   if (!strong) full_fence();
   if (!anything_pending(ep)) {
-    const uint64_t ns = std::min(max_ns, strong ? longest_nap_ns : bounded_nap_ns);
+    const uint64_t limit =
+        std::clamp(services->job->local_count * per_rank_ns, shortest_limit_ns, longest_limit_ns);
+    const uint64_t ns = std::min(max_ns, strong ? limit : bounded_nap_ns);
     const timespec timeout{static_cast<time_t>(ns / 1'000'000'000),
                            static_cast<long>(ns % 1'000'000'000)};
     // Returns at once when a sender has cleared the word since; early on a signal.

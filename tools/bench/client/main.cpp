@@ -29,7 +29,8 @@ struct Wish {
 std::optional<int> parse(int argc, char** argv, Wish& wish) {
   Options app("The measuring program of `causeway bench`; start it through that command");
   app.option("--launch", wish.launch, "Figures to measure")
-      .one_of({"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune"});
+      .one_of({"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune",
+               "scale"});
   app.option("--only", wish.only, "Figures by name").commas();
   app.option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.option("--count", wish.count, "Its turns");
@@ -55,6 +56,8 @@ int run(Job& job, const Wish& wish) {
     measure_startup(session);
   } else if (wish.launch == "memory") {
     measure_memory(session);
+  } else if (wish.launch == "scale") {
+    measure_scale(session);
   } else if (wish.launch == "tune") {
     return run_tune(job, wish.operation, wish.sizes, wish.row_ns);
   } else if (wish.launch == "collectives") {

@@ -43,6 +43,7 @@ void measure_beside_mpi(Session& session);
 void measure_one_sided(Session& session);
 void measure_startup(Session& session);
 void measure_memory(Session& session);
+void measure_scale(Session& session);
 // Measures one collective at each size for about `row_ns`, and prints a line each.
 int run_tune(Job& job, const std::string& operation, const std::vector<size_t>& sizes,
              double row_ns);

@@ -21,6 +21,7 @@ struct Request {
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
   std::string memkind;    // "cuda", "hip" or "ze": that kind's memory, instead of everything else
+  std::string scale;      // "2,16,64": the start of so many ranks, instead of everything else
   std::string one_sided;  // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
 };
 
