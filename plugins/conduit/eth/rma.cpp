@@ -121,9 +121,27 @@ cwy_status Network::post_atomic(Link& link, Ticket* ticket, uint32_t operation, 
   return CWY_OK;
 }
 
+// A `write` whose source is the caller's again on return.
+static cwy_status stage_write(Link& link, const char* from, size_t length, uint64_t raddr,
+                              uint32_t key) {
+  constexpr size_t most = 32 << 10;  // less than every chunk
+  const Unit unit{static_cast<uint32_t>(length), UnitKind::write, 0, 0, 0, key, 0};
+  if (stage_head(link, unit, raddr, 0) == nullptr) return CWY_RETRY;
+  while (length != 0) {
+    const size_t part = std::min(length, most);
+    char* const place = stage(link, aligned(part));
+    if (place == nullptr) return break_off(link), CWY_OK;  // half a unit
+    std::memcpy(place, from, part);
+    std::memset(place + part, 0, padding_of(part));
+    from += part;
+    length -= part;
+  }
+  return CWY_OK;
+}
+
 // The stream keeps the frame behind the payload.
 cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* payload,
-                                   const cwyc_mem*, size_t length, const cwyc_rkey& rkey, bool,
+                                   const cwyc_mem*, size_t length, const cwyc_rkey& rkey, bool copy,
                                    cwyc_op* op) {
   cwyc_ep* const ep = link.ep;
   Ticket* const ticket = ep->in_flight < ep->in_flight_max ? take_ticket(ep) : nullptr;
@@ -132,8 +150,10 @@ cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* pay
   ticket->work = Work::send;
   ticket->op = op;
   ticket->report = CWYC_DONE_LOCAL;
-  const cwy_status status = post_piece(link, ticket, UnitKind::write, const_cast<void*>(payload),
-                                       length, f.raddr, rkey.key);
+  const cwy_status status =
+      copy ? stage_write(link, static_cast<const char*>(payload), length, f.raddr, rkey.key)
+           : post_piece(link, ticket, UnitKind::write, const_cast<void*>(payload), length, f.raddr,
+                        rkey.key);
   const bool waits = status == CWY_OK && ticket->unsent != 0;
   if (waits)
     attach_pending(link, ticket);
