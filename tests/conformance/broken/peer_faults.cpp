@@ -25,6 +25,19 @@ cwy_status never_up(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_
   return status == CWY_OK ? CWY_INPROGRESS : status;
 }
 
+// Takes the silence of a process that computes, here its own, for the peer's end.
+cwy_status impatient(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                     cwy_err* err) {
+  const cwy_status status = g_inner->connect(ep, c, peer, op, err);
+  if (status != CWY_OK) return status;
+  const uint64_t ends = g_services.now() + 1'500'000'000;
+  g_later.add(0, [=] {
+    op->fn(op, CWYC_DONE_REMOTE, g_services.now() > ends ? CWY_ERR_TIMEOUT : CWY_OK, nullptr);
+    return true;
+  });
+  return CWY_INPROGRESS;
+}
+
 // A table of connections that nothing is taken out of.
 cwy_status table_full(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
                       cwy_err* err) {
@@ -131,6 +144,7 @@ void say_nothing(void*, cwy_peer, cwy_peer_state, const char*) {}
 const Faults faults{
     {"never_up", [] { g_module.connect = never_up; }},
     {"purge_forgets_connect", [] { g_module.connect = never_up; }},
+    {"impatient", [] { use_later(), g_module.connect = impatient; }},
     {"table_full", [] { g_module.connect = table_full; }},
     {"wrong_refusal", [] { g_module.connect = wrong_refusal; }},
     {"abort_beside_the_dead",
