@@ -28,7 +28,7 @@ case $case in
       grep -q "^rank $pair" "$work/out" || fail "wrong neighbors: no '$pair'"
     done
     ;;
-  ofi | ucx)
+  ofi | ucx | eth)
     export CAUSEWAY_CONFIG="$here/$case.yaml"
     mpirun_hosts -x CAUSEWAY_CONFIG "$spec" locality queries rma.sizes_blocking rma.segment_to_segment \
       rma.seen_by_the_owner nbi am_payload atomics.offsets barrier.split_phase

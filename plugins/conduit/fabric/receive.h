@@ -185,7 +185,7 @@ struct Keeping {
   static cwy_status am_retain(Ep* ep, void* payload, void** kept) {
     take_back_released(ep);
     Delivering<N>* const now = ep->delivering;
-    if (now == nullptr || now->payload != payload || now->kept || !N::may_keep(now->buffer))
+    if (now == nullptr || now->payload != payload || now->kept || !N::may_keep(ep, now->buffer))
       return CWY_ERR_UNSUPPORTED;
     if (ep->kept == most_kept) return CWY_ERR_NOMEM;
     ++ep->wanted;

@@ -145,9 +145,10 @@ inline void Network::look_at_links(cwyc_ep* ep) {
 inline void Network::frame_kept(ReceiveBuffer* buffer) {
   ++buffer->held;
 }
-// A queue of a link's own has as many buffers as were posted when it came up.
-inline bool Network::may_keep(const ReceiveBuffer* buffer) {
-  return buffer->owner == nullptr;
+// A queue of a link's own has as many buffers as were posted when it came up. Of buffers that take
+// several frames nothing is kept: over tcp;ofi_rxm kept frames were found overwritten.
+inline bool Network::may_keep(const cwyc_ep* ep, const ReceiveBuffer* buffer) {
+  return buffer->owner == nullptr && !ep->shared_buffers;
 }
 inline void Network::kept_done(cwyc_ep* ep, ReceiveBuffer* buffer) {
   if (--buffer->held == 0 && buffer->released) repost(ep, buffer);

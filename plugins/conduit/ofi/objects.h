@@ -127,7 +127,7 @@ struct Network {
   static bool came_by(const Link&, int) { return true; }
   static void frame_done(Endpoint*, ReceiveBuffer*) {}
   static void frame_kept(ReceiveBuffer*);
-  static bool may_keep(const ReceiveBuffer*);
+  static bool may_keep(const Endpoint*, const ReceiveBuffer*);
   static void kept_done(Endpoint*, ReceiveBuffer*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char* payload);
 

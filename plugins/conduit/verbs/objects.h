@@ -123,7 +123,7 @@ struct Network {
   static bool came_by(Link&, uint32_t queue_pair);
   static void frame_done(Endpoint*, ReceiveBuffer*);
   static void frame_kept(ReceiveBuffer*) {}
-  static bool may_keep(const ReceiveBuffer*) { return true; }
+  static bool may_keep(const Endpoint*, const ReceiveBuffer*) { return true; }
   static void kept_done(Endpoint*, ReceiveBuffer*);
   static uint32_t on_greeting(Endpoint*, const FrameHeader&, const char* payload);
 
