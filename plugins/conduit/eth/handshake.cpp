@@ -179,17 +179,18 @@ bool settle_crossing(cwyc_ep* ep, Newcomer& from, const Introduction& hello) {
   return true;
 }
 
-// The peer has given the attempt up while this process was busy: it tries again.
-bool is_given_up(const Newcomer& from) {
+// As recv() answers of the next byte, which stays: 0 when the peer has given the attempt up while
+// this process was busy, and tries again.
+ssize_t peek(const Newcomer& from) {
   char next;
-  return recv(from.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+  return recv(from.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
 }
 
 void admit(cwyc_ep* ep, Newcomer& from) {
   Introduction hello;
   std::memcpy(&hello, from.bytes, sizeof hello);
   const cwy_peer peer{hello.rank, hello.epoch};
-  if (is_given_up(from)) return;
+  if (peek(from) == 0) return;
   if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer)) {
     ++ep->counters.dropped;
     return;
@@ -283,13 +284,9 @@ uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket) {
 }
 
 uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now) {
-  // Whatever this process had no time to read is no silence.
-  const auto unread = [](const Newcomer& n) {
-    char next;
-    return recv(n.socket.get(), &next, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
-  };
+  // Bytes that this process had no time to read are no silence.
   const size_t dismissed = std::erase_if(
-      ep->newcomers, [&](const Newcomer& n) { return now > n.deadline && !unread(n); });
+      ep->newcomers, [&](const Newcomer& n) { return now > n.deadline && peek(n) <= 0; });
   ep->counters.dropped += dismissed;
   if (!ep->accepting && ep->newcomers.size() < most_newcomers) {
     ep->accepting = true;

@@ -56,7 +56,9 @@ cwy_status open_connected(Link& link, fi_info* info) {
 
 fi_addr_t insert_address(cwyc_ep* ep, const void* bytes) {
   fi_addr_t address = FI_ADDR_UNSPEC;
-  return fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) == 1 ? address : FI_ADDR_UNSPEC;
+  if (fi_av_insert(ep->av.get(), bytes, 1, &address, 0, nullptr) != 1) return FI_ADDR_UNSPEC;
+  ++ep->address_users[address];
+  return address;
 }
 
 // A link for a peer's hello; NULL: it cannot be answered.

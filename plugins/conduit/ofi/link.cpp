@@ -41,11 +41,11 @@ void Network::end_path(Link& link) {
   }
   unwant_buffers(ep, &link);
   if (link.address == FI_ADDR_UNSPEC || ep->av == nullptr) return;
-  // Other links to the same endpoint may share the address.
-  const bool shared = find_by_nonce(ep, link.nonce, [&](const Link& other) {
-                        return &other != &link && other.address == link.address;
-                      }) != nullptr;
-  if (!shared) fi_av_remove(ep->av.get(), &link.address, 1, 0);
+  if (--ep->address_users[link.address] == 0) {
+    ep->address_users.erase(link.address);
+    fi_av_remove(ep->av.get(), &link.address, 1, 0);
+  }
+  link.address = FI_ADDR_UNSPEC;
 }
 
 // Closing a connected endpoint takes its operations back from the provider at once. Datagrams have

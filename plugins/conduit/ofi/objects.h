@@ -225,7 +225,9 @@ struct cwyc_ep : causeway::fabric::Endpoint<causeway::ofi::Network> {
   causeway::Descriptor epoll;
 
   std::unordered_map<fid_t, causeway::ofi::Link*> by_fid;  // connected endpoints
-  std::vector<causeway::ofi::ReceiveBuffer*> buffers;      // all there are
+  // Links to an address: two to one endpoint share it, and so may one to its successor at the port.
+  std::unordered_map<fi_addr_t, uint32_t> address_users;
+  std::vector<causeway::ofi::ReceiveBuffer*> buffers;  // all there are
   causeway::ofi::ReceiveBuffer* last_posted = nullptr;
   causeway::ofi::ReceiveBuffer* expected = nullptr;  // fetched by the next pass that finds nothing
   std::vector<causeway::ofi::Ticket*> reads_due;     // reads behind puts that met a full queue

@@ -72,7 +72,9 @@ bool is_visible(const cwyc_ep* ep, const cwyc_peer_desc* peer, const EndpointAdd
 
 void drop(cwyc_ep* ep, const Link* link) {
   std::erase(ep->dirty, link);
-  std::erase_if(ep->by_rank, [&](const auto& entry) { return entry.second == link; });
+  auto at = ep->by_rank.find(link->peer.rank);
+  while (at->second != link) ++at;  // those of a rank stand together
+  ep->by_rank.erase(at);
   --ep->failures;
   std::erase_if(ep->links, [&](const auto& l) { return l.get() == link; });
 }
