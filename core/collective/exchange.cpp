@@ -21,8 +21,8 @@ namespace {
 
 enum Phase : uint32_t { kUp = 0, kDown = 1, kRead = 2 };
 
-// What a gathered text begins with: it can be read in the arena of the team's rank 0 by each of its
-// members, or travels in messages.
+// The first letter of a gathered text: it can be read in the arena of the team's rank 0 by each of
+// its members, or travels in messages.
 constexpr char kByArena = 'a', kByMessages = 'm';
 // Teams of fewer members do not map that arena for an exchange.
 constexpr uint32_t kManyMembers = 64;
@@ -126,7 +126,7 @@ struct InArena {
     append_u64(out, length);
     return out;
   }
-  // What rank 0 put there, of which `word` tells.
+  // The text that rank 0 put there, by its word().
   static std::string get(Team& team, const std::string& word) {
     size_t at = 1;
     const uint64_t offset = read_u64(word, at), length = read_u64(word, at);

@@ -8,8 +8,8 @@ namespace causeway {
 
 class Conduit;
 
-// What a plugin reports (cwy_services.device_state): one line where the state is news, a warning by
-// the first rank of a host. Any thread; the texts are the plugin's and may be NULL.
+// Takes a plugin's report (cwy_services.device_state): one line where the state is news, a warning
+// by the first rank of a host. Any thread; the texts are the plugin's and may be NULL.
 void note_device_state(const Conduit& conduit, const char* device, uint32_t state, const char* why);
 
 // " (its device eth0 has been down for 3 s: no carrier)"; "" where none of the conduit's is down.

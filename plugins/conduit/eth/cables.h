@@ -1,4 +1,4 @@
-// What the kernel announces of this host's interfaces: links that are lost and come back.
+// The kernel's announcements of this host's interfaces: links that are lost and come back.
 #pragma once
 
 #include "../common/descriptor.h"

@@ -304,7 +304,7 @@ const char* refusal_of(const std::string& provider) {
   return nullptr;
 }
 
-// What the environment names is wanted, too.
+// A provider that the environment names is wanted too.
 bool leaves_ethernet(const Options& options) {
   return options.ethernet == Ethernet::leave && std::getenv("FI_PROVIDER") == nullptr;
 }

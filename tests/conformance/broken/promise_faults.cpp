@@ -112,7 +112,7 @@ cwy_status writes_anyway(cwyc_conn*, const void* src, cwyc_mem*, uint64_t raddr,
   return CWY_OK;
 }
 
-// What is no key is taken for the one that was opened last, and nothing is checked in use.
+// Bytes that are no key are taken for the one that was opened last, and nothing is checked in use.
 cwy_status taken_for_the_last(cwyc_ep* ep, const cwyc_peer_desc* peer, const void* buf,
                               uint64_t length, cwyc_rkey** out, cwy_err* err) {
   static std::vector<char> last;

@@ -109,7 +109,8 @@ void errors_without_a_place() {
 
 using Writer = std::function<cwy_status(void* buf, uint64_t* len, cwy_err* err)>;
 
-// What `call` writes takes `most` bytes at most, whatever the room is, and too little room is said.
+// The bytes that `call` writes are `most` at most, whatever the room is, and too little room is
+// said.
 void expect_fits(const char* call, uint64_t most, const Writer& write) {
   std::vector<uint8_t> place(most + 64);
   uint64_t whole = most;

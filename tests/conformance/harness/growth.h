@@ -1,4 +1,4 @@
-// What grows when something is done and undone again and again.
+// Growth of a process that does and undoes something again and again.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What a rank opens and maps for its neighbors at the start.
+// The descriptors and mappings that neighbors cost a rank at the start.
 //
 // Catches: a connection, a mapping or a descriptor for every neighbor before it was contacted,
 // which makes the start of many ranks quadratic; a neighbor's segment that is not there at its
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   const gex_Rank_t ranks = gex_TM_QuerySize(tm);
   const unsigned before = open_descriptors();
   require(gex_Segment_Attach(&segment, tm, 65536) == GASNET_OK, "no segment");
-  // Those that a tree of the ranks has, and what a barrier may contact.
+  // Descriptors that a tree of the ranks has, and those of peers that a barrier may contact.
   const auto partners = static_cast<unsigned>(2 * std::bit_width(ranks));
   require(mapped_objects() < 8 + 2 * partners, "memory is mapped of neighbors never contacted");
   require(open_descriptors() < before + 4 + partners, "descriptors of neighbors never contacted");

@@ -1,4 +1,4 @@
-// What a rank costs among many: the start, a barrier, first contact of all with all, memory and
+// The cost of a rank among many: the start, a barrier, first contact of all with all, memory and
 // descriptors before and after it. A line a column, which the driver puts into its table.
 #include <dirent.h>
 #include <fmt/format.h>
