@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/context.h"
@@ -27,6 +28,9 @@ constexpr uint32_t kCrowdedSpins = 4;
 // inside of polls that report nothing before the end. Who naps then makes the other side wait, and
 // who yields after each of them a little.
 constexpr uint64_t kBusyPollNs = 5000;
+// The first poll after a nap finds nothing in the caches, and takes as long as one that moves a few
+// bytes: unless it took this long, the poll that follows it at once tells.
+constexpr uint64_t kBusyColdPollNs = 20000;
 
 // Spinning is counted: an empty poll takes some tens of nanoseconds, and reading the clock at each
 // would cost as much. Yielding is timed: on a busy machine a yield is not over after a microsecond
@@ -129,10 +133,16 @@ void Waiter::rest() {
     return;
   }
   const uint64_t now = now_ns();
-  const bool moved_bytes = rested_ != 0 && now - rested_ > kBusyPollNs;
-  if (since_ == 0 || moved_bytes) since_ = now;
+  const uint64_t took = rested_ != 0 ? now - rested_ : 0;
+  const bool cold = std::exchange(napped_, false) && took <= kBusyColdPollNs;
+  const bool moved = took > kBusyPollNs;
+  if (moved && cold) {
+    rested_ = now;
+    return;
+  }
+  if (since_ == 0 || moved) since_ = now;
   if (!entered_) enter(now);
-  if (moved_bytes && p.spins_long()) {
+  if (moved && p.spins_long()) {
     idle_ = p.spins;  // kHotSpins more polls before the next yield
     rested_ = 0;
     return;
@@ -151,6 +161,7 @@ void Waiter::rest() {
   if (announced) progress_hooks.end_nap();
   sleeping_waiters.fetch_sub(1, std::memory_order_relaxed);
   rested_ = now_ns();
+  napped_ = true;
 }
 
 }  // namespace causeway

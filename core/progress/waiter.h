@@ -40,6 +40,7 @@ class Waiter {
 
   uint32_t idle_ = 0;               // polls in a row without an event
   bool entered_ = false;            // among the waits that have lasted (base/waits.h)
+  bool napped_ = false;             // the last rest was a nap
   WaitSubject* subject_ = nullptr;  // NULL: GASNET_BLOCKUNTIL()
   uint64_t since_ = 0;   // when yielding began; 0: it has not. From a poll that moved bytes on anew
   uint64_t rested_ = 0;  // when the last yield or nap was over; 0: none since the last event
