@@ -91,8 +91,7 @@ void finish(Slot* slot, ucs_status_t status) {
   }
 }
 
-void slot_done(void* request, ucs_status_t status, void* user_data) {
-  auto* slot = static_cast<Slot*>(user_data);
+static void ended(Slot* slot, ucs_status_t status) {
   cwyc_ep* ep = slot->link->owner;
   if (__builtin_expect(ep->arming, 0)) {
     ep->late.emplace_back(slot, status);
@@ -101,7 +100,18 @@ void slot_done(void* request, ucs_status_t status, void* user_data) {
     finish(slot, status);
     --ep->depth;
   }
+}
+
+void slot_done(void* request, ucs_status_t status, void* user_data) {
+  ended(static_cast<Slot*>(user_data), status);
   ucp_request_free(request);
+}
+
+void close_done(void* request, ucs_status_t status, void* user_data) {
+  auto* slot = static_cast<Slot*>(user_data);
+  const bool is_ours = std::exchange(slot->link->close_request, nullptr) != nullptr;
+  ended(slot, status);
+  if (is_ours) ucp_request_free(request);
 }
 
 void finish_late(cwyc_ep* ep) {

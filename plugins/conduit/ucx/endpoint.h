@@ -84,6 +84,7 @@ struct Link {
   bool farewell = false;          // the peer closes in good order
   bool answered = false;          // it has answered our farewell
   bool closing = false;           // UCX was told to close `ep`
+  void* close_request = nullptr;  // of that, while it is under way and not given back to UCX
   bool wired = false;             // UCX has carried something over it: the peer has answered
   bool introducing = false;       // looked after until then: counted in owner->introducing
   bool broken = false;            // UCX has given it up by itself
@@ -253,6 +254,7 @@ bool check_processes(cwyc_ep* ep);
 // ---- complete.cpp: what happens when UCX has done with something
 // The callback of every posted operation; user_data is its slot.
 void slot_done(void* request, ucs_status_t status, void* user_data);
+void close_done(void* request, ucs_status_t status, void* user_data);
 // Reports what came at a moment when nothing may be reported.
 void finish_late(cwyc_ep* ep);
 // The same for what was complete on return, or has been taken away from UCX.

@@ -57,6 +57,11 @@ cwy_status numbers_of_16_bits(cwyc_conn* c, uint64_t word, Args args, uint32_t n
   return g_ops->am_short(c, word, args, n, flags);
 }
 
+// Waits for a peer that reads no more.
+void patient_close(cwyc_ep* ep) {
+  usleep(3'500'000);
+  g_inner->ep_close(ep);
+}
 uint32_t sleepy_progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   const uint32_t found = g_inner->progress(ep, budget, lane);
   if (found == 0) usleep(20'000);
@@ -196,6 +201,7 @@ const Faults faults{
     {"payload_at_8", [] { take_deliveries(payload_at_8); }},
     {"one_buffer", [] { take_deliveries(one_buffer); }},
     {"numbers_of_16_bits", [] { g_table.am_short = numbers_of_16_bits; }},
+    {"patient_close", [] { g_module.ep_close = patient_close; }},
     {"sleepy_progress", [] { g_module.progress = sleepy_progress; }},
     {"heap_per_rkey", [] { g_module.rkey_open = heap_per_rkey; }},
     {"reads_further", [] { g_module.ep_open = reads_further; }},

@@ -298,6 +298,20 @@ void leaves_in_order_and_says_so() {
   EXPECT_EQ(last, CWY_ERR_PEER_FAILED) << status_name(last);
 }
 
+// Catches an end that a peer holds up, or that breaks off: the peer has left with messages of this
+// side unread, as many as were accepted.
+void leaves_messages_unread() {
+  Session s({.memory = 0});
+  s.conn().send(0, nullptr, 0);  // both sides are in touch
+  const uint64_t end = now_ns() + 20'000'000;
+  for (uint64_t sent = 0; sent < 300 && now_ns() < end;)
+    if (s.ops().am_short(s.raw(), 1, nullptr, 0, 0) == CWY_OK) ++sent;
+  s.call(leave, Nothing{});
+  const uint64_t began = now_ns();
+  s.side().close();
+  EXPECT_LT(now_ns() - began, 3'000'000'000u) << "nanoseconds: the end waited for a peer that left";
+}
+
 // ---- waiting for something other than a message ----------------------------------------------
 
 // Catches completions that do not end a sleep: gets are posted and only slept for.
@@ -390,6 +404,7 @@ const Cases cases{
     {"Stage", "peer_sends_after_disconnect", kShort | kProcess, peer_sends_after_disconnect},
     {"Stage", "leaves_in_order_behind_messages", kShort | kProcess,
      leaves_in_order_behind_messages},
+    {"Stage", "leaves_messages_unread", kShort | kProcess, leaves_messages_unread},
     {"Stage", "leaves_in_order_and_says_so", kShort | kProcess, leaves_in_order_and_says_so},
     {"Stage", "memory_through_a_later_endpoint", kPut | kGet | kMemory | kProcess,
      memory_through_a_later_endpoint},
