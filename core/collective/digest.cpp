@@ -10,18 +10,21 @@
 namespace causeway {
 namespace {
 
-// FNV-1a, 64 bits: equal texts on every build of every version.
+// FNV-1a, 64 bits: equal on every build of every version.
 class Hash {
  public:
   void add(const std::string& text) {
-    for (const char c : text) {
-      value_ = (value_ ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-    }
-    value_ = (value_ ^ 0xff) * 1099511628211ull;
+    for (const char c : text) add_byte(static_cast<unsigned char>(c));
+    add_byte(0xff);
+  }
+  void add(int32_t score) {
+    for (int shift = 0; shift < 32; shift += 8)
+      add_byte(static_cast<uint32_t>(score) >> shift & 255);
   }
   uint64_t value() const { return value_; }
 
  private:
+  void add_byte(uint64_t byte) { value_ = (value_ ^ byte) * 1099511628211ull; }
   uint64_t value_ = 14695981039346656037ull;
 };
 
@@ -33,7 +36,6 @@ void add_scores(Hash& hash, const cwyl_candidate& c) {
   shape.operation = c.operation;
   shape.memkind_classes = 1u << CWY_MEM_HOST;
   shape.scratch_bytes = 1 << 16;
-  std::string scores;
   for (uint32_t team = 1; team <= 4096; team *= 4) {
     for (uint64_t bytes = 1; bytes <= 1ull << 28; bytes *= 16) {
       for (const uint32_t nbrhds : {1u, (team + 3) / 4, team}) {
@@ -48,11 +50,10 @@ void add_scores(Hash& hash, const cwyl_candidate& c) {
         shape.element_bytes = c.operation >= CWYL_REDUCE_ONE ? 8 : 1;
         shape.dt = c.operation >= CWYL_REDUCE_ONE ? GEX_DT_DBL : 0;
         shape.opcode = c.operation >= CWYL_REDUCE_ONE ? GEX_OP_ADD : 0;
-        scores += fmt::format("{} ", c.score(&shape));
+        hash.add(c.score(&shape));
       }
     }
   }
-  hash.add(scores);
 }
 
 std::string make_digest() {

@@ -29,6 +29,10 @@ class Loading {
  public:
   explicit Loading(CheckedConfig& out) : schema_(config_schema()), out_(out) {}
 
+  void add_built_in() {
+    order_.push_back(kBuiltInSource);
+    add(unpack_document(k_default_tree, kBuiltInSource));
+  }
   void add_text(const std::string& text, const std::string& source) {
     order_.push_back(source);
     add(parse_document(text, source, out_.problems));
@@ -103,7 +107,7 @@ void warn_once(const std::vector<Problem>& warnings, const Config& config) {
 CheckedConfig check_config(const ConfigSources& sources) {
   CheckedConfig out;
   Loading loading(out);
-  loading.add_text(k_default_yaml, kBuiltInSource);
+  loading.add_built_in();
   if (!sources.identity_text.empty()) {
     loading.add_text(sources.identity_text, sources.identity_label);
   }

@@ -134,12 +134,7 @@ std::vector<std::string> Schema::key_names() const {
 }
 
 const Schema& config_schema() {
-  static const Schema schema = [] {
-    Problems problems;
-    const std::optional<Node> root = parse_document(k_schema_yaml, "schema.yaml", problems);
-    if (!root || !problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(1));
-    return parse_entry(*root);
-  }();
+  static const Schema schema = parse_entry(unpack_document(k_schema_tree, "schema.yaml"));
   return schema;
 }
 

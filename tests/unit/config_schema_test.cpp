@@ -13,6 +13,7 @@
 #include "config/embedded.h"
 #include "config/steps.h"
 #include "config_testing.h"
+#include "embed/pack.h"
 
 namespace causeway::testing {
 namespace {
@@ -63,10 +64,20 @@ std::string tree_text(const Node& node) {
   return out;
 }
 
-// Catches an embedding that lags behind configs/ or loses characters.
-TEST(ConfigSchema, EmbeddedTextsAreTheFiles) {
-  EXPECT_EQ(k_schema_yaml, read(kConfigs + "/schema.yaml"));
-  EXPECT_EQ(k_default_yaml, read(kConfigs + "/default.yaml"));
+// Catches an embedding that lags behind configs/ or loses characters, kinds or positions.
+TEST(ConfigSchema, EmbeddedTreesAreTheFiles) {
+  const std::pair<const char*, std::string> trees[] = {{k_schema_tree, "schema.yaml"},
+                                                       {k_default_tree, "default.yaml"}};
+  for (const auto& [tree, name] : trees) {
+    Problems problems;
+    const std::optional<Node> file = parse_document(read(kConfigs + "/" + name), name, problems);
+    ASSERT_TRUE(file) << problems.text(20);
+    std::string packed, again;
+    pack_document(*file, packed);
+    pack_document(unpack_document(tree, name), again);
+    EXPECT_EQ(packed, tree);
+    EXPECT_EQ(again, tree);
+  }
 }
 
 // The document that holds with no source at all: every `default` of the schema in its place.
@@ -85,12 +96,11 @@ Node schema_defaults(const Schema& schema) {
 TEST(ConfigSchema, DefaultFileIsTheSchemasDefaults) {
   Problems problems;
   std::vector<Problem> unused;
-  std::optional<Node> file = parse_document(k_default_yaml, "default.yaml", problems);
-  ASSERT_TRUE(file) << problems.text(20);
-  validate(config_schema(), *file, problems, unused);
+  Node file = unpack_document(k_default_tree, "default.yaml");
+  validate(config_schema(), file, problems, unused);
   EXPECT_TRUE(problems.empty()) << problems.text(20);
   EXPECT_THAT(unused, IsEmpty());
-  EXPECT_EQ(tree_text(*file), tree_text(schema_defaults(config_schema())));
+  EXPECT_EQ(tree_text(file), tree_text(schema_defaults(config_schema())));
 }
 
 // Without a default, a typed field of Config would have nothing to be read from.
