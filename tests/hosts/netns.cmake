@@ -11,6 +11,14 @@ foreach(case exchange streams statuses killed interrupted cut continue spares)
 endforeach()
 
 add_executable(bad_cable bad_cable.cpp)
+add_executable(over_cable over_cable.cpp)
+target_compile_definitions(over_cable PRIVATE GASNET_SEQ=1)
+target_link_libraries(over_cable PRIVATE causeway_lib)
+
+# What is checked over which faults: name, seconds of traffic, arguments of bad_cable.
+set(cables "doubled|1|delay=1 dup=5" "frames|3|mtu" "slow|2|rate=20000" "loss1|4|delay=1 loss=1" "loss3|3|delay=1 loss=3"
+  "loss10|10|delay=1 loss=10" "shuffled|4|delay=3 jitter=3" "awful|10|delay=2 jitter=2 loss=3 dup=3 rate=50000 mtu")
+set(cables_of_every_day eth.doubled eth.frames eth.slow eth.loss3)
 
 foreach(network ofi ucx eth)
   if(NOT TARGET conduit_${network})
@@ -21,6 +29,15 @@ foreach(network ofi ucx eth)
     netns_test(${network}.${case} netns_network_test.sh $<TARGET_FILE:causeway>
       $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} ${case}
       $<TARGET_FILE:bad_cable>)
+  endforeach()
+  foreach(cable IN LISTS cables)
+    string(REGEX MATCH "^([^|]*)[|]([^|]*)[|](.*)$" _ "${cable}")
+    set(name ${network}.${CMAKE_MATCH_1})
+    netns_test(${name} netns_network_test.sh $<TARGET_FILE:causeway> - - ${network} over-cable
+      $<TARGET_FILE:bad_cable> $<TARGET_FILE:over_cable> ${CMAKE_MATCH_2} "${CMAKE_MATCH_3}")
+    if(NOT name IN_LIST cables_of_every_day)
+      causeway_soak(hosts.netns.${name})
+    endif()
   endforeach()
   netns_test(${network}.stranger netns_network_test.sh $<TARGET_FILE:causeway>
     $<TARGET_FILE:spec_gex_par> $<TARGET_FILE:wordfreq> ${network} stranger $<TARGET_FILE:intruder>)

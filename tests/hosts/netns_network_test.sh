@@ -1,5 +1,5 @@
 #!/bin/bash
-# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE | VICTIM [TIMES] | INTRUDER]
+# netns_network_test.sh CAUSEWAY SPEC WORDFREQ NETWORK CASE [BAD_CABLE [OVER_CABLE SECONDS FAULTS] | VICTIM [TIMES] | INTRUDER]
 # NETWORK: ofi, ucx or eth; or default, without a configuration: what a user with two hosts and no file
 # has, where the default route tells which interface leads to the other host. GASNet-EX programs on
 # two hosts of two ranks: shared memory inside, the network between. Would catch: a neighborhood that
@@ -16,7 +16,11 @@ if [ "$network" = default ]; then
   default_route=yes
 fi
 need_conduit "$network"
-[ "$case" != bad-cable ] || bad_cable=$6
+faults="delay=2 jitter=1 loss=1"
+case $case in
+  bad-cable) bad_cable=$6 ;;
+  over-cable) bad_cable=$6 faults=${9/mtu/} mtu=${9##* } ;;
+esac
 make_hosts
 if [ -n "${default_route:-}" ]; then
   for host in $host_a $host_b; do ip -n $host route add default dev cwy0; done
@@ -51,6 +55,24 @@ case $case in
     # Delay, jitter, loss, reordering, in both directions. Few cases: each loss costs 200 ms.
     run_hosts $config --timeout 100 -- "$spec" rma.sizes_nbi rma.seen_by_the_owner barrier.split_phase atomics.offsets
     expect_status 0 $? "specification over a bad cable"
+    remove_cable
+    ;;
+  over-cable)
+    # FAULTS; "mtu" among them: the largest frame changes while the traffic is on, on one host first.
+    run_hosts $config --timeout 100 -- "$7" "$8" $address_b &
+    job=$!
+    case $mtu in
+      mtu)
+        for size in 600 1500 9000 1000; do
+          sleep 0.5
+          for host in $host_a $host_b; do ip -n $host link set cwy0 mtu $size; done
+        done
+        ;;
+    esac
+    wait $job
+    expect_status 0 $? "traffic over a cable with $faults"
+    expect_line "over_cable: [1-9][0-9]* rounds, 0 wrong"
+    grep '^over_cable' "$work/out"
     remove_cable
     ;;
   cut)
