@@ -101,16 +101,16 @@ Card Card::unpack(const std::string& bytes) {
       throw Error(CWY_ERR_INVALID, "a rank's card is cut short");
     const std::string value = bytes.substr(space2 + 1, length);
     at = space2 + 1 + length + 1;
+    const uint64_t number = std::strtoull(value.c_str(), nullptr, 10);
     if (name == "host") card.hostname = value;
-    if (name == "host_id") card.host_id = std::strtoull(value.c_str(), nullptr, 10);
-    if (name == "sharing_id") card.sharing_id = std::strtoull(value.c_str(), nullptr, 10);
-    if (name == "pid") card.pid = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-    if (name == "epoch")
-      card.epoch = static_cast<uint32_t>(std::strtoul(value.c_str(), nullptr, 10));
-    if (name == "segment_max") card.segment_max = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "host_id") card.host_id = number;
+    if (name == "sharing_id") card.sharing_id = number;
+    if (name == "pid") card.pid = static_cast<uint32_t>(number);
+    if (name == "epoch") card.epoch = static_cast<uint32_t>(number);
+    if (name == "segment_max") card.segment_max = number;
     if (name == "everything") card.everything = value == "1";
     if (name == "maps") card.maps = value;
-    if (name == "config_id") card.config_id = std::strtoull(value.c_str(), nullptr, 10);
+    if (name == "config_id") card.config_id = number;
     if (name.rfind("address.", 0) == 0) card.addresses.add(name.substr(8), value);
     if (name.rfind("am.", 0) == 0) {
       char* rest = nullptr;

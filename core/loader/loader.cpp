@@ -219,17 +219,13 @@ CollectivePlugin* Loader::collective(const std::string& name) {
   return impl_->load_named<CollectivePlugin>(*this, name);
 }
 
-ConduitPlugin* Loader::conduit_file(const std::string& path) {
+template <class Plugin>
+Plugin* Loader::file(const std::string& path) {
   const std::lock_guard<std::mutex> guard(impl_->lock);
-  return impl_->load_file<ConduitPlugin>(path);
+  return impl_->load_file<Plugin>(path);
 }
-MemkindPlugin* Loader::memkind_file(const std::string& path) {
-  const std::lock_guard<std::mutex> guard(impl_->lock);
-  return impl_->load_file<MemkindPlugin>(path);
-}
-CollectivePlugin* Loader::collective_file(const std::string& path) {
-  const std::lock_guard<std::mutex> guard(impl_->lock);
-  return impl_->load_file<CollectivePlugin>(path);
-}
+template ConduitPlugin* Loader::file(const std::string&);
+template MemkindPlugin* Loader::file(const std::string&);
+template CollectivePlugin* Loader::file(const std::string&);
 
 }  // namespace causeway

@@ -93,9 +93,8 @@ class Loader {
   CollectivePlugin* collective(const std::string& name);
 
   // Loads exactly this file, whatever on_load_error says: throws Error.
-  ConduitPlugin* conduit_file(const std::string& path);
-  MemkindPlugin* memkind_file(const std::string& path);
-  CollectivePlugin* collective_file(const std::string& path);
+  template <class Plugin>
+  Plugin* file(const std::string& path);
 
   const std::vector<LoadFailure>& failures() const { return failures_; }
 

@@ -80,6 +80,29 @@ TEST(ConfigSchema, EmbeddedTreesAreTheFiles) {
   }
 }
 
+void check_entry(const Node& entry, const std::string& path) {
+  constexpr const char* known[] = {"type",    "keys",     "each",      "values",    "words",
+                                   "min",     "max",      "min_items", "max_items", "unique",
+                                   "or_list", "required", "effect",    "removable", "default",
+                                   "help",    "version"};
+  ASSERT_EQ(entry.kind, Node::Kind::map) << path;
+  for (const Entry& attribute : entry.entries)
+    EXPECT_TRUE(std::ranges::count(known, attribute.key) == 1) << path << ": " << attribute.key;
+  ASSERT_NE(entry.find("type"), nullptr) << path;
+  const std::string type = entry.find("type")->text;
+  EXPECT_EQ(type == "named-map" || type == "list", entry.find("each") != nullptr) << path;
+  EXPECT_EQ(type == "enum", entry.find("values") != nullptr) << path;
+  if (const Node* each = entry.find("each")) check_entry(*each, path + "[]");
+  if (const Node* keys = entry.find("keys"))
+    for (const Entry& key : keys->entries) check_entry(key.value, path + "." + key.key);
+}
+
+// Catches an attribute that is misspelt, and one that does not belong to its type: the core reads
+// the schema without a check.
+TEST(ConfigSchema, EveryEntryIsSound) {
+  check_entry(unpack_document(k_schema_tree, "schema.yaml"), "");
+}
+
 // The document that holds with no source at all: every `default` of the schema in its place.
 Node schema_defaults(const Schema& schema) {
   if (schema.default_value) return *schema.default_value;

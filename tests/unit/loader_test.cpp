@@ -29,7 +29,7 @@ TEST(Loader, LoadsOncePerName) {
   ConduitPlugin* plugin = loader.conduit("good");
   ASSERT_NE(plugin, nullptr);
   EXPECT_EQ(loader.conduit("good"), plugin);
-  EXPECT_EQ(loader.conduit_file(plugin_file("good")), plugin);
+  EXPECT_EQ(loader.file<ConduitPlugin>(plugin_file("good")), plugin);
   EXPECT_EQ(logged(), std::vector<std::string>{"good: init"});
   EXPECT_TRUE(loader.failures().empty());
 }
@@ -208,10 +208,10 @@ TEST(Loader, LoadsByExactFileWhateverItsName) {
   Scratch scratch;
   fs::copy_file(plugin_file("good"), scratch.path("libvendor.so"));
   Loader loader(config_with({}, LoadErrorPolicy::ignore), services());
-  EXPECT_EQ(loader.conduit_file(scratch.path("libvendor.so"))->manifest.name, "good");
-  EXPECT_THROW(loader.memkind_file(scratch.path("libvendor.so")), Error);
+  EXPECT_EQ(loader.file<ConduitPlugin>(scratch.path("libvendor.so"))->manifest.name, "good");
+  EXPECT_THROW(loader.file<MemkindPlugin>(scratch.path("libvendor.so")), Error);
   // An exact file that is bad throws even under `ignore`.
-  EXPECT_THROW(loader.conduit_file(plugin_file("no_init")), Error);
+  EXPECT_THROW(loader.file<ConduitPlugin>(plugin_file("no_init")), Error);
 }
 
 TEST(Loader, ListReportsAMissingDirectoryOfThePath) {

@@ -124,7 +124,7 @@ const ConduitPlugin& PluginHost::load_conduit(const Settings& settings) {
     s.config = std::make_unique<Config>();
     s.loader = std::make_unique<Loader>(*s.config, &s.services);
   }
-  const ConduitPlugin* plugin = s.loader->conduit_file(settings.plugin);
+  const ConduitPlugin* plugin = s.loader->file<ConduitPlugin>(settings.plugin);
   if (!s.conduit.plugin) {
     ConduitSpec spec;
     spec.name = spec.plugin = plugin->manifest.name;

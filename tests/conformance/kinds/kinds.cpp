@@ -34,10 +34,10 @@ void load_kind(const Settings& settings, PluginKind kind) {
   l.loader = std::make_unique<Loader>(l.config, &PluginHost::services());
   const Manifest* manifest;
   if (kind == PluginKind::memkind) {
-    l.memkind = l.loader->memkind_file(settings.plugin);
+    l.memkind = l.loader->file<MemkindPlugin>(settings.plugin);
     manifest = &l.memkind->manifest;
   } else {
-    l.collective = l.loader->collective_file(settings.plugin);
+    l.collective = l.loader->file<CollectivePlugin>(settings.plugin);
     manifest = &l.collective->manifest;
   }
   std::map<std::string, Origin> origins;
