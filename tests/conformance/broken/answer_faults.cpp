@@ -92,6 +92,14 @@ cwy_status no_goodbye(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t
   const cwy_status status = g_ops->am_short(c, word, args, n, flags);
   return status == CWY_ERR_PEER_FAILED ? CWY_RETRY : status;
 }
+// Takes the end of a peer for its death.
+cwy_status end_reported(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                        uint32_t flags) {
+  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
+  if (status == CWY_ERR_PEER_FAILED)
+    g_services.peer_state(nullptr, c->peer, CWY_PEER_FAILED, "its queue is gone");
+  return status;
+}
 
 // All messages come to the endpoint that was opened first, and so does its room for them run out
 // when it makes no progress: nothing forbids it.
@@ -143,6 +151,7 @@ const Faults faults{
     {"heap_per_connection", [] { g_module.connect = heap_per_connection; }},
     {"heap_per_epoch", [] { g_module.connect = heap_per_epoch; }},
     {"no_goodbye", [] { g_table.am_short = no_goodbye; }},
+    {"end_reported", [] { g_table.am_short = end_reported; }},
     {"one_receiver", take_turns},
 };
 
