@@ -49,17 +49,10 @@ cwy_status connect_or_end(Peer& peer) {
 
 // The peer's pointer by which operations of that kind go.
 constexpr std::atomic<cwyc_conn*> Peer::*slot_of(Lane lane) {
-  switch (lane) {
-    case Lane::put:
-      return &Peer::put;
-    case Lane::get:
-      return &Peer::get;
-    case Lane::atomic:
-      return &Peer::atomic;
-    case Lane::am:
-      break;
-  }
-  return &Peer::am;
+  return lane == Lane::put      ? &Peer::put
+         : lane == Lane::get    ? &Peer::get
+         : lane == Lane::atomic ? &Peer::atomic
+                                : &Peer::am;
 }
 
 template <auto Entry, typename... Args>
@@ -102,13 +95,12 @@ void refit(Connection& c) {
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
                                  cwy_status status, const std::string& why) {
-  // A peer in reach that is alive: what stands between is the user's to find.
-  const bool between = status == CWY_ERR_UNREACHABLE || status == CWY_ERR_TIMEOUT;
+  const bool parted = status == CWY_ERR_UNREACHABLE || status == CWY_ERR_TIMEOUT;
   const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}{}", peer.rank,
                     facts.host, conduit.name(), why.empty() ? status_name(status) : why,
-                    between ? "; look for a firewall or a wrong device, or name another conduit in "
-                              "peers (causeway explain says which rule has chosen this one)"
-                            : "");
+                    parted ? "; look for a firewall or a wrong device, or name another conduit in "
+                             "peers (causeway explain says which rule has chosen this one)"
+                           : "");
   // A peer that is gone, or does not answer, may have left in good order. Survivors find the reason
   // in the caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
