@@ -18,7 +18,7 @@
 #include "connection/fallbacks.h"
 #include "connection/job.h"
 #include "connection/peer_classes.h"
-#include "connection/wiring.h"
+#include "connection/wiring_exchange.h"
 #include "connection/word.h"
 #include "loader/one_line.h"
 #include "object/client.h"
