@@ -85,7 +85,7 @@ struct ConduitEp {
   uint32_t progress(uint32_t budget, uint32_t lane);
   ~ConduitEp();
 
-  // Questions for the wirings of ranks that are being contacted (connection/wiring.h). Under the
+  // Questions for the wirings of ranks that are being contacted (wiring_exchange.h). Under the
   // connect mutex.
   struct AskedWiring {
     uint32_t epoch = 0;            // of who was asked

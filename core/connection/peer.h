@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/waits.h"
@@ -29,6 +30,7 @@ struct ConnectOp {
   cwyc_op op{};  // first: report() finds the object by its address
   // Release by the report, acquire by the reader: the connection behind it is complete.
   std::atomic<cwy_status> status{CWY_INPROGRESS};
+  std::string why;  // of a failure, as the conduit says it; empty: it says nothing
   static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
 };
 

@@ -18,7 +18,7 @@
 #include "connection/fallbacks.h"
 #include "connection/job.h"
 #include "connection/peer_classes.h"
-#include "connection/wiring.h"
+#include "connection/wiring_exchange.h"
 #include "connection/word.h"
 #include "loader/one_line.h"
 #include "object/client.h"
@@ -49,17 +49,10 @@ cwy_status connect_or_end(Peer& peer) {
 
 // The peer's pointer by which operations of that kind go.
 constexpr std::atomic<cwyc_conn*> Peer::*slot_of(Lane lane) {
-  switch (lane) {
-    case Lane::put:
-      return &Peer::put;
-    case Lane::get:
-      return &Peer::get;
-    case Lane::atomic:
-      return &Peer::atomic;
-    case Lane::am:
-      break;
-  }
-  return &Peer::am;
+  return lane == Lane::put      ? &Peer::put
+         : lane == Lane::get    ? &Peer::get
+         : lane == Lane::atomic ? &Peer::atomic
+                                : &Peer::am;
 }
 
 template <auto Entry, typename... Args>
@@ -101,9 +94,13 @@ void refit(Connection& c) {
 }
 
 [[noreturn]] void connect_failed(const Peer& peer, const PeerFacts& facts, const Conduit& conduit,
-                                 cwy_status status, const cwy_err& err) {
-  const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}", peer.rank,
-                    facts.host, conduit.name(), reason(err, status));
+                                 cwy_status status, const std::string& why) {
+  const bool parted = status == CWY_ERR_UNREACHABLE || status == CWY_ERR_TIMEOUT;
+  const Error error(status, "rank {} on host {}: conduit {} cannot connect: {}{}", peer.rank,
+                    facts.host, conduit.name(), why.empty() ? status_name(status) : why,
+                    parted ? "; look for a firewall or a wrong device, or name another conduit in "
+                             "peers (causeway explain says which rule has chosen this one)"
+                           : "");
   // A peer that is gone, or does not answer, may have left in good order. Survivors find the reason
   // in the caller's answer.
   const bool gone = status == CWY_ERR_PEER_FAILED || status == CWY_ERR_UNREACHABLE;
@@ -148,7 +145,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   cep->asked_wirings.erase(peer.rank);
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     c->destroy();
-    connect_failed(peer, facts, conduit, status, err);
+    connect_failed(peer, facts, conduit, status, text_of(err));
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
   ++cep->connections;
@@ -177,6 +174,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
+    const std::string why = c->connect_op.why;
     std::erase(peer.connections, c);
     // A connection that never came up is not disconnected, but one that was purged is: at the end,
     // since the conduit might wait here for a thread that waits for the connect mutex.
@@ -184,7 +182,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
       peer.former.push_back(c);
     else
       c->destroy();
-    connect_failed(peer, context().job().facts_of(peer.rank, conduit), *conduit, status, cwy_err{});
+    connect_failed(peer, context().job().facts_of(peer.rank, conduit), *conduit, status, why);
   }
   ConduitEp* cep = c->cep;
   if (c->conn.table >= cep->ops.size()) {
@@ -226,8 +224,10 @@ void open_right(Peer& peer, Connection& c, bool may_be_gone) {
 
 }  // namespace
 
-void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail*) {
-  reinterpret_cast<ConnectOp*>(op)->status.store(status, std::memory_order_release);
+void ConnectOp::report(cwyc_op* op, uint32_t, cwy_status status, const cwyc_detail* detail) {
+  auto* const it = reinterpret_cast<ConnectOp*>(op);
+  if (status != CWY_OK && detail != nullptr) it->why = given(detail->text, "");
+  it->status.store(status, std::memory_order_release);
 }
 
 Connection* Connection::make(Peer* peer, ConduitEp* cep) {

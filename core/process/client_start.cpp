@@ -13,7 +13,7 @@
 #include "connection/mapping.h"
 #include "connection/neighborhoods.h"
 #include "connection/peer_classes.h"
-#include "connection/wiring.h"
+#include "connection/wiring_exchange.h"
 #include "object/segment.h"
 #include "object/team_ids.h"
 #include "process/report.h"

@@ -7,11 +7,11 @@
  * told about this file runs over it when a configuration says so. README.md beside this file has
  * the steps; the rules each function obeys are in conduit.h and causeway-conduit(7).
  *
- * How it works: an endpoint owns two datagram sockets, one per *lane*. Requests travel on one,
- * replies on the other, so a process whose request queue is full can still be replied to. A
- * datagram is one header and the payload. The kernel keeps order, loses nothing, and says EAGAIN
- * when the receiver's queue is full, which is exactly what CWY_RETRY means. The sockets have
- * names in the abstract namespace: they vanish with their process, however that ends.
+ * An endpoint owns two datagram sockets, one per *lane*: requests travel on one, replies on the
+ * other, so a process whose request queue is full can still be replied to. The kernel keeps order,
+ * loses nothing, and says EAGAIN when the receiver's queue is full, which is what CWY_RETRY means.
+ * The names of the sockets are abstract: they vanish with their process, however that ends. So that
+ * an end in order is not taken for a death, we say hello where we connect, and goodbye.
  */
 #define _GNU_SOURCE
 #include <causeway/conduit.h>
@@ -39,35 +39,29 @@ CWY_MANIFEST(
     "license: BSD-3-Clause\n"
     "summary: Active messages over Unix datagram sockets between processes of one host\n"
     "options:\n"
-    "  payload:\n"
-    "    type: size\n"
-    "    default: 8KiB\n"
-    "    min: 512\n"
-    "    max: 64KiB\n"
-    "    help: Most payload bytes of one medium message\n");
+    "  payload: {type: size, default: 8KiB, min: 512, max: 64KiB,\n"
+    "            help: Most payload bytes of one medium message}\n");
 
 /* ---- 2. What travels, and our objects ------------------------------------------------------- */
 
 enum { LANE_REQUEST, LANE_REPLY, LANES };
+enum { HELLO = CWYC_AM_LONG + 1, GOODBYE }; /* kinds beside CWYC_AM_*, on the reply lane */
 
 /* One host, one byte order: the structures travel as they are. */
 struct header {
-  uint64_t cookie; /* the receiver's and the job's, mixed: a stranger knows neither */
-  uint64_t word;   /* the core's; travels untouched */
-  uint32_t rank;   /* of the sender */
-  uint32_t epoch;
+  uint64_t cookie; /* the receiver's, mixed with the job's key, which no stranger knows */
+  uint64_t word;   /* the core's, travels untouched; of HELLO and GOODBYE: the sender's cookie */
+  cwy_peer from;
   uint32_t length; /* of the payload */
-  uint16_t kind;   /* CWYC_AM_* */
+  uint16_t kind;
   uint16_t nargs;
   int32_t args[CWYC_AM_MAX_ARGS];
 };
 
 /* What a process tells the others about its endpoint (ep_address), through the core. */
 struct address {
-  uint64_t cookie;
+  uint64_t cookie;  /* first; in the names of the sockets */
   uint64_t network; /* identifies the network namespace, outside which the names mean nothing */
-  uint32_t name_len[LANES];
-  char name[LANES][16];
 };
 
 struct cwyc_domain {
@@ -85,16 +79,29 @@ struct cwyc_ep {
   int busy[LANES];
   unsigned char* payload[LANES]; /* received payload, handed to the deliver upcall */
   struct address address;
+  struct peer* peers;
   uint32_t* newest; /* per rank of the job, the newest epoch that was connected to or heard of */
+  uint64_t emptied; /* how often nothing was left to read on the reply lane */
   uint64_t sent, delivered, retries, dropped;
+};
+
+/* Another endpoint, which this one has connected to or had a hello of. */
+struct peer {
+  struct peer* next;
+  uint64_t cookie;
+  cwy_peer who;
+  struct sockaddr_un to[LANES];
+  socklen_t to_len;
+  int links; /* connections that lead there */
+  int gone;  /* it has left in order, or was reported */
+  uint64_t
+      refused; /* not 0: it is gone, in order if a goodbye lies before this count of `emptied` */
 };
 
 /* Lies behind each cwyc_conn: see conn_size in ep_query. */
 struct link {
-  struct sockaddr_un to[LANES];
-  socklen_t to_len[LANES];
-  uint64_t cookie;
-  int failed;
+  struct peer* peer;
+  int purged;
 };
 
 static struct link* link_of(cwyc_conn* conn) {
@@ -115,55 +122,60 @@ static cwy_status fail(cwy_err* err, cwy_status status, const char* format, ...)
   return status;
 }
 
+/* The name of a lane's socket, in the abstract namespace. */
+static socklen_t name_of(uint64_t cookie, int lane, struct sockaddr_un* name) {
+  *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+  const int length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1, "uds.%016llx.%d",
+                              (unsigned long long)cookie, lane);
+  return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1) + (socklen_t)length;
+}
+
 /* ---- 3. Sending ----------------------------------------------------------------------------- */
 
-static cwy_status peer_is_gone(cwyc_conn* conn) {
-  if (!link_of(conn)->failed) {
-    link_of(conn)->failed = 1;
-    services->peer_state(conn->ep->core_ep, conn->peer, CWY_PEER_FAILED,
-                         "its uds socket is closed");
-  }
+static cwy_status send_to(cwyc_ep* ep, const struct peer* peer, int lane, struct header* header,
+                          const void* payload) {
+  header->cookie = peer->cookie ^ ep->domain->job;
+  header->from = (cwy_peer){services->job->rank, services->job->epoch};
+  struct iovec pieces[2] = {{header, sizeof *header}, {(void*)payload, header->length}};
+  const struct msghdr message = {.msg_name = (void*)&peer->to[lane],
+                                 .msg_namelen = peer->to_len,
+                                 .msg_iov = pieces,
+                                 .msg_iovlen = header->length ? 2 : 1};
+  if (sendmsg(ep->fd[lane], &message, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    return CWY_OK; /* the kernel has its own copy: complete in every sense */
+  /* The receiver's queue, or our send buffer, is full: the core tries again. */
+  if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM || errno == EINTR) return CWY_RETRY;
+  /* Nobody has that name any more. */
+  if (errno == ECONNREFUSED || errno == ECONNRESET || errno == EPIPE) return CWY_ERR_PEER_FAILED;
+  services->log("uds", CWY_LOG_ERROR, strerror(errno));
+  return CWY_ERR_DEVICE_FAILED;
+}
+
+static cwy_status tell(cwyc_ep* ep, const struct peer* peer, uint16_t kind) {
+  struct header header = {.kind = kind, .word = ep->address.cookie};
+  return send_to(ep, peer, LANE_REPLY, &header, NULL);
+}
+
+/* The goodbye may lie unread among the replies: the answer is RETRY until they have been read. */
+static cwy_status peer_is_gone(cwyc_ep* ep, struct peer* peer) {
+  if (!peer->refused) peer->refused = ep->emptied + 1;
+  if (ep->emptied < peer->refused) return CWY_RETRY;
+  peer->gone = 1;
+  services->peer_state(ep->core_ep, peer->who, CWY_PEER_FAILED, "its uds socket is closed");
   return CWY_ERR_PEER_FAILED;
 }
 
 static cwy_status send_message(cwyc_conn* conn, struct header* header, const int32_t* args,
                                const void* payload, uint32_t flags) {
-  const int lane = flags & CWYC_LANE_REPLY ? LANE_REPLY : LANE_REQUEST;
-  struct link* link = link_of(conn);
-  if (link->failed) return CWY_ERR_PEER_FAILED;
-
-  header->cookie = link->cookie;
-  header->rank = services->job->rank;
-  header->epoch = services->job->epoch;
+  const struct link* link = link_of(conn);
+  if (link->purged || link->peer->gone) return CWY_ERR_PEER_FAILED;
   if (header->nargs) memcpy(header->args, args, header->nargs * sizeof *args);
-  struct iovec pieces[2] = {{header, sizeof *header}, {(void*)payload, header->length}};
-  const struct msghdr message = {.msg_name = &link->to[lane],
-                                 .msg_namelen = link->to_len[lane],
-                                 .msg_iov = pieces,
-                                 .msg_iovlen = header->length ? 2 : 1};
-  ssize_t sent;
-  do {
-    sent = sendmsg(conn->ep->fd[lane], &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-
-  if (sent >= 0) {
-    conn->ep->sent++;
-    return CWY_OK; /* the kernel has its own copy: complete in every sense */
-  }
-  switch (errno) {
-    case EAGAIN: /* the receiver's queue, or our send buffer, is full: the core tries again */
-    case ENOBUFS:
-    case ENOMEM:
-      conn->ep->retries++;
-      return CWY_RETRY;
-    case ECONNREFUSED: /* nobody has that name any more */
-    case ECONNRESET:
-    case EPIPE:
-      return peer_is_gone(conn);
-    default:
-      services->log("uds", CWY_LOG_ERROR, strerror(errno));
-      return CWY_ERR_DEVICE_FAILED;
-  }
+  const int lane = flags & CWYC_LANE_REPLY ? LANE_REPLY : LANE_REQUEST;
+  cwy_status status = send_to(conn->ep, link->peer, lane, header, payload);
+  if (status == CWY_ERR_PEER_FAILED) status = peer_is_gone(conn->ep, link->peer);
+  conn->ep->sent += status == CWY_OK;
+  conn->ep->retries += status == CWY_RETRY;
+  return status;
 }
 
 static cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
@@ -176,8 +188,6 @@ static cwy_status am_short(cwyc_conn* conn, uint64_t word, const int32_t* args, 
 static cwy_status am_medium(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
                             const void* payload, cwyc_mem* lmem, size_t length, uint32_t flags,
                             cwyc_op* op) {
-  (void)lmem; /* nothing is registered here */
-  (void)op;   /* never INPROGRESS */
   if (nargs > CWYC_AM_MAX_ARGS || length > conn->ep->domain->payload_max) return CWY_ERR_INVALID;
   struct header header = {
       .word = word, .kind = CWYC_AM_MEDIUM, .nargs = (uint16_t)nargs, .length = (uint32_t)length};
@@ -191,16 +201,32 @@ static int is_genuine(const cwyc_ep* ep, const struct header* header, ssize_t re
   return received >= (ssize_t)sizeof *header &&
          header->cookie == (ep->address.cookie ^ ep->domain->job) &&
          header->length == (size_t)received - sizeof *header &&
-         header->rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
-         (header->kind == CWYC_AM_MEDIUM || (header->kind == CWYC_AM_SHORT && header->length == 0));
+         header->from.rank < services->job->size && header->nargs <= CWYC_AM_MAX_ARGS &&
+         header->kind <= GOODBYE && header->kind != CWYC_AM_LONG &&
+         (header->kind == CWYC_AM_MEDIUM || header->length == 0);
 }
 
-/* A rank that died and was replaced has a larger epoch; what its predecessor sent may still lie in
- * our socket, and is dropped. */
+/* A replaced rank has a larger epoch: what its predecessor has sent and we not read is dropped. */
 static int is_current(cwyc_ep* ep, cwy_peer from) {
   if (from.epoch < ep->newest[from.rank]) return 0;
   ep->newest[from.rank] = from.epoch;
   return 1;
+}
+
+/* The room of peers that are gone, or replaced, and that no connection leads to, is used again. */
+static struct peer* meet(cwyc_ep* ep, cwy_peer who, uint64_t cookie) {
+  struct peer *peer = ep->peers, *unused = NULL;
+  for (; peer && peer->cookie != cookie; peer = peer->next)
+    if (!peer->links && (peer->gone || peer->who.epoch < ep->newest[peer->who.rank])) unused = peer;
+  if (peer) return peer;
+  if (!unused) {
+    if (!(unused = malloc(sizeof *unused))) return NULL;
+    unused->next = ep->peers;
+    ep->peers = unused;
+  }
+  *unused = (struct peer){.next = unused->next, .cookie = cookie, .who = who};
+  for (int i = 0; i < LANES; i++) unused->to_len = name_of(cookie, i, &unused->to[i]);
+  return unused;
 }
 
 static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
@@ -215,18 +241,22 @@ static uint32_t receive(cwyc_ep* ep, int lane, uint32_t budget) {
                               {ep->payload[lane], ep->domain->payload_max}};
     struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
     const ssize_t received = recvmsg(ep->fd[lane], &message, MSG_DONTWAIT);
-    if (received < 0 && errno == EINTR) continue;
-    if (received < 0) break; /* EAGAIN: nothing there */
-    count++;
-    const cwy_peer from = {header.rank, header.epoch};
-    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received) ||
-        !is_current(ep, from)) {
-      ep->dropped++;
-      continue;
+    if (received < 0) { /* EAGAIN: nothing there */
+      ep->emptied += lane == LANE_REPLY;
+      break;
     }
-    ep->delivered++;
-    ep->deliver(ep->core_ep, from, header.word, header.kind, header.args, header.nargs,
-                header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
+    count++;
+    if (message.msg_flags & MSG_TRUNC || !is_genuine(ep, &header, received) ||
+        !is_current(ep, header.from)) {
+      ep->dropped++;
+    } else if (header.kind >= HELLO) {
+      struct peer* peer = meet(ep, header.from, header.word);
+      if (peer) peer->gone = header.kind == GOODBYE;
+    } else {
+      ep->delivered++;
+      ep->deliver(ep->core_ep, header.from, header.word, header.kind, header.args, header.nargs,
+                  header.kind == CWYC_AM_MEDIUM ? ep->payload[lane] : NULL, header.length);
+    }
   }
   ep->busy[lane] = 0;
   return count;
@@ -246,7 +276,6 @@ static cwy_status am_retain(cwyc_ep* ep, void* payload, void** kept) {
 }
 
 static void am_release(cwyc_ep* ep, void* kept) {
-  (void)ep;
   free(kept);
 }
 
@@ -258,8 +287,7 @@ static uint32_t progress(cwyc_ep* ep, uint32_t budget, uint32_t lane) {
   return count;
 }
 
-/* Optional, and worth its ten lines: with a descriptor to sleep on, waiting ranks leave the
- * processor to working ones. */
+/* Optional: with a descriptor to sleep on, waiting ranks leave the processor to working ones. */
 static cwy_status wait_fd(cwyc_ep* ep, int* fd) {
   *fd = ep->poll_fd;
   return CWY_OK;
@@ -274,8 +302,6 @@ static cwy_status arm(cwyc_ep* ep) {
 
 static cwy_status list_devices(const cwy_options* opts, cwyc_device_fn fn, void* arg,
                                cwy_err* err) {
-  (void)opts;
-  (void)err;
   const cwyc_device device = {.head = CWY_HEAD(cwyc_device),
                               .name = "unix",
                               .description = "Unix datagram sockets of this host",
@@ -326,7 +352,14 @@ static cwy_status reach(cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err
 
 /* ---- 6. Endpoints --------------------------------------------------------------------------- */
 
+/* A peer that reads nothing holds up the end for one second at most, all of them together. */
 static void ep_close(cwyc_ep* ep) {
+  int patience = 1000;
+  for (struct peer *peer = ep->peers, *next; peer; peer = next) {
+    while (!peer->gone && tell(ep, peer, GOODBYE) == CWY_RETRY && patience-- > 0) usleep(1000);
+    next = peer->next;
+    free(peer);
+  }
   for (int lane = 0; lane < LANES; lane++) {
     if (ep->fd[lane] >= 0) close(ep->fd[lane]);
     free(ep->payload[lane]);
@@ -336,23 +369,11 @@ static void ep_close(cwyc_ep* ep) {
   free(ep);
 }
 
-/* Opens the socket of one lane. Bound with the family alone, it gets a free abstract name. */
 static int open_lane(cwyc_ep* ep, int lane) {
-  struct sockaddr_un name = {.sun_family = AF_UNIX};
-  socklen_t length = sizeof name;
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  ep->fd[lane] = fd;
-  if (fd < 0 || bind(fd, (struct sockaddr*)&name, sizeof name.sun_family) != 0 ||
-      getsockname(fd, (struct sockaddr*)&name, &length) != 0)
-    return -1;
-  length -= (socklen_t)offsetof(struct sockaddr_un, sun_path);
-  if (length > sizeof ep->address.name[lane]) {
-    errno = ENAMETOOLONG;
-    return -1;
-  }
-  ep->address.name_len[lane] = length;
-  memcpy(ep->address.name[lane], name.sun_path, length);
-
+  struct sockaddr_un name;
+  const socklen_t length = name_of(ep->address.cookie, lane, &name);
+  const int fd = ep->fd[lane] = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0 || bind(fd, (struct sockaddr*)&name, length) != 0) return -1;
   struct epoll_event event = {.events = EPOLLIN};
   if (epoll_ctl(ep->poll_fd, EPOLL_CTL_ADD, fd, &event) != 0) return -1;
   ep->payload[lane] = malloc(ep->domain->payload_max); /* aligned for any type */
@@ -370,10 +391,10 @@ static cwy_status ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwy
   ep->address.network = domain->network;
   ep->poll_fd = epoll_create1(EPOLL_CLOEXEC);
   ep->newest = calloc(services->job->size, sizeof *ep->newest);
-  if (!ep->newest || ep->poll_fd < 0 || open_lane(ep, LANE_REQUEST) != 0 ||
-      open_lane(ep, LANE_REPLY) != 0 ||
+  if (!ep->newest || ep->poll_fd < 0 ||
       getrandom(&ep->address.cookie, sizeof ep->address.cookie, 0) !=
-          (ssize_t)sizeof ep->address.cookie) {
+          (ssize_t)sizeof ep->address.cookie ||
+      open_lane(ep, LANE_REQUEST) != 0 || open_lane(ep, LANE_REPLY) != 0) {
     const int why = errno;
     ep_close(ep);
     return fail(err, CWY_ERR_NOMEM, "conduit uds cannot open its sockets: %s", strerror(why));
@@ -417,33 +438,30 @@ static void ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 
 static cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer,
                                cwyc_op* op, cwy_err* err) {
-  (void)op; /* nothing to wait for: never INPROGRESS */
   const cwy_status reachable = reach(ep->domain, peer, err);
   if (reachable != CWY_OK) return reachable;
-  if (!peer->address) return fail(err, CWY_ERR_INVALID, "conduit uds got no address of the peer");
-  struct address address;
-  memcpy(&address, peer->address, sizeof address);
-  if (peer->peer.rank < services->job->size) is_current(ep, peer->peer); /* ends older epochs */
-  struct link* link = link_of(conn);
-  *link = (struct link){.cookie = address.cookie ^ ep->domain->job};
-  for (int lane = 0; lane < LANES; lane++) {
-    if (address.name_len[lane] > sizeof address.name[lane])
-      return fail(err, CWY_ERR_INVALID, "conduit uds got a damaged address of the peer");
-    link->to[lane].sun_family = AF_UNIX;
-    memcpy(link->to[lane].sun_path, address.name[lane], address.name_len[lane]);
-    link->to_len[lane] =
-        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + address.name_len[lane]);
-  }
+  if (!peer->address || peer->peer.rank >= services->job->size)
+    return fail(err, CWY_ERR_INVALID, "conduit uds got no address of a rank of the job");
+  uint64_t cookie;
+  memcpy(&cookie, peer->address, sizeof cookie);
+  is_current(ep, peer->peer); /* ends older epochs */
+  struct peer* met = meet(ep, peer->peer, cookie);
+  if (!met) return fail(err, CWY_ERR_NOMEM, "conduit uds: out of memory");
+  const cwy_status status = met->links ? CWY_OK : tell(ep, met, HELLO);
+  if (status == CWY_RETRY) return status;
+  if (status != CWY_OK) return fail(err, status, "the socket of the peer is closed");
+  met->links++;
+  *link_of(conn) = (struct link){.peer = met};
   return CWY_OK;
 }
 
 static void disconnect(cwyc_conn* conn) {
-  (void)conn;
+  link_of(conn)->peer->links--;
 }
 
 /* The core knows that the peer is dead. Nothing of ours is ever pending, so this is all. */
 static void purge(cwyc_conn* conn) {
-  link_of(conn)->failed = 1;
+  link_of(conn)->purged = 1;
 }
 
 /* ---- 8. The tables and the one exported function -------------------------------------------- */
@@ -453,11 +471,9 @@ static const cwyc_ops ops = {.head = CWY_HEAD(cwyc_ops),
                              .concurrency = CWYC_SERIAL,
                              .am_short = am_short,
                              .am_medium = am_medium};
-static const cwyc_ops* const tables[] = {&ops};
-
 static const cwyc_module the_module = {.head = CWY_HEAD(cwyc_module),
                                        .ops_count = 1,
-                                       .ops = tables,
+                                       .ops = (const cwyc_ops* const[]){&ops},
                                        .list_devices = list_devices,
                                        .domain_open = domain_open,
                                        .domain_close = domain_close,
@@ -478,7 +494,6 @@ static const cwyc_module the_module = {.head = CWY_HEAD(cwyc_module),
 
 CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* from_core, const cwyc_module** module,
                                        cwy_err* err) {
-  (void)err;
   services = from_core;
   *module = &the_module;
   return CWY_OK;

@@ -80,14 +80,12 @@ static int find(const void* addr, uint64_t length, int* fd, uint64_t* offset) {
 
 /* 3. Devices: there is one. */
 static cwy_status attic_list(cwym_device_fn fn, void* arg, cwy_err* err) {
-  (void)err;
   fn(arg, 0, "files of this host");
   return CWY_OK;
 }
 
 static cwy_status attic_create(const cwy_options* opts, int32_t device, const void* native,
                                uint64_t native_len, cwym_kind** out, cwy_err* err) {
-  (void)native;
   if (device != 0) return fail(err, CWY_ERR_INVALID, "the only device of memory kind 'attic' is 0");
   if (native_len != 0) return fail(err, CWY_ERR_INVALID, "'attic' takes no native handle");
   const char* directory = "/tmp";
@@ -104,7 +102,6 @@ static void attic_destroy(cwym_kind* kind) {
 }
 
 static cwy_status attic_query(cwym_kind* kind, cwym_attr* attr) {
-  (void)kind;
   if (attr->head.struct_size < sizeof *attr) return CWY_ERR_INVALID;
   const cwy_head head = attr->head;
   memset(attr, 0, sizeof *attr);
@@ -156,7 +153,6 @@ static cwy_status attic_alloc(cwym_kind* kind, uint64_t length, void** out, cwy_
 }
 
 static cwy_status attic_release(cwym_kind* kind, void* addr) {
-  (void)kind;
   if (addr == NULL) return CWY_OK;
   struct block* found = NULL;
   pthread_mutex_lock(&lock);
@@ -190,8 +186,6 @@ static cwy_status move_all(int to_file, int fd, uint64_t offset, char* host, uin
 
 static cwy_status attic_copy(cwym_kind* kind, void* dst, const void* src, uint64_t length,
                              cwym_op* op) {
-  (void)kind;
-  (void)op;
   if (length == 0) return CWY_OK;
   int to = -1, from = -1;
   uint64_t to_offset = 0, from_offset = 0;

@@ -23,9 +23,10 @@ struct Calls {
   int connects = 0, disconnects = 0, purges = 0;
 } g_calls;
 
-void answer(cwy_status status) {
+void answer(cwy_status status, const char* why = nullptr) {
   cwyc_op* const op = std::exchange(g_calls.connecting, nullptr);
-  if (op != nullptr) op->fn(op, CWYC_DONE_REMOTE, status, nullptr);
+  const cwyc_detail detail{CWY_HEAD(cwyc_detail), 0, 0, why};
+  if (op != nullptr) op->fn(op, CWYC_DONE_REMOTE, status, why != nullptr ? &detail : nullptr);
 }
 cwy_status connect_slowly(cwyc_ep*, cwyc_conn*, const cwyc_peer_desc*, cwyc_op* op, cwy_err*) {
   ++g_calls.connects;
@@ -107,6 +108,18 @@ TEST_F(NeverUp, FailedIsNotPurged) {
   EXPECT_EQ(g_calls.purges, 0);
   destroy_peer(peer_);
   EXPECT_EQ(g_calls.disconnects, 0);
+}
+
+// Would catch a failure whose reason is not told, or not in the same line.
+TEST_F(NeverUp, FailedSaysWhy) {
+  answer(CWY_ERR_UNREACHABLE, "nobody listens");
+  try {
+    connect_peer(peer_);
+    ADD_FAILURE() << "it has connected";
+  } catch (const Error& e) {
+    EXPECT_NE(e.text().find("rank 0 on host"), std::string::npos) << e.text();
+    EXPECT_NE(e.text().find("cannot connect: nobody listens; "), std::string::npos) << e.text();
+  }
 }
 
 // Would catch a connect that is left under way: the conduit goes on with memory that is gone.

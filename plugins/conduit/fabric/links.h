@@ -198,7 +198,9 @@ void finish_connect(Link& link, cwy_status status) {
       if (link.conn != nullptr) link.conn->priv = nullptr;
       link.conn = nullptr;
     }
-    op->fn(op, CWYC_DONE_REMOTE, status, nullptr);
+    const char* const why = status == CWY_ERR_TIMEOUT ? "no answer in connect_timeout" : link.why;
+    const cwyc_detail detail{CWY_HEAD(cwyc_detail), 0, 0, why};
+    op->fn(op, CWYC_DONE_REMOTE, status, status != CWY_OK ? &detail : nullptr);
   }
   want_attention(&link);
 }

@@ -137,6 +137,10 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
   return CWY_OK;
 }
 
+void mark_failed(Link& link) {
+  if (!std::exchange(link.failed, true)) ++link.owner->failures;
+}
+
 // UCX 1.13 aborts the process (ucp_request.c:684, "got REQ message"; 1.14 does not) where it closes
 // by force an endpoint whose introduction to the peer still waits to be sent. Over TCP that goes
 // out at once, over RDMA when the peer's UCX has answered a datagram, for which it has a thread.
@@ -166,6 +170,17 @@ void begin_close(Link& link, bool force) {
   }
   link.ep = nullptr;
   link.owner->slots.give(slot);
+}
+
+// Earlier processes of a rank that have left or died: nothing comes of them any more. Without
+// failure mode UCX keeps an endpoint of which it has something that nobody reads.
+void retire_before(cwyc_ep* ep, cwy_peer newer) {
+  for_each_link_to(ep, newer.rank, [&](Link& link) {
+    if (link.conn != nullptr || link.peer.epoch == newer.epoch) return;
+    if (!link.failed && !link.farewell) return;
+    mark_failed(link);
+    begin_close(link, link.notices_failure);
+  });
 }
 
 template <class Done>
@@ -200,10 +215,6 @@ bool has_closed(const Link& link) {
 }
 
 }  // namespace
-
-static void mark_failed(Link& link) {
-  if (!std::exchange(link.failed, true)) ++link.owner->failures;
-}
 
 void link_failed(Link& link, const char* why) {
   mark_failed(link);
@@ -246,6 +257,7 @@ cwy_status Conduit::connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* 
     if (peer->peer.rank >= ep->newest_epoch.size())
       return report(err, CWY_ERR_INVALID, "rank %u is beyond the %zu ranks of the job",
                     peer->peer.rank, ep->newest_epoch.size());
+    retire_before(ep, peer->peer);
     drop_finished(ep);
     Link* link = find_parked(ep, peer->peer, address.worker);
     if (link == nullptr) status = make(ep, peer, address, &link, err);

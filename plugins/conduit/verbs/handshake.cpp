@@ -28,14 +28,13 @@ void refuse(cwyc_ep* ep, const Hello& asked) {
   send_datagram(ep, asked.from, answer);
 }
 
-// False: the local device refused.
+// False: the local device refused, and the link is lost.
 bool adopt(Link& link, const Hello& hello) {
   if (link.joined) return true;
   learn(link, hello.who);
   const int error = join(link, hello);
-  if (error == 0) return true;
-  log(CWY_LOG_WARN, "rank %u cannot be joined: %s", hello.who.rank, std::strerror(error));
-  return false;
+  if (error != 0) lose_link(link, strerrordesc_np(error));
+  return error == 0;
 }
 
 void on_hello(cwyc_ep* ep, const Hello& hello) {
@@ -55,10 +54,7 @@ void on_hello(cwyc_ep* ep, const Hello& hello) {
     want_attention(link);
   }
   if (link->lost || link->qp == nullptr) return;  // a late repetition
-  if (!adopt(*link, hello)) {
-    lose_link(*link, "the local device refuses the connection");
-    return refuse(ep, hello);
-  }
+  if (!adopt(*link, hello)) return refuse(ep, hello);
   send_hello(*link, step_welcome);
 }
 
@@ -66,7 +62,7 @@ void on_welcome(cwyc_ep* ep, const Hello& hello) {
   Link* link = find_link(ep, hello.to_link);
   if (link == nullptr || link->nonce != hello.from.nonce || link->purged) return;
   if (link->state != LinkState::connecting) return;
-  if (!adopt(*link, hello)) return lose_link(*link, "the local device refuses the connection");
+  if (!adopt(*link, hello)) return;
   link->ready_due = true;
   finish_connect(*link, CWY_OK);
 }

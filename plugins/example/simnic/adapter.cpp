@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -182,9 +181,9 @@ void Adapter::answer() {
   }
 }
 
-void Adapter::say_goodbye(QueuePair& pair, uint64_t to) {
+bool Adapter::say_goodbye(QueuePair& pair, uint64_t to) {
   Header h = header(kGoodbye);
-  send(pair, kAnswers, to, h, nullptr);
+  return send(pair, kAnswers, to, h, nullptr) != Sent::full;
 }
 
 // Hardware whose outstanding work nobody bounded does the same: the queue is lost, and with it the
@@ -255,8 +254,7 @@ void Adapter::take(QueuePair& pair, Lane lane, ssize_t bytes) {
     return;
   }
   ++received;
-  if (std::find(pair.heard.begin(), pair.heard.end(), h.sender) == pair.heard.end())
-    pair.heard.push_back(h.sender);
+  pair.meet(h.sender);
   serve(pair, h, payload);
 }
 
@@ -276,7 +274,7 @@ void Adapter::serve(QueuePair& pair, const Header& h, const char* payload) {
       return driver_.message(h, reinterpret_cast<char*>(h.raddr));
     }
     case kGoodbye:
-      return driver_.goodbye({h.rank, h.epoch});
+      return driver_.goodbye(h.sender);
     case kDone: {
       char* const to = driver_.place(h.ticket, h.length);
       if (to != nullptr && h.length != 0) std::memcpy(to, payload, h.length);

@@ -3,6 +3,7 @@
 // nothing that it mends. The conduit in front of it (conduit.h) has to know better.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <functional>
@@ -103,7 +104,10 @@ struct QueuePair {
   uint64_t number;
   cwy_peer peer;  // of a pair that serves all: rank UINT32_MAX
   std::array<int, kLanes> fd{-1, -1};
-  std::vector<uint64_t> heard;  // pairs of peers that have sent something
+  std::vector<uint64_t> met;  // pairs of peers that it was connected to, or heard of
+  void meet(uint64_t of) {
+    if (std::find(met.begin(), met.end(), of) == met.end()) met.push_back(of);
+  }
 };
 
 // The way to one peer: both lanes' send queues, and the pair that they leave from.
@@ -134,7 +138,7 @@ class Adapter {
     virtual void message(const Header& header, char* payload) = 0;
     virtual bool known(const Header& header) = 0;               // is the sender's epoch the newest?
     virtual char* place(uint64_t ticket, uint32_t length) = 0;  // of an answer's bytes; NULL: drop
-    virtual void goodbye(cwy_peer from) = 0;
+    virtual void goodbye(uint64_t from) = 0;                    // number of a queue pair
     virtual ~Driver() = default;
   };
 
@@ -153,7 +157,7 @@ class Adapter {
   void answer();
   bool arrived() const;  // on either lane
   uint32_t receive(Lane lane, uint32_t budget);
-  void say_goodbye(QueuePair& pair, uint64_t to);
+  bool say_goodbye(QueuePair& pair, uint64_t to);  // false: there is no room yet
 
   std::deque<Completion>& completions() { return completions_; }
   bool answers_wait() const { return !answers_.empty(); }

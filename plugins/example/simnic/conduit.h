@@ -94,7 +94,7 @@ struct cwyc_ep final : simnic::Adapter::Driver {
   void message(const simnic::Header& header, char* payload) override;
   bool known(const simnic::Header& header) override;
   char* place(uint64_t ticket, uint32_t length) override;
-  void goodbye(cwy_peer from) override;
+  void goodbye(uint64_t from) override;
 
  private:
   void end(simnic::Request& request, cwy_status status);

@@ -119,9 +119,8 @@ char* cwyc_ep::place(uint64_t ticket, uint32_t length) {
   return length <= sizeof nowhere_ ? reinterpret_cast<char*>(&nowhere_) : nullptr;
 }
 
-void cwyc_ep::goodbye(cwy_peer from) {
-  for (auto& flow : flows)
-    if (flow->peer.rank == from.rank && flow->peer.epoch == from.epoch) flow->left = true;
+void cwyc_ep::goodbye(uint64_t from) {
+  for (auto& flow : flows) flow->left |= flow->to == from;
 }
 
 // ---- progress -------------------------------------------------------------------------------
@@ -200,10 +199,9 @@ void cwyc_ep::flush() {
   };
   for (push(); waits() && adapter.failure() == nullptr && services->now() < until; push()) {
   }
-  for (auto& flow : flows)
-    if (flow->from != nullptr) adapter.say_goodbye(*flow->from, flow->to);
   pairs.push_back(shared);
   for (QueuePair* pair : pairs)
-    for (size_t i = 0; pair != nullptr && i < pair->heard.size(); ++i)
-      adapter.say_goodbye(*pair, pair->heard[i]);
+    for (size_t i = 0; pair != nullptr && i < pair->met.size(); ++i)
+      while (!adapter.say_goodbye(*pair, pair->met[i]) && services->now() < until) {
+      }
 }

@@ -28,7 +28,7 @@ cwy_status prepare(cwyc_conn* conn, uint32_t flags, uint16_t verb, Post& post) {
   if (link.purged) return CWY_ERR_PEER_FAILED;
   if (post.ep->failed) return CWY_ERR_DEVICE_FAILED;
   if (post.flow->refused) return CWY_RETRY;  // progress tells
-  if (post.flow->from == nullptr) return CWY_ERR_PEER_FAILED;
+  if (post.flow->from == nullptr || post.flow->left) return CWY_ERR_PEER_FAILED;
   SendQueue& queue = post.flow->queue[post.lane];
   post.work = queue.next();
   if (post.work == nullptr) {

@@ -267,6 +267,7 @@ cwy_status connect_peer(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer
   if (pair == nullptr) return fail(err, why.status, why.text);
   ep->flows.push_back(
       std::make_unique<Flow>(peer->peer, to, pair, static_cast<size_t>(ep->domain.traits.sends)));
+  pair->meet(to);
   link_of(conn) = {ep->flows.back().get(), false};
   return CWY_OK;
 }

@@ -58,6 +58,11 @@ cwy_status two_lines(cwyc_ep* ep, void* buf, uint64_t* length, cwy_err* err) {
   if (status != CWY_OK && err != nullptr) std::strcat(err->text, "\nas was said before");
   return status;
 }
+cwy_status text_alone(cwyc_ep* ep, void* buf, uint64_t* length, cwy_err* err) {
+  const cwy_status status = g_inner->ep_address(ep, buf, length, err);
+  if (status != CWY_OK && err != nullptr) err->status = CWY_OK;
+  return status;
+}
 
 // ---- counters ---------------------------------------------------------------------------------
 
@@ -91,6 +96,14 @@ cwy_status no_goodbye(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t
                       uint32_t flags) {
   const cwy_status status = g_ops->am_short(c, word, args, n, flags);
   return status == CWY_ERR_PEER_FAILED ? CWY_RETRY : status;
+}
+// Takes the end of a peer for its death.
+cwy_status end_reported(cwyc_conn* c, uint64_t word, const int32_t* args, uint32_t n,
+                        uint32_t flags) {
+  const cwy_status status = g_ops->am_short(c, word, args, n, flags);
+  if (status == CWY_ERR_PEER_FAILED)
+    g_services.peer_state(nullptr, c->peer, CWY_PEER_FAILED, "its queue is gone");
+  return status;
 }
 
 // All messages come to the endpoint that was opened first, and so does its room for them run out
@@ -137,12 +150,14 @@ const Faults faults{
     {"status_of_success", [] { g_module.reach = status_of_success; }},
     {"untold", [] { g_module.ep_address = untold; }},
     {"two_lines", [] { g_module.ep_address = two_lines; }},
+    {"text_alone", [] { g_module.ep_address = text_alone; }},
     {"odd_statistics", [] { g_module.ep_stats = odd_statistics; }},
     {"falling_statistics", [] { g_module.ep_stats = falling_statistics; }},
     {"constant_statistics", [] { g_module.ep_stats = constant_statistics; }},
     {"heap_per_connection", [] { g_module.connect = heap_per_connection; }},
     {"heap_per_epoch", [] { g_module.connect = heap_per_epoch; }},
     {"no_goodbye", [] { g_table.am_short = no_goodbye; }},
+    {"end_reported", [] { g_table.am_short = end_reported; }},
     {"one_receiver", take_turns},
 };
 

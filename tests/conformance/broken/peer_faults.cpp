@@ -51,6 +51,13 @@ cwy_status wrong_refusal(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, 
   return g_inner->connect(ep, c, peer, op, err);
 }
 
+cwy_status late_refusal(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
+                        cwy_err* err) {
+  if (kill(static_cast<pid_t>(peer->pid), 0) == 0) return g_inner->connect(ep, c, peer, op, err);
+  g_later.add(0, [op] { return op->fn(op, CWYC_DONE_REMOTE, CWY_ERR_UNREACHABLE, nullptr), true; });
+  return CWY_INPROGRESS;
+}
+
 std::map<uint32_t, uint32_t> g_newest, g_oldest;  // epochs by rank
 const cwyc_conn* g_first = nullptr;
 unsigned g_connected = 0;
@@ -147,6 +154,7 @@ const Faults faults{
     {"impatient", [] { use_later(), g_module.connect = impatient; }},
     {"table_full", [] { g_module.connect = table_full; }},
     {"wrong_refusal", [] { g_module.connect = wrong_refusal; }},
+    {"late_refusal", [] { use_later(), g_module.connect = late_refusal; }},
     {"abort_beside_the_dead",
      [] { g_module.connect = connect_noted, g_module.progress = abort_beside_the_dead; }},
     {"rank_taken", [] { g_module.connect = rank_taken; }},

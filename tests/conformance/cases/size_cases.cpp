@@ -152,8 +152,8 @@ void keys_fit() {
   });
 }
 
-// Catches a failure that is not explained, an explanation that is no line, and one of a success.
-// Other cases look too, at each call that they make.
+// Catches a failure that is not explained, an explanation that is no line or has another status,
+// and one of a success. Other cases look too, at each call that they make.
 void errors_are_told() {
   Session s;
   const cwyc_module& module = s.ep().module();

@@ -69,6 +69,8 @@ cwy_status ErrorText::after(const char* call, cwy_status status) {
     breach("its text is more than a line");
   } else if (text()[std::strlen(text()) - 1] == '.') {
     breach("its text has a period at its end");
+  } else if (err_.status != status) {
+    breach(fmt::format("its cwy_err says {}", status_name(err_.status)).c_str());
   }
   return status;
 }

@@ -54,7 +54,12 @@ void Op::after_post(cwy_status answer, const cwyc_op& before) {
   if (answer != CWY_RETRY) status_.store(answer, std::memory_order_release);
 }
 
-void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail*) {
+// Relaxed: ordered by the status behind it.
+bool Op::explained() const {
+  return explained_.load(std::memory_order_relaxed);
+}
+
+void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detail* detail) {
   Op* op = reinterpret_cast<Op*>(raw);  // standard layout up to raw_: first member
   const uint32_t state = op->state_.load(std::memory_order_acquire);
   if (state != kPosted && state != kPosting) {
@@ -69,6 +74,8 @@ void Op::report(cwyc_op* raw, uint32_t what, cwy_status status, const cwyc_detai
     PluginHost::violation(
         fmt::format("{}: reported with status {}", op->what_, status_name(status)));
   }
+  if (detail != nullptr && detail->text != nullptr && *detail->text != '\0')
+    op->explained_.store(true, std::memory_order_relaxed);
   if (status < 0) op->status_.store(status, std::memory_order_release);
   const uint32_t seen = op->seen_.fetch_or(what, std::memory_order_acq_rel);
   if ((seen & what) != 0) {

@@ -35,10 +35,11 @@ class Op {
   bool has(uint32_t bits) const;  // these bits reported, or complete at once
   cwy_status status() const;      // of the report that ended it; CWY_OK while pending
   bool pending() const { return !done(); }
+  bool explained() const;  // a failing report had a text
 
  private:
   friend class OpPool;
-  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail*);
+  static void report(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_detail* detail);
   void after_post(cwy_status answer, const cwyc_op& before);
   // From now on the cwyc_op is the caller's again.
   void rest();
@@ -51,7 +52,7 @@ class Op {
   uint32_t required_ = 0, final_ = 0;
   std::atomic<uint32_t> state_{kIdle};
   std::atomic<uint32_t> seen_{0};
-  std::atomic<bool> resting_{false};
+  std::atomic<bool> resting_{false}, explained_{false};
   std::atomic<cwy_status> status_{CWY_OK};
 };
 

@@ -1,4 +1,4 @@
-#include "connection/wiring.h"
+#include "connection/wiring_exchange.h"
 
 #include "base/clock.h"
 #include "base/context.h"
