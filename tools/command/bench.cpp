@@ -171,6 +171,11 @@ void add_bench(Options& app, int& status) {
              "With --scale: write a plot of all figures, an SVG, into FILE")
       .needs("--scale")
       .named("FILE");
+  sub.option(
+         "--hosts", request.hosts,
+         "With --scale: spread the ranks over so many network namespaces of this machine (root)")
+      .needs("--scale")
+      .in_range(2u, 64u);
   sub.option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       .in_range(2u, 4096u)
       .shows_default();

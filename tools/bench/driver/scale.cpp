@@ -9,15 +9,18 @@
 #include <stdexcept>
 
 #include "capture.h"
+#include "hosts.h"
 
 namespace causeway::bench {
 namespace {
 
 ScaleStep launch(const Request& request, const std::string& tool, const std::string& program,
-                 unsigned ranks, std::vector<std::string>& problems) {
+                 unsigned ranks, const Hosts* hosts, std::vector<std::string>& problems) {
   constexpr unsigned kPatienceS = 300;
   std::vector<std::string> words{tool,      "run",  "-n",        std::to_string(ranks),
                                  "--stdin", "none", "--timeout", std::to_string(kPatienceS)};
+  if (hosts != nullptr)
+    for (const std::string& word : hosts->options()) words.push_back(word);
   if (request.config) words.insert(words.end(), {"--config", *request.config});
   for (const std::string& set : request.sets) words.insert(words.end(), {"--set", set});
   words.insert(words.end(), {"--", program, "--launch", "scale"});
@@ -86,9 +89,12 @@ std::vector<unsigned> steps_of(const std::string& text) {
 std::vector<ScaleStep> measure_scale(const Request& request, const std::string& tool,
                                      const std::string& program,
                                      std::vector<std::string>& problems) {
+  const std::vector<unsigned> steps = steps_of(request.scale);
+  std::optional<Hosts> hosts;
+  if (request.hosts > 1) hosts.emplace(request.hosts);
   std::vector<ScaleStep> out;
-  for (const unsigned ranks : steps_of(request.scale))
-    out.push_back(launch(request, tool, program, ranks, problems));
+  for (const unsigned ranks : steps)
+    out.push_back(launch(request, tool, program, ranks, hosts ? &*hosts : nullptr, problems));
   return out;
 }
 

@@ -75,7 +75,7 @@ std::string scale_plot(const std::vector<ScaleStep>& steps) {
     out += tick(kLeft, y, kLeft + kWidth, y, fmt::format("{:g}", std::pow(10, log)));
   }
   out += tick(kLeft + kWidth / 2, kTop + kHeight + 20, kLeft + kWidth / 2, kTop + kHeight + 20,
-              "ranks of one host");
+              "ranks");
   for (size_t i = 0; i < figures.size(); ++i) {
     std::string points;
     for (const ScaleStep& step : steps)
