@@ -1,7 +1,6 @@
 #include "object/connect.h"
 
 #include <causeway/operations.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <cstring>
@@ -109,13 +108,6 @@ void refit(Connection& c) {
   throw error;
 }
 
-// For the report: what a conduit takes while it connects. Other threads' allocations of the same
-// moment count too, which an average over many connections can bear.
-uint64_t heap_in_use() {
-  const struct mallinfo2 info = ::mallinfo2();
-  return info.uordblks + info.hblkhd;
-}
-
 // NULL: another thread is inside the conduit, which is SERIAL or behind a lock of its own. A wait
 // for it here could last for ever, since its handlers may want to connect too. Or what the peer
 // tells this process alone has not come yet.
@@ -131,17 +123,15 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
     facts.desc.wiring = wiring->data();
     facts.desc.wiring_len = wiring->size();
   }
+  const bool counts = note_growth(cep);
   Connection* c = Connection::make(&peer, cep);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   c->connect_op.op.fn = ConnectOp::report;
-  const uint64_t before = heap_in_use();
   const cwy_status status =
       conduit.module().connect(cep->ep, &c->conn, &facts.desc, &c->connect_op.op, &err);
-  const uint64_t after = heap_in_use();
-  if (status == CWY_RETRY) {
-    c->destroy();
-    return nullptr;
-  }
+  if (status == CWY_RETRY) c->destroy();
+  if (status != CWY_INPROGRESS) note_growth(nullptr);
+  if (status == CWY_RETRY) return nullptr;
   cep->asked_wirings.erase(peer.rank);
   if (status != CWY_OK && status != CWY_INPROGRESS) {
     c->destroy();
@@ -149,8 +139,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
   ++cep->connections;
-  cep->connection_bytes +=
-      sizeof(Connection) + cep->attr.conn_size + (after > before ? after - before : 0);
+  cep->counted += counts;
   return c;
 }
 
@@ -172,6 +161,7 @@ cwy_status connection_for(Peer& peer, Conduit* conduit, Connection** out) {
   *out = c;
   if (c->base != nullptr) return CWY_OK;  // made when the base was up
   const cwy_status status = c->connect_op.status.load(std::memory_order_acquire);
+  note_growth(status == CWY_INPROGRESS ? c->cep : nullptr);
   if (status == CWY_INPROGRESS) return CWY_RETRY;
   if (status != CWY_OK) {
     const std::string why = c->connect_op.why;

@@ -32,6 +32,14 @@ cwy_status connect_peer(Peer& peer);
 // Error when it cannot be made.
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
 
+// What connections take of memory is counted from now on, as with `report: true` from the start.
+void count_connections();
+// This process's growth since the call before goes to the conduit that was named there: from
+// connect() until the connection is seen to be up. NULL: none connects. An average over many can
+// bear what else a process gets meanwhile. False: nothing is counted. A look costs some 10 us.
+// Under the connect mutex.
+bool note_growth(ConduitEp* connecting);
+
 // The table that a connection has between host memory, whatever its ends are bound to.
 const cwyc_ops& host_table(const Connection& alias);
 // Gives the peer's connections the tables that fit what its two endpoints are bound to now.

@@ -3,6 +3,7 @@
 #include <causeway/report.h>
 #include <time.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <mutex>
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "collective/engine.h"
 #include "object/client.h"
+#include "object/connect.h"
 #include "object/endpoint.h"
 #include "process/runtime.h"
 
@@ -88,19 +90,23 @@ std::vector<ConnectionCost> connection_costs() {
   std::vector<ConnectionCost> out;
   Endpoint& ep = *runtime().clients.front()->endpoint();
   const std::lock_guard lock(ep.connect_mutex());
+  note_growth(nullptr);  // goes on at the next look
   for (const auto& cep : ep.conduit_eps()) {
     if (cep->connections == 0) continue;
-    out.push_back(
-        {cep->conduit->name(), cep->connections, cep->connection_bytes / cep->connections});
+    const int64_t most = std::max<int64_t>(cep->counted, 1);
+    out.push_back({cep->conduit->name(), cep->connections, cep->counted, cep->own_bytes / most,
+                   cep->shared_bytes / most});
   }
   return out;
 }
 
 std::string footprint_text() {
+  count_connections();
   std::string connections;
   for (const ConnectionCost& c : connection_costs()) {
-    connections += fmt::format("{}{} {} of {} bytes", connections.empty() ? "" : ", ", c.conduit,
-                               c.count, c.bytes);
+    connections += fmt::format("{}{} {}", connections.empty() ? "" : ", ", c.conduit, c.count);
+    connections += c.counted == 0 ? " (uncounted)"
+                                  : fmt::format(" of {} bytes and {} shared", c.bytes, c.shared);
   }
   return fmt::format("{} bytes of each rank never contacted; connections: {}",
                      bytes_of_uncontacted_peer(), connections.empty() ? "none" : connections);

@@ -20,17 +20,18 @@ void print_report_at_exit();
 // each allocation. The aim is 2 KB at most.
 uint64_t bytes_of_uncontacted_peer();
 
-// The memory that the connections of one conduit took, on average: the core's part, and what the
-// conduit had from the heap to connect. What it maps or registers besides is in its README.
+// What this process grew by for connections of one conduit: memory of its own, from the heap or
+// mapped, touched or not; what else was mapped.
 struct ConnectionCost {
   std::string conduit;
   uint64_t count;
-  uint64_t bytes;  // of each
+  int64_t counted;        // made after the first question
+  int64_t bytes, shared;  // of each of those
 };
 // The costs of conduits that have connected.
 std::vector<ConnectionCost> connection_costs();
 
-// "N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".
+// "N bytes of each rank never contacted; connections: shm 3 of M bytes and K shared, ...".
 std::string footprint_text();
 
 }  // namespace causeway

@@ -1,6 +1,7 @@
 // Reads the JSON of `causeway bench` and checks that it holds every figure that is measured
 // without --instructions, --network, --collectives, --one-sided and --memkinds, once, with sensible
-// members. Exit status 0 when it does.
+// members. Exit status 0 when it does. Of `--scale` it checks that every step has the same figures,
+// each a number above zero with the power that it grows with, and prints how many.
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -32,8 +33,27 @@ std::string problem_with(const Figure& figure, const YAML::Node& node) {
   return {};
 }
 
+int check_scale(const YAML::Node& root) {
+  const auto number = [](const YAML::Node& node) {
+    if (!std::isfinite(node.as<double>())) throw std::runtime_error("a figure is no number");
+    return node.as<double>();
+  };
+  const YAML::Node growth = root["growth"];
+  for (const YAML::Node& step : root["steps"]) {
+    if (step["ranks"].as<int>() < 2) throw std::runtime_error("a job of less than 2 ranks");
+    if (step.size() != growth.size() + 1) throw std::runtime_error("steps of different figures");
+    for (const auto& power : growth) {
+      number(power.second);
+      if (number(step[power.first.as<std::string>()]) <= 0) throw std::runtime_error("0");
+    }
+  }
+  fmt::print("{}\n", growth.size());
+  return root["problems"].size() == 0 && root["steps"].size() > 1 ? 0 : 1;
+}
+
 int check(const std::string& text) {
   const YAML::Node root = YAML::Load(text);  // JSON is YAML
+  if (root["steps"]) return check_scale(root);
   if (root["job"]["ranks"].as<int>() < 2) throw std::runtime_error("job of less than 2 ranks");
   std::map<std::string, YAML::Node> found;
   for (const YAML::Node& node : root["figures"]) {

@@ -97,6 +97,20 @@ cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rke
                              length, flags, op);
 }
 
+// CAUSEWAY_WINDOW_MAPS=BYTES: each connection takes so much memory of its own, and twice as much
+// that is shared; nothing is touched.
+cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
+                   cwy_err* err) {
+  if (const char* const bytes = std::getenv("CAUSEWAY_WINDOW_MAPS"); bytes != nullptr) {
+    const size_t size = std::strtoul(bytes, nullptr, 10);
+    for (const int kind : {MAP_PRIVATE, MAP_SHARED})
+      if (mmap(nullptr, kind == MAP_SHARED ? 2 * size : size, PROT_READ | PROT_WRITE,
+               kind | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+        return report(err, CWY_ERR_NOMEM, "window: mmap failed");
+  }
+  return g_front->module().connect(ep, conn, peer, op, err);
+}
+
 cwy_status ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   const cwy_status status = g_front->module().ep_query(ep, attr);
   attr->mem_forms |= CWY_FORM_DMABUF;
@@ -181,6 +195,7 @@ cwy_status configure(const cwy_options* opts, const cwyc_module** out, cwy_err* 
     front->replace(&cwyc_ops::put, put);
     front->replace(&cwyc_ops::get, get);
     front->replace(&cwyc_module::ep_query, ep_query);
+    front->replace(&cwyc_module::connect, connect);
     front->replace(&cwyc_module::mem_reg, mem_reg);
     front->replace(&cwyc_module::mem_release, mem_release);
     front->replace(&cwyc_module::rkey_pack, rkey_pack);

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,7 +26,7 @@ namespace fs = std::filesystem;
 struct BenchOptions {
   bench::Request request;
   bool list = false;
-  bool json = false;
+  std::string json, plot;  // files; "-": JSON to standard output in place of the table
   bool strict = false;
 };
 
@@ -37,26 +40,41 @@ fs::path find_program(const fs::path& tool, const std::string& name) {
   return program;
 }
 
-int run_scale(const bench::Request& request, const std::string& tool, const std::string& program) {
+void write_file(const std::string& name, const std::string& text) {
+  if (name.empty() || name == "-") return;
+  std::ofstream out(name);
+  if (!(out << text).flush())
+    throw std::runtime_error(fmt::format("{} cannot be written: {}", name, std::strerror(errno)));
+}
+
+int run_scale(const BenchOptions& options, const std::string& tool, const std::string& program) {
   std::vector<std::string> problems;
-  print_columns(bench::scale_rows(bench::measure_scale(request, tool, program, problems)), "");
+  const auto steps = bench::measure_scale(options.request, tool, program, problems);
+  const std::string json = bench::scale_json(steps, problems);
+  if (options.json == "-")
+    fmt::print("{}", json);
+  else
+    print_columns(bench::scale_rows(steps), "");
+  write_file(options.json, json);
+  write_file(options.plot, bench::scale_plot(steps));
   for (const std::string& problem : problems) fmt::print(stderr, "causeway bench: {}\n", problem);
   return problems.empty() ? kOk : kFailed;
 }
 
 int run_bench(const BenchOptions& options) {
   if (options.list) {
-    fmt::print("{}", options.json ? bench::list_json() : bench::list_text());
+    fmt::print("{}", !options.json.empty() ? bench::list_json() : bench::list_text());
     return kOk;
   }
   const fs::path tool = bench::executable_path();
   // A library that libfabric links would write a report into this directory if a rank crashed.
   if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
   const std::string program = find_program(tool, "causeway-bench").string();
-  if (!options.request.scale.empty()) return run_scale(options.request, tool.string(), program);
+  if (!options.request.scale.empty()) return run_scale(options, tool.string(), program);
   const bench::Outcome outcome = bench::carry_out(options.request, tool.string(), program);
-  fmt::print("{}", options.json ? bench::json_text(outcome)
-                                : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
+  write_file(options.json, bench::json_text(outcome));
+  fmt::print("{}", options.json == "-" ? bench::json_text(outcome)
+                                       : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
     fmt::print(stderr, "causeway bench: {}\n", problem);
@@ -136,7 +154,9 @@ void add_bench(Options& app, int& status) {
       .check(check_figure)
       .named("NAME,...");
   sub.flag("--quick", request.quick, "Few and short repetitions: does everything run?");
-  sub.flag("--json", options->json, "Print JSON");
+  sub.option("--json", options->json, "Print JSON, or write it into FILE beside the table")
+      .may_be_bare("-")
+      .named("[FILE]");
   sub.flag("--strict", options->strict, "End with status 1 when a figure is over its target");
   sub.flag("--instructions", request.instructions,
            "Also count instructions under valgrind, where that is installed");
@@ -147,6 +167,15 @@ void add_bench(Options& app, int& status) {
       .one_at_a_time()
       .named("PATH=VALUE");
   add_subjects(sub, request);
+  sub.option("--plot", options->plot,
+             "With --scale: write a plot of all figures, an SVG, into FILE")
+      .needs("--scale")
+      .named("FILE");
+  sub.option(
+         "--hosts", request.hosts,
+         "With --scale: spread the ranks over so many network namespaces of this machine (root)")
+      .needs("--scale")
+      .in_range(2u, 64u);
   sub.option("-n", request.ranks, "Ranks of the job in which ranks 0 and 1 are measured")
       .in_range(2u, 4096u)
       .shows_default();

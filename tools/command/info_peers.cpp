@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "info_peers.h"
+#include "object/connect.h"
 #include "process/report.h"
 #include "text.h"
 #include "world.h"
@@ -41,8 +42,8 @@ void print(bool json) {
     return;
   }
   const std::string connections = json_each(connection_costs(), [](const ConnectionCost& c) {
-    return fmt::format(R"({{"conduit":{},"connections":{},"bytes":{}}})", json_text(c.conduit),
-                       c.count, c.bytes);
+    return fmt::format(R"({{"conduit":{},"connections":{},"bytes":{},"shared":{}}})",
+                       json_text(c.conduit), c.count, c.bytes, c.shared);
   });
   fmt::print(R"({{"uncontacted":{},"connections":{}}})"
              "\n",
@@ -69,6 +70,7 @@ int info_peers(bool json) {
   const auto function = reinterpret_cast<gex_AM_Fn_t>(answer);
   gex_AM_Entry_t entries[] = {{kHandler, function, kBoth, 1, nullptr, "answer"}};
   gex_EP_RegisterHandlers(ep, entries, 1);
+  count_connections();
   barrier(team);
   if (gex_TM_QueryRank(team) == 0) {
     hear_from_everybody(team);

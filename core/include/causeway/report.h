@@ -10,8 +10,10 @@ extern "C" {
 #endif
 
 /* Calls fn once per line of a short text: for each transport of this process, what it carried so
- * far, and how often each algorithm of a collective ran. The line is NUL-terminated, without
- * newline, and valid during the call. Any thread, after gex_Client_Init. */
+ * far, how often each algorithm of a collective ran, and what other ranks cost in memory:
+ * connections are counted that are made after the first call, or all with `report: true`. The line
+ * is NUL-terminated, without newline, and valid during the call. Any thread, after gex_Client_Init.
+ */
 extern void cwy_report_v1(void (*fn)(void* arg, const char* line), void* arg);
 
 #ifdef __cplusplus

@@ -12,7 +12,7 @@
 namespace causeway::ofi {
 namespace {
 
-constexpr uint64_t completion_queue = 8192;
+constexpr uint64_t most_in_flight = 4096, largest_queue = 64 << 10;
 constexpr size_t largest_inject = 4096;  // a frame is put together on the stack
 
 // Frames of a lane that the provider's queue has buffers for, whoever of the peers sends. A queue
@@ -48,7 +48,20 @@ void choose_sizes(cwyc_ep& ep) {
       ep.shared_buffers ? 4 * ((ep.frame_max + credit_unit - 1) / credit_unit) : 8;
   ep.window[request_lane] = ep.window[reply_lane] =
       static_cast<uint32_t>(std::min<uint64_t>(std::max(frames, least), UINT16_MAX));
-  ep.in_flight_max = static_cast<uint32_t>(completion_queue / 2);
+  // Half of a queue that the configuration sizes: receptions come into it too.
+  const uint64_t named = d.options.cq_size;
+  ep.in_flight_max =
+      static_cast<uint32_t>(named == 0 ? most_in_flight : std::max<uint64_t>(named / 2, 8));
+}
+
+// Software's queues grow, so the provider's own size does (0). An adapter's do not, and how large
+// its own would be is not told: there it is what may be outstanding, our operations and every
+// peer's messages.
+uint64_t queue_size(const cwyc_ep& ep) {
+  const cwyc_domain& d = *ep.domain;
+  if (d.options.cq_size != 0 || !d.path.local_mr) return d.options.cq_size;
+  const uint64_t each = ep.window[request_lane] + ep.window[reply_lane] + control_buffers;
+  return std::min(most_in_flight + each * ep.params.max_peers, largest_queue);
 }
 
 // A queue of the wished kind, or of the provider's own size where the wish is too large.
@@ -56,7 +69,7 @@ int open_queue(cwyc_ep& ep, fi_wait_obj wait) {
   fi_cq_attr attr{};
   attr.format = FI_CQ_FORMAT_DATA;
   attr.wait_obj = wait;
-  attr.size = completion_queue;
+  attr.size = queue_size(ep);
   fid_cq* cq = nullptr;
   int error = fi_cq_open(ep.domain->domain.get(), &attr, &cq, &ep);
   if (error != 0 && error != -FI_ENOSYS) {

@@ -25,7 +25,7 @@ struct Options : fabric::Options {
   std::string provider;  // as fi_info prints it; "" chooses
   std::string domain;    // as `device`, which has precedence
   EndpointKind endpoint = EndpointKind::automatic;
-  uint64_t tx_size = 0, rx_size = 0;  // entries; 0: the provider's
+  uint64_t tx_size = 0, rx_size = 0, cq_size = 0;  // entries; 0: the provider's
   MultiReceive multi_receive = MultiReceive::automatic;
   uint64_t multi_receive_bytes = 0;
   uint64_t inject = 0;  // most bytes handed to inject calls

@@ -23,6 +23,10 @@ CWY_MANIFEST(
     "    help: operations in the hands of the provider; 0 takes its default}\n"
     "  rx_size: {type: int, default: 0, min: 0, max: 1048576,\n"
     "    help: receive buffers in the hands of the provider; 0 takes its default}\n"
+    "  cq_size: {type: int, default: 0, min: 0, max: 1048576,\n"
+    "    help: 'completions that the queue has room for, twice as many as operations under way; 0: "
+    "the "
+    "provider''s default, and for adapters all that may be outstanding'}\n"
     "  am_medium: {type: size, default: 16KiB, min: 512, max: 16MiB,\n"
     "    help: largest payload of one active message}\n"
     "  credits: {type: int, default: 0, min: 0, max: 4096,\n"
@@ -73,6 +77,7 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   r.choice("endpoint", {"auto", "msg", "rdm"}, endpoint);
   r.number("tx_size", tx_size);
   r.number("rx_size", rx_size);
+  r.number("cq_size", cq_size);
   r.choice("multi_receive", {"auto", "always", "never"}, multi_receive);
   r.size("multi_receive_bytes", multi_receive_bytes);
   r.size("inject", inject);

@@ -65,7 +65,7 @@ void measure_startup(Session& session) {
   session.report({"startup.4", static_cast<double>(slowest) / 1e6, std::nullopt, "", ""});
 }
 
-// "memory: N bytes of each rank never contacted; connections: shm 3 of M bytes, ...".
+// "memory: N bytes of each rank never contacted; connections: shm 3 of M bytes and K shared, ...".
 void report_peers(Session& session) {
   std::string text;
   cwy_report_v1(

@@ -1,5 +1,6 @@
 #include "job.h"
 
+#include <causeway/report.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -85,13 +86,15 @@ void register_handlers(gex_EP_t ep) {
 
 }  // namespace
 
-Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin) : segment_bytes_(segment_bytes) {
+Job::Job(int* argc, char*** argv, size_t segment_bytes, bool pin, bool count_peers)
+    : segment_bytes_(segment_bytes) {
   const double start = now_ns();
   int e = gex_Client_Init(&client_, &ep_, &tm_, "CAUSEWAY_BENCH", argc, argv, 0);
   if (e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_Client_Init: {}\n", gasnet_ErrorDesc(e));
     exit(1);
   }
+  if (count_peers) cwy_report_v1([](void*, const char*) {}, nullptr);  // from now on
   rank_ = gex_TM_QueryRank(tm_);
   size_ = gex_TM_QuerySize(tm_);
   values_from.resize(size_);

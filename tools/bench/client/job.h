@@ -31,7 +31,7 @@ class Job {
  public:
   // Joins the job and attaches `segment_bytes`; with `pin`, binds this rank to a core of its own
   // in between, when there are enough. Ends the process with one line when the library refuses.
-  Job(int* argc, char*** argv, size_t segment_bytes, bool pin);
+  Job(int* argc, char*** argv, size_t segment_bytes, bool pin, bool count_peers = false);
 
   uint32_t rank() const { return rank_; }
   uint32_t size() const { return size_; }

@@ -102,7 +102,7 @@ int main(int argc, char** argv) {
   const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
                     wish.launch == "collectives" || wish.launch == "tune" ||
                     wish.launch == "one-sided";
-  Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair);
+  Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair, wish.launch == "memory");
   const int status = run(job, wish);
   job.sync();
   gasnet_exit(status);

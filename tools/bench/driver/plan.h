@@ -22,6 +22,7 @@ struct Request {
   std::string collectives;
   std::string memkind;    // "cuda", "hip" or "ze": that kind's memory, instead of everything else
   std::string scale;      // "2,16,64": the start of so many ranks, instead of everything else
+  unsigned hosts = 1;     // with `scale`: network namespaces that the ranks are spread over
   std::string one_sided;  // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
 };
 

@@ -9,21 +9,18 @@
 #include <stdexcept>
 
 #include "capture.h"
+#include "hosts.h"
 
 namespace causeway::bench {
 namespace {
 
-const double* value_in(const ScaleStep& step, const std::string& column) {
-  for (const auto& [name, value] : step.columns)
-    if (name == column) return &value;
-  return nullptr;
-}
-
 ScaleStep launch(const Request& request, const std::string& tool, const std::string& program,
-                 unsigned ranks, std::vector<std::string>& problems) {
+                 unsigned ranks, const Hosts* hosts, std::vector<std::string>& problems) {
   constexpr unsigned kPatienceS = 300;
   std::vector<std::string> words{tool,      "run",  "-n",        std::to_string(ranks),
                                  "--stdin", "none", "--timeout", std::to_string(kPatienceS)};
+  if (hosts != nullptr)
+    for (const std::string& word : hosts->options()) words.push_back(word);
   if (request.config) words.insert(words.end(), {"--config", *request.config});
   for (const std::string& set : request.sets) words.insert(words.end(), {"--set", set});
   words.insert(words.end(), {"--", program, "--launch", "scale"});
@@ -46,6 +43,21 @@ ScaleStep launch(const Request& request, const std::string& tool, const std::str
 }
 
 }  // namespace
+
+const double* value_in(const ScaleStep& step, const std::string& column) {
+  for (const auto& [name, value] : step.columns)
+    if (name == column) return &value;
+  return nullptr;
+}
+
+std::vector<std::string> figures_of(const std::vector<ScaleStep>& steps) {
+  std::vector<std::string> out;
+  for (const ScaleStep& step : steps) {
+    if (!out.empty()) break;
+    for (const auto& [name, value] : step.columns) out.push_back(name);
+  }
+  return out;
+}
 
 std::optional<double> growth(const std::vector<ScaleStep>& steps, const std::string& column) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -77,19 +89,19 @@ std::vector<unsigned> steps_of(const std::string& text) {
 std::vector<ScaleStep> measure_scale(const Request& request, const std::string& tool,
                                      const std::string& program,
                                      std::vector<std::string>& problems) {
+  const std::vector<unsigned> steps = steps_of(request.scale);
+  std::optional<Hosts> hosts;
+  if (request.hosts > 1) hosts.emplace(request.hosts);
   std::vector<ScaleStep> out;
-  for (const unsigned ranks : steps_of(request.scale))
-    out.push_back(launch(request, tool, program, ranks, problems));
+  for (const unsigned ranks : steps)
+    out.push_back(launch(request, tool, program, ranks, hosts ? &*hosts : nullptr, problems));
   return out;
 }
 
 std::vector<std::vector<std::string>> scale_rows(const std::vector<ScaleStep>& steps) {
-  std::vector<std::vector<std::string>> rows{{"ranks"}};
+  std::vector<std::vector<std::string>> rows{figures_of(steps)};
   std::vector<std::string> exponents{"growth"};
-  for (const ScaleStep& step : steps) {
-    if (step.columns.empty() || rows[0].size() > 1) continue;
-    for (const auto& [name, value] : step.columns) rows[0].push_back(name);
-  }
+  rows[0].insert(rows[0].begin(), "ranks");
   for (const ScaleStep& step : steps) {
     std::vector<std::string> row{std::to_string(step.ranks)};
     for (size_t i = 1; i < rows[0].size(); ++i) {

@@ -15,6 +15,11 @@ struct ScaleStep {
   std::vector<std::pair<std::string, double>> columns;  // name and value; empty: it failed
 };
 
+// The names of the columns; nothing where every step failed.
+std::vector<std::string> figures_of(const std::vector<ScaleStep>& steps);
+// NULL: the step has no such column.
+const double* value_in(const ScaleStep& step, const std::string& column);
+
 // The exponent of the power of the number of ranks that a column grows with, by least squares over
 // the logarithms; nothing of fewer than two steps that have it above zero.
 std::optional<double> growth(const std::vector<ScaleStep>& steps, const std::string& column);
@@ -29,5 +34,12 @@ std::vector<ScaleStep> measure_scale(const Request& request, const std::string& 
 
 // The table's rows, cells as text: a step each, and the exponents.
 std::vector<std::vector<std::string>> scale_rows(const std::vector<ScaleStep>& steps);
+
+// {"steps":[{"ranks":2,"job ms":1.5,...},...],"growth":{"job ms":0.9,...},"problems":[...]}: what
+// failed is left out.
+std::string scale_json(const std::vector<ScaleStep>& steps,
+                       const std::vector<std::string>& problems);
+// An SVG.
+std::string scale_plot(const std::vector<ScaleStep>& steps);
 
 }  // namespace causeway::bench

@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
   if (gex_TM_QueryRank(team) != 1) {
     GASNET_BLOCKUNTIL(false);  // rank 1's exit ends the job
   }
+  cwy_report_v1([](void*, const char*) {}, nullptr);  // connections are counted from now on
   // A barrier would contact ranks; a message to one that has no handler yet would end it.
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
   const auto asked = static_cast<unsigned>(strtoul(argv[1], nullptr, 10));
