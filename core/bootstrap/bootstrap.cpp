@@ -1,5 +1,7 @@
 #include "bootstrap/bootstrap.h"
 
+#include <sys/auxv.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -97,6 +99,19 @@ void refuse_foreign_launcher() {
   }
 }
 
+// A set-id program believes no variable. As one rank of several it would be a job of its own, and
+// compute something else without a word.
+void refuse_set_id() {
+  if (::getauxval(AT_SECURE) == 0) return;
+  for (const char* variable : {"PMIX_NAMESPACE", "CAUSEWAY_RANKS"})
+    if (std::getenv(variable) != nullptr)
+      throw Error(
+          CWY_ERR_INVALID,
+          "this program is set-id, so it believes no variable, but {} makes it one of several "
+          "ranks: start a copy without the bit, or one rank",
+          variable);
+}
+
 // A program started without any launcher is a job of one rank.
 class SingletonBootstrap final : public Bootstrap {
  public:
@@ -151,6 +166,7 @@ std::future<std::optional<std::string>> Bootstrap::told(uint32_t rank, const std
 std::unique_ptr<Bootstrap> make_bootstrap(uint64_t timeout_ns) {
   if (pmix_server_named()) return std::make_unique<PmixBootstrap>(timeout_ns);
   if (const std::optional<uint32_t> ranks = ranks_to_fork()) return forked(*ranks, timeout_ns);
+  refuse_set_id();
   refuse_foreign_launcher();
   if (const std::optional<uint32_t> ranks = ranks_of_arguments()) {
     if (own_start_is_elsewhere() || !may_fork_ranks()) become_launcher(*ranks);

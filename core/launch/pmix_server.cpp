@@ -75,6 +75,13 @@ std::string take_regex(pmix_status_t status, char* regex, const char* what) {
   return text;
 }
 
+std::vector<std::string> host_names(const JobLayout& layout) {
+  if (!layout.hosts.empty()) return layout.hosts;
+  char own_name[256] = "localhost";
+  ::gethostname(own_name, sizeof own_name - 1);
+  return {own_name};
+}
+
 // nullptr: nothing of that type stands under the key.
 const pmix_value_t* value_in(const char* key, pmix_data_type_t type, const pmix_info_t* info,
                              size_t count) {
@@ -218,6 +225,12 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   // session holds no plugins.
   ::setenv("HWLOC_PLUGINS_PATH", directory.c_str(), 0);
 
+  // What PMIx 4 makes short lists of hosts with overruns a buffer where a name is longer.
+  constexpr size_t kLongestName = 50;
+  if (std::ranges::any_of(host_names(layout),
+                          [](auto& name) { return name.size() > kLongestName; }))
+    ::setenv("PMIX_MCA_preg", "raw", 0);
+
   InfoList info(6);
   // Hosts go by the names of the host file: two of them may be one machine to the kernel.
   if (!layout.hosts.empty()) info.add_text(PMIX_HOSTNAME, layout.hosts[host].c_str());
@@ -239,12 +252,10 @@ std::string namespace_of(const JobLayout& layout) {
 }
 
 void register_job(const JobLayout& layout, const std::string& name, uint32_t host) {
-  char own_name[256] = "localhost";
-  ::gethostname(own_name, sizeof own_name - 1);
-  std::string names, maps;
-  const size_t hosts = std::max<size_t>(layout.hosts.size(), 1);
-  for (uint32_t i = 0; i < hosts; ++i) {
-    names += (i == 0 ? "" : ",") + (layout.hosts.empty() ? own_name : layout.hosts[i]);
+  const std::vector<std::string> hosts = host_names(layout);
+  const std::string names = fmt::format("{}", fmt::join(hosts, ","));
+  std::string maps;
+  for (uint32_t i = 0; i < hosts.size(); ++i) {
     maps += (i == 0 ? "" : ";") + fmt::format("{}", fmt::join(layout.on_host(i), ","));
   }
   char* regex = nullptr;
@@ -261,7 +272,7 @@ void register_job(const JobLayout& layout, const std::string& name, uint32_t hos
   info.add_u32(PMIX_MAX_PROCS, layout.processes());
   info.add_u32(PMIX_LOCAL_SIZE, static_cast<uint32_t>(local.size()));
   info.add_u32(PMIX_NODE_SIZE, static_cast<uint32_t>(local.size()));
-  info.add_u32(PMIX_NUM_NODES, static_cast<uint32_t>(hosts));
+  info.add_u32(PMIX_NUM_NODES, static_cast<uint32_t>(hosts.size()));
   info.add_u32(PMIX_JOB_NUM_APPS, 1);
   const pmix_rank_t leader = local.empty() ? 0 : local.front();
   info.add(PMIX_LOCALLDR, &leader, PMIX_PROC_RANK);

@@ -1,5 +1,6 @@
 // Starting without a launcher, under foreign ones, and with configurations that cannot work.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -172,6 +173,54 @@ TEST(Memory, NoSpaceInDevShm) {
   const Result result =
       run_command({"unshare", "-m", "sh", "-c", script, launch_test::run_command(), victim()});
   expect_refused(result, {"/dev/shm"});
+}
+
+// Queues of ranks that lie in a /dev/shm which other ranks' memory fills meanwhile: room or a line,
+// and no SIGBUS at the first touch.
+TEST(Memory, QueuesInASmallDevShm) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  if (std::system("unshare -m true > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "unshare -m is not possible here";
+  const std::string script =
+      "mount -t tmpfs -o size=40m tmpfs /dev/shm && exec \"$0\" run -n 6 --set "
+      "conduits.shm.options.memory=posix -- \"$1\" hello";
+  for (int i = 0; i < 4; ++i) {
+    const Result result =
+        run_command({"unshare", "-m", "sh", "-c", script, launch_test::run_command(), victim()});
+    EXPECT_TRUE(result.status == 0 || result.err.find("/dev/shm") != std::string::npos)
+        << result.err;
+    EXPECT_LT(result.status, 128) << result.err;
+  }
+}
+
+// Would catch: a long name of the host that ends the launcher. Linux takes 64 characters.
+TEST(Start, LongHostName) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a name of its own";
+  if (std::system("unshare -u true > /dev/null 2>&1") != 0)
+    GTEST_SKIP() << "unshare -u is not possible here";
+  for (const size_t length : {50, 51, 57, 64}) {
+    const std::string script =
+        "hostname " + std::string(length, 'x') + " && exec \"$0\" run -n 2 -- \"$1\" hello";
+    expect_greetings(
+        run_command({"unshare", "-u", "sh", "-c", script, launch_test::run_command(), victim()}),
+        2);
+  }
+}
+
+// Would catch: ranks of a set-id program, which believes no variable, as jobs of one rank each.
+TEST(Start, SetIdProgram) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make a program of another user's";
+  const Directory directory;
+  const std::string program = (directory.path() / "program").string();
+  fs::copy_file(victim(), program);
+  ASSERT_EQ(::chown(program.c_str(), 65534, 65534), 0);
+  ASSERT_EQ(::chmod(program.c_str(), 04755), 0);
+  ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+  const Result result =
+      run_command({launch_test::run_command(), "run", "-n", "2", "--", program, "hello"});
+  if (result.err.find("shared libraries") != std::string::npos)
+    GTEST_SKIP() << "the library lies where another user cannot read it";
+  expect_refused(result, {"set-id", "PMIX_NAMESPACE"});
 }
 
 // Would catch: ranks that wait in gex_Segment_Attach for one that could not allocate. Everybody

@@ -35,11 +35,11 @@ cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
   const uint32_t first =
       options.connections != 0 ? options.connections : default_connections(local);
   const uint32_t slots = std::min(first + default_side_slots(local, ring_bytes), slots_max);
-  // Never reserved ahead, also not for POSIX: rings of peers that stay silent cost nothing.
+  // Ahead for POSIX only, where lack of room is SIGBUS; else rings of silent peers cost nothing.
   const ObjectRequest request{control_bytes(slots, ring_bytes),
                               ep->domain->posix,
                               HugePages::never,
-                              Reserve::never,
+                              ep->domain->posix ? Reserve::always : Reserve::never,
                               services->job->job_id,
                               "message queues"};
   bool huge_missing = false;
