@@ -11,9 +11,14 @@
 namespace causeway::bench {
 namespace {
 
-// Decimal logarithms `from` to `to` on so many pixels, from `begin` on; a negative length goes up.
+// A logarithmic axis on so many pixels from `begin` on; a negative length goes up.
 struct Axis {
-  double from, to, begin, length;
+  double begin, length;
+  double from = 1e9, to = -1e9;  // decimal logarithms
+  void include(double least, double most) {
+    from = std::min(from, least);
+    to = std::max(to, most);
+  }
   double at(double value) const {
     return begin + length * (std::log10(value) - from) / std::max(to - from, 1e-9);
   }
@@ -52,14 +57,11 @@ std::string scale_json(const std::vector<ScaleStep>& steps,
 
 std::string scale_plot(const std::vector<ScaleStep>& steps) {
   const std::vector<std::string> figures = figures_of(steps);
-  Axis ranks{1e9, 0, kLeft, kWidth}, values{1e9, -1e9, kTop + kHeight, -kHeight};
-  const auto widen = [](Axis& axis, double log, double to) {
-    axis.from = std::min(axis.from, log), axis.to = std::max(axis.to, to);
-  };
+  Axis ranks{kLeft, kWidth}, values{kTop + kHeight, -kHeight};
   for (const ScaleStep& step : steps) {
-    widen(ranks, std::log10(step.ranks), std::log10(step.ranks));
+    ranks.include(std::log10(step.ranks), std::log10(step.ranks));
     for (const auto& [name, value] : step.columns)
-      if (value > 0) widen(values, std::floor(std::log10(value)), std::ceil(std::log10(value)));
+      if (value > 0) values.include(std::floor(std::log10(value)), std::ceil(std::log10(value)));
   }
   std::string out = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" font-family="sans-serif" )"
@@ -70,12 +72,11 @@ std::string scale_plot(const std::vector<ScaleStep>& steps) {
     const double x = ranks.at(step.ranks);
     out += tick(x, kTop + kHeight, x, kTop, std::to_string(step.ranks));
   }
+  out += tick(kLeft - 35, kTop + kHeight, kLeft - 35, kTop + kHeight, "ranks");
   for (double log = values.from; log <= values.to; ++log) {
     const double y = values.at(std::pow(10, log));
     out += tick(kLeft, y, kLeft + kWidth, y, fmt::format("{:g}", std::pow(10, log)));
   }
-  out += tick(kLeft + kWidth / 2, kTop + kHeight + 20, kLeft + kWidth / 2, kTop + kHeight + 20,
-              "ranks");
   for (size_t i = 0; i < figures.size(); ++i) {
     std::string points;
     for (const ScaleStep& step : steps)
