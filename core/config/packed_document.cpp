@@ -1,7 +1,5 @@
 // Packed documents (tools/embed): those that are part of the core are parsed when it is built. In
 // YAML the schema took half of all instructions that a rank starts with.
-#include <cstdlib>
-
 #include "config/embedded.h"
 
 namespace causeway {
@@ -12,9 +10,9 @@ struct Reader {
   const std::string& source;
 
   size_t number() {
-    char* end;
-    const size_t value = std::strtoul(at, &end, 10);
-    at = end + 1;
+    size_t value = 0;  // also where nothing is written
+    for (; *at >= '0' && *at <= '9'; ++at) value = value * 10 + static_cast<size_t>(*at - '0');
+    ++at;
     return value;
   }
   Origin place() {

@@ -16,11 +16,13 @@ bool embed(const std::filesystem::path& file, std::ofstream& out) {
   std::ifstream in(file);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   Problems problems;
-  const std::optional<Node> root = parse_document(text, file.filename(), problems);
+  std::optional<Node> root = parse_document(text, file.filename(), problems);
   if (!in || !root || !problems.empty()) {
     std::fprintf(stderr, "%s: cannot be read: %s\n", file.c_str(), problems.text(20).c_str());
     return false;
   }
+  // No message names a place in the schema.
+  if (file.stem() == "schema") set_origin(*root, {});
   std::string packed;
   pack_document(*root, packed);
   out << "\nconst char k_" << file.stem().string() << "_tree[] =";
