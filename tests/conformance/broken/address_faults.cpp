@@ -27,18 +27,16 @@ cwy_status wiring(cwyc_ep*, cwy_peer peer, void* buf, uint64_t* length, cwy_err*
   const bool fits = *length >= sizeof text;
   *length = sizeof text;
   if (fits || g_overruns) std::memcpy(buf, &text, sizeof text);
-  if (!fits && !g_overruns && err != nullptr) std::strcpy(err->text, "a wiring has 16 bytes");
-  return fits || g_overruns ? CWY_OK : CWY_ERR_INVALID;
+  if (fits || g_overruns) return CWY_OK;
+  return refused(err, CWY_ERR_INVALID, "a wiring has 16 bytes");
 }
 cwy_status wired_connect(cwyc_ep* ep, cwyc_conn* c, const cwyc_peer_desc* peer, cwyc_op* op,
                          cwy_err* err) {
   Wiring text{};
   if (peer->wiring_len == sizeof text) std::memcpy(&text, peer->wiring, sizeof text);
   const cwy_job& job = *g_services.job;
-  if (!g_believes && (text.reader.rank != job.rank || text.reader.epoch != job.epoch)) {
-    if (err != nullptr) std::strcpy(err->text, "this wiring is for another process");
-    return CWY_ERR_INVALID;
-  }
+  if (!g_believes && (text.reader.rank != job.rank || text.reader.epoch != job.epoch))
+    return refused(err, CWY_ERR_INVALID, "this wiring is for another process");
   return g_inner->connect(ep, c, peer, op, err);
 }
 void wire() {

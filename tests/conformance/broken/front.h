@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <initializer_list>
@@ -21,6 +22,13 @@ extern std::atomic<uint64_t> g_count;  // relaxed: which call it is, nothing mor
 
 inline uint64_t tick() {
   return g_count.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+// What a faultless refusal leaves behind.
+inline cwy_status refused(cwy_err* err, cwy_status status, const char* text) {
+  if (err == nullptr) return status;
+  std::snprintf(err->text, sizeof err->text, "%s", text);
+  return err->status = status;
 }
 
 struct Fault {

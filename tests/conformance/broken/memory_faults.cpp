@@ -141,10 +141,7 @@ cwy_status answers_mixed_up(cwyc_conn* c, const cwyc_atomic* a, cwyc_rkey* rkey,
 // ---- registrations and rights
 
 cwy_status pages_only(cwyc_domain* domain, const cwy_memref* ref, cwyc_mem** out, cwy_err* err) {
-  if (ref->addr % 4096 != 0) {
-    std::snprintf(err->text, sizeof err->text, "not at a page");
-    return CWY_ERR_INVALID;
-  }
+  if (ref->addr % 4096 != 0) return refused(err, CWY_ERR_INVALID, "not at a page");
   return g_inner->mem_reg(domain, ref, out, err);
 }
 

@@ -18,8 +18,7 @@ void leak() {
 }
 
 cwy_status nobody(cwyc_domain*, const cwyc_peer_desc*, cwy_err* err) {
-  if (err != nullptr) std::snprintf(err->text, sizeof err->text, "for no reason");
-  return CWY_ERR_UNREACHABLE;
+  return refused(err, CWY_ERR_UNREACHABLE, "for no reason");
 }
 
 cwy_status ghost_device(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
@@ -48,10 +47,7 @@ cwy_status leaking_domain(const cwy_options* opts, const cwyc_domain_params* par
 unsigned g_endpoints = 0;
 cwy_status one_endpoint(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
                         cwy_err* err) {
-  if (g_endpoints != 0) {
-    std::snprintf(err->text, sizeof err->text, "there is an endpoint");
-    return CWY_ERR_NOMEM;
-  }
+  if (g_endpoints != 0) return refused(err, CWY_ERR_NOMEM, "there is an endpoint");
   const cwy_status status = g_inner->ep_open(domain, params, out, err);
   if (status == CWY_OK) ++g_endpoints;
   return status;

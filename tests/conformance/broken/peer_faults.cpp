@@ -11,11 +11,6 @@
 namespace broken {
 namespace {
 
-cwy_status refused(cwy_err* err, cwy_status status, const char* text) {
-  if (err != nullptr) std::snprintf(err->text, sizeof err->text, "%s", text);
-  return status;
-}
-
 // ---- connecting
 
 // Waits for something that the peer never does.
