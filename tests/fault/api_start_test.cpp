@@ -207,6 +207,17 @@ TEST(Start, LongHostName) {
   }
 }
 
+// Would catch: two hosts of the launcher's that are one machine, and cannot reach each other
+// without a configuration: their addresses are the same.
+TEST(Start, TwoNamesOfOneHost) {
+  const Directory directory;
+  const std::string agent = directory.file("agent", "#!/bin/sh\nshift\nexec \"$@\"\n");
+  ASSERT_EQ(::chmod(agent.c_str(), 0755), 0);
+  expect_greetings(run_command({launch_test::run_command(), "run", "--hosts", "one,two", "--agent",
+                                agent, "-n", "2", "--", victim(), "hello"}),
+                   2);
+}
+
 // Would catch: ranks of a set-id program, which believes no variable, as jobs of one rank each.
 TEST(Start, SetIdProgram) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root, to make a program of another user's";

@@ -1,4 +1,6 @@
 // Opening the network, and what may be reached over it.
+#include <cstring>
+
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "calls.h"
@@ -17,9 +19,15 @@ bool leads_away(const Interface& i) {
   return !i.loopback;
 }
 
+// The peer's loopback interface is this process's, too.
+bool is_here(const cwyc_domain& domain, const cwyc_peer_desc& peer, const Address& address) {
+  return peer.same_host != 0 || (address.stack != 0 && address.stack == domain.stack);
+}
+
 }  // namespace
 
 cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params, cwy_err* err) {
+  d.stack = network_stack();
   d.interfaces = find_interfaces();
   const std::string known = names_of(d.interfaces);
   if (*params.device != '\0') {
@@ -39,7 +47,10 @@ cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params
 
 cwy_status Network::reaches(const cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
   const auto& all = domain->interfaces;
-  if (peer->same_host != 0 || std::any_of(all.begin(), all.end(), leads_away)) return CWY_OK;
+  Address address{};
+  if (peer->address_len == sizeof address) std::memcpy(&address, peer->address, sizeof address);
+  if (is_here(*domain, *peer, address) || std::any_of(all.begin(), all.end(), leads_away))
+    return CWY_OK;
   return report(err, CWY_ERR_UNREACHABLE,
                 domain->named ? "the device that is named reaches this host only; name another one"
                               : "this host has no interface but loopback");
@@ -64,14 +75,14 @@ cwy_status Network::speaks_with(const cwyc_domain* domain, const cwyc_peer_desc*
   if (to.count > most_places || to.loopback > to.count)
     return report(err, CWY_ERR_UNREACHABLE, "rank %u gave an address that cannot be read",
                   peer->peer.rank);
-  const bool none_outward = to.loopback == to.count;
-  if (peer->same_host == 0) leave_outward(*domain, to);
+  const bool away = !is_here(*domain, *peer, to), none_outward = to.loopback == to.count;
+  if (away) leave_outward(*domain, to);
   for (uint32_t n = 0; n < to.count; ++n) {
     for (const Interface& i : domain->interfaces)
       if (is_v4(i.place) == is_v4(to.places[n])) return CWY_OK;
   }
   return report(err, CWY_ERR_UNREACHABLE, "rank %u %s", peer->peer.rank,
-                none_outward && peer->same_host == 0
+                none_outward && away
                     ? "listens on its loopback interface only; name a device for it"
                     : "has no address of a family that this rank has, and that leads to it");
 }

@@ -31,6 +31,7 @@ void fill_address(cwyc_ep& ep) {
   a.magic = wire_magic;
   a.version = fabric::wire_version;
   a.nonce = ep.nonce;
+  a.stack = ep.domain->stack;
   const auto& all = ep.domain->interfaces;
   const auto own = static_cast<size_t>(
       std::count_if(all.begin(), all.end(), [](const Interface& i) { return i.loopback; }));

@@ -3,10 +3,13 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <fstream>
+#include <functional>
 
 #include "../common/main_interface.h"
 
@@ -48,6 +51,14 @@ bool is_link_local(const Place& place) {
 }
 
 }  // namespace
+
+uint64_t network_stack() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  struct stat space {};
+  if (!std::getline(file, boot) || ::stat("/proc/self/ns/net", &space) != 0) return 0;
+  return std::hash<std::string>{}(boot + std::to_string(space.st_ino));
+}
 
 std::vector<Interface> find_interfaces() {
   std::vector<Interface> all;

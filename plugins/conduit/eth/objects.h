@@ -212,6 +212,7 @@ struct Newcomer {
 }  // namespace causeway::eth
 
 struct cwyc_domain : causeway::fabric::Domain<causeway::eth::Network> {
+  uint64_t stack = 0;                                // network_stack()
   std::vector<causeway::eth::Interface> interfaces;  // in the order of preference
   bool named = false;                                // by the configuration
   uint32_t next_key = 1;

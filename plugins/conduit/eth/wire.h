@@ -32,12 +32,13 @@ struct Address {
   uint16_t version;
   uint16_t port;
   uint64_t nonce;
+  uint64_t stack;    // network_stack() where it listens
   uint8_t count;     // of the places
   uint8_t loopback;  // so many of them, the last ones, lead nowhere but to this host
   uint8_t prefix[most_places];
   Place places[most_places];
 };
-static_assert(sizeof(Address) == 24 + 16 * most_places);
+static_assert(sizeof(Address) == 32 + 16 * most_places);
 
 struct RkeyBlob {
   uint64_t base;  // the owner's address
