@@ -225,10 +225,8 @@ void start_library(const std::string& directory, const JobLayout& layout, uint32
   // session holds no plugins.
   ::setenv("HWLOC_PLUGINS_PATH", directory.c_str(), 0);
 
-  // What PMIx 4 makes short lists of hosts with overruns a buffer where a name is longer.
-  constexpr size_t kLongestName = 50;
-  if (std::ranges::any_of(host_names(layout),
-                          [](auto& name) { return name.size() > kLongestName; }))
+  // The short form that PMIx 4 has for lists of hosts overruns a buffer where a name is longer.
+  if (std::ranges::any_of(host_names(layout), [](auto& name) { return name.size() > 50; }))
     ::setenv("PMIX_MCA_preg", "raw", 0);
 
   InfoList info(6);

@@ -48,7 +48,8 @@ cwy_status Network::open_domain(cwyc_domain& d, const cwyc_domain_params& params
 cwy_status Network::reaches(const cwyc_domain* domain, const cwyc_peer_desc* peer, cwy_err* err) {
   const auto& all = domain->interfaces;
   Address address{};
-  if (peer->address_len == sizeof address) std::memcpy(&address, peer->address, sizeof address);
+  if (peer->address != nullptr && peer->address_len == sizeof address)
+    std::memcpy(&address, peer->address, sizeof address);
   if (is_here(*domain, *peer, address) || std::any_of(all.begin(), all.end(), leads_away))
     return CWY_OK;
   return report(err, CWY_ERR_UNREACHABLE,
