@@ -48,10 +48,13 @@ inline bool has_ended(const Descriptor& process) {
   return poll(&p, 1, 0) == 1;  // readable once the process has ended, reaped or not
 }
 
-// Inode of this process's PID namespace: pids mean the same where it is equal. 0: not known.
-inline uint64_t pid_namespace() {
+// Inode of a namespace of this process, by its file in /proc/self/ns; 0: not known.
+inline uint64_t namespace_inode(const char* file) {
   struct stat info {};
-  return stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+  return stat(file, &info) == 0 ? info.st_ino : 0;
+}
+inline uint64_t pid_namespace() {
+  return namespace_inode("/proc/self/ns/pid");  // where it is equal, pids mean the same
 }
 
 }  // namespace causeway

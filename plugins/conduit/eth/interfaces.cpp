@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
@@ -11,6 +10,7 @@
 #include <fstream>
 #include <functional>
 
+#include "../common/descriptor.h"
 #include "../common/main_interface.h"
 
 namespace causeway::eth {
@@ -55,9 +55,9 @@ bool is_link_local(const Place& place) {
 uint64_t network_stack() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string boot;
-  struct stat space {};
-  if (!std::getline(file, boot) || ::stat("/proc/self/ns/net", &space) != 0) return 0;
-  return std::hash<std::string>{}(boot + std::to_string(space.st_ino));
+  const uint64_t space = namespace_inode("/proc/self/ns/net");
+  if (!std::getline(file, boot) || space == 0) return 0;
+  return std::hash<std::string>{}(boot + std::to_string(space));
 }
 
 std::vector<Interface> find_interfaces() {

@@ -27,8 +27,7 @@ std::vector<Interface> find_interfaces();
 // Leaves those that `device` names, by interface ("eth0"), address ("192.0.2.7") or both
 // ("eth0/192.0.2.7").
 void keep_named(std::vector<Interface>& all, const std::string& device);
-// The kernel and the network namespace that this process is in, as a number; 0: not known. Two
-// hosts to the launcher may be one machine.
+// The kernel and the network namespace of this process, as a number; 0: not known.
 uint64_t network_stack();
 std::string text_of(const Place& place);
 inline bool is_v4(const Place& place) {
