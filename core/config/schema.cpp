@@ -33,8 +33,7 @@ constexpr TypeWords kTypes[] = {
     {"option", ValueType::option, "a single value"},
 };
 
-// Nothing of the schema is checked here: it is part of the build, and unit tests look at each
-// entry.
+// The types alone are checked here: unit tests look at each entry of the build's schema.
 void parse_type(Schema& out, const Node& node) {
   const auto found = std::ranges::find(kTypes, node.text, &TypeWords::word);
   if (found == std::end(kTypes)) throw Error(CWY_ERR_INVALID, "schema: unknown type {}", node.text);

@@ -32,7 +32,7 @@ cwy_status connect_peer(Peer& peer);
 // Error when it cannot be made.
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out);
 
-// What connections take of memory is counted from now on, as with `report: true` from the start.
+// The memory that connections take is counted from now on, as with `report: true` from the start.
 void count_connections();
 // This process's growth since the call before goes to the conduit that was named there: from
 // connect() until the connection is seen to be up. NULL: none connects. An average over many can

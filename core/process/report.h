@@ -20,8 +20,8 @@ void print_report_at_exit();
 // each allocation. The aim is 2 KB at most.
 uint64_t bytes_of_uncontacted_peer();
 
-// What this process grew by for connections of one conduit: memory of its own, from the heap or
-// mapped, touched or not; what else was mapped.
+// The growth of this process for connections of one conduit: memory of its own, from the heap or
+// mapped, touched or not; other mappings.
 struct ConnectionCost {
   std::string conduit;
   uint64_t count;

@@ -161,17 +161,28 @@ TEST(Memory, HugePagesRequiredButNone) {
                  {"huge"});
 }
 
+// May a program here have a namespace of its own? `flag`: of unshare.
+bool can_unshare(const std::string& flag) {
+  return std::system(("unshare " + flag + " true > /dev/null 2>&1").c_str()) == 0;
+}
+
+Result run_unshared(const std::string& flag, const std::string& script) {
+  return run_command({"unshare", flag, "sh", "-c", script, launch_test::run_command(), victim()});
+}
+
+// POSIX shared memory on a /dev/shm of that size, in a mount namespace of its own.
+Result hello_in_dev_shm(const std::string& size, unsigned ranks) {
+  return run_unshared("-m", "mount -t tmpfs -o size=" + size +
+                                " tmpfs /dev/shm && exec \"$0\" run -n " + std::to_string(ranks) +
+                                " --set conduits.shm.options.memory=posix -- \"$1\" hello");
+}
+
 // POSIX shared memory on a /dev/shm of 64 KiB, in a mount namespace of its own. The memory must
 // be refused when it is asked for, not by SIGBUS when it is touched.
 TEST(Memory, NoSpaceInDevShm) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
-  if (std::system("unshare -m true > /dev/null 2>&1") != 0)
-    GTEST_SKIP() << "unshare -m is not possible here";
-  const std::string script =
-      "mount -t tmpfs -o size=64k tmpfs /dev/shm && exec \"$0\" run -n 2 --set "
-      "conduits.shm.options.memory=posix -- \"$1\" hello";
-  const Result result =
-      run_command({"unshare", "-m", "sh", "-c", script, launch_test::run_command(), victim()});
+  if (!can_unshare("-m")) GTEST_SKIP() << "unshare -m is not possible here";
+  const Result result = hello_in_dev_shm("64k", 2);
   expect_refused(result, {"/dev/shm"});
 }
 
@@ -179,14 +190,9 @@ TEST(Memory, NoSpaceInDevShm) {
 // and no SIGBUS at the first touch.
 TEST(Memory, QueuesInASmallDevShm) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
-  if (std::system("unshare -m true > /dev/null 2>&1") != 0)
-    GTEST_SKIP() << "unshare -m is not possible here";
-  const std::string script =
-      "mount -t tmpfs -o size=40m tmpfs /dev/shm && exec \"$0\" run -n 6 --set "
-      "conduits.shm.options.memory=posix -- \"$1\" hello";
+  if (!can_unshare("-m")) GTEST_SKIP() << "unshare -m is not possible here";
   for (int i = 0; i < 4; ++i) {
-    const Result result =
-        run_command({"unshare", "-m", "sh", "-c", script, launch_test::run_command(), victim()});
+    const Result result = hello_in_dev_shm("40m", 6);
     EXPECT_TRUE(result.status == 0 || result.err.find("/dev/shm") != std::string::npos)
         << result.err;
     EXPECT_LT(result.status, 128) << result.err;
@@ -196,14 +202,11 @@ TEST(Memory, QueuesInASmallDevShm) {
 // Would catch: a long name of the host that ends the launcher. Linux takes 64 characters.
 TEST(Start, LongHostName) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root for a name of its own";
-  if (std::system("unshare -u true > /dev/null 2>&1") != 0)
-    GTEST_SKIP() << "unshare -u is not possible here";
+  if (!can_unshare("-u")) GTEST_SKIP() << "unshare -u is not possible here";
   for (const size_t length : {50, 51, 57, 64}) {
-    const std::string script =
-        "hostname " + std::string(length, 'x') + " && exec \"$0\" run -n 2 -- \"$1\" hello";
+    const std::string name(length, 'x');
     expect_greetings(
-        run_command({"unshare", "-u", "sh", "-c", script, launch_test::run_command(), victim()}),
-        2);
+        run_unshared("-u", "hostname " + name + " && exec \"$0\" run -n 2 -- \"$1\" hello"), 2);
   }
 }
 

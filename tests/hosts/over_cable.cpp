@@ -56,7 +56,7 @@ struct Ends {
   gex_Rank_t last;
 };
 
-// One round: what was put is got again, while messages and a sum are under way.
+// A round: the bytes that were put are got again, while messages and a sum are under way.
 void run_round(const Ends& ends, uint32_t round, std::vector<unsigned char>& out,
                std::vector<unsigned char>& in) {
   for (size_t i = 0; i < out.size(); ++i) out[i] = pattern(round, i);

@@ -24,7 +24,7 @@ inline uint64_t tick() {
   return g_count.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-// What a faultless refusal leaves behind.
+// A refusal without a fault: text and status are written.
 inline cwy_status refused(cwy_err* err, cwy_status status, const char* text) {
   if (err == nullptr) return status;
   std::snprintf(err->text, sizeof err->text, "%s", text);

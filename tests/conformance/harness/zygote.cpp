@@ -144,7 +144,7 @@ void Zygote::start(const Settings& settings) {
   if (g_zygote < 0) throw Error(CWY_ERR_NOMEM, "cannot fork");
   if (g_zygote == 0) {
     close(pair[0]);
-    // What ends the whole group is the harness's to handle; its end ends the zygote.
+    // A signal to the whole group is the harness's to handle; its end ends the zygote.
     for (const int what : {SIGINT, SIGTERM, SIGHUP}) signal(what, SIG_IGN);
     zygote_main(settings, pair[1]);
   }
