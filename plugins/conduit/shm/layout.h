@@ -13,7 +13,7 @@
 namespace causeway::shm {
 
 inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
-inline constexpr uint32_t layout_version = 4;
+inline constexpr uint32_t layout_version = 5;
 inline constexpr size_t cache_line = 64;
 inline constexpr size_t page = 4096;
 
@@ -63,8 +63,8 @@ struct alignas(cache_line) ControlHeader {
   // Constant once the address has been given out.
   uint64_t magic;
   uint32_t version;
-  uint32_t slot_count;    // all of them
-  uint32_t first_count;   // connections take these; their side ways, those behind
+  uint32_t slot_count;   // all of them
+  uint32_t first_count;  // connections take these; their side ways, those behind
   uint64_t ring_bytes;
   uint64_t nonce;  // also in the address: tells a recycled pid and descriptor from the real owner
   uint64_t total_bytes;
@@ -140,10 +140,14 @@ constexpr size_t medium_bytes(uint32_t nargs, size_t length) {
   return round_up(record_fixed + args_bytes(nargs) + length, record_unit);
 }
 
-// A record and the skip before it (shorter than the record) always fit an empty ring whose last
-// quarter of reading has not been published yet.
+// The sender hears of each such part of the ring that has been read: often enough that a sender
+// who found the ring full waits less than the core's waiters spin.
+inline constexpr size_t tell_parts = 16;
+
+// A record and the skip before it, which is shorter than the record, always fit an empty ring of
+// which the last part that was read has not been told of yet.
 constexpr size_t medium_max_of(size_t ring_bytes) {
-  return ring_bytes / 4 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
+  return (ring_bytes - ring_bytes / tell_parts) / 2 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
 }
 inline constexpr size_t least_ring_bytes = 4096;
 

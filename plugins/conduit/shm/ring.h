@@ -164,11 +164,6 @@ struct alignas(cache_line) TxLane {
 // Where closed lanes read: never a message.
 alignas(cache_line) inline uint64_t no_record = 0;
 
-// The sender hears of each such part of the ring that has been read: often enough that a sender
-// who found the ring full waits less than the core's waiters spin. Records' greatest length counts
-// on at least 4 (layout.h).
-inline constexpr size_t tell_parts = 16;
-
 // The receiving end of one sender's lane. The first line is what each poll and message touches.
 struct alignas(cache_line) RxLane {
   // The next record's header. Written by the holder of `lock`; others only peek, and a stale
