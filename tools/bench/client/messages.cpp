@@ -10,9 +10,9 @@
 namespace causeway::bench {
 namespace {
 
-constexpr size_t kBlock = 4096;
-unsigned char send_block[kBlock];
-unsigned char receive_block[kBlock];
+constexpr size_t kMostBlock = 32768;
+unsigned char send_block[kMostBlock];
+unsigned char receive_block[kMostBlock];
 
 class Messages {
  public:
@@ -21,17 +21,18 @@ class Messages {
     counters.block = receive_block;
   }
 
-  void short_round_trip();
-  void short_round_trip_by_lines();
-  void medium_round_trip();
+  // Beside raw_bounce() or raw_answer().
+  void short_round_trip(const char* name, double (Messages::*raw)(uint64_t));
+  void medium_round_trip(size_t bytes, const char* name);
   void flood();
   void negotiated();
-
- private:
-  double trips(uint64_t count, bool blocks);
   double raw_bounce(uint64_t count);
   double raw_answer(uint64_t count);
-  double raw_exchange(uint64_t count);
+
+ private:
+  bool holds(size_t bytes, const char* name);
+  double trips(uint64_t count, size_t block);
+  double raw_exchange(uint64_t count, size_t block);
   double flood_once(uint64_t count);
   double raw_flood(uint64_t count);
   double stream(uint64_t count, bool negotiate);
@@ -50,7 +51,7 @@ class Messages {
 };
 
 // Nanoseconds per round trip, on the first rank.
-double Messages::trips(uint64_t count, bool blocks) {
+double Messages::trips(uint64_t count, size_t block) {
   expected_pings_ += count;
   double elapsed = 0;
   if (job_.is_first()) {
@@ -59,8 +60,8 @@ double Messages::trips(uint64_t count, bool blocks) {
     elapsed = elapsed_ns([&] {
       for (uint64_t i = 0; i < count; ++i) {
         ++expected_pongs_;
-        if (blocks) {
-          gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, kBlock, GEX_EVENT_NOW, 0,
+        if (block != 0) {
+          gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, block, GEX_EVENT_NOW, 0,
                                 static_cast<gex_AM_Arg_t>(i));
         } else {
           gex_AM_RequestShort1(tm, peer, kPing, 0, static_cast<gex_AM_Arg_t>(i));
@@ -99,48 +100,42 @@ double Messages::raw_answer(uint64_t count) {
   return elapsed / static_cast<double>(count);
 }
 
-double Messages::raw_exchange(uint64_t count) {
+double Messages::raw_exchange(uint64_t count, size_t block) {
   raw::Exchange& shared = job_.shared()->exchange;
   double elapsed = 0;
   if (job_.is_first()) {
     elapsed = elapsed_ns(
-        [&] { raw::exchange_first(shared, send_block, receive_block, kBlock, count, share_); });
+        [&] { raw::exchange_first(shared, send_block, receive_block, block, count, share_); });
   } else if (job_.is_second()) {
-    raw::exchange_second(shared, send_block, receive_block, kBlock, count, share_);
+    raw::exchange_second(shared, send_block, receive_block, block, count, share_);
   }
   job_.sync();
   return elapsed / static_cast<double>(count);
 }
 
-void Messages::short_round_trip() {
-  const uint64_t turns = agree_on_turns(trips(16, false), session_.aim_ns(), 1 << 14);
+void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64_t)) {
+  const uint64_t turns = agree_on_turns(trips(16, 0), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
-      session_.repetitions(), [&] { return trips(turns, false); },
-      [&] { return raw_bounce(turns); });
-  session_.report({"am.short", result.ours, result.raw, "", note()});
+      session_.repetitions(), [&] { return trips(turns, 0); }, [&] { return (this->*raw)(turns); });
+  session_.report({name, result.ours, result.raw, "", note()});
 }
 
-void Messages::short_round_trip_by_lines() {
-  const uint64_t turns = agree_on_turns(trips(16, false), session_.aim_ns(), 1 << 14);
-  const Comparison result = interleave(
-      session_.repetitions(), [&] { return trips(turns, false); },
-      [&] { return raw_answer(turns); });
-  session_.report({"am.short.lines", result.ours, result.raw, "", note()});
-}
-
-void Messages::medium_round_trip() {
+// As the first rank finds, all go on or leave the figure out.
+bool Messages::holds(size_t bytes, const char* name) {
   const size_t most = gex_AM_MaxRequestMedium(job_.tm(), job_.peer(), GEX_EVENT_NOW, 0, 1);
-  if (job_.from_root(most) < kBlock) {
-    if (job_.is_first())
-      fmt::print(stderr, "causeway-bench: am.medium.4KiB left out: a medium holds {} bytes\n",
-                 most);
-    return;
-  }
-  const uint64_t turns = agree_on_turns(trips(16, true), session_.aim_ns(), 1 << 14);
+  if (job_.from_root(most) >= bytes) return true;
+  if (job_.is_first())
+    fmt::print(stderr, "causeway-bench: {} left out: a medium holds {} bytes\n", name, most);
+  return false;
+}
+
+void Messages::medium_round_trip(size_t bytes, const char* name) {
+  if (!holds(bytes, name)) return;
+  const uint64_t turns = agree_on_turns(trips(16, bytes), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
-      session_.repetitions(), [&] { return trips(turns, true); },
-      [&] { return raw_exchange(turns); });
-  session_.report({"am.medium.4KiB", result.ours, result.raw, "", note()});
+      session_.repetitions(), [&] { return trips(turns, bytes); },
+      [&] { return raw_exchange(turns, bytes); });
+  session_.report({name, result.ours, result.raw, "", note()});
 }
 
 // Millions of messages a second, from the first request until the receiver has handled the last.
@@ -231,13 +226,7 @@ double Messages::stream(uint64_t count, bool negotiate) {
 }
 
 void Messages::negotiated() {
-  const size_t most = gex_AM_MaxRequestMedium(job_.tm(), job_.peer(), GEX_EVENT_NOW, 0, 1);
-  if (job_.from_root(most) < kStreamBlock) {
-    if (job_.is_first())
-      fmt::print(stderr, "causeway-bench: am.negotiated.16KiB left out: a medium holds {} bytes\n",
-                 most);
-    return;
-  }
+  if (!holds(kStreamBlock, "am.negotiated.16KiB")) return;
   const uint64_t turns = agree_on_turns(stream(16, true), 10 * session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
       session_.repetitions(), [&] { return stream(turns, true); },
@@ -250,9 +239,11 @@ void Messages::negotiated() {
 void measure_messages(Session& session) {
   if (session.job().shared() == nullptr) return;
   Messages messages(session);
-  if (session.wants("am.short")) messages.short_round_trip();
-  if (session.wants("am.short.lines")) messages.short_round_trip_by_lines();
-  if (session.wants("am.medium.4KiB")) messages.medium_round_trip();
+  if (session.wants("am.short")) messages.short_round_trip("am.short", &Messages::raw_bounce);
+  if (session.wants("am.short.lines"))
+    messages.short_round_trip("am.short.lines", &Messages::raw_answer);
+  if (session.wants("am.medium.4KiB")) messages.medium_round_trip(4096, "am.medium.4KiB");
+  if (session.wants("am.medium.32KiB")) messages.medium_round_trip(kMostBlock, "am.medium.32KiB");
   if (session.wants("am.negotiated.16KiB")) messages.negotiated();
   if (session.wants("am.flood")) messages.flood();
 }

@@ -1,7 +1,9 @@
 // Strided and indexed transfers to the neighbour, beside loops over the same pointers.
+#include <fmt/format.h>
 #include <gasnet_vis.h>
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "../raw/access.h"
@@ -14,10 +16,13 @@ namespace {
 
 constexpr size_t kRows = 512, kRow = 64;
 constexpr size_t kFarPitch = 128, kNearPitch = 192;
+// A page of its own for each row: all rows share few sets of the caches.
+constexpr size_t kPagePitch = 4096;
 constexpr size_t kMatrix = 64;
 
-[[gnu::noinline]] void strided_put(Peer peer, char* dest, char* src, uint64_t count) {
-  const ptrdiff_t to[] = {kFarPitch}, from[] = {kNearPitch};
+[[gnu::noinline]] void strided_put(Peer peer, char* dest, ptrdiff_t far, char* src,
+                                   uint64_t count) {
+  const ptrdiff_t to[] = {far}, from[] = {kNearPitch};
   const size_t rows[] = {kRows};
   for (uint64_t i = 0; i < count; ++i) {
     gex_VIS_StridedPutBlocking(peer.tm, peer.rank, dest, to, src, from, kRow, rows, 1, 0);
@@ -25,8 +30,9 @@ constexpr size_t kMatrix = 64;
   }
 }
 
-[[gnu::noinline]] void strided_get(Peer peer, char* dest, char* src, uint64_t count) {
-  const ptrdiff_t to[] = {kNearPitch}, from[] = {kFarPitch};
+[[gnu::noinline]] void strided_get(Peer peer, char* dest, char* src, ptrdiff_t far,
+                                   uint64_t count) {
+  const ptrdiff_t to[] = {kNearPitch}, from[] = {far};
   const size_t rows[] = {kRows};
   for (uint64_t i = 0; i < count; ++i) {
     gex_VIS_StridedGetBlocking(peer.tm, dest, to, peer.rank, src, from, kRow, rows, 1, 0);
@@ -93,16 +99,17 @@ void measure_scattered(Session& session) {
   std::vector<char> local(kRows * kNearPitch);
   std::iota(local.begin(), local.end(), char{0});
   if (job.is_first() && mapped != nullptr) {
-    compare(
-        place, "strided.put.512x64", [&](uint64_t n) { strided_put(peer, owner, local.data(), n); },
-        [&](uint64_t n) {
-          raw::copy_rows64(mapped, kFarPitch, local.data(), kNearPitch, kRows, n);
-        });
-    compare(
-        place, "strided.get.512x64", [&](uint64_t n) { strided_get(peer, local.data(), owner, n); },
-        [&](uint64_t n) {
-          raw::copy_rows64(local.data(), kNearPitch, mapped, kFarPitch, kRows, n);
-        });
+    for (const auto& [name, pitch] : {std::pair{"512x64", kFarPitch}, {"512pages", kPagePitch}}) {
+      const auto far = static_cast<ptrdiff_t>(pitch);
+      compare(
+          place, fmt::format("strided.put.{}", name),
+          [&](uint64_t n) { strided_put(peer, owner, far, local.data(), n); },
+          [&](uint64_t n) { raw::copy_rows64(mapped, pitch, local.data(), kNearPitch, kRows, n); });
+      compare(
+          place, fmt::format("strided.get.{}", name),
+          [&](uint64_t n) { strided_get(peer, local.data(), owner, far, n); },
+          [&](uint64_t n) { raw::copy_rows64(local.data(), kNearPitch, mapped, pitch, kRows, n); });
+    }
     compare(
         place, "strided.put.64x64x8",
         [&](uint64_t n) { transposing_put(peer, owner, local.data(), n); },
