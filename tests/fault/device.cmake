@@ -1,7 +1,7 @@
 # Deaths in the middle of transfers with device memory.
 add_executable(device_victim device_victim.cpp $<TARGET_OBJECTS:bench_device_access>)
 target_compile_definitions(device_victim PRIVATE GASNET_SEQ=1)
-target_include_directories(device_victim PRIVATE ${PROJECT_SOURCE_DIR}/tools)
+target_link_libraries(device_victim PRIVATE causeway_tool_headers)
 target_link_libraries(device_victim PRIVATE causeway_lib ${CMAKE_DL_LIBS})
 
 add_executable(fault_device_test device_test.cpp ${fault_api_job})

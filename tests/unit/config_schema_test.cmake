@@ -1,1 +1,1 @@
-target_include_directories(unit_config_schema_test PRIVATE ${CMAKE_SOURCE_DIR}/tools)
+target_link_libraries(unit_config_schema_test PRIVATE causeway_tool_headers)

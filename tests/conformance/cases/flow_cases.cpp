@@ -58,10 +58,10 @@ Tally tally(Side&, const Nothing&) {
 // Waits for `n` messages, then a little longer for those that should not exist.
 void expect_exactly(Session& s, uint64_t n, double seconds = 20.0) {
   const Deadline deadline(fmt::format("arrival of {} messages", n), seconds);
-  Tally t{};
-  while ((t = s.call(tally, Nothing{})).received + t.strange < n) {
-    if (deadline.passed()) break;
+  Tally t = s.call(tally, Nothing{});
+  while (t.received + t.strange < n && !deadline.passed()) {
     s.ep().step();
+    t = s.call(tally, Nothing{});
   }
   for (int i = 0; i < 50; ++i) s.ep().step();
   t = s.call(tally, Nothing{});

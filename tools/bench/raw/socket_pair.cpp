@@ -33,10 +33,8 @@ SocketPair::~SocketPair() {
 bool SocketPair::take() {
   char data[kMessageBytes];
   const ssize_t n = recv(socket_, data, kMessageBytes - got_, MSG_DONTWAIT);
-  if (n <= 0) {
-    if (n == 0) throw std::runtime_error("the other socket has gone");
-    return false;
-  }
+  if (n == 0) throw std::runtime_error("the other socket has gone");
+  if (n < 0) return false;
   got_ += static_cast<size_t>(n);
   if (got_ < kMessageBytes) return false;
   got_ = 0;

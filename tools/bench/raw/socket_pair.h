@@ -2,6 +2,7 @@
 // all. Waiting looks again at once, as the measured libraries do.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
