@@ -63,8 +63,8 @@ struct alignas(cache_line) ControlHeader {
   // Constant once the address has been given out.
   uint64_t magic;
   uint32_t version;
-  uint32_t slot_count;   // all of them
-  uint32_t first_count;  // connections take these; their side ways, those behind
+  uint32_t slot_count;    // all of them
+  uint32_t first_count;   // connections take these; their side ways, those behind
   uint64_t ring_bytes;
   uint64_t nonce;  // also in the address: tells a recycled pid and descriptor from the real owner
   uint64_t total_bytes;

@@ -30,7 +30,7 @@ class Messages {
   double raw_answer(uint64_t count);
 
  private:
-  bool holds(size_t bytes, const char* name);
+  bool wants_mediums(size_t bytes, const char* name);
   double trips(uint64_t count, size_t block);
   double raw_exchange(uint64_t count, size_t block);
   double flood_once(uint64_t count);
@@ -114,14 +114,16 @@ double Messages::raw_exchange(uint64_t count, size_t block) {
 }
 
 void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64_t)) {
+  if (!session_.wants(name)) return;
   const uint64_t turns = agree_on_turns(trips(16, 0), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
       session_.repetitions(), [&] { return trips(turns, 0); }, [&] { return (this->*raw)(turns); });
   session_.report({name, result.ours, result.raw, "", note()});
 }
 
-// As the first rank finds, all go on or leave the figure out.
-bool Messages::holds(size_t bytes, const char* name) {
+// Is the figure wanted, and does a medium hold so many bytes? All ranks go by what the first finds.
+bool Messages::wants_mediums(size_t bytes, const char* name) {
+  if (!session_.wants(name)) return false;
   const size_t most = gex_AM_MaxRequestMedium(job_.tm(), job_.peer(), GEX_EVENT_NOW, 0, 1);
   if (job_.from_root(most) >= bytes) return true;
   if (job_.is_first())
@@ -130,7 +132,7 @@ bool Messages::holds(size_t bytes, const char* name) {
 }
 
 void Messages::medium_round_trip(size_t bytes, const char* name) {
-  if (!holds(bytes, name)) return;
+  if (!wants_mediums(bytes, name)) return;
   const uint64_t turns = agree_on_turns(trips(16, bytes), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
       session_.repetitions(), [&] { return trips(turns, bytes); },
@@ -226,7 +228,7 @@ double Messages::stream(uint64_t count, bool negotiate) {
 }
 
 void Messages::negotiated() {
-  if (!holds(kStreamBlock, "am.negotiated.16KiB")) return;
+  if (!wants_mediums(kStreamBlock, "am.negotiated.16KiB")) return;
   const uint64_t turns = agree_on_turns(stream(16, true), 10 * session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
       session_.repetitions(), [&] { return stream(turns, true); },
@@ -239,12 +241,11 @@ void Messages::negotiated() {
 void measure_messages(Session& session) {
   if (session.job().shared() == nullptr) return;
   Messages messages(session);
-  if (session.wants("am.short")) messages.short_round_trip("am.short", &Messages::raw_bounce);
-  if (session.wants("am.short.lines"))
-    messages.short_round_trip("am.short.lines", &Messages::raw_answer);
-  if (session.wants("am.medium.4KiB")) messages.medium_round_trip(4096, "am.medium.4KiB");
-  if (session.wants("am.medium.32KiB")) messages.medium_round_trip(kMostBlock, "am.medium.32KiB");
-  if (session.wants("am.negotiated.16KiB")) messages.negotiated();
+  messages.short_round_trip("am.short", &Messages::raw_bounce);
+  messages.short_round_trip("am.short.lines", &Messages::raw_answer);
+  messages.medium_round_trip(4096, "am.medium.4KiB");
+  messages.medium_round_trip(kMostBlock, "am.medium.32KiB");
+  messages.negotiated();
   if (session.wants("am.flood")) messages.flood();
 }
 
