@@ -5,6 +5,8 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -12,24 +14,26 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <deque>
 #include <fstream>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/unique_fd.h"
 #include "launch/clock.h"
+#include "launch/watch.h"
 
 namespace causeway::launch {
 namespace {
 
 // A process of this user may connect and say nothing for so long; it holds nobody up.
 constexpr double kSilence = 30.0;
-constexpr int kLookMs = 100;  // for the word to stop, while there are silent ones
-// The library reads the rest of a first message with all else waiting.
-constexpr timeval kRestOfMessage{1, 0};
-
-std::atomic<bool> g_guarded{false};
+constexpr int kLookMs = 100;  // for their end, and for ready ones that the library has not taken
+// The library reads a first message with all else waiting.
+constexpr timeval kMessage{1, 0};
 
 struct Ends {
   sockaddr_in peer, own;
@@ -109,68 +113,115 @@ struct Guest {
   double until;
 };
 
+// How a client's first message begins, in PMIx 4 and 5.
+struct Hello {
+  uint64_t mark;   // all bits: a client that has no number yet
+  uint64_t bytes;  // that follow
+};
+constexpr uint64_t kMostBytes = 1 << 16;
+
 enum class Word { none, said, gone };
 
+// A message of another shape has been said when it is as long as a beginning.
 Word word_of(const Guest& guest, double now) {
-  char byte = 0;
-  const ssize_t n = ::recv(guest.socket.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (n > 0) return Word::said;
-  const bool silent = n < 0 && (errno == EAGAIN || errno == EINTR);
-  return silent && now < guest.until ? Word::none : Word::gone;
+  const int fd = guest.socket.get();
+  pollfd end{fd, POLLRDHUP, 0};
+  Hello hello{};
+  int held = 0;
+  if (::poll(&end, 1, 0) != 0 || ::ioctl(fd, FIONREAD, &held) != 0) return Word::gone;
+  ::recv(fd, &hello, sizeof hello, MSG_PEEK | MSG_DONTWAIT);
+  const uint64_t follow = hello.mark == ~uint64_t{0} ? hello.bytes : 0;
+  if (follow > kMostBytes || now > guest.until) return Word::gone;
+  const int whole = static_cast<int>(sizeof hello + follow);
+  // What poll() waits for; as it was where the library reads.
+  const int awaited = held < whole ? whole : 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &awaited, sizeof awaited);
+  return held < whole ? Word::none : Word::said;
 }
 
-void take_guest(int listener, std::vector<Guest>& guests) {
-  UniqueFd socket(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket || peer_owner(socket.get()) != ::geteuid()) return;
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kRestOfMessage, sizeof kRestOfMessage);
-  guests.push_back({std::move(socket), now_s() + kSilence});
-}
-
-// Has the library call accept() again: a connection that is closed at once.
-void ring(int listener) {
+// Has the library call accept() again: a connection, to where `guest` came, that is closed at once.
+void ring(const UniqueFd& guest) {
   sockaddr_in own{};
   socklen_t size = sizeof own;
   const UniqueFd bell(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (bell && ::getsockname(listener, reinterpret_cast<sockaddr*>(&own), &size) == 0)
+  if (bell && ::getsockname(guest.get(), reinterpret_cast<sockaddr*>(&own), &size) == 0)
     ::connect(bell.get(), reinterpret_cast<sockaddr*>(&own), size);
 }
 
-// In the library's one thread that accepts, which does nothing else. It stays here while a guest
-// has said nothing yet: the library waits for the listener alone.
-int next_guest(int listener) {
-  static auto& guests = *new std::vector<Guest>;
-  for (bool first = true; first || !guests.empty(); first = false) {
-    if (!g_guarded.load(std::memory_order_relaxed)) break;
-    std::vector<pollfd> ready{{listener, POLLIN, 0}};
-    for (const Guest& guest : guests) ready.push_back({guest.socket.get(), POLLIN, 0});
-    ::poll(ready.data(), ready.size(), first ? 0 : kLookMs);
-    if (ready[0].revents != 0) take_guest(listener, guests);
-    const double now = now_s();
-    for (size_t i = 0; i < guests.size();) {
-      const Word word = word_of(guests[i], now);
-      if (word == Word::none) {
-        ++i;
-        continue;
+// Guests on their way to the library, whose thread may not wait for them: PMIx 5 accepts in the
+// thread that does all else. A thread of the hall's waits instead. It rings once for each guest
+// that it makes ready, and each call of accept() takes a connection and returns a ready guest, so
+// that no guest stays; a bell that a full backlog has lost is rung again.
+class Hall {
+ public:
+  ~Hall() {
+    open_.store(false, std::memory_order_relaxed);  // `event_` orders it
+    wake(event_.get());
+    watcher_.join();
+  }
+
+  int next(int listener) {
+    Guest guest{UniqueFd(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)), now_s() + kSilence};
+    const Word word = guest.socket ? word_of(guest, now_s()) : Word::gone;
+    const std::lock_guard lock(mutex_);
+    if (word != Word::gone && peer_owner(guest.socket.get()) == ::geteuid()) {
+      ::setsockopt(guest.socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kMessage, sizeof kMessage);
+      (word == Word::said ? ready_ : silent_).push_back(std::move(guest));
+      if (word == Word::none) wake(event_.get());
+    }
+    errno = EAGAIN;
+    if (ready_.empty()) return -1;
+    const int socket = ready_.front().socket.release();
+    ready_.pop_front();
+    return socket;
+  }
+
+ private:
+  void watch() {
+    for (bool late = false; open_.load(std::memory_order_relaxed);) {
+      std::vector<pollfd> waited{{event_.get(), POLLIN, 0}};
+      int limit_ms = -1;
+      {
+        const std::lock_guard lock(mutex_);
+        if (late && !ready_.empty()) ring(ready_.front().socket);
+        for (const Guest& guest : silent_) waited.push_back({guest.socket.get(), POLLIN, 0});
+        if (!silent_.empty() || !ready_.empty()) limit_ms = kLookMs;
       }
-      UniqueFd socket = std::move(guests[i].socket);
-      guests.erase(guests.begin() + static_cast<ptrdiff_t>(i));
-      if (word == Word::gone) continue;
-      if (!guests.empty()) ring(listener);
-      return socket.release();
+      late = ::poll(waited.data(), waited.size(), limit_ms) == 0;
+      discard_input(event_.get());
+      hear();
     }
   }
-  errno = EAGAIN;
-  return -1;
-}
+
+  void hear() {
+    const std::lock_guard lock(mutex_);
+    const double now = now_s();
+    std::erase_if(silent_, [&](Guest& guest) {
+      const Word word = word_of(guest, now);
+      if (word == Word::said) {
+        ring(guest.socket);
+        ready_.push_back(std::move(guest));
+      }
+      return word != Word::none;
+    });
+  }
+
+  const UniqueFd event_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<bool> open_{true};
+  std::mutex mutex_;
+  std::deque<Guest> silent_, ready_;  // under mutex_
+  std::thread watcher_{&Hall::watch, this};
+};
+
+Hall* g_hall = nullptr;  // changes while the library has no thread
 
 }  // namespace
 
-// Relaxed: the library starts its thread after the one and joins it after the other.
 void guard_connections() {
-  g_guarded.store(true, std::memory_order_relaxed);
+  g_hall = new Hall;
 }
 void stop_guarding() {
-  g_guarded.store(false, std::memory_order_relaxed);
+  delete std::exchange(g_hall, nullptr);
 }
 
 std::optional<uid_t> peer_owner(int connection) {
@@ -186,8 +237,8 @@ std::optional<uid_t> peer_owner(int connection) {
 extern "C" __attribute__((visibility("default"))) int accept(int listener, sockaddr* address,
                                                              socklen_t* size) {
   using namespace causeway::launch;
-  if (!g_guarded.load(std::memory_order_relaxed)) return ::accept4(listener, address, size, 0);
-  const int guest = next_guest(listener);
+  if (g_hall == nullptr) return ::accept4(listener, address, size, 0);
+  const int guest = g_hall->next(listener);
   if (guest >= 0 && address != nullptr) ::getpeername(guest, address, size);
   return guest;
 }

@@ -3,8 +3,8 @@
 // The library believes the user number that a client sends, and waits, with all that it does, for
 // the first message of whatever has connected. Its port is open to every user of the machine. So
 // the launcher accepts in the library's place (gate.cpp defines accept(2) for the process): it
-// takes the connections of the job's own user, as the kernel tells it, once they have said
-// something, and closes those of others unread.
+// takes the connections of the job's own user, as the kernel tells it, once their first message has
+// come whole, and closes those of others unread.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,9 @@
 
 namespace causeway::launch {
 
-// From now on, for this process. To be called before the library listens.
+// From now on, for this process. To be called before the library starts.
 void guard_connections();
-// Lets the library's thread go that accepts. To be called before the library ends.
+// To be called after the library has ended.
 void stop_guarding();
 
 // The user whose process holds the other end of a TCP connection within this host. Nothing: no

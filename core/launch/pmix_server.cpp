@@ -302,8 +302,8 @@ PmixServer::PmixServer(const std::string& directory, const JobLayout& layout, ui
 }
 
 PmixServer::~PmixServer() {
-  stop_guarding();
   PMIx_server_finalize();
+  stop_guarding();
   g_server = nullptr;
 }
 

@@ -101,6 +101,9 @@ TEST_F(Stranger, OfTheSameUserSaysNothing) {
 TEST_F(Stranger, OfTheSameUserSaysHalfAWord) {
   expect_not_held_up("own", {"half"});
 }
+TEST_F(Stranger, OfTheSameUserSaysHalfAMessage) {
+  expect_not_held_up("own", {"hello"});
+}
 
 }  // namespace
 }  // namespace launch_test
