@@ -5,9 +5,7 @@
 #include <memory>
 
 #include "../raw/access.h"
-#include "loops.h"
-#include "measure.h"
-#include "session.h"
+#include "neighbor.h"
 
 namespace causeway::bench {
 namespace {
@@ -31,44 +29,24 @@ Buffer page_aligned(size_t bytes) {
   return buffer;
 }
 
-template <class Ours, class Raw>
-void compare(Session& session, const std::string& name, const std::string& path,
-             const std::string& note, Ours&& ours, Raw&& raw) {
-  if (!session.wants(name)) return;
-  ours(1);
-  raw(1);
-  const uint64_t turns = turns_for(session.aim_ns(), elapsed_ns([&] { ours(4); }) / 4, 1 << 16);
-  const Comparison result = interleave(
-      session.repetitions(),
-      [&] { return elapsed_ns([&] { ours(turns); }) / static_cast<double>(turns); },
-      [&] { return elapsed_ns([&] { raw(turns); }) / static_cast<double>(turns); });
-  session.report({name, result.ours, result.raw, path, note});
-}
-
 }  // namespace
 
 void measure_bulk_rma(Session& session) {
   Job& job = session.job();
-  const Peer peer{job.tm(), job.peer()};
-  unsigned char* const owner = job.owner_address(peer.rank);
-  unsigned char* mapped = job.mapped_address(peer.rank);
-  const std::string path = job.peer_is_direct() ? "direct" : "library";
-  std::string note;
-  if (mapped == nullptr && job.shared() != nullptr) {
-    mapped = job.shared()->data;
-    note = "raw loop on memory shared without the library";
-  }
+  const Neighbor neighbor(job);
+  const Peer peer = neighbor.peer;
+  unsigned char *const owner = neighbor.owner, *const mapped = neighbor.mapped;
   const Buffer local = page_aligned(kLargest);
   if (job.is_first() && mapped != nullptr && local) {
     for (const Size& size : kSizes) {
       compare(
-          session, fmt::format("put.{}", size.text), path, note,
+          session, neighbor, fmt::format("put.{}", size.text), 4,
           [&](uint64_t n) { put_bulk(peer, owner, local.get(), size.bytes, n); },
           [&](uint64_t n) { raw::copy(mapped, local.get(), size.bytes, n); });
     }
     for (const Size& size : kSizes) {
       compare(
-          session, fmt::format("get.{}", size.text), path, note,
+          session, neighbor, fmt::format("get.{}", size.text), 4,
           [&](uint64_t n) { get_bulk(peer, local.get(), owner, size.bytes, n); },
           [&](uint64_t n) { raw::copy(local.get(), mapped, size.bytes, n); });
     }

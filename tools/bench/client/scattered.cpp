@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "../raw/access.h"
-#include "loops.h"
-#include "measure.h"
-#include "session.h"
+#include "neighbor.h"
 
 namespace causeway::bench {
 namespace {
@@ -57,26 +55,6 @@ constexpr size_t kMatrix = 64;
   }
 }
 
-struct Place {
-  Session& session;
-  std::string path;
-  std::string note;
-};
-
-template <class Ours, class Raw>
-void compare(const Place& place, const std::string& name, Ours&& ours, Raw&& raw) {
-  Session& session = place.session;
-  if (!session.wants(name)) return;
-  ours(1);
-  raw(1);
-  const uint64_t turns = turns_for(session.aim_ns(), elapsed_ns([&] { ours(4); }) / 4, 1 << 16);
-  const Comparison result = interleave(
-      session.repetitions(),
-      [&] { return elapsed_ns([&] { ours(turns); }) / static_cast<double>(turns); },
-      [&] { return elapsed_ns([&] { raw(turns); }) / static_cast<double>(turns); });
-  session.report({name, result.ours, result.raw, place.path, place.note});
-}
-
 // Addresses that jump about, the same order at every base.
 std::vector<void*> shuffled(char* base, size_t pieces) {
   std::vector<void*> out;
@@ -88,36 +66,32 @@ std::vector<void*> shuffled(char* base, size_t pieces) {
 
 void measure_scattered(Session& session) {
   Job& job = session.job();
-  const Peer peer{job.tm(), job.peer()};
-  auto* const owner = reinterpret_cast<char*>(job.owner_address(peer.rank));
-  auto* mapped = reinterpret_cast<char*>(job.mapped_address(peer.rank));
-  Place place{session, job.peer_is_direct() ? "direct" : "library", ""};
-  if (mapped == nullptr && job.shared() != nullptr) {
-    mapped = reinterpret_cast<char*>(job.shared()->data);
-    place.note = "raw loop on memory shared without the library";
-  }
+  const Neighbor neighbor(job);
+  const Peer peer = neighbor.peer;
+  auto* const owner = reinterpret_cast<char*>(neighbor.owner);
+  auto* const mapped = reinterpret_cast<char*>(neighbor.mapped);
   std::vector<char> local(kRows * kNearPitch);
   std::iota(local.begin(), local.end(), char{0});
   if (job.is_first() && mapped != nullptr) {
     for (const auto& [name, pitch] : {std::pair{"512x64", kFarPitch}, {"512pages", kPagePitch}}) {
       const auto far = static_cast<ptrdiff_t>(pitch);
       compare(
-          place, fmt::format("strided.put.{}", name),
+          session, neighbor, fmt::format("strided.put.{}", name), 4,
           [&](uint64_t n) { strided_put(peer, owner, far, local.data(), n); },
           [&](uint64_t n) { raw::copy_rows64(mapped, pitch, local.data(), kNearPitch, kRows, n); });
       compare(
-          place, fmt::format("strided.get.{}", name),
+          session, neighbor, fmt::format("strided.get.{}", name), 4,
           [&](uint64_t n) { strided_get(peer, local.data(), owner, far, n); },
           [&](uint64_t n) { raw::copy_rows64(local.data(), kNearPitch, mapped, pitch, kRows, n); });
     }
     compare(
-        place, "strided.put.64x64x8",
+        session, neighbor, "strided.put.64x64x8", 4,
         [&](uint64_t n) { transposing_put(peer, owner, local.data(), n); },
         [&](uint64_t n) { raw::transpose8(mapped, local.data(), kMatrix, n); });
     const std::vector<void*> far = shuffled(owner, kRows), far_mapped = shuffled(mapped, kRows),
                              near = shuffled(local.data(), kRows);
     compare(
-        place, "indexed.put.512x8",
+        session, neighbor, "indexed.put.512x8", 4,
         [&](uint64_t n) { indexed_put(peer, far.data(), near.data(), kRows, n); },
         [&](uint64_t n) { raw::copy_indexed8(far_mapped.data(), near.data(), kRows, n); });
   }

@@ -6,38 +6,14 @@
 #include <random>
 
 #include "../raw/access.h"
-#include "loops.h"
-#include "measure.h"
-#include "session.h"
+#include "neighbor.h"
 
 namespace causeway::bench {
 namespace {
 
 constexpr size_t kSlots = 64;  // one per cache line: 4 KiB, well within a first-level cache
 constexpr size_t kLine = 64;
-
-// The neighbour's memory as the library names it and as this process sees it. When the library
-// has not mapped it, the raw loops use memory that the ranks share without the library.
-struct Target8 {
-  Peer peer;
-  unsigned char* owner;
-  unsigned char* mapped;
-  std::string path;
-  std::string note;
-};
-
-Target8 target_of(Job& job) {
-  Target8 target{{job.tm(), job.peer()},
-                 job.owner_address(job.peer()),
-                 job.mapped_address(job.peer()),
-                 job.peer_is_direct() ? "direct" : "library",
-                 {}};
-  if (target.mapped == nullptr && job.shared() != nullptr) {
-    target.mapped = job.shared()->data;
-    target.note = "raw loop on memory shared without the library";
-  }
-  return target;
-}
+constexpr uint64_t kTrial = 64;
 
 // Addresses of the slots in a random order, the same order for both sides.
 std::vector<void*> slot_addresses(unsigned char* base) {
@@ -50,7 +26,7 @@ std::vector<void*> slot_addresses(unsigned char* base) {
 }
 
 // Links the slots of the owner's memory into one ring of that owner's addresses.
-void put_chain(const Target8& target) {
+void put_chain(const Neighbor& target) {
   const std::vector<void*> slots = slot_addresses(target.owner);
   for (size_t i = 0; i < kSlots; ++i) {
     const uint64_t next = reinterpret_cast<uintptr_t>(slots[(i + 1) % kSlots]);
@@ -67,75 +43,59 @@ void store_chain(unsigned char* mapped) {
   }
 }
 
-template <class Ours, class Raw>
-void compare(Session& session, const Target8& target, const char* name, Ours&& ours, Raw&& raw) {
-  if (!session.wants(name)) return;
-  constexpr uint64_t kTrial = 64;
-  ours(kTrial);
-  raw(kTrial);
-  const uint64_t ours_turns =
-      turns_for(session.aim_ns(), elapsed_ns([&] { ours(kTrial); }) / kTrial, 1 << 20);
-  const uint64_t raw_turns =
-      turns_for(session.aim_ns(), elapsed_ns([&] { raw(kTrial); }) / kTrial, 1 << 20);
-  const Comparison result = interleave(
-      session.repetitions(),
-      [&] { return elapsed_ns([&] { ours(ours_turns); }) / static_cast<double>(ours_turns); },
-      [&] { return elapsed_ns([&] { raw(raw_turns); }) / static_cast<double>(raw_turns); });
-  session.report({name, result.ours, result.raw, target.path, target.note});
-}
-
-void measure_puts(Session& session, const Target8& target) {
+void measure_puts(Session& session, const Neighbor& target) {
   const Peer peer = target.peer;
   const std::vector<void*> ours = slot_addresses(target.owner);
   const std::vector<void*> raw = slot_addresses(target.mapped);
   const std::vector<uint64_t> values(kSlots, 5);
   compare(
-      session, target, "put8.same", [&](uint64_t n) { put8_same(peer, ours[0], n); },
+      session, target, "put8.same", kTrial, [&](uint64_t n) { put8_same(peer, ours[0], n); },
       [&](uint64_t n) { raw::store_same(raw[0], n); });
   compare(
-      session, target, "put8.array",
+      session, target, "put8.array", kTrial,
       [&](uint64_t n) { put8_array(peer, ours.data(), values.data(), kSlots - 1, n); },
       [&](uint64_t n) { raw::copy_array(raw.data(), values.data(), kSlots - 1, n); });
   compare(
-      session, target, "put8.value",
+      session, target, "put8.value", kTrial,
       [&](uint64_t n) { put8_value(peer, ours.data(), kSlots - 1, n); },
       [&](uint64_t n) { raw::store_array(raw.data(), kSlots - 1, n); });
   compare(
-      session, target, "put8.nb", [&](uint64_t n) { put8_nb_same(peer, ours[0], n); },
+      session, target, "put8.nb", kTrial, [&](uint64_t n) { put8_nb_same(peer, ours[0], n); },
       [&](uint64_t n) { put8_same(peer, ours[0], n); });
 }
 
-void measure_gets(Session& session, const Target8& target) {
+void measure_gets(Session& session, const Neighbor& target) {
   const Peer peer = target.peer;
   const std::vector<void*> ours = slot_addresses(target.owner);
   const std::vector<void*> raw = slot_addresses(target.mapped);
   compare(
-      session, target, "get8.same", [&](uint64_t n) { get8_same(peer, ours[0], n); },
+      session, target, "get8.same", kTrial, [&](uint64_t n) { get8_same(peer, ours[0], n); },
       [&](uint64_t n) { raw::load_same(raw[0], n); });
   compare(
-      session, target, "get8.array",
+      session, target, "get8.array", kTrial,
       [&](uint64_t n) { get8_array(peer, ours.data(), kSlots - 1, n); },
       [&](uint64_t n) { raw::load_array(raw.data(), kSlots - 1, n); });
   put_chain(target);
   store_chain(target.mapped);
   compare(
-      session, target, "get8.chain", [&](uint64_t n) { get8_chain(peer, ours[0], n); },
+      session, target, "get8.chain", kTrial, [&](uint64_t n) { get8_chain(peer, ours[0], n); },
       [&](uint64_t n) { raw::load_chain(static_cast<unsigned char*>(raw[0]) + sizeof(void*), n); });
 }
 
-void measure_atomics(Session& session, const Target8& target, gex_AD_t ad) {
+void measure_atomics(Session& session, const Neighbor& target, gex_AD_t ad) {
   const gex_Rank_t rank = target.peer.rank;
   const std::vector<void*> ours = slot_addresses(target.owner);
   const std::vector<void*> raw = slot_addresses(target.mapped);
   compare(
-      session, target, "fadd8.same", [&](uint64_t n) { fetch_add8_same(ad, rank, ours[0], n); },
+      session, target, "fadd8.same", kTrial,
+      [&](uint64_t n) { fetch_add8_same(ad, rank, ours[0], n); },
       [&](uint64_t n) { raw::fetch_add_same(raw[0], n); });
   compare(
-      session, target, "fadd8.array",
+      session, target, "fadd8.array", kTrial,
       [&](uint64_t n) { fetch_add8_array(ad, rank, ours.data(), kSlots - 1, n); },
       [&](uint64_t n) { raw::fetch_add_array(raw.data(), kSlots - 1, n); });
   compare(
-      session, target, "fadd8.unknown",
+      session, target, "fadd8.unknown", kTrial,
       [&](uint64_t n) { fetch_op8_same(ad, rank, ours[0], GEX_OP_FADD, n); },
       [&](uint64_t n) { raw::fetch_add_same(raw[0], n); });
 }
@@ -144,7 +104,7 @@ void measure_atomics(Session& session, const Target8& target, gex_AD_t ad) {
 
 void measure_small_rma(Session& session) {
   Job& job = session.job();
-  const Target8 target = target_of(job);
+  const Neighbor target(job);
   gex_AD_t ad;
   gex_AD_Create(&ad, job.tm(), GEX_DT_U64, GEX_OP_FADD, 0);
   if (job.is_first() && target.mapped != nullptr) {

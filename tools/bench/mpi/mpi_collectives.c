@@ -4,39 +4,17 @@
  *
  * usage: mpi_collectives REPETITIONS AIM_NS BIND(0|1) [ROW...]
  */
-#define _GNU_SOURCE
+#include "rank.h"
+
 #include <mpi.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-static int rank, size;
 static double *src, *dst;
 static unsigned turn;               /* whose turn it is to be root */
 static const double row_ns = 400e6; /* no more repetitions of a row after this time */
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* As the library's own program does: rank r on the r-th processor, when there are enough. */
-static void bind_to_own_core(void) {
-  cpu_set_t all, one;
-  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < size) return;
-  int seen = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &all) || seen++ != rank) continue;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
-}
 
 static void barrier(size_t bytes) {
   (void)bytes;

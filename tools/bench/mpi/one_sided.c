@@ -5,22 +5,20 @@
  *
  * usage: one_sided REPETITIONS AIM_NS BIND(0|1)
  */
-#define _GNU_SOURCE
+#include "rank.h"
+
 #ifdef WITH_SHMEM
 #include <shmem.h>
 #else
 #include <mpi.h>
 #endif
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { kBytes = 8 << 20 };
 
-static int rank, size;
 static char* local;                 /* kBytes */
 static const double row_ns = 200e6; /* no more repetitions of a row after this time */
 
@@ -92,26 +90,6 @@ static void fetch_add(size_t bytes, int at_once) {
   MPI_Win_flush(1, window);
 }
 #endif
-
-static double now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* As the library's own program does: rank r on the r-th processor, when there are enough. */
-static void bind_to_own_core(void) {
-  cpu_set_t all, one;
-  if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < size) return;
-  int seen = 0;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (!CPU_ISSET(cpu, &all) || seen++ != rank) continue;
-    CPU_ZERO(&one);
-    CPU_SET(cpu, &one);
-    sched_setaffinity(0, sizeof one, &one);
-    return;
-  }
-}
 
 static const struct row {
   const char* name;
