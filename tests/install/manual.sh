@@ -75,6 +75,22 @@ else
   echo "manual: no page is set: man is missing (Debian: man-db)"
 fi
 
+# Other versions of the parser lay a help text out in other ways: defaults in brackets, names in columns.
+{
+  printf '@ tune\nMeasure.\nUsage: causeway tune [OPTIONS]\n\nOptions:\n'
+  printf '  -n,--ranks UINT:UINT in [2 - 4096]=4\n                                  Ranks\n  --scale [RANKS,...]=2,4         Sizes: all\n'
+} >"$work/usual"
+{
+  printf '@ tune\nMeasure.\n\n\nUsage: causeway tune [OPTIONS]\n\n\nOPTIONS:\n'
+  printf '  -n,     --ranks UINT:UINT in [2 - 4096] [4] \n                              Ranks\n          --scale [RANKS,...] [2,4]   Sizes:\n'
+  printf '                              all\n'
+} >"$work/unusual"
+for form in usual unusual; do
+  awk -f "$source/tools/manual/options.awk" "$work/$form" | sed 's/OPTIONS/Options/' >"$work/$form.table"
+done
+grep -q "^tune.option.-n,--ranks.N....2.4096.4..Options.Ranks" "$work/usual.table" || complain "the table of a help text has: $(cat "$work/usual.table")"
+cmp -s "$work/usual.table" "$work/unusual.table" || complain "another layout of the help gives: $(diff "$work/usual.table" "$work/unusual.table")"
+
 # The same input gives the same files, wherever and whenever.
 mkdir "$work/elsewhere"
 (cd "$work/elsewhere" && LC_ALL=C.UTF-8 TZ=Pacific/Auckland COLUMNS=40 sh "$source/tools/manual/make.sh" "$work/again" \

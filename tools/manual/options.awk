@@ -48,7 +48,10 @@ function describe(names, spec, many, value, optional, words, least, most, given,
   if (match(spec, / ?Needs: [^ ]+/)) remark = "needs " last_word(cut(spec))
   sub(/ ?Needs: [^ ]+/, "", spec)
   sub(/ ?REQUIRED/, "", spec)
+  sub(/ +$/, "", spec)
   many = sub(/ \.\.\.$/, "", spec) ? 1 : ""
+  # The default stands behind =, and from version 2.4 of the parser on in brackets.
+  if (match(spec, / \[[^] ]*\]$/)) spec = substr(spec, 1, RSTART - 1) "=" substr(spec, RSTART + 2, RLENGTH - 3)
   if (spec !~ /^[A-Z]+=[A-Z]+$/ && match(spec, /=[^= ]*$/)) { given = substr(spec, RSTART + 1); spec = substr(spec, 1, RSTART - 1) }
   if (match(spec, /\{[^}]*\}/)) { words = substr(spec, RSTART + 1, RLENGTH - 2); gsub(/,/, "|", words) }
   if (match(spec, / in \[[^]]*\]/)) {
