@@ -1,8 +1,8 @@
 #!/bin/sh
-# Whether the installed texts are whole: what they link to or cite by name is in the tree, nothing points into
-# a source tree, and man sets every page of section 7 without a warning.
+# Whether the installed texts are whole: what they link to or cite by name is in the tree, and nothing points into
+# a source tree.
 # Usage: texts.sh TREE WORK_DIR LOWDOWN
-# Catches: a link that leads out of the tree; a README cited that nobody installs; a page that man cannot set.
+# Catches: a link that leads out of the tree; a README cited that nobody installs.
 set -eu
 tree=$1 work=$2 lowdown=$3
 doc=$tree/share/doc/causeway
@@ -43,15 +43,5 @@ while read -r file; do
     while read -r name; do complain "points into a source tree: $name"; done || true
 done <"$work/files"
 
-if [ -n "$lowdown" ] && command -v man >/dev/null; then
-  for kind in conduit memkind collective; do
-    file=$tree/share/man/man7/causeway-$kind.7
-    [ -s "$file" ] || { complain "is not installed"; continue; }
-    MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings=w -Tutf8 -l "$file" >"$work/$kind.txt" 2>"$work/$kind.err" ||
-      complain "man fails"
-    [ ! -s "$work/$kind.err" ] || complain "man warns: $(head -n 1 "$work/$kind.err")"
-    [ "$(wc -l <"$work/$kind.txt")" -gt 100 ] || complain "is nearly empty"
-  done
-fi
 cat "$work/complaints"
 [ ! -s "$work/complaints" ]

@@ -80,3 +80,4 @@ install(FILES plugins/conduit/common/wrapping.h DESTINATION ${data_dir}/interpos
 install(FILES plugins/common/guard.h plugins/common/plugin_error.h DESTINATION ${data_dir}/common)
 install(FILES LICENSE DESTINATION ${doc_dir})
 include(causeway_texts)
+include(causeway_manual)

@@ -1,11 +1,12 @@
 # The installed texts: the normative ones, the README and the guide to host files with links that hold in the
-# installed tree, and manual pages of the normative ones where lowdown is found.
+# installed tree, and manual pages of sections 5 and 7 where lowdown is found.
 set(texts ${CMAKE_BINARY_DIR}/texts)
 set(link_rules ${CMAKE_CURRENT_LIST_DIR}/installed_text.sed)
 set(page_rules ${CMAKE_CURRENT_LIST_DIR}/man_page.sed)
-find_program(CAUSEWAY_LOWDOWN lowdown DOC "Makes the manual pages of section 7 from their texts")
+set(page_text ${PROJECT_SOURCE_DIR}/tools/manual/text_page.awk)
+find_program(CAUSEWAY_LOWDOWN lowdown DOC "Makes the manual pages of sections 5 and 7 from their texts")
 if(NOT CAUSEWAY_LOWDOWN)
-  message(STATUS "Manual pages: none, because lowdown is missing (Debian: lowdown)")
+  message(STATUS "Manual pages of sections 5 and 7: none, because lowdown is missing (Debian: lowdown)")
 endif()
 file(MAKE_DIRECTORY ${texts})
 set(made "")
@@ -20,15 +21,19 @@ function(causeway_text name source)
   set(made ${made} ${out} PARENT_SCOPE)
 endfunction()
 
-# causeway-KIND(7) from KIND-api.md.
-function(causeway_page kind)
-  set(out ${texts}/causeway-${kind}.7)
+# NAME(SECTION) from a text, where lowdown is found.
+function(causeway_page name section source)
+  if(NOT CAUSEWAY_LOWDOWN)
+    return()
+  endif()
+  set(out ${texts}/${name}.${section})
   add_custom_command(OUTPUT ${out}
-    COMMAND ${CAUSEWAY_LOWDOWN} -s -Tman -M title=causeway-${kind} -M section=7
-      -M "source=Causeway ${PROJECT_VERSION}" -M date= -o ${out}.new ${texts}/${kind}-api.md
+    COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C awk -v name=${name} -f ${page_text} ${source} > ${out}.md
+    COMMAND ${CAUSEWAY_LOWDOWN} -s -Tman -M title=${name} -M section=${section}
+      -M "source=Causeway ${PROJECT_VERSION}" -M date= -o ${out}.new ${out}.md
     COMMAND sed -f ${page_rules} ${out}.new > ${out}
-    DEPENDS ${texts}/${kind}-api.md ${page_rules} COMMENT "Writing causeway-${kind}(7)" VERBATIM)
-  install(FILES ${out} DESTINATION ${CMAKE_INSTALL_MANDIR}/man7)
+    DEPENDS ${source} ${page_text} ${page_rules} COMMENT "Writing ${name}(${section})" VERBATIM)
+  install(FILES ${out} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
   set(made ${made} ${out} PARENT_SCOPE)
 endfunction()
 
@@ -39,9 +44,10 @@ causeway_text(gasnet-fortran core/api/bindings/fortran.md)
 foreach(room conduit-api memkind-api core/collective-api)
   get_filename_component(name ${room} NAME)
   causeway_text(${name} ${room}/README.md)
-  if(CAUSEWAY_LOWDOWN)
-    string(REPLACE "-api" "" kind ${name})
-    causeway_page(${kind})
-  endif()
+  string(REPLACE "-api" "" kind ${name})
+  causeway_page(causeway-${kind} 7 ${texts}/${name}.md)
 endforeach()
+causeway_page(causeway-hosts 7 ${texts}/hosts.md)
+causeway_page(causeway-guide 7 ${CMAKE_SOURCE_DIR}/configs/guide.md)
+causeway_page(causeway.yaml 5 ${CMAKE_SOURCE_DIR}/configs/README.md)
 add_custom_target(causeway_texts ALL DEPENDS ${made})

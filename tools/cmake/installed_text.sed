@@ -5,6 +5,7 @@ s,conduit-api/README\.md,conduit-api.md,g
 s,memkind-api/README\.md,memkind-api.md,g
 s,plugins/example,share/causeway/example,g
 s,configs/README\.md,share/causeway/configs/README.md,g
+s,configs/guide\.md,share/causeway/configs/guide.md,g
 s,\([^/]\)configs/sites,\1share/causeway/configs/sites,g
 s,\[`core/launch/hosts\.md`\](core/launch/hosts\.md),[`hosts.md`](hosts.md),g
 s,](\(\.\./gaspi\|core/api/gaspi\)/fortran),](share/causeway/fortran),g
