@@ -7,3 +7,5 @@ inline constexpr double kSlowdown = 4;
 #else
 inline constexpr double kSlowdown = 1;
 #endif
+
+inline constexpr bool kSanitized = kSlowdown > 1;

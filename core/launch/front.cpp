@@ -35,10 +35,10 @@ std::set<pid_t> children_now() {
   return {list.begin(), list.end()};
 }
 
-// Leaves it to be reaped.
+// Leaves it to be reaped. True also where that cannot be asked: the reaping waits.
 bool has_ended(pid_t keeper) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(keeper), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+  return ::waitid(P_PID, static_cast<id_t>(keeper), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
          info.si_pid == keeper;
 }
 

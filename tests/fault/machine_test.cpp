@@ -12,12 +12,6 @@
 namespace launch_test {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 class Machine : public ::testing::Test {
  protected:
   void SetUp() override {
