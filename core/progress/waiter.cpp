@@ -19,10 +19,9 @@ namespace causeway {
 namespace {
 
 // So many polls in vain follow each other at once: what is nearly here shall not wait for the
-// processor's pause, which is as long as several polls.
-constexpr uint32_t kHotSpins = 64;
-// Pauses before the first yield among ranks that share processors.
-constexpr uint32_t kCrowdedSpins = 4;
+// processor's pause, which is as long as several polls. None among ranks that share processors, as
+// the first rest finds out: the rank that is waited for may need this one. Relaxed: a hint.
+std::atomic<uint32_t> g_hot_spins{64};
 // A poll in vain takes a microsecond or two, system calls included. One that took this long has
 // moved bytes: software providers receive a peer's puts, and push on large ones of this process,
 // inside of polls that report nothing before the end. Who naps then makes the other side wait, and
@@ -48,7 +47,7 @@ struct Patience {
     return std::clamp(waited_ns, nap_ns, longest_nap_ns);
   }
   // Is nobody known to wait for this processor?
-  bool spins_long() const { return spins > kCrowdedSpins; }
+  bool spins_long() const { return spins > 0; }
 };
 
 std::atomic<WaitMode> g_mode{WaitMode::configured};  // relaxed: a hint
@@ -61,7 +60,8 @@ const Patience& patience() {
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
     const bool crowded = job.local_count > job.cpu_count;
-    p.spins = crowded ? kCrowdedSpins : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
+    if (crowded) g_hot_spins.store(0, std::memory_order_relaxed);
+    p.spins = crowded ? 0 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
     p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
     p.longest_nap_ns = p.nap_ns * std::max(job.local_count / job.cpu_count, 1u);
@@ -108,7 +108,7 @@ void Waiter::step() {
     forget_idleness();
     return;
   }
-  if (++idle_ <= kHotSpins) return;
+  if (++idle_ <= g_hot_spins.load(std::memory_order_relaxed)) return;
   rest();
 }
 
@@ -125,7 +125,8 @@ void Waiter::enter(uint64_t now) {
 void Waiter::rest() {
   const Patience& p = patience();
   const WaitMode mode = g_mode.load(std::memory_order_relaxed);
-  const uint32_t idle = mode == WaitMode::block ? UINT32_MAX : idle_ - kHotSpins;
+  const uint32_t idle =
+      mode == WaitMode::block ? UINT32_MAX : idle_ - g_hot_spins.load(std::memory_order_relaxed);
   if (idle <= p.spins) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -143,7 +144,7 @@ void Waiter::rest() {
   if (since_ == 0 || moved) since_ = now;
   if (!entered_) enter(now);
   if (moved && p.spins_long()) {
-    idle_ = p.spins;  // kHotSpins more polls before the next yield
+    idle_ = p.spins;  // g_hot_spins more polls before the next yield
     rested_ = 0;
     return;
   }
