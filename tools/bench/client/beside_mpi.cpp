@@ -2,7 +2,6 @@
 // the memory sets, or bare sockets. Same operations, same placement, same statistics on every side:
 // the fastest repetition of a launch, for whatever disturbs can only slow down, and it slows ranks
 // that spin without end more than ours.
-#include <fmt/format.h>
 #include <gasnet_coll.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 
 #include "../raw/device_access.h"
 #include "measure.h"

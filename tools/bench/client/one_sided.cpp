@@ -2,7 +2,6 @@
 // OpenSHMEM library, in the same way. The fastest repetition counts, as there.
 #include <gasnet_ratomic.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "measure.h"
