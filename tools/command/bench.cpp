@@ -5,7 +5,6 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -21,24 +20,12 @@
 namespace causeway::command {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct BenchOptions {
   bench::Request request;
   bool list = false;
   std::string json, plot;  // files; "-": JSON to standard output in place of the table
   bool strict = false;
 };
-
-// The measuring program lies in the same tree as this tool, installed or built.
-fs::path find_program(const fs::path& tool, const std::string& name) {
-  const fs::path program =
-      tool.parent_path().parent_path() / CAUSEWAY_LIBEXECDIR / "causeway" / name;
-  if (access(program.c_str(), X_OK) != 0)
-    throw std::runtime_error(
-        fmt::format("{} is missing; it is built and installed with this tool", program.string()));
-  return program;
-}
 
 void write_file(const std::string& name, const std::string& text) {
   if (name.empty() || name == "-") return;
@@ -66,12 +53,12 @@ int run_bench(const BenchOptions& options) {
     fmt::print("{}", !options.json.empty() ? bench::list_json() : bench::list_text());
     return kOk;
   }
-  const fs::path tool = bench::executable_path();
+  const std::string tool = bench::executable_path();
   // A library that libfabric links would write a report into this directory if a rank crashed.
   if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
-  const std::string program = find_program(tool, "causeway-bench").string();
-  if (!options.request.scale.empty()) return run_scale(options, tool.string(), program);
-  const bench::Outcome outcome = bench::carry_out(options.request, tool.string(), program);
+  const std::string program = bench::measuring_program(tool);
+  if (!options.request.scale.empty()) return run_scale(options, tool, program);
+  const bench::Outcome outcome = bench::carry_out(options.request, tool, program);
   write_file(options.json, bench::json_text(outcome));
   fmt::print("{}", options.json == "-" ? bench::json_text(outcome)
                                        : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));

@@ -2,7 +2,6 @@
 
 #include <hwloc.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>

@@ -44,14 +44,7 @@ struct TuneOptions {
 
 bench::TunedJob job_of(const TuneOptions& options) {
   const std::string tool = bench::executable_path();
-  const std::string program = (fs::path(tool).parent_path().parent_path() / CAUSEWAY_LIBEXECDIR /
-                               "causeway" / "causeway-bench")
-                                  .string();
-  if (access(program.c_str(), X_OK) != 0) {
-    throw Error(CWY_ERR_INVALID, "{} is missing; it is built and installed with this tool",
-                program);
-  }
-  return {tool, program, options.ranks, options.config, options.sets};
+  return {tool, bench::measuring_program(tool), options.ranks, options.config, options.sets};
 }
 
 // A launch: one algorithm (or the default) for one collective, at all sizes.
@@ -226,9 +219,6 @@ void add_tune(Options& app, int& status) {
             status = compare_rules({options->compare, job_of(*options), options->operations,
                                     options->sizes, options->budget_s, options->noise});
           }
-        } catch (const Error& e) {
-          fmt::print(stderr, "causeway tune: {}\n", e.text());
-          status = kFailed;
         } catch (const std::exception& e) {
           fmt::print(stderr, "causeway tune: {}\n", e.what());
           status = kFailed;

@@ -5,14 +5,6 @@
 #include <utility>
 
 namespace causeway {
-namespace {
-
-template <typename T>
-Option add(CLI::App& app, const char* name, T& value, const std::string& help) {
-  return Option(app.add_option(name, value, help));
-}
-
-}  // namespace
 
 UsageError::UsageError(std::string option, std::string text)
     : option_(std::move(option)), text_(std::move(text)) {}
@@ -22,77 +14,55 @@ void UsageError::raise() const {
   throw CLI::ValidationError(option_, text_);
 }
 
-Option& Option::required() {
-  option_->required();
-  return *this;
+Option Option::required() {
+  return Option(option_->required());
 }
-Option& Option::in_range(int least, int most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
+template <typename T>
+Option Option::in_range(T least, T most) {
+  return Option(option_->check(CLI::Range(least, most)));
 }
-Option& Option::in_range(unsigned least, unsigned most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
+template Option Option::in_range(int, int);
+template Option Option::in_range(unsigned, unsigned);
+template Option Option::in_range(uint64_t, uint64_t);
+template Option Option::in_range(double, double);
+Option Option::positive() {
+  return Option(option_->check(CLI::PositiveNumber));
 }
-Option& Option::in_range(uint64_t least, uint64_t most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
+Option Option::existing_file() {
+  return Option(option_->check(CLI::ExistingFile));
 }
-Option& Option::in_range(double least, double most) {
-  option_->check(CLI::Range(least, most));
-  return *this;
+Option Option::one_of(std::vector<std::string> words) {
+  return Option(option_->check(CLI::IsMember(std::move(words))));
 }
-Option& Option::positive() {
-  option_->check(CLI::PositiveNumber);
-  return *this;
+Option Option::check(std::string (*complaint)(const std::string& value)) {
+  return Option(option_->check(complaint));
 }
-Option& Option::existing_file() {
-  option_->check(CLI::ExistingFile);
-  return *this;
+Option Option::commas() {
+  return Option(option_->delimiter(','));
 }
-Option& Option::one_of(std::vector<std::string> words) {
-  option_->check(CLI::IsMember(std::move(words)));
-  return *this;
+Option Option::one_at_a_time() {
+  return Option(option_->allow_extra_args(false));
 }
-Option& Option::check(std::string (*complaint)(const std::string& value)) {
-  option_->check(complaint);
-  return *this;
+Option Option::may_be_bare(const std::string& means) {
+  return Option(option_->expected(0, 1)->default_str(means));
 }
-Option& Option::commas() {
-  option_->delimiter(',');
-  return *this;
+Option Option::shows_default() {
+  return Option(option_->capture_default_str());
 }
-Option& Option::one_at_a_time() {
-  option_->allow_extra_args(false);
-  return *this;
+Option Option::named(const std::string& what) {
+  return Option(option_->type_name(what));
 }
-Option& Option::may_be_bare(const std::string& means) {
-  option_->expected(0, 1)->default_str(means);
-  return *this;
+Option Option::shown_as(const std::string& whole) {
+  return Option(option_->option_text(whole));
 }
-Option& Option::shows_default() {
-  option_->capture_default_str();
-  return *this;
+Option Option::in_group(const std::string& heading) {
+  return Option(option_->group(heading));
 }
-Option& Option::named(const std::string& what) {
-  option_->type_name(what);
-  return *this;
+Option Option::needs(const char* option) {
+  return Option(option_->needs(option));
 }
-Option& Option::shown_as(const std::string& whole) {
-  option_->option_text(whole);
-  return *this;
-}
-Option& Option::in_group(const std::string& heading) {
-  option_->group(heading);
-  return *this;
-}
-Option& Option::needs(const char* option) {
-  option_->needs(option);
-  return *this;
-}
-Option& Option::excludes(const Option& other) {
-  option_->excludes(other.option_);
-  return *this;
+Option Option::excludes(const Option& other) {
+  return Option(option_->excludes(other.option_));
 }
 
 Options::Options(const char* about) : own_(std::make_unique<CLI::App>(about)), app_(own_.get()) {}
@@ -102,32 +72,18 @@ Options::~Options() = default;
 Option Options::flag(const char* name, bool& value, const std::string& help) {
   return Option(app_->add_flag(name, value, help));
 }
-Option Options::option(const char* name, std::string& value, const std::string& help) {
-  return add(*app_, name, value, help);
+template <typename T>
+Option Options::option(const char* name, T& value, const std::string& help) {
+  return Option(app_->add_option(name, value, help));
 }
-Option Options::option(const char* name, unsigned& value, const std::string& help) {
-  return add(*app_, name, value, help);
-}
-Option Options::option(const char* name, uint64_t& value, const std::string& help) {
-  return add(*app_, name, value, help);
-}
-Option Options::option(const char* name, double& value, const std::string& help) {
-  return add(*app_, name, value, help);
-}
-Option Options::option(const char* name, std::optional<std::string>& value,
-                       const std::string& help) {
-  return add(*app_, name, value, help);
-}
-Option Options::option(const char* name, std::optional<unsigned>& value, const std::string& help) {
-  return add(*app_, name, value, help);
-}
-Option Options::option(const char* name, std::vector<std::string>& values,
-                       const std::string& help) {
-  return add(*app_, name, values, help);
-}
-Option Options::option(const char* name, std::vector<uint64_t>& values, const std::string& help) {
-  return add(*app_, name, values, help);
-}
+template Option Options::option(const char*, std::string&, const std::string&);
+template Option Options::option(const char*, unsigned&, const std::string&);
+template Option Options::option(const char*, uint64_t&, const std::string&);
+template Option Options::option(const char*, double&, const std::string&);
+template Option Options::option(const char*, std::optional<std::string>&, const std::string&);
+template Option Options::option(const char*, std::optional<unsigned>&, const std::string&);
+template Option Options::option(const char*, std::vector<std::string>&, const std::string&);
+template Option Options::option(const char*, std::vector<uint64_t>&, const std::string&);
 Options& Options::footer(const std::string& text) {
   app_->footer(text);
   return *this;

@@ -34,26 +34,25 @@ class UsageError : public std::exception {
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
-  Option& required();
-  Option& in_range(int least, int most);
-  Option& in_range(unsigned least, unsigned most);
-  Option& in_range(uint64_t least, uint64_t most);
-  Option& in_range(double least, double most);
-  Option& positive();
-  Option& existing_file();
-  Option& one_of(std::vector<std::string> words);
+  Option required();
+  // Bounds of the value's own type: int, unsigned, uint64_t or double.
+  template <typename T>
+  Option in_range(T least, T most);
+  Option positive();
+  Option existing_file();
+  Option one_of(std::vector<std::string> words);
   // Returns what is wrong with a value, or nothing.
-  Option& check(std::string (*complaint)(const std::string& value));
-  Option& commas();         // a list separated by commas
-  Option& one_at_a_time();  // repeated; takes no further words behind its value
+  Option check(std::string (*complaint)(const std::string& value));
+  Option commas();         // a list separated by commas
+  Option one_at_a_time();  // repeated; takes no further words behind its value
   // The value may be left out, which means the first of `words`.
-  Option& may_be_bare(const std::string& means);
-  Option& shows_default();
-  Option& named(const std::string& what);      // what help calls the value
-  Option& shown_as(const std::string& whole);  // in place of the value and its type
-  Option& in_group(const std::string& heading);
-  Option& needs(const char* option);
-  Option& excludes(const Option& other);
+  Option may_be_bare(const std::string& means);
+  Option shows_default();
+  Option named(const std::string& what);      // what help calls the value
+  Option shown_as(const std::string& whole);  // in place of the value and its type
+  Option in_group(const std::string& heading);
+  Option needs(const char* option);
+  Option excludes(const Option& other);
 
  private:
   CLI::Option* option_;
@@ -68,14 +67,9 @@ class Options {
 
   // `value` lives as long as the object that parses.
   Option flag(const char* name, bool& value, const std::string& help);
-  Option option(const char* name, std::string& value, const std::string& help);
-  Option option(const char* name, unsigned& value, const std::string& help);
-  Option option(const char* name, uint64_t& value, const std::string& help);
-  Option option(const char* name, double& value, const std::string& help);
-  Option option(const char* name, std::optional<std::string>& value, const std::string& help);
-  Option option(const char* name, std::optional<unsigned>& value, const std::string& help);
-  Option option(const char* name, std::vector<std::string>& values, const std::string& help);
-  Option option(const char* name, std::vector<uint64_t>& values, const std::string& help);
+  // The value: text, a number, or those of the lists and optional ones that the source names.
+  template <typename T>
+  Option option(const char* name, T& value, const std::string& help);
   Options& footer(const std::string& text);
 
   // `act` runs when the subcommand has been parsed. An empty `about` keeps it out of the help.

@@ -2,7 +2,6 @@
 // the memory sets, or bare sockets. Same operations, same placement, same statistics on every side:
 // the fastest repetition of a launch, for whatever disturbs can only slow down, and it slows ranks
 // that spin without end more than ours.
-#include <fmt/format.h>
 #include <gasnet_coll.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -44,12 +43,10 @@ class Rows {
   // would see the others' work done.
   double timed(const std::function<void()>& once, uint64_t count) {
     job_.sync();
-    double slowest = elapsed_ns([&] {
-      for (uint64_t i = 0; i < count; ++i) once();
-    });
+    double slowest = each_ns(count, once);
     gex_Event_Wait(gex_Coll_ReduceToAllNB(job_.tm(), &slowest, &slowest, GEX_DT_DBL, sizeof slowest,
                                           1, GEX_OP_MAX, nullptr, nullptr, 0));
-    return slowest / static_cast<double>(count);
+    return slowest;
   }
 
   Session& session_;

@@ -18,10 +18,7 @@ void compare(Session& session, const std::string& name, double unit_ns, Ours&& o
   if (!session.wants(name)) return;
   const auto timed = [&](auto&& once, uint64_t count) {
     job.sync();
-    return elapsed_ns([&] {
-             for (uint64_t i = 0; i < count; ++i) once();
-           }) /
-           static_cast<double>(count);
+    return each_ns(count, once);
   };
   timed(ours, 2);
   const uint64_t turns = job.from_root(turns_for(session.aim_ns(), timed(ours, 4), 1 << 14));

@@ -113,10 +113,7 @@ void Bench::collective(const char* name, Body&& body) {
   std::vector<double> times;
   for (unsigned i = 0; i < repetitions(); ++i) {
     meet();
-    times.push_back(elapsed_ns([&] {
-                      for (uint64_t turn = 0; turn < count; ++turn) body();
-                    }) /
-                    static_cast<double>(count));
+    times.push_back(each_ns(count, body));
   }
   pair_.report(name, median(std::move(times)), std::nullopt);
 }

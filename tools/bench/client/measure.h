@@ -22,6 +22,15 @@ double elapsed_ns(Loop&& loop) {
   return now_ns() - start;
 }
 
+// Nanoseconds of one call, of so many.
+template <class Once>
+double each_ns(uint64_t turns, Once&& once) {
+  return elapsed_ns([&] {
+           for (uint64_t i = 0; i < turns; ++i) once();
+         }) /
+         static_cast<double>(turns);
+}
+
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

@@ -6,7 +6,6 @@
 
 #include <cstdio>
 #include <cstring>
-#include <stdexcept>
 
 #include "../raw/device_access.h"
 #include "measure.h"
@@ -104,17 +103,11 @@ void Memkinds::compare(const std::string& name, Way way, size_t bytes) {
   if (!session_.wants(name)) return;
   if (job_.is_first()) {
     const uint64_t turns = bytes <= 4096 ? 200 : bytes <= (1 << 20) ? 20 : 1;
-    const auto each = [&](auto&& call) {
-      return elapsed_ns([&] {
-               for (uint64_t i = 0; i < turns; ++i) call(way, bytes);
-             }) /
-             static_cast<double>(turns) * 1e-3;
-    };
     ours(way, bytes);
     raw(way, bytes);
     const Comparison c = interleave(
-        session_.quick() ? 3 : 11, [&] { return each([&](Way w, size_t n) { ours(w, n); }); },
-        [&] { return each([&](Way w, size_t n) { raw(w, n); }); });
+        session_.quick() ? 3 : 11, [&] { return each_ns(turns, [&] { ours(way, bytes); }) * 1e-3; },
+        [&] { return each_ns(turns, [&] { raw(way, bytes); }) * 1e-3; });
     const double gigabytes = static_cast<double>(bytes) * 1e-3;
     session_.report({name, c.ours, c.raw, "library",
                      fmt::format("{:.2f} GB/s beside {:.2f}, {:.3f} of the raw copy's speed",

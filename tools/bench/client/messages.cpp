@@ -31,11 +31,16 @@ class Messages {
 
  private:
   bool wants_mediums(size_t bytes, const char* name);
+  // Nanoseconds of one of `count` turns of the first rank, while the second one does its part.
+  template <class First, class Second>
+  double series(uint64_t count, First&& first, Second&& second);
   double trips(uint64_t count, size_t block);
   double raw_exchange(uint64_t count, size_t block);
+  template <class Send>
+  double one_way(uint64_t count, Send&& send);
   double flood_once(uint64_t count);
   double raw_flood(uint64_t count);
-  double stream(uint64_t count, bool negotiate);
+  double stream(uint64_t count, void (*send)(gex_TM_t, gex_Rank_t));
   // A series of which the first rank measures `aim` nanoseconds, as all ranks agree.
   uint64_t agree_on_turns(double ns_per_turn, double aim, uint64_t most) {
     return job_.from_root(turns_for(aim, ns_per_turn, most));
@@ -50,67 +55,58 @@ class Messages {
   uint64_t bounced_ = 0, flooded_ = 0;
 };
 
-// Nanoseconds per round trip, on the first rank.
-double Messages::trips(uint64_t count, size_t block) {
-  expected_pings_ += count;
+template <class First, class Second>
+double Messages::series(uint64_t count, First&& first, Second&& second) {
   double elapsed = 0;
   if (job_.is_first()) {
-    const gex_TM_t tm = job_.tm();
-    const gex_Rank_t peer = job_.peer();
-    elapsed = elapsed_ns([&] {
-      for (uint64_t i = 0; i < count; ++i) {
-        ++expected_pongs_;
-        if (block != 0) {
-          gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, block, GEX_EVENT_NOW, 0,
-                                static_cast<gex_AM_Arg_t>(i));
-        } else {
-          gex_AM_RequestShort1(tm, peer, kPing, 0, static_cast<gex_AM_Arg_t>(i));
-        }
-        GASNET_BLOCKUNTIL(counters.pongs == expected_pongs_);
-      }
-    });
+    elapsed = elapsed_ns(first);
   } else if (job_.is_second()) {
-    GASNET_BLOCKUNTIL(counters.pings == expected_pings_);
+    second();
   }
   job_.sync();
   return elapsed / static_cast<double>(count);
 }
 
+double Messages::trips(uint64_t count, size_t block) {
+  expected_pings_ += count;
+  const gex_TM_t tm = job_.tm();
+  const gex_Rank_t peer = job_.peer();
+  const auto ping = [&] {
+    for (uint64_t i = 0; i < count; ++i) {
+      ++expected_pongs_;
+      if (block != 0) {
+        gex_AM_RequestMedium1(tm, peer, kPingBlock, send_block, block, GEX_EVENT_NOW, 0,
+                              static_cast<gex_AM_Arg_t>(i));
+      } else {
+        gex_AM_RequestShort1(tm, peer, kPing, 0, static_cast<gex_AM_Arg_t>(i));
+      }
+      GASNET_BLOCKUNTIL(counters.pongs == expected_pongs_);
+    }
+  };
+  return series(count, ping, [&] { GASNET_BLOCKUNTIL(counters.pings == expected_pings_); });
+}
+
 double Messages::raw_bounce(uint64_t count) {
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns([&] { raw::bounce_first(job_.shared()->line, count, share_); });
-  } else if (job_.is_second()) {
-    raw::bounce_second(job_.shared()->line, 2 * bounced_, count, share_);
-  }
+  raw::Line& line = job_.shared()->line;
+  const uint64_t start = 2 * bounced_;
   bounced_ += count;
-  job_.sync();
-  return elapsed / static_cast<double>(count);
+  return series(
+      count, [&] { raw::bounce_first(line, count, share_); },
+      [&] { raw::bounce_second(line, start, count, share_); });
 }
 
 double Messages::raw_answer(uint64_t count) {
   raw::LinePair& lines = job_.shared()->lines;
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns([&] { raw::answer_first(lines, count, share_); });
-  } else if (job_.is_second()) {
-    raw::answer_second(lines, count, share_);
-  }
-  job_.sync();
-  return elapsed / static_cast<double>(count);
+  return series(
+      count, [&] { raw::answer_first(lines, count, share_); },
+      [&] { raw::answer_second(lines, count, share_); });
 }
 
 double Messages::raw_exchange(uint64_t count, size_t block) {
   raw::Exchange& shared = job_.shared()->exchange;
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns(
-        [&] { raw::exchange_first(shared, send_block, receive_block, block, count, share_); });
-  } else if (job_.is_second()) {
-    raw::exchange_second(shared, send_block, receive_block, block, count, share_);
-  }
-  job_.sync();
-  return elapsed / static_cast<double>(count);
+  return series(
+      count, [&] { raw::exchange_first(shared, send_block, receive_block, block, count, share_); },
+      [&] { raw::exchange_second(shared, send_block, receive_block, block, count, share_); });
 }
 
 void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64_t)) {
@@ -140,38 +136,38 @@ void Messages::medium_round_trip(size_t bytes, const char* name) {
   session_.report({name, result.ours, result.raw, "", note()});
 }
 
-// Millions of messages a second, from the first request until the receiver has handled the last.
-double Messages::flood_once(uint64_t count) {
+// Nanoseconds per message, from the first request until the receiver has handled the last.
+template <class Send>
+double Messages::one_way(uint64_t count, Send&& send) {
   expected_floods_ += count;
   ++expected_flood_ends_;
-  double elapsed = 1;
-  if (job_.is_first()) {
-    const gex_TM_t tm = job_.tm();
-    const gex_Rank_t peer = job_.peer();
-    elapsed = elapsed_ns([&] {
-      for (uint64_t i = 0; i < count; ++i)
-        gex_AM_RequestShort1(tm, peer, kFlood, 0, static_cast<gex_AM_Arg_t>(i));
-      GASNET_BLOCKUNTIL(counters.flood_ends == expected_flood_ends_);
-    });
-  } else if (job_.is_second()) {
+  const auto send_all = [&] {
+    for (uint64_t i = 0; i < count; ++i) send(i);
+    GASNET_BLOCKUNTIL(counters.flood_ends == expected_flood_ends_);
+  };
+  const auto receive_all = [&] {
     GASNET_BLOCKUNTIL(counters.floods == expected_floods_);
     gex_AM_RequestShort0(job_.tm(), job_.peer(), kFloodEnd, 0);
-  }
-  job_.sync();
-  return static_cast<double>(count) * 1e3 / elapsed;
+  };
+  return series(count, send_all, receive_all);
+}
+
+// Millions of messages a second.
+double Messages::flood_once(uint64_t count) {
+  const gex_TM_t tm = job_.tm();
+  const gex_Rank_t peer = job_.peer();
+  return 1e3 / one_way(count, [&](uint64_t i) {
+           gex_AM_RequestShort1(tm, peer, kFlood, 0, static_cast<gex_AM_Arg_t>(i));
+         });
 }
 
 double Messages::raw_flood(uint64_t count) {
   raw::Ring& ring = job_.shared()->ring;
-  double elapsed = 1;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns([&] { raw::flood_send(ring, flooded_, count, share_); });
-  } else if (job_.is_second()) {
-    raw::flood_receive(ring, flooded_, count, share_);
-  }
+  const uint64_t first = flooded_;
   flooded_ += count;
-  job_.sync();
-  return static_cast<double>(count) * 1e3 / elapsed;
+  return 1e3 / series(
+                   count, [&] { raw::flood_send(ring, first, count, share_); },
+                   [&] { raw::flood_receive(ring, first, count, share_); });
 }
 
 void Messages::flood() {
@@ -203,36 +199,17 @@ void send_negotiated(gex_TM_t tm, gex_Rank_t peer) {
   gex_AM_CommitRequestMedium1(sd, kFloodBlock, kStreamBlock, 0);
 }
 
-// Nanoseconds per message, until the receiver has handled the last.
-double Messages::stream(uint64_t count, bool negotiate) {
-  expected_floods_ += count;
-  ++expected_flood_ends_;
-  double elapsed = 0;
-  if (job_.is_first()) {
-    elapsed = elapsed_ns([&] {
-      for (uint64_t i = 0; i < count; ++i) {
-        if (negotiate) {
-          send_negotiated(job_.tm(), job_.peer());
-        } else {
-          send_assembled(job_.tm(), job_.peer());
-        }
-      }
-      GASNET_BLOCKUNTIL(counters.flood_ends == expected_flood_ends_);
-    });
-  } else if (job_.is_second()) {
-    GASNET_BLOCKUNTIL(counters.floods == expected_floods_);
-    gex_AM_RequestShort0(job_.tm(), job_.peer(), kFloodEnd, 0);
-  }
-  job_.sync();
-  return elapsed / static_cast<double>(count);
+double Messages::stream(uint64_t count, void (*send)(gex_TM_t, gex_Rank_t)) {
+  return one_way(count, [&](uint64_t) { send(job_.tm(), job_.peer()); });
 }
 
 void Messages::negotiated() {
   if (!wants_mediums(kStreamBlock, "am.negotiated.16KiB")) return;
-  const uint64_t turns = agree_on_turns(stream(16, true), 10 * session_.aim_ns(), 1 << 14);
+  const uint64_t turns =
+      agree_on_turns(stream(16, send_negotiated), 10 * session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
-      session_.repetitions(), [&] { return stream(turns, true); },
-      [&] { return stream(turns, false); });
+      session_.repetitions(), [&] { return stream(turns, send_negotiated); },
+      [&] { return stream(turns, send_assembled); });
   session_.report({"am.negotiated.16KiB", result.ours, result.raw, "", note()});
 }
 
@@ -255,18 +232,11 @@ void measure_barrier(Session& session) {
   const bool share = job.oversubscribed();
   const auto ours = [&](uint64_t count) {
     job.sync();
-    return elapsed_ns([&] {
-             for (uint64_t i = 0; i < count; ++i) job.sync();
-           }) /
-           static_cast<double>(count);
+    return each_ns(count, [&] { job.sync(); });
   };
   const auto raw = [&](uint64_t count) {
     job.sync();
-    return elapsed_ns([&] {
-             for (uint64_t i = 0; i < count; ++i)
-               raw::barrier(job.shared()->barrier, job.size(), share);
-           }) /
-           static_cast<double>(count);
+    return each_ns(count, [&] { raw::barrier(job.shared()->barrier, job.size(), share); });
   };
   const uint64_t turns = job.from_root(turns_for(session.aim_ns(), ours(16), 1 << 14));
   const Comparison result = interleave(

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 
 #include "loops.h"
 #include "measure.h"
@@ -34,17 +33,17 @@ template <class Ours, class Raw>
 void compare(Session& session, const Neighbor& neighbor, const std::string& name, uint64_t trial,
              Ours&& ours, Raw&& raw) {
   if (!session.wants(name)) return;
-  const auto each_ns = [](auto&& loop, uint64_t n) {
+  const auto loop_ns = [](auto&& loop, uint64_t n) {
     return elapsed_ns([&] { loop(n); }) / static_cast<double>(n);
   };
   const auto turns = [&](auto&& loop) {
     loop(trial);
-    return turns_for(session.aim_ns(), each_ns(loop, trial), 1 << 20);
+    return turns_for(session.aim_ns(), loop_ns(loop, trial), 1 << 20);
   };
   const uint64_t ours_turns = turns(ours), raw_turns = turns(raw);
   const Comparison result = interleave(
-      session.repetitions(), [&] { return each_ns(ours, ours_turns); },
-      [&] { return each_ns(raw, raw_turns); });
+      session.repetitions(), [&] { return loop_ns(ours, ours_turns); },
+      [&] { return loop_ns(raw, raw_turns); });
   session.report({name, result.ours, result.raw, neighbor.path, neighbor.note});
 }
 

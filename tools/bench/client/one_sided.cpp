@@ -2,7 +2,6 @@
 // OpenSHMEM library, in the same way. The fastest repetition counts, as there.
 #include <gasnet_ratomic.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "measure.h"
@@ -23,18 +22,12 @@ void measure_row(Session& session, const char* name, uint32_t at_once,
   const double begun = now_ns();
   double each_call = elapsed_ns(once);
   if (each_call < session.aim_ns()) {
-    each_call = elapsed_ns([&] {
-                  for (int i = 0; i < 4; ++i) once();
-                }) /
-                4;
+    each_call = each_ns(4, once);
   }
   const uint64_t turns = turns_for(session.aim_ns(), each_call, 1 << 14);
   double fastest = 0;
   for (unsigned i = 0; i < session.repetitions(); ++i) {
-    const double one = elapsed_ns([&] {
-      for (uint64_t k = 0; k < turns; ++k) once();
-    });
-    const double each = one / static_cast<double>(turns) / at_once;
+    const double each = each_ns(turns, once) / at_once;
     if (i == 0 || each < fastest) fastest = each;
     if (now_ns() - begun > kRowNs) break;
   }

@@ -77,10 +77,7 @@ void measure_scale(Session& session) {
   const Job& job = session.job();
   const unsigned barriers = session.quick() ? 2 : 20;
   const Holding before = Holding::of_this_rank(job);
-  const double barrier_ns = elapsed_ns([&] {
-                              for (unsigned i = 0; i < barriers; ++i) job.sync();
-                            }) /
-                            barriers;
+  const double barrier_ns = each_ns(barriers, [&] { job.sync(); });
   const double contact_ns = elapsed_ns([&] { meet_all(job); });
   const Holding after = Holding::of_this_rank(job);
   tell(job, "start ms", Of::most, static_cast<uint64_t>(job.init_attach_ns()), 1e6);

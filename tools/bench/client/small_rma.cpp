@@ -1,5 +1,4 @@
 // Puts, gets and fetch-adds of 8 bytes to the neighbour, beside stores, loads and `lock xadd`.
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <numeric>

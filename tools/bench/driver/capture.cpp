@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 namespace causeway::bench {
@@ -85,6 +86,15 @@ std::string executable_path() {
   const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
   if (n <= 0) fail("/proc/self/exe");
   return std::string(path, static_cast<size_t>(n));
+}
+
+std::string measuring_program(const std::string& tool) {
+  const std::string program = std::filesystem::path(tool).parent_path().parent_path() /
+                              CAUSEWAY_LIBEXECDIR / "causeway" / "causeway-bench";
+  if (access(program.c_str(), X_OK) != 0)
+    throw std::runtime_error(
+        fmt::format("{} is missing; it is built and installed with this tool", program));
+  return program;
 }
 
 }  // namespace causeway::bench

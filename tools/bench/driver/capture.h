@@ -17,5 +17,7 @@ Captured run_captured(const std::vector<std::string>& command);
 
 // Directory of the running executable; throws std::runtime_error.
 std::string executable_path();
+// The measuring program lies in the same tree as that, installed or built; throws as well.
+std::string measuring_program(const std::string& tool);
 
 }  // namespace causeway::bench

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static double *src, *dst;
 static unsigned turn;               /* whose turn it is to be root */

@@ -15,11 +15,22 @@ class Library {
   explicit Library(const char* name) : handle_(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
     if (handle_ == nullptr) throw std::runtime_error(dlerror());
   }
-  template <typename Fn>
-  Fn* symbol(const char* name) {
+  // Becomes a pointer to the function that it is taken for.
+  struct Symbol {
+    template <typename Fn>
+    operator Fn*() const {
+      return reinterpret_cast<Fn*>(address);
+    }
+    void* address;
+  };
+  Symbol operator[](const char* name) const {
     void* const found = dlsym(handle_, name);
     if (found == nullptr) throw std::runtime_error(std::string(name) + " is missing");
-    return reinterpret_cast<Fn*>(found);
+    return {found};
+  }
+  template <typename Fn>
+  Fn* symbol(const char* name) const {
+    return (*this)[name];
   }
 
  private:
@@ -37,14 +48,6 @@ class Cuda final : public Access {
     require(lib_.symbol<int(unsigned)>("cuInit")(0), "cuInit");
     require(lib_.symbol<int(int*)>("cuDeviceGetCount")(&count_), "cuDeviceGetCount");
     if (count_ == 0) throw std::runtime_error("no device");
-    push_ = lib_.symbol<int(void*)>("cuCtxPushCurrent_v2");
-    pop_ = lib_.symbol<int(void**)>("cuCtxPopCurrent_v2");
-    alloc_ = lib_.symbol<int(unsigned long long*, size_t)>("cuMemAlloc_v2");
-    free_ = lib_.symbol<int(unsigned long long)>("cuMemFree_v2");
-    copy_ = lib_.symbol<int(unsigned long long, unsigned long long, size_t)>("cuMemcpy");
-    synchronize_ = lib_.symbol<int(void*)>("cuStreamSynchronize");
-    pin_ = lib_.symbol<int(void*, size_t, unsigned)>("cuMemHostRegister_v2");
-    unpin_ = lib_.symbol<int(void*)>("cuMemHostUnregister");
     for (int i = 0; i < count_ && i < kMost; ++i) {
       require(lib_.symbol<int(void**, int)>("cuDevicePrimaryCtxRetain")(&contexts_[i], i),
               "cuDevicePrimaryCtxRetain");
@@ -106,27 +109,19 @@ class Cuda final : public Access {
   Library lib_;
   int count_ = 0;
   void* contexts_[kMost] = {};
-  int (*push_)(void*);
-  int (*pop_)(void**);
-  int (*alloc_)(unsigned long long*, size_t);
-  int (*free_)(unsigned long long);
-  int (*copy_)(unsigned long long, unsigned long long, size_t);
-  int (*synchronize_)(void*);
-  int (*pin_)(void*, size_t, unsigned);
-  int (*unpin_)(void*);
+  int (*push_)(void*) = lib_["cuCtxPushCurrent_v2"];
+  int (*pop_)(void**) = lib_["cuCtxPopCurrent_v2"];
+  int (*alloc_)(unsigned long long*, size_t) = lib_["cuMemAlloc_v2"];
+  int (*free_)(unsigned long long) = lib_["cuMemFree_v2"];
+  int (*copy_)(unsigned long long, unsigned long long, size_t) = lib_["cuMemcpy"];
+  int (*synchronize_)(void*) = lib_["cuStreamSynchronize"];
+  int (*pin_)(void*, size_t, unsigned) = lib_["cuMemHostRegister_v2"];
+  int (*unpin_)(void*) = lib_["cuMemHostUnregister"];
 };
 
 class Hip final : public Access {
  public:
   Hip() : lib_(any_library()) {
-    set_ = lib_.symbol<int(int)>("hipSetDevice");
-    alloc_ = lib_.symbol<int(void**, size_t)>("hipMalloc");
-    free_ = lib_.symbol<int(void*)>("hipFree");
-    copy_ = lib_.symbol<int(void*, const void*, size_t, int)>("hipMemcpy");
-    synchronize_ = lib_.symbol<int(void*)>("hipStreamSynchronize");
-    pin_ = lib_.symbol<int(void*, size_t, unsigned)>("hipHostRegister");
-    unpin_ = lib_.symbol<int(void*)>("hipHostUnregister");
-    last_error_ = lib_.symbol<int()>("hipGetLastError");
     require(lib_.symbol<int(int*)>("hipGetDeviceCount")(&count_), "hipGetDeviceCount");
     if (count_ == 0) throw std::runtime_error("no device");
   }
@@ -174,14 +169,14 @@ class Hip final : public Access {
   }
   Library lib_;
   int count_ = 0;
-  int (*set_)(int);
-  int (*alloc_)(void**, size_t);
-  int (*free_)(void*);
-  int (*copy_)(void*, const void*, size_t, int);
-  int (*synchronize_)(void*);
-  int (*pin_)(void*, size_t, unsigned);
-  int (*unpin_)(void*);
-  int (*last_error_)();
+  int (*set_)(int) = lib_["hipSetDevice"];
+  int (*alloc_)(void**, size_t) = lib_["hipMalloc"];
+  int (*free_)(void*) = lib_["hipFree"];
+  int (*copy_)(void*, const void*, size_t, int) = lib_["hipMemcpy"];
+  int (*synchronize_)(void*) = lib_["hipStreamSynchronize"];
+  int (*pin_)(void*, size_t, unsigned) = lib_["hipHostRegister"];
+  int (*unpin_)(void*) = lib_["hipHostUnregister"];
+  int (*last_error_)() = lib_["hipGetLastError"];
 };
 
 // Structures of Level Zero as far as they are used, with their types' numbers.
@@ -221,13 +216,6 @@ class Ze final : public Access {
                   context_, devices_[i], &queue, &lists_[i]),
               "zeCommandListCreateImmediate");
     }
-    alloc_ =
-        lib_.symbol<int(void*, const void*, size_t, size_t, void*, void**)>("zeMemAllocDevice");
-    free_ = lib_.symbol<int(void*, void*)>("zeMemFree");
-    copy_ = lib_.symbol<int(void*, void*, const void*, size_t, void*, uint32_t, void**)>(
-        "zeCommandListAppendMemoryCopy");
-    destroy_list_ = lib_.symbol<int(void*)>("zeCommandListDestroy");
-    destroy_context_ = lib_.symbol<int(void*)>("zeContextDestroy");
   }
   // The answers of a lost device are of no interest any more.
   ~Ze() override {
@@ -266,11 +254,12 @@ class Ze final : public Access {
   void* devices_[kMost] = {};
   void* lists_[kMost] = {};
   void* context_ = nullptr;
-  int (*alloc_)(void*, const void*, size_t, size_t, void*, void**);
-  int (*free_)(void*, void*);
-  int (*copy_)(void*, void*, const void*, size_t, void*, uint32_t, void**);
-  int (*destroy_list_)(void*);
-  int (*destroy_context_)(void*);
+  int (*alloc_)(void*, const void*, size_t, size_t, void*, void**) = lib_["zeMemAllocDevice"];
+  int (*free_)(void*, void*) = lib_["zeMemFree"];
+  int (*copy_)(void*, void*, const void*, size_t, void*, uint32_t,
+               void**) = lib_["zeCommandListAppendMemoryCopy"];
+  int (*destroy_list_)(void*) = lib_["zeCommandListDestroy"];
+  int (*destroy_context_)(void*) = lib_["zeContextDestroy"];
 };
 
 std::unique_ptr<Access> open() {

@@ -5,7 +5,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 
@@ -26,18 +25,10 @@ static_assert(sizeof(Header) == kMessageBytes);
 
 class EthPair : public NetworkPair {
  public:
-  explicit EthPair(const NetworkPairParams& p) : memory_(p.memory), local_(p.memory + p.bytes) {
-    uint16_t port = 0;
-    if (p.first) {
-      const int listening = listen_on_loopback(&port);
-      p.exchange(std::string(reinterpret_cast<const char*>(&port), sizeof port));
-      socket_ = accept_one(listening);
-    } else {
-      const std::string theirs = p.exchange("");
-      std::memcpy(&port, theirs.data(), sizeof port);
-      socket_ = connect_to_loopback(port);
-    }
-  }
+  explicit EthPair(const NetworkPairParams& p)
+      : memory_(p.memory),
+        local_(p.memory + p.bytes),
+        socket_(connect_over_loopback(p.first, p.exchange)) {}
   ~EthPair() override { close(socket_); }
 
   void put(size_t length, uint64_t count, uint32_t window) override {
@@ -127,7 +118,7 @@ class EthPair : public NetworkPair {
   }
 
   unsigned char *memory_, *local_;
-  int socket_ = -1;
+  int socket_;
   char header_[sizeof(Header)] = {};
   size_t got_ = 0;  // of the header that is arriving
   uint32_t idle_ = 0;

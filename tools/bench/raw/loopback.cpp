@@ -60,4 +60,17 @@ int connect_to_loopback(uint16_t port) {
   return without_delay(made);
 }
 
+int connect_over_loopback(bool first,
+                          const std::function<std::string(const std::string&)>& exchange) {
+  uint16_t port = 0;
+  if (first) {
+    const int listening = listen_on_loopback(&port);
+    exchange(std::string(reinterpret_cast<const char*>(&port), sizeof port));
+    return accept_one(listening);
+  }
+  const std::string theirs = exchange("");
+  memcpy(&port, theirs.data(), sizeof port);
+  return connect_to_loopback(port);
+}
+
 }  // namespace causeway::bench::raw

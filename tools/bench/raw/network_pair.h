@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,6 +40,15 @@ class NetworkPair {
  protected:
   NetworkPair() = default;
 };
+
+// What the other process gives for `own`.
+template <typename T>
+T exchanged(const NetworkPair::Exchange& exchange, const T& own) {
+  const std::string theirs = exchange(std::string(reinterpret_cast<const char*>(&own), sizeof own));
+  T out;
+  std::memcpy(&out, theirs.data(), sizeof out);
+  return out;
+}
 
 struct NetworkPairParams {
   std::string transport;  // what stands behind the slash: a provider, transports, or nothing

@@ -35,6 +35,19 @@ struct Close {
 template <class T>
 using Fid = std::unique_ptr<T, Close>;
 
+// Where a call puts the object that it opens, to be owned from then on.
+template <class T>
+class Opened {
+ public:
+  explicit Opened(Fid<T>& owner) : owner_(owner) {}
+  ~Opened() { owner_.reset(object_); }
+  operator T**() { return &object_; }
+
+ private:
+  Fid<T>& owner_;
+  T* object_ = nullptr;
+};
+
 // The data that each side gives the other.
 struct Words {
   uint64_t base, key;
@@ -152,34 +165,26 @@ bool is_connected(const std::string& provider) {
 
 void open_domain(Parts& p, const std::string& provider, bool connected) {
   p.info = find(provider, connected);
-  fid_fabric* fabric = nullptr;
-  must(fi_fabric(p.info->fabric_attr, &fabric, nullptr), "fi_fabric");
-  p.fabric.reset(fabric);
-  fid_domain* domain = nullptr;
-  must(fi_domain(fabric, p.info, &domain, nullptr), "fi_domain");
-  p.domain.reset(domain);
+  must(fi_fabric(p.info->fabric_attr, Opened(p.fabric), nullptr), "fi_fabric");
+  must(fi_domain(p.fabric.get(), p.info, Opened(p.domain), nullptr), "fi_domain");
   fi_cq_attr cq_attr{};
   cq_attr.format = FI_CQ_FORMAT_MSG;
   cq_attr.size = 4096;
-  fid_cq* cq = nullptr;
-  must(fi_cq_open(domain, &cq_attr, &cq, nullptr), "fi_cq_open");
-  p.cq.reset(cq);
+  must(fi_cq_open(p.domain.get(), &cq_attr, Opened(p.cq), nullptr), "fi_cq_open");
 }
 
 // The first half of the memory is the peer's to read and write, the second half is where this
 // side's own operations have their data.
 void register_memory(Parts& p, const NetworkPairParams& params) {
-  fid_mr* mr = nullptr;
   must(fi_mr_reg(p.domain.get(), params.memory, params.bytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 0,
-                 7, 0, &mr, nullptr),
+                 7, 0, Opened(p.mr), nullptr),
        "fi_mr_reg");
-  p.mr.reset(mr);
   p.local = reinterpret_cast<char*>(params.memory) + params.bytes;
   if ((p.info->domain_attr->mr_mode & FI_MR_LOCAL) == 0) return;
-  must(fi_mr_reg(p.domain.get(), p.local, params.bytes, FI_READ | FI_WRITE, 0, 8, 0, &mr, nullptr),
+  must(fi_mr_reg(p.domain.get(), p.local, params.bytes, FI_READ | FI_WRITE, 0, 8, 0,
+                 Opened(p.local_mr), nullptr),
        "fi_mr_reg");
-  p.local_mr.reset(mr);
-  p.desc = fi_mr_desc(mr);
+  p.desc = fi_mr_desc(p.local_mr.get());
 }
 
 Words describe_memory(const Parts& p, const NetworkPairParams& params) {
@@ -194,33 +199,25 @@ Words describe_memory(const Parts& p, const NetworkPairParams& params) {
 // Both sides listen, since neither knows yet which one the other connects to.
 void listen(Parts& p, Words& words) {
   fi_eq_attr eq_attr{};
-  fid_eq* eq = nullptr;
-  must(fi_eq_open(p.fabric.get(), &eq_attr, &eq, nullptr), "fi_eq_open");
-  p.eq.reset(eq);
-  fid_pep* passive = nullptr;
-  must(fi_passive_ep(p.fabric.get(), p.info, &passive, nullptr), "fi_passive_ep");
-  p.passive.reset(passive);
-  must(fi_pep_bind(passive, &eq->fid, 0), "fi_pep_bind");
-  must(fi_listen(passive), "fi_listen");
-  must(fi_getname(&passive->fid, words.address, &words.length), "fi_getname");
+  must(fi_eq_open(p.fabric.get(), &eq_attr, Opened(p.eq), nullptr), "fi_eq_open");
+  must(fi_passive_ep(p.fabric.get(), p.info, Opened(p.passive), nullptr), "fi_passive_ep");
+  must(fi_pep_bind(p.passive.get(), &p.eq->fid, 0), "fi_pep_bind");
+  must(fi_listen(p.passive.get()), "fi_listen");
+  must(fi_getname(&p.passive->fid, words.address, &words.length), "fi_getname");
 }
 
 // Makes the endpoint, bound to what tells it of its peers, and enables it.
 void open_endpoint(Parts& p, fi_info* info, fid* peers) {
-  fid_ep* ep = nullptr;
-  must(fi_endpoint(p.domain.get(), info, &ep, nullptr), "fi_endpoint");
-  p.ep.reset(ep);
-  must(fi_ep_bind(ep, peers, 0), "fi_ep_bind");
-  must(fi_ep_bind(ep, &p.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
-  must(fi_enable(ep), "fi_enable");
+  must(fi_endpoint(p.domain.get(), info, Opened(p.ep), nullptr), "fi_endpoint");
+  must(fi_ep_bind(p.ep.get(), peers, 0), "fi_ep_bind");
+  must(fi_ep_bind(p.ep.get(), &p.cq->fid, FI_TRANSMIT | FI_RECV), "fi_ep_bind");
+  must(fi_enable(p.ep.get()), "fi_enable");
 }
 
 void open_by_address(Parts& p, Words& words) {
   fi_av_attr av_attr{};
-  fid_av* av = nullptr;
-  must(fi_av_open(p.domain.get(), &av_attr, &av, nullptr), "fi_av_open");
-  p.av.reset(av);
-  open_endpoint(p, p.info, &av->fid);
+  must(fi_av_open(p.domain.get(), &av_attr, Opened(p.av), nullptr), "fi_av_open");
+  open_endpoint(p, p.info, &p.av->fid);
   must(fi_getname(&p.ep->fid, words.address, &words.length), "fi_getname");
 }
 
@@ -265,10 +262,7 @@ OfiPair::OfiPair(const NetworkPairParams& params) : bytes_(params.bytes) {
   register_memory(p, params);
   Words words = describe_memory(p, params);
   connected ? listen(p, words) : open_by_address(p, words);
-  const std::string theirs =
-      params.exchange(std::string(reinterpret_cast<const char*>(&words), sizeof words));
-  Words other;
-  std::memcpy(&other, theirs.data(), sizeof other);
+  const Words other = exchanged(params.exchange, words);
   p.remote = other.base;
   p.key = other.key;
   if (connected) {

@@ -1,7 +1,6 @@
 #include "socket_pair.h"
 
 #include <sched.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,18 +11,8 @@
 
 namespace causeway::bench::raw {
 
-SocketPair::SocketPair(bool first, const std::function<std::string(const std::string&)>& exchange) {
-  uint16_t port = 0;
-  if (first) {
-    const int listening = listen_on_loopback(&port);
-    exchange(std::string(reinterpret_cast<const char*>(&port), sizeof port));
-    socket_ = accept_one(listening);
-  } else {
-    const std::string theirs = exchange("");
-    memcpy(&port, theirs.data(), sizeof port);
-    socket_ = connect_to_loopback(port);
-  }
-}
+SocketPair::SocketPair(bool first, const std::function<std::string(const std::string&)>& exchange)
+    : socket_(connect_over_loopback(first, exchange)) {}
 
 SocketPair::~SocketPair() {
   close(socket_);

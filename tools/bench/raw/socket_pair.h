@@ -25,7 +25,7 @@ class SocketPair {
   bool take();
   void give();
 
-  int socket_ = -1;
+  int socket_;
   size_t got_ = 0;  // of the message that is arriving
 };
 

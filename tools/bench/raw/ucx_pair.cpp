@@ -4,7 +4,6 @@
 
 #include <cstring>
 #include <stdexcept>
-#include <vector>
 
 #include "network_pair.h"
 

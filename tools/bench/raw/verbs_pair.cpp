@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
-#include <vector>
 
 #include "network_pair.h"
 
@@ -161,11 +160,7 @@ VerbsPair::VerbsPair(const NetworkPairParams& params)
   for (uint32_t i = 0; i < kReceives; ++i) post_receive(i);
   Card own{qp_->qp_num, 0, mr_->rkey, 0, reinterpret_cast<uint64_t>(memory_), {}};
   must(ibv_query_gid(context_, 1, gid_index_, &own.gid), "ibv_query_gid");
-  const std::string theirs =
-      params.exchange(std::string(reinterpret_cast<const char*>(&own), sizeof own));
-  Card card;
-  std::memcpy(&card, theirs.data(), sizeof card);
-  connect(card);
+  connect(exchanged(params.exchange, own));
   params.exchange("");  // both can receive from here on
 }
 

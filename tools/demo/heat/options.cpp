@@ -15,44 +15,38 @@ const char* const kUsage =
     "--seed kill a rank, the latter at random. Run it with `causeway run --spares 1`, or with\n"
     "--shrink and `causeway run --on-failure=continue`.\n";
 
-bool number(const char* text, unsigned long least, unsigned long most, unsigned long& value) {
+// NULL is no number.
+template <typename T>
+bool number(const char* text, unsigned long least, unsigned long most, T& value) {
   if (text == nullptr || *text < '0' || *text > '9') return false;
   char* end = nullptr;
   errno = 0;
-  value = std::strtoul(text, &end, 10);
-  return errno == 0 && *end == '\0' && value >= least && value <= most;
+  const unsigned long number = std::strtoul(text, &end, 10);
+  const bool good = errno == 0 && *end == '\0' && number >= least && number <= most;
+  if (good) value = static_cast<T>(number);
+  return good;
 }
 
 }  // namespace
 
 bool Options::parse(int argc, char** argv) {
-  unsigned long value = 0;
-  // The next word; NULL, which is no number, behind the last.
   for (int i = 1; i < argc; ++i) {
     const char* const word = argv[i];
+    // Is the word this option, with such a number behind it?
+    const auto is = [&](const char* name, unsigned long least, unsigned long most, auto& value) {
+      const bool good = std::strcmp(word, name) == 0 && number(argv[i + 1], least, most, value);
+      i += good ? 1 : 0;
+      return good;
+    };
+    if (is("--size", 8, 4096, size) || is("--iterations", 1, 100000000, iterations) ||
+        is("--every", 1, 1000000, every) || is("--pause", 0, 1000000, pause_us))
+      continue;
     if (std::strcmp(word, "--shrink") == 0) {
       shrink = true;
-    } else if (std::strcmp(word, "--size") == 0 && number(argv[i + 1], 8, 4096, value)) {
-      size = value;
-      ++i;
-    } else if (std::strcmp(word, "--iterations") == 0 && number(argv[i + 1], 1, 100000000, value)) {
-      iterations = static_cast<unsigned>(value);
-      ++i;
-    } else if (std::strcmp(word, "--every") == 0 && number(argv[i + 1], 1, 1000000, value)) {
-      every = static_cast<unsigned>(value);
-      ++i;
-    } else if (std::strcmp(word, "--pause") == 0 && number(argv[i + 1], 0, 1000000, value)) {
-      pause_us = static_cast<unsigned>(value);
-      ++i;
-    } else if (std::strcmp(word, "--seed") == 0 && number(argv[i + 1], 0, ~0ul, value)) {
-      seed = value;
+    } else if (is("--seed", 0, ~0ul, seed)) {
       drawn = true;
-      ++i;
-    } else if (std::strcmp(word, "--die") == 0 && number(argv[i + 1], 0, 65535, value)) {
-      die_rank = static_cast<long>(value);
-      if (!number(argv[i + 2], 0, 100000000, value)) break;
-      die_iteration = static_cast<long>(value);
-      i += 2;
+    } else if (is("--die", 0, 65535, die_rank)) {
+      if (!number(argv[++i], 0, 100000000, die_iteration)) break;
     } else {
       std::fprintf(stderr, "heat: '%s' is not understood\n%s", word, kUsage);
       return false;
