@@ -85,9 +85,9 @@ class Loading {
   bool complete_ = true;
 };
 
-// <prefix>/etc/causeway.yaml of this copy of the core, if there is such a file.
+// <prefix>/etc/causeway.yaml of this copy of the core, if there is one; for /usr that in /etc.
 std::optional<std::string> default_site_file() {
-  const std::string path = own_prefix() + "/etc/causeway.yaml";
+  const std::string at = own_prefix(), path = (at == "/usr" ? "" : at) + "/etc/causeway.yaml";
   // A file that exists and cannot be read is a problem to report, not one to pass over.
   if (::access(path.c_str(), F_OK) != 0) return std::nullopt;
   return path;

@@ -21,7 +21,7 @@ foreign() {
 component() { cmake --install "$build" --prefix "$tree" --component "$1" >"$work/out" 2>&1 || fail "component $1 fails"; }
 
 # ---- components: none, one, two ----
-component Unspecified
+for part in runtime devel command gaspi gaspi-devel doc; do component $part; done
 [ -z "$(foreign "$tree")" ] || fail "without any: $(foreign "$tree")"
 [ -e "$tree/lib/libcauseway.so" ] && [ -e "$tree/lib/pkgconfig/causeway-gaspi.pc" ] || fail "the library itself is left out"
 component identity-smp

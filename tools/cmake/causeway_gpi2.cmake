@@ -21,8 +21,9 @@ function(install_gpi2 folder to_libraries prefix_from_pc)
 endfunction()
 
 install_gpi2(${CMAKE_INSTALL_LIBDIR} "" ${prefix_from_pc})
-# Links in a folder, and no link to one: where the prefix is the system's, lib64 is there.
-if(NOT CMAKE_INSTALL_LIBDIR STREQUAL lib64)
+# Links in a folder, and no link to one: where the prefix is the system's, lib64 is there. A folder within lib
+# is one that the system's compiler searches by itself (Debian's lib/x86_64-linux-gnu).
+if(NOT CMAKE_INSTALL_LIBDIR MATCHES "^lib64$|/")
   file(RELATIVE_PATH to_libraries /prefix/lib64 /prefix/${CMAKE_INSTALL_LIBDIR})
   install_gpi2(lib64 ${to_libraries}/ ../..)
 endif()

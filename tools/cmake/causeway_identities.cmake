@@ -1,6 +1,7 @@
 # Which names of other projects are installed: what builds for GASNet's conduits, for GASNet's tools and
 # for GPI-2 look for. They collide with packages of those projects, so a packager may leave out each.
 # Sets CAUSEWAY_IDENTITY_SET. What is installed for a name has the component identity-<name> too.
+# CAUSEWAY_IDENTITIES chooses many; CAUSEWAY_WITH_IDENTITY_<NAME> one, whatever the former says.
 set(known smp udp mpi ibv ofi ucx tools gpi2)
 list(JOIN known ", " known_text)
 set(CAUSEWAY_IDENTITIES all CACHE STRING
@@ -16,3 +17,22 @@ foreach(name ${CAUSEWAY_IDENTITY_SET})
     message(FATAL_ERROR "CAUSEWAY_IDENTITIES names '${name}': give all, none, or some of ${known_text}")
   endif()
 endforeach()
+set(chosen "")
+foreach(name ${known})
+  string(TOUPPER ${name} word)
+  set(part IDENTITY_${word})
+  causeway_wanted(${part} wanted "names of GASNet's ${name}")
+  if(name STREQUAL gpi2)
+    set_property(GLOBAL PROPERTY CAUSEWAY_PART_${part}_TEXT "names of GPI-2")
+  endif()
+  if(NOT wanted)
+    continue()
+  elseif(name STREQUAL gpi2 AND NOT CAUSEWAY_GASPI)
+    causeway_lacks(${part} "there is no GASPI under any name")
+  elseif(CAUSEWAY_WITH_${part} STREQUAL AUTO AND NOT name IN_LIST CAUSEWAY_IDENTITY_SET)
+    causeway_lacks(${part} "CAUSEWAY_IDENTITIES is ${CAUSEWAY_IDENTITIES}")
+  else()
+    list(APPEND chosen ${name})
+  endif()
+endforeach()
+set(CAUSEWAY_IDENTITY_SET ${chosen})

@@ -4,9 +4,15 @@ set(texts ${CMAKE_BINARY_DIR}/texts)
 set(link_rules ${CMAKE_CURRENT_LIST_DIR}/installed_text.sed)
 set(page_rules ${CMAKE_CURRENT_LIST_DIR}/man_page.sed)
 set(page_text ${PROJECT_SOURCE_DIR}/tools/manual/text_page.awk)
-find_program(CAUSEWAY_LOWDOWN lowdown DOC "Makes the manual pages of sections 5 and 7 from their texts")
-if(NOT CAUSEWAY_LOWDOWN)
-  message(STATUS "Manual pages of sections 5 and 7: none, because lowdown is missing (Debian: lowdown)")
+causeway_wanted(MAN CAUSEWAY_MAN "manual pages of sections 5 and 7")
+if(CAUSEWAY_MAN)
+  find_program(CAUSEWAY_LOWDOWN lowdown DOC "Makes the manual pages of sections 5 and 7 from their texts")
+  if(CAUSEWAY_LOWDOWN)
+    causeway_has(MAN "${CAUSEWAY_LOWDOWN}")
+  else()
+    causeway_lacks(MAN "lowdown was not found (Debian: lowdown)")
+    set(CAUSEWAY_MAN OFF)
+  endif()
 endif()
 file(MAKE_DIRECTORY ${texts})
 set(made "")
@@ -17,13 +23,13 @@ function(causeway_text name source)
   add_custom_command(OUTPUT ${out}
     COMMAND sed -f ${link_rules} ${CMAKE_SOURCE_DIR}/${source} > ${out}
     DEPENDS ${CMAKE_SOURCE_DIR}/${source} ${link_rules} COMMENT "Writing ${name}.md" VERBATIM)
-  install(FILES ${out} DESTINATION ${doc_dir})
+  install(FILES ${out} DESTINATION ${doc_dir} COMPONENT doc)
   set(made ${made} ${out} PARENT_SCOPE)
 endfunction()
 
-# NAME(SECTION) from a text, where lowdown is found.
+# NAME(SECTION) from a text, where such pages are made.
 function(causeway_page name section source)
-  if(NOT CAUSEWAY_LOWDOWN)
+  if(NOT CAUSEWAY_MAN)
     return()
   endif()
   set(out ${texts}/${name}.${section})
@@ -33,7 +39,11 @@ function(causeway_page name section source)
       -M "source=Causeway ${PROJECT_VERSION}" -M date= -o ${out}.new ${out}.md
     COMMAND sed -f ${page_rules} ${out}.new > ${out}
     DEPENDS ${source} ${page_text} ${page_rules} COMMENT "Writing ${name}(${section})" VERBATIM)
-  install(FILES ${out} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
+  if(CMAKE_INSTALL_PREFIX STREQUAL "/usr") # Debian has pages compressed
+    add_custom_command(OUTPUT ${out}.gz COMMAND gzip -9nkf ${out} DEPENDS ${out} VERBATIM)
+    set(out ${out}.gz)
+  endif()
+  install(FILES ${out} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT doc)
   set(made ${made} ${out} PARENT_SCOPE)
 endfunction()
 
