@@ -2,6 +2,7 @@
 // devices. Signatures as in NVIDIA's public reference; written down here once more, so that a wrong
 // fact in the plugin does not find its like.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "streams.h"
@@ -18,6 +19,8 @@ struct CUipcMemHandle {
 thread_local int t_contexts[64];
 thread_local int t_depth = 0;
 int g_retained[64] = {};
+unsigned g_flags = 0;  // of contexts
+constexpr unsigned kSyncMemops = 0x80;
 
 // A context is its device's number and one, so that it is never NULL.
 int current_device() {
@@ -124,6 +127,22 @@ ENTRY cuCtxPopCurrent_v2(void** context) {
   *context = reinterpret_cast<void*>(static_cast<size_t>(t_contexts[--t_depth]) + 1);
   return 0;
 }
+ENTRY cuCtxSetCurrent(void* context) {
+  if (t_depth > 0) --t_depth;
+  return context == nullptr ? 0 : cuCtxPushCurrent_v2(context);
+}
+ENTRY cuCtxGetCurrent(void** context) {
+  *context = reinterpret_cast<void*>(static_cast<size_t>(current_device() + 1));
+  return 0;
+}
+ENTRY cuCtxGetFlags(unsigned* flags) {
+  *flags = g_flags;
+  return current_device() < 0 ? 201 : 0;
+}
+ENTRY cuCtxSetFlags(unsigned flags) {
+  g_flags = flags;
+  return current_device() < 0 ? 201 : 0;
+}
 ENTRY cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   if (current_device() < 0) return 201;
   if (bytes == 0) return 1;
@@ -158,9 +177,18 @@ ENTRY cuPointerGetAttribute(void* data, int attribute, CUdeviceptr pointer) {
       return 1;
   }
 }
+// Answers for memory that it does not know too, with nothing.
+ENTRY cuPointerGetAttributes(unsigned count, int* attributes, void** data, CUdeviceptr pointer) {
+  for (unsigned i = 0; i < count; ++i) {
+    if (cuPointerGetAttribute(data[i], attributes[i], pointer) == 0) continue;
+    std::memset(data[i], 0, attributes[i] == 2 || attributes[i] == 9 ? 4 : 8);
+  }
+  return 0;
+}
 ENTRY cuPointerSetAttribute(const void* data, int attribute, CUdeviceptr pointer) {
   if (current_device() < 0) return 201;
   if (attribute != 6 || *static_cast<const unsigned*>(data) != 1) return 1;  // SYNC_MEMOPS
+  if (standin::fails("mark")) return 801;  // as mapped memory does
   return standin::make_synchronous(pointer) ? 0 : 1;
 }
 ENTRY cuStreamCreate(void** stream, unsigned) {
@@ -191,10 +219,17 @@ ENTRY cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
                                   reinterpret_cast<const void*>(src), bytes, Ranges::keep_all);
   standin::Block to, from;
   const bool within = standin::find(dst, &to) && standin::find(src, &from);
-  if (o == Outcome::ok && (!within || to.synchronous || from.synchronous)) {
+  if (o == Outcome::ok &&
+      (!within || to.synchronous || from.synchronous || (g_flags & kSyncMemops) != 0)) {
     standin::drain(default_queue());
   }
   return code(o);
+}
+ENTRY cuMemcpyHtoD_v2(CUdeviceptr dst, const void* src, size_t bytes) {
+  return cuMemcpy(dst, reinterpret_cast<CUdeviceptr>(src), bytes);
+}
+ENTRY cuMemcpyDtoH_v2(void* dst, CUdeviceptr src, size_t bytes) {
+  return cuMemcpy(reinterpret_cast<CUdeviceptr>(dst), src, bytes);
 }
 ENTRY cuEventCreate(void** event, unsigned) {
   if (current_device() < 0) return 201;
@@ -234,6 +269,11 @@ ENTRY cuIpcCloseMemHandle(CUdeviceptr pointer) {
 ENTRY cuMemHostRegister_v2(void* addr, size_t bytes, unsigned) {
   if (current_device() < 0) return 201;
   return standin::lock(addr, bytes);
+}
+// Lasts as long as the process.
+ENTRY cuMemHostAlloc(void** addr, size_t bytes, unsigned flags) {
+  *addr = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+  return cuMemHostRegister_v2(*addr, bytes, flags);
 }
 ENTRY cuMemHostUnregister(void* addr) {
   if (current_device() < 0) return 201;

@@ -14,7 +14,8 @@
 //   PAGEABLE      the part of it that copies of host memory have that is not page-locked (1)
 //   VERSION       the driver's version, as it numbers them
 //   IPC           "opaque": handles of Level Zero's newer form, which names the process
-//   FAIL          what fails: "init", "alloc", "ipc", "no-uva", or "lost:N": from the Nth copy on
+//   FAIL          what fails: "init", "alloc", "ipc", "no-uva", "mark" (see
+//                 make_synchronous()), or "lost:N": from the Nth copy on
 //                 every call says that the device is lost
 #pragma once
 

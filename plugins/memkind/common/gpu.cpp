@@ -241,25 +241,32 @@ cwy_status cwym_kind::copy(void* dst, const void* src, uint64_t length, cwym_op*
   if (!to && !from) return CWY_ERR_INVALID;
   const Direction direction = to && from ? within : to ? to_device : from_device;
   const std::lock_guard lock(mutex_);
-  if (pending_.size() == kMost) return CWY_RETRY;
-  cwy_status status = CWY_OK;
+  if (pending_[direction].size() == kMost) return CWY_RETRY;
   void* event = nullptr;
-  if (events_.empty()) {
-    event = make_event(&status);
-    if (event == nullptr) return status;
-  } else {
-    event = events_.back();
-    events_.pop_back();
-  }
+  cwy_status status = take_event(&event);
+  if (status != CWY_OK) return status;
   status = enqueue(direction, dst, src, length, event);
   if (status != CWY_OK) {
     events_.push_back(event);
     return status;
   }
-  pending_.push_back({event, op});
+  pending_[direction].push_back({event, op});
   return CWY_INPROGRESS;
 }
 
+cwy_status cwym_kind::take_event(void** out) {
+  if (!events_.empty()) {
+    *out = events_.back();
+    events_.pop_back();
+    return CWY_OK;
+  }
+  cwy_status status = CWY_OK;
+  *out = make_event(&status);
+  return status;
+}
+
+// A direction's copies end in order, so the first that is under way is the last to be asked: a
+// question takes the driver a microsecond.
 uint32_t cwym_kind::progress(uint32_t budget) {
   struct Finished {
     cwym_op* op;
@@ -273,27 +280,26 @@ uint32_t cwym_kind::progress(uint32_t budget) {
     if (!lock.owns_lock()) return 0;  // another thread is at it
     const uint32_t most = std::min(budget, kAtOnce);
     const bool gone = lost() || !causeway::driver_is_usable();
-    size_t kept = 0;
-    for (size_t i = 0; i < pending_.size(); ++i) {
-      const Pending p = pending_[i];
-      cwy_status status = CWY_INPROGRESS;
-      if (count < most) status = gone ? CWY_ERR_DEVICE_FAILED : noted(poll(p.event));
-      if (status == CWY_INPROGRESS) {
-        pending_[kept++] = p;
-        continue;
+    for (auto& queue : pending_) {
+      while (!queue.empty() && count < most) {
+        const Pending p = queue.front();
+        const cwy_status status = gone ? CWY_ERR_DEVICE_FAILED : noted(poll(p.event));
+        if (status == CWY_INPROGRESS) break;
+        queue.pop_front();
+        events_.push_back(p.event);
+        finished[count++] = {p.op, status};
       }
-      events_.push_back(p.event);
-      finished[count++] = {p.op, status};
     }
-    pending_.resize(kept);
   }
   for (uint32_t i = 0; i < count; ++i) finished[i].op->fn(finished[i].op, finished[i].status);
   return count;
 }
 
 void cwym_kind::end_copies() {
-  for (const Pending& p : pending_) events_.push_back(p.event);
-  pending_.clear();
+  for (auto& queue : pending_) {
+    for (const Pending& p : queue) events_.push_back(p.event);
+    queue.clear();
+  }
   for (void* event : events_) free_event(event);
   events_.clear();
 }

@@ -77,14 +77,16 @@ struct cwym_kind {
     void* event;
     cwym_op* op;
   };
-  // Copies under way at most: more answer RETRY.
+  // Copies under way at most in a direction: more answer RETRY.
   static constexpr size_t kMost = 512;
+
+  cwy_status take_event(void** out);
 
   const int32_t ordinal_;
   std::atomic<bool> lost_{false};  // relaxed: late readers ask the driver, which says the same
   std::mutex mutex_;               // of the members below; not held while a report runs
-  std::deque<Pending> pending_;
-  std::vector<void*> events_;  // free ones
+  std::deque<Pending> pending_[kDirections];  // each in the order of its queue
+  std::vector<void*> events_;                 // free ones
 };
 
 namespace causeway {

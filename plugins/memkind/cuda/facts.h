@@ -34,11 +34,13 @@ inline constexpr int kFlushFromHost = 1;
 enum : int {  // CUpointer_attribute
   kPointerSyncMemops = 6,
   kPointerRangeStart = 11,
-  kPointerRangeSize = 12
+  kPointerRangeSize = 12,
+  kPointerPool = 17
 };
 inline constexpr unsigned kMemoryTypeDevice = 2;
 
 inline constexpr unsigned kIpcLazyPeerAccess = 1;
+inline constexpr unsigned kContextSyncMemops = 0x80;  // CUctx_flags
 inline constexpr int kFlushTargetCurrentContext = 0, kFlushToAllDevices = 200;
 
 // The oldest driver served: 11.0, the first with cuIpcOpenMemHandle_v2.
@@ -62,12 +64,15 @@ struct Api {
       lib.need("cuDevicePrimaryCtxRelease_v2");
   Result (*cuCtxPushCurrent)(Context context) = lib.need("cuCtxPushCurrent_v2");
   Result (*cuCtxPopCurrent)(Context* context) = lib.need("cuCtxPopCurrent_v2");
+  Result (*cuCtxGetFlags)(unsigned* flags) = lib.need("cuCtxGetFlags");
   Result (*cuMemAlloc)(Pointer* pointer, size_t bytes) = lib.need("cuMemAlloc_v2");
   Result (*cuMemFree)(Pointer pointer) = lib.need("cuMemFree_v2");
   Result (*cuMemcpyAsync)(Pointer dst, Pointer src, size_t bytes,
                           Stream stream) = lib.need("cuMemcpyAsync");
   Result (*cuPointerGetAttribute)(void* data, int attribute,
                                   Pointer pointer) = lib.need("cuPointerGetAttribute");
+  Result (*cuPointerGetAttributes)(unsigned count, int* attributes, void** data,
+                                   Pointer pointer) = lib.need("cuPointerGetAttributes");
   Result (*cuPointerSetAttribute)(const void* data, int attribute,
                                   Pointer pointer) = lib.need("cuPointerSetAttribute");
   Result (*cuStreamCreate)(Stream* stream, unsigned flags) = lib.need("cuStreamCreate");
@@ -90,6 +95,7 @@ struct Api {
       lib.want("cuMemGetHandleForAddressRange");
   Result (*cuFlushGPUDirectRDMAWrites)(int target,
                                        int scope) = lib.want("cuFlushGPUDirectRDMAWrites");
+  Result (*cuCtxSetFlags)(unsigned flags) = lib.want("cuCtxSetFlags");  // CUDA 12.1
 };
 
 }  // namespace causeway::cuda

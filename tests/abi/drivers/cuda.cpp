@@ -66,10 +66,12 @@ DRIVER_FACT_CALL(cuDevicePrimaryCtxRetain);
 DRIVER_FACT_CALL(cuDevicePrimaryCtxRelease);
 DRIVER_FACT_CALL(cuCtxPushCurrent);
 DRIVER_FACT_CALL(cuCtxPopCurrent);
+DRIVER_FACT_CALL(cuCtxGetFlags);
 DRIVER_FACT_CALL(cuMemAlloc);
 DRIVER_FACT_CALL(cuMemFree);
 DRIVER_FACT_CALL(cuMemcpyAsync);
 DRIVER_FACT_CALL(cuPointerGetAttribute);
+DRIVER_FACT_CALL(cuPointerGetAttributes);
 DRIVER_FACT_CALL(cuPointerSetAttribute);
 DRIVER_FACT_CALL(cuStreamCreate);
 DRIVER_FACT_CALL(cuStreamDestroy);
@@ -97,6 +99,13 @@ static_assert(SYMBOL(cuDeviceTotalMem) == "cuDeviceTotalMem_v2" &&
               SYMBOL(cuMemHostRegister) == "cuMemHostRegister_v2" &&
               SYMBOL(cuMemcpyAsync) == "cuMemcpyAsync");
 
+#if CUDA_VERSION >= 11030
+static_assert(same(kPointerPool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE));
+#endif
+#if CUDA_VERSION >= 12010
+static_assert(same(kContextSyncMemops, CU_CTX_SYNC_MEMOPS));
+DRIVER_FACT_CALL(cuCtxSetFlags);
+#endif
 #if CUDA_VERSION >= 11070
 static_assert(same(kAttributeFlushOptions,
                    CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS) &&
