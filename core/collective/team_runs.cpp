@@ -36,8 +36,7 @@ constexpr uint32_t kFirstLooks = 100;
 
 // With more ranks than processors the one that is waited for may not be running.
 bool processors_are_shared() {
-  static const bool shared =
-      context().job().facts().local_count > context().job().facts().cpu_count;
+  static const bool shared = context().job().crowded();
   return shared;
 }
 

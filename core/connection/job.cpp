@@ -73,6 +73,7 @@ std::string Card::pack() const {
   put_field(out, "host", hostname);
   put_field(out, "host_id", std::to_string(host_id));
   put_field(out, "sharing_id", std::to_string(sharing_id));
+  put_field(out, "cpus_id", std::to_string(cpus_id));
   put_field(out, "pid", std::to_string(pid));
   put_field(out, "epoch", std::to_string(epoch));
   put_field(out, "segment_max", std::to_string(segment_max));
@@ -105,6 +106,7 @@ Card Card::unpack(const std::string& bytes) {
     if (name == "host") card.hostname = value;
     if (name == "host_id") card.host_id = number;
     if (name == "sharing_id") card.sharing_id = number;
+    if (name == "cpus_id") card.cpus_id = number;
     if (name == "pid") card.pid = static_cast<uint32_t>(number);
     if (name == "epoch") card.epoch = static_cast<uint32_t>(number);
     if (name == "segment_max") card.segment_max = number;
@@ -151,6 +153,10 @@ Card make_card(const std::string& launchers_host) {
   card.sharing_id =
       hash_text(namespace_id("pid") + ":" + namespace_id("ipc") + ":" + std::to_string(::geteuid()),
                 card.host_id);
+  cpu_set_t cpus;
+  CPU_ZERO(&cpus);
+  ::sched_getaffinity(0, sizeof cpus, &cpus);
+  card.cpus_id = hash_text({reinterpret_cast<const char*>(&cpus), sizeof cpus}, 5);
   card.pid = static_cast<uint32_t>(::getpid());
   return card;
 }
@@ -189,6 +195,7 @@ JobFacts::JobFacts(const Bootstrap& bootstrap)
   facts_.session_dir = session_dir_.c_str();
   local_ranks_ = bootstrap.local_ranks();
   publish_local_ranks();
+  sharers_ = facts_.local_count;
 }
 
 void JobFacts::set_own_card(const Card& card) {
@@ -214,6 +221,7 @@ void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_m
   can_map_ = can_map;
   const Card& own = card(facts_.rank);
   local_ranks_.clear();
+  sharers_ = 0;
   std::map<uint64_t, uint32_t> hosts;  // id -> index, by lowest rank
   for (uint32_t r = 0; r < facts_.size; ++r) {
     const Card& card = this->card(r);
@@ -228,6 +236,7 @@ void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_m
     if (card.host_id == own.host_id) {
       if (r == facts_.rank) host_index_ = static_cast<uint32_t>(local_ranks_.size());
       local_ranks_.push_back(r);
+      if (card.cpus_id == own.cpus_id) ++sharers_;
     }
   }
   facts_.host_count = static_cast<uint32_t>(hosts.size());

@@ -6,6 +6,7 @@
 #include <causeway/plugin.h>
 #include <gasnetex.h>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -26,6 +27,7 @@ struct Card {
   std::string hostname;
   uint64_t host_id = 0;     // the operating system instance
   uint64_t sharing_id = 0;  // equal for ranks that the system lets map each other's memory
+  uint64_t cpus_id = 0;     // equal for ranks of a host that may run on the same processors
   uint32_t pid = 0;
   uint32_t epoch = 1;
   uint64_t segment_max = 0;  // bytes of segment that this rank can offer
@@ -103,6 +105,11 @@ class JobFacts {
   uint32_t host_index() const { return host_index_; }
   uint32_t nbrhd_set_size() const { return nbrhd_set_size_; }
   uint32_t nbrhd_set_rank() const { return nbrhd_set_rank_; }
+  // With more ranks than processors the rank that this one waits for may not be running. Launchers
+  // bind ranks, so what counts are those with the processors of this one; all of the host before
+  // the cards are there. Sets that overlap in part count as different.
+  bool crowded() const { return sharers_ > facts_.cpu_count; }
+  uint32_t ranks_per_cpu() const { return std::max(sharers_ / facts_.cpu_count, 1u); }
   uint32_t host_set_size() const { return facts_.host_count; }
   uint32_t host_set_rank() const { return facts_.host_index; }
 
@@ -110,6 +117,7 @@ class JobFacts {
   cwy_job facts_{};
   std::string job_id_, session_dir_;
   std::vector<uint32_t> local_ranks_;
+  uint32_t sharers_ = 1;  // this rank included
   // By rank; release when stored. Every card that ever was is kept, because others may read it.
   std::unique_ptr<std::atomic<const Card*>[]> cards_;
   std::vector<std::unique_ptr<const Card>> kept_;

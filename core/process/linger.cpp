@@ -25,8 +25,7 @@ static_assert(std::atomic<bool>::is_always_lock_free, "set in signal handlers");
 constexpr uint32_t kYields = 32, kNapUs = 200, kLongestUs = 20'000;
 
 useconds_t nap_us(uint32_t naps) {
-  const cwy_job& job = runtime().job().facts();
-  const uint32_t most = std::clamp(job.local_count / job.cpu_count * kNapUs, kNapUs, kLongestUs);
+  const uint32_t most = std::min(runtime().job().ranks_per_cpu() * kNapUs, kLongestUs);
   return naps < most / kNapUs ? naps * kNapUs : most;
 }
 

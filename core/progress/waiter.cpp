@@ -56,15 +56,15 @@ const Patience& patience() {
   static const Patience value = [] {
     constexpr uint64_t kPollNs = 25;
     const Config& config = context().config();
-    const cwy_job& job = context().job().facts();
+    const JobFacts& job = context().job();
     Patience p;
     // With more ranks than processors a spinning rank keeps the one it waits for from running.
-    const bool crowded = job.local_count > job.cpu_count;
+    const bool crowded = job.crowded();
     if (crowded) g_hot_spins.store(0, std::memory_order_relaxed);
     p.spins = crowded ? 0 : static_cast<uint32_t>(config.waiting.spin_ns / kPollNs);
     p.yield_ns = config.waiting.yield_ns;
     p.nap_ns = std::max<uint64_t>(config.waiting.nap_ns, 1000);
-    p.longest_nap_ns = p.nap_ns * std::max(job.local_count / job.cpu_count, 1u);
+    p.longest_nap_ns = p.nap_ns * job.ranks_per_cpu();
     return p;
   }();
   return value;
