@@ -44,7 +44,6 @@ gex_Rank_t team_rank(const char* name, const Team& team, gex_Rank_t jobrank) {
 // ---- with `checks: full` ----
 
 void require_known_domain(const AtomicCall& call) {
-  if (call.ad == GEX_AD_INVALID) fatal(call.name, "the atomic domain is GEX_AD_INVALID");
   const AtomicDomain& domain = *AtomicDomain::of(call.ad);
   if (call.dt != domain.dt()) {
     fatal(call.name, "the call is for {}, but the atomic domain was created for {}",
@@ -216,6 +215,9 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
 // Performs an operation whose opcode the compiler does not know, on memory that is mapped here. A
 // window that is not empty also says that nothing is to be checked.
 bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* result) {
+  // One instruction, of a register that is there: this comes before all checks.
+  if (__builtin_expect(call.ad == GEX_AD_INVALID, 0))
+    fatal(call.name, "the atomic domain is GEX_AD_INVALID");
   const intptr_t delta = cwy_direct_delta(call.ad->window, rank, 0);
   if (!cwy_is_direct(delta)) return false;
   if (call.flags & GEX_FLAG_AD_REL) __sync_synchronize();  // a fetch does not order earlier stores

@@ -63,16 +63,17 @@ void Fleet::spawn() {
   const std::vector<std::string> addresses = own_addresses(options_.hosts.address);
   const std::vector<std::string> relay = {options_.hosts.program, "relay"};
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
-    Host& host = hosts_[i];
-    host.agent =
+    hosts_[i].agent =
         spawn_agent(agent_words(options_.hosts.agent, layout_.hosts[i], relay), caller_mask_);
-    host.agent_runs = true;
-    Invitation invitation{i, secrets_[i], port_, options_.start_s, addresses};
-    const std::string line = invitation.pack();
-    // Less than a pipe holds. An agent that has ended is noticed as such.
-    [[maybe_unused]] const ssize_t n = ::write(host.agent.in.get(), line.data(), line.size());
+    hosts_[i].agent_runs = true;
   }
-  // After the agents, which keep the caller's limit.
+  // After the agents, which keep what the caller had. An agent that has ended is noticed as such.
+  ::signal(SIGPIPE, SIG_IGN);
+  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+    Invitation invitation{i, secrets_[i], port_, options_.start_s, addresses};
+    const std::string line = invitation.pack();  // less than a pipe holds
+    [[maybe_unused]] const ssize_t n = ::write(hosts_[i].agent.in.get(), line.data(), line.size());
+  }
   raise_descriptor_limit();
   demand_descriptors(layout_.processes(), kOwnDescriptors + kHostDescriptors * hosts_.size());
 }

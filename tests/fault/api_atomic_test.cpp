@@ -59,6 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
         Misuse{"both_places", {"gex_AD_OpNB_I64", "exclude each other"}},
         Misuse{"under_lock", {"gex_AD_OpNB_I64", "handler-safe lock"}},
         Misuse{"create.no_capability", {"gex_AD_Create", "CAPABILITY_AD"}},
+        Misuse{"invalid", {"gex_AD_OpNB_U64", "GEX_AD_INVALID"}},
         Misuse{"query_invalid", {"gex_AD_QueryFlags", "GEX_AD_INVALID"}}),
     test_name);
 

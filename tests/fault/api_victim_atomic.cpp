@@ -67,6 +67,12 @@ const std::map<std::string, void (*)()>& operations() {
          gex_HSL_Lock(&lock);
          op(job.peer(), at, fadd);
        }},
+      {"invalid",
+       [] {
+         uint64_t before = 0;
+         gex_Event_Wait(
+             gex_AD_OpNB_U64(GEX_AD_INVALID, &before, job.peer(), nullptr, fadd, 1, 0, 0));
+       }},
       {"query_invalid", [] { gex_AD_QueryFlags(GEX_AD_INVALID); }},
   };
   return calls;

@@ -449,6 +449,12 @@ const Calls& teams() {
        }},
       {"destroy_primordial", [] { gex_TM_Destroy(tm(), nullptr, 0); }},
       {"destroy_pair", [] { gex_TM_Destroy(gex_TM_Pair(job.ep, 0), nullptr, 0); }},
+      {"vis_invalid",
+       [] {
+         char byte = 0;
+         gex_Memvec_t piece{&byte, 1};
+         gex_VIS_VectorPutBlocking(GEX_TM_INVALID, job.peer(), 1, &piece, 1, &piece, 0);
+       }},
       {"destroy_invalid", [] { gex_TM_Destroy(GEX_TM_INVALID, nullptr, 0); }},
   };
   return calls;

@@ -44,6 +44,20 @@ TEST(Relay, DiesAfterJoining) {
   expect_clean(command);
 }
 
+// Would catch, on most runs: a launcher that a signal ends while it writes to an agent that has
+// gone.
+TEST(Agent, EndsAtOnce) {
+  std::string hosts = "a";
+  for (int i = 0; i < 40; ++i) hosts += ",b" + std::to_string(i);
+  Command command({run_command(), "run", "--hosts", hosts, "-n", "41", "--agent", "/nowhere/agent",
+                   "--", "true"});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.err.find("cannot execute the agent '/nowhere/agent'"), std::string::npos)
+      << result.err;
+  expect_clean(command);
+}
+
 // Would catch: hosts whose silence is counted from a time when they had nothing to say.
 TEST(Relay, OthersMayComeLate) {
   Command command(with_bad_relay("late", {"--set", "timeouts.peer=1s"}, {"sh", "-c", "echo here"}));
