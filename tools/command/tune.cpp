@@ -185,13 +185,16 @@ class Tuner {
     const std::string about =
         fmt::format("Written by `causeway tune` of Causeway {} on {}, {:%Y-%m-%d %H:%M}: {} ranks.",
                     CAUSEWAY_VERSION, host, fmt::localtime(std::time(nullptr)), options_.ranks);
-    const std::string made = options_.output + ".new";
+    // A file is replaced as a whole; a device, a pipe or a link stays what it is.
+    const fs::file_type type = fs::symlink_status(options_.output).type();
+    const bool whole = type == fs::file_type::regular || type == fs::file_type::not_found;
+    const std::string made = options_.output + (whole ? ".new" : "");
     {
       std::ofstream out(made);
       out << tuning_.table(options_.ranks, about, options_.noise);
       if (!out.flush()) throw Error(CWY_ERR_INVALID, "cannot write {}", made);
     }
-    fs::rename(made, options_.output);
+    if (whole) fs::rename(made, options_.output);
     tuning_.forget();
     fmt::print("{}\n", options_.output);
   }

@@ -1,9 +1,12 @@
 #include "mpi.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <thread>
 
@@ -86,6 +89,7 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
     return;
   }
   directory_ = made;
+  keep_directory();
   for (const Library& library : kLibraries) {
     if (library.shmem && !job.one_sided) continue;
     if (job.tcp && !job.one_sided && std::string_view(library.name) == "mpich") {
@@ -117,9 +121,29 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
   }
 }
 
+// A process that removes the directory when this one has gone, whatever ended it.
+void MpiSides::keep_directory() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  cleaner_ = fork();
+  if (cleaner_ == 0) {
+    setsid();  // no signal of a terminal's ends it
+    close(ends[1]);
+    char none = 0;
+    while (read(ends[0], &none, 1) < 0 && errno == EINTR) {
+    }
+    execl("/bin/rm", "rm", "-rf", "--", directory_.c_str(), nullptr);
+    _exit(1);
+  }
+  close(ends[0]);
+  kept_ = ends[1];
+}
+
 MpiSides::~MpiSides() {
   std::error_code ignored;
   if (!directory_.empty()) fs::remove_all(directory_, ignored);
+  if (kept_ >= 0) close(kept_);
+  if (cleaner_ > 0) waitpid(cleaner_, nullptr, 0);
 }
 
 }  // namespace causeway::bench

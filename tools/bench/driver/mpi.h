@@ -2,7 +2,9 @@
 // are installed. Each gets a program of mpi/, compiled into a directory that goes with this object.
 #pragma once
 
+#include <sys/types.h>
 #include <map>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,7 +52,11 @@ class MpiSides {
   bool one_sided() const { return one_sided_; }
 
  private:
+  void keep_directory();
+
   std::string directory_;
+  int kept_ = -1;  // while it is open `cleaner_` leaves the directory there
+  pid_t cleaner_ = -1;
   std::vector<MpiSide> sides_;
   bool one_sided_;
 };
