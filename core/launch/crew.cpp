@@ -104,6 +104,7 @@ void Crew::start_server() {
     watch_readable(epoll_, process.control.get(), kControl | process.process);
   raise_stack_limit();
   low_.release();
+  bind_all();
   server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
   watch_readable(epoll_, server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {
@@ -115,6 +116,15 @@ void Crew::start_server() {
     send_environment(process, environment);
     events_.on_started(process.process, process.pid);
   }
+}
+
+// While they wait for their environment.
+void Crew::bind_all() {
+  if (plan_.binding.to.empty() && !plan_.binding.display) return;
+  const std::vector<std::string> places = bind_processes(processes_, plan_.binding);
+  for (size_t i = 0; plan_.binding.display && i < places.size(); ++i)
+    events_.on_remark(fmt::format("rank {}: processors {}",
+                                  tag_of(plan_.layout, processes_[i].process), places[i]));
 }
 
 void Crew::dispatch(uint64_t tag) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launch/affinity.h"
 #include "launch/layout.h"
 #include "launch/pmix_server.h"
 #include "launch/workforce.h"
@@ -32,6 +33,7 @@ class Crew final : public Workforce {
  public:
   struct Plan {
     SpawnPlan spawn;
+    Binding binding;
     std::vector<RankProcess> forked;  // not empty: these are the processes, forked by the program
     JobLayout layout;
     uint32_t host = 0;
@@ -57,6 +59,7 @@ class Crew final : public Workforce {
   PmixServer& server() { return *server_; }
 
  private:
+  void bind_all();
   void on_control(RankProcess& process);
   void take_reports();
 

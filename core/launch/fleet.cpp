@@ -197,6 +197,8 @@ StartOrder Fleet::order_for(uint32_t host) const {
     order.command[0] = options_.first_host_program;
   order.directory = options_.hosts.directory;
   order.environment = environment_;
+  order.bind = options_.binding.to;
+  order.display = options_.binding.display;
   order.stdin_process = options_.stdin_rank;
   order.kill_grace_s = options_.kill_grace_s;
   order.peer_s = options_.peer_s;

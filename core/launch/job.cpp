@@ -51,6 +51,7 @@ Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
   if (!options.first_host_program.empty()) plan.spawn.command[0] = options.first_host_program;
   plan.spawn.stdin_process = options.stdin_rank;
   plan.spawn.signal_mask = caller_mask;
+  plan.binding = options.binding;
   plan.layout = layout;
   plan.session_path = session.path();
   for (const auto& [name, value] : options.environment)
@@ -96,6 +97,7 @@ int Job::supervise() {
   muted_.mute();
   Output::Options how{options_.tag_output, members_.size() == 1 && !options_.tag_output};
   how.stderr_fd = muted_.real();
+  how.directory = options_.output_dir;
   output_ = std::make_unique<Output>(how, epoll_.get(), kOutput, sink_wake_.get());
   watch_readable(epoll_.get(), front_.get(), kFront);
   watch_readable(epoll_.get(), child_signals_.get(), kChild);

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "launch/affinity.h"
+
 namespace causeway {
 
 // Several hosts: core/launch/hosts.md.
@@ -30,12 +32,14 @@ struct LaunchOptions {
   std::vector<std::string> command;  // program and arguments; empty: the ranks are there
   std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
   bool tag_output = false;                                       // prefix "[rank] " to every line
-  std::optional<double> timeout_s;                               // whole job; ends with status 124
-  std::optional<uint32_t> stdin_rank = 0;                        // nullopt: nobody reads stdin
-  double exit_grace_s = 5.0;                                     // timeouts.exit
-  double kill_grace_s = 1.0;                                     // timeouts.kill
-  double start_s = 60.0;                                         // timeouts.start
-  double peer_s = 30.0;                                          // timeouts.peer
+  std::string output_dir;  // a file there for each rank and stream; empty: our own streams
+  launch::Binding binding;
+  std::optional<double> timeout_s;         // whole job; ends with status 124
+  std::optional<uint32_t> stdin_rank = 0;  // nullopt: nobody reads stdin
+  double exit_grace_s = 5.0;               // timeouts.exit
+  double kill_grace_s = 1.0;               // timeouts.kill
+  double start_s = 60.0;                   // timeouts.start
+  double peer_s = 30.0;                    // timeouts.peer
 };
 
 // Runs the job to its end and returns its status: 128+signal of the first abnormal death, else

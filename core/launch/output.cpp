@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <utility>
 
 #include "launch/clock.h"
 
@@ -86,7 +88,7 @@ void Sink::write_all() {
 }
 
 Output::Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd)
-    : options_(options), epoll_fd_(epoll_fd), epoll_tag_(epoll_tag) {
+    : options_(std::move(options)), epoll_fd_(epoll_fd), epoll_tag_(epoll_tag) {
   lanes_[0] = std::make_unique<Lane>(STDOUT_FILENO, wake_fd);
   lanes_[1] = std::make_unique<Lane>(options_.stderr_fd, wake_fd);
 }
@@ -135,9 +137,36 @@ void Output::readable(uint32_t index) {
   update_polling(index);
 }
 
+// The whole buffer goes to the file of the source's tag. False: there are no files.
+bool Output::to_file(Source& source) {
+  if (options_.directory.empty() || !source.is_rank()) return false;
+  std::string name = fmt::format("{}/rank.{}.{}", options_.directory, source.tag,
+                                 source.stream == STDOUT_FILENO ? "out" : "err");
+  std::replace(name.begin(), name.end(), ' ', '.');
+  const auto [at, is_new] = files_.try_emplace(name);
+  UniqueFd& file = at->second;
+  const auto give_up = [&] {
+    say(fmt::format("causeway run: cannot write {}: {}; the rest of this output is lost", name,
+                    std::strerror(errno)));
+    file.reset();
+  };
+  if (is_new) {
+    file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (!file) give_up();
+  }
+  for (size_t done = 0; file && done < source.buffer.size();) {
+    const ssize_t n = ::write(file.get(), source.buffer.data() + done, source.buffer.size() - done);
+    if (n > 0) done += static_cast<size_t>(n);
+    if (n < 0 && errno != EINTR) give_up();
+  }
+  source.buffer.clear();
+  return true;
+}
+
 // Passes on what may be passed on of the source's buffer.
 void Output::take(uint32_t index) {
   Source& source = sources_[index];
+  if (to_file(source)) return;
   Lane& lane = lane_of(source);
   if (lane.owner >= 0 && lane.owner != static_cast<int>(index)) return;
   const size_t end = source.buffer.rfind('\n');

@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,8 +64,9 @@ class Output {
  public:
   struct Options {
     bool tag = false;
-    bool raw = false;   // one rank: its bytes are passed on at once, lines or not
-    int stderr_fd = 2;  // where the launcher's stderr is now
+    bool raw = false;            // one rank: its bytes are passed on at once, lines or not
+    int stderr_fd = 2;           // where the launcher's stderr is now
+    std::string directory = {};  // not empty: rank.<N>.out and .err there instead
   };
   Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd);
 
@@ -94,6 +96,7 @@ class Output {
     std::string buffer;
     Watch watch;
     bool mid_line = false;  // part of a long line has been passed on
+    bool is_rank() const { return tag.rfind("host ", 0) != 0; }  // else an agent of a host
   };
   struct Lane {  // one sink and who may write to it
     explicit Lane(int fd, int wake_fd) : sink(fd, wake_fd) {}
@@ -108,6 +111,7 @@ class Output {
   Lane& lane_of(const Source& source) { return *lanes_[source.stream == 1 ? 0 : 1]; }
   bool read_some(uint32_t index);
   void take(uint32_t index);
+  bool to_file(Source& source);
   void emit(uint32_t index, std::string_view text);
   void finish_source(uint32_t index);
   void release(Lane& lane);
@@ -118,6 +122,7 @@ class Output {
   const uint64_t epoll_tag_;
   std::unique_ptr<Lane> lanes_[2];
   std::vector<Source> sources_;
+  std::map<std::string, UniqueFd> files_;  // by name
 };
 
 }  // namespace causeway::launch

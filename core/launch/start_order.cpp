@@ -56,7 +56,8 @@ template <typename Order, typename Each>
 void StartOrder::each_field(Order& order, Each each) {
   auto& [job_id, job_key, ranks, spares, survives, hosts, host_of] = order.layout;
   each(job_id, job_key, ranks, spares, survives, hosts, host_of, order.host, order.command,
-       order.directory, order.environment, order.stdin_process, order.kill_grace_s, order.peer_s);
+       order.directory, order.environment, order.bind, order.display, order.stdin_process,
+       order.kill_grace_s, order.peer_s);
 }
 
 std::string StartOrder::pack() const {

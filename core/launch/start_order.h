@@ -16,6 +16,8 @@ struct StartOrder {
   std::vector<std::string> command;
   std::string directory;
   std::vector<std::string> environment;  // "NAME=value"
+  std::string bind;                      // as Binding::to
+  bool display = false;
   std::optional<uint32_t> stdin_process;
   double kill_grace_s = 1.0;
   double peer_s = 30.0;  // silence of the other side until it counts as lost

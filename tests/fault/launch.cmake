@@ -5,7 +5,8 @@ add_executable(launch_relay launch_relay.cpp)
 target_link_libraries(launch_relay PRIVATE causeway_core causeway_launch)
 
 add_executable(launch_test launch_end_test.cpp launch_fork_test.cpp ${fault_harness}
-  launch_hosts_test.cpp launch_io_test.cpp launch_kill_test.cpp launch_start_test.cpp)
+  launch_hosts_test.cpp launch_io_test.cpp launch_kill_test.cpp launch_options_test.cpp
+  launch_start_test.cpp)
 target_link_libraries(launch_test PRIVATE GTest::gtest GTest::gtest_main)
 target_compile_definitions(launch_test PRIVATE
   CAUSEWAY_COMMAND="$<TARGET_FILE:causeway>" LAUNCH_RANK="$<TARGET_FILE:launch_rank>"

@@ -19,10 +19,10 @@
 namespace {
 
 // A first word that is no subcommand: the parser would only miss one.
-bool names_no_subcommand(const causeway::Options& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return false;
+bool names_no_subcommand(const causeway::Options& app, const std::vector<std::string>& words) {
+  if (words.empty() || words[0].starts_with('-')) return false;
   const std::vector<std::string> names = app.subcommands();
-  const std::string word = argv[1];
+  const std::string& word = words[0];
   if (std::find(names.begin(), names.end(), word) != names.end()) return false;
   const std::optional<std::string> meant = causeway::did_you_mean(word, names);
   fmt::print(stderr,
@@ -43,8 +43,15 @@ int main(int argc, char** argv) {
 #include "command_list.inc"
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
-  if (names_no_subcommand(app, argc, argv)) return kUsage;
+  app.suggests(causeway::did_you_mean);
   std::vector<std::string> words(argv + 1, argv + argc);
+  // As other commands spell these.
+  if (words == std::vector<std::string>{"version"}) words = {"--version"};
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  if (names_no_subcommand(app, words)) return kUsage;
   if (!words.empty() && words[0] == "run") take_program(app.subcommand("run"), words);
   if (const std::optional<int> ended = app.parse(argv[0], std::move(words)))
     status = *ended == 0 ? kOk : kUsage;

@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <unistd.h>
 #include <algorithm>
+
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -108,6 +110,28 @@ std::string check_set(const std::string& text) {
                                                    : "'" + text + "' is not of the form path=value";
 }
 
+std::string check_variable(const std::string& text) {
+  const std::string name = text.substr(0, text.find('='));
+  if (name.empty()) return "'" + text + "' names no variable";
+  return name.size() < text.size() || std::getenv(name.c_str()) != nullptr
+             ? ""
+             : "'" + name + "' is not set here: give NAME=VALUE";
+}
+
+// Of a variable that is close to one of ours.
+void tell_misspelt() {
+  const std::string prefix = "CAUSEWAY_";
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    if (!text.starts_with(prefix)) continue;
+    const std::string name(text.substr(prefix.size(), text.find('=') - prefix.size()));
+    const auto meant = did_you_mean(name, {"CONFIG", "SET", "RANKS"});
+    if (meant && *meant != name)
+      fmt::print(stderr, "causeway run: {0}{1} means nothing; did you mean {0}{2}?\n", prefix, name,
+                 *meant);
+  }
+}
+
 void add_host_options(Options& run, RunOptions& options) {
   const char* group = "Several hosts";
   const Option file = run.option("--host-file", options.host_file,
@@ -137,10 +161,11 @@ void add_host_options(Options& run, RunOptions& options) {
 }
 
 // Where in `words` the program begins, or the "--" before it.
-size_t first_of_program(const Options& run, const std::vector<std::string>& words) {
+size_t first_of_program(const Options& run, std::vector<std::string>& words) {
   size_t at = 1;
   for (; at < words.size(); ++at) {
-    const std::string& word = words[at];
+    std::string& word = words[at];
+    if (word == "-np") word = "-n";  // as mpirun spells it
     if (word == "--") break;
     if (word.size() < 2 || word[0] != '-') break;
     const bool is_long = word[1] == '-';
@@ -161,7 +186,8 @@ void take_program(Options& run, std::vector<std::string>& words) {
 }
 
 void add_run_options(Options& run, RunOptions& options) {
-  run.option("-n,--ranks", options.ranks, "Number of ranks; default with --host-file: one per slot")
+  run.option("-n,--ranks", options.ranks,
+             "Number of ranks (also -np); default with --host-file: one per slot")
       .in_range(1u, kMostProcesses);
   add_host_options(run, options);
   run.option("--on-failure", options.on_failure,
@@ -176,7 +202,20 @@ void add_run_options(Options& run, RunOptions& options) {
   run.option("--set", options.sets, "Override one configuration value: path=value")
       .check(check_set)
       .one_at_a_time();
-  run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
+  run.option("-x,--export", options.exports,
+             "Variable of the ranks: NAME=VALUE, or NAME as it is here, for other hosts too")
+      .check(check_variable)
+      .one_at_a_time();
+  const Option tags =
+      run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
+  run.option("--output-dir", options.output_dir,
+             "Directory for a file per rank: rank.N.out and rank.N.err")
+      .excludes(tags);
+  run.option("--bind", options.bind,
+             "Bind each rank of a host to its share of the cores, to a NUMA node, or nowhere "
+             "(default)")
+      .one_of({"core", "numa", "none"});
+  run.flag("--display", options.display, "Say where the ranks may run before they start");
   run.option("--timeout", options.timeout_s, "End the job after this many seconds")
       .check(check_seconds);
   run.option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
@@ -205,6 +244,18 @@ LaunchOptions to_launch(const RunOptions& run) {
   launch.first_host_program = run.first_host_program;
   launch.command = run.command;
   launch.tag_output = run.tag_output;
+  if (!run.output_dir.empty()) {
+    launch.output_dir = std::filesystem::absolute(run.output_dir).string();
+    std::filesystem::create_directories(launch.output_dir);  // what fails names it
+  }
+  launch.binding = {run.bind == "none" ? "" : run.bind, run.display};
+  for (const std::string& entry : run.exports) {
+    const size_t equals = entry.find('=');
+    const std::string name = entry.substr(0, equals);
+    launch.environment.emplace_back(
+        name, equals != std::string::npos ? entry.substr(equals + 1) : std::getenv(name.c_str()));
+  }
+  tell_misspelt();
   if (run.timeout_s > 0.0) launch.timeout_s = run.timeout_s;
   if (run.stdin_rank == "none") {
     launch.stdin_rank.reset();

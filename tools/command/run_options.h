@@ -25,7 +25,11 @@ struct RunOptions {
   bool fail_recovered = false;
   std::string config;
   std::vector<std::string> sets;
+  std::vector<std::string> exports;
   bool tag_output = false;
+  std::string output_dir;
+  std::string bind;
+  bool display = false;
   double timeout_s = 0.0;
   std::string stdin_rank = "0";
   std::vector<std::string> command;

@@ -125,17 +125,36 @@ void Options::give(const char* name, std::vector<std::string> values) {
   app_->get_option(name)->add_result(std::move(values));
 }
 
+// An option that the subcommand does not have: which one was meant?
+void Options::tell_meant(const std::vector<std::string>& words) const {
+  const CLI::App* app = app_;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app->get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const std::string& word : words) {
+    const std::string name = word.substr(0, word.find('='));
+    if (name.rfind("--", 0) != 0 || app->get_option_no_throw(name) != nullptr) continue;
+    if (const auto meant = suggest_(name, names))
+      std::cerr << "'" << name << "': did you mean '" << *meant << "'?\n";
+    return;
+  }
+}
+
 std::optional<int> Options::parse(int argc, char** argv) {
   return parse(argv[0], std::vector<std::string>(argv + 1, argv + argc));
 }
 std::optional<int> Options::parse(const char* program, std::vector<std::string> words) {
   app_->name(program);
-  std::reverse(words.begin(), words.end());  // as the parser wants them
+  std::vector<std::string> given(words.rbegin(), words.rend());  // as the parser wants them
   try {
-    app_->parse(std::move(words));
+    app_->parse(given);
     return std::nullopt;
   } catch (const CLI::ParseError& e) {
-    return app_->exit(e) == 0 ? 0 : 2;
+    const int code = app_->exit(e);
+    if (suggest_ != nullptr && code == static_cast<int>(CLI::ExitCodes::ExtrasError))
+      tell_meant(words);
+    return code == 0 ? 0 : 2;
   }
 }
 

@@ -84,6 +84,11 @@ class Options {
   // Gives an option values that are not parsed.
   void give(const char* name, std::vector<std::string> values);
 
+  // Finds the word that was meant among those that there are.
+  using Suggest = std::optional<std::string>(const std::string& word,
+                                             const std::vector<std::string>& words);
+  void suggests(Suggest* suggest) { suggest_ = suggest; }
+
   // For a test that looks at every option, and includes the parser itself.
   CLI::App& parser() const { return *app_; }
 
@@ -93,8 +98,10 @@ class Options {
 
  private:
   explicit Options(CLI::App* app);
+  void tell_meant(const std::vector<std::string>& words) const;
   std::unique_ptr<CLI::App> own_;
   CLI::App* app_;
+  Suggest* suggest_ = nullptr;
   std::vector<std::unique_ptr<Options>> subcommands_;
 };
 

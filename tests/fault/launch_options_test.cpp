@@ -1,0 +1,133 @@
+// What users of other launchers expect of the command line: its spellings, variables, places, files
+// for the output, and an answer to what is misspelt.
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "launch_harness.h"
+
+namespace launch_test {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Result run_shell(const Words& flags, const std::string& script,
+                 std::vector<std::pair<std::string, std::string>> environment = {}) {
+  Words words{run_command(), "run"};
+  words.insert(words.end(), flags.begin(), flags.end());
+  words.insert(words.end(), {"sh", "-c", script});
+  Command command(words, std::move(environment));
+  const Result result = command.run();
+  expect_clean(command);
+  return result;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  std::ostringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+size_t processors() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  ::sched_getaffinity(0, sizeof usable, &usable);
+  return static_cast<size_t>(CPU_COUNT(&usable));
+}
+
+// Would catch: -np taken for -n with the value "p", and variables that ranks do not get, also where
+// they belong to this host and go to no other one by themselves.
+TEST(Options, SpellingsOfMpirun) {
+  for (const Words& hosts :
+       {Words{}, Words{"--hosts", "a,b", "--agent", "env LAUNCH_TEST_HOST=%h"}}) {
+    Words flags{"-np", "2", "-x", "COLOUR=deep blue", "--export", "DISPLAY"};
+    flags.insert(flags.end(), hosts.begin(), hosts.end());
+    const Result result = run_shell(flags, "echo \"$COLOUR on $DISPLAY\"", {{"DISPLAY", "here:7"}});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(count(result.out, "deep blue on here:7\n"), 2u) << result.out;
+  }
+  const Result missing = run_shell({"-n", "1", "-x", "NOT_SET_ANYWHERE"}, "true");
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_NE(missing.err.find("'NOT_SET_ANYWHERE' is not set here"), std::string::npos)
+      << missing.err;
+}
+
+// Would catch: output that is torn, lost at the end, in another rank's file, or on the launcher's
+// own streams; a directory that cannot be made and is passed over.
+TEST(Options, AFilePerRank) {
+  Command place({"true"});  // for its directory
+  const std::filesystem::path directory = std::filesystem::path(place.directory()) / "a" / "b";
+  const Result result =
+      run_shell({"-n", "3", "--output-dir", directory.string()},
+                "for i in 1 2 3; do echo $PMIX_RANK line $i; echo $PMIX_RANK >&2; done; "
+                "printf unfinished");
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.out + result.err, "");
+  for (const std::string rank : {"0", "1", "2"}) {
+    EXPECT_EQ(text_of(directory / ("rank." + rank + ".out")),
+              rank + " line 1\n" + rank + " line 2\n" + rank + " line 3\nunfinished");
+    EXPECT_EQ(text_of(directory / ("rank." + rank + ".err")),
+              rank + "\n" + rank + "\n" + rank + "\n");
+  }
+  const Result refused = run_shell({"-n", "1", "--output-dir", "/dev/null/x"}, "echo lost");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.err.find("/dev/null/x"), std::string::npos) << refused.err;
+  const Result unwritable = run_shell({"-n", "1", "--output-dir", "/proc"}, "echo lost");
+  EXPECT_NE(unwritable.err.find("cannot write /proc/rank.0.out"), std::string::npos)
+      << unwritable.err;
+}
+
+// Would catch: ranks that are bound elsewhere than what is displayed says, two ranks on one core
+// where there are enough, and a launcher that binds itself.
+TEST(Options, BindsToCores) {
+  const std::string script =
+      "sed -n \"s/^Cpus_allowed_list:\t*/$PMIX_RANK on /p\" /proc/self/status";
+  const Result free_ranks = run_shell({"-n", "2", "--display"}, script);
+  EXPECT_EQ(count(free_ranks.err, ": processors "), 2u) << free_ranks.err;
+  const Result bound = run_shell({"-n", "2", "--bind", "core", "--display"}, script);
+  EXPECT_EQ(bound.status, 0) << bound.err;
+  std::vector<std::string> places;
+  for (const std::string rank : {"0", "1"}) {
+    const size_t at = bound.out.find(rank + " on ");
+    ASSERT_NE(at, std::string::npos) << bound.out;
+    places.push_back(bound.out.substr(at + 5, bound.out.find('\n', at) - at - 5));
+    EXPECT_NE(bound.err.find("rank " + rank + ": processors " + places.back() + "\n"),
+              std::string::npos)
+        << bound.err;
+  }
+  if (processors() >= 2) {
+    EXPECT_NE(places[0], places[1]);
+  }
+  EXPECT_EQ(run_shell({"-n", "2", "--bind", "numa"}, "true").status, 0);
+}
+
+// Would catch: a mistake that is only refused where the right word is near, and a variable whose
+// name is misspelt and that nobody misses.
+TEST(Options, SaysWhatWasMeant) {
+  const Result option = run_shell({"-n", "1", "--timout", "3"}, "true");
+  EXPECT_EQ(option.status, 2);
+  EXPECT_NE(option.err.find("'--timout': did you mean '--timeout'?"), std::string::npos)
+      << option.err;
+  const Result variable =
+      run_shell({"-n", "1"}, "true", {{"CAUSEWAY_CONFG", "x"}, {"CAUSEWAY_DIR", "/opt"}});
+  EXPECT_EQ(variable.status, 0);
+  EXPECT_EQ(variable.err,
+            "causeway run: CAUSEWAY_CONFG means nothing; did you mean CAUSEWAY_CONFIG?\n");
+}
+
+// Would catch: `help` and `version` that are taken for mistakes.
+TEST(Options, HelpAndVersionAreWords) {
+  Command help({run_command(), "help", "run"}), version({run_command(), "version"});
+  const Result helped = help.run(), told = version.run();
+  EXPECT_EQ(helped.status, 0);
+  EXPECT_NE(helped.out.find("--output-dir"), std::string::npos);
+  EXPECT_EQ(told.status, 0);
+  EXPECT_NE(told.out.find('.'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace launch_test
