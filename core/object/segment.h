@@ -35,6 +35,7 @@ class Segment {
   bool is_everything() const { return size_ == UINT64_MAX; }
   // It is attached: the client may not destroy it (specification of gex_Segment_Destroy()).
   void set_lasting() { lasting_ = true; }
+  bool is_lasting() const { return lasting_; }
   // Memory of a device: the kind allocates it (`addr` NULL) or the client did. Throws
   // Error(CWY_ERR_INVALID) when it is not memory of that device.
   static Segment* on_device(Client* client, MemKind& kind, void* addr, size_t size,

@@ -124,6 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Misuse{"tm.destroy_primordial", {"gex_TM_Destroy", "primordial"}, 1, false},
                     Misuse{"tm.destroy_pair", {"gex_TM_Destroy", "TM-pair"}, 1, false},
                     Misuse{"tm.vis_invalid", {"gex_VIS_VectorPutBlocking", "GEX_TM_INVALID"}},
+                    Misuse{"tm.segment_attached", {"gex_Segment_Destroy", "is attached"}},
                     Misuse{"tm.destroy_invalid", {"gex_TM_Destroy", "GEX_TM_INVALID"}, 1, false}),
     test_name);
 

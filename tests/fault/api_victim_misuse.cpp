@@ -455,6 +455,7 @@ const Calls& teams() {
          gex_Memvec_t piece{&byte, 1};
          gex_VIS_VectorPutBlocking(GEX_TM_INVALID, job.peer(), 1, &piece, 1, &piece, 0);
        }},
+      {"segment_attached", [] { gex_Segment_Destroy(gex_EP_QuerySegment(job.ep), 0); }},
       {"destroy_invalid", [] { gex_TM_Destroy(GEX_TM_INVALID, nullptr, 0); }},
   };
   return calls;

@@ -58,16 +58,14 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   launch.spares = run.spares;
   if (run.host_file.empty() && run.hosts.empty()) {
     if (run.ranks == 0) throw UsageError("--ranks", "");
-    for (const auto& [value, option] : {std::pair{&run.agent, "--agent"},
-                                        {&run.address, "--address"},
-                                        {&run.relay, "--relay"},
-                                        {&run.directory, "--directory"}}) {
-      if (!value->empty())
-        throw Error(CWY_ERR_INVALID, "{} is for several hosts: give --host-file or --hosts",
-                    option);
-    }
-    if (run.per_host != 0)
-      throw Error(CWY_ERR_INVALID, "--per-host is for several hosts: give --host-file or --hosts");
+    const auto refuse = [](bool given, const char* option) {
+      if (given) throw UsageError(option, "is for several hosts: give --host-file or --hosts");
+    };
+    refuse(!run.agent.empty(), "--agent");
+    refuse(!run.address.empty(), "--address");
+    refuse(!run.relay.empty(), "--relay");
+    refuse(!run.directory.empty(), "--directory");
+    refuse(run.per_host != 0, "--per-host");
     return;
   }
   Placement how;
@@ -140,6 +138,9 @@ void add_host_options(Options& run, RunOptions& options) {
                           .existing_file();
   run.option("--hosts", options.hosts, "Hosts, separated by commas; ranks are spread evenly")
       .in_group(group)
+      .check([](const std::string& list) {
+        return list.empty() ? std::string("names no host") : std::string();
+      })
       .excludes(file);
   run.option("--per-host", options.per_host, "Ranks on every host, whatever its slots")
       .in_group(group)

@@ -231,6 +231,9 @@ void add_tune(Options& app, int& status) {
   sub.option("-o,--output", options->output,
              "Configuration file to write; what an interrupted run has measured lies in "
              "FILE.part, where the next run goes on")
+      .check([](const std::string& file) {
+        return file.empty() || fs::is_directory(file) ? "'" + file + "' is no name of a file" : "";
+      })
       .shows_default();
   sub.option("--budget", options->budget_s, "Seconds it may take").positive().shows_default();
   sub.option("--operations", options->operations, "Collectives to tune")

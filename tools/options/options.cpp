@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <utility>
 
 namespace causeway {
@@ -26,7 +28,11 @@ template Option Option::in_range(unsigned, unsigned);
 template Option Option::in_range(uint64_t, uint64_t);
 template Option Option::in_range(double, double);
 Option Option::positive() {
-  return Option(option_->check(CLI::PositiveNumber));
+  return Option(option_->check([](const std::string& text) {
+    char* end = nullptr;
+    const bool good = std::strtod(text.c_str(), &end) > 0 && *end == '\0';
+    return good ? std::string() : "'" + text + "' is not a number above 0";
+  }));
 }
 Option Option::existing_file() {
   return Option(option_->check(CLI::ExistingFile));

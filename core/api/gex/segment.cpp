@@ -163,6 +163,8 @@ CAUSEWAY_API void gex_Segment_Destroy(gex_Segment_t segment, gex_Flags_t flags) 
   if (segment == GEX_SEGMENT_INVALID) fatal(kCall, "segment is GEX_SEGMENT_INVALID");
   require_no_flags(kCall, flags);
   Segment* s = as(segment);
+  if (context().checks() && s->is_lasting())
+    fatal(kCall, "the segment is attached, and lasts as long as its client");
   or_fatal(kCall, [&] {
     s->client()->for_each_endpoint([&](Endpoint& ep) {
       if (ep.segment() == s) s->client()->bind(ep, nullptr);
