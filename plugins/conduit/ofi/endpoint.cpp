@@ -218,6 +218,22 @@ void close_registrations(cwyc_ep* ep) {
   ep->slabs->unregister();
 }
 
+// libfabric 2.1's shm unmaps the memory of an endpoint that is closed, and touches it where another
+// endpoint of the process forgets the address later: so the others forget it first.
+void leave_neighbours(const cwyc_ep* ep) {
+  for (const cwyc_ep* other : ep->domain->eps) {
+    const auto [first, end] = other->by_nonce.equal_range(ep->nonce);
+    for (auto at = first; at != end; ++at) {
+      Link& link = *at->second;
+      link.remote_closed = true;  // in order
+      lose_link(link, "its endpoint was closed");
+      abandon_pending(link, CWY_ERR_PEER_FAILED);
+      Network::end_path(link);
+      link.endpoint = nullptr;
+    }
+  }
+}
+
 }  // namespace
 
 cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
@@ -247,6 +263,7 @@ void Network::endpoint_opened(cwyc_ep* ep) {
 
 void Network::close_endpoint(cwyc_ep* ep) {
   if (ep->domain->path.endpoint_mr) close_registrations(ep);
+  if (ep->domain->path.host_only) leave_neighbours(ep);
 }
 
 void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {
