@@ -138,6 +138,13 @@ void name_shared_object(const cwyc_ep& ep, fi_info& info) {
   info.addr_format = FI_ADDR_STR;
 }
 
+// A buffer of many frames is to come back when the largest may not fit any more.
+void bound_buffers(const cwyc_ep& ep, fid_t endpoint) {
+  size_t least = ep.frame_max;
+  if (ep.shared_buffers)
+    fi_setopt(endpoint, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
+}
+
 int open_datagram(cwyc_ep& ep) {
   const Info own(fi_dupinfo(ep.domain->path.info.get()));
   fi_info* info = own.get();
@@ -158,12 +165,12 @@ int open_datagram(cwyc_ep& ep) {
   ep.datagram.reset(endpoint);
   if (error == 0) error = fi_ep_bind(endpoint, &av->fid, 0);
   if (error == 0) error = fi_ep_bind(endpoint, &ep.cq->fid, FI_TRANSMIT | FI_RECV);
+  // libfabric 2.1 looks at the option while it enables; before that the `shm` of 1.17 has nowhere
+  // to keep it and crashes.
+  const bool early = ep.domain->path.provider != "shm" || fi_version() >= FI_VERSION(2, 0);
+  if (error == 0 && early) bound_buffers(ep, &endpoint->fid);
   if (error == 0) error = fi_enable(endpoint);
-  // After enabling: before it, `shm` has nowhere to keep the option and crashes.
-  if (error == 0 && ep.shared_buffers) {
-    size_t least = ep.frame_max;
-    fi_setopt(&endpoint->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
-  }
+  if (error == 0) bound_buffers(ep, &endpoint->fid);
   return error;
 }
 
@@ -174,10 +181,7 @@ int open_passive(cwyc_ep& ep) {
     fid_ep* srx = nullptr;
     error = fi_srx_context(ep.domain->domain.get(), info->rx_attr, &srx, nullptr);
     ep.srx.reset(srx);
-    if (error == 0 && ep.shared_buffers) {
-      size_t least = ep.frame_max;
-      fi_setopt(&srx->fid, FI_OPT_ENDPOINT, FI_OPT_MIN_MULTI_RECV, &least, sizeof least);
-    }
+    if (error == 0) bound_buffers(ep, &srx->fid);
   }
   fid_pep* passive = nullptr;
   if (error == 0) error = fi_passive_ep(ep.domain->fabric.get(), info, &passive, nullptr);
@@ -218,6 +222,22 @@ void close_registrations(cwyc_ep* ep) {
   ep->slabs->unregister();
 }
 
+// libfabric 2.1's shm unmaps the memory of an endpoint that is closed, and touches it where another
+// endpoint of the process forgets the address later: so the others forget it first.
+void leave_neighbours(const cwyc_ep* ep) {
+  for (const cwyc_ep* other : ep->domain->eps) {
+    const auto [first, end] = other->by_nonce.equal_range(ep->nonce);
+    for (auto at = first; at != end; ++at) {
+      Link& link = *at->second;
+      link.remote_closed = true;  // in order
+      lose_link(link, "its endpoint was closed");
+      abandon_pending(link, CWY_ERR_PEER_FAILED);
+      Network::end_path(link);
+      link.endpoint = nullptr;
+    }
+  }
+}
+
 }  // namespace
 
 cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
@@ -247,6 +267,7 @@ void Network::endpoint_opened(cwyc_ep* ep) {
 
 void Network::close_endpoint(cwyc_ep* ep) {
   if (ep->domain->path.endpoint_mr) close_registrations(ep);
+  if (ep->domain->path.host_only) leave_neighbours(ep);
 }
 
 void Network::describe(const cwyc_ep& ep, cwyc_ep_attr& a) {

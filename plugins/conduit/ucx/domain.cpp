@@ -166,6 +166,11 @@ cwy_status modify_all(ucp_config_t* config, const Options& options, TransportSet
     if (std::string path = posix_directory(); !path.empty())
       transports.emplace_back(kDirectory, std::move(path));
   }
+  // UCX's newer protocols, its default since 1.16, end a process whose first operation over a TCP
+  // connection is a get or an atomic (tcp_ep.c:1041 in 1.18), and hang over 65,535 atomics at once.
+  constexpr const char* kNewer = "PROTO_ENABLE";
+  if (status == CWY_OK && !is_set(options, kNewer) && value_of(config, kNewer) == "y")
+    status = modify(config, kNewer, "n", err);
   if (status == CWY_OK) status = widen_tcp(config, options, err);
   if (status == CWY_OK) status = narrow_rails(config, options, err);
   for (const auto& [name, value] : options.settings)

@@ -67,12 +67,22 @@ bool names_only(const std::string& tls, Wanted wanted) {
                      [&](const std::string& w) { return bare(w) == "self" || wanted(bare(w)); });
 }
 
+// UCX's `shm` has System V's segments too, which a killed process leaves behind. With both kinds
+// UCX 1.18 aborts where a peer closes while it is being introduced (wireup.c:1734).
+std::string without_system_v(const std::string& tls) {
+  std::string kept;
+  for (const std::string& word : split(tls))
+    kept += (kept.empty() ? "" : ",") + (one_of(word, {"sm", "shm"}) ? "posix,cma" : word);
+  return kept;
+}
+
 }  // namespace
 
 cwy_status read_options(const cwy_options* opts, Options& out, cwy_err* err) {
   std::string settings;
   OptionReader r(*services, opts, err);
   r.text("tls", out.tls);
+  out.tls = without_system_v(out.tls);
   r.text("settings", settings);
   r.size("medium_max", out.medium_max);
   r.number("outstanding", out.outstanding);
