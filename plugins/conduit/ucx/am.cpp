@@ -202,7 +202,9 @@ void Conduit::am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
   conn->ep->slots.give(reinterpret_cast<Slot*>(in->priv[0]));
 }
 
-// Sends the farewell as a message that a peer without a link to this rank can answer.
+// Sends the farewell as a message that a peer without a link to this rank can answer; over shared
+// memory, where no answer is waited for, as any other one: what can be answered UCX holds back until
+// it knows how the peer calls this connection, and its flush at the end does not wait for that.
 void send_farewell(Link& link) {
   Slot* slot = link.owner->slots.take();
   if (slot == nullptr) return;
@@ -211,8 +213,10 @@ void send_farewell(Link& link) {
   slot->kind = SlotKind::message;
   ucp_request_param_t param;
   describe(param, slot, nullptr);
-  param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-  param.flags = UCP_AM_SEND_FLAG_REPLY;
+  if (link.notices_failure) {
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    param.flags = UCP_AM_SEND_FLAG_REPLY;
+  }
   const cwy_status status = accepted(
       link, slot,
       ucp_am_send_nbx(link.ep, id_reply, slot->bytes, header_bytes(0), nullptr, 0, &param));
