@@ -56,15 +56,17 @@ Words operator+(Words a, const Words& b) {
 // A value for every option; "": it takes none.
 const std::map<std::string, std::string>& values() {
   static const std::map<std::string, std::string> table{
-      {"--ranks", "4"},          {"--host-file", "/dev/null"},
-      {"--hosts", "a,b"},        {"--per-host", "2"},
-      {"--agent", "ssh -p 22"},  {"--address", "127.0.0.1"},
-      {"--relay", "/bin/true"},  {"--directory", "/tmp"},
-      {"--spares", "1"},         {"--first-host-program", "./other"},
-      {"--config", "/dev/null"}, {"--on-failure", "continue"},
-      {"--timeout", "1.5"},      {"--set", "shm.native=[put,get]"},
-      {"--stdin", "none"},       {"--tag-output", ""},
-      {"--fail-recovered", ""}};
+      {"--ranks", "4"},           {"--host-file", "/dev/null"},
+      {"--hosts", "a,b"},         {"--per-host", "2"},
+      {"--agent", "ssh -p 22"},   {"--address", "127.0.0.1"},
+      {"--relay", "/bin/true"},   {"--directory", "/tmp"},
+      {"--spares", "1"},          {"--first-host-program", "./other"},
+      {"--config", "/dev/null"},  {"--on-failure", "continue"},
+      {"--timeout", "1.5"},       {"--set", "shm.native=[put,get]"},
+      {"--stdin", "none"},        {"--tag-output", ""},
+      {"--fail-recovered", ""},   {"--export", "COLOUR=[deep, blue]"},
+      {"--output-dir", "/tmp/a"}, {"--bind", "core"},
+      {"--display", ""}};
   return table;
 }
 
@@ -117,6 +119,14 @@ TEST(RunCommand, EveryOptionInEveryForm) {
     }
   }
   EXPECT_EQ(seen, values().size());
+}
+
+// Would catch: mpirun's spelling taken for -n with the value "p", or a program's own -np changed.
+TEST(RunCommand, RanksAsMpirunSpellsThem) {
+  const Line line({"-np", "3", "prog", "-np", "7"});
+  EXPECT_EQ(line.error(), "");
+  EXPECT_EQ(line.options().ranks, 3u);
+  EXPECT_THAT(line.options().command, ElementsAre("prog", "-np", "7"));
 }
 
 // Would catch: an option that ends the list of another, or has its values.

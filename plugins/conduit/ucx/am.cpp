@@ -203,8 +203,9 @@ void Conduit::am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {
 }
 
 // Sends the farewell as a message that a peer without a link to this rank can answer; over shared
-// memory, where no answer is waited for, as any other one: what can be answered UCX holds back until
-// it knows how the peer calls this connection, and its flush at the end does not wait for that.
+// memory, where no answer is waited for, as any other one: what can be answered UCX holds back
+// until it knows how the peer calls this connection, and its flush at the end does not wait for
+// that.
 void send_farewell(Link& link) {
   Slot* slot = link.owner->slots.take();
   if (slot == nullptr) return;
