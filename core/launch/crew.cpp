@@ -122,9 +122,14 @@ void Crew::start_server() {
 void Crew::bind_all() {
   if (plan_.binding.to.empty() && !plan_.binding.display) return;
   const std::vector<std::string> places = bind_processes(processes_, plan_.binding);
-  for (size_t i = 0; plan_.binding.display && i < places.size(); ++i)
-    events_.on_remark(fmt::format("rank {}: processors {}",
-                                  tag_of(plan_.layout, processes_[i].process), places[i]));
+  constexpr size_t kInALine = 4;  // a relay may say a hundred lines
+  std::string line;
+  for (size_t i = 0; plan_.binding.display && i < places.size(); ++i) {
+    line += fmt::format("{}rank {}: processors {}", line.empty() ? "" : "; ",
+                        tag_of(plan_.layout, processes_[i].process), places[i]);
+    if ((i + 1) % kInALine == 0 || i + 1 == places.size())
+      events_.on_remark(std::exchange(line, {}));
+  }
 }
 
 void Crew::dispatch(uint64_t tag) {

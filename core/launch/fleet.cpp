@@ -267,7 +267,10 @@ void Fleet::take(uint32_t host, const Frame& frame) {
 void Fleet::take_state(uint32_t host, Word word, Unpacker& in) {
   const uint32_t process = checked_process(host, in.take<uint32_t>());
   const auto value = in.take<int32_t>();
-  if (word == Word::started) return events_.on_started(process, value);
+  if (word == Word::started) {
+    hosts_[host].began = true;
+    return events_.on_started(process, value);
+  }
   if (word == Word::exec_failed) return events_.on_exec_failure(process, value);
   if (word == Word::stopped) return events_.on_stopped(process, value != 0);
   if (!ended_[process]) hosts_[host].told_at = now_s();

@@ -51,6 +51,7 @@ class Fleet final : public Workforce {
     bool agent_runs = false;
     State state = State::invited;
     Channel channel;
+    bool began = false;     // it has started a process
     size_t running = 0;     // its processes that have not ended
     double told_at = 0.0;   // of an end, or when our reader took output
     bool given_up = false;  // its processes should have ended by now

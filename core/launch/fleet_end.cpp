@@ -44,11 +44,11 @@ void Fleet::lose(uint32_t host, const std::string& how) {
   for (const uint32_t process : layout_.on_host(host)) forget(process);
   end_output(host);
   if (reads_stdin(host)) end_stdin();
-  if (started_) return events_.on_host_lost(host, how);
-  start_failed_ = true;
+  if (started_ && lost.began) return events_.on_host_lost(host, how);
+  start_failed_ = start_failed_ || !started_;
   events_.on_start_failure(fmt::format("host {} is lost: {}", layout_.hosts[host], how));
   events_.on_host_lost(host, how);
-  abandon_start();
+  if (!started_) abandon_start();
 }
 
 void Fleet::end_output(uint32_t host) {

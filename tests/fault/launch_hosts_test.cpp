@@ -58,6 +58,17 @@ TEST(Agent, EndsAtOnce) {
   expect_clean(command);
 }
 
+// Would catch: a directory that a host does not have taken for the death of its ranks by a signal.
+TEST(Agent, StartsNothingInADirectoryThatIsNone) {
+  Command command({run_command(), "run", "--hosts", "a,b", "-n", "2", "--address", "127.0.0.1",
+                   "--directory", "/nowhere", "--agent", "env LAUNCH_TEST_HOST=%h", "--", "true"});
+  const Result result = command.run();
+  EXPECT_EQ(result.status, 1) << result.err;
+  EXPECT_NE(result.err.find("cannot go to the directory '/nowhere'"), std::string::npos)
+      << result.err;
+  expect_clean(command);
+}
+
 // Would catch: hosts whose silence is counted from a time when they had nothing to say.
 TEST(Relay, OthersMayComeLate) {
   Command command(with_bad_relay("late", {"--set", "timeouts.peer=1s"}, {"sh", "-c", "echo here"}));
