@@ -2,6 +2,7 @@
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -23,6 +24,8 @@ Topology load() {
   hwloc_topology_t made = nullptr;
   if (hwloc_topology_init(&made) != 0) throw Error(CWY_ERR_NOMEM, "--bind: hwloc does not start");
   Topology topology(made);
+  // It asks ten X displays for graphics cards.
+  hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
   hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
   if (hwloc_topology_load(made) != 0)
     throw Error(CWY_ERR_UNSUPPORTED, "--bind: hwloc does not find the processors of this host: {}",

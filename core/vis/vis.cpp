@@ -148,7 +148,6 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
   require_client_context(call.name, thread_state());
   if (peer_completion_armed()) require_completable(call);
   if (__builtin_expect(context().checks(), 0)) {
-    require_rank(call.name, call.tm, call.rank);
     check_flags(call, blocking);
     check_arrays(call, form);
     ready.check(call);
@@ -157,6 +156,8 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
     nothing_to_move(call);
     return true;
   }
+  if (__builtin_expect(context().checks(), 0) && call.tm == GEX_TM_INVALID)
+    fatal(call.name, "the team is GEX_TM_INVALID");
   // Where the bound segment is mapped says nothing of memory beyond it.
   if (__builtin_expect(may_be_elsewhere(call.flags), 0)) return false;
   const intptr_t delta = cwy_direct_delta(call.tm, call.rank, 0);  // never, with checks
@@ -212,6 +213,7 @@ void require_device_side(const VisCall& call, const Peer& peer, const Side& remo
 template <typename Form>
 cwy_status start(const VisCall& call, Ready<Form>& ready, cwyc_op* op) {
   if (__builtin_expect(context().checks(), 0)) {
+    require_rank(call.name, call.tm, call.rank);
     require_capability(call.name, *Team::of(call.tm)->ep(), GEX_EP_CAPABILITY_VIS, "VIS");
   }
   Peer& peer = peer_of(call);
