@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
+
 namespace causeway {
 
 // The purpose of a wait, told to a person when it lasts.
@@ -29,6 +31,27 @@ bool enter_wait(const WaitSubject& subject, uint64_t since_ns);
 inline void leave_wait(const WaitSubject& subject) {
   if (__builtin_expect(entered_subject == &subject, 0)) forget_wait();
 }
+
+// A shorter wait is nobody's question.
+inline constexpr uint64_t kLastingNs = 100'000'000;
+
+// A wait that no Waiter steps. It enters itself when it has lasted, and leaves at its end.
+class LastingWait {
+ public:
+  explicit LastingWait(WaitSubject subject) : subject_(subject), since_(now_ns()) {}
+  ~LastingWait() { leave_wait(subject_); }
+  LastingWait(const LastingWait&) = delete;
+  LastingWait& operator=(const LastingWait&) = delete;
+  // To be called now and then.
+  void look() {
+    if (entered_subject != &subject_ && now_ns() - since_ >= kLastingNs)
+      enter_wait(subject_, since_);
+  }
+
+ private:
+  WaitSubject subject_;
+  const uint64_t since_;
+};
 
 // GASNET_BLOCKUNTIL()'s: the macro's end does not name the waiter, and may be skipped.
 extern const WaitSubject block_until_subject;

@@ -70,8 +70,6 @@ const Patience& patience() {
   return value;
 }
 
-constexpr uint64_t kLastingNs = 100'000'000;  // a shorter wait is nobody's question
-
 // With `log.level: debug` a wait in which nothing happens says so after a second, two, four, and so
 // on.
 void tell_stall(uint64_t since, uint64_t now) {

@@ -109,12 +109,9 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
   }
   if (result != GASPI_TIMEOUT || deadline.is_test()) return result;
   deadline.start();
-  // No waiter spins here, so what is waited for is entered by hand once it lasts.
-  const WaitSubject subject = deadline.subject();
-  const uint64_t since = now_ns();
-  constexpr uint64_t kLasting = 100'000'000;
+  LastingWait wait(deadline.subject());
   do {
-    if (entered_subject != &subject && now_ns() - since >= kLasting) enter_wait(subject, since);
+    wait.look();
     uint64_t seen = 0;
     {
       const std::lock_guard lock(world_.news_mutex);
@@ -123,7 +120,6 @@ gaspi_return_t Passive::receive(void* to, uint64_t room, gaspi_rank_t* from, Dea
     result = take(to, room, from);
     if (result == GASPI_TIMEOUT) sleep(deadline, seen);
   } while (result == GASPI_TIMEOUT && !deadline.expired());
-  leave_wait(subject);
   return result == GASPI_TIMEOUT ? take(to, room, from) : result;
 }
 
