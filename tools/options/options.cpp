@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
 #include <utility>
@@ -30,7 +31,8 @@ template Option Option::in_range(double, double);
 Option Option::positive() {
   return Option(option_->check([](const std::string& text) {
     char* end = nullptr;
-    const bool good = std::strtod(text.c_str(), &end) > 0 && *end == '\0';
+    const double value = std::strtod(text.c_str(), &end);
+    const bool good = value > 0 && std::isfinite(value) && *end == '\0';
     return good ? std::string() : "'" + text + "' is not a number above 0";
   }));
 }

@@ -140,10 +140,13 @@ void MpiSides::keep_directory() {
 }
 
 MpiSides::~MpiSides() {
+  if (kept_ >= 0) close(kept_);
+  if (cleaner_ > 0) {
+    waitpid(cleaner_, nullptr, 0);
+    return;
+  }
   std::error_code ignored;
   if (!directory_.empty()) fs::remove_all(directory_, ignored);
-  if (kept_ >= 0) close(kept_);
-  if (cleaner_ > 0) waitpid(cleaner_, nullptr, 0);
 }
 
 }  // namespace causeway::bench
