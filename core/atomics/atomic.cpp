@@ -215,7 +215,7 @@ cwy_status post(const Resolved& r, cwyc_op* op) {
 // Performs an operation whose opcode the compiler does not know, on memory that is mapped here. A
 // window that is not empty also says that nothing is to be checked.
 bool perform_here(const AtomicCall& call, gex_Rank_t rank, void* addr, void* result) {
-  // One instruction, of a register that is there: this comes before all checks.
+  // The test costs one instruction, of a register that is there, and comes before all checks.
   if (__builtin_expect(call.ad == GEX_AD_INVALID, 0))
     fatal(call.name, "the atomic domain is GEX_AD_INVALID");
   const intptr_t delta = cwy_direct_delta(call.ad->window, rank, 0);

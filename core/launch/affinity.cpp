@@ -33,7 +33,7 @@ Topology load() {
   return topology;
 }
 
-// Of the `index`-th of so many processes.
+// The processors of the `index`-th of so many processes.
 CpuSet share(hwloc_topology_t topology, const std::string& to, size_t index, size_t processes) {
   hwloc_obj_type_t type = to == "numa" ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
   if (hwloc_get_nbobjs_by_type(topology, type) <= 0) type = HWLOC_OBJ_PU;

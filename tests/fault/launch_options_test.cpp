@@ -1,4 +1,4 @@
-// What users of other launchers expect of the command line: its spellings, variables, places, files
+// The command line as users of other launchers expect it: spellings, variables, places, files
 // for the output, and an answer to what is misspelt.
 #include <gtest/gtest.h>
 #include <sched.h>

@@ -1,10 +1,9 @@
 #include "run_options.h"
 
 #include <fmt/core.h>
-
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -116,7 +115,7 @@ std::string check_variable(const std::string& text) {
              : "'" + name + "' is not set here: give NAME=VALUE";
 }
 
-// Of a variable that is close to one of ours.
+// Names variables that are close to ours, and what was meant.
 void tell_misspelt() {
   const std::string prefix = "CAUSEWAY_";
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -161,7 +160,7 @@ void add_host_options(Options& run, RunOptions& options) {
       .in_group(group);
 }
 
-// Where in `words` the program begins, or the "--" before it.
+// Where in `words` the program begins, or the "--" before it. Spells -np before it as -n.
 size_t first_of_program(const Options& run, std::vector<std::string>& words) {
   size_t at = 1;
   for (; at < words.size(); ++at) {

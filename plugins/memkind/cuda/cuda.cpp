@@ -222,8 +222,8 @@ class CudaDriver final : public StreamDriver<Calls> {
     return open_device(std::make_unique<CudaDevice>(device, handle), out, err);
   }
 
-  // One call, which takes a third of the time of one for each; for memory that the driver does not
-  // know it answers with nothing, and touches nothing.
+  // A single call, which takes a third of the time of one for each; for memory that the driver does
+  // not know it answers with nothing, and touches nothing.
   bool find(uint64_t addr, Allocation* out) override {
     unsigned type = 0;
     Pointer base = 0;
