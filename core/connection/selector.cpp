@@ -19,9 +19,7 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
   cwyc_peer_desc desc = peer.desc;
   if (peer.addresses != nullptr) {
     const auto found = peer.addresses->find(conduit.name());
-    if (!found) {
-      return fmt::format("rank {} has not opened it", peer.desc.peer.rank);
-    }
+    if (!found) return fmt::format("rank {} has not opened it", peer.desc.peer.rank);
     if (!peer.supposed) {
       desc.address = found->data();
       desc.address_len = found->size();
@@ -40,12 +38,10 @@ std::string missing_reason(const ConduitSet& set, const std::string& name) {
   return "not defined under conduits:";
 }
 
-std::string describe(const ConduitSet& set, const PeerFacts& peer,
-                     const std::vector<Refusal>& refused, const PeerRule* rule) {
-  std::string text = fmt::format("rank {} on host {} ({}) cannot be reached", peer.desc.peer.rank,
-                                 peer.host, locality_word(peer.locality));
+std::string describe(const ConduitSet& set, const std::vector<Refusal>& refused,
+                     const PeerRule* rule) {
   if (rule == nullptr) {
-    text += ": no entry of peers: matches it; ";
+    std::string text = "no entry of peers: matches it; ";
     // Without shm no rank is a neighbor, so a rule for neighbors does not match.
     if (set.failures.empty()) return text + "add one";
     text += "not there, which may be why:";
@@ -56,7 +52,7 @@ std::string describe(const ConduitSet& set, const PeerFacts& peer,
     }
     return text;
   }
-  text += fmt::format(" by {} ({})", rule->label, rule->where.str());
+  std::string text = fmt::format("by {} ({})", rule->label, rule->where.str());
   for (const Refusal& r : refused) text += fmt::format("; {}: {}", r.conduit, r.reason);
   return text;
 }
@@ -103,11 +99,10 @@ class Chooser {
     Conduit* conduit = set_.find(name);
     const std::string reason =
         conduit == nullptr ? missing_reason(set_, name) : refusal_reason(*conduit, peer_);
-    if (reason.empty()) {
+    if (reason.empty())
       carrier.conduits.push_back(conduit);
-    } else {
+    else
       choice_.refused.push_back({who, reason});
-    }
   }
 
   void choose_general() {
@@ -117,7 +112,7 @@ class Chooser {
       if (rule_.require) break;
     }
     if (general_.conduits.empty()) {
-      throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set_, peer_, choice_.refused, &rule_));
+      throw Unreachable(peer_, describe(set_, choice_.refused, &rule_), &rule_, choice_.refused);
     }
     choice_.general = general_.conduits.front();
   }
@@ -162,13 +157,13 @@ class Chooser {
 
   void obey_fallback() {
     if (choice_.refused.empty()) return;
-    const std::string text = fmt::format(
-        "rank {}: {} takes {} because {} was refused: {}", peer_.desc.peer.rank, rule_.label,
-        choice_.summary(), choice_.refused.front().conduit, choice_.refused.front().reason);
-    if (rule_.require || rule_.on_fallback == Fallback::fail) {
-      throw Error(CWY_ERR_UNREACHABLE, "{}", text);
-    }
-    if (rule_.on_fallback == Fallback::warn) choice_.warning = text;
+    const Refusal& first = choice_.refused.front();
+    const std::string text = fmt::format("{} takes {} because {} was refused: {}", rule_.label,
+                                         choice_.summary(), first.conduit, first.reason);
+    if (rule_.require || rule_.on_fallback == Fallback::fail)
+      throw Unreachable(peer_, text, &rule_, choice_.refused);
+    if (rule_.on_fallback == Fallback::warn)
+      choice_.warning = fmt::format("rank {}: {}", peer_.desc.peer.rank, text);
   }
 
   const Config& config_;
@@ -236,6 +231,14 @@ std::string Choice::summary() const {
   return out;
 }
 
+Unreachable::Unreachable(const PeerFacts& peer, std::string why, const PeerRule* by,
+                         std::vector<Refusal> refusals)
+    : Error(CWY_ERR_UNREACHABLE, "rank {} on host {} ({}) cannot be reached: {}",
+            peer.desc.peer.rank, peer.host, locality_word(peer.locality), why),
+      reason(std::move(why)),
+      rule(by),
+      refused(std::move(refusals)) {}
+
 const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
   for (const PeerRule& rule : config.peers) {
     if (rule.matches(peer.locality, peer.host, peer.desc.peer.rank)) return &rule;
@@ -246,8 +249,7 @@ const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;
   choice.rule = rule_for(config, peer);
-  if (choice.rule == nullptr)
-    throw Error(CWY_ERR_UNREACHABLE, "{}", describe(set, peer, {}, nullptr));
+  if (choice.rule == nullptr) throw Unreachable(peer, describe(set, {}, nullptr), nullptr, {});
   Chooser(config, set, peer, choice).choose_all();
   return choice;
 }

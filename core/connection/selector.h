@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/config.h"
 #include "connection/addresses.h"
 #include "connection/conduit_set.h"
@@ -82,8 +83,19 @@ struct Choice {
 // The first rule of `peers:` that matches, or nullptr.
 const PeerRule* rule_for(const Config& config, const PeerFacts& peer);
 
-// Throws Error(CWY_ERR_UNREACHABLE) listing every reason when nothing fits, or when the rule does
-// not allow what would.
+// The error of choose(): its text names the peer.
+class Unreachable : public Error {
+ public:
+  Unreachable(const PeerFacts& peer, std::string reason, const PeerRule* rule,
+              std::vector<Refusal> refused);
+  // The text without the peer, so that it is the same for every peer of a rule.
+  std::string reason;
+  const PeerRule* rule;  // NULL: none matches the peer
+  std::vector<Refusal> refused;
+};
+
+// Throws Unreachable listing every reason when nothing fits, or when the rule does not allow what
+// would.
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer);
 
 // The largest message that a conduit of limit(conduit) bytes can take in every span up to it.

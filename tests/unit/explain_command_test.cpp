@@ -4,12 +4,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
+#include <cstdlib>
+#include <sstream>
 #include <string>
 
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -117,6 +122,17 @@ TEST(Explain, MissingPluginIsAReason) {
   EXPECT_THAT(o.text, HasSubstr("unreachable: "));
   EXPECT_THAT(o.text, HasSubstr("nothere"));
   EXPECT_EQ(explain("-n 2 --json --set peers=[]").status, 1);
+  // A login node without the network of the machine: the job would end, the answer does not.
+  const Outcome login = explain(
+      "-n 2 --set 'conduits={net: {plugin: nothere}, null: {}},peers=[{match: {locality: self}, "
+      "use: [self]}, "
+      "{match: {locality: nbrhd}, use: [shm]}, {name: far, use: [net, "
+      "null]}],plugins.on_load_error=fail'");
+  EXPECT_EQ(login.status, 0) << login.text;
+  EXPECT_THAT(login.text, AllOf(HasSubstr("rank 0 to rank 1 (nbrhd), by rule peers[1]"),
+                                HasSubstr("(remote), by rule far ("),
+                                HasSubstr("the rule takes net, else null; on this machine none"),
+                                HasSubstr("not net: plugin 'nothere': not found in ")));
   // One rank has no peer but itself.
   EXPECT_EQ(explain("-n 1 --set 'peers=[{match: {locality: self}, use: [self]}]'").status, 0);
 }
@@ -150,7 +166,9 @@ TEST(Explain, Json) {
   EXPECT_EQ(o.status, 0);
   EXPECT_EQ(o.text.front(), '[');
   EXPECT_THAT(o.text, HasSubstr(R"("locality":"nbrhd")"));
-  EXPECT_THAT(o.text, HasSubstr(R"({"operation":"put","size":"any","conduit":"shm")"));
+  EXPECT_THAT(
+      o.text,
+      HasSubstr(R"({"operation":"put","from":0,"to":null,"stripe_above":null,"conduit":"shm")"));
 }
 
 // Would catch: neighborhoods that are told otherwise than a job decides them: of ranks that share a
@@ -184,8 +202,10 @@ TEST(Explain, SizesAndRails) {
   EXPECT_THAT(o.text, HasSubstr("1000 B to 3000 B   both (shm+other)"));
   // Not the program's own stores, although the memory is mapped: a size goes another way.
   EXPECT_THAT(o.text, Not(HasSubstr("shm                the program's own loads")));
-  EXPECT_THAT(explain("-n 2 --json " + split).text,
-              HasSubstr(R"({"operation":"put","size":"from 64 KiB","conduit":"other")"));
+  EXPECT_THAT(
+      explain("-n 2 --json " + split).text,
+      HasSubstr(
+          R"({"operation":"put","from":65536,"to":null,"stripe_above":null,"conduit":"other")"));
 }
 
 // Would catch: a map that shows other ways than explain, or hosts that rules cannot tell apart.
@@ -197,13 +217,67 @@ TEST(Map, HostsByRules) {
           "use: [shm]}, {name: gate, match: {host: login*}, use: [far]}, {use: "
           "[near]}],conduits.far.plugin=null,conduits.near.plugin=null' --json");
   EXPECT_EQ(o.status, 0) << o.text;
-  EXPECT_THAT(o.text,
-              HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"],"neighborhoods":1})"));
+  EXPECT_THAT(
+      o.text,
+      HasSubstr(R"({"from":"node1","to":"node1","ways":["shm"],"ranks":2,"neighborhoods":1})"));
   EXPECT_THAT(o.text, HasSubstr(R"("from":"node1","to":"login1","ways":["unreachable:)"));
   EXPECT_THAT(o.text, HasSubstr("by gate ("));
   const Outcome people = run("map", "-n 2 --hosts a,b --set " + kOneHost);
-  EXPECT_THAT(people.text, HasSubstr("A  shm"));
-  EXPECT_THAT(people.text, HasSubstr("B  unreachable: "));
+  EXPECT_THAT(people.text,
+              ContainsRegex("\n  a, b  itself     shm\n        the other  unreachable: "));
+  // One reason, not one for each rank.
+  EXPECT_THAT(people.text, Not(HasSubstr(", or unreachable")));
+  EXPECT_EQ(run("map", "--hosts a,a").status, 1);
+}
+
+// Would catch: a row for each of many hosts of which the same is to be said, hosts that are called
+// others of a group to which they do not belong, and a wait that grows with ranks times hosts.
+TEST(Map, DrawsEqualHostsTogether) {
+  const Outcome o = run(
+      "map",
+      "-n 100000 --hosts n08,n09,n10,login --set 'peers=[{match: {locality: self}, use: "
+      "[self]}, {match: {locality: nbrhd}, use: [shm]}, {name: gate, match: {host: login}, use: "
+      "[other]}, {use: [eth]}],conduits.other.plugin=eth'");
+  EXPECT_EQ(o.status, 0) << o.text;
+  EXPECT_THAT(o.text, ContainsRegex("login, n\\[08-10\\] +100000 "));
+  EXPECT_THAT(o.text, ContainsRegex("\n  n\\[08-10\\] +itself +shm\n"));
+  EXPECT_THAT(o.text, ContainsRegex("\n +the others of n\\[08-10\\] +eth\n"));
+  EXPECT_THAT(o.text, ContainsRegex("\n +login +other\n"));
+  EXPECT_THAT(o.text, ContainsRegex("\n  login +itself +shm\n +every other host +eth\n"));
+}
+
+// Would catch: pictures that no program can draw, or without one of the ways.
+TEST(Map, Pictures) {
+  const std::string hosts = "-n 2 --hosts 'a,<b&>' --set " + kOneHost;
+  const Outcome svg = run("map", "--svg " + hosts);
+  EXPECT_EQ(svg.status, 0) << svg.text;
+  EXPECT_THAT(svg.text, HasSubstr("<title>a to &lt;b&amp;&gt;: unreachable"));
+  EXPECT_THAT(svg.text, Not(HasSubstr("<b&")));
+  EXPECT_EQ(run("map", "--svg --hosts $(seq -s, 1 129)").status, 1);
+  const Outcome dot = run("map", "--dot " + hosts);
+  EXPECT_THAT(dot.text, HasSubstr(R"(n0 -> n0 [label="shm"];)"));
+  EXPECT_THAT(dot.text, ContainsRegex("n0 -> n1 .*dir=both\\];"));
+  EXPECT_THAT(dot.text, Not(HasSubstr("n1 -> n0")));
+}
+
+// Would catch: lines that a page of 100 columns cuts, or words that folding loses.
+TEST(Tables, FitThePage) {
+  const auto letters = [](std::string text) {
+    text.erase(std::remove_if(text.begin(), text.end(), ::isspace), text.end());
+    std::sort(text.begin(), text.end());
+    return text;
+  };
+  for (const char* command :
+       {"info -v", "info --devices", "bench --list", "explain --collectives --memkind", "map"}) {
+    ::unsetenv("COLUMNS");
+    const Outcome page = run(command, "");
+    std::istringstream lines(page.text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
+    ::setenv("COLUMNS", "10000", 1);
+    const Outcome wide = run(command, "");
+    EXPECT_EQ(letters(page.text), letters(wide.text)) << command;
+  }
+  ::unsetenv("COLUMNS");
 }
 
 // Would catch: --collectives without the loaded algorithms.

@@ -50,7 +50,10 @@ int run_scale(const BenchOptions& options, const std::string& tool, const std::s
 
 int run_bench(const BenchOptions& options) {
   if (options.list) {
-    fmt::print("{}", !options.json.empty() ? bench::list_json() : bench::list_text());
+    if (options.json.empty())
+      print_columns(bench::list_rows(), "");
+    else
+      fmt::print("{}", bench::list_json());
     return kOk;
   }
   const std::string tool = bench::executable_path();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "base/error.h"
 #include "commands.h"
@@ -30,16 +31,23 @@ struct Arguments {
   bool json = false;
 };
 
+struct SizeRange {
+  uint64_t from, to;  // bytes, inclusive
+};
 // How one operation reaches one class of peers.
 struct Line {
-  std::string operation, size, conduit, how;
+  std::string operation;
+  std::optional<SizeRange> bytes;
+  std::string size, conduit, how;  // size: where it is no range of bytes
+  const RailSpec* rail = nullptr;
 };
 struct PeerClass {
   std::string who;
   std::vector<uint32_t> ranks;
   Locality locality = Locality::self;
-  std::string rule;         // label and where it is written
+  std::string rule;         // label and where it is written; empty: none matches
   std::string unreachable;  // the whole reason; empty when a conduit was chosen
+  std::string trouble;      // the same beside `rule` and `others`
   std::vector<Line> lines;
   std::vector<std::pair<std::string, DeviceChoice>> devices;  // by conduit, of those in use
   std::string put_conduit;                                    // empty when unreachable
@@ -94,8 +102,9 @@ void add_one_sided(const World& world, const Choice& choice, OperationKind kind,
       how += fmt::format(", in parts above {}, else in turn",
                          size_text(span.carrier.rail->stripe_above));
     }
-    out.push_back({word, atomic ? "4, 8 B" : range_text(from, span.to), span.carrier.name(),
-                   how + by_text(span)});
+    const RailSpec* const rail = span.carrier.is_rail() ? span.carrier.rail : nullptr;
+    out.push_back({word, atomic ? SizeRange{4, 8} : SizeRange{from, span.to},
+                   atomic ? "4, 8 B" : "", span.carrier.name(), how + by_text(span), rail});
     from = span.to + 1;
   }
 }
@@ -114,7 +123,7 @@ void add_messages(const World& world, const Choice& choice, const char* word,
       const bool native = !is_long || is_native<&cwyc_ops::am_long>(ep.inner[0]);
       return std::string(native ? "by the conduit" : "emulated over mediums");
     });
-    out.push_back({word, range_text(from, std::min(span.to, most)), span.carrier.name(),
+    out.push_back({word, SizeRange{from, std::min(span.to, most)}, "", span.carrier.name(),
                    how + by_text(span)});
     from = span.to + 1;
   }
@@ -127,7 +136,8 @@ std::vector<Line> lines_of(const World& world, const Choice& choice, Locality lo
   add_one_sided(world, choice, OperationKind::get, CWYC_CAP_GET, inlined, out);
   add_one_sided(world, choice, OperationKind::atomic, CWYC_CAP_ATOMIC, inlined, out);
   const SizeSpan& shorts = choice.of(OperationKind::am).front();
-  out.push_back({"AM short", "16 args", shorts.carrier.name(), "by the conduit" + by_text(shorts)});
+  out.push_back(
+      {"AM short", {}, "16 args", shorts.carrier.name(), "by the conduit" + by_text(shorts)});
   add_messages(world, choice, "AM medium", &AmLimits::medium, out);
   add_messages(world, choice, "AM long", &AmLimits::long_max, out);
   if (locality == Locality::self) return out;
@@ -135,7 +145,7 @@ std::vector<Line> lines_of(const World& world, const Choice& choice, Locality lo
     return std::string(ep.caps & CWYC_CAP_PEER_FAILURE ? "noticed by the conduit"
                                                        : "told by the launcher alone");
   });
-  out.push_back({"death", "of a rank", shorts.carrier.name(), noticed});
+  out.push_back({"death", {}, "of a rank", shorts.carrier.name(), noticed});
   return out;
 }
 
@@ -143,9 +153,8 @@ std::vector<Line> lines_of(const World& world, const Choice& choice, Locality lo
 std::vector<Refusal> others_of(const World& world, const Choice& choice, const PeerFacts& peer) {
   std::vector<Refusal> out = choice.refused;
   const auto told = [&](const std::string& name) {
-    for (const Refusal& r : out) {
+    for (const Refusal& r : out)
       if (r.conduit == name) return true;
-    }
     return false;
   };
   for (const auto& conduit : world.conduits.conduits) {
@@ -170,16 +179,22 @@ PeerClass explain_class(const World& world, const std::string& who, const PeerFa
     const Choice choice = choose(world.config, world.conduits, peer);
     out.rule = fmt::format("{} ({})", choice.rule->label, choice.rule->where.str());
     out.lines = lines_of(world, choice, peer.locality);
-    for (const auto& conduit : world.conduits.conduits) {
+    for (const auto& conduit : world.conduits.conduits)
       if (choice.uses(conduit.get())) out.devices.emplace_back(conduit->name(), conduit->device());
-    }
     out.put_conduit = choice.put->name();
     const ConduitEp& ep = world.endpoint(choice.put);
     out.put_forms = ep.caps & CWYC_CAP_MEM_REG ? ep.attr.mem_forms : 0;
     out.mapped = is_inlined(world, choice, out.locality);
     out.others = others_of(world, choice, peer);
-  } catch (const Error& e) {
+  } catch (const Unreachable& e) {
     out.unreachable = e.text();
+    out.trouble = e.reason;
+    if (e.rule == nullptr) return out;
+    out.rule = fmt::format("{} ({})", e.rule->label, e.rule->where.str());
+    if (e.rule->require || e.rule->on_fallback == Fallback::fail) return out;
+    out.others = e.refused;
+    out.trouble = fmt::format("the rule takes {}; on this machine none serves",
+                              fmt::join(e.rule->use, ", else "));
   }
   return out;
 }
@@ -278,19 +293,19 @@ void print_people(const World& world, const Arguments& args, const Neighborhoods
   fmt::print("neighborhoods: {}\n", neighborhoods_text(all));
   for (const PeerClass& c : classes) {
     fmt::print("\n{} ({})", bold(c.who), locality_word(c.locality));
-    if (!c.unreachable.empty()) {
-      fmt::print("\n  unreachable: {}\n", c.unreachable);
-      continue;
-    }
-    fmt::print(", by rule {}\n", c.rule);
+    fmt::print("{}{}\n", c.rule.empty() ? "" : ", by rule ", c.rule);
+    if (!c.trouble.empty()) print_folded("unreachable: " + c.trouble);
     std::vector<std::vector<std::string>> rows;
-    for (const Line& l : c.lines) rows.push_back({l.operation, l.size, l.conduit, l.how});
+    for (const Line& l : c.lines) {
+      const std::string size = l.size.empty() ? range_text(l.bytes->from, l.bytes->to) : l.size;
+      rows.push_back({l.operation, size, l.conduit, l.how});
+    }
     print_columns(rows);
     for (const auto& [conduit, device] : c.devices) {
-      fmt::print("  device of {}: {}{}{}\n", conduit, device.name, device.name.empty() ? "" : ", ",
-                 device.why);
+      print_folded(fmt::format("device of {}: {}{}{}", conduit, device.name,
+                               device.name.empty() ? "" : ", ", device.why));
     }
-    for (const Refusal& r : c.others) fmt::print("  not {}: {}\n", r.conduit, r.reason);
+    for (const Refusal& r : c.others) print_folded(fmt::format("not {}: {}", r.conduit, r.reason));
   }
   if (args.collectives) print_collectives(world, args.world.ranks);
   if (args.memkinds) print_memkinds(memkinds_of(world, classes));
@@ -299,17 +314,18 @@ void print_people(const World& world, const Arguments& args, const Neighborhoods
 // Those of the class that rank 0 has in its neighborhood: "1-3".
 std::string neighbors_text(const PeerClass& c, const Neighborhoods& all) {
   std::vector<uint32_t> out;
-  for (const uint32_t rank : all.front()) {
-    if (std::find(c.ranks.begin(), c.ranks.end(), rank) != c.ranks.end()) out.push_back(rank);
-  }
+  for (const uint32_t rank : all.front())
+    if (std::binary_search(c.ranks.begin(), c.ranks.end(), rank)) out.push_back(rank);
   return RankSet::of(out).str();
 }
 
 void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all) {
   const auto line_json = [](const Line& l) {
-    return fmt::format(R"({{"operation":{},"size":{},"conduit":{},"how":{}}})",
-                       json_text(l.operation), json_text(l.size), json_text(l.conduit),
-                       json_text(l.how));
+    return fmt::format(
+        R"({{"operation":{},{},"stripe_above":{},"conduit":{},"how":{}}})", json_text(l.operation),
+        l.bytes ? range_json(l.bytes->from, l.bytes->to) : R"("from":null,"to":null)",
+        l.rail != nullptr ? std::to_string(l.rail->stripe_above) : "null", json_text(l.conduit),
+        json_text(l.how));
   };
   const auto device_json = [](const auto& used) {
     return fmt::format(R"({{"conduit":{},"device":{},"why":{}}})", json_text(used.first),

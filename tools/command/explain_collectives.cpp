@@ -56,14 +56,18 @@ std::vector<uint64_t> size_borders(const CollectiveTable& table) {
     if (to != UINT64_MAX) sizes.insert(to + 1);
   };
   for (const CollectiveRule& rule : table.rules()) border(rule.from, rule.to);
-  for (const CollectiveTable::Candidate& c : table.candidates()) {
+  for (const CollectiveTable::Candidate& c : table.candidates())
     border(c.algorithm->min_bytes, c.algorithm->max_bytes);
-  }
   return {sizes.begin(), sizes.end()};
 }
 
 struct CollectiveLine {
-  std::string operation, sizes, algorithm, reason;
+  std::string operation;
+  uint64_t from, to;  // bytes, inclusive; a barrier has none
+  std::string algorithm, reason;
+  std::string sizes() const {
+    return operation == operation_word(CWYL_BARRIER) ? "-" : range_text(from, to);
+  }
 };
 
 std::vector<CollectiveLine> collective_lines(const World& world, const CollectiveTable& table,
@@ -76,9 +80,7 @@ std::vector<CollectiveLine> collective_lines(const World& world, const Collectiv
     uint64_t begin = 0;
     const auto close = [&](uint64_t to) {
       if (held_name.empty()) return;
-      out.push_back({operation_word(operation),
-                     operation == CWYL_BARRIER ? "-" : range_text(begin, to), held_name,
-                     held_reason});
+      out.push_back({operation_word(operation), begin, to, held_name, held_reason});
     };
     for (const uint64_t size : sizes) {
       shape.bytes = operation == CWYL_BARRIER ? 0 : size;
@@ -142,7 +144,7 @@ void print_collectives(const World& world, uint32_t ranks) {
     fmt::print("\n{}\n", bold("collectives of " + team.who));
     std::vector<std::vector<std::string>> rows;
     for (const CollectiveLine& l : team.lines) {
-      rows.push_back({l.operation, l.sizes, l.algorithm, "by " + l.reason});
+      rows.push_back({l.operation, l.sizes(), l.algorithm, "by " + l.reason});
     }
     print_columns(rows);
   }
@@ -162,9 +164,8 @@ void print_collectives(const World& world, uint32_t ranks) {
 
 std::string collectives_json(const World& world, uint32_t ranks) {
   const auto line_json = [](const CollectiveLine& l) {
-    return fmt::format(R"({{"operation":{},"sizes":{},"algorithm":{},"by":{}}})",
-                       json_text(l.operation), json_text(l.sizes), json_text(l.algorithm),
-                       json_text(l.reason));
+    return fmt::format(R"({{"operation":{},{},"algorithm":{},"by":{}}})", json_text(l.operation),
+                       range_json(l.from, l.to), json_text(l.algorithm), json_text(l.reason));
   };
   return json_each(explain_collectives(world, ranks), [&](const TeamClass& team) {
     return fmt::format(R"({{"team":{},"choices":{}}})", json_text(team.who),

@@ -109,8 +109,8 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
 void print_kind(const MemkindAnswer& kind) {
   fmt::print("\n{}", bold("memory kind " + kind.kind));
   fmt::print("{}\n", kind.summary.empty() ? "" : " (" + kind.summary + ")");
-  for (const std::string& device : kind.devices) fmt::print("  {}\n", device);
-  if (!kind.trouble.empty()) fmt::print("  {}\n", kind.trouble);
+  for (const std::string& device : kind.devices) print_folded(device);
+  if (!kind.trouble.empty()) print_folded(kind.trouble);
   if (kind.exports.empty()) return;
   fmt::print("  exports {}; imports {}\n", kind.exports, kind.imports);
   std::vector<std::vector<std::string>> rows;

@@ -124,21 +124,26 @@ void print_options(const Manifest& plugin) {
   print_columns(rows);
 }
 
+// The name alone where there is but one directory, which is printed above.
+std::string short_path(const Facts& facts, const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const bool told = facts.search_path.size() == 1 && path.substr(0, slash) == facts.search_path[0];
+  return told ? path.substr(slash + 1) : path;
+}
+
 void print_plugins(const Facts& facts, bool verbose) {
   fmt::print("{}\n", bold("Plugins"));
   std::vector<std::vector<std::string>> rows{{"kind", "name", "version", "summary", "file"}};
   for (const Manifest& plugin : facts.plugins) {
-    rows.push_back(
-        {kind_word(plugin.kind), plugin.name, plugin.version, plugin.summary, plugin.path});
+    rows.push_back({kind_word(plugin.kind), plugin.name, plugin.version, plugin.summary,
+                    short_path(facts, plugin.path)});
   }
-  if (facts.plugins.empty()) {
+  if (facts.plugins.empty())
     fmt::print("  none found\n");
-  } else {
+  else
     print_columns(rows);
-  }
-  if (verbose) {
+  if (verbose)
     for (const Manifest& plugin : facts.plugins) print_options(plugin);
-  }
 }
 
 void print_failures(const Facts& facts) {
@@ -148,7 +153,7 @@ void print_failures(const Facts& facts) {
   }
   fmt::print("{}\n", bold("Failed"));
   for (const LoadFailure& failure : facts.failures) {
-    fmt::print("  {}: {}\n", failure.path, failure.reason);
+    print_folded(fmt::format("{}: {}", failure.path, failure.reason));
   }
 }
 

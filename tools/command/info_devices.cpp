@@ -147,7 +147,7 @@ void print_people(const std::vector<Found>& all, const Machine& machine) {
   }
   print_columns(rows);
   for (const Found& found : all) {
-    if (!found.problem.empty()) fmt::print("  {}: {}\n", found.conduit, found.problem);
+    if (!found.problem.empty()) print_folded(fmt::format("{}: {}", found.conduit, found.problem));
   }
 }
 

@@ -3,6 +3,7 @@
 // every rank chooses.
 #include <gasnetex.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -13,9 +14,9 @@
 #include "commands.h"
 #include "connection/job.h"
 #include "connection/selector.h"
+#include "map.h"
 #include "object/team.h"
 #include "process/runtime.h"
-#include "text.h"
 #include "world.h"
 
 namespace causeway::command {
@@ -25,58 +26,62 @@ struct Arguments {
   WorldArguments world;
   std::vector<std::string> hosts;
   bool json = false;
-};
-
-// The ways from one host to another: one, or several where rules tell ranks apart.
-using Cell = std::set<std::string>;
-struct Map {
-  std::vector<std::string> hosts;
-  std::vector<uint32_t> ranks;           // by host
-  std::vector<size_t> neighborhoods;     // by host
-  std::vector<std::vector<Cell>> cells;  // from, to
-
-  void add_host(const std::string& name) {
-    hosts.push_back(name);
-    ranks.push_back(0);
-    neighborhoods.push_back(0);
-    for (auto& row : cells) row.resize(hosts.size());
-    cells.resize(hosts.size(), std::vector<Cell>(hosts.size()));
-  }
+  bool svg = false;
+  bool dot = false;
 };
 
 std::string way_to(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   try {
     return choose(config, set, peer).summary();
-  } catch (const Error& e) {
-    return "unreachable: " + e.text();
+  } catch (const Unreachable& e) {
+    return "unreachable: " + e.reason;
   }
 }
 
 // ---- without a job ----
 
+// The ways to `ranks` of a host, from another of its ranks or from another host. Rules alone tell
+// ranks apart, as in core/connection/peer_classes.
+Cell ways_to(const World& world, Locality locality, uint32_t first, uint32_t ranks,
+             const std::string& host) {
+  Cell out;
+  std::set<const PeerRule*> seen;
+  PeerFacts peer = facts(locality, first, host);
+  for (uint32_t r = first; r < first + ranks; ++r) {
+    peer.desc.peer.rank = peer.desc.local_index = r;
+    if (seen.insert(rule_for(world.config, peer)).second)
+      out.insert(way_to(world.config, world.conduits, peer));
+  }
+  return out;
+}
+
 Map suppose(const Arguments& args) {
   const World world = open_world(args.world);
   const Locality near = neighbor_locality(world);
+  const uint32_t each = args.world.ranks;
+  const auto count = static_cast<uint32_t>(args.hosts.size());
   Map map;
   for (const std::string& host : args.hosts) map.add_host(host);
-  const uint32_t each = args.world.ranks;
-  for (size_t from = 0; from < args.hosts.size(); ++from) {
-    map.ranks[from] = each;
-    map.neighborhoods[from] =
-        neighborhoods(world, static_cast<uint32_t>(from * each), each, args.hosts[from]).size();
-    for (size_t to = 0; to < args.hosts.size(); ++to) {
-      for (uint32_t i = 0; i < each; ++i) {
-        if (from == to && each == 1) continue;  // nobody but the rank itself
-        const auto rank = static_cast<uint32_t>(to * each + i);
-        const PeerFacts peer = facts(from == to ? near : Locality::remote, rank, args.hosts[to]);
-        map.cells[from][to].insert(way_to(world.config, world.conduits, peer));
-      }
-    }
+  for (uint32_t to = 0; to < count; ++to) {
+    const std::string& host = args.hosts[to];
+    map.ranks[to] = each;
+    map.neighborhoods[to] = neighborhoods(world, to * each, each, host).size();
+    const Cell remote = ways_to(world, Locality::remote, to * each, each, host);
+    for (uint32_t from = 0; from < count; ++from) map.cells[from][to] = remote;
+    map.cells[to][to] = each == 1 ? Cell{} : ways_to(world, near, to * each, each, host);
   }
   return map;
 }
 
 // ---- as a job ----
+
+// Containers may call themselves by one name.
+std::string unused_name(const Map& map, const std::string& name) {
+  std::string out = name;
+  for (int i = 2; std::count(map.hosts.begin(), map.hosts.end(), out) != 0; ++i)
+    out = fmt::format("{}({})", name, i);
+  return out;
+}
 
 // Number of the host of each rank, in order of the lowest rank.
 std::vector<uint32_t> host_numbers(const JobFacts& job, Map& map) {
@@ -85,7 +90,7 @@ std::vector<uint32_t> host_numbers(const JobFacts& job, Map& map) {
   for (uint32_t r = 0; r < job.size(); ++r) {
     const Card& card = job.card(r);
     const auto [at, fresh] = known.emplace(card.host_id, static_cast<uint32_t>(map.hosts.size()));
-    if (fresh) map.add_host(card.hostname);
+    if (fresh) map.add_host(unused_name(map, card.hostname));
     out.push_back(at->second);
     ++map.ranks[at->second];
     if (job.nbrhd_of(r) == r) ++map.neighborhoods[at->second];
@@ -132,53 +137,28 @@ std::optional<Map> ask_job() {
   return map;
 }
 
-// ---- printing ----
-
-// A letter per way, then AA, AB ...
-std::string letters(size_t n) {
-  std::string out(1, static_cast<char>('A' + n % 26));
-  return n < 26 ? out : letters(n / 26 - 1) + out;
+// Names that are used twice would be one host in the answer.
+void check_hosts(const Arguments& args) {
+  std::set<std::string> seen;
+  for (const std::string& host : args.hosts)
+    if (!seen.insert(host).second)
+      throw Error(CWY_ERR_INVALID, "--hosts: {} is named twice; name each host once", host);
+  constexpr uint64_t kMost = 1u << 20;
+  if (args.hosts.size() * uint64_t{args.world.ranks} > kMost)
+    throw Error(CWY_ERR_INVALID, "{} hosts of {} ranks are more than {} ranks; see --ranks",
+                args.hosts.size(), args.world.ranks, kMost);
 }
 
-void print_people(const Map& map) {
-  std::map<std::string, std::string> names;
-  std::vector<std::string> ways;
-  std::vector<std::vector<std::string>> rows{{"", "ranks", "neighborhoods"}};
-  for (size_t h = 0; h < map.hosts.size(); ++h) rows[0].push_back(map.hosts[h]);
-  for (size_t from = 0; from < map.hosts.size(); ++from) {
-    std::vector<std::string> row{map.hosts[from], std::to_string(map.ranks[from]),
-                                 std::to_string(map.neighborhoods[from])};
-    for (const Cell& cell : map.cells[from]) {
-      std::string text;
-      for (const std::string& way : cell) {
-        const auto [at, fresh] = names.emplace(way, letters(ways.size()));
-        if (fresh) ways.push_back(way);
-        text += (text.empty() ? "" : ",") + at->second;
-      }
-      row.push_back(text.empty() ? "-" : text);
-    }
-    rows.push_back(std::move(row));
+void print(const Arguments& args, const Map& map) {
+  if (args.svg) {
+    print_map_svg(map);
+  } else if (args.dot) {
+    print_map_dot(map);
+  } else if (args.json) {
+    print_map_json(map);
+  } else {
+    print_map(map);
   }
-  fmt::print("{}\n", bold("from each host (rows) to each host (columns)"));
-  print_columns(rows);
-  fmt::print("\n");
-  std::vector<std::vector<std::string>> legend;
-  for (const std::string& way : ways) legend.push_back({names[way], way});
-  print_columns(legend);
-}
-
-void print_json(const Map& map) {
-  std::vector<std::string> out;
-  for (size_t from = 0; from < map.hosts.size(); ++from) {
-    for (size_t to = 0; to < map.hosts.size(); ++to) {
-      const std::string inside =
-          from == to ? fmt::format(R"(,"neighborhoods":{})", map.neighborhoods[from]) : "";
-      out.push_back(fmt::format(R"({{"from":{},"to":{},"ways":{}{}}})", json_text(map.hosts[from]),
-                                json_text(map.hosts[to]), json_each(map.cells[from][to], json_text),
-                                inside));
-    }
-  }
-  fmt::print("{}\n", json_array(out));
 }
 
 int show(Arguments& args) {
@@ -187,9 +167,9 @@ int show(Arguments& args) {
     if (args.hosts.empty() && !job) {
       args.hosts = {Card::of_this_process().hostname, "another-host"};
     }
+    check_hosts(args);
     const std::optional<Map> map = job ? ask_job() : suppose(args);
-    if (map && args.json) print_json(*map);
-    if (map && !args.json) print_people(*map);
+    if (map) print(args, *map);
     if (job) {
       std::fflush(stdout);
       gasnet_exit(kOk);
@@ -214,6 +194,8 @@ void add_map(Options& app, int& status) {
   sub.option("--hosts", args->hosts, "Names of hosts, separated by commas, when there is no job")
       .commas();
   sub.flag("--json", args->json, "Print JSON");
+  sub.flag("--svg", args->svg, "Print a picture: a row and a column per host, a colour per way");
+  sub.flag("--dot", args->dot, "Print a graph of the hosts for Graphviz");
 }
 
 }  // namespace causeway::command

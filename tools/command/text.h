@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -34,22 +33,23 @@ inline std::string range_text(uint64_t from, uint64_t to) {
   return to == UINT64_MAX ? "from " + size_text(from) : size_text(from) + " to " + size_text(to);
 }
 
-// Columns as wide as their widest cell; the last one is not padded.
-inline void print_columns(const std::vector<std::vector<std::string>>& rows,
-                          const char* indent = "  ") {
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  for (const auto& row : rows) {
-    std::string line = indent;
-    for (size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    fmt::print("{}\n", line);
-  }
+// The same for programs: numbers, null where there is no limit.
+inline std::string range_json(uint64_t from, uint64_t to) {
+  return fmt::format(R"("from":{},"to":{})", from, to == UINT64_MAX ? "null" : std::to_string(to));
 }
+
+// Columns of a page: those of the terminal, or COLUMNS where there is none, or 100.
+size_t page_columns();
+
+// The same text in lines of at most so many columns: broken at spaces, else behind '/' or ',', else
+// anywhere.
+std::vector<std::string> folded(std::string_view text, size_t columns);
+
+// One line of prose, folded to the page; what follows its first line is indented by two more.
+void print_folded(std::string_view text, const char* indent = "  ");
+
+// Columns as wide as their widest cell; the widest are narrowed, and their cells folded, until a
+// row fits the page.
+void print_columns(const std::vector<std::vector<std::string>>& rows, const char* indent = "  ");
 
 }  // namespace causeway::command

@@ -22,16 +22,14 @@ void add_world_options(Options& sub, WorldArguments& args, const std::string& ra
 }
 
 const ConduitEp& World::endpoint(const Conduit* conduit) const {
-  for (const auto& ep : endpoints) {
+  for (const auto& ep : endpoints)
     if (ep->conduit == conduit) return *ep;
-  }
   throw Error(CWY_ERR_INVALID, "conduit {} has no endpoint", conduit->name());
 }
 
 void add_sets(ConfigSources& sources, const std::vector<std::string>& texts) {
-  for (const std::string& text : texts) {
+  for (const std::string& text : texts)
     for (std::string& set : split_sets(text)) sources.flags.push_back(std::move(set));
-  }
 }
 
 Config load_config_of(const std::string& file, const std::vector<std::string>& sets) {
@@ -44,13 +42,15 @@ Config load_config_of(const std::string& file, const std::vector<std::string>& s
 World open_world(const WorldArguments& args) {
   World world;
   world.config = load_config_of(args.config, args.sets);
+  // A job ends where a plugin is missing; an answer for another machine only names it.
+  if (world.config.on_load_error == LoadErrorPolicy::fail)
+    world.config.on_load_error = LoadErrorPolicy::warn;
   world.loader = std::make_unique<Loader>(world.config, probe_services(args.ranks));
   world.conduits =
       open_conduits(world.config, *world.loader, WhichConduits::all,
                     {probe_services()->job, Card::of_this_process().hostname, new_secret()});
-  for (auto& conduit : world.conduits.conduits) {
+  for (auto& conduit : world.conduits.conduits)
     world.endpoints.push_back(open_conduit_ep(*conduit, nullptr, 0, false, args.ranks, &deliver));
-  }
   find_mapping_conduits(world.endpoints);
   for (auto& ep : world.endpoints) {
     // A job opens only what a rule names, and maps nothing else.

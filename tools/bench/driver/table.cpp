@@ -101,17 +101,11 @@ std::string json_figure(const Outcome& outcome, const Measured& measured) {
 
 }  // namespace
 
-std::string list_text() {
-  size_t name = 0, target = 0;
-  for (const Figure& figure : catalogue()) {
-    name = std::max(name, std::string_view(figure.name).size());
-    target = std::max(target, target_text(figure).size());
-  }
-  std::string text;
+std::vector<std::vector<std::string>> list_rows() {
+  std::vector<std::vector<std::string>> rows;
   for (const Figure& figure : catalogue())
-    text += fmt::format("{:<{}}  {:<5}  {:<{}}  {}\n", figure.name, name, figure.unit,
-                        target_text(figure), target, figure.what);
-  return text;
+    rows.push_back({figure.name, figure.unit, target_text(figure), figure.what});
+  return rows;
 }
 
 std::string list_json() {

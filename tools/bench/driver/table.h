@@ -7,7 +7,7 @@
 
 namespace causeway::bench {
 
-std::string list_text();
+std::vector<std::vector<std::string>> list_rows();
 std::string list_json();
 std::string table_text(const Outcome& outcome, bool colour);
 std::string json_text(const Outcome& outcome);

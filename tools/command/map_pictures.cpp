@@ -1,0 +1,239 @@
+// The forms of a map: hosts of equal ways drawn together for people, JSON, SVG and Graphviz.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "host_list.h"
+#include "map.h"
+#include "text.h"
+
+namespace causeway::command {
+namespace {
+
+// The hosts to which one set of ways leads.
+using Targets = std::map<Cell, std::vector<size_t>>;
+
+Targets targets_of(const Map& map, size_t from) {
+  Targets out;
+  for (size_t to = 0; to < map.hosts.size(); ++to)
+    if (!map.cells[from][to].empty()) out[map.cells[from][to]].push_back(to);
+  return out;
+}
+
+std::vector<size_t> with(std::vector<size_t> hosts, size_t host) {
+  hosts.insert(std::upper_bound(hosts.begin(), hosts.end(), host), host);
+  return hosts;
+}
+
+std::string names_of(const Map& map, const std::vector<size_t>& hosts) {
+  std::vector<std::string> names;
+  for (const size_t host : hosts) names.push_back(map.hosts[host]);
+  return host_list(std::move(names));
+}
+
+constexpr const char* kItself = "itself";
+
+// Such hosts as seen from one of them or from elsewhere, in words that are the same for as many
+// hosts as can be.
+std::string relation(const Map& map, const std::vector<Targets>& targets, size_t from,
+                     const Cell& cell, const std::vector<size_t>& to) {
+  const size_t count = map.hosts.size();
+  if (to == std::vector<size_t>{from} && count > 1) return kItself;
+  if (to.size() == count) return count == 1 ? kItself : "every host";
+  if (std::binary_search(to.begin(), to.end(), from)) return names_of(map, to);
+  if (to.size() + 1 == count) return count == 2 ? "the other" : "every other host";
+  const std::vector<size_t> all = with(to, from);
+  const auto back = targets[to.front()].find(cell);
+  const bool mutual = back != targets[to.front()].end() && with(back->second, to.front()) == all;
+  return mutual ? "the others of " + names_of(map, all) : names_of(map, to);
+}
+
+std::string cell_text(const Cell& cell) {
+  std::string out;
+  for (const std::string& way : cell) out += (out.empty() ? "" : ", or ") + way;
+  return out;
+}
+
+// Hosts of which the same is to be said: the lines about one of them, and all of them.
+template <typename Said>
+class Groups {
+ public:
+  void add(Said said, size_t host) {
+    const auto at = std::find_if(groups_.begin(), groups_.end(),
+                                 [&](const auto& group) { return group.first == said; });
+    if (at == groups_.end()) {
+      groups_.push_back({std::move(said), {host}});
+    } else {
+      at->second.push_back(host);
+    }
+  }
+  const auto& all() const { return groups_; }
+
+ private:
+  std::vector<std::pair<Said, std::vector<size_t>>> groups_;
+};
+
+void print_sizes(const Map& map) {
+  Groups<std::pair<uint32_t, size_t>> groups;
+  for (size_t h = 0; h < map.hosts.size(); ++h) groups.add({map.ranks[h], map.neighborhoods[h]}, h);
+  std::vector<std::vector<std::string>> rows{{"hosts", "ranks of each", "neighborhoods of each"}};
+  for (const auto& [said, hosts] : groups.all())
+    rows.push_back({names_of(map, hosts), std::to_string(said.first), std::to_string(said.second)});
+  print_columns(rows);
+}
+
+// The characters that XML takes for its own.
+std::string xml_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const char* const name = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : nullptr;
+    name != nullptr ? out += name : out += c;
+  }
+  return out;
+}
+
+// A colour for each set of ways, in the order in which they come.
+class Colours {
+ public:
+  const char* of(const Cell& cell) {
+    static constexpr const char* kPalette[] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1",
+                                               "#edc948", "#76b7b2", "#9c755f", "#ff9da7"};
+    const auto [at, fresh] = known_.emplace(cell, known_.size());
+    if (fresh) cells_.push_back(&at->first);
+    const bool none = std::any_of(cell.begin(), cell.end(), [](const std::string& way) {
+      return way.rfind("unreachable", 0) == 0;
+    });
+    return none ? "#d62728" : kPalette[at->second % std::size(kPalette)];
+  }
+  const std::vector<const Cell*>& cells() const { return cells_; }
+
+ private:
+  std::map<Cell, size_t> known_;
+  std::vector<const Cell*> cells_;
+};
+
+std::string label(size_t x, size_t y, const char* more, const std::string& text) {
+  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, more, xml_text(text));
+}
+
+constexpr size_t kLine = 16;  // pixels
+
+// The squares; their names where there is room for letters.
+std::string squares(const Map& map, size_t left, size_t side, Colours& colours) {
+  std::string out;
+  for (size_t from = 0; from < map.hosts.size(); ++from) {
+    const size_t y = left + from * side;
+    out += label(left - 6, y + side / 2 + 4, " text-anchor=\"end\"", map.hosts[from]);
+    out += label(0, 0,
+                 fmt::format(" transform=\"translate({},{}) rotate(-90)\"",
+                             left + from * side + side / 2 + 4, left - 6)
+                     .c_str(),
+                 map.hosts[from]);
+    for (size_t to = 0; to < map.hosts.size(); ++to) {
+      const Cell& cell = map.cells[from][to];
+      if (cell.empty()) continue;
+      out += fmt::format(
+          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+          "fill=\"{}\"><title>{}</title></rect>\n",
+          left + to * side, y, side - 1, side - 1, colours.of(cell),
+          xml_text(fmt::format("{} to {}: {}", map.hosts[from], map.hosts[to], cell_text(cell))));
+    }
+  }
+  return out;
+}
+
+std::string dot_text(const std::string& text) {
+  std::string out;
+  for (const std::string& line : folded(text, 40)) out += (out.empty() ? "" : "\\n") + line;
+  std::string quoted = "\"";
+  for (const char c : out) quoted += c == '"' ? std::string("\\\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+}  // namespace
+
+void print_map(const Map& map) {
+  print_sizes(map);
+  std::vector<Targets> targets;
+  for (size_t from = 0; from < map.hosts.size(); ++from) targets.push_back(targets_of(map, from));
+  Groups<std::vector<std::pair<std::string, std::string>>> groups;
+  for (size_t from = 0; from < map.hosts.size(); ++from) {
+    std::vector<std::pair<std::string, std::string>> said;
+    for (const auto& [cell, to] : targets[from])
+      said.emplace_back(relation(map, targets, from, cell, to), cell_text(cell));
+    std::stable_partition(said.begin(), said.end(),
+                          [](const auto& line) { return line.first == kItself; });
+    groups.add(std::move(said), from);
+  }
+  std::vector<std::vector<std::string>> rows{{"from", "to", "through"}};
+  for (const auto& [said, hosts] : groups.all()) {
+    std::string from = names_of(map, hosts);
+    for (const auto& [to, through] : said) rows.push_back({std::exchange(from, ""), to, through});
+  }
+  fmt::print("\n");
+  print_columns(rows);
+}
+
+void print_map_json(const Map& map) {
+  std::vector<std::string> out;
+  for (size_t from = 0; from < map.hosts.size(); ++from) {
+    for (size_t to = 0; to < map.hosts.size(); ++to) {
+      const std::string inside = from == to ? fmt::format(R"(,"ranks":{},"neighborhoods":{})",
+                                                          map.ranks[from], map.neighborhoods[from])
+                                            : "";
+      out.push_back(fmt::format(R"({{"from":{},"to":{},"ways":{}{}}})", json_text(map.hosts[from]),
+                                json_text(map.hosts[to]), json_each(map.cells[from][to], json_text),
+                                inside));
+    }
+  }
+  fmt::print("{}\n", json_array(out));
+}
+
+void print_map_svg(const Map& map) {
+  constexpr size_t kMost = 128;
+  const size_t count = map.hosts.size();
+  if (count > kMost)
+    throw Error(CWY_ERR_INVALID, "--svg shows at most {} hosts, not {}; --json has no limit", kMost,
+                count);
+  size_t longest = 0;
+  for (const std::string& host : map.hosts) longest = std::max(longest, host.size());
+  const size_t left = 20 + longest * 8, side = std::clamp<size_t>(640 / count, 14, 40);
+  Colours colours;
+  const std::string drawn = squares(map, left, side, colours);
+  std::string legend;
+  size_t y = left + count * side + 2 * kLine;
+  for (const Cell* cell : colours.cells()) {
+    legend += fmt::format("<rect x=\"10\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n",
+                          y - 10, colours.of(*cell));
+    for (const std::string& line : folded(cell_text(*cell), 90)) {
+      legend += label(30, y, "", line);
+      y += kLine;
+    }
+  }
+  fmt::print(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "font-family=\"sans-serif\" font-size=\"12\"><rect width=\"{0}\" height=\"{1}\" "
+      "fill=\"#fff\"/>\n{2}{3}</svg>\n",
+      std::max<size_t>(left + count * side + 20, 640), y, drawn, legend);
+}
+
+void print_map_dot(const Map& map) {
+  std::string out = "digraph causeway {\n  node [shape=box];\n";
+  for (size_t h = 0; h < map.hosts.size(); ++h)
+    out += fmt::format("  n{} [label={}];\n", h,
+                       dot_text(fmt::format("{}, {} rank{}", map.hosts[h], map.ranks[h],
+                                            map.ranks[h] == 1 ? "" : "s")));
+  for (size_t from = 0; from < map.hosts.size(); ++from) {
+    for (size_t to = 0; to < map.hosts.size(); ++to) {
+      const Cell& cell = map.cells[from][to];
+      const bool both = from != to && map.cells[to][from] == cell;
+      if (cell.empty() || (both && to < from)) continue;
+      out += fmt::format("  n{} -> n{} [label={}{}];\n", from, to, dot_text(cell_text(cell)),
+                         both ? ", dir=both" : "");
+    }
+  }
+  fmt::print("{}}}\n", out);
+}
+
+}  // namespace causeway::command

@@ -1,0 +1,93 @@
+#include "text.h"
+
+#include <sys/ioctl.h>
+
+#include <algorithm>
+
+namespace causeway::command {
+namespace {
+
+constexpr size_t kColumns = 100;
+constexpr size_t kFewest = 40;  // of a page
+constexpr size_t kGap = 2;      // between two columns of a table
+constexpr size_t kNarrow = 12;  // no column of a table is narrowed below
+
+// The end of the first line: behind the last place up to `columns` where a line may end.
+size_t first_line(std::string_view text, size_t columns) {
+  if (text.size() <= columns) return text.size();
+  if (const size_t space = text.rfind(' ', columns); space != text.npos && space > 0) return space;
+  const size_t sign = text.find_last_of("/,", columns - 1);
+  return sign != text.npos && sign > 0 ? sign + 1 : columns;
+}
+
+// The widths of the columns, narrowed to what the page has.
+std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows, size_t page) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  size_t all = 0;
+  for (const size_t width : widths) all += width + kGap;
+  while (all > page + kGap) {
+    const auto widest = std::max_element(widths.begin(), widths.end());
+    if (*widest <= kNarrow) break;
+    --*widest;
+    --all;
+  }
+  return widths;
+}
+
+}  // namespace
+
+size_t page_columns() {
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    return std::max<size_t>(size.ws_col, kFewest);
+  const char* const wanted = std::getenv("COLUMNS");
+  const unsigned long columns = wanted == nullptr ? 0 : std::strtoul(wanted, nullptr, 10);
+  return columns == 0 ? kColumns : std::max<size_t>(columns, kFewest);
+}
+
+std::vector<std::string> folded(std::string_view text, size_t columns) {
+  std::vector<std::string> out;
+  do {
+    const size_t end = first_line(text, columns);
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+    if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  } while (!text.empty());
+  return out;
+}
+
+void print_folded(std::string_view text, const char* indent) {
+  const std::string first = indent;
+  const std::string rest = first + "  ";
+  const char* before = first.c_str();
+  for (const std::string& line : folded(text, page_columns() - rest.size())) {
+    fmt::print("{}{}\n", before, line);
+    before = rest.c_str();
+  }
+}
+
+void print_columns(const std::vector<std::vector<std::string>>& rows, const char* indent) {
+  const std::vector<size_t> widths =
+      widths_of(rows, page_columns() - std::string_view(indent).size());
+  for (const auto& row : rows) {
+    std::vector<std::vector<std::string>> cells;
+    size_t lines = 1;
+    for (size_t i = 0; i < row.size(); ++i) {
+      cells.push_back(folded(row[i], widths[i]));
+      lines = std::max(lines, cells.back().size());
+    }
+    for (size_t at = 0; at < lines; ++at) {
+      std::string line = indent;
+      for (size_t i = 0; i < cells.size(); ++i)
+        line += fmt::format("{:<{}}", at < cells[i].size() ? cells[i][at] : "", widths[i] + kGap);
+      line.erase(line.find_last_not_of(' ') + 1);
+      fmt::print("{}\n", line);
+    }
+  }
+}
+
+}  // namespace causeway::command
