@@ -12,6 +12,11 @@ endforeach()
 
 add_library(fault_farewell MODULE farewell.cpp)
 
+if(TARGET causeway_gaspi_lib)
+  add_executable(gaspi_asked_victim gaspi_asked_victim.c)
+  target_link_libraries(gaspi_asked_victim PRIVATE causeway_gaspi_lib)
+endif()
+
 # Would catch a call that is made before gex_Client_Init() and ends in SIGSEGV, or waits, or does not
 # say which call it was.
 add_executable(api_victim_early api_victim_early.cpp)
@@ -38,6 +43,12 @@ foreach(part asked atomic checks coll misuse negotiate death exit left start)
     FAREWELL_LIBRARY="$<TARGET_FILE:fault_farewell>")
   add_dependencies(api_${part}_test causeway causeway_lib api_victim_seq api_victim_par
     fault_farewell)
+  if(part STREQUAL asked AND TARGET gaspi_asked_victim)
+    # Of one file, since the precompiled header is shared.
+    set_source_files_properties(api_asked_test.cpp PROPERTIES
+      COMPILE_DEFINITIONS GASPI_ASKED="$<TARGET_FILE:gaspi_asked_victim>")
+    add_dependencies(api_asked_test gaspi_asked_victim)
+  endif()
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
     TEST_FILTER -Hosts.*:Soak.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()

@@ -10,13 +10,12 @@ namespace {
 using api_test::network;
 using launch_test::Result;
 
-// Starts `asked WHAT` on two ranks without native puts and gets, asks three times, a moment after
+// Starts these words on two ranks without native puts and gets, asks three times, a moment after
 // the ranks are at it and later, and ends the job.
-Result ask(const std::string& what) {
-  std::vector<std::string> words = {"asked", what};
+Result ask(const std::vector<std::string>& words, const char* progress = "none") {
   std::vector<std::string> command = {launch_test::run_command(), "run", "-n", "2"};
   for (const std::string& flag : network("am_only").flags) command.push_back(flag);
-  command.insert(command.end(), {"--set", "threads.progress=none", "--", api_test::victim()});
+  command.insert(command.end(), {"--set", std::string("threads.progress=") + progress, "--"});
   command.insert(command.end(), words.begin(), words.end());
   launch_test::Command job(command);
   job.start();
@@ -30,6 +29,10 @@ Result ask(const std::string& what) {
   const Result result = job.wait();
   EXPECT_TRUE(job.left_processes().empty());
   return result;
+}
+
+Result ask(const std::string& what) {
+  return ask({api_test::victim(), "asked", what});
 }
 
 struct Wait {
@@ -63,8 +66,24 @@ INSTANTIATE_TEST_SUITE_P(
                     Wait{"get_event", "gex_Event_Wait()", "a get from rank 1"},
                     Wait{"implicit_puts", "gex_NBI_Wait()", "2 puts"},
                     Wait{"barrier", "gex_Event_Wait()", "gex_Coll_BarrierNB(), number "},
+                    Wait{"lock", "gex_HSL_Lock()", "the lock at 0x"},
                     Wait{"block_until", "GASNET_BLOCKUNTIL()", "a condition of the program's"}),
     [](const auto& chosen) { return chosen.param.what; });
+
+#ifdef GASPI_ASKED
+// Would catch: a rank that hangs in a call of GASPI's which waits on its own, not by the engine.
+TEST(AskedInGaspi, RankSaysCall) {
+  for (const char* progress : {"none", "thread"}) {
+    for (const auto& [word, call] : {std::pair{"passive", "gaspi_passive_receive()"},
+                                     std::pair{"term", "gaspi_proc_term()"}}) {
+      const Result result = ask({GASPI_ASKED, word}, progress);
+      const std::string told = "rank 0/2: asked: " + std::string(call) + " has waited for ";
+      EXPECT_FALSE(api_test::lines_with(result.err, told).empty())
+          << progress << ": " << result.err;
+    }
+  }
+}
+#endif
 
 // Would catch: a question that ends a program which computes, or one that is not answered.
 TEST(AskedAtWork, RankSaysThatItWaitsForNothing) {

@@ -28,6 +28,12 @@ void implicit_puts() {
 void block_until() {
   GASNET_BLOCKUNTIL(job.size == 0);
 }
+// Of a thread that has locked it twice: a program's mistake, which nobody else ends.
+void lock() {
+  static gex_HSL_t twice = GEX_HSL_INITIALIZER;
+  gex_HSL_Lock(&twice);
+  gex_HSL_Lock(&twice);
+}
 void sleep_for_ever() {
   for (;;) ::usleep(100'000);
 }
@@ -36,8 +42,13 @@ void sleep_for_ever() {
 
 bool asked(int argc, char** argv) {
   static const std::map<std::string, void (*)()> all = {
-      {"put", put},         {"get_event", get_event},     {"implicit_puts", implicit_puts},
-      {"barrier", barrier}, {"block_until", block_until}, {"nothing", sleep_for_ever},
+      {"put", put},
+      {"get_event", get_event},
+      {"implicit_puts", implicit_puts},
+      {"barrier", barrier},
+      {"block_until", block_until},
+      {"lock", lock},
+      {"nothing", sleep_for_ever},
   };
   const auto wait = argc < 1 ? all.end() : all.find(argv[0]);
   if (wait == all.end()) return false;

@@ -153,6 +153,11 @@ TEST(Explain, BenchListAsJson) {
   EXPECT_EQ(o.text.substr(o.text.size() - 3), "}]\n");
 }
 
+// Would catch: a bad value of an option that ends like a failed measurement.
+TEST(Bench, RefusesBadScale) {
+  EXPECT_EQ(run("bench", "--scale 2,1").status, 2);
+}
+
 // Would catch: a bad file that is explained as if it were good.
 TEST(Explain, BadConfigurationFails) {
   const Outcome o = explain("-n 2 --set nonsense=1");

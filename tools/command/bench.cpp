@@ -85,6 +85,15 @@ std::string check_network(const std::string& name) {
       name);
 }
 
+std::string check_scale(const std::string& text) {
+  try {
+    bench::steps_of(text);
+    return {};
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+}
+
 // An option with one of these values, or without any, which means the first.
 void add_choice(Options& sub, const char* name, std::string& value,
                 const std::vector<std::string>& choices, const char* about) {
@@ -112,6 +121,7 @@ void add_subjects(Options& sub, bench::Request& request) {
              "Measure what a rank of one host costs among so many: start, barrier, first contact "
              "of all with all, memory, open files, and the power of the ranks that each grows with "
              "(2,4,8 to 1024)")
+      .check(check_scale)
       .may_be_bare("2,4,8,16,32,64,128,256,512,1024")
       .named("[RANKS,...]");
   add_choice(sub, "--memkinds", request.memkind, {"cuda", "hip", "ze"},

@@ -17,6 +17,7 @@
 #include "atomics/domain.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/waits.h"
 #include "bootstrap/quiet_thread.h"
 #include "process/progress_thread.h"
 #include "process/report.h"
@@ -52,10 +53,11 @@ class Errand {
   }
   gaspi_return_t wait(Deadline& deadline) {
     deadline.start();
+    LastingWait lasting(deadline.subject());
     std::unique_lock lock(mutex_);
     while (result_ == GASPI_TIMEOUT && !deadline.expired()) {
-      constexpr uint64_t kLongest = 1'000'000'000;
-      changed_.wait_for(lock, std::chrono::nanoseconds(std::min(kLongest, deadline.left_ns())));
+      changed_.wait_for(lock, std::chrono::nanoseconds(std::min(kLastingNs, deadline.left_ns())));
+      lasting.look();
     }
     return result_;
   }

@@ -1,4 +1,5 @@
 // gex_System_*, errors, polling, waiting, locks, exit, barrier.
+#include <fmt/core.h>
 #include <gasnetex.h>
 #include <pthread.h>
 
@@ -8,6 +9,7 @@
 #include "base/fatal.h"
 #include "base/flags.h"
 #include "base/handles.h"
+#include "base/waits.h"
 #include "object/client.h"
 #include "object/team.h"
 #include "process/exit.h"
@@ -170,9 +172,26 @@ CAUSEWAY_API void gex_HSL_Destroy(gex_HSL_t* hsl) {
   if (locks_checked()) check_idle("gex_HSL_Destroy()", hsl);
   require_lock("gex_HSL_Destroy()", ::pthread_mutex_destroy(&hsl->cwy_mutex));
 }
+namespace {
+// Somebody else holds the lock. A wait that lasts is entered, so that the rank can be asked.
+int lock_in_turn(gex_HSL_t* hsl) {
+  const auto what = [](const void* lock) { return fmt::format("the lock at {}", lock); };
+  LastingWait wait({"gex_HSL_Lock()", what, hsl});
+  timespec until{};
+  ::clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += kLastingNs;
+  if (until.tv_nsec >= 1'000'000'000) ++until.tv_sec, until.tv_nsec -= 1'000'000'000;
+  const int error = ::pthread_mutex_timedlock(&hsl->cwy_mutex, &until);
+  if (error != ETIMEDOUT) return error;
+  wait.look();
+  return ::pthread_mutex_lock(&hsl->cwy_mutex);
+}
+}  // namespace
 CAUSEWAY_API void gex_HSL_Lock(gex_HSL_t* hsl) {
   if (locks_checked()) check_lock(hsl);
-  require_lock("gex_HSL_Lock()", ::pthread_mutex_lock(&hsl->cwy_mutex));
+  int error = ::pthread_mutex_trylock(&hsl->cwy_mutex);
+  if (__builtin_expect(error == EBUSY, 0)) error = lock_in_turn(hsl);
+  require_lock("gex_HSL_Lock()", error);
   if (locks_checked()) check_taken(hsl);
 }
 CAUSEWAY_API void gex_HSL_Unlock(gex_HSL_t* hsl) {

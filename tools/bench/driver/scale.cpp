@@ -79,8 +79,7 @@ std::vector<unsigned> steps_of(const std::string& text) {
     char* end = nullptr;
     const unsigned long ranks = std::strtoul(item.c_str(), &end, 10);
     if (end == item.c_str() || *end != '\0' || ranks < 2 || ranks > 4096)
-      throw std::runtime_error(
-          fmt::format("--scale: '{}' is no number of ranks from 2 to 4096", item));
+      throw std::runtime_error(fmt::format("'{}' is no number of ranks from 2 to 4096", item));
     out.push_back(static_cast<unsigned>(ranks));
   }
   return out;
