@@ -32,9 +32,8 @@ std::string refusal_reason(const Conduit& conduit, const PeerFacts& peer) {
 }
 
 std::string missing_reason(const ConduitSet& set, const std::string& name) {
-  for (const ConduitFailure& failure : set.failures) {
+  for (const ConduitFailure& failure : set.failures)
     if (failure.name == name) return failure.reason;
-  }
   return "not defined under conduits:";
 }
 
@@ -55,6 +54,14 @@ std::string describe(const ConduitSet& set, const std::vector<Refusal>& refused,
   std::string text = fmt::format("by {} ({})", rule->label, rule->where.str());
   for (const Refusal& r : refused) text += fmt::format("; {}: {}", r.conduit, r.reason);
   return text;
+}
+
+[[noreturn]] void refuse(const PeerFacts& peer, const std::string& reason, const PeerRule* rule,
+                         const std::vector<Refusal>& refused) {
+  throw Unreachable(
+      fmt::format("rank {} on host {} ({}) cannot be reached: {}", peer.desc.peer.rank, peer.host,
+                  locality_word(peer.locality), reason),
+      reason, rule, refused);
 }
 
 // Finds out once per name which of its conduits reach the peer, and keeps the reason of every
@@ -88,9 +95,8 @@ class Chooser {
       add(out, name, name + purpose);
       return out;
     }
-    for (const std::string& member : rail->use) {
+    for (const std::string& member : rail->use)
       add(out, member, fmt::format("{} of rail {}{}", member, name, purpose));
-    }
     if (out.conduits.size() > 1) out.rail = rail;  // one that is left alone serves like any other
     return out;
   }
@@ -111,9 +117,8 @@ class Chooser {
       if (!general_.conduits.empty()) break;
       if (rule_.require) break;
     }
-    if (general_.conduits.empty()) {
-      throw Unreachable(peer_, describe(set_, choice_.refused, &rule_), &rule_, choice_.refused);
-    }
+    if (general_.conduits.empty())
+      refuse(peer_, describe(set_, choice_.refused, &rule_), &rule_, choice_.refused);
     choice_.general = general_.conduits.front();
   }
 
@@ -161,7 +166,7 @@ class Chooser {
     const std::string text = fmt::format("{} takes {} because {} was refused: {}", rule_.label,
                                          choice_.summary(), first.conduit, first.reason);
     if (rule_.require || rule_.on_fallback == Fallback::fail)
-      throw Unreachable(peer_, text, &rule_, choice_.refused);
+      refuse(peer_, text, &rule_, choice_.refused);
     if (rule_.on_fallback == Fallback::warn)
       choice_.warning = fmt::format("rank {}: {}", peer_.desc.peer.rank, text);
   }
@@ -194,9 +199,7 @@ const char* operation_kind_word(OperationKind kind) {
 
 std::string Carrier::name() const {
   std::string members;
-  for (const Conduit* conduit : conduits) {
-    members += (members.empty() ? "" : "+") + conduit->name();
-  }
+  for (const Conduit* conduit : conduits) members += (members.empty() ? "" : "+") + conduit->name();
   return is_rail() ? fmt::format("{} ({})", rail->name, members) : members;
 }
 
@@ -231,14 +234,6 @@ std::string Choice::summary() const {
   return out;
 }
 
-Unreachable::Unreachable(const PeerFacts& peer, std::string why, const PeerRule* by,
-                         std::vector<Refusal> refusals)
-    : Error(CWY_ERR_UNREACHABLE, "rank {} on host {} ({}) cannot be reached: {}",
-            peer.desc.peer.rank, peer.host, locality_word(peer.locality), why),
-      reason(std::move(why)),
-      rule(by),
-      refused(std::move(refusals)) {}
-
 const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
   for (const PeerRule& rule : config.peers) {
     if (rule.matches(peer.locality, peer.host, peer.desc.peer.rank)) return &rule;
@@ -249,7 +244,7 @@ const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
 Choice choose(const Config& config, const ConduitSet& set, const PeerFacts& peer) {
   Choice choice;
   choice.rule = rule_for(config, peer);
-  if (choice.rule == nullptr) throw Unreachable(peer, describe(set, {}, nullptr), nullptr, {});
+  if (choice.rule == nullptr) refuse(peer, describe(set, {}, nullptr), nullptr, {});
   Chooser(config, set, peer, choice).choose_all();
   return choice;
 }

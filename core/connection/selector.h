@@ -84,10 +84,12 @@ struct Choice {
 const PeerRule* rule_for(const Config& config, const PeerFacts& peer);
 
 // The error of choose(): its text names the peer.
-class Unreachable : public Error {
- public:
-  Unreachable(const PeerFacts& peer, std::string reason, const PeerRule* rule,
-              std::vector<Refusal> refused);
+struct Unreachable : Error {
+  Unreachable(std::string text, std::string why, const PeerRule* by, std::vector<Refusal> refusals)
+      : Error(CWY_ERR_UNREACHABLE, std::move(text)),
+        reason(std::move(why)),
+        rule(by),
+        refused(std::move(refusals)) {}
   // The text without the peer, so that it is the same for every peer of a rule.
   std::string reason;
   const PeerRule* rule;  // NULL: none matches the peer

@@ -2,9 +2,10 @@
 # Runs wordfreq over the conduit trace and compares what the ranks recorded of each other.
 # Would catch: messages that are not recorded, or twice; a file that a rank does not leave behind
 # when it exits, or that the reader cannot read; a trace that changes the results; two that share a file.
-# usage: wordfreq_trace.sh CAUSEWAY WORDFREQ FILE TRACE_CONFIG
+# Also: time lines that no viewer takes, or whose arrows are not the messages; a picture that is not one.
+# usage: wordfreq_trace.sh CAUSEWAY WORDFREQ FILE TRACE_CONFIG CHECK_TIMELINE
 set -euo pipefail
-causeway=$1 wordfreq=$2 file=$3 config=$4
+causeway=$1 wordfreq=$2 file=$3 config=$4 check=$5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -20,7 +21,7 @@ cmp "$work/expected" "$work/got"
 awk '
   NF != 8 { print "not a record: " $0; bad = 1 }
   $4 ~ /^am_(short|medium|long|commit)$/ && $5 == "posted" && $7 != "RETRY" { sent[$2 "->" $3]++; all++ }
-  $4 ~ /^received_/ { received[$3 "->" $2]++; arrived++ }
+  $4 ~ /^received_/ && $5 == "posted" { received[$3 "->" $2]++; arrived++ }
   $4 == "put" || $4 == "get" { rma++ }
   END {
     for (pair in received) if (received[pair] > sent[pair]) {
@@ -30,6 +31,15 @@ awk '
     if (rma == 0) { print "no put or get was recorded"; bad = 1 }
     exit bad
   }' "$work/lines"
+
+# An arrow for each message that has arrived.
+"$causeway" trace --perfetto "$work/json" --svg "$work/svg" "$work"/t.0 "$work"/t.1 "$work"/t.2 2>"$work/about"
+grep -q '^causeway trace: 3 rank(s), .*; one host, one clock$' "$work/about"
+"$check" "$work/json" >"$work/checked"
+arrived=$(awk '$4 ~ /^received_/ && $5 == "posted"' "$work/lines" | wc -l)
+[ "$(cat "$work/checked")" = "3 ranks, $arrived arrows" ] || { cat "$work/checked"; echo "not $arrived"; exit 1; }
+[ "$(grep -c '<title>rank [012] to rank [012]: [0-9]* bytes in' "$work/svg")" = 6 ]
+tail -n 1 "$work/svg" | grep -qx '</svg>'
 
 # Two conduits, one file: the second would cut what the first has mapped.
 cat >"$work/two.yaml" <<END

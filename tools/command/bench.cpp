@@ -27,21 +27,11 @@ struct BenchOptions {
   bool strict = false;
 };
 
-void write_file(const std::string& name, const std::string& text) {
-  if (name.empty() || name == "-") return;
-  std::ofstream out(name);
-  if (!(out << text).flush())
-    throw std::runtime_error(fmt::format("{} cannot be written: {}", name, std::strerror(errno)));
-}
-
 int run_scale(const BenchOptions& options, const std::string& tool, const std::string& program) {
   std::vector<std::string> problems;
   const auto steps = bench::measure_scale(options.request, tool, program, problems);
   const std::string json = bench::scale_json(steps, problems);
-  if (options.json == "-")
-    fmt::print("{}", json);
-  else
-    print_columns(bench::scale_rows(steps), "");
+  if (options.json != "-") print_columns(bench::scale_rows(steps), "");
   write_file(options.json, json);
   write_file(options.plot, bench::scale_plot(steps));
   for (const std::string& problem : problems) fmt::print(stderr, "causeway bench: {}\n", problem);
@@ -63,8 +53,7 @@ int run_bench(const BenchOptions& options) {
   if (!options.request.scale.empty()) return run_scale(options, tool, program);
   const bench::Outcome outcome = bench::carry_out(options.request, tool, program);
   write_file(options.json, bench::json_text(outcome));
-  fmt::print("{}", options.json == "-" ? bench::json_text(outcome)
-                                       : bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
+  if (options.json != "-") fmt::print("{}", bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
     fmt::print(stderr, "causeway bench: {}\n", problem);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "host_list.h"
 #include "map.h"
+#include "svg_matrix.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -83,16 +84,6 @@ void print_sizes(const Map& map) {
   print_columns(rows);
 }
 
-// The characters that XML takes for its own.
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const char* const name = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : nullptr;
-    name != nullptr ? out += name : out += c;
-  }
-  return out;
-}
-
 // A colour for each set of ways, in the order in which they come.
 class Colours {
  public:
@@ -112,36 +103,6 @@ class Colours {
   std::map<Cell, size_t> known_;
   std::vector<const Cell*> cells_;
 };
-
-std::string label(size_t x, size_t y, const char* more, const std::string& text) {
-  return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, more, xml_text(text));
-}
-
-constexpr size_t kLine = 16;  // pixels
-
-// The squares; their names where there is room for letters.
-std::string squares(const Map& map, size_t left, size_t side, Colours& colours) {
-  std::string out;
-  for (size_t from = 0; from < map.hosts.size(); ++from) {
-    const size_t y = left + from * side;
-    out += label(left - 6, y + side / 2 + 4, " text-anchor=\"end\"", map.hosts[from]);
-    out += label(0, 0,
-                 fmt::format(" transform=\"translate({},{}) rotate(-90)\"",
-                             left + from * side + side / 2 + 4, left - 6)
-                     .c_str(),
-                 map.hosts[from]);
-    for (size_t to = 0; to < map.hosts.size(); ++to) {
-      const Cell& cell = map.cells[from][to];
-      if (cell.empty()) continue;
-      out += fmt::format(
-          "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-          "fill=\"{}\"><title>{}</title></rect>\n",
-          left + to * side, y, side - 1, side - 1, colours.of(cell),
-          xml_text(fmt::format("{} to {}: {}", map.hosts[from], map.hosts[to], cell_text(cell))));
-    }
-  }
-  return out;
-}
 
 std::string dot_text(const std::string& text) {
   std::string out;
@@ -192,30 +153,24 @@ void print_map_json(const Map& map) {
 
 void print_map_svg(const Map& map) {
   constexpr size_t kMost = 128;
-  const size_t count = map.hosts.size();
-  if (count > kMost)
+  if (map.hosts.size() > kMost)
     throw Error(CWY_ERR_INVALID, "--svg shows at most {} hosts, not {}; --json has no limit", kMost,
-                count);
-  size_t longest = 0;
-  for (const std::string& host : map.hosts) longest = std::max(longest, host.size());
-  const size_t left = 20 + longest * 8, side = std::clamp<size_t>(640 / count, 14, 40);
+                map.hosts.size());
   Colours colours;
-  const std::string drawn = squares(map, left, side, colours);
-  std::string legend;
-  size_t y = left + count * side + 2 * kLine;
-  for (const Cell* cell : colours.cells()) {
-    legend += fmt::format("<rect x=\"10\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{}\"/>\n",
-                          y - 10, colours.of(*cell));
-    for (const std::string& line : folded(cell_text(*cell), 90)) {
-      legend += label(30, y, "", line);
-      y += kLine;
-    }
-  }
-  fmt::print(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-      "font-family=\"sans-serif\" font-size=\"12\"><rect width=\"{0}\" height=\"{1}\" "
-      "fill=\"#fff\"/>\n{2}{3}</svg>\n",
-      std::max<size_t>(left + count * side + 20, 640), y, drawn, legend);
+  SvgMatrix picture;
+  picture.labels = map.hosts;
+  picture.square = [&](size_t from, size_t to) -> SvgSquare {
+    const Cell& cell = map.cells[from][to];
+    if (cell.empty()) return {};
+    return {colours.of(cell),
+            fmt::format("{} to {}: {}", map.hosts[from], map.hosts[to], cell_text(cell))};
+  };
+  picture.legend = [&] {
+    std::vector<SvgSquare> out;
+    for (const Cell* cell : colours.cells()) out.push_back({colours.of(*cell), cell_text(*cell)});
+    return out;
+  };
+  fmt::print("{}", svg_matrix(picture));
 }
 
 void print_map_dot(const Map& map) {

@@ -3,6 +3,11 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
 
 namespace causeway::command {
 namespace {
@@ -39,6 +44,14 @@ std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows,
 }
 
 }  // namespace
+
+void write_file(const std::string& name, const std::string& text) {
+  if (name.empty()) return;
+  if (name == "-") return fmt::print("{}", text);
+  std::ofstream out(name);
+  if (!(out << text).flush())
+    throw Error(CWY_ERR_INVALID, "{} cannot be written: {}", name, std::strerror(errno));
+}
 
 size_t page_columns() {
   winsize size{};

@@ -38,6 +38,9 @@ inline std::string range_json(uint64_t from, uint64_t to) {
   return fmt::format(R"("from":{},"to":{})", from, to == UINT64_MAX ? "null" : std::to_string(to));
 }
 
+// Into a file, or to stdout where its name is "-"; nowhere where it has none. Throws Error.
+void write_file(const std::string& name, const std::string& text);
+
 // Columns of a page: those of the terminal, or COLUMNS where there is none, or 100.
 size_t page_columns();
 

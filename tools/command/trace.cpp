@@ -1,13 +1,8 @@
 // causeway trace: reads the files that the conduit `trace` writes, one per rank, and prints what
-// happened: sums per operation, or every record.
-#include <causeway/operations.h>
-#include <plugins/conduit/trace/format.h>
-
+// happened: sums per operation, every record, or pictures of all ranks together.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,6 +11,8 @@
 #include "base/error.h"
 #include "commands.h"
 #include "text.h"
+#include "trace_file.h"
+#include "trace_pictures.h"
 
 namespace causeway::command {
 namespace {
@@ -23,31 +20,7 @@ namespace {
 struct Arguments {
   std::vector<std::string> files;
   bool lines = false, json = false;
-};
-
-// NULL where nothing has that number.
-constexpr auto kNames = [] {
-  static_assert(operation_count <= CWYT_EVENTS);
-  std::array<const char*, CWYT_OPERATIONS> names{};
-  size_t next = 0;
-  for_each_operation([&](const auto& operation) { names[next++] = operation.name; });
-  names[CWYT_CONNECT] = "connect";
-  names[CWYT_DISCONNECT] = "disconnect";
-  names[CWYT_PURGE] = "purge";
-  names[CWYT_RECEIVED_SHORT] = "received_short";
-  names[CWYT_RECEIVED_MEDIUM] = "received_medium";
-  names[CWYT_RECEIVED_LONG] = "received_long";
-  return names;
-}();
-
-bool is_known(uint8_t operation) {
-  return operation < kNames.size() && kNames[operation] != nullptr;
-}
-
-struct Trace {
-  cwyt_header header{};
-  std::vector<cwyt_record> records;  // the oldest first
-  uint64_t unfinished = 0;           // places whose writer did not finish
+  std::string perfetto, svg;  // files to be written
 };
 
 struct Sum {
@@ -69,46 +42,6 @@ struct Sum {
     }
   }
 };
-
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
-  throw Error(CWY_ERR_INVALID, "{}: {}", file, why);
-}
-
-// Nothing in the file is believed: it may be anything, or end anywhere.
-Trace read_trace(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(file, std::strerror(errno));
-  Trace t;
-  in.read(reinterpret_cast<char*>(&t.header), sizeof t.header);
-  const cwyt_header& h = t.header;
-  if (!in || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) || h.capacity == 0) {
-    refuse(file, "is not a trace that this version reads");
-  }
-  t.header.job[sizeof h.job - 1] = t.header.over[sizeof h.over - 1] = '\0';
-  t.header.host[sizeof h.host - 1] = '\0';
-  in.seekg(0, std::ios::end);
-  const auto bytes = static_cast<uint64_t>(std::max<std::streamoff>(in.tellg(), CWYT_HEADER_BYTES));
-  const uint64_t there =
-      std::min((bytes - CWYT_HEADER_BYTES) / sizeof(cwyt_record), std::min(h.count, h.capacity));
-  in.seekg(CWYT_HEADER_BYTES);
-  std::vector<cwyt_record> ring(there);
-  in.read(reinterpret_cast<char*>(ring.data()),
-          static_cast<std::streamsize>(there * sizeof(cwyt_record)));
-  if (!in && there != 0) refuse(file, "cannot be read to its end");
-  const uint64_t first = h.count > there ? h.count - there : 0;
-  t.records.reserve(there);
-  for (uint64_t n = first; n < h.count; ++n) {
-    const uint64_t place = n % h.capacity;
-    if (place >= there) continue;
-    const cwyt_record& r = ring[place];
-    if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation)) {
-      t.records.push_back(r);
-    } else {
-      ++t.unfinished;
-    }
-  }
-  return t;
-}
 
 std::string mean_text(const Sum& s) {
   return s.completed == 0 ? ""
@@ -144,8 +77,9 @@ void print_summary(const Trace& t) {
     const Sum& s = sums[i];
     if (s.posted + s.retries + s.failed + s.completed == 0) continue;
     rows.push_back(
-        {kNames[i], std::to_string(s.posted), std::to_string(s.bytes), std::to_string(s.retries),
-         std::to_string(s.failed), std::to_string(s.completed), mean_text(s),
+        {kOperationNames[i], std::to_string(s.posted), std::to_string(s.bytes),
+         std::to_string(s.retries), std::to_string(s.failed), std::to_string(s.completed),
+         mean_text(s),
          s.completed == 0 ? "" : fmt::format("{:.2f}", static_cast<double>(s.longest) / 1e3)});
   }
   if (rows.size() > 1) print_columns(rows);
@@ -154,8 +88,8 @@ void print_summary(const Trace& t) {
 void print_lines(const Trace& t) {
   for (const cwyt_record& r : t.records) {
     fmt::print("{:.9f} {} {} {} {} {} {} {}\n", static_cast<double>(r.time_ns) / 1e9, t.header.rank,
-               r.peer, kNames[r.operation], r.phase == CWYT_DONE ? "done" : "posted", r.size,
-               status_name(r.status), r.duration_ns);
+               r.peer, kOperationNames[r.operation], r.phase == CWYT_DONE ? "done" : "posted",
+               r.size, status_name(r.status), r.duration_ns);
   }
 }
 
@@ -168,7 +102,8 @@ std::string json_of(const std::string& file, const Trace& t) {
     parts.push_back(fmt::format(
         R"({{"operation":"{}","accepted":{},"bytes":{},"retries":{},"failed":{},"completed":{},)"
         R"("duration_ns":{},"longest_ns":{}}})",
-        kNames[i], s.posted, s.bytes, s.retries, s.failed, s.completed, s.duration, s.longest));
+        kOperationNames[i], s.posted, s.bytes, s.retries, s.failed, s.completed, s.duration,
+        s.longest));
   }
   const cwyt_header& h = t.header;
   return fmt::format(
@@ -178,18 +113,34 @@ std::string json_of(const std::string& file, const Trace& t) {
       h.count, t.records.size(), json_array(parts));
 }
 
+// Everything that was asked for of all files together.
+void write_pictures(const Arguments& arguments, const std::vector<Trace>& traces) {
+  for (const Trace& t : traces)
+    if (std::strcmp(t.header.job, traces.front().header.job) != 0)
+      throw Error(CWY_ERR_INVALID, "the files are of two jobs, {} and {}; name those of one",
+                  traces.front().header.job, t.header.job);
+  std::string about;
+  if (!arguments.perfetto.empty()) {
+    write_file(arguments.perfetto, trace_timeline(traces, about));
+    fmt::print(stderr, "causeway trace: {}\n", about);
+  }
+  if (!arguments.svg.empty()) write_file(arguments.svg, trace_traffic(traces));
+}
+
 int trace(const Arguments& arguments) {
   try {
+    std::vector<Trace> traces;
+    for (const std::string& file : arguments.files) traces.push_back(read_trace(file));
+    if (!arguments.perfetto.empty() || !arguments.svg.empty()) {
+      write_pictures(arguments, traces);
+      return kOk;
+    }
     std::vector<std::string> objects;
-    for (const std::string& file : arguments.files) {
-      const Trace t = read_trace(file);
-      if (arguments.json) {
-        objects.push_back(json_of(file, t));
-      } else if (arguments.lines) {
-        print_lines(t);
-      } else {
-        print_summary(t);
-      }
+    for (size_t i = 0; i < traces.size(); ++i) {
+      if (arguments.json)
+        objects.push_back(json_of(arguments.files[i], traces[i]));
+      else
+        arguments.lines ? print_lines(traces[i]) : print_summary(traces[i]);
     }
     if (arguments.json) fmt::print("{}\n", json_array(objects));
     return kOk;
@@ -210,6 +161,13 @@ void add_trace(Options& app, int& status) {
   command.flag("--lines", arguments->lines,
                "every record: seconds, rank, peer, operation, phase, bytes, status, ns");
   command.flag("--json", arguments->json, "print JSON");
+  command
+      .option("--perfetto", arguments->perfetto,
+              "write time lines of all ranks, with an arrow from each message to its handler, into "
+              "FILE, for ui.perfetto.dev; ranks of several hosts get one clock by their messages")
+      .named("FILE");
+  command.option("--svg", arguments->svg, "write a picture of who sends how much to whom into FILE")
+      .named("FILE");
 }
 
 }  // namespace causeway::command

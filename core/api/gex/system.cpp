@@ -1,7 +1,9 @@
 // gex_System_*, errors, polling, waiting, locks, exit, barrier.
-#include <fmt/core.h>
 #include <gasnetex.h>
 #include <pthread.h>
+
+#include <cstdio>
+#include <string>
 
 #include "am/send.h"
 #include "api/export.h"
@@ -175,7 +177,11 @@ CAUSEWAY_API void gex_HSL_Destroy(gex_HSL_t* hsl) {
 namespace {
 // Somebody else holds the lock. A wait that lasts is entered, so that the rank can be asked.
 int lock_in_turn(gex_HSL_t* hsl) {
-  const auto what = [](const void* lock) { return fmt::format("the lock at {}", lock); };
+  const auto what = [](const void* lock) {
+    char text[40];
+    std::snprintf(text, sizeof text, "the lock at %p", lock);
+    return std::string(text);
+  };
   LastingWait wait({"gex_HSL_Lock()", what, hsl});
   timespec until{};
   ::clock_gettime(CLOCK_REALTIME, &until);

@@ -1,4 +1,4 @@
-/* A trace file: one header page, then a ring of records of 32 bytes. `causeway trace` reads it.
+/* A trace file: one header page, then a ring of records of 48 bytes. `causeway trace` reads it.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#define CWYT_MAGIC 0x3245434152545743ull /* "CWTRACE2" */
+#define CWYT_MAGIC 0x3345434152545743ull /* "CWTRACE3" */
 #define CWYT_HEADER_BYTES 4096u
 
 typedef struct cwyt_header {
@@ -43,19 +43,24 @@ enum {
 };
 
 enum {
-  CWYT_POSTED = 0, /* status is the call's answer, duration_ns the time in the call */
-  CWYT_DONE = 1    /* its last report: duration_ns since it was posted */
+  CWYT_POSTED = 0, /* the call returned: status is its answer, duration_ns the time in it. Of a
+                      message that is received: it is about to be delivered, duration_ns is 0 */
+  CWYT_DONE = 1    /* its last report: duration_ns since it was posted. Of a message: its handler
+                      has returned, duration_ns is the time in it */
 };
 
 typedef struct cwyt_record {
   uint64_t time_ns; /* of the event, since begin_ns */
   uint64_t size;    /* bytes of payload */
   uint64_t duration_ns;
+  uint64_t tag;       /* of a message, the same where it is sent and received; else 0 */
   uint32_t peer;      /* rank */
+  uint32_t thread;    /* as the kernel numbers it */
   uint8_t operation;  /* place in cwyc_ops, or CWYT_* */
   uint8_t phase;      /* CWYT_POSTED, CWYT_DONE */
   int8_t status;      /* cwy_status */
   uint8_t generation; /* 1 + (n / capacity) % 255, written last: another value is no record n */
+  uint32_t reserved;
 } cwyt_record;
 
 static inline uint8_t cwyt_generation(uint64_t n, uint64_t capacity) {

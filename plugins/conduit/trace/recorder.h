@@ -3,6 +3,7 @@
 #pragma once
 
 #include <causeway/plugin.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -24,8 +25,15 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   uint64_t now() const { return now_(); }
-  void record(uint8_t operation, uint8_t phase, uint32_t peer, uint64_t size, cwy_status status,
-              uint64_t at, uint64_t duration) {
+  // `at` and `duration` by now().
+  struct Event {
+    uint8_t operation, phase;
+    uint32_t peer;
+    uint64_t size, tag;
+    cwy_status status;
+    uint64_t at, duration;
+  };
+  void record(const Event& event) {
     // Relaxed: a number of its own for each record, nothing more. Two threads share a record only
     // if one falls a whole file behind; the reader then sees a record of mixed fields.
     const uint64_t n =
@@ -35,18 +43,24 @@ class Recorder {
     // record. Acquire keeps the stores that follow behind it.
     std::atomic_ref<uint8_t> generation(r.generation);
     generation.exchange(0, std::memory_order_acquire);
-    r.time_ns = at - begin_;
-    r.size = size;
-    r.duration_ns = duration;
-    r.peer = peer;
-    r.operation = operation;
-    r.phase = phase;
-    r.status = static_cast<int8_t>(status);
+    r.time_ns = event.at - begin_;
+    r.size = event.size;
+    r.duration_ns = event.duration;
+    r.tag = event.tag;
+    r.peer = event.peer;
+    r.thread = own_thread();
+    r.operation = event.operation;
+    r.phase = event.phase;
+    r.status = static_cast<int8_t>(event.status);
     generation.store(cwyt_generation(n, capacity_), std::memory_order_release);
   }
 
  private:
   Recorder() = default;
+  static uint32_t own_thread() {
+    static thread_local const auto number = static_cast<uint32_t>(::gettid());
+    return number;
+  }
   int fd_ = -1;
   size_t length_ = 0;
   cwyt_header* header_ = nullptr;

@@ -86,35 +86,41 @@ void report_through(cwyc_op* op, uint32_t what, cwy_status status, const cwyc_de
   cwyc_op* theirs = relay->theirs;
   if (status < 0 || (what & relay->last_bit) != 0) {
     const uint64_t now = relay->recorder->now();
-    relay->recorder->record(relay->operation, CWYT_DONE, relay->peer, relay->size, status, now,
-                            now - relay->posted);
+    relay->recorder->record({relay->operation, CWYT_DONE, relay->peer, relay->size, 0, status, now,
+                             now - relay->posted});
     relay->ep->relays.give(relay);
   }
   theirs->fn(theirs, what, status, detail);
 }
 
-void note(const cwyc_conn* conn, uint8_t operation, uint64_t size, cwy_status status,
-          uint64_t begin) {
+// The operation as it is recorded.
+struct Subject {
+  uint8_t operation;
+  uint64_t size = 0, tag = 0;
+};
+
+void note(const cwyc_conn* conn, const Subject& subject, cwy_status status, uint64_t begin) {
   Recorder* recorder = endpoints.by_ep(conn->ep).front->recorder.load(std::memory_order_acquire);
   if (recorder == nullptr) return;
   const uint64_t now = recorder->now();
-  recorder->record(operation, CWYT_POSTED, conn->peer.rank, size, status, now, now - begin);
+  recorder->record({subject.operation, CWYT_POSTED, conn->peer.rank, subject.size, subject.tag,
+                    status, now, now - begin});
 }
 
 // A post that cannot be completed later.
 template <class Call>
-cwy_status plain(cwyc_conn* conn, uint8_t operation, uint64_t size, Call&& call) {
+cwy_status plain(cwyc_conn* conn, const Subject& subject, Call&& call) {
   const uint64_t begin = services->now();
   const cwy_status status = call(endpoints.by_ep(conn->ep).front->ops(conn));
-  note(conn, operation, size, status, begin);
+  note(conn, subject, status, begin);
   return status;
 }
 
 // A post that may be completed later. Without an operation of the core's, or without memory for a
 // relay, only the post is recorded.
 template <class Call>
-cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t last_bit,
-                   cwyc_op* theirs, Call&& call) {
+cwy_status relayed(cwyc_conn* conn, const Subject& subject, uint32_t last_bit, cwyc_op* theirs,
+                   Call&& call) {
   Endpoint& ep = endpoints.by_ep(conn->ep);
   Recorder* recorder = ep.front->recorder.load(std::memory_order_acquire);
   Relay* relay = theirs != nullptr && recorder != nullptr ? ep.relays.take() : nullptr;
@@ -126,16 +132,16 @@ cwy_status relayed(cwyc_conn* conn, uint8_t operation, uint64_t size, uint32_t l
     relay->ep = &ep;
     relay->recorder = recorder;
     relay->posted = begin;
-    relay->size = size;
+    relay->size = subject.size;
     relay->last_bit = last_bit;
     relay->peer = conn->peer.rank;
-    relay->operation = operation;
+    relay->operation = subject.operation;
     op = &relay->op;
   }
   const cwy_status status = call(ep.front->ops(conn), op);
   // After INPROGRESS the relay may have been reported, and be somebody else's, already.
   if (relay != nullptr && status != CWY_INPROGRESS) ep.relays.give(relay);
-  note(conn, operation, size, status, begin);
+  note(conn, subject, status, begin);
   return status;
 }
 
@@ -163,8 +169,36 @@ uint64_t size_of(const First& first, const Rest&... rest) {
   }
 }
 
-template <auto Entry>
-constexpr auto code_of = static_cast<uint8_t>(number_of<Entry>());
+// What the sender and the receiver of a message see alike. Equal messages between two ranks are
+// told apart by their order.
+uint64_t tag_of(uint64_t word, const int32_t* args, uint32_t nargs, uint64_t size) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
+  const auto mix = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
+  mix(word);
+  mix(size);
+  for (uint32_t i = 0; i < nargs; ++i) mix(static_cast<uint32_t>(args[i]));
+  return hash | 1;  // 0 is no message
+}
+// Of the arguments of an entry that sends a message, those from the word on.
+template <typename First, typename... Rest>
+uint64_t sent_tag(uint64_t size, const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, cwyc_am_slot*>) {
+    return sent_tag(size, rest...);
+  } else {
+    const auto all = std::tie(first, rest...);
+    return tag_of(std::get<0>(all), std::get<1>(all), std::get<2>(all), size);
+  }
+}
+template <auto Entry, typename... Args>
+Subject subject_of(const Args&... args) {
+  constexpr auto kLine = operation_of<Entry>();
+  const uint64_t size = size_of<Entry>(args...);
+  constexpr auto kNumber = static_cast<uint8_t>(number_of<Entry>());
+  if constexpr (kLine.lane == Lane::am && kLine.reaches_peer)
+    return {kNumber, size, sent_tag(size, args...)};
+  else
+    return {kNumber, size};
+}
 
 // The conduit's entry and what is recorded of each call. Its last argument may be the core's
 // operation; an entry without one completes on return.
@@ -173,15 +207,14 @@ void record(Front& front, cwy_status (*cwyc_ops::*)(cwyc_conn*, Args...)) {
   front.replace(
       Entry, +[](cwyc_conn* c, Args... args) -> cwy_status {
         constexpr uint32_t kReports = operation_of<Entry>().reports;
-        const uint64_t size = size_of<Entry>(args...);
+        const Subject subject = subject_of<Entry>(args...);
         if constexpr (kReports == 0) {
-          return plain(c, code_of<Entry>, size,
-                       [&](const cwyc_ops& o) { return (o.*Entry)(c, args...); });
+          return plain(c, subject, [&](const cwyc_ops& o) { return (o.*Entry)(c, args...); });
         } else {
           constexpr uint32_t kLast = (kReports & remote_bit) != 0 ? remote_bit : local_bit;
           return [&]<size_t... I>(std::index_sequence<I...>) {
             const auto all = std::tie(args...);
-            return relayed(c, code_of<Entry>, size, kLast, std::get<sizeof...(I)>(all),
+            return relayed(c, subject, kLast, std::get<sizeof...(I)>(all),
                            [&](const cwyc_ops& o, cwyc_op* mine) {
                              return (o.*Entry)(c, std::get<I>(all)..., mine);
                            });
@@ -194,7 +227,7 @@ template <auto Entry, typename... Args>
 void record(Front& front, void (*cwyc_ops::*)(cwyc_conn*, Args...)) {
   front.replace(
       Entry, +[](cwyc_conn* c, Args... args) {
-        plain(c, code_of<Entry>, size_of<Entry>(args...), [&](const cwyc_ops& o) {
+        plain(c, subject_of<Entry>(args...), [&](const cwyc_ops& o) {
           (o.*Entry)(c, args...);
           return CWY_OK;
         });
@@ -206,11 +239,15 @@ void record(Front& front, void (*cwyc_ops::*)(cwyc_conn*, Args...)) {
 void deliver(void* core_ep, cwy_peer from, uint64_t word, uint32_t kind, const int32_t* args,
              uint32_t nargs, void* payload, size_t length) {
   Endpoint& ep = endpoints.by_core_ep(core_ep);
-  if (Recorder* recorder = ep.front->recorder.load(std::memory_order_acquire)) {
-    const auto operation = static_cast<uint8_t>(CWYT_RECEIVED_SHORT + kind);
-    recorder->record(operation, CWYT_POSTED, from.rank, length, CWY_OK, recorder->now(), 0);
-  }
+  Recorder* const recorder = ep.front->recorder.load(std::memory_order_acquire);
+  if (recorder == nullptr)
+    return ep.deliver(core_ep, from, word, kind, args, nargs, payload, length);
+  const auto operation = static_cast<uint8_t>(CWYT_RECEIVED_SHORT + kind);
+  const uint64_t tag = tag_of(word, args, nargs, length), begin = recorder->now();
+  recorder->record({operation, CWYT_POSTED, from.rank, length, tag, CWY_OK, begin, 0});
   ep.deliver(core_ep, from, word, kind, args, nargs, payload, length);
+  const uint64_t end = recorder->now();
+  recorder->record({operation, CWYT_DONE, from.rank, length, tag, CWY_OK, end, end - begin});
 }
 
 // ---- cold calls -----------------------------------------------------------------------------
@@ -262,7 +299,7 @@ cwy_status connect(cwyc_ep* raw, cwyc_conn* conn, const cwyc_peer_desc* peer, cw
     Endpoint& ep = endpoints.by_ep(raw);
     const cwy_status opened = open_file(*ep.front, err);
     if (opened != CWY_OK) return opened;
-    return relayed(conn, CWYT_CONNECT, 0, remote_bit, op, [&](const cwyc_ops&, cwyc_op* mine) {
+    return relayed(conn, {CWYT_CONNECT}, remote_bit, op, [&](const cwyc_ops&, cwyc_op* mine) {
       return ep.front->module().connect(raw, conn, peer, mine, err);
     });
   });
@@ -271,13 +308,13 @@ cwy_status connect(cwyc_ep* raw, cwyc_conn* conn, const cwyc_peer_desc* peer, cw
 void disconnect(cwyc_conn* conn) {
   const uint64_t begin = services->now();
   endpoints.by_ep(conn->ep).front->module().disconnect(conn);
-  note(conn, CWYT_DISCONNECT, 0, CWY_OK, begin);
+  note(conn, {CWYT_DISCONNECT}, CWY_OK, begin);
 }
 
 void purge(cwyc_conn* conn) {
   const uint64_t begin = services->now();
   endpoints.by_ep(conn->ep).front->module().purge(conn);
-  note(conn, CWYT_PURGE, 0, CWY_OK, begin);
+  note(conn, {CWYT_PURGE}, CWY_OK, begin);
 }
 
 void fini() {

@@ -1,0 +1,22 @@
+// A picture of a table of squares with a row and a column for each host or rank, as SVG.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace causeway::command {
+
+struct SvgSquare {
+  std::string colour;  // "#4e79a7"; empty: no square
+  std::string text;    // shown where the pointer rests, or beside a square of the legend
+};
+struct SvgMatrix {
+  std::vector<std::string> labels;  // of the rows from above, and of the columns
+  std::function<SvgSquare(size_t row, size_t column)> square;
+  std::function<std::vector<SvgSquare>()> legend;  // called last
+};
+std::string svg_matrix(const SvgMatrix& matrix);
+
+}  // namespace causeway::command

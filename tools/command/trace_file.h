@@ -1,0 +1,46 @@
+// The files of the conduit `trace`, read.
+#pragma once
+
+#include <causeway/operations.h>
+#include <plugins/conduit/trace/format.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace causeway::command {
+
+// By cwyt_record::operation. NULL where nothing has that number.
+inline constexpr auto kOperationNames = [] {
+  static_assert(operation_count <= CWYT_EVENTS);
+  std::array<const char*, CWYT_OPERATIONS> names{};
+  size_t next = 0;
+  for_each_operation([&](const auto& operation) { names[next++] = operation.name; });
+  names[CWYT_CONNECT] = "connect";
+  names[CWYT_DISCONNECT] = "disconnect";
+  names[CWYT_PURGE] = "purge";
+  names[CWYT_RECEIVED_SHORT] = "received_short";
+  names[CWYT_RECEIVED_MEDIUM] = "received_medium";
+  names[CWYT_RECEIVED_LONG] = "received_long";
+  return names;
+}();
+
+struct Trace {
+  cwyt_header header{};
+  std::vector<cwyt_record> records;  // the oldest first
+  uint64_t unfinished = 0;           // places whose writer did not finish
+};
+
+// Throws Error naming the file where it is no trace. Every record has a name in kOperationNames.
+Trace read_trace(const std::string& file);
+
+// A message's record at its receiver.
+inline bool is_received(const cwyt_record& record) {
+  return record.operation >= CWYT_RECEIVED_SHORT && record.operation <= CWYT_RECEIVED_LONG;
+}
+// Posts that were accepted; of those that were refused nothing has left the rank.
+inline bool is_accepted(const cwyt_record& record) {
+  return record.phase == CWYT_POSTED && record.status >= 0 && record.status != CWY_RETRY;
+}
+
+}  // namespace causeway::command
