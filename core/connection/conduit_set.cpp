@@ -91,6 +91,15 @@ const char* exported(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Throws where a refusal's text begins with an option that was written somewhere.
+void blame_option(const ConfiguredConduit& configured, const std::string& name,
+                  const std::string& text) {
+  for (const auto& [key, where] : configured.option_origins) {
+    if (text.starts_with(fmt::format("option '{}'", key)))
+      throw OptionRefused(where, fmt::format("conduit {}: {}", name, text));
+  }
+}
+
 }  // namespace
 
 Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
@@ -104,9 +113,9 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   const SignalKeeper keeper;
   const cwy_status status =
       module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
-  if (status != CWY_OK) {
-    throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(), reason(err, status));
-  }
+  if (status == CWY_OK) return;
+  if (status == CWY_ERR_INVALID) blame_option(configured_, spec_.name, text_of(err));
+  throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(), reason(err, status));
 }
 
 Conduit::~Conduit() {
@@ -173,7 +182,10 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       prepare_conduits(config, loader, which, set.failures, problems, &place);
   // A wrong option is the user's mistake and ends the program; a device that cannot be opened is a
   // property of this machine and obeys on_load_error.
-  if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
+  const auto end_for_mistakes = [&] {
+    if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
+  };
+  end_for_mistakes();
   for (PreparedConduit& one : prepared) {
     const ConduitSpec& spec = *one.spec;
     const bool asked_for = spec.where.source != kBuiltInSource;
@@ -181,6 +193,8 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       set.conduits.push_back(std::make_unique<Conduit>(static_cast<uint32_t>(set.conduits.size()),
                                                        spec, std::move(one.configured),
                                                        place.job_key));
+    } catch (const OptionRefused& e) {
+      problems.add(e.where, e.text());
     } catch (const Error& e) {
       if (!asked_for) log_info("{}", e.text());
       if (asked_for && config.on_load_error == LoadErrorPolicy::fail) throw;
@@ -188,6 +202,7 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       set.failures.push_back({spec.name, e.text()});
     }
   }
+  end_for_mistakes();
   return set;
 }
 
@@ -206,7 +221,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   cwy_status status = conduit.module().ep_open(conduit.domain(), &params, &out->ep, &err);
   if (status != CWY_OK) {
     out->ep = nullptr;
-    throw Error(status, "conduit {}: {}", conduit.name(), reason(err, status));
+    throw Error(status, "conduit {} ({}): {}", conduit.name(), conduit.spec().where.str(),
+                reason(err, status));
   }
   out->attr.head = CWY_HEAD(cwyc_ep_attr);
   status = conduit.module().ep_query(out->ep, &out->attr);

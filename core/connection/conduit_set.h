@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/config.h"
 #include "connection/am_limits.h"
 #include "connection/taken.h"
@@ -23,10 +24,18 @@ namespace causeway {
 
 class Endpoint;
 
+// A conduit refuses an option's value: whoever wrote it is to change it, wherever the job runs.
+class OptionRefused : public Error {
+ public:
+  OptionRefused(Origin where_, const std::string& text)
+      : Error(CWY_ERR_INVALID, text), where(std::move(where_)) {}
+  const Origin where;
+};
+
 // An entry of `conduits:` in use: plugin, options, open domain.
 class Conduit {
  public:
-  // Throws Error when the domain cannot be opened.
+  // Throws Error when the domain cannot be opened, OptionRefused where that is for an option.
   Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
           const std::string& job_key = "");
   ~Conduit();

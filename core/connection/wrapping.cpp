@@ -30,20 +30,16 @@ std::string why_not_loaded(const Loader& loader, const std::string& plugin) {
   return reason;
 }
 
-std::shared_ptr<const Options> ConduitConfigurer::options_of(const ConduitSpec& spec,
-                                                             const ConduitPlugin& plugin) {
-  ConduitSpec full = spec;
-  inherit_(full, plugin.manifest);
-  return make_options(plugin.manifest, full.options, full.option_origins);
-}
-
 ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
                                                const ConduitPlugin& plugin) {
   ConfiguredConduit out;
-  out.options = options_of(spec, plugin);
+  ConduitSpec full = spec;
+  inherit_(full, plugin.manifest);
+  out.options = make_options(plugin.manifest, full.options, full.option_origins);
+  out.option_origins = std::move(full.option_origins);
   under_way_.push_back(spec.name);
   const WrapResolver resolve = [&](const std::string& name) -> const WrappedConduit& {
-    out.wrapped.push_back(wrap(name, out.wrapped));
+    out.wrapped.push_back(wrap(name, out));
     return *out.wrapped.back();
   };
   try {
@@ -64,8 +60,8 @@ ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
   return out;
 }
 
-std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(
-    const std::string& name, std::vector<std::shared_ptr<const WrappedConduit>>& kept) {
+std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(const std::string& name,
+                                                              ConfiguredConduit& front) {
   if (std::find(under_way_.begin(), under_way_.end(), name) != under_way_.end()) {
     throw Error(CWY_ERR_INVALID, "conduit {} would stand in front of itself: {} -> {}", name,
                 fmt::join(under_way_, " -> "), name);
@@ -83,7 +79,8 @@ std::shared_ptr<const WrappedConduit> ConduitConfigurer::wrap(
                 why_not_loaded(loader_, spec.plugin));
   }
   ConfiguredConduit inner = configure(spec, *plugin);
-  kept.insert(kept.end(), inner.wrapped.begin(), inner.wrapped.end());
+  front.wrapped.insert(front.wrapped.end(), inner.wrapped.begin(), inner.wrapped.end());
+  front.option_origins.merge(inner.option_origins);
   auto wrapped = std::make_shared<WrappedConduit>();
   wrapped->plugin = spec.plugin;
   wrapped->module = inner.plugin->own;

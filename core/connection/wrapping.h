@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct ConfiguredConduit {
   std::shared_ptr<const Options> options;
   std::vector<std::shared_ptr<const WrappedConduit>> wrapped;
   DeviceChoice device{};
+  // Where options were written, its own and those of the conduits behind.
+  std::map<std::string, Origin> option_origins{};
 };
 
 // Everything that a configured conduit inherits from elsewhere in the configuration.
@@ -35,10 +38,7 @@ class ConduitConfigurer {
   ConfiguredConduit configure(const ConduitSpec& spec, const ConduitPlugin& plugin);
 
  private:
-  std::shared_ptr<const WrappedConduit> wrap(
-      const std::string& name, std::vector<std::shared_ptr<const WrappedConduit>>& kept);
-  std::shared_ptr<const Options> options_of(const ConduitSpec& spec, const ConduitPlugin& plugin);
-
+  std::shared_ptr<const WrappedConduit> wrap(const std::string& name, ConfiguredConduit& front);
   const Config& config_;
   Loader& loader_;
   InheritOptions inherit_;

@@ -153,6 +153,19 @@ TEST(Config, OptionTheConduitDoesNotKnow) {
                  {"rign_bytes"});
 }
 
+// Would catch: a value that the conduit refuses, and of which only `peers:` is said; or after which
+// the job goes on without the conduit.
+TEST(Config, ValueThatTheConduitRefuses) {
+  const Directory directory;
+  const std::string chaos = "conduits:\n  odd: {plugin: chaos, options: {over: shm}}\n";
+  const std::string shm = "  shm: {options: {ring_bytes: 5}}\n";
+  for (const std::string& text : {"\nconduits:\n" + shm, chaos + shm + "peers: [{use: [odd]}]\n"}) {
+    const std::string path = directory.file("five.yaml", text);
+    expect_refused(run({.words = {"hello"}, .environment = {{"CAUSEWAY_CONFIG", path}}}),
+                   {"five.yaml:3:31: conduit ", ": option 'ring_bytes' is 5; expected 0 or"});
+  }
+}
+
 TEST(Memory, HugePagesRequiredButNone) {
   unsigned long reserved = 0;
   std::ifstream("/proc/sys/vm/nr_hugepages") >> reserved;

@@ -102,7 +102,8 @@ TEST(CheckConfig, EverythingAStartWouldFind) {
        {":1:1: unknown key 'nonsense'",
         ":3:31: option 'ring_bytes' of conduit 'shm': '1GiB' is above the maximum, 256MiB",
         ":3:43: conduit 'shm' has no option 'rign'", ":4:3: there is no plugin 'nothere'",
-        ":5:3: conduit odd", ":6:52: there is no plugin 'missing'",
+        ":5:44: conduit odd: option 'ring_bytes' is 5000; expected 0 or a multiple of 4 KiB",
+        ":6:52: there is no plugin 'missing'",
         ":7:23: rule collectives.rules[0] names the algorithm 'base/nosuch'",
         ":7:23: rule collectives.rules[0] names the algorithm 'neither'"})
     EXPECT_THAT(outcome.text, HasSubstr(file + line));
@@ -110,6 +111,28 @@ TEST(CheckConfig, EverythingAStartWouldFind) {
   for (const char* set : {"conduits.shm.options.ring_bytes=1GiB",
                           "plugins.on_load_error=fail,plugins.collectives=[x]"})
     EXPECT_EQ(run(std::string("--no-site /dev/null --set ") + set, kOutput).status, 1) << set;
+}
+
+// Would catch: a value that a plugin refuses on every machine, also behind another, and which the
+// check takes for the lack of a device here.
+TEST(CheckConfig, ValuesThatPluginsRefuse) {
+  Directory files;
+  const std::string file = files.write("refused.yaml",
+                                       "conduits:\n"
+                                       "  shm: {options: {ring_bytes: 5}}\n"
+                                       "  far: {plugin: shm, device: nowhere}\n"
+                                       "  odd: {plugin: trace, options: {over: posix}}\n"
+                                       "  posix: {plugin: shm, options: {memory: posix}}\n"
+                                       "segment: {huge_pages: require}\n"
+                                       "peers: [{use: [far, odd, shm]}]\n");
+  const Outcome outcome = run("--no-site " + file, kErrors);
+  EXPECT_EQ(outcome.status, 1);
+  for (const char* line :
+       {":2:31: conduit shm: option 'ring_bytes' is 5; expected 0 or a multiple of 4 KiB up to",
+        ":6:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
+    EXPECT_THAT(outcome.text, HasSubstr(file + line));
+  // The device may be another machine's.
+  EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":3:3: conduit far .*\\(warning\\)"));
 }
 
 TEST(CheckConfig, BadFile) {

@@ -160,9 +160,11 @@ class PluginLook {
   // Some plugins see only then what is wrong with their options. It may also be this machine.
   void try_to_open(PreparedConduit& prepared) {
     const Origin& where = prepared.spec->where;
-    if (where.source == kBuiltInSource) return;
+    if (where.source == kBuiltInSource && prepared.spec->option_origins.empty()) return;
     try {
       const Conduit opened(0, *prepared.spec, std::move(prepared.configured));
+    } catch (const OptionRefused& e) {
+      findings_.problems.add(e.where, e.text());
     } catch (const Error& e) {
       find_fault(fatal_, where, e.text());
     }

@@ -33,7 +33,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   out.connections = static_cast<uint32_t>(connections);
   if (out.memory == Memory::posix && out.huge_pages == HugePages::require)
     return report(err, CWY_ERR_INVALID,
-                  "huge_pages: require needs memory: memfd; POSIX shared memory has no huge pages");
+                  "option 'huge_pages': require needs memory: memfd; POSIX shared memory has none");
   return CWY_OK;
 }
 

@@ -53,13 +53,14 @@ std::string value_of(const ucp_config_t* config, const std::string& name) {
   return find_value(config, name).value_or("");
 }
 
+// `blamed`: "option 'tls': ", where that is what the value was written in.
 cwy_status modify(ucp_config_t* config, const std::string& name, const std::string& value,
-                  cwy_err* err) {
+                  cwy_err* err, const char* blamed = "") {
   forget_complaint();
   const ucs_status_t status =
       ucp_config_modify(config, known_to_transports(name).c_str(), value.c_str());
   if (status == UCS_OK) return CWY_OK;
-  return report(err, CWY_ERR_INVALID, "UCX does not take %s=%s: %s; see 'ucx_info -cf'",
+  return report(err, CWY_ERR_INVALID, "%sUCX does not take %s=%s: %s; see 'ucx_info -cf'", blamed,
                 name.c_str(), value.c_str(), explain(status).c_str());
 }
 
@@ -128,14 +129,14 @@ cwy_status narrow_rails(ucp_config_t* config, const Options& options, cwy_err* e
 cwy_status apply(ucp_config_t* config, const std::string& name, const std::string& value,
                  TransportSettings& transports, cwy_err* err) {
   if (find_value(config, name) || known_to_transports(name) != name)
-    return modify(config, name, value, err);
+    return modify(config, name, value, err, "option 'settings': ");
   transports.emplace_back(name, value);
   return CWY_OK;
 }
 
 // System V's segments can be read by the user's group, and stay when a process is killed.
 cwy_status leave_system_v(ucp_config_t* config, const Options& options, cwy_err* err) {
-  if (!options.tls.empty()) return modify(config, "TLS", options.tls, err);
+  if (!options.tls.empty()) return modify(config, "TLS", options.tls, err, "option 'tls': ");
   const bool chosen = is_set(options, "TLS") || value_of(config, "TLS") != "all";
   return chosen ? CWY_OK : modify(config, "TLS", "^sysv", err);
 }
