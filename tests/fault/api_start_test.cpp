@@ -199,6 +199,47 @@ TEST(Memory, NoSpaceInDevShm) {
   expect_refused(result, {"/dev/shm"});
 }
 
+// Conduits that share memory through /dev/shm, as flags of `causeway run`; those that were built.
+std::vector<std::string> users_of_dev_shm() {
+  std::vector<std::string> out{"--set conduits.shm.options.memory=posix"};
+  for (const api_test::Network& built : api_test::networks()) {
+    if (built.name == "ofi")
+      out.emplace_back("--set conduits.ofi.options.provider=shm --set 'peers=[{use: [ofi]}]'");
+    if (built.name == "ucx")
+      out.emplace_back("--set conduits.ucx.options.tls=shm,self --set 'peers=[{use: [ucx]}]'");
+  }
+  return out;
+}
+
+// Would catch: a library's failure that is passed on without the place that is too small, and how
+// much it has and needs.
+TEST(Memory, LittleSpaceInDevShmIsSaid) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  if (!can_unshare("-m")) GTEST_SKIP() << "unshare -m is not possible here";
+  for (const std::string& flags : users_of_dev_shm()) {
+    const Result result =
+        run_unshared("-m", "mount -t tmpfs -o size=1m tmpfs /dev/shm && exec \"$0\" run -n 2 " +
+                               flags + " -- \"$1\" hello");
+    expect_refused(result, {"/dev/shm", " free", "enlarge it, or "});
+  }
+}
+
+// Would catch: a directory that this user may not write to, and that no line names.
+TEST(Memory, NoRightInDevShmIsSaid) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  if (!can_unshare("-m")) GTEST_SKIP() << "unshare -m is not possible here";
+  for (const std::string& flags : users_of_dev_shm()) {
+    const Result result = run_unshared(
+        "-m",
+        "mount -t tmpfs -o mode=0500 tmpfs /dev/shm && TMPDIR=/tmp exec setpriv --reuid 65534 "
+        "--regid 65534 --clear-groups \"$0\" run -n 2 " +
+            flags + " -- \"$1\" hello");
+    if (result.status == 126 || result.status == 127)
+      GTEST_SKIP() << "another user cannot execute the program: " << result.err;
+    expect_refused(result, {"/dev/shm", "Permission denied", "let this user write there, or "});
+  }
+}
+
 // Queues of ranks that lie in a /dev/shm which other ranks' memory fills meanwhile: room or a line,
 // and no SIGBUS at the first touch.
 TEST(Memory, QueuesInASmallDevShm) {

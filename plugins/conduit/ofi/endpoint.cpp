@@ -253,8 +253,9 @@ cwy_status Network::open_endpoint(cwyc_ep& ep, cwy_err* err) {
   if (error == 0) error = path.msg ? open_passive(ep) : open_datagram(ep);
   if (error == 0) error = fill_address(ep);
   if (error == 0) return CWY_OK;
-  return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s",
-                path.provider.c_str(), path.device.c_str(), fi_strerror(-error));
+  return report(err, CWY_ERR_UNREACHABLE, "provider %s on %s cannot open an endpoint: %s%s",
+                path.provider.c_str(), path.device.c_str(), fi_strerror(-error),
+                complaint_of_shared_memory(path.provider).c_str());
 }
 
 void Network::endpoint_opened(cwyc_ep* ep) {

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "../../common/plugin_error.h"
 #include "../common/device_facts.h"
 #include "../common/main_interface.h"
+#include "../common/shared_room.h"
 
 namespace causeway::ofi {
 namespace {
@@ -319,6 +321,13 @@ bool leaves_ethernet(const Options& options) {
 
 }  // namespace
 
+// libfabric offers `shm` only where each processor could have an endpoint of its.
+std::string complaint_of_shared_memory(const std::string& provider) {
+  constexpr uint64_t endpoint_bytes = 16 << 20;
+  if (provider != "shm") return {};
+  return complaint_of_dev_shm("shm", endpoint_bytes * static_cast<uint64_t>(get_nprocs()));
+}
+
 cwy_status choose_path(const Options& options, const char* device, Path& out, cwy_err* err) {
   if (const char* why = refusal_of(options.provider); why != nullptr && !options.allow_faulty)
     return report(
@@ -344,6 +353,7 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
     out.why = a.why;
     return CWY_OK;
   }
+  reasons += complaint_of_shared_memory(options.provider);
   return report(err, named ? CWY_ERR_INVALID : CWY_ERR_UNREACHABLE,
                 "no usable libfabric provider: %s", reasons.c_str());
 }

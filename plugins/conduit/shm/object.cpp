@@ -142,10 +142,12 @@ cwy_status Object::open_descriptor(const ObjectRequest& request, bool huge, cwy_
     fd_ = memfd_create("causeway", MFD_CLOEXEC | (huge ? MFD_HUGETLB : 0));
   }
   if (fd_ >= 0) return CWY_OK;
-  return report(err, errno == ENOMEM || errno == ENOSPC ? CWY_ERR_NOMEM : CWY_ERR_UNSUPPORTED,
-                "%s for %s cannot be created: %s",
-                request.posix ? "POSIX shared memory" : "a memfd", request.purpose,
-                std::strerror(errno));
+  return report(
+      err, errno == ENOMEM || errno == ENOSPC ? CWY_ERR_NOMEM : CWY_ERR_UNSUPPORTED,
+      "%s for %s of %zu bytes cannot be created%s: %s",
+      request.posix ? "POSIX shared memory" : "a memfd", request.purpose, request.length,
+      request.posix ? " in /dev/shm (let this user write there, or choose memory: memfd)" : "",
+      std::strerror(errno));
 }
 
 // Lack of memory is to be an error here, not SIGBUS at some later store. Reserving touches every

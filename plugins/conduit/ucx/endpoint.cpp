@@ -7,6 +7,7 @@
 #include <new>
 
 #include "../common/ep_answers.h"
+#include "../common/shared_room.h"
 #include "guard.h"
 #include "services.h"
 
@@ -51,8 +52,11 @@ cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
     return CWY_OK;
   }
   ep->worker = nullptr;
-  return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot make a worker: %s",
-                explain(status).c_str());
+  constexpr uint64_t queue_bytes = 5 << 20;  // and the first buffers, of each rank
+  const std::string room =
+      ep->domain->shared_memory ? complaint_of_dev_shm("UCX", queue_bytes) : "";
+  return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot make a worker: %s%s",
+                explain(status).c_str(), room.c_str());
 }
 
 ucs_status_t set_handler(cwyc_ep* ep, unsigned id, ucp_am_recv_callback_t callback) {
