@@ -271,6 +271,7 @@ typedef struct cwyc_ep_attr {
   double bandwidth_bps;       /* rough: how rails share a large transfer */
   uint32_t ops_tables;        /* the first so many of module->ops serve this endpoint; at least 1 */
   uint32_t reserved;
+  uint64_t mem_room;          /* bytes of mem_alloc for each rank of this host; 0: as many as it has */
 } cwyc_ep_attr;
 
 /* What the connections of one table can do. The members mean what those of cwyc_ep_attr mean, whose

@@ -83,6 +83,11 @@ std::string make_arena(ConduitEp& cep) {
   const size_t bytes =
       (kPage + kTeams * block_bytes(context().config().collective_scratch) + kPage - 1) / kPage *
       kPage;
+  if (const uint64_t room = cep.attr.mem_room; room != 0 && bytes > room / 2) {
+    log_info("collectives use messages: conduit {} has {} bytes for each rank of this host, not {}",
+             cep.conduit->name(), room, 2 * bytes);
+    return {};
+  }
   const cwyc_module& module = cep.conduit->module();
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   void* base = nullptr;

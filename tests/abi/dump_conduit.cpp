@@ -110,6 +110,7 @@ void dump_cwyc_ep_attr() {
   ABI_MEMBER(bandwidth_bps);
   ABI_MEMBER(ops_tables);
   ABI_MEMBER(reserved);
+  ABI_MEMBER(mem_room);
 }
 
 void dump_cwyc_class_attr() {

@@ -184,10 +184,11 @@ Result run_unshared(const std::string& flag, const std::string& script) {
 }
 
 // POSIX shared memory on a /dev/shm of that size, in a mount namespace of its own.
-Result hello_in_dev_shm(const std::string& size, unsigned ranks) {
+Result hello_in_dev_shm(const std::string& size, unsigned ranks, const std::string& flags = "") {
   return run_unshared("-m", "mount -t tmpfs -o size=" + size +
                                 " tmpfs /dev/shm && exec \"$0\" run -n " + std::to_string(ranks) +
-                                " --set conduits.shm.options.memory=posix -- \"$1\" hello");
+                                " --set conduits.shm.options.memory=posix " + flags +
+                                " -- \"$1\" hello");
 }
 
 // POSIX shared memory on a /dev/shm of 64 KiB, in a mount namespace of its own. The memory must
@@ -250,6 +251,19 @@ TEST(Memory, QueuesInASmallDevShm) {
     EXPECT_TRUE(result.status == 0 || result.err.find("/dev/shm") != std::string::npos)
         << result.err;
     EXPECT_LT(result.status, 128) << result.err;
+  }
+}
+
+// Would catch: memory for collectives, which can do without, that takes the room of other ranks'
+// queues and segments; or the lack of it that nobody says.
+TEST(Memory, CollectivesLeaveRoomInDevShm) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root for a mount namespace";
+  if (!can_unshare("-m")) GTEST_SKIP() << "unshare -m is not possible here";
+  for (const auto& [ranks, size] :
+       {std::pair{3u, "40m"}, {3u, "48m"}, {4u, "48m"}, {4u, "60m"}, {6u, "80m"}, {6u, "110m"}}) {
+    const Result result = hello_in_dev_shm(size, ranks, "--set log.level=info");
+    expect_greetings(result, ranks);
+    EXPECT_EQ(count(result.err, "collectives use messages: conduit shm has "), ranks) << result.err;
   }
 }
 

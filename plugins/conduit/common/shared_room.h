@@ -1,4 +1,5 @@
-// Why a library that shares memory through /dev/shm may have failed, when it does not say so.
+// Room for shared memory, and why a library that shares memory through /dev/shm may have failed,
+// when it does not say so.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
@@ -14,6 +15,13 @@
 
 namespace causeway {
 
+// Bytes that a file system has free; UINT64_MAX where it has no size.
+inline uint64_t room_in(const char* directory) {
+  struct statvfs space {};
+  const bool limited = statvfs(directory, &space) == 0 && space.f_blocks != 0;
+  return limited ? uint64_t{space.f_bavail} * space.f_frsize : UINT64_MAX;
+}
+
 // "" where there is nothing wrong with it. `wanted`: bytes that `who` needs there, roughly.
 inline std::string complaint_of_dev_shm(const std::string& who, uint64_t wanted) {
   constexpr const char* place = "/dev/shm";
@@ -22,9 +30,7 @@ inline std::string complaint_of_dev_shm(const std::string& who, uint64_t wanted)
   if (faccessat(AT_FDCWD, place, R_OK | W_OK | X_OK, AT_EACCESS) != 0)
     return std::string("; no file can be made in /dev/shm (") + std::strerror(errno) +
            "): let this user write there" + advice;
-  struct statvfs space {};
-  if (statvfs(place, &space) != 0 || space.f_blocks == 0) return {};
-  const uint64_t free = uint64_t{space.f_bavail} * space.f_frsize;
+  const uint64_t free = room_in(place);
   if (free >= wanted) return {};
   return "; " + who + " needs about " + mib(wanted) + " in /dev/shm, where " + mib(free) +
          " are free: enlarge it" + advice;

@@ -10,6 +10,7 @@
 #include "../../common/plugin_error.h"
 #include "../common/cpu_atomics.h"
 #include "../common/ep_answers.h"
+#include "../common/shared_room.h"
 #include "address.h"
 #include "numa.h"
 #include "sleep.h"
@@ -61,6 +62,10 @@ cwy_status make_control(cwyc_ep* ep, cwy_err* err) {
   ep->control = control;
   ep->slot_count = slots;
   ep->medium_max = control->medium_max;
+  if (ep->domain->posix) {
+    const uint64_t free = room_in(posix_directory), others = (local - 1) * ep->object.length();
+    ep->mem_room = std::max<uint64_t>((free - std::min(free, others)) / local, 1);
+  }
   ep->receivers = std::make_unique<Receiver[]>(slots);
   ep->polled = std::make_unique<uint16_t[]>(slots);
   return CWY_OK;
@@ -107,6 +112,7 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   cpu_atomics::declare(a.atomic_ops);
   a.bandwidth_bps = 8e10;
   a.ops_tables = 1;
+  a.mem_room = ep->mem_room;
   return give_attributes(a, attr);
 }
 

@@ -171,6 +171,7 @@ struct cwyc_ep {
   causeway::shm::ControlHeader* control = nullptr;
   uint32_t slot_count = 0;
   uint32_t medium_max = 0;
+  uint64_t mem_room = 0;
   std::unique_ptr<causeway::shm::Receiver[]> receivers;
   // Indices of receivers ever opened; grows only. Written under adopt_lock, count with release.
   std::unique_ptr<uint16_t[]> polled;

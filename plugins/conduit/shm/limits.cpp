@@ -1,7 +1,6 @@
 #include "limits.h"
 
 #include <sys/resource.h>
-#include <sys/statvfs.h>
 
 #include <cinttypes>
 #include <cstdint>
@@ -9,6 +8,8 @@
 #include <cstring>
 #include <memory>
 #include <string>
+
+#include "../common/shared_room.h"
 
 namespace causeway::shm {
 namespace {
@@ -80,15 +81,12 @@ bool memory_suffices(size_t length, const char* directory, char* why, size_t why
     return refuse("memory and swap of this machine leave", available + meminfo("SwapFree"));
   const uint64_t group = control_group_limit();
   if (length > group) return refuse("the control group allows", group);
-  struct statvfs space {};
-  if (directory != nullptr && statvfs(directory, &space) == 0 && space.f_blocks != 0 &&
-      length > uint64_t(space.f_bavail) * space.f_frsize) {
-    std::snprintf(why, why_size,
-                  "%s has %" PRIu64 " bytes free (enlarge it, or choose memory: memfd)", directory,
-                  uint64_t(space.f_bavail) * space.f_frsize);
-    return false;
-  }
-  return true;
+  const uint64_t room = directory != nullptr ? room_in(directory) : UINT64_MAX;
+  if (length <= room) return true;
+  std::snprintf(why, why_size,
+                "%s has %" PRIu64 " bytes free (enlarge it, or choose memory: memfd)", directory,
+                room);
+  return false;
 }
 
 }  // namespace causeway::shm

@@ -27,8 +27,6 @@
 namespace causeway::shm {
 namespace {
 
-constexpr const char* posix_directory = "/dev/shm";
-
 // The name begins with the job's, by which our launcher removes at a job's end what a rank that was
 // killed could not. It says who owns the object, so that elsewhere a later start can tell whether
 // that process lives.

@@ -94,6 +94,8 @@ cwy_status map_peer_object(const ObjectAddress& address, Mapping& out, cwy_err* 
 // Can peers open this process's descriptors through /proc? False where it is not dumpable.
 bool descriptors_are_visible();
 
+inline constexpr const char* posix_directory = "/dev/shm";
+
 // Removes POSIX objects of processes that are gone, of any job of this user.
 void sweep_stale_objects();
 
