@@ -26,7 +26,9 @@ void lose_rank(uint32_t rank, const std::string& how) {
       GASPI_STATE_CORRUPT) {
     return;
   }
-  log_info("rank {} is corrupt: {}", rank, how);
+  // Others end as soon as everybody has come to gaspi_proc_term(), and this rank hears of it.
+  const bool leaves = w->ending.load(std::memory_order_relaxed);
+  log_info("rank {} is {}: {}", rank, leaves ? "gone, as this one goes" : "corrupt", how);
   w->usable[rank].store(false, std::memory_order_relaxed);
   w->corrupt.fetch_add(1, std::memory_order_release);
   w->losses.fetch_add(1, std::memory_order_acq_rel);

@@ -252,6 +252,7 @@ void release(World& w, bool inside) {
 // All of it on the errand's thread: gaspi_proc_term() may be called in a signal handler (listing
 // 9), which may have interrupted a thread that is inside the library and holds its locks.
 gaspi_return_t farewell(World& w, bool inside) {
+  w.ending.store(true, std::memory_order_relaxed);
   constexpr gaspi_timeout_t kPatience = 2000;
   // On yet another thread, which may be left behind at a lock: sending takes what the interrupted
   // thread may hold. The world stays.

@@ -57,6 +57,7 @@ struct World {
   std::atomic<AtomicDomain*> atomics{nullptr};  // its mechanism is that of gaspi_atomic_*
   // Polls move things on between the release of `open`, when what is above is there, and `ended`.
   std::atomic<bool> open{false}, ended{false};
+  std::atomic<bool> ending{false};  // relaxed: gaspi_proc_term() has begun, which words a line
 
   // By id. Release when stored: what is found is complete.
   std::array<std::atomic<Queue*>, kQueueIds> queues{};
