@@ -120,19 +120,21 @@ TEST(CheckConfig, ValuesThatPluginsRefuse) {
   const std::string file = files.write("refused.yaml",
                                        "conduits:\n"
                                        "  shm: {options: {ring_bytes: 5}}\n"
+                                       "  eth: {options: {socket_buffer: 4096}}\n"
                                        "  far: {plugin: shm, device: nowhere}\n"
                                        "  odd: {plugin: trace, options: {over: posix}}\n"
                                        "  posix: {plugin: shm, options: {memory: posix}}\n"
                                        "segment: {huge_pages: require}\n"
-                                       "peers: [{use: [far, odd, shm]}]\n");
+                                       "peers: [{use: [far, odd, shm, eth]}]\n");
   const Outcome outcome = run("--no-site " + file, kErrors);
   EXPECT_EQ(outcome.status, 1);
   for (const char* line :
        {":2:31: conduit shm: option 'ring_bytes' is 5; expected 0 or a multiple of 4 KiB up to",
-        ":6:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
+        ":3:34: conduit eth: option 'socket_buffer' is 4096, with which everything would crawl",
+        ":7:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
     EXPECT_THAT(outcome.text, HasSubstr(file + line));
   // The device may be another machine's.
-  EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":3:3: conduit far .*\\(warning\\)"));
+  EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":4:3: conduit far .*\\(warning\\)"));
 }
 
 TEST(CheckConfig, BadFile) {

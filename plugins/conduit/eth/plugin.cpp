@@ -22,8 +22,8 @@ CWY_MANIFEST(
     "  atomics: {type: enum, choices: [auto, never], default: auto,\n"
     "    help: by the progress of the process that owns the memory}\n"
     "  socket_buffer: {type: size, default: 0, min: 0, max: 1GiB,\n"
-    "    help: 'bytes that the kernel keeps each way per connection; 0: as many as it finds "
-    "right'}\n"
+    "    help: 'bytes that the kernel keeps each way per connection, 16KiB at least; 0: as many as "
+    "it finds right'}\n"
     "  peer_timeout: {type: time, default: 30s, min: 1ms, max: 24h,\n"
     "    help: 'silence of a host until it counts as failed, in whole seconds; timeouts.peer when "
     "not set'}\n"
@@ -37,6 +37,14 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   read_basic(r);
   r.size("socket_buffer", socket_buffer);
   r.time("peer_timeout", peer_timeout_ns);
+  // Jobs of 2 ranks that took 8 s with 16 KiB took minutes with 4: each few packets wait for an
+  // acknowledgement.
+  constexpr uint64_t least = 16 << 10;
+  if (r.status() == CWY_OK && socket_buffer != 0 && socket_buffer < least)
+    return report(err, CWY_ERR_INVALID,
+                  "option 'socket_buffer' is %llu, with which everything would crawl; expected "
+                  "16KiB at least, or 0, which leaves it to the kernel",
+                  static_cast<unsigned long long>(socket_buffer));
   return r.status();
 }
 
