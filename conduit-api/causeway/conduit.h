@@ -250,10 +250,11 @@ enum {
   CWYC_CAP_NO_PROGRESS = 1ull << 15,   /* progress() never has anything to do: it need not be called */
   CWYC_CAP_WIRING = 1ull << 20,      /* peers need an address each, which wiring() writes */
   CWYC_CAP_SHARED_KEYS = 1ull << 21, /* an rkey serves all peers that packed the same bytes */
+  CWYC_CAP_REACHES_RELEASED = 1ull << 22, /* a peer may reach memory after its mem_release */
   /* These are an endpoint's; all others are a connection's. */
   CWYC_CAPS_OF_EP = CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_WAIT_FD | CWYC_CAP_NAP |
                     CWYC_CAP_PEER_FAILURE | CWYC_CAP_NO_PROGRESS | CWYC_CAP_WIRING |
-                    CWYC_CAP_SHARED_KEYS
+                    CWYC_CAP_SHARED_KEYS | CWYC_CAP_REACHES_RELEASED
 };
 
 typedef struct cwyc_ep_attr {

@@ -98,7 +98,8 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
   a.head = CWY_HEAD(cwyc_ep_attr);
   a.caps = CWYC_CAP_PUT | CWYC_CAP_GET | CWYC_CAP_ATOMIC | CWYC_CAP_VECTOR | CWYC_CAP_AM_LONG |
            CWYC_CAP_AM_PREPARE | CWYC_CAP_DIRECT | CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG |
-           CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_NAP | CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU;
+           CWYC_CAP_ORDER_PUT_AM | CWYC_CAP_NAP | CWYC_CAP_PEER_FAILURE | CWYC_CAP_ATOMIC_CPU |
+           CWYC_CAP_REACHES_RELEASED;  // the kernel knows no registrations
   a.conn_size = sizeof(Connection);
   a.ep_address_max = sizeof(EndpointAddress);
   a.rkey_max = rkey_max();

@@ -140,6 +140,8 @@ cwy_status Conduit::ep_query(cwyc_ep* ep, cwyc_ep_attr* attr) {
            CWYC_CAP_MEM_ALLOC | CWYC_CAP_MEM_REG | CWYC_CAP_PEER_FAILURE;
   // Elsewhere some peers are mapped and others are not, and the conduit shm maps them better.
   if (ep->domain->only_shared_memory) a.caps |= CWYC_CAP_DIRECT;
+  // Neither UCX's messages nor the kernel look for a registration.
+  if (ep->domain->shared_memory || ep->domain->over_tcp) a.caps |= CWYC_CAP_REACHES_RELEASED;
   if (ep->domain->options.wakeup) a.caps |= CWYC_CAP_WAIT_FD;
   a.conn_size = sizeof(Connection);
   a.ep_address_max = sizeof(EndpointAddress) + ep->worker_address.size();

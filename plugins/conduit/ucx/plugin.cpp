@@ -13,6 +13,8 @@ CWY_MANIFEST(
     "min_core_minor: 0\n"
     "license: BSD-3-Clause\n"
     "summary: networks and shared memory through UCX\n"
+    "exceptions: {Cycles.peers: 'UCX keeps some hundred bytes of each replaced peer, and over "
+    "shared memory mappings, until its worker is destroyed'}\n"
     "options:\n"
     "  tls: {type: string, default: '',\n"
     "    help: 'transports that UCX may choose among, as UCX_TLS; empty: as UCX itself decides'}\n"

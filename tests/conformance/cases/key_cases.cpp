@@ -201,7 +201,8 @@ void released_registration_is_another() {
 const Cases cases{
     {"Rma", "damaged_keys", kMemory, damaged_keys},
     {"Rma", "key_of_other_memory", kPut | kRegister, key_of_other_memory},
-    {"Rma", "released_registration_is_another", kPut | kRegister, released_registration_is_another},
+    {"Rma", "released_registration_is_another", kPut | kRegister | kRevoked,
+     released_registration_is_another},
 };
 
 }  // namespace

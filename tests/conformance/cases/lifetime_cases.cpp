@@ -137,6 +137,9 @@ void released_memory(Memory::Source source) {
 }
 
 void released_allocation_is_out_of_reach() {
+  constexpr uint64_t either = CWYC_CAP_REACHES_RELEASED | CWYC_CAP_DIRECT;
+  if ((world().attr.caps & either) == CWYC_CAP_REACHES_RELEASED)
+    throw Skip{"allocations out of reach after mem_release (not under reaches_released)"};
   released_memory(Memory::Source::alloc);
 }
 void released_registration_is_out_of_reach() {
@@ -167,7 +170,7 @@ const Cases cases{
     {"Rma", "op_rests_after_its_last_bit", kPut | kMemory, op_rests_after_its_last_bit},
     {"Rma", "released_allocation_is_out_of_reach", kPut | kAlloc,
      released_allocation_is_out_of_reach},
-    {"Rma", "released_registration_is_out_of_reach", kPut | kRegister,
+    {"Rma", "released_registration_is_out_of_reach", kPut | kRegister | kRevoked,
      released_registration_is_out_of_reach},
     {"Cycles", "rkeys_leave_the_heap", kMemory, rkeys_leave_the_heap},
     {"Cycles", "connections_leave_the_heap", kShort, connections_leave_the_heap},

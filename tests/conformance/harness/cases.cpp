@@ -56,6 +56,8 @@ const NeedInfo kNeeds[] = {
     {kFailing, "option fail_after", [](const World&) { return failing_options() != nullptr; }},
     {kWiring, "wiring", [](const World& w) { return cap(w, CWYC_CAP_WIRING); }},
     {kSharedKeys, "shared_keys", [](const World& w) { return cap(w, CWYC_CAP_SHARED_KEYS); }},
+    {kRevoked, "memory out of reach after mem_release (not under reaches_released)",
+     [](const World& w) { return !cap(w, CWYC_CAP_REACHES_RELEASED); }},
     {kProcess, "a peer in another process",
      [](const World& w) { return w.mode == Mode::two_processes; }},
 };

@@ -39,7 +39,8 @@ enum Need : uint32_t {
   kFailing = 1u << 28,  // an option fail_after
   kWiring = 1u << 26,
   kSharedKeys = 1u << 27,
-  kDomain = 1u << 24  // with kNoPeer: needs an open domain all the same
+  kRevoked = 1u << 29,  // nothing reaches released memory
+  kDomain = 1u << 24    // with kNoPeer: needs an open domain all the same
 };
 
 struct Case {

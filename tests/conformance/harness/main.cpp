@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
+#include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -16,6 +18,7 @@
 #include "expect.h"
 #include "kinds/kinds.h"
 #include "leftovers.h"
+#include "loader/elf_section.h"
 #include "options/options.h"
 #include "partner.h"
 #include "report.h"
@@ -32,8 +35,29 @@ struct CommandLine {
   bool list = false;
 };
 
+// What the manifest says of this case under `exceptions`, or "": "GLOB: why", or "GLOB with
+// OPTION=VALUE: why" for those that have set it so.
+std::string exception_of(const Case& c, const YAML::Node& exceptions) {
+  constexpr std::string_view with = " with ";
+  for (const auto& entry : exceptions) {
+    const auto key = entry.first.as<std::string>();
+    const size_t end = key.find(with);
+    if (matching({c}, key.substr(0, end)).empty()) continue;
+    const std::string setting = end == std::string::npos ? "" : key.substr(end + with.size());
+    const auto& set = world().settings.options;
+    const auto is_it = [&](const auto& option) {
+      return option.first + '=' + option.second == setting;
+    };
+    if (setting.empty() || std::any_of(set.begin(), set.end(), is_it))
+      return entry.second.as<std::string>();
+  }
+  return "";
+}
+
 // Runs one case: skips with a reason, turns the suite's exceptions into failures.
-void run_case(const Case& c) {
+void run_case(const Case& c, const YAML::Node& exceptions) {
+  if (const std::string why = exception_of(c, exceptions); !why.empty())
+    return note_skip("a promise that the plugin's manifest excepts: " + why);
   if (const std::string lack = missing(c.needs); !lack.empty()) return note_skip(lack);
   PluginHost::take_violations();
   PluginHost::take_peer_reports();
@@ -143,11 +167,12 @@ int run(CommandLine& line, const Manifest& manifest) {
   }
   const std::string subject =
       fmt::format("{} {} {}", kind_word(manifest.kind), manifest.name, manifest.version);
+  const YAML::Node exceptions = YAML::Load(read_manifest_section(manifest.path))["exceptions"];
   const bool quiet = line.json == "-";
   Report report(subject, line.settings.plugin, line.settings.verbose, quiet);
   for (size_t i = 0; i < cases.size(); ++i) {
     report.begin(full_name(cases[i]), i + 1, cases.size());
-    run_case(cases[i]);
+    run_case(cases[i], exceptions);
     report.end();
   }
   const bool good = report.count(Outcome::Kind::failed) == 0;
