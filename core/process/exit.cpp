@@ -226,6 +226,13 @@ __attribute__((destructor)) void limit_libraries() {
   for (;;) ::pause();
 }
 
+// The goodbye is the rank's, and the threads that would carry it stayed with the parent.
+[[noreturn]] void end_forked_child(int code) {
+  limit_exit(code, 2);  // a thread of the parent's may have held stdout
+  ::fflush(nullptr);
+  ::_exit(code);
+}
+
 // Returns when nothing is learnt about the missing peer: after `looking_ms` where a peer is being
 // looked into, else after `silent_ms`. SIGQUIT ends this too.
 void wait_for_verdict(uint64_t looking_ms, uint64_t silent_ms) {
@@ -306,6 +313,7 @@ void leave_as_asked() {
 }
 
 void exit_job(int code) {
+  if (g_pid != 0 && ::getpid() != g_pid) end_forked_child(code & 0xff);
   if (g_exiting.exchange(true, std::memory_order_acq_rel)) end_with_exit();
   const int told = g_told_code.load(std::memory_order_relaxed);
   code = told != 0 ? told : code & 0xff;

@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Leave{"ReturnFromMain", "return", 0},
                     Leave{"ReturnAfterBarrier", "return_after_barrier", 0},
                     Leave{"ReturnWithAStatus", "exit_early", 5},
+                    // A process that a rank has forked ends alone, and at once.
+                    Leave{"ChildOfEachRank", "child_leaves", 0},
                     // The others neither know nor look: the code is the job's, and everybody ends.
                     Leave{"OthersCompute", "one_while_others_compute", 5},
                     Leave{"OthersSleep", "one_while_others_sleep", 5},

@@ -1,6 +1,7 @@
 // Ranks that die, and ranks that leave.
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -182,6 +183,14 @@ bool depart(int argc, char** argv) {
   attach();
   const bool last = job.rank == job.size - 1;
   if (scenario == "all_zero") leave(0);
+  if (scenario == "child_leaves") {
+    const pid_t child = ::fork();
+    if (child == 0) gasnet_exit(3);
+    int status = 0;
+    if (::waitpid(child, &status, 0) != child || WEXITSTATUS(status) != 3) gasnet_exit(95);
+    barrier();
+    leave(0);
+  }
   if (scenario == "return_after_barrier") {
     barrier();
     return true;
