@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "config/load_config.h"
 #include "connection/fallbacks.h"
@@ -91,15 +90,6 @@ const char* exported(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Throws where a refusal's text begins with an option that was written somewhere.
-void blame_option(const ConfiguredConduit& configured, const std::string& name,
-                  const std::string& text) {
-  for (const auto& [key, where] : configured.option_origins) {
-    if (text.starts_with(fmt::format("option '{}'", key)))
-      throw OptionRefused(where, fmt::format("conduit {}: {}", name, text));
-  }
-}
-
 }  // namespace
 
 Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit configured,
@@ -114,7 +104,9 @@ Conduit::Conduit(uint32_t index, const ConduitSpec& spec, ConfiguredConduit conf
   const cwy_status status =
       module().domain_open(as_c(configured_.options.get()), &params, &domain_, &err);
   if (status == CWY_OK) return;
-  if (status == CWY_ERR_INVALID) blame_option(configured_, spec_.name, text_of(err));
+  for (const auto& [key, where] : configured_.option_origins)
+    if (status == CWY_ERR_INVALID && text_of(err).starts_with(fmt::format("option '{}'", key)))
+      throw OptionRefused(where, fmt::format("conduit {}: {}", spec_.name, text_of(err)));
   throw Error(status, "conduit {} ({}): {}", spec_.name, spec_.where.str(), reason(err, status));
 }
 
@@ -182,10 +174,6 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       prepare_conduits(config, loader, which, set.failures, problems, &place);
   // A wrong option is the user's mistake and ends the program; a device that cannot be opened is a
   // property of this machine and obeys on_load_error.
-  const auto end_for_mistakes = [&] {
-    if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
-  };
-  end_for_mistakes();
   for (PreparedConduit& one : prepared) {
     const ConduitSpec& spec = *one.spec;
     const bool asked_for = spec.where.source != kBuiltInSource;
@@ -202,7 +190,7 @@ ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
       set.failures.push_back({spec.name, e.text()});
     }
   }
-  end_for_mistakes();
+  if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
   return set;
 }
 
@@ -226,9 +214,8 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   }
   out->attr.head = CWY_HEAD(cwyc_ep_attr);
   status = conduit.module().ep_query(out->ep, &out->attr);
-  if (status != CWY_OK) {
+  if (status != CWY_OK)
     throw Error(status, "conduit {}: ep_query answered {}", conduit.name(), status_name(status));
-  }
   for (const auto& [what, size] : {std::pair{"ep_address_max", out->attr.ep_address_max},
                                    {"rkey_max", out->attr.rkey_max},
                                    {"conn_size", out->attr.conn_size}}) {
@@ -254,10 +241,9 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
 
 void raise_conduit_ep(ConduitEp& cep) {
   const cwy_status status = cep.conduit->module().ep_threads(cep.ep, 1);
-  if (status != CWY_OK) {
+  if (status != CWY_OK)
     throw Error(status, "conduit {} cannot serve several threads: {}", cep.conduit->name(),
                 status_name(status));
-  }
   admit_threads(cep);
 }
 

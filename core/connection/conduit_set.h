@@ -25,11 +25,10 @@ namespace causeway {
 class Endpoint;
 
 // A conduit refuses an option's value: whoever wrote it is to change it, wherever the job runs.
-class OptionRefused : public Error {
- public:
-  OptionRefused(Origin where_, const std::string& text)
-      : Error(CWY_ERR_INVALID, text), where(std::move(where_)) {}
-  const Origin where;
+struct OptionRefused : Error {
+  OptionRefused(const Origin& origin, const std::string& text)
+      : Error(CWY_ERR_INVALID, text), where(origin) {}
+  Origin where;
 };
 
 // An entry of `conduits:` in use: plugin, options, open domain.
