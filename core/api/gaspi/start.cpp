@@ -17,7 +17,6 @@
 #include "atomics/domain.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/waits.h"
 #include "bootstrap/quiet_thread.h"
 #include "process/progress_thread.h"
 #include "process/report.h"
