@@ -120,9 +120,8 @@ CollectiveRule build_collective_rule(const Node& node, size_t index) {
 void build_collectives(const Node& root, Config& config) {
   const Node& collectives = *root.find("collectives");
   const std::vector<Node>& rules = collectives.find("rules")->items;
-  for (size_t i = 0; i < rules.size(); ++i) {
+  for (size_t i = 0; i < rules.size(); ++i)
     config.collective_rules.push_back(build_collective_rule(rules[i], i));
-  }
   config.collective_scratch = parse_size(text_of(collectives, "scratch"));
 }
 
@@ -134,9 +133,8 @@ void flatten(const std::string& path, const Node& node, Config& config) {
   switch (node.kind) {
     case Node::Kind::map:
       if (node.entries.empty() && !path.empty()) leaf("{}");
-      for (const Entry& entry : node.entries) {
+      for (const Entry& entry : node.entries)
         flatten(path.empty() ? entry.key : path + "." + entry.key, entry.value, config);
-      }
       break;
     case Node::Kind::list:
       if (node.items.empty()) leaf("[]");
@@ -189,9 +187,8 @@ Config build_config(const Node& root, std::vector<PeerRule> rules) {
   flatten("", root, config);
   config.text = document_text(root);
   config.peers = std::move(rules);
-  for (const Entry& entry : root.find("conduits")->entries) {
+  for (const Entry& entry : root.find("conduits")->entries)
     config.conduits.push_back(build_conduit(entry));
-  }
   for (const Entry& entry : root.find("rails")->entries) config.rails.push_back(build_rail(entry));
   build_plugins(root, config);
   build_collectives(root, config);

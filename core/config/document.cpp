@@ -235,9 +235,8 @@ bool check_characters(const std::string& text, const std::string& source, Proble
 
 std::string explain(const YAML::Exception& e, const std::string& text) {
   std::string out = "not valid YAML: " + e.msg;
-  if (e.msg.find("anchor is not defined") != std::string::npos) {
+  if (e.msg.find("anchor is not defined") != std::string::npos)
     return out + "; a value that begins with * must be quoted";
-  }
   return out + tab_note(text);
 }
 

@@ -87,9 +87,8 @@ void add_receive_thread(Settings& out, const Identity* program) {
 
 // A positive number of seconds; -1 for anything else.
 double seconds_of(const char* text) {
-  if (text == nullptr || std::string(text).find_first_not_of("0123456789.") != std::string::npos) {
+  if (text == nullptr || std::string(text).find_first_not_of("0123456789.") != std::string::npos)
     return -1;
-  }
   char* end = nullptr;
   const double value = std::strtod(text, &end);
   return end != text && *end == '\0' && value > 0 ? value : -1;

@@ -31,9 +31,8 @@ std::unique_ptr<Identity> copy_of(const cwy_identity& record) {
 }  // namespace
 
 void set_identity(const cwy_identity& record) {
-  if (record.size < sizeof record || record.conduit == nullptr) {
+  if (record.size < sizeof record || record.conduit == nullptr)
     throw Error(CWY_ERR_INVALID, "the program was linked with an identity of other headers");
-  }
   const std::lock_guard lock(g_mutex);
   if (g_owner == nullptr) {
     g_owner = copy_of(record);

@@ -108,9 +108,8 @@ CheckedConfig check_config(const ConfigSources& sources) {
   CheckedConfig out;
   Loading loading(out);
   loading.add_built_in();
-  if (!sources.identity_text.empty()) {
+  if (!sources.identity_text.empty())
     loading.add_text(sources.identity_text, sources.identity_label);
-  }
   if (sources.debug_build) loading.add_set("checks=full", "GASNET_DEBUG");
   const std::optional<std::string> site =
       sources.site_file ? sources.site_file : default_site_file();

@@ -27,9 +27,8 @@ class ReachCheck {
  public:
   ReachCheck(const std::vector<PeerRule>& rules, const std::vector<bool>& comparable)
       : rules_(rules), comparable_(comparable) {
-    for (size_t i = 0; i < rules.size(); ++i) {
+    for (size_t i = 0; i < rules.size(); ++i)
       ranks_.push_back(RankSet::parse(comparable[i] ? rules[i].rank_set : ""));
-    }
   }
 
   // The rules before `at` that together take all of its peers; empty when some peer is left.

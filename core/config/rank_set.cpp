@@ -100,9 +100,8 @@ bool RankSet::intersects(const RankSet& other) const {
 
 RankSet RankSet::union_of(const std::vector<const RankSet*>& sets) {
   RankSet out;
-  for (const RankSet* set : sets) {
+  for (const RankSet* set : sets)
     out.ranges_.insert(out.ranges_.end(), set->ranges_.begin(), set->ranges_.end());
-  }
   out.normalize();
   return out;
 }

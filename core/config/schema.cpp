@@ -97,9 +97,8 @@ Schema parse_entry(const Node& node) {
 void add_paths(const std::string& prefix, const Schema& schema,
                std::vector<std::pair<std::string, const Schema*>>& out) {
   if (!prefix.empty()) out.emplace_back(prefix, &schema);
-  for (const auto& [key, child] : schema.keys) {
+  for (const auto& [key, child] : schema.keys)
     add_paths(prefix.empty() ? key : prefix + "." + key, child, out);
-  }
   if (schema.type == ValueType::named_map) add_paths(prefix + ".<name>", *schema.each, out);
   if (schema.type == ValueType::list) add_paths(prefix + "[]", *schema.each, out);
 }

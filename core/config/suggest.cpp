@@ -11,9 +11,8 @@ namespace {
 
 std::string folded(const std::string& word) {
   std::string out;
-  for (const char c : word) {
+  for (const char c : word)
     out += c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
   return out;
 }
 

@@ -42,9 +42,8 @@ bool same_value(const Node& a, const Node& b) {
 
 // Whether `node` says only what the schema's defaults say.
 bool says_default(const Schema& schema, const Node& node) {
-  if (schema.type != ValueType::map) {
+  if (schema.type != ValueType::map)
     return schema.default_value && same_value(node, *schema.default_value);
-  }
   return std::all_of(node.entries.begin(), node.entries.end(), [&](const Entry& entry) {
     const Schema* child = schema.find(entry.key);
     return child != nullptr && says_default(*child, entry.value);
@@ -88,9 +87,7 @@ class Validator {
   // and emptied, so that the name it stands under stays known to references.
   void demand_map(const std::string& path, Node& node) {
     if (node.kind == Node::Kind::map) return;
-    if (node.kind != Node::Kind::null || node.written_null) {
-      wrong(path, node, "expected a map");
-    }
+    if (node.kind != Node::Kind::null || node.written_null) wrong(path, node, "expected a map");
     node.kind = Node::Kind::map;
     node.text.clear();
     node.items.clear();
@@ -125,9 +122,8 @@ class Validator {
                                   quoted(entry.key)));
       }
       const std::string child_path = join(path, entry.key);
-      if (!schema.removable || entry.value.kind != Node::Kind::null) {
+      if (!schema.removable || entry.value.kind != Node::Kind::null)
         return check(*schema.each, child_path, entry.value);
-      }
       if (!entry.value.written_null) {
         problems_.add(entry.key_where,
                       fmt::format("{0} has no settings; write {1}: {{}} to leave them all at "

@@ -59,9 +59,8 @@ std::vector<std::string> names_for(const ConduitSpec& spec, const OwnPlace& plac
   }
   std::vector<std::string> out;
   std::istringstream in(spec.device);
-  for (std::string name; std::getline(in >> std::ws, name, ',');) {
+  for (std::string name; std::getline(in >> std::ws, name, ',');)
     out.push_back(name.substr(0, name.find_last_not_of(' ') + 1));
-  }
   return out;
 }
 
