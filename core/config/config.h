@@ -3,7 +3,8 @@
 // Sources in increasing precedence (DESIGN section 4): built-in default (configs/default.yaml,
 // compiled in) < identity of the program < site file (<prefix>/etc/causeway.yaml) < GASNET_*
 // variables < CAUSEWAY_CONFIG < CAUSEWAY_SET < launcher flags (which the launcher passes as
-// CAUSEWAY_CONFIG/CAUSEWAY_SET). Maps merge key by key; scalars and lists replace.
+// CAUSEWAY_CONFIG/CAUSEWAY_SET); below each file those that it includes. Maps merge key by key;
+// scalars and lists replace.
 #pragma once
 
 #include <cstdint>
@@ -167,7 +168,7 @@ struct ConfigSources {
   std::optional<std::string> site_file;  // nullopt: <prefix>/etc/causeway.yaml if it exists
   // From GASNET_* variables: a label that names the variable, "path.to.key=value".
   std::vector<std::pair<std::string, std::string>> gasnet;
-  std::optional<std::string> file;          // CAUSEWAY_CONFIG
+  std::vector<std::string> files;           // CAUSEWAY_CONFIG, in order
   std::vector<std::string> sets;            // CAUSEWAY_SET: "path.to.key=value", in order
   std::vector<std::string> flags;           // --set of a command, over these
   static ConfigSources from_environment();  // the process' identity and environment

@@ -1,9 +1,13 @@
 #include "config/load_config.h"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -24,31 +28,27 @@ namespace {
 
 constexpr size_t kMostProblems = 20;
 constexpr size_t kLargestFile = 256 * 1024;
+constexpr size_t kDeepest = 16;     // files that include each other
+constexpr size_t kMostFiles = 256;  // a few lines could name a file for hours
 
 class Loading {
  public:
   explicit Loading(CheckedConfig& out) : schema_(config_schema()), out_(out) {}
 
   void add_built_in() {
-    order_.push_back(kBuiltInSource);
+    out_.order.emplace_back(kBuiltInSource);
     add(unpack_document(k_default_tree, kBuiltInSource));
   }
   void add_text(const std::string& text, const std::string& source) {
-    order_.push_back(source);
+    out_.order.push_back(source);
     add(parse_document(text, source, out_.problems));
   }
   void add_file(const std::string& path) {
-    order_.push_back(path);
-    std::string why;
-    if (const std::optional<std::string> text = read_regular_file(path, kLargestFile, why)) {
-      add(parse_document(*text, path, out_.problems));
-    } else {
-      out_.problems.add({path, 0, 0}, "cannot read the configuration file: " + why);
-      complete_ = false;
-    }
+    chain_ = {path};
+    read(path, nullptr);
   }
   void add_set(const std::string& item, const std::string& label) {
-    order_.push_back(label + ": " + item);
+    out_.order.push_back(label + ": " + item);
     const std::optional<Node> document = parse_set(item, label, out_.problems);
     if (document || item.rfind("conduits", 0) == 0) add(document);
   }
@@ -59,7 +59,7 @@ class Loading {
     // Without one of the sources, what the others refer to may well be in it.
     if (complete_) check_references(schema_, root_, removals_, out_.problems);
     check_reachable(rules, comparable, out_.problems);
-    out_.problems.sort(order_);
+    out_.problems.sort(out_.order);
     if (out_.problems.empty()) {
       out_.config = build_config(root_, std::move(rules));
     } else if (complete_) {
@@ -68,6 +68,62 @@ class Loading {
   }
 
  private:
+  // `at`: where an include names the file.
+  void read(const std::string& path, const Origin* at) {
+    std::string why;
+    std::optional<Node> document;
+    if (const auto text = read_regular_file(path, kLargestFile, why)) {
+      document = parse_document(*text, path, out_.problems);
+      if (document) add_included(*document, path);
+    } else if (at == nullptr) {
+      out_.problems.add({path, 0, 0}, "cannot read the configuration file: " + why);
+    } else {
+      refuse(*at, "cannot read '" + path + "': " + why);
+    }
+    out_.order.push_back(path);
+    add(std::move(document));
+  }
+
+  void refuse(const Origin& at, const std::string& why) {
+    out_.problems.add(at, fmt::format("include: {} ({})", why, fmt::join(chain_, " > ")));
+    complete_ = false;
+  }
+
+  // Takes `include` out of the document of the file `path`, and lays those files below it.
+  void add_included(Node& document, const std::string& path) {
+    const Entry* const entry = document.find_entry("include");
+    if (entry == nullptr) return;
+    const Node named = entry->value;
+    std::erase_if(document.entries, [](const Entry& e) { return e.key == "include"; });
+    const bool list = named.kind == Node::Kind::list;
+    for (const Node& name : list ? named.items : std::vector{named}) {
+      if (name.kind == Node::Kind::scalar && !name.text.empty()) {
+        include((std::filesystem::path(path).parent_path() / name.text).string(), name.where);
+      } else if (list || name.kind != Node::Kind::null || name.written_null) {
+        refuse(name.where,
+               "expected the name of a file, or a list of them; found " + describe(name));
+      }
+    }
+  }
+
+  void include(const std::string& path, const Origin& at) {
+    const bool circle = std::ranges::any_of(chain_, [&path](const std::string& outer) {
+      std::error_code unreadable;
+      return std::filesystem::equivalent(outer, path, unreadable);
+    });
+    chain_.push_back(path);
+    if (circle) {
+      refuse(at, "'" + path + "' includes itself");
+    } else if (chain_.size() > kDeepest) {
+      refuse(at, fmt::format("more than {} files deep", kDeepest));
+    } else if (++included_ > kMostFiles) {
+      refuse(at, fmt::format("more than {} files are included", kMostFiles));
+    } else {
+      read(path, &at);
+    }
+    chain_.pop_back();
+  }
+
   void add(std::optional<Node> document) {
     if (!document) {
       complete_ = false;
@@ -81,7 +137,8 @@ class Loading {
   CheckedConfig& out_;
   Node root_;
   Removals removals_;
-  std::vector<std::string> order_;
+  std::vector<std::string> chain_;  // the file that is read, behind those that include it
+  size_t included_ = 0;
   bool complete_ = true;
 };
 
@@ -115,7 +172,7 @@ CheckedConfig check_config(const ConfigSources& sources) {
       sources.site_file ? sources.site_file : default_site_file();
   if (site && !site->empty()) loading.add_file(*site);
   for (const auto& [label, item] : sources.gasnet) loading.add_set(item, label);
-  if (sources.file) loading.add_file(*sources.file);
+  for (const std::string& file : sources.files) loading.add_file(file);
   for (const std::string& item : sources.sets) loading.add_set(item, "CAUSEWAY_SET");
   for (const std::string& item : sources.flags) loading.add_set(item, "--set");
   loading.finish();
@@ -138,8 +195,11 @@ ConfigSources ConfigSources::from_environment() {
   }
   sources.debug_build = build_wishes.debug.load(std::memory_order_relaxed);
   sources.gasnet = gasnet_settings(program);
-  if (const char* file = ::secure_getenv("CAUSEWAY_CONFIG"); file != nullptr && *file != '\0') {
-    sources.file = file;
+  if (const char* files = ::secure_getenv("CAUSEWAY_CONFIG"); files != nullptr) {
+    std::istringstream in(files);
+    for (std::string file; std::getline(in, file, ':');) {
+      if (!file.empty()) sources.files.push_back(file);
+    }
   }
   if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr) {
     sources.sets = split_sets(sets);

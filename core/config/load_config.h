@@ -19,7 +19,8 @@ struct CheckedConfig {
   // There are problems, but all sources could be read: what holds without that which is wrong.
   std::optional<Config> rest;
   Problems problems;
-  std::vector<Problem> warnings;  // keys without effect in this version
+  std::vector<Problem> warnings;   // keys without effect in this version
+  std::vector<std::string> order;  // every source, the strongest last: for Problems::sort
 };
 
 CheckedConfig check_config(const ConfigSources& sources);

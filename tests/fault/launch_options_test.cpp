@@ -56,6 +56,49 @@ TEST(Options, SpellingsOfMpirun) {
       << missing.err;
 }
 
+// Would catch: of several files only the last or the first reaches the ranks, here and on other
+// hosts; a file whose name would be taken for two; a job that starts although a layer is wrong, or
+// a line that names another layer.
+TEST(Options, ConfigurationsHaveLayers) {
+  Command place({"true"});  // for its directory
+  const std::string at = place.directory() + "/";
+  const auto write = [&at](const std::string& name, const std::string& text) {
+    std::ofstream(at + name) << text;
+    return at + name;
+  };
+  write("deep.yaml", "report: true\nchecks: full\n");
+  const std::string low = write("low.yaml", "include: deep.yaml\nlog: {level: debug}\n");
+  const std::string high = write("high.yaml", "log: {level: error}\n");
+  const Words flags{"-n", "2", "--config", low, "--config=" + high};
+  for (const Words& hosts :
+       {Words{}, Words{"--hosts", "a,b", "--agent", "env LAUNCH_TEST_HOST=%h"}}) {
+    Words words{run_command(), "run"};
+    for (const Words& more : {flags, hosts, Words{run_command(), "info", "--config"}})
+      words.insert(words.end(), more.begin(), more.end());
+    Command command(words, {{"CAUSEWAY_CONFIG", "/no/such/file"}});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 0) << result.err;
+    for (const std::string text : {"report: true\n", "checks: full\n", "level: error\n"})
+      EXPECT_EQ(count(result.out, text), 2u) << text << result.out;
+  }
+  Command alone({run_command(), "info", "--config"}, {{"CAUSEWAY_CONFIG", high + ":" + low}});
+  EXPECT_EQ(count(alone.run().out, "level: debug\n"), 1u);
+  Command explained({run_command(), "explain", "-n", "2", "--config", low, "--config",
+                     write("rule.yaml", "\npeers: [{use: [self, shm]}]\n")});
+  const Result explanation = explained.run();
+  EXPECT_NE(explanation.out.find(at + "rule.yaml:2:9"), std::string::npos)
+      << explanation.out << explanation.err;
+  const Result bad = run_shell({"-n", "2", "--config", low, "--config",
+                                write("bad.yaml", "include: low.yaml\nrepot: true\n")},
+                               "echo started");
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(bad.out, "");
+  EXPECT_NE(bad.err.find(at + "bad.yaml:2:1: unknown key 'repot'"), std::string::npos) << bad.err;
+  const Result colon = run_shell({"-n", "1", "--config", write("a:b", "")}, "echo started");
+  EXPECT_EQ(colon.status, 2);
+  EXPECT_NE(colon.err.find("a:b' has a ':'"), std::string::npos) << colon.err;
+}
+
 // Would catch: output that is torn, lost at the end, in another rank's file, or on the launcher's
 // own streams; a directory that cannot be made and is passed over.
 TEST(Options, AFilePerRank) {

@@ -179,7 +179,7 @@ bool try_loading(const ConfigSources& sources) {
     again.write(text);
     ConfigSources second;
     second.site_file = "";
-    second.file = again.name();
+    second.files = {again.name()};
     const CheckedConfig reread = check_config(second);
     EXPECT_TRUE(reread.config) << reread.problems.text(20) << "\n" << text;
     // A removed conduit comes back from the default; otherwise the text is the same.
@@ -199,7 +199,7 @@ TEST(ConfigFuzz, DamagedFiles) {
   File file;
   ConfigSources sources;
   sources.site_file = "";
-  sources.file = file.name();
+  sources.files = {file.name()};
   size_t runs = 0, loaded = 0;
   for (; std::chrono::steady_clock::now() < end && !HasFailure(); ++runs) {
     const std::string text = mutated(random, texts[below(random, texts.size())]);

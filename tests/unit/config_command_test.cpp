@@ -137,6 +137,28 @@ TEST(CheckConfig, ValuesThatPluginsRefuse) {
   EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":4:3: conduit far .*\\(warning\\)"));
 }
 
+// Would catch: problems of layers in another order than that in which they hold, and a file that is
+// checked without those it includes or stands over.
+TEST(CheckConfig, Layers) {
+  Directory files;
+  const std::string low = files.write("low.yaml", "report: true\nlog: {level: loud}\n");
+  const std::string top = files.write("top.yaml", "checks: al\ninclude: low.yaml\n");
+  const std::string last = files.write("last.yaml", "direct_map: perhaps\n");
+  const std::string text = run("--no-site " + last + " " + top, kErrors).text;
+  const size_t first = text.find(last + ":1:13: "), second = text.find(low + ":2:14: "),
+               third = text.find(top + ":1:9: ");
+  EXPECT_LT(first, second) << text;
+  EXPECT_LT(second, third) << text;
+  EXPECT_LT(third, text.size()) << text;
+  const std::string quiet = files.write("quiet.yaml", "report: false\n");
+  const std::string low_again = files.write("low.yaml", "report: true\n");
+  const std::string loud = files.write("loud.yaml", "include: low.yaml\n");
+  EXPECT_THAT(run("--no-site --print " + loud + " " + quiet, kOutput).text,
+              HasSubstr("report: false"));
+  EXPECT_THAT(run("--no-site --print " + quiet + " " + loud, kOutput).text,
+              HasSubstr("report: true"));
+}
+
 TEST(CheckConfig, BadFile) {
   Directory files;
   const std::string file = files.write("bad.yaml", "report: on\n\"q\\\"\": 1\n");

@@ -258,7 +258,7 @@ TEST(ConfigErrors, Files) {
   Directory files;
   ConfigSources sources = only_sets({});
   const auto problem = [&](const std::string& path) {
-    sources.file = path;
+    sources.files = {path};
     return check_config(sources).problems.text(20);
   };
   const std::string missing = files.path() + "/missing.yaml";
@@ -298,7 +298,7 @@ TEST(ConfigErrors, AtMostTwentyLines) {
   ConfigSources sources = only_sets({});
   std::string text;
   for (int i = 0; i < 25; ++i) text += "zzzz" + std::to_string(i) + ": 1\n";
-  sources.file = files.write("f", text);
+  sources.files = {files.write("f", text)};
   try {
     load_config(sources);
     FAIL() << "25 unknown keys were accepted";

@@ -55,7 +55,7 @@ TEST(ConfigIdentity, SourcesInOrder) {
   EXPECT_EQ(nap(), 3u);
   sources.gasnet = {{"GASNET_X=4", "waiting.nap=4ms"}};
   EXPECT_EQ(nap(), 4u);
-  sources.file = files.write("file", "waiting: {nap: 5ms}\n");
+  sources.files = {files.write("file", "waiting: {nap: 5ms}\n")};
   EXPECT_EQ(nap(), 5u);
   sources.sets = {"waiting.nap=6ms"};
   EXPECT_EQ(nap(), 6u);

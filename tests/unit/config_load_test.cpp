@@ -128,7 +128,7 @@ TEST(ConfigLoad, Precedence) {
   ConfigSources sources;
   sources.site_file = files.write("site", "log: {level: info}\nchecks: full\nreport: true\n");
   EXPECT_EQ(load_config(sources).log_level, "info");
-  sources.file = files.write("user", "log: {level: debug}\nchecks: none\n");
+  sources.files = {files.write("user", "log: {level: debug}\nchecks: none\n")};
   EXPECT_EQ(load_config(sources).log_level, "debug");
   sources.sets = {"log.level=warn", "log.level=error"};
   const Config config = load_config(sources);
@@ -139,7 +139,7 @@ TEST(ConfigLoad, Precedence) {
   EXPECT_EQ(config.origins.at("log.level").str(), "CAUSEWAY_SET: log.level=error");
   sources.flags = {"log.level=info"};
   EXPECT_EQ(load_config(sources).origins.at("log.level").str(), "--set: log.level=info");
-  EXPECT_EQ(config.origins.at("checks").str(), *sources.file + ":2:9");
+  EXPECT_EQ(config.origins.at("checks").str(), sources.files.at(0) + ":2:9");
   EXPECT_EQ(config.origins.at("report").str(), *sources.site_file + ":3:9");
   EXPECT_EQ(config.origins.at("segment.numa").source, "built-in default");
 }
@@ -150,15 +150,15 @@ TEST(ConfigLoad, MapsMergeAndListsReplace) {
   sources.site_file = files.write("site",
                                   "conduits: {net: {plugin: ofi, options: {a: 1, b: 2}, "
                                   "native: [put, get]}}\nplugins: {path: [/x, /y]}\n");
-  sources.file = files.write("user",
-                             "conduits: {net: {options: {b: 3, c: 4}, native: [am_long]}}\n"
-                             "plugins: {path: [/z]}\n");
+  sources.files = {files.write("user",
+                               "conduits: {net: {options: {b: 3, c: 4}, native: [am_long]}}\n"
+                               "plugins: {path: [/z]}\n")};
   const Config config = load_config(sources);
   const ConduitSpec& net = *find_conduit(config, "net");
   EXPECT_EQ(net.plugin, "ofi");
   EXPECT_EQ(net.options, (std::map<std::string, std::string>{{"a", "1"}, {"b", "3"}, {"c", "4"}}));
   EXPECT_EQ(net.option_origins.at("a").source, *sources.site_file);
-  EXPECT_EQ(net.option_origins.at("b").source, *sources.file);
+  EXPECT_EQ(net.option_origins.at("b").source, sources.files.at(0));
   EXPECT_THAT(*net.native, ElementsAre("am_long"));
   EXPECT_THAT(config.plugin_path, ElementsAre("/z"));
 }
@@ -193,7 +193,7 @@ TEST(ConfigLoad, EmptyFiles) {
     EXPECT_EQ(load_text(text).text, plain) << "text: " << text;
   }
   ConfigSources device = only_sets({});
-  device.file = "/dev/null";
+  device.files = {"/dev/null"};
   EXPECT_EQ(load_config(device).text, plain);
 }
 
@@ -227,15 +227,15 @@ TEST(ConfigLoad, APluginMayBeNamedNull) {
 }
 
 TEST(ConfigLoad, SetsOverTheEnvironment) {
-  ::setenv("CAUSEWAY_CONFIG", "/some/file", 1);
+  ::setenv("CAUSEWAY_CONFIG", "/some/file::another:", 1);
   ::setenv("CAUSEWAY_SET", "report=true, peers=[{use: [self, shm]}],", 1);
   const ConfigSources sources = ConfigSources::from_environment();
-  EXPECT_EQ(sources.file, "/some/file");
+  EXPECT_THAT(sources.files, ElementsAre("/some/file", "another"));
   EXPECT_THAT(sources.sets, ElementsAre("report=true", "peers=[{use: [self, shm]}]"));
   EXPECT_EQ(sources.site_file, std::nullopt);
   ::setenv("CAUSEWAY_CONFIG", "", 1);
   ::unsetenv("CAUSEWAY_SET");
-  EXPECT_EQ(ConfigSources::from_environment().file, std::nullopt);
+  EXPECT_THAT(ConfigSources::from_environment().files, IsEmpty());
   EXPECT_THAT(ConfigSources::from_environment().sets, IsEmpty());
   ::unsetenv("CAUSEWAY_CONFIG");
 }
@@ -302,11 +302,11 @@ TEST(ConfigSets, Mistakes) {
 TEST(ConfigLoad, KeysWithoutEffectWarn) {
   Directory files;
   ConfigSources sources = only_sets({"trace.operations=[put]"});
-  sources.file = files.write("f", "trace:\n  file: x\nthreads: {progress: none}\n");
+  sources.files = {files.write("f", "trace:\n  file: x\nthreads: {progress: none}\n")};
   const CheckedConfig checked = check_config(sources);
   ASSERT_TRUE(checked.config);
   ASSERT_EQ(checked.warnings.size(), 2u);  // threads.progress says what holds anyway
-  EXPECT_EQ(checked.warnings[0].str(), *sources.file + ":1:1: trace has no effect in this version");
+  EXPECT_EQ(checked.warnings[0].str(), sources.files.at(0) + ":1:1: trace has no effect in this version");
   EXPECT_EQ(checked.warnings[1].str(),
             "CAUSEWAY_SET: trace.operations=[put]: trace has no effect in this version");
   ::testing::internal::CaptureStderr();

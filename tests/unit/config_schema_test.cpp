@@ -234,7 +234,7 @@ TEST(ConfigSchema, SiteExamplesLoad) {
     if (name[0] == '.') continue;
     ++count;
     ConfigSources sources = only_sets({});
-    sources.file = kConfigs + "/sites/" + name;
+    sources.files = {kConfigs + "/sites/" + name};
     const CheckedConfig checked = check_config(sources);
     EXPECT_TRUE(checked.problems.empty()) << checked.problems.text(20);
     EXPECT_THAT(checked.warnings, IsEmpty()) << name;
@@ -246,7 +246,7 @@ TEST(ConfigSchema, SiteExamplesLoad) {
 
 TEST(ConfigSchema, AmOnlyEmulatesEverything) {
   ConfigSources sources = only_sets({});
-  sources.file = kConfigs + "/sites/am-only.yaml";
+  sources.files = {kConfigs + "/sites/am-only.yaml"};
   const Config config = load_config(sources);
   EXPECT_EQ(config.direct_map, DirectMap::never);
   for (const ConduitSpec& conduit : config.conduits) {

@@ -54,15 +54,15 @@ inline std::vector<std::string> problems_of(const std::string& text,
                                             std::vector<std::string> sets = {}) {
   ConfigSources sources = only_sets(std::move(sets));
   Directory files;
-  sources.file = files.write("f", text);
+  sources.files = {files.write("f", text)};
   const CheckedConfig checked = check_config(sources);
   EXPECT_EQ(checked.problems.empty(), checked.config.has_value());
   std::vector<std::string> out;
   for (const Problem& problem : checked.problems.list()) {
     std::string line = problem.str();
-    for (size_t at = line.find(*sources.file); at != std::string::npos;
-         at = line.find(*sources.file)) {
-      line.replace(at, sources.file->size(), "f");
+    for (size_t at = line.find(sources.files.at(0)); at != std::string::npos;
+         at = line.find(sources.files.at(0))) {
+      line.replace(at, sources.files.at(0).size(), "f");
     }
     out.push_back(line);
   }
@@ -77,7 +77,7 @@ inline const ConduitSpec* find_conduit(const Config& config, const std::string& 
 inline Config load_text(const std::string& text, std::vector<std::string> sets = {}) {
   Directory files;
   ConfigSources sources = only_sets(std::move(sets));
-  sources.file = files.write("f", text);
+  sources.files = {files.write("f", text)};
   return load_config(sources);
 }
 

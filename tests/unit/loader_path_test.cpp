@@ -53,7 +53,7 @@ TEST(SetId, DISABLED_Program) {
   const std::vector<std::string> path = loader.search_path();
   const ConfigSources sources = ConfigSources::from_environment();
   const bool obeyed = std::count(path.begin(), path.end(), "/of/the/user") != 0 ||
-                      sources.file.has_value() || !sources.sets.empty();
+                      !sources.files.empty() || !sources.sets.empty();
   std::_Exit(obeyed ? 1 : 0);
 }
 

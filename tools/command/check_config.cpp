@@ -28,7 +28,7 @@ namespace causeway::command {
 namespace {
 
 struct Arguments {
-  std::string file;
+  std::vector<std::string> files;
   std::vector<std::string> sets;
   bool no_site = false;
   bool json = false;
@@ -266,7 +266,7 @@ int report(const Arguments& arguments, CheckedConfig checked) {
   // All in one run: what is wrong in the text does not hide what is wrong with the rest.
   if (const auto& readable = checked.config ? checked.config : checked.rest) {
     PluginLook(Config(*readable), checked);
-    checked.problems.sort({kBuiltInSource, arguments.file});
+    checked.problems.sort(checked.order);
   }
   const bool ok = checked.problems.empty() && (checked.warnings.empty() || !arguments.strict);
   if (arguments.json) {
@@ -286,7 +286,7 @@ int report(const Arguments& arguments, CheckedConfig checked) {
     fmt::print("{}", checked.config->text);
     return kOk;
   }
-  fmt::print("{}: ok\n\n", arguments.file);
+  fmt::print("{}: ok\n\n", joined(arguments.files, ", "));
   print_summary(*checked.config);
   return kOk;
 }
@@ -300,11 +300,11 @@ void add_check_config(Options& app, int& status) {
       [arguments, &status] {
         ConfigSources sources;
         if (arguments->no_site) sources.site_file = "";
-        sources.file = arguments->file;
+        sources.files = arguments->files;
         add_sets(sources, arguments->sets);
         status = report(*arguments, check_config(sources));
       });
-  command.option("file", arguments->file, "The file, as CAUSEWAY_CONFIG would name it")
+  command.option("file", arguments->files, "The file, or several, each over those before it")
       .required()
       .named("FILE");
   command.option("--set", arguments->sets, "Also apply path.to.key=value (repeatable)")

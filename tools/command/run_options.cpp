@@ -32,14 +32,22 @@ std::string joined_sets(const std::vector<std::string>& sets) {
 // has started; the launcher's own times come from it.
 void apply_config(const RunOptions& run, LaunchOptions& launch) {
   ConfigSources sources = ConfigSources::from_environment();
-  if (!run.config.empty()) sources.file = std::filesystem::absolute(run.config).string();
+  std::string files;
+  if (!run.configs.empty()) sources.files.clear();
+  for (const std::string& config : run.configs) {
+    sources.files.push_back(std::filesystem::absolute(config).string());
+    files += (files.empty() ? "" : ":") + sources.files.back();
+    if (sources.files.back().find(':') != std::string::npos)
+      throw UsageError("--config", "'" + sources.files.back() +
+                                       "' has a ':', which stands between files for the ranks");
+  }
   sources.flags = run.sets;
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
   launch.start_s = static_cast<double>(timeouts.start_ns) * 1e-9;
   launch.peer_s = static_cast<double>(timeouts.peer_ns) * 1e-9;
-  if (!run.config.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", *sources.file);
+  if (!files.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", files);
   if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
 }
 
@@ -198,7 +206,10 @@ void add_run_options(Options& run, RunOptions& options) {
       .in_range(0u, kMostProcesses);
   run.flag("--fail-recovered", options.fail_recovered,
            "End with the status of a failure also where spares took the place of all that failed");
-  run.option("--config", options.config, "Configuration file of the ranks").existing_file();
+  run.option("--config", options.configs,
+             "Configuration file of the ranks; may be repeated, a later file over those before")
+      .existing_file()
+      .one_at_a_time();
   run.option("--set", options.sets, "Override one configuration value: path=value")
       .check(check_set)
       .one_at_a_time();

@@ -23,7 +23,7 @@ struct RunOptions {
   std::string on_failure;
   uint32_t spares = 0;
   bool fail_recovered = false;
-  std::string config;
+  std::vector<std::string> configs;
   std::vector<std::string> sets;
   std::vector<std::string> exports;
   bool tag_output = false;

@@ -97,7 +97,8 @@ class Tuner {
   // Defaults first, then what a rule could name; all twice, so that a passing disturbance of one
   // launch decides nothing.
   void plan() {
-    const Config config = load_config_of(options_.config, options_.sets);
+    const std::vector<std::string> files(options_.config.empty() ? 0 : 1, options_.config);
+    const Config config = load_config_of(files, options_.sets);
     Loader loader(config, probe_services(options_.ranks));
     const CollectiveTable table(config, loader);
     for (const unsigned round : {1u, 2u}) {

@@ -16,7 +16,7 @@ namespace causeway::command {
 
 void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help) {
   sub.option("-n,--ranks", args.ranks, ranks_help).in_range(1u, 1048576u).shows_default();
-  sub.option("--config", args.config, "Configuration file, as for `causeway run`");
+  sub.option("--config", args.configs, "Configuration file, as for `causeway run`").one_at_a_time();
   sub.option("--set", args.sets, "path=value, as for `causeway run`; may be repeated")
       .one_at_a_time();
 }
@@ -32,16 +32,16 @@ void add_sets(ConfigSources& sources, const std::vector<std::string>& texts) {
     for (std::string& set : split_sets(text)) sources.flags.push_back(std::move(set));
 }
 
-Config load_config_of(const std::string& file, const std::vector<std::string>& sets) {
+Config load_config_of(const std::vector<std::string>& files, const std::vector<std::string>& sets) {
   ConfigSources sources = ConfigSources::from_environment();
-  if (!file.empty()) sources.file = file;
+  if (!files.empty()) sources.files = files;
   add_sets(sources, sets);
   return load_config(sources);
 }
 
 World open_world(const WorldArguments& args) {
   World world;
-  world.config = load_config_of(args.config, args.sets);
+  world.config = load_config_of(args.configs, args.sets);
   // A job ends where a plugin is missing; an answer for another machine only names it.
   if (world.config.on_load_error == LoadErrorPolicy::fail)
     world.config.on_load_error = LoadErrorPolicy::warn;

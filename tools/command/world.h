@@ -16,7 +16,7 @@ namespace causeway::command {
 
 struct WorldArguments {
   uint32_t ranks = 4;  // of one host
-  std::string config;
+  std::vector<std::string> configs;
   std::vector<std::string> sets;
 };
 void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help);
@@ -24,7 +24,7 @@ void add_world_options(Options& sub, WorldArguments& args, const std::string& ra
 // Adds what --set was given: texts as CAUSEWAY_SET has them.
 void add_sets(ConfigSources& sources, const std::vector<std::string>& texts);
 // The configuration of jobs under these options. Throws Error.
-Config load_config_of(const std::string& file, const std::vector<std::string>& sets);
+Config load_config_of(const std::vector<std::string>& files, const std::vector<std::string>& sets);
 
 struct World {
   Config config;
