@@ -109,6 +109,9 @@ void Crew::start_server() {
   watch_readable(epoll_, server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {
     std::vector<std::string> environment = plan_.environment;
+    if (!plan_.spawn.programs.empty())
+      for (const std::string& entry : program_of(plan_.spawn.programs, process.process).environment)
+        environment.push_back(entry);
     for (std::string& entry : server_->client_environment(process.process))
       environment.push_back(std::move(entry));
     environment.push_back("CAUSEWAY_SESSION_DIR=" + plan_.session_path);
@@ -125,8 +128,12 @@ void Crew::bind_all() {
   constexpr size_t kInALine = 4;  // a relay may say a hundred lines
   std::string line;
   for (size_t i = 0; plan_.binding.display && i < places.size(); ++i) {
-    line += fmt::format("{}rank {}: processors {}", line.empty() ? "" : "; ",
-                        tag_of(plan_.layout, processes_[i].process), places[i]);
+    const uint32_t process = processes_[i].process;
+    line += fmt::format("{}rank {}", line.empty() ? "" : "; ", tag_of(plan_.layout, process));
+    if (!plan_.layout.hosts.empty()) line += " on " + plan_.layout.hosts[plan_.host];
+    if (plan_.spawn.programs.size() > 1)
+      line += ", " + program_of(plan_.spawn.programs, process).command[0];
+    line += ": processors " + places[i];
     if ((i + 1) % kInALine == 0 || i + 1 == places.size())
       events_.on_remark(std::exchange(line, {}));
   }

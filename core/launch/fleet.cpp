@@ -192,9 +192,7 @@ StartOrder Fleet::order_for(uint32_t host) const {
   StartOrder order;
   order.layout = layout_;
   order.host = host;
-  order.command = options_.command;
-  if (host == 0 && !options_.first_host_program.empty())
-    order.command[0] = options_.first_host_program;
+  order.programs = options_.programs_on(host);
   order.directory = options_.hosts.directory;
   order.environment = environment_;
   order.bind = options_.binding.to;

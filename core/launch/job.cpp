@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -47,8 +48,7 @@ JobLayout layout_of(const LaunchOptions& options, const std::string& job_id) {
 Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
                      const SessionDir& session, const sigset_t& caller_mask) {
   Crew::Plan plan;
-  plan.spawn.command = options.command;
-  if (!options.first_host_program.empty()) plan.spawn.command[0] = options.first_host_program;
+  plan.spawn.programs = options.programs_on(0);
   plan.spawn.stdin_process = options.stdin_rank;
   plan.spawn.signal_mask = caller_mask;
   plan.binding = options.binding;
@@ -233,14 +233,15 @@ void Job::answer_fences(double now) {
 void Job::on_exec_failure(uint32_t process, int failure) {
   if (ending_) return;
   verdict_.set_final(failure == ENOENT ? 127 : 126);
+  const uint32_t host = layout_.hosts.empty() ? 0 : layout_.host_of[process];
   std::string where;
-  if (!layout_.hosts.empty())
-    where = fmt::format(" on host {}", layout_.hosts[layout_.host_of[process]]);
-  const bool first_host = layout_.hosts.empty() || layout_.host_of[process] == 0;
-  const std::string& program = first_host && !options_.first_host_program.empty()
-                                   ? options_.first_host_program
-                                   : options_.command[0];
-  begin_end(fmt::format("cannot execute '{}'{}: {}", program, where, std::strerror(failure)));
+  if (!layout_.hosts.empty()) where = fmt::format(" on host {}", layout_.hosts[host]);
+  const std::vector<Program> programs = options_.programs_on(host);
+  const Program& program = program_of(programs, process);
+  const bool place = failure < 0;
+  begin_end(fmt::format("cannot {} '{}'{}: {}", place ? "go to the directory" : "execute",
+                        place ? program.directory : program.command[0], where,
+                        std::strerror(std::abs(failure))));
   kill_all();
 }
 
@@ -423,6 +424,8 @@ std::string Job::name_of(const Member& member) const {
   std::string where;
   if (!layout_.hosts.empty())
     where = fmt::format(", host {}", layout_.hosts[layout_.host_of[member.process]]);
+  if (options_.programs.size() > 1)
+    where += ", " + program_of(options_.programs, member.process).command[0];
   if (member.epoch > 1) where += fmt::format(", epoch {}", member.epoch);
   const std::string rank =
       member.rank ? std::to_string(*member.rank) : tag_of(layout_, member.process);

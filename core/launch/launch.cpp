@@ -78,6 +78,12 @@ int descriptor_of(const char* word) {
 
 }  // namespace
 
+std::vector<Program> LaunchOptions::programs_on(uint32_t host) const {
+  std::vector<Program> list = programs;
+  if (host == 0 && !first_host_program.empty()) list[0].command[0] = first_host_program;
+  return list;
+}
+
 int launch_job(const LaunchOptions& options) {
   prepare_to_fork();
   launch::Front front("run", options.kill_grace_s, launch::SessionDir());

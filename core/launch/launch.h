@@ -27,9 +27,10 @@ struct LaunchOptions {
   bool survives = false;  // a rank that fails does not end the job
   bool forgives = true;   // nor gives it its status, where a spare has taken its place
   HostsOptions hosts;
-  std::string first_host_program;  // instead of the command's program on the first host
+  std::string first_host_program;  // instead of the program on the first host
 
-  std::vector<std::string> command;  // program and arguments; empty: the ranks are there
+  std::vector<Program> programs;                                 // none: the ranks are there
+  std::vector<Program> programs_on(uint32_t host) const;         // with that of the first host
   std::vector<std::pair<std::string, std::string>> environment;  // added to every rank
   bool tag_output = false;                                       // prefix "[rank] " to every line
   std::string output_dir;  // a file there for each rank and stream; empty: our own streams

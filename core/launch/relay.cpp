@@ -17,7 +17,7 @@ namespace {
 
 Crew::Plan plan_of(const StartOrder& order, const SessionDir& session, const sigset_t& mask) {
   Crew::Plan plan;
-  plan.spawn.command = order.command;
+  plan.spawn.programs = order.programs;
   plan.spawn.stdin_process = order.stdin_process;
   plan.spawn.signal_mask = mask;
   plan.binding = {order.bind, order.display};

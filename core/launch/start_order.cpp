@@ -55,7 +55,7 @@ std::vector<std::string> portable_environment() {
 template <typename Order, typename Each>
 void StartOrder::each_field(Order& order, Each each) {
   auto& [job_id, job_key, ranks, spares, survives, hosts, host_of] = order.layout;
-  each(job_id, job_key, ranks, spares, survives, hosts, host_of, order.host, order.command,
+  each(job_id, job_key, ranks, spares, survives, hosts, host_of, order.host, order.programs,
        order.directory, order.environment, order.bind, order.display, order.stdin_process,
        order.kill_grace_s, order.peer_s);
 }
@@ -72,8 +72,9 @@ StartOrder StartOrder::unpack(std::string_view bytes) {
   each_field(order, [&](auto&... fields) { (in.take(fields), ...); });
   const JobLayout& layout = order.layout;
   bool sound = order.host < layout.hosts.size() && layout.host_of.size() == layout.processes() &&
-               !order.command.empty() && layout.job_id.find('/') == std::string::npos;
+               !order.programs.empty() && layout.job_id.find('/') == std::string::npos;
   for (const uint32_t host : layout.host_of) sound = sound && host < layout.hosts.size();
+  for (const Program& program : order.programs) sound = sound && !program.command.empty();
   if (!sound) throw Error(CWY_ERR_INVALID, "the order to start contradicts itself");
   return order;
 }

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "launch/layout.h"
+#include "spawn/rank_process.h"
 
 namespace causeway::launch {
 
 struct StartOrder {
   JobLayout layout;
   uint32_t host = 0;
-  std::vector<std::string> command;
+  std::vector<Program> programs;
   std::string directory;
   std::vector<std::string> environment;  // "NAME=value"
   std::string bind;                      // as Binding::to

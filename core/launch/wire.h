@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "spawn/rank_process.h"
 
 namespace causeway::launch {
 
@@ -68,6 +69,12 @@ class Packer {
     for (const T& value : values) put(value);
   }
   void put(const std::optional<uint32_t>& value) { put(value ? int64_t{*value} : int64_t{-1}); }
+  void put(const Program& value) {
+    put(value.ranks);
+    put(value.command);
+    put(value.directory);
+    put(value.environment);
+  }
   std::string take() { return std::move(bytes_); }
 
  private:
@@ -103,6 +110,12 @@ class Unpacker {
   void take(std::optional<uint32_t>& value) {
     const auto number = take<int64_t>();
     value = number < 0 ? std::nullopt : std::optional(static_cast<uint32_t>(number));
+  }
+  void take(Program& value) {
+    take(value.ranks);
+    take(value.command);
+    take(value.directory);
+    take(value.environment);
   }
   template <typename T>
   T take() {

@@ -72,10 +72,14 @@ void reset_signals(const sigset_t& mask) {
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
 }
 
-[[noreturn]] void execute(const std::vector<std::string>& command, int control) {
-  const std::vector<char*> argv = pointers_to(command);
-  ::execvp(argv[0], argv.data());
-  const int failure = errno;
+[[noreturn]] void execute(const Program& program, int control) {
+  const std::vector<char*> argv = pointers_to(program.command);
+  int failure = 0;
+  if (!program.directory.empty() && ::chdir(program.directory.c_str()) != 0) failure = -errno;
+  if (failure == 0) {
+    ::execvp(argv[0], argv.data());
+    failure = errno;
+  }
   write_fully(control, &failure, sizeof failure);
   ::_exit(failure == ENOENT ? 127 : 126);
 }
@@ -89,7 +93,7 @@ struct ChildEnds {
   UniqueFd in, out, err, control;
 };
 
-void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
+void become_rank(ChildEnds ends, pid_t launcher, uint32_t process, const SpawnPlan& plan) {
   // The launcher may have died between fork and here: then nobody would send the signal.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) ::_exit(1);
@@ -104,7 +108,7 @@ void become_rank(ChildEnds ends, pid_t launcher, const SpawnPlan& plan) {
   if (!go) ::_exit(1);
   ::setrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
   reset_signals(plan.signal_mask);
-  if (!plan.command.empty()) execute(plan.command, ends.control.get());
+  if (!plan.programs.empty()) execute(program_of(plan.programs, process), ends.control.get());
 }
 
 // True in the rank.
@@ -135,7 +139,7 @@ bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
     self.out.reset();
     self.err.reset();
     self.in.reset();
-    become_rank(std::move(ends), launcher, plan);
+    become_rank(std::move(ends), launcher, process, plan);
     return true;
   }
   self.pid = pid;
@@ -146,12 +150,18 @@ bool spawn_rank(RankProcess& self, uint32_t process, const SpawnPlan& plan) {
 
 }  // namespace
 
+const Program& program_of(const std::vector<Program>& programs, uint32_t process) {
+  size_t i = 0;
+  for (; i + 1 < programs.size() && process >= programs[i].ranks; ++i) process -= programs[i].ranks;
+  return programs[i];
+}
+
 bool spawn_ranks(std::vector<RankProcess>& ranks, const std::vector<uint32_t>& processes,
                  SpawnPlan& plan, LowDescriptors& low) {
   ::getrlimit(RLIMIT_NOFILE, &plan.descriptor_limit);
   raise_descriptor_limit();
   demand_descriptors(processes.size(), kOwnDescriptors);
-  low.reserve(plan.command.empty() ? kOpenedLater : 0);
+  low.reserve(plan.programs.empty() ? kOpenedLater : 0);
   ranks.resize(processes.size());
   for (size_t i = 0; i < processes.size(); ++i) {
     try {

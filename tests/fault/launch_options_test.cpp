@@ -2,6 +2,7 @@
 // for the output, and an answer to what is misspelt.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <fstream>
@@ -122,6 +123,50 @@ TEST(Options, AFilePerRank) {
   const Result unwritable = run_shell({"-n", "1", "--output-dir", "/proc"}, "echo lost");
   EXPECT_NE(unwritable.err.find("cannot write /proc/rank.0.out"), std::string::npos)
       << unwritable.err;
+}
+
+// Would catch: ranks of a later program that run the first, in its directory or with its variables,
+// here and over hosts; a line that names the wrong program; a directory that is not there and said
+// to be a program.
+TEST(Options, SeveralPrograms) {
+  for (const Words& hosts :
+       {Words{}, Words{"--hosts", "a,b", "--agent", "env LAUNCH_TEST_HOST=%h"}}) {
+    Words words{run_command(), "run",       "-n",        "3",           "-x",  "ALL=all",
+                "-x",          "OWN=first", "--display", "--directory", "/usr"};
+    words.insert(words.end(), hosts.begin(), hosts.end());
+    for (const char* word :
+         {"sh", "-c", "echo $PMIX_RANK first $ALL $OWN $PWD", ":", "-n", "1", "-x", "OWN=second",
+          "--directory", "lib", "bash", "-c", "echo $PMIX_RANK second $ALL $OWN $PWD", ":", "-np",
+          "1", "dash", "-c", "echo $PMIX_RANK third $ALL $OWN $PWD"})
+      words.emplace_back(word);
+    Command command(words);
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 0) << result.err;
+    for (const std::string rank : {"0", "1", "2"})
+      EXPECT_EQ(count(result.out, rank + " first all first /usr\n"), 1u) << result.out;
+    EXPECT_EQ(count(result.out, "3 second all second /usr/lib\n"), 1u) << result.out;
+    EXPECT_EQ(count(result.out, "4 third all first /usr\n"), 1u) << result.out;
+    const std::string on = hosts.empty() ? "" : " on b";
+    EXPECT_EQ(count(result.err, "rank 3" + on + ", bash: processors "), 1u) << result.err;
+    EXPECT_EQ(count(result.err, "rank 4" + on + ", dash: processors "), 1u) << result.err;
+    expect_clean(command);
+  }
+  Command died({run_command(), "run", "-n", "1", "sleep", "20", ":", "-n", "1", "sh", "-c",
+                "kill -SEGV $$"});
+  const Result death = died.run();
+  EXPECT_EQ(death.status, 128 + SIGSEGV);
+  EXPECT_NE(death.err.find(", sh) was killed by signal 11"), std::string::npos) << death.err;
+  Command missing({run_command(), "run", "-n", "1", "true", ":", "-n", "1", "./not/there"});
+  const Result none = missing.run();
+  EXPECT_EQ(none.status, 127);
+  EXPECT_NE(none.err.find("cannot execute './not/there'"), std::string::npos) << none.err;
+  Command nowhere({run_command(), "run", "-n", "1", "true", ":", "-n", "1", "--directory",
+                   "/not/there", "true"});
+  const Result lost = nowhere.run();
+  EXPECT_EQ(lost.status, 126);
+  EXPECT_NE(lost.err.find("cannot go to the directory '/not/there': No such file"),
+            std::string::npos)
+      << lost.err;
 }
 
 // Would catch: ranks that are bound elsewhere than what is displayed says, two ranks on one core

@@ -129,6 +129,58 @@ TEST(RunCommand, RanksAsMpirunSpellsThem) {
   EXPECT_THAT(line.options().command, ElementsAre("prog", "-np", "7"));
 }
 
+// Would catch: programs, options and arguments that get into another part; an own ':' behind "--"
+// that is taken for a part, or one in a word for a separator.
+TEST(RunCommand, SeveralPrograms) {
+  const Line line({"-n",  "2",   "-x",  "A=1",   "./a",         "-n",  "7",   "a:b",
+                   ":",   "-np", "3",   "-xB=2", "--directory", "sub", "./b", ":",
+                   "-n1", "--",  "./c", ":",     "--",          "-n"});
+  ASSERT_EQ(line.error(), "");
+  const LaunchOptions launch = to_launch(line.options());
+  EXPECT_EQ(launch.ranks, 6u);
+  ASSERT_EQ(launch.programs.size(), 3u);
+  EXPECT_THAT(launch.programs[0].command, ElementsAre("./a", "-n", "7", "a:b"));
+  EXPECT_THAT(launch.programs[1].command, ElementsAre("./b"));
+  EXPECT_THAT(launch.programs[2].command, ElementsAre("./c", ":", "--", "-n"));
+  EXPECT_THAT(launch.programs[1].environment, ElementsAre("B=2"));
+  EXPECT_EQ(launch.programs[1].directory, "sub");
+  EXPECT_EQ(launch.environment.front().first, "A");
+  const Line whole({"-n", "2", "--", "./a", ":", "./b"});
+  EXPECT_THAT(to_launch(whole.options()).programs.at(0).command, ElementsAre("./a", ":", "./b"));
+  // Process by process.
+  Words who;
+  for (uint32_t process = 0; process < 7; ++process)
+    who.push_back(program_of(launch.programs, process).command[0]);
+  EXPECT_THAT(who, ElementsAre("./a", "./a", "./b", "./b", "./b", "./c", "./c"));
+}
+
+// Would catch: a part that is not whole and runs all the same, or an option of the job that is lost
+// in a part.
+TEST(RunCommand, PartsThatAreNotWhole) {
+  const std::vector<std::pair<Words, std::string>> mistakes{
+      {{"-n", "2", "a", ":", "b"}, "--ranks is required"},
+      {{"-n", "2", "expr", "x", ":", "y"}, "put '--' before the program"},
+      {{"-n", "2", "a", ":"}, "--ranks is required"},
+      {{"-n", "2", "a", ":", "-n", "1"}, "no program"},
+      {{"-n", "2", ":", "-n", "1", "b"}, "no program"},
+      {{"-n", "2", "a", ":", "-n", "none", "b"}, "none"},
+      {{"-n", "2", "a", ":", "-n", "1", "--tag-output", "b"}, "--tag-output"},
+      {{"a", ":", "-n", "1", "b"}, "each of several"},
+      {{"-n", "1", "--spares", "1", "a", ":", "-n", "1", "b"}, "any of several"},
+      {{"-n", "1", "--first-host-program", "c", "a", ":", "-n", "1", "b"}, "one program"},
+      {{"-n", "2", "a", ":", "-n", "1", "-x", "NOT_SET_ANYWHERE", "b"}, "not set here"}};
+  for (const auto& [words, text] : mistakes) {
+    const Line line(words);
+    ASSERT_EQ(line.error(), "");
+    try {
+      to_launch(line.options());
+      ADD_FAILURE() << ::testing::PrintToString(words);
+    } catch (const UsageError& e) {
+      EXPECT_THAT(e.what(), ::testing::HasSubstr(text));
+    }
+  }
+}
+
 // Would catch: an option that ends the list of another, or has its values.
 TEST(RunCommand, OptionsFollowEachOther) {
   const Line line({"-n4", "--set", "a=1", "--tag-output", "--set=b=[1,2]", "--timeout", "2",

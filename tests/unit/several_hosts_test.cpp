@@ -181,11 +181,16 @@ TEST(Wire, EveryCutOrderIsRefused) {
   order.layout.ranks = 2;
   order.layout.hosts = {"a", "b"};
   order.layout.host_of = {0, 1};
-  order.command = {"prog", "x"};
+  order.programs = {{1, {"prog", "x"}, "", {}}, {2, {"other"}, "/there", {"A=b", "C="}}};
   order.environment = {"A=1"};
   order.stdin_process = 1;
   const std::string bytes = order.pack();
-  EXPECT_EQ(StartOrder::unpack(bytes).command, order.command);
+  const std::vector<Program> programs = StartOrder::unpack(bytes).programs;
+  ASSERT_EQ(programs.size(), 2u);
+  EXPECT_EQ(programs[0].command, order.programs[0].command);
+  EXPECT_EQ(programs[1].ranks, 2u);
+  EXPECT_EQ(programs[1].directory, "/there");
+  EXPECT_EQ(programs[1].environment, order.programs[1].environment);
   EXPECT_EQ(StartOrder::unpack(bytes).stdin_process, order.stdin_process);
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_THROW(StartOrder::unpack(std::string_view(bytes).substr(0, size)), Error) << size;
@@ -193,6 +198,9 @@ TEST(Wire, EveryCutOrderIsRefused) {
   EXPECT_THROW(StartOrder::unpack(order.pack()), Error);
   order.layout.host_of = {0, 1};
   order.layout.job_id = "../elsewhere";
+  EXPECT_THROW(StartOrder::unpack(order.pack()), Error);
+  order.layout.job_id = "job";
+  order.programs[1].command.clear();
   EXPECT_THROW(StartOrder::unpack(order.pack()), Error);
 }
 

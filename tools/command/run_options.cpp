@@ -61,27 +61,28 @@ std::string own_program() {
 void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   using causeway::launch::parse_host_list, causeway::launch::place;
   using causeway::launch::Placement, causeway::launch::read_host_file, causeway::launch::spread;
-  launch.ranks = run.ranks;
+  uint32_t ranks = 0;  // not given
+  for (const Program& program : launch.programs) ranks += program.ranks;
+  launch.ranks = ranks;
   launch.spares = run.spares;
   if (run.host_file.empty() && run.hosts.empty()) {
-    if (run.ranks == 0) throw UsageError("--ranks", "");
+    if (ranks == 0) throw UsageError("--ranks", "");
     const auto refuse = [](bool given, const char* option) {
       if (given) throw UsageError(option, "is for several hosts: give --host-file or --hosts");
     };
     refuse(!run.agent.empty(), "--agent");
     refuse(!run.address.empty(), "--address");
     refuse(!run.relay.empty(), "--relay");
-    refuse(!run.directory.empty(), "--directory");
     refuse(run.per_host != 0, "--per-host");
     return;
   }
   Placement how;
-  if (run.ranks != 0) how.ranks = run.ranks;
+  if (ranks != 0) how.ranks = ranks;
   if (run.per_host != 0) how.per_host = run.per_host;
   how.spares = run.spares;
-  const bool even = run.host_file.empty() && run.ranks != 0 && run.per_host == 0;
+  const bool even = run.host_file.empty() && ranks != 0 && run.per_host == 0;
   if (even) {
-    launch.hosts.places = spread(parse_host_list(run.hosts), run.ranks, run.spares);
+    launch.hosts.places = spread(parse_host_list(run.hosts), ranks, run.spares);
   } else {
     const bool file = !run.host_file.empty();
     launch.hosts.places = place(file ? read_host_file(run.host_file) : parse_host_list(run.hosts),
@@ -123,6 +124,66 @@ std::string check_variable(const std::string& text) {
              : "'" + name + "' is not set here: give NAME=VALUE";
 }
 
+// "NAME=VALUE" of what -x names.
+std::string exported(const std::string& entry) {
+  if (entry.find('=') != std::string::npos) return entry;
+  return entry + "=" + std::getenv(entry.c_str());
+}
+
+void add_export(Options& run, std::vector<std::string>& exports) {
+  run.option("-x,--export", exports,
+             "Variable of the ranks: NAME=VALUE, or NAME as it is here, for other hosts too")
+      .check(check_variable)
+      .one_at_a_time();
+}
+
+// A further program, from the words between its ':' and its name.
+Program further_program(const std::string& base, const std::vector<std::string>& words) {
+  Program program;
+  std::vector<std::string> exports;
+  std::string directory;
+  Options part("");
+  part.option("-n,--ranks", program.ranks, "").required().in_range(1u, kMostProcesses);
+  part.option("--directory", directory, "");
+  add_export(part, exports);
+  try {
+    part.parse_part(words);
+  } catch (const UsageError& e) {
+    throw UsageError("':'", std::string(e.what()) +
+                                "; a program behind ':' has -n, and may have -x and --directory; "
+                                "for a ':' among arguments put '--' before the program");
+  }
+  for (const std::string& entry : exports) program.environment.push_back(exported(entry));
+  program.directory = (std::filesystem::path(base) / directory).string();
+  return program;
+}
+
+std::vector<Program> programs_of(const RunOptions& run) {
+  const bool here = run.host_file.empty() && run.hosts.empty();
+  const std::string base = here ? run.directory : "";  // relays go there themselves
+  std::vector<Program> programs{{run.ranks, {}, base, {}}};
+  auto at = run.command.begin();
+  const auto next = [&] {
+    const auto from = at;
+    at = std::find(at, run.command.end(), kNextProgram);
+    return std::vector(from, at == run.command.end() ? at : at++);
+  };
+  programs[0].command = next();
+  while (at != run.command.end()) {
+    programs.push_back(further_program(base, next()));
+    programs.back().command = next();
+  }
+  for (const Program& program : programs) {
+    if (program.command.empty()) throw UsageError("':'", "there is no program before or behind it");
+  }
+  if (programs.size() == 1) return programs;
+  if (run.ranks == 0) throw UsageError("-n", "is needed for each of several programs");
+  if (run.spares > 0) throw UsageError("--spares", "could run any of several programs: give one");
+  if (!run.first_host_program.empty())
+    throw UsageError("--first-host-program", "is for one program: give each its own part");
+  return programs;
+}
+
 // Names variables that are close to ours, and what was meant.
 void tell_misspelt() {
   const std::string prefix = "CAUSEWAY_";
@@ -161,16 +222,14 @@ void add_host_options(Options& run, RunOptions& options) {
       .in_group(group);
   run.option("--relay", options.relay, "Path of `causeway` on the hosts; default: that of this one")
       .in_group(group);
-  run.option("--directory", options.directory, "Where the ranks start; default: here")
-      .in_group(group);
   run.option("--first-host-program", options.first_host_program,
              "Program on the first host, with the same arguments")
       .in_group(group);
 }
 
-// Where in `words` the program begins, or the "--" before it. Spells -np before it as -n.
-size_t first_of_program(const Options& run, std::vector<std::string>& words) {
-  size_t at = 1;
+// Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np before it
+// as -n.
+size_t first_of_program(const Options& run, std::vector<std::string>& words, size_t at) {
   for (; at < words.size(); ++at) {
     std::string& word = words[at];
     if (word == "-np") word = "-n";  // as mpirun spells it
@@ -187,10 +246,24 @@ size_t first_of_program(const Options& run, std::vector<std::string>& words) {
 }  // namespace
 
 void take_program(Options& run, std::vector<std::string>& words) {
-  const auto first = words.begin() + static_cast<std::ptrdiff_t>(first_of_program(run, words));
-  const bool marked = first != words.end() && *first == "--";
-  run.give("program", std::vector(first + (marked ? 1 : 0), words.end()));
-  words.erase(first, words.end());
+  const size_t first = first_of_program(run, words, 1);
+  std::vector<std::string> taken;
+  for (size_t at = first; at < words.size(); ++at) {
+    if (words[at] == "--" && (taken.empty() || taken.back() == kNextProgram)) {
+      taken.insert(taken.end(), words.begin() + static_cast<std::ptrdiff_t>(at) + 1, words.end());
+      break;
+    }
+    if (words[at] != ":") {
+      taken.push_back(words[at]);
+      continue;
+    }
+    taken.push_back(kNextProgram);
+    const size_t program = first_of_program(run, words, at + 1);
+    while (at + 1 < program) taken.push_back(words[++at]);
+    taken.push_back(kNextProgram);
+  }
+  run.give("program", std::move(taken));
+  words.resize(first);
 }
 
 void add_run_options(Options& run, RunOptions& options) {
@@ -213,10 +286,7 @@ void add_run_options(Options& run, RunOptions& options) {
   run.option("--set", options.sets, "Override one configuration value: path=value")
       .check(check_set)
       .one_at_a_time();
-  run.option("-x,--export", options.exports,
-             "Variable of the ranks: NAME=VALUE, or NAME as it is here, for other hosts too")
-      .check(check_variable)
-      .one_at_a_time();
+  add_export(run, options.exports);
   const Option tags =
       run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
   run.option("--output-dir", options.output_dir,
@@ -227,6 +297,7 @@ void add_run_options(Options& run, RunOptions& options) {
              "(default)")
       .one_of({"core", "numa", "none"});
   run.flag("--display", options.display, "Say where the ranks may run before they start");
+  run.option("--directory", options.directory, "Where the ranks start; default: here");
   run.option("--timeout", options.timeout_s, "End the job after this many seconds")
       .check(check_seconds);
   run.option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
@@ -235,8 +306,11 @@ void add_run_options(Options& run, RunOptions& options) {
   run.option("program", options.command, "Program and its arguments")
       .required()
       .one_at_a_time()
-      .shown_as("[--] PROG ARGS...");
+      .shown_as("[--] PROG ARGS... [: -n N PROG ARGS...]...");
   run.footer(
+      "Behind ':' stands a further program, whose ranks follow those before, with its own -n and, "
+      "if\n"
+      "wanted, -x and --directory over those of all. Behind '--' a ':' is an argument.\n"
       "Status: the first abnormal death's 128+signal, else the first non-zero status; failures of\n"
       "ranks whose places spares took do not count, when all were taken;\n"
       "124 after --timeout, 126 or 127 when the program cannot be started.");
@@ -244,6 +318,7 @@ void add_run_options(Options& run, RunOptions& options) {
 
 LaunchOptions to_launch(const RunOptions& run) {
   LaunchOptions launch;
+  launch.programs = programs_of(run);
   apply_hosts(run, launch);
   launch.survives = run.on_failure == "continue" || (run.on_failure.empty() && run.spares > 0);
   launch.forgives = !run.fail_recovered;
@@ -253,7 +328,6 @@ LaunchOptions to_launch(const RunOptions& run) {
     throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
                 kMostProcesses);
   launch.first_host_program = run.first_host_program;
-  launch.command = run.command;
   launch.tag_output = run.tag_output;
   if (!run.output_dir.empty()) {
     launch.output_dir = std::filesystem::absolute(run.output_dir).string();
@@ -261,10 +335,9 @@ LaunchOptions to_launch(const RunOptions& run) {
   }
   launch.binding = {run.bind == "none" ? "" : run.bind, run.display};
   for (const std::string& entry : run.exports) {
-    const size_t equals = entry.find('=');
-    const std::string name = entry.substr(0, equals);
-    launch.environment.emplace_back(
-        name, equals != std::string::npos ? entry.substr(equals + 1) : std::getenv(name.c_str()));
+    const std::string text = exported(entry);
+    const size_t equals = text.find('=');
+    launch.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
   tell_misspelt();
   if (run.timeout_s > 0.0) launch.timeout_s = run.timeout_s;

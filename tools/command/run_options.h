@@ -32,14 +32,19 @@ struct RunOptions {
   bool display = false;
   double timeout_s = 0.0;
   std::string stdin_rank = "0";
-  std::vector<std::string> command;
+  std::vector<std::string> command;  // with further programs behind it, each behind its options
 };
+
+// In RunOptions::command before the options of a further program, and before that program: no word
+// of a command line is such.
+inline const std::string kNextProgram(1, '\0');
 
 void add_run_options(Options& run, RunOptions& options);
 
 // Moves the program and its arguments from `words`, which begin with the subcommand's name, to its
-// option "program". To be called before the rest is parsed: the parser takes a word such as [a,b]
-// apart, and lets an option that may be repeated have what follows its value.
+// option "program", and so further programs, which a word ":" begins. To be called before the rest
+// is parsed: the parser takes a word such as [a,b] apart, and lets an option that may be repeated
+// have what follows its value.
 void take_program(Options& run, std::vector<std::string>& words);
 
 // Checks what only the whole shows, and reads the files that are named. Throws Error or UsageError.

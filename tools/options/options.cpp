@@ -166,4 +166,14 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
   }
 }
 
+void Options::parse_part(std::vector<std::string> words) {
+  app_->set_help_flag();
+  std::reverse(words.begin(), words.end());
+  try {
+    app_->parse(std::move(words));
+  } catch (const CLI::ParseError& e) {
+    throw UsageError("':'", e.what());
+  }
+}
+
 }  // namespace causeway

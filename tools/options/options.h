@@ -95,6 +95,8 @@ class Options {
   // The status to end with, 0 or 2, when there is nothing to do.
   std::optional<int> parse(int argc, char** argv);
   std::optional<int> parse(const char* program, std::vector<std::string> words);
+  // Words that stand within those of another command line. Throws UsageError.
+  void parse_part(std::vector<std::string> words);
 
  private:
   explicit Options(CLI::App* app);
