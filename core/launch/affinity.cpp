@@ -33,20 +33,48 @@ Topology load() {
   return topology;
 }
 
-// The processors of the `index`-th of so many processes.
-CpuSet share(hwloc_topology_t topology, const std::string& to, size_t index, size_t processes) {
-  hwloc_obj_type_t type = to == "numa" ? HWLOC_OBJ_NUMANODE : HWLOC_OBJ_CORE;
-  if (hwloc_get_nbobjs_by_type(topology, type) <= 0) type = HWLOC_OBJ_PU;
-  const auto count = static_cast<size_t>(hwloc_get_nbobjs_by_type(topology, type));
+// Of NUMA nodes, those that have processors of their own; else the machine.
+std::vector<hwloc_const_cpuset_t> nodes_of(hwloc_topology_t topology) {
+  std::vector<hwloc_const_cpuset_t> nodes;
+  hwloc_obj_t node = nullptr;
+  while ((node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr) {
+    const bool known = std::ranges::any_of(nodes, [node](hwloc_const_cpuset_t other) {
+      return hwloc_bitmap_intersects(other, node->cpuset);
+    });
+    if (!known && !hwloc_bitmap_iszero(node->cpuset)) nodes.push_back(node->cpuset);
+  }
+  if (nodes.empty()) nodes.push_back(hwloc_topology_get_allowed_cpuset(topology));
+  return nodes;
+}
+
+// The cores `within` that the `index`-th of so many processes gets.
+CpuSet share(hwloc_topology_t topology, hwloc_const_cpuset_t within, size_t index,
+             size_t processes) {
+  hwloc_obj_type_t type = HWLOC_OBJ_CORE;
+  if (hwloc_get_nbobjs_inside_cpuset_by_type(topology, within, type) <= 0) type = HWLOC_OBJ_PU;
+  const auto count =
+      static_cast<size_t>(hwloc_get_nbobjs_inside_cpuset_by_type(topology, within, type));
   const size_t first = index * count / processes;
-  const size_t end =
-      to == "numa" ? first + 1 : std::max((index + 1) * count / processes, first + 1);
+  const size_t end = std::max((index + 1) * count / processes, first + 1);
   CpuSet set(hwloc_bitmap_alloc());
   for (size_t i = first; i < end; ++i) {
-    const hwloc_obj_t object = hwloc_get_obj_by_type(topology, type, static_cast<unsigned>(i));
+    const hwloc_obj_t object =
+        hwloc_get_obj_inside_cpuset_by_type(topology, within, type, static_cast<unsigned>(i));
     hwloc_bitmap_or(set.get(), set.get(), object->cpuset);
   }
   return set;
+}
+
+CpuSet place(hwloc_topology_t topology, const Binding& binding, size_t index, size_t processes) {
+  const hwloc_const_cpuset_t all = hwloc_topology_get_allowed_cpuset(topology);
+  if (binding.to.empty()) return CpuSet(hwloc_bitmap_dup(all));
+  const std::vector<hwloc_const_cpuset_t> nodes = nodes_of(topology);
+  const bool in_turn = binding.numa_in_turn;
+  const size_t node = in_turn ? index % nodes.size() : index * nodes.size() / processes;
+  if (binding.to == "numa") return CpuSet(hwloc_bitmap_dup(nodes[node]));
+  if (!in_turn) return share(topology, all, index, processes);
+  const size_t with_it = (processes - node + nodes.size() - 1) / nodes.size();
+  return share(topology, nodes[node], index / nodes.size(), with_it);
 }
 
 }  // namespace
@@ -56,13 +84,11 @@ std::vector<std::string> bind_processes(const std::vector<RankProcess>& processe
   const Topology topology = load();
   std::vector<std::string> out;
   for (size_t i = 0; i < processes.size(); ++i) {
-    CpuSet set(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
-    if (!binding.to.empty()) {
-      set = share(topology.get(), binding.to, i, processes.size());
-      if (hwloc_set_proc_cpubind(topology.get(), processes[i].pid, set.get(), 0) != 0)
-        throw Error(CWY_ERR_UNSUPPORTED, "--bind {}: this host does not bind a process: {}",
-                    binding.to, std::strerror(errno));
-    }
+    const CpuSet set = place(topology.get(), binding, i, processes.size());
+    if (!binding.to.empty() &&
+        hwloc_set_proc_cpubind(topology.get(), processes[i].pid, set.get(), 0) != 0)
+      throw Error(CWY_ERR_UNSUPPORTED, "--bind {}: this host does not bind a process: {}",
+                  binding.to, std::strerror(errno));
     char text[512];
     hwloc_bitmap_list_snprintf(text, sizeof text, set.get());
     out.emplace_back(text);

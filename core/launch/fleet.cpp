@@ -195,8 +195,7 @@ StartOrder Fleet::order_for(uint32_t host) const {
   order.programs = options_.programs_on(host);
   order.directory = options_.hosts.directory;
   order.environment = environment_;
-  order.bind = options_.binding.to;
-  order.display = options_.binding.display;
+  order.binding = options_.binding;
   order.stdin_process = options_.stdin_rank;
   order.kill_grace_s = options_.kill_grace_s;
   order.peer_s = options_.peer_s;

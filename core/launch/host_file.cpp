@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/error.h"
@@ -40,6 +41,15 @@ std::vector<std::string> each_once(const std::vector<std::string>& slots) {
     if (seen.insert(host).second) hosts.push_back(host);
   }
   return hosts;
+}
+
+// First the first slot of every host, then every second one, and so on.
+void take_turns(std::vector<std::string>& slots) {
+  std::unordered_map<std::string, size_t> seen;
+  std::vector<std::pair<size_t, std::string>> rounds;
+  for (std::string& host : slots) rounds.emplace_back(seen[host]++, std::move(host));
+  std::ranges::stable_sort(rounds, {}, &std::pair<size_t, std::string>::first);
+  for (size_t i = 0; i < slots.size(); ++i) slots[i] = std::move(rounds[i].second);
 }
 
 void add_spares(std::vector<std::string>& places, const std::vector<std::string>& free_slots,
@@ -105,6 +115,7 @@ std::vector<std::string> place(const std::vector<std::string>& slots, const Plac
     list.clear();
     for (const std::string& host : hosts) list.insert(list.end(), *how.per_host, host);
   }
+  if (how.in_turn) take_turns(list);
   const size_t ranks = how.ranks.value_or(static_cast<uint32_t>(list.size()));
   if (ranks > list.size())
     throw Error(CWY_ERR_INVALID,
@@ -118,11 +129,12 @@ std::vector<std::string> place(const std::vector<std::string>& slots, const Plac
 }
 
 std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
-                                uint32_t spares) {
+                                uint32_t spares, bool in_turn) {
   std::vector<std::string> places;
   const size_t count = hosts.size();
   for (size_t i = 0; i < count; ++i)
     places.insert(places.end(), ranks / count + (i < ranks % count ? 1 : 0), hosts[i]);
+  if (in_turn) take_turns(places);
   add_spares(places, {}, hosts, spares);
   return places;
 }

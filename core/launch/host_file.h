@@ -20,6 +20,7 @@ struct Placement {
   std::optional<uint32_t> ranks;     // absent: one per slot
   std::optional<uint32_t> per_host;  // instead of what the slots say
   uint32_t spares = 0;
+  bool in_turn = false;  // the hosts in turn, as long as each has slots
 };
 
 // The host of every rank, then of every spare. Ranks fill the slots in order; with `per_host`
@@ -28,8 +29,8 @@ struct Placement {
 std::vector<std::string> place(const std::vector<std::string>& slots, const Placement& how,
                                const std::string& source);
 
-// `ranks` over `hosts` in blocks that differ by one at most; spares as above.
+// `ranks` over `hosts` evenly, in blocks or in turn; spares as above.
 std::vector<std::string> spread(const std::vector<std::string>& hosts, uint32_t ranks,
-                                uint32_t spares);
+                                uint32_t spares, bool in_turn = false);
 
 }  // namespace causeway::launch

@@ -20,7 +20,7 @@ Crew::Plan plan_of(const StartOrder& order, const SessionDir& session, const sig
   plan.spawn.programs = order.programs;
   plan.spawn.stdin_process = order.stdin_process;
   plan.spawn.signal_mask = mask;
-  plan.binding = {order.bind, order.display};
+  plan.binding = order.binding;
   plan.layout = order.layout;
   plan.host = order.host;
   plan.session_path = session.path();

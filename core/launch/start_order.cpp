@@ -55,8 +55,9 @@ std::vector<std::string> portable_environment() {
 template <typename Order, typename Each>
 void StartOrder::each_field(Order& order, Each each) {
   auto& [job_id, job_key, ranks, spares, survives, hosts, host_of] = order.layout;
+  auto& [bind, display, numa_in_turn] = order.binding;
   each(job_id, job_key, ranks, spares, survives, hosts, host_of, order.host, order.programs,
-       order.directory, order.environment, order.bind, order.display, order.stdin_process,
+       order.directory, order.environment, bind, display, numa_in_turn, order.stdin_process,
        order.kill_grace_s, order.peer_s);
 }
 

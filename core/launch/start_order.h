@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launch/affinity.h"
 #include "launch/layout.h"
 #include "spawn/rank_process.h"
 
@@ -17,8 +18,7 @@ struct StartOrder {
   std::vector<Program> programs;
   std::string directory;
   std::vector<std::string> environment;  // "NAME=value"
-  std::string bind;                      // as Binding::to
-  bool display = false;
+  Binding binding;
   std::optional<uint32_t> stdin_process;
   double kill_grace_s = 1.0;
   double peer_s = 30.0;  // silence of the other side until it counts as lost

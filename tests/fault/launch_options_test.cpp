@@ -192,6 +192,52 @@ TEST(Options, BindsToCores) {
   EXPECT_EQ(run_shell({"-n", "2", "--bind", "numa"}, "true").status, 0);
 }
 
+// Would catch: ranks that are dealt out in another order than --map says, over hosts or within, on
+// a machine of two NUMA nodes (hwloc makes one up, and binds nothing then); a node's share that
+// reaches into another node; ranks that are dealt out and not bound.
+TEST(Options, MapsRanks) {
+  const auto places = [](const Words& more, int ranks) {
+    Words words{run_command(), "run", "-n", std::to_string(ranks), "--display"};
+    words.insert(words.end(), more.begin(), more.end());
+    words.emplace_back("true");
+    Command command(words, {{"HWLOC_SYNTHETIC", "numa:2 core:4 pu:1"}});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 0) << result.err;
+    std::vector<std::string> out;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::string name = "rank " + std::to_string(rank);
+      const size_t at = result.err.find(name), end = result.err.find_first_of(";\n", at);
+      out.push_back(at == std::string::npos ? "" : result.err.substr(at + 6, end - at - 6));
+    }
+    return out;
+  };
+  using Places = std::vector<std::string>;
+  EXPECT_EQ(places({"--map", "core"}, 4), (Places{": processors 0-1", ": processors 2-3",
+                                                  ": processors 4-5", ": processors 6-7"}));
+  EXPECT_EQ(places({"--bind", "numa"}, 3),
+            (Places{": processors 0-3", ": processors 0-3", ": processors 4-7"}));
+  EXPECT_EQ(places({"--map", "numa"}, 3),
+            (Places{": processors 0-3", ": processors 4-7", ": processors 0-3"}));
+  EXPECT_EQ(places({"--map", "numa", "--bind", "core"}, 3),
+            (Places{": processors 0-1", ": processors 4-7", ": processors 2-3"}));
+  EXPECT_EQ(places({"--map", "numa", "--bind", "core"}, 10).back(), ": processors 7");
+  EXPECT_EQ(places({"--map", "numa", "--bind", "none"}, 1), (Places{": processors 0-7"}));
+  const Words hosts{"--hosts", "a,b", "--agent", "env LAUNCH_TEST_HOST=%h", "--map"};
+  const auto with = [&hosts](const std::string& map) {
+    Words all = hosts;
+    all.push_back(map);
+    return all;
+  };
+  EXPECT_EQ(places(with("core"), 4), (Places{" on a: processors 0-3", " on a: processors 4-7",
+                                             " on b: processors 0-3", " on b: processors 4-7"}));
+  EXPECT_EQ(places(with("host"), 3),
+            (Places{" on a: processors 0-7", " on b: processors 0-7", " on a: processors 0-7"}));
+  EXPECT_EQ(places(with("host,numa"), 4),
+            (Places{" on a: processors 0-3", " on b: processors 0-3", " on a: processors 4-7",
+                    " on b: processors 4-7"}));
+  EXPECT_EQ(run_shell({"-n", "1", "--map", "core,numa"}, "true").status, 2);
+}
+
 // Would catch: a mistake that is only refused where the right word is near, and a variable whose
 // name is misspelt and that nobody misses.
 TEST(Options, SaysWhatWasMeant) {

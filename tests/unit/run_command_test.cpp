@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& values() {
       {"--stdin", "none"},        {"--tag-output", ""},
       {"--fail-recovered", ""},   {"--export", "COLOUR=[deep, blue]"},
       {"--output-dir", "/tmp/a"}, {"--bind", "core"},
-      {"--display", ""}};
+      {"--display", ""},          {"--map", "numa"}};
   return table;
 }
 

@@ -86,6 +86,16 @@ TEST(HostFile, RanksFillSlotsAndSparesTheRest) {
   EXPECT_EQ(place(slots, {5, 3, 0}, "F"), (Names{"a", "a", "a", "b", "b"}));
   EXPECT_THROW(place(slots, {5, {}, 0}, "F"), Error);
   EXPECT_EQ(spread({"a", "b", "c"}, 7, 0), (Names{"a", "a", "a", "b", "b", "c", "c"}));
+}
+
+// Would catch: hosts in turn that get more ranks than slots, or other hosts than in blocks; spares
+// that take part in the turns.
+TEST(HostFile, HostsInTurn) {
+  const Names slots{"a", "a", "a", "b", "c", "c"};
+  EXPECT_EQ(place(slots, {{}, {}, 0, true}, "F"), (Names{"a", "b", "c", "a", "c", "a"}));
+  EXPECT_EQ(place(slots, {4, {}, 2, true}, "F"), (Names{"a", "b", "c", "a", "c", "a"}));
+  EXPECT_EQ(place(slots, {{}, 2, 0, true}, "F"), (Names{"a", "b", "c", "a", "b", "c"}));
+  EXPECT_EQ(spread({"a", "b"}, 5, 1, true), (Names{"a", "b", "a", "b", "a", "b"}));
   EXPECT_EQ(parse_host_list("a b,c, a"), (Names{"a", "b", "c"}));
 }
 

@@ -57,6 +57,19 @@ std::string own_program() {
   return failed ? "causeway" : path.string();
 }
 
+bool has(const std::vector<std::string>& words, const char* word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What is dealt out by the parts of a host is bound to them, if nothing else is said.
+launch::Binding binding_of(const RunOptions& run) {
+  const bool core = has(run.map, "core"), numa = has(run.map, "numa");
+  if (core && numa) throw UsageError("--map", "is core or numa within a host, not both");
+  std::string to = run.bind.empty() && (core || numa) ? (core ? "core" : "numa") : run.bind;
+  if (to == "none") to.clear();
+  return {to, run.display, numa};
+}
+
 // Ranks and their hosts, from the host file, the list of hosts, or this host alone.
 void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   using causeway::launch::parse_host_list, causeway::launch::place;
@@ -80,9 +93,10 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   if (ranks != 0) how.ranks = ranks;
   if (run.per_host != 0) how.per_host = run.per_host;
   how.spares = run.spares;
+  how.in_turn = has(run.map, "host");
   const bool even = run.host_file.empty() && ranks != 0 && run.per_host == 0;
   if (even) {
-    launch.hosts.places = spread(parse_host_list(run.hosts), ranks, run.spares);
+    launch.hosts.places = spread(parse_host_list(run.hosts), ranks, run.spares, how.in_turn);
   } else {
     const bool file = !run.host_file.empty();
     launch.hosts.places = place(file ? read_host_file(run.host_file) : parse_host_list(run.hosts),
@@ -296,6 +310,12 @@ void add_run_options(Options& run, RunOptions& options) {
              "Bind each rank of a host to its share of the cores, to a NUMA node, or nowhere "
              "(default)")
       .one_of({"core", "numa", "none"});
+  run.option("--map", options.map,
+             "Deal ranks out: host by host (default) or, with host, one to each host in turn; "
+             "within, core by core, or with numa one to each NUMA node in turn. Also host,numa")
+      .one_of({"core", "numa", "host"})
+      .commas()
+      .one_at_a_time();
   run.flag("--display", options.display, "Say where the ranks may run before they start");
   run.option("--directory", options.directory, "Where the ranks start; default: here");
   run.option("--timeout", options.timeout_s, "End the job after this many seconds")
@@ -333,7 +353,7 @@ LaunchOptions to_launch(const RunOptions& run) {
     launch.output_dir = std::filesystem::absolute(run.output_dir).string();
     std::filesystem::create_directories(launch.output_dir);  // what fails names it
   }
-  launch.binding = {run.bind == "none" ? "" : run.bind, run.display};
+  launch.binding = binding_of(run);
   for (const std::string& entry : run.exports) {
     const std::string text = exported(entry);
     const size_t equals = text.find('=');

@@ -29,6 +29,7 @@ struct RunOptions {
   bool tag_output = false;
   std::string output_dir;
   std::string bind;
+  std::vector<std::string> map;
   bool display = false;
   double timeout_s = 0.0;
   std::string stdin_rank = "0";
