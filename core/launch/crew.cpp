@@ -105,6 +105,7 @@ void Crew::start_server() {
   raise_stack_limit();
   low_.release();
   bind_all();
+  if (plan_.spawn.traced) panes_.open(processes_);
   server_ = std::make_unique<PmixServer>(plan_.session_path, plan_.layout, plan_.host);
   watch_readable(epoll_, server_->event_fd(), kServer);
   for (RankProcess& process : processes_) {

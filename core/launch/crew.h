@@ -8,6 +8,7 @@
 
 #include "launch/affinity.h"
 #include "launch/layout.h"
+#include "launch/panes.h"
 #include "launch/pmix_server.h"
 #include "launch/workforce.h"
 #include "spawn/limits.h"
@@ -51,6 +52,7 @@ class Crew final : public Workforce {
   void retag(uint32_t process, const std::string& tag) override;
   void give_up(double since) override;
   bool quiet() const override;
+  void dismiss() override { panes_.close(); }
 
   // For a relay, which takes the output elsewhere.
   void start_server();
@@ -68,6 +70,7 @@ class Crew final : public Workforce {
   const int epoll_;
   std::vector<RankProcess> processes_;
   LowDescriptors low_;
+  Panes panes_;
   std::unique_ptr<PmixServer> server_;
   Output* output_ = nullptr;
 };

@@ -51,6 +51,7 @@ Crew::Plan crew_plan(const LaunchOptions& options, const JobLayout& layout,
   plan.spawn.programs = options.programs_on(0);
   plan.spawn.stdin_process = options.stdin_rank;
   plan.spawn.signal_mask = caller_mask;
+  plan.spawn.traced = options.panes;
   plan.binding = options.binding;
   plan.layout = layout;
   plan.session_path = session.path();

@@ -35,6 +35,7 @@ struct LaunchOptions {
   bool tag_output = false;                                       // prefix "[rank] " to every line
   std::string output_dir;  // a file there for each rank and stream; empty: our own streams
   launch::Binding binding;
+  bool panes = false;                      // gdb for every rank, on this host (panes.h)
   std::optional<double> timeout_s;         // whole job; ends with status 124
   std::optional<uint32_t> stdin_rank = 0;  // nullopt: nobody reads stdin
   double exit_grace_s = 5.0;               // timeouts.exit

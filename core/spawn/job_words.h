@@ -35,6 +35,9 @@ inline constexpr pmix_status_t kLetGoOnEvent = PMIX_EXTERNAL_ERR_BASE - 172;
 // Set for every process: "ranks=4,spares=1,on_failure=continue,hosts=2".
 inline constexpr const char* kJobVariable = "CAUSEWAY_JOB";
 
+// "gdb": backtraces of all threads before a signal ends the process.
+inline constexpr const char* kDeathVariable = "CAUSEWAY_ON_DEATH";
+
 // The job's key, of the whole job where our launcher gives it, else of rank 0.
 inline constexpr const char* kJobKey = "causeway.key";
 

@@ -97,6 +97,7 @@ void become_rank(ChildEnds ends, pid_t launcher, uint32_t process, const SpawnPl
   // The launcher may have died between fork and here: then nobody would send the signal.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != launcher) ::_exit(1);
+  if (plan.traced) ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   ::setpgid(0, 0);
   ::dup2(ends.in.get(), STDIN_FILENO);
   ::dup2(ends.out.get(), STDOUT_FILENO);

@@ -45,6 +45,7 @@ const Program& program_of(const std::vector<Program>& programs, uint32_t process
 struct SpawnPlan {
   std::vector<Program> programs;  // none: the child returns instead of executing something
   std::optional<uint32_t> stdin_process;
+  bool traced = false;        // by a process that is no ancestor
   sigset_t signal_mask{};     // the caller's before the launcher blocked signals
   rlimit descriptor_limit{};  // the caller's before the launcher raised it
 };

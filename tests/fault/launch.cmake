@@ -21,3 +21,6 @@ gtest_discover_tests(launch_test TEST_PREFIX fault.launch. TEST_FILTER Many.* TE
 # CAUSEWAY_TEST_SEED and CAUSEWAY_TEST_STARTS choose which random starts there are.
 gtest_discover_tests(launch_test TEST_PREFIX fault.launch. TEST_FILTER Soak.* TEST_LIST launch_soak
   PROPERTIES LABELS soak TIMEOUT 14400)
+add_test(NAME fault.launch.debug_tmux COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/debug_tmux.sh $<TARGET_FILE:causeway>
+  $<TARGET_FILE:hello>)
+set_tests_properties(fault.launch.debug_tmux PROPERTIES LABELS fault TIMEOUT ${fault_limit} SKIP_RETURN_CODE 77)

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -236,6 +237,57 @@ TEST(Options, MapsRanks) {
             (Places{" on a: processors 0-3", " on b: processors 0-3", " on a: processors 4-7",
                     " on b: processors 4-7"}));
   EXPECT_EQ(run_shell({"-n", "1", "--map", "core,numa"}, "true").status, 2);
+}
+
+// Would catch: a rank that dies without its backtraces, or with those of one thread; backtraces of
+// a rank that was only ended with it; a status that becomes another one; a rank whose backtraces
+// are cut off because another one that died with it was faster; a wish that does not reach other
+// hosts.
+TEST(Options, ADyingRankShowsItsThreads) {
+  if (::system("gdb --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "gdb is not installed";
+  const Words words{"init", "thread", "fence", "@1:crash", "@2:crash", "sleep=20"};
+  for (const Words& hosts :
+       {Words{}, Words{"--hosts", "a,b", "--agent", "env LAUNCH_TEST_HOST=%h"}}) {
+    Words flags{"--debug"};
+    flags.insert(flags.end(), hosts.begin(), hosts.end());
+    Command command(job(3, words, flags));
+    const Result result = command.run(60);
+    if (result.err.find("ptrace: ") != std::string::npos)
+      GTEST_SKIP() << "processes may not be traced here: " << result.err;
+    EXPECT_EQ(result.status, 128 + SIGABRT) << result.err;
+    for (const std::string rank : {"[1] ", "[2] "}) {
+      EXPECT_EQ(count(result.err, rank + "causeway: process "), 1u) << result.err;
+      EXPECT_GE(count(result.err, rank + "Thread "), 2u) << result.err;
+      EXPECT_NE(result.err.find(rank + "#0 "), std::string::npos) << result.err;
+      EXPECT_NE(result.err.find("abort ("), std::string::npos) << result.err;
+    }
+    EXPECT_EQ(count(result.err, "[0] "), 0u) << result.err;
+    expect_clean(command);
+  }
+  Command quiet(job(2, {"init", "@1:crash", "sleep=20"}));
+  EXPECT_EQ(count(quiet.run().err, "gdb"), 0u);
+}
+
+// Would catch: a debugger that is missing, and missed only when it is too late; panes without a
+// terminal, or for ranks that are elsewhere.
+TEST(Options, DebuggersThatCannotBeHad) {
+  for (const std::string how : {"--debug=death", "--debug=tmux"}) {
+    Command command({run_command(), "run", "-n", "1", how, "/bin/true"}, {{"PATH", "/nowhere"}});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 1);
+    EXPECT_NE(result.err.find(how + " needs gdb, which is not installed"), std::string::npos)
+        << result.err;
+  }
+  const Result far = run_shell({"--hosts", "a", "-n", "1", "--debug=tmux"}, "echo started");
+  EXPECT_EQ(far.status, 2);
+  EXPECT_NE(far.err.find("is for one host"), std::string::npos) << far.err;
+  Command tools({"sh", "-c", "gdb --version && tmux -V"});
+  if (tools.run().status != 0) GTEST_SKIP() << "gdb or tmux is not installed";
+  ::unsetenv("TMUX");
+  const Result blind = run_shell({"-n", "1", "--debug=tmux"}, "echo started");
+  EXPECT_EQ(blind.status, 1);
+  EXPECT_EQ(blind.out, "");
+  EXPECT_NE(blind.err.find("needs a terminal"), std::string::npos) << blind.err;
 }
 
 // Would catch: a mistake that is only refused where the right word is near, and a variable whose

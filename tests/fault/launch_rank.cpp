@@ -220,6 +220,7 @@ void perform(const std::string& word, const std::string& value) {
     ::raise(std::atoi(value.c_str()));
     return;
   }
+  if (word == "crash") std::abort();
   if (word == "exit") return std::_Exit(std::atoi(value.c_str()));
   if (word == "timeout") return static_cast<void>(g_timeout_s = number());
   if (word == "print") return print_lines(std::atoi(value.c_str()));

@@ -66,7 +66,8 @@ const std::map<std::string, std::string>& values() {
       {"--stdin", "none"},        {"--tag-output", ""},
       {"--fail-recovered", ""},   {"--export", "COLOUR=[deep, blue]"},
       {"--output-dir", "/tmp/a"}, {"--bind", "core"},
-      {"--display", ""},          {"--map", "numa"}};
+      {"--display", ""},          {"--map", "numa"},
+      {"--debug", "tmux"}};
   return table;
 }
 
@@ -77,7 +78,8 @@ std::vector<Words> forms(const CLI::Option& option, const std::string& value) {
     if (value.empty()) {
       all.push_back({"--" + name});
     } else {
-      all.push_back({"--" + name, value});
+      // Where it may be left out, a word behind the option is the program.
+      if (option.get_items_expected_min() > 0) all.push_back({"--" + name, value});
       all.push_back({"--" + name + "=" + value});
     }
   }
@@ -179,6 +181,16 @@ TEST(RunCommand, PartsThatAreNotWhole) {
       EXPECT_THAT(e.what(), ::testing::HasSubstr(text));
     }
   }
+}
+
+// Would catch: --debug that takes the program for its value.
+TEST(RunCommand, DebugMayBeBare) {
+  const Line line({"-n", "1", "--debug", "prog", "arg"});
+  EXPECT_EQ(line.error(), "");
+  EXPECT_EQ(line.options().debug, "death");
+  EXPECT_THAT(line.options().command, ElementsAre("prog", "arg"));
+  const Line none({"-n", "1", "prog"});
+  EXPECT_EQ(none.options().debug, "");
 }
 
 // Would catch: an option that ends the list of another, or has its values.

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "launch/panes.h"
 #include "run_options.h"
 
 namespace causeway::command {
@@ -16,7 +17,9 @@ void add_run(Options& app, int& status) {
   auto options = std::make_shared<RunOptions>();
   const auto run = [options, &status] {
     try {
-      status = launch_job(to_launch(*options));
+      const LaunchOptions launch = to_launch(*options);
+      if (launch.panes) launch::enter_tmux();
+      status = launch_job(launch);
     } catch (const UsageError&) {
       throw;  // of the command line: main() says it
     } catch (const std::exception& e) {

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/set_text.h"
 #include "launch/host_file.h"
+#include "launch/panes.h"
 #include "spawn/job_words.h"
 
 namespace causeway::command {
@@ -41,14 +42,20 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
       throw UsageError("--config", "'" + sources.files.back() +
                                        "' has a ':', which stands between files for the ranks");
   }
-  sources.flags = run.sets;
+  std::vector<std::string> sets = run.sets;
+  // Whoever looks at a rank takes time.
+  if (launch.panes)
+    sets.insert(sets.begin(), {"timeouts.start=24h", "timeouts.exit=24h", "timeouts.peer=24h"});
+  sources.flags = sets;
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
+  // Of ranks that die together the last has its backtraces, too.
+  if (run.debug == "death") launch.kill_grace_s = std::max(launch.kill_grace_s, 10.0);
   launch.start_s = static_cast<double>(timeouts.start_ns) * 1e-9;
   launch.peer_s = static_cast<double>(timeouts.peer_ns) * 1e-9;
   if (!files.empty()) launch.environment.emplace_back("CAUSEWAY_CONFIG", files);
-  if (!run.sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(run.sets));
+  if (!sets.empty()) launch.environment.emplace_back("CAUSEWAY_SET", joined_sets(sets));
 }
 
 std::string own_program() {
@@ -68,6 +75,23 @@ launch::Binding binding_of(const RunOptions& run) {
   std::string to = run.bind.empty() && (core || numa) ? (core ? "core" : "numa") : run.bind;
   if (to == "none") to.clear();
   return {to, run.display, numa};
+}
+
+void apply_debug(const RunOptions& run, LaunchOptions& launch) {
+  const bool here = launch.hosts.places.empty();
+  launch.panes = run.debug == "tmux";
+  if (launch.panes && !here)
+    throw UsageError("--debug=tmux", "is for one host; with several, --debug=death");
+  for (const char* program : {"gdb", "tmux"}) {
+    const bool needed = launch.panes || (run.debug == "death" && here && *program == 'g');
+    if (needed && !launch::is_installed(program))
+      throw Error(CWY_ERR_UNSUPPORTED,
+                  "--debug={} needs {}, which is not installed: none in the PATH", run.debug,
+                  program);
+  }
+  if (run.debug != "death") return;
+  launch.environment.emplace_back(kDeathVariable, "gdb");
+  launch.tag_output = launch.output_dir.empty();
 }
 
 // Ranks and their hosts, from the host file, the list of hosts, or this host alone.
@@ -241,6 +265,26 @@ void add_host_options(Options& run, RunOptions& options) {
       .in_group(group);
 }
 
+void add_place_options(Options& run, RunOptions& options) {
+  run.option("--bind", options.bind,
+             "Bind each rank of a host to its share of the cores, to a NUMA node, or nowhere "
+             "(default)")
+      .one_of({"core", "numa", "none"});
+  run.option("--map", options.map,
+             "Deal ranks out: host by host (default) or, with host, one to each host in turn; "
+             "within, core by core, or with numa one to each NUMA node in turn. Also host,numa")
+      .one_of({"core", "numa", "host"})
+      .commas()
+      .one_at_a_time();
+  run.flag("--display", options.display, "Say where the ranks may run before they start");
+  run.option("--directory", options.directory, "Where the ranks start; default: here");
+  run.option("--debug", options.debug,
+             "A rank that dies by a signal has gdb print the backtraces of all its threads (death, "
+             "if nothing else is said); or gdb runs every rank in a pane of tmux")
+      .one_of({"death", "tmux"})
+      .may_be_bare("death");
+}
+
 // Where in `words`, from `at` on, the program begins, or the "--" before it. Spells -np before it
 // as -n.
 size_t first_of_program(const Options& run, std::vector<std::string>& words, size_t at) {
@@ -306,18 +350,7 @@ void add_run_options(Options& run, RunOptions& options) {
   run.option("--output-dir", options.output_dir,
              "Directory for a file per rank: rank.N.out and rank.N.err")
       .excludes(tags);
-  run.option("--bind", options.bind,
-             "Bind each rank of a host to its share of the cores, to a NUMA node, or nowhere "
-             "(default)")
-      .one_of({"core", "numa", "none"});
-  run.option("--map", options.map,
-             "Deal ranks out: host by host (default) or, with host, one to each host in turn; "
-             "within, core by core, or with numa one to each NUMA node in turn. Also host,numa")
-      .one_of({"core", "numa", "host"})
-      .commas()
-      .one_at_a_time();
-  run.flag("--display", options.display, "Say where the ranks may run before they start");
-  run.option("--directory", options.directory, "Where the ranks start; default: here");
+  add_place_options(run, options);
   run.option("--timeout", options.timeout_s, "End the job after this many seconds")
       .check(check_seconds);
   run.option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
@@ -354,6 +387,7 @@ LaunchOptions to_launch(const RunOptions& run) {
     std::filesystem::create_directories(launch.output_dir);  // what fails names it
   }
   launch.binding = binding_of(run);
+  apply_debug(run, launch);
   for (const std::string& entry : run.exports) {
     const std::string text = exported(entry);
     const size_t equals = text.find('=');

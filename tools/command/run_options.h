@@ -31,6 +31,7 @@ struct RunOptions {
   std::string bind;
   std::vector<std::string> map;
   bool display = false;
+  std::string debug;
   double timeout_s = 0.0;
   std::string stdin_rank = "0";
   std::vector<std::string> command;  // with further programs behind it, each behind its options

@@ -127,7 +127,7 @@ void Options::requires_subcommand(const char* version) {
 
 bool Options::takes_value(const std::string& name) const {
   const CLI::Option* const option = app_->get_option_no_throw(name);
-  return option != nullptr && option->get_items_expected_max() > 0;
+  return option != nullptr && option->get_items_expected_min() > 0;
 }
 void Options::give(const char* name, std::vector<std::string> values) {
   app_->get_option(name)->add_result(std::move(values));

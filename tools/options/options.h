@@ -79,7 +79,7 @@ class Options {
   // A program of subcommands, of which one has to be given.
   void requires_subcommand(const char* version);
 
-  // Where `name` is an option of these: does it take a value?
+  // Where `name` is an option of these: does it take a value, and cannot be without?
   bool takes_value(const std::string& name) const;
   // Gives an option values that are not parsed.
   void give(const char* name, std::vector<std::string> values);

@@ -1,0 +1,103 @@
+#include "launch/panes.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "base/error.h"
+#include "launch/clock.h"
+#include "spawn/pipes.h"
+
+namespace causeway::launch {
+namespace {
+
+constexpr double kAttachPatience = 60.0;
+
+// `answer` is the first line that tmux says to a command. False where it refuses.
+bool ask_tmux(const std::string& command, std::string& answer) {
+  answer.clear();
+  FILE* out = ::popen(("tmux " + command + " 2>&1").c_str(), "re");
+  if (out == nullptr) return false;
+  for (int c; (c = std::fgetc(out)) != EOF && c != '\n';) answer += static_cast<char>(c);
+  return ::pclose(out) == 0;
+}
+
+bool is_traced(pid_t pid) {
+  std::ifstream status(fmt::format("/proc/{}/status", pid));
+  for (std::string line; std::getline(status, line);) {
+    if (line.rfind("TracerPid:", 0) == 0) return line.find_first_of("123456789") != line.npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Panes::close() {
+  std::string answer;
+  for (const std::string& id : std::exchange(ids_, {})) ask_tmux("kill-pane -t " + id, answer);
+}
+
+void Panes::open(const std::vector<RankProcess>& processes) {
+  for (const RankProcess& process : processes) {
+    const std::string gdb = fmt::format(
+        "exec gdb -q -iex 'set pagination off' -iex 'set print symbol-loading off' -ex 'set prompt "
+        "(rank {}) ' -p {} -ex 'tcatch exec' -ex continue -ex 'set pagination on'",
+        process.process, process.pid);
+    std::string answer;
+    if (!ask_tmux("split-window -d -P -F '#{pane_id}' \"" + gdb + '"', answer))
+      throw Error(CWY_ERR_UNSUPPORTED, "--debug=tmux: tmux opens no pane for rank {}: {}",
+                  process.process, answer);
+    ids_.push_back(answer);
+    ask_tmux("select-layout tiled", answer);
+  }
+  const double until = now_s() + kAttachPatience;
+  for (const RankProcess& process : processes) {
+    while (!is_traced(process.pid)) {
+      if (now_s() > until)
+        throw Error(CWY_ERR_UNSUPPORTED,
+                    "--debug=tmux: gdb has not attached to rank {} within {:g} s; may processes "
+                    "be traced here (kernel.yama.ptrace_scope)?",
+                    process.process, kAttachPatience);
+      ::usleep(10000);
+    }
+  }
+}
+
+bool is_installed(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream places(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string place; std::getline(places, place, ':');) {
+    if (::access((place + "/" + program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+void enter_tmux() {
+  if (std::getenv("TMUX") != nullptr) return;
+  if (::isatty(STDIN_FILENO) == 0 || ::isatty(STDOUT_FILENO) == 0)
+    throw Error(CWY_ERR_INVALID, "--debug=tmux needs a terminal, or to be started within tmux");
+  // A server of its own has this environment; an older one would have its own.
+  std::vector<std::string> words{"tmux",
+                                 "-L",
+                                 fmt::format("causeway-{}", ::getpid()),
+                                 "new-session",
+                                 "sh",
+                                 "-c",
+                                 "\"$@\"; echo \"status $?; Enter closes this\"; read -r _",
+                                 "sh"};
+  std::ifstream own("/proc/self/cmdline");
+  for (std::string word; std::getline(own, word, '\0');) words.push_back(word);
+  const std::vector<char*> argv = pointers_to(words);
+  ::execvp(argv[0], argv.data());
+  throw Error(CWY_ERR_UNSUPPORTED, "--debug=tmux: cannot execute tmux: {}", std::strerror(errno));
+}
+
+}  // namespace causeway::launch
