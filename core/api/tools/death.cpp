@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "process/stops.h"
 #include "spawn/job_words.h"
 
 namespace causeway {
@@ -73,7 +72,7 @@ void on_death(int signal) {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) {
     struct sigaction action {};
     ::sigaction(signal, nullptr, &action);
-    if (action.sa_handler != SIG_DFL || !may_catch(signal)) continue;
+    if (action.sa_handler != SIG_DFL) continue;
     action = {};
     action.sa_handler = on_death;
     action.sa_flags = SA_ONSTACK;
