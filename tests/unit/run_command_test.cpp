@@ -191,6 +191,7 @@ TEST(RunCommand, DebugMayBeBare) {
   EXPECT_THAT(line.options().command, ElementsAre("prog", "arg"));
   const Line none({"-n", "1", "prog"});
   EXPECT_EQ(none.options().debug, "");
+  EXPECT_THROW(to_launch(Line({"-n", "1", "--debug", "tmux", "prog"}).options()), UsageError);
 }
 
 // Would catch: an option that ends the list of another, or has its values.

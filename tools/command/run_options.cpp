@@ -80,6 +80,9 @@ launch::Binding binding_of(const RunOptions& run) {
 void apply_debug(const RunOptions& run, LaunchOptions& launch) {
   const bool here = launch.hosts.places.empty();
   launch.panes = run.debug == "tmux";
+  const std::string& first = launch.programs[0].command[0];
+  if (!run.debug.empty() && (first == "tmux" || first == "death"))
+    throw UsageError("--debug", "has its value behind '=': --debug=" + first);
   if (launch.panes && !here)
     throw UsageError("--debug=tmux", "is for one host; with several, --debug=death");
   for (const char* program : {"gdb", "tmux"}) {
@@ -169,8 +172,10 @@ std::string exported(const std::string& entry) {
 }
 
 void add_export(Options& run, std::vector<std::string>& exports) {
-  run.option("-x,--export", exports,
-             "Variable of the ranks: NAME=VALUE, or NAME as it is here, for other hosts too")
+  run.option(
+         "-x,--export", exports,
+         "Variable of the ranks: NAME=VALUE, or NAME as it is here, for other hosts too; may be "
+         "repeated")
       .check(check_variable)
       .one_at_a_time();
 }
@@ -229,7 +234,7 @@ void tell_misspelt() {
     const std::string_view text = *entry;
     if (!text.starts_with(prefix)) continue;
     const std::string name(text.substr(prefix.size(), text.find('=') - prefix.size()));
-    const auto meant = did_you_mean(name, {"CONFIG", "SET", "RANKS"});
+    const auto meant = did_you_mean(name, {"CONFIG", "SET", "RANKS", "ON_DEATH"});
     if (meant && *meant != name)
       fmt::print(stderr, "causeway run: {0}{1} means nothing; did you mean {0}{2}?\n", prefix, name,
                  *meant);
@@ -273,6 +278,7 @@ void add_place_options(Options& run, RunOptions& options) {
   run.option("--map", options.map,
              "Deal ranks out: host by host (default) or, with host, one to each host in turn; "
              "within, core by core, or with numa one to each NUMA node in turn. Also host,numa")
+      .named("HOW")
       .one_of({"core", "numa", "host"})
       .commas()
       .one_at_a_time();
@@ -281,6 +287,7 @@ void add_place_options(Options& run, RunOptions& options) {
   run.option("--debug", options.debug,
              "A rank that dies by a signal has gdb print the backtraces of all its threads (death, "
              "if nothing else is said); or gdb runs every rank in a pane of tmux")
+      .named("[HOW]")
       .one_of({"death", "tmux"})
       .may_be_bare("death");
 }
@@ -359,11 +366,10 @@ void add_run_options(Options& run, RunOptions& options) {
   run.option("program", options.command, "Program and its arguments")
       .required()
       .one_at_a_time()
-      .shown_as("[--] PROG ARGS... [: -n N PROG ARGS...]...");
+      .shown_as("[--] PROG ARGS...");
   run.footer(
-      "Behind ':' stands a further program, whose ranks follow those before, with its own -n and, "
-      "if\n"
-      "wanted, -x and --directory over those of all. Behind '--' a ':' is an argument.\n"
+      "Behind ':' stands a further program, whose ranks follow those before: PROG : -n N PROG.\n"
+      "It may have -x and --directory over those of all. Behind '--' a ':' is an argument.\n"
       "Status: the first abnormal death's 128+signal, else the first non-zero status; failures of\n"
       "ranks whose places spares took do not count, when all were taken;\n"
       "124 after --timeout, 126 or 127 when the program cannot be started.");
