@@ -56,7 +56,7 @@ case $part in
   here)
     follow timeout -k 10 220
     # Jobs of hello.c in this part, by the number of their ranks.
-    heard $(($(grep -c 'run -n 4 .*\./hello\|^CAUSEWAY_RANKS=4 ' "$folder/commands.here") * 4 +
+    heard $(($(grep -c 'run -n 4 .*\./hello\|hello : -n 1\|^CAUSEWAY_RANKS=4 ' "$folder/commands.here") * 4 +
       $(grep -c 'run -n 8 .*\./hello' "$folder/commands.here") * 8 + $(grep -c 'run -n 2 .*\./hello' "$folder/commands.here") * 2))
     said 'asked: gex_Event_Wait() has waited for .* for gex_Coll_BarrierNB()'
     said 'status 143'
