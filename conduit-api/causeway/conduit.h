@@ -2,11 +2,11 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A conduit moves bytes and active messages between this process and others. It opens
- * *domains* (a device, with its registrations), creates *endpoints* in them, and holds one
- * *connection* per (endpoint, peer). Hot operations come in a flat table per connection class;
- * a member left NULL is emulated by the core over active messages, or answered by a stub that
- * reports, so the smallest useful conduit offers am_short, am_medium and progress only.
+ * A conduit moves bytes and active messages between this process and others. It opens *domains* (a
+ * device, with its registrations), creates *endpoints* in them, and holds one *connection* per
+ * (endpoint, peer). Hot operations come in a flat table per connection class; a member left NULL is
+ * emulated by the core over active messages, or answered by a stub that reports, so the smallest
+ * useful conduit offers am_short, am_medium and progress only.
  *
  * Rules that hold for every hot operation (normative text: causeway-conduit(7)):
  *  - it never blocks and never calls back into the core except through the cwyc_op it was given,
@@ -348,6 +348,9 @@ enum { CWYC_PROGRESS_ALL = 0, CWYC_PROGRESS_REPLIES = 1 };
 
 /* Reads one named counter of an endpoint (messages, bytes, retries ...). */
 typedef void (*cwyc_stat_fn)(void* arg, const char* name, uint64_t value);
+enum { CWYC_SENT, CWYC_SENT_BYTES, CWYC_RECEIVED, CWYC_RECEIVED_BYTES, CWYC_RETRIES };
+/* `count` of these; bytes that a get fetches are received. UINT32_MAX: of ranks not told apart. */
+typedef void (*cwyc_traffic_fn)(void* arg, uint32_t rank, const uint64_t* counts, uint32_t count);
 
 /* ---- devices ------------------------------------------------------------------------------ */
 
@@ -386,8 +389,8 @@ typedef struct cwyc_domain_params {
 
 /* ---- the module --------------------------------------------------------------------------- */
 
-/* Cold calls. Unless noted: one thread at a time per domain; not from inside upcalls; may take
- * as long as a system call does, never as long as a peer does. */
+/* Cold calls. Unless noted: one thread at a time per domain; not from inside upcalls; may take as
+ * long as a system call does, never as long as a peer does. */
 typedef struct cwyc_module {
   cwy_head head;
   uint32_t min_core_minor; /* smallest CWY_PLUGIN_MINOR of a core this plugin works with */
@@ -449,8 +452,7 @@ typedef struct cwyc_module {
 
   /* A descriptor that polls readable when progress has work. Stays the conduit's. */
   cwy_status (*wait_fd)(cwyc_ep* ep, int* fd);
-  /* CWY_OK: nothing is pending and the next arrival makes the descriptor readable;
-   * CWY_RETRY: something is pending, call progress instead of sleeping. */
+  /* CWY_OK: the next arrival makes the descriptor readable. CWY_RETRY: something is pending. */
   cwy_status (*arm)(cwyc_ep* ep);
   /* Sleeps until something may have arrived, at most max_ns. For conduits without descriptor. */
   void (*nap)(cwyc_ep* ep, uint64_t max_ns);
@@ -458,24 +460,20 @@ typedef struct cwyc_module {
   /* Counters for `causeway info` and end-of-run reports. */
   void (*ep_stats)(cwyc_ep* ep, cwyc_stat_fn fn, void* arg);
 
-  /* Called once, after every domain is closed. */
-  void (*fini)(void);
+  void (*fini)(void); /* once, after every domain is closed */
 
-  /* For plugins whose tables depend on their options, such as those that stand in
-   * front of another conduit: the module that serves a conduit with these options. Called once per
-   * conduit, before any other call with `opts`; may use services->wrap_conduit. *out stays valid
-   * and unchanged until fini. NULL: this module serves whatever the options are. */
+  /* For plugins whose tables depend on their options, as of those in front of another conduit: the
+   * module for these options. Called once per conduit, before any other call with `opts`; may use
+   * services->wrap_conduit. *out stays valid and unchanged until fini. NULL: it is this module. */
   cwy_status (*configure)(const cwy_options* opts, const struct cwyc_module** out, cwy_err* err);
 
-  /* For endpoints whose connections differ; both or neither. NULL: ep_query tells of every
-   * connection. class_query: of the connections of table `table`, constant after ep_open.
-   * class_of: the table that connect() takes for a peer that reach() accepts. */
+  /* Where connections differ; both or neither. NULL: ep_query tells of each. class_query: of those of
+   * table `table`, constant after ep_open. class_of: which connect() takes where reach() accepts. */
   cwy_status (*class_query)(cwyc_ep* ep, uint32_t table, cwyc_class_attr* attr);
   uint32_t (*class_of)(cwyc_domain* domain, const cwyc_peer_desc* peer);
 
   /* Under CAP_WIRING: writes what that process needs to connect to this endpoint; *len as in
-   * ep_address. Called before either side connects to the other, and answers the same for the same
-   * process again. */
+   * ep_address. Called before either side connects; answers the same for the same process. */
   cwy_status (*wiring)(cwyc_ep* ep, cwy_peer peer, void* buf, uint64_t* len, cwy_err* err);
 
   /* Hot; both or neither. From inside deliver() of a medium, on its thread, once at most: CWY_OK: the
@@ -484,6 +482,8 @@ typedef struct cwyc_module {
    * for nobody. */
   cwy_status (*am_retain)(cwyc_ep* ep, void* payload, void** kept);
   void (*am_release)(cwyc_ep* ep, void* kept);
+  /* For `causeway ps`. From a thread of the core's, beside any other call; waits for nobody. */
+  void (*ep_traffic)(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg);
 } cwyc_module;
 
 /* The one symbol a conduit exports. Called before any other call, and never again unless fini()

@@ -125,6 +125,7 @@ void fill_missing(cwyc_module& module, const std::string& who) {
   succeed_if_missing(module.rkey_close);
   succeed_if_missing(module.am_release);
   succeed_if_missing(module.ep_stats);
+  succeed_if_missing(module.ep_traffic);
   succeed_if_missing(module.fini);
   if (module.nap == nullptr) module.nap = plain_nap;
 }

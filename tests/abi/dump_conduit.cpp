@@ -228,6 +228,7 @@ void dump_cwyc_module() {
   ABI_MEMBER(wiring);
   ABI_MEMBER(am_retain);
   ABI_MEMBER(am_release);
+  ABI_MEMBER(ep_traffic);
 }
 
 void dump_constants() {
@@ -235,6 +236,7 @@ void dump_constants() {
   ABI_TYPE(cwyc_deliver_fn);
   ABI_TYPE(cwyc_place_fn);
   ABI_TYPE(cwyc_stat_fn);
+  ABI_TYPE(cwyc_traffic_fn);
   ABI_TYPE(cwyc_device_fn);
   ABI_TYPE(cwy_conduit_init_fn);
   ABI_CONSTANT(CWYC_DONE_LOCAL);
@@ -304,6 +306,11 @@ void dump_constants() {
   ABI_CONSTANT(CWYC_DEVICE_DOWN);
   ABI_CONSTANT(CWYC_PROGRESS_ALL);
   ABI_CONSTANT(CWYC_PROGRESS_REPLIES);
+  ABI_CONSTANT(CWYC_SENT);
+  ABI_CONSTANT(CWYC_SENT_BYTES);
+  ABI_CONSTANT(CWYC_RECEIVED);
+  ABI_CONSTANT(CWYC_RECEIVED_BYTES);
+  ABI_CONSTANT(CWYC_RETRIES);
   ABI_NAME(CWY_CONDUIT_INIT_NAME);
 }
 

@@ -81,6 +81,7 @@ TEST(Loader, GivesFullSizeTables) {
         reinterpret_cast<const void*>(module.rkey_direct),
         reinterpret_cast<const void*>(module.wait_fd), reinterpret_cast<const void*>(module.arm),
         reinterpret_cast<const void*>(module.nap), reinterpret_cast<const void*>(module.ep_stats),
+        reinterpret_cast<const void*>(module.ep_traffic),
         reinterpret_cast<const void*>(module.fini)}) {
     EXPECT_NE(entry, nullptr);
   }

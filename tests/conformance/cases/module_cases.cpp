@@ -287,17 +287,34 @@ std::map<std::string, uint64_t> read_statistics(Endpoint& ep) {
   return all;
 }
 
+// Of all peers; 0 where the conduit does not count.
+uint64_t sent_so_far(Endpoint& ep) {
+  uint64_t sum = 0;
+  const auto add = [](void* to, uint32_t, const uint64_t* counts, uint32_t count) {
+    EXPECT_GT(count, 0u) << "ep_traffic tells nothing";
+    if (count > CWYC_SENT) *static_cast<uint64_t*>(to) += counts[CWYC_SENT];
+  };
+  if (ep.module().ep_traffic != nullptr) ep.module().ep_traffic(ep.get(), add, &sum);
+  return sum;
+}
+
 // Catches statistics that crash, lack proper names, never count, fall or come and go.
 void statistics() {
   Session s({.memory = 0});
   auto before = read_statistics(s.ep());
   bool counted = before.empty();
+  uint64_t sent_before = sent_so_far(s.ep());
   for (int round = 0; round < 4; ++round) {
     const int32_t arg = 1;
     for (uint64_t n = 0; n < 50; ++n) s.conn().send(n, &arg, 1);
     for (int i = 0; i < 50; ++i) s.ep().step();
     if (round == 3) s.side().conn.reset();
     const auto after = read_statistics(s.ep());
+    const uint64_t sent = sent_so_far(s.ep());
+    if (sent_before != 0) {
+      EXPECT_GE(sent, sent_before + 50) << "ep_traffic does not count";
+    }
+    sent_before = sent;
     EXPECT_EQ(after.size(), before.size()) << "counters come and go";
     for (const auto& [name, value] : before) {
       const auto now = after.find(name);

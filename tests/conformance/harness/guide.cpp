@@ -31,7 +31,7 @@ constexpr Paragraph paragraphs[] = {
     {"Module.keys_fit", memory, "rkey_pack and its *len"},
     {"Module.foreign_rkey_refused", memory, "rkey_open"},
     {"Module.too_*", messages, "the checks at the head of am_short and am_medium"},
-    {"Module.statistics", cold, "ep_stats"},
+    {"Module.statistics", cold, "ep_stats and ep_traffic"},
     {"Module.class*", cold, "class_query, class_of, and table that connect sets"},
     {"Module.*", cold, "ep_query"},
     {"Address.wiring*", CONDUIT "6.3 (an address for each peer)", "wiring, and connect"},
