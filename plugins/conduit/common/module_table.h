@@ -81,6 +81,7 @@ constexpr cwyc_module module_of(const cwyc_ops* const* tables) {
   if constexpr (requires { &P::arm; }) m.arm = P::arm;
   if constexpr (requires { &P::nap; }) m.nap = P::nap;
   m.ep_stats = P::ep_stats;
+  if constexpr (requires { &P::ep_traffic; }) m.ep_traffic = P::ep_traffic;
   if constexpr (requires { &P::fini; }) m.fini = P::fini;
   if constexpr (requires { &P::am_retain; }) {
     m.am_retain = P::am_retain;

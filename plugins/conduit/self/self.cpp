@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -144,6 +145,7 @@ struct Conduit {
   static causeway::conduit::Call<&cwyc_module::ep_address> ep_address;
   static causeway::conduit::Call<&cwyc_module::ep_threads> ep_threads;
   static causeway::conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static causeway::conduit::Call<&cwyc_module::ep_traffic> ep_traffic;
   static causeway::conduit::Call<&cwyc_module::reach> reach;
   static causeway::conduit::Call<&cwyc_module::connect> connect;
   static causeway::conduit::Call<&cwyc_module::mem_alloc> mem_alloc;
@@ -450,6 +452,12 @@ uint32_t Conduit::progress(cwyc_ep*, uint32_t, uint32_t) {
 void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   for (int i = 0; i < counter_count; ++i)
     fn(arg, counter_names[i], ep->counters.read(static_cast<size_t>(i)));
+}
+
+void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+  uint64_t counts[] = {0, ep->counters.read(bytes)};
+  for (int i = puts; i < bytes; ++i) counts[CWYC_SENT] += ep->counters.read(static_cast<size_t>(i));
+  fn(arg, UINT32_MAX, counts, std::size(counts));
 }
 
 }  // namespace

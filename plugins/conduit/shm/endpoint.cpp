@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "../../common/guard.h"
@@ -193,6 +194,40 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
   for (size_t i = 0; i < one_sided_counts; ++i) fn(arg, one_sided_names[i], ep->one_sided.read(i));
   fn(arg, "naps", ep->naps.read());
   fn(arg, "wakes", t.wakes);
+}
+
+void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+  const auto tell = [&](uint32_t rank, std::array<uint64_t, CWYC_RETRIES + 1> counts) {
+    fn(arg, rank, counts.data(), counts.size());
+  };
+  const auto sum = [](const auto& counters) {
+    uint64_t total = 0;
+    for (const Counter& counter : counters) total += counter.read();
+    return total;
+  };
+  const auto sent = [&](uint32_t rank, const Totals& t) {
+    uint64_t messages = 0;
+    for (const auto& lane : t.messages) messages += lane[0] + lane[1] + lane[2];
+    static_assert(lane_count == 2);
+    tell(rank, {messages, t.bytes[0] + t.bytes[1], 0, 0, t.retries[0] + t.retries[1]});
+  };
+  const auto& one = ep->one_sided;
+  tell(UINT32_MAX, {one.read(count_puts) + one.read(count_gets) + one.read(count_atomics),
+                    one.read(count_put_bytes), 0, one.read(count_get_bytes), 0});
+  for (uint32_t i = 0; i < ep->slot_count; ++i) {
+    const Receiver& from = ep->receivers[i];
+    const uint64_t owner = from.owner.load(std::memory_order_relaxed);
+    for (const RxLane& lane : from.lane)
+      tell(owner != 0 ? unpack(owner).sender.rank : UINT32_MAX,
+           {0, 0, sum(lane.messages), lane.bytes.read(), 0});
+  }
+  const std::lock_guard lock(ep->connections_mutex);
+  sent(UINT32_MAX, ep->retired);
+  for (const Connection* c : ep->connections) {
+    Totals totals;
+    totals.add(*c);
+    sent(c->conn->peer.rank, totals);
+  }
 }
 
 }  // namespace causeway::shm

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <initializer_list>
+#include <iterator>
 #include <new>
 
 #include "../common/ep_answers.h"
@@ -191,6 +193,19 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
                                                   "held",
                                                   "dropped"};
   for (uint32_t i = 0; i < statistic_count; ++i) fn(arg, names[i], ep->statistics[i].read());
+}
+
+void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
+  const auto sum = [ep](std::initializer_list<Statistic> which) {
+    uint64_t total = 0;
+    for (const Statistic s : which) total += ep->statistics[s].read();
+    return total;
+  };
+  const uint64_t counts[] = {
+      sum({short_sent, medium_sent, long_sent, put_count, get_count, atomic_count}),
+      sum({bytes_sent, put_bytes}), sum({short_received, medium_received, long_received}),
+      sum({bytes_received, get_bytes}), sum({retry_count})};
+  fn(arg, UINT32_MAX, counts, std::size(counts));
 }
 
 }  // namespace causeway::ucx

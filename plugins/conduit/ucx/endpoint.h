@@ -337,6 +337,7 @@ struct Conduit {
   static conduit::Call<&cwyc_module::ep_query> ep_query;
   static conduit::Call<&cwyc_module::ep_address> ep_address;
   static conduit::Call<&cwyc_module::ep_stats> ep_stats;
+  static conduit::Call<&cwyc_module::ep_traffic> ep_traffic;
   static conduit::Call<&cwyc_module::reach> reach;
   static conduit::Call<&cwyc_module::connect> connect;
   static conduit::Call<&cwyc_module::disconnect> disconnect;
