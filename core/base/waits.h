@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/status_page.h"
 
 namespace causeway {
 
@@ -55,6 +56,9 @@ class LastingWait {
 
 // GASNET_BLOCKUNTIL()'s: the macro's end does not name the waiter, and may be skipped.
 extern const WaitSubject block_until_subject;
+
+// Waits that are entered from now on stand there. While one thread is in the library.
+void show_waits(WaitEntries& where);
 
 // Writes a line for each wait, or one that says that there is none. For handlers of signals.
 void tell_waits();

@@ -85,9 +85,9 @@ struct ConduitEp {
   bool maps_neighbors = false;  // other processes' memory can appear in this one
   // Some rank may come or be reached this way: it is polled. Relaxed: set before anything is sent.
   std::atomic<bool> needed{true};
-  // Connections made, and growth for those that were counted (object/connect.h): memory of the
-  // process's own, and other mappings. Under the connect mutex.
-  uint64_t connections = 0;
+  // Connections made; relaxed: a number that people see. Growth for those that were counted
+  // (object/connect.h): memory of the process's own, and other mappings. Under the connect mutex.
+  std::atomic<uint64_t> connections{0};
   int64_t counted = 0, own_bytes = 0, shared_bytes = 0;
 
   std::string address() const;              // of ep_address; throws Error

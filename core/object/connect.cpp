@@ -138,7 +138,7 @@ Connection* start_connection(Peer& peer, Conduit& conduit) {
     connect_failed(peer, facts, conduit, status, text_of(err));
   }
   if (status == CWY_OK) c->connect_op.status.store(CWY_OK, std::memory_order_release);
-  ++cep->connections;
+  cep->connections.fetch_add(1, std::memory_order_relaxed);
   cep->counted += counts;
   return c;
 }

@@ -26,6 +26,7 @@
 #include "process/progress_thread.h"
 #include "process/report.h"
 #include "process/runtime.h"
+#include "process/status.h"
 #include "process/stops.h"
 #include "progress/poll.h"
 #include "thread/thread_state.h"
@@ -172,6 +173,7 @@ void leave(int status, std::optional<int> said) {
   limit_exit(status, static_cast<unsigned>((Bootstrap::kFinalizeWithin + spare) / kSecond) + 1);
   ::fflush(nullptr);
   if (g_runtime != nullptr) {
+    show_phase(StatusPage::leaves);
     log_debug("process: leaves with status {}{}", status, said ? "" : ", the others stay");
     print_report_at_exit();
     const bool met = runtime().bootstrap().begin_leave(said);

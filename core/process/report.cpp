@@ -92,9 +92,10 @@ std::vector<ConnectionCost> connection_costs() {
   const std::lock_guard lock(ep.connect_mutex());
   note_growth(nullptr);  // goes on at the next look
   for (const auto& cep : ep.conduit_eps()) {
-    if (cep->connections == 0) continue;
+    const uint64_t made = cep->connections.load(std::memory_order_relaxed);
+    if (made == 0) continue;
     const int64_t most = std::max<int64_t>(cep->counted, 1);
-    out.push_back({cep->conduit->name(), cep->connections, cep->counted, cep->own_bytes / most,
+    out.push_back({cep->conduit->name(), made, cep->counted, cep->own_bytes / most,
                    cep->shared_bytes / most});
   }
   return out;

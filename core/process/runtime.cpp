@@ -22,6 +22,7 @@
 #include "process/departed.h"
 #include "process/exit.h"
 #include "process/linger.h"
+#include "process/status.h"
 #include "process/suspects.h"
 #include "progress/poll.h"
 
@@ -172,6 +173,7 @@ void Runtime::join_job() {
   collectives_ = own_collectives_.get();
   install_exit_signals();
   const cwy_job& facts = job_->facts();
+  if (bootstrap_->own_launcher() || facts.size > 1) show_status(facts);
   log_debug("process: joined job {}, {} of its {} ranks on this host, {} host(s); process {}",
             facts.job_id, facts.local_count, facts.size, facts.host_count, ::getpid());
 }
@@ -230,7 +232,9 @@ void Runtime::settle_failure_policy() {
 }
 
 void Runtime::note_started() {
-  if (!std::exchange(started_, true)) bootstrap_->started();
+  if (std::exchange(started_, true)) return;
+  bootstrap_->started();
+  show_phase(StatusPage::runs);
 }
 
 void Runtime::attend() {
