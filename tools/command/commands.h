@@ -15,6 +15,8 @@ enum ExitCode : int {
 
 void add_run(Options& app, int& status);
 void add_relay(Options& app, int& status);  // in run.cpp
+void add_ps(Options& app, int& status);
+void add_top(Options& app, int& status);
 void add_info(Options& app, int& status);
 void add_explain(Options& app, int& status);
 void add_map(Options& app, int& status);

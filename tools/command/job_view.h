@@ -1,0 +1,91 @@
+// The jobs of this user on this host, as their ranks show them (base/status_page.h) and the kernel
+// tells of their processes. Shared by `ps` and `top`.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/status_page.h"
+
+namespace causeway::command {
+
+template <typename T>
+struct Traffic {
+  std::array<T, StatusPage::counts> of{};
+  T operations() const { return of[StatusPage::sent] + of[StatusPage::received]; }
+  T bytes() const { return of[StatusPage::sent_bytes] + of[StatusPage::received_bytes]; }
+};
+
+struct RankView {
+  std::string job, program;
+  pid_t pid = 0, launcher = 0;
+  uint32_t rank = 0, ranks = 0, ranks_here = 0, epoch = 0, phase = 0;
+  uint64_t began_ns = 0, looked_ns = 0;  // of now_ns()
+  char process_state = '?';              // as /proc has it
+  uint64_t resident = 0, shared = 0, processor_ns = 0;
+  std::vector<WaitEntry::Told> waits;  // the longest first
+  uint64_t taken_ns = 0;               // when it counted; 0: it has not
+  uint64_t connections = 0;
+  Traffic<uint64_t> total;
+  std::map<uint32_t, Traffic<uint64_t>> peers;
+  // Since the look before; nothing where it has not counted since.
+  double processor = 0, seconds = 0;
+  Traffic<double> per_s;
+  std::map<uint32_t, double> peer_bytes_per_s;
+
+  void compare(const RankView& before);
+  bool stopped() const { return process_state == 'T' || process_state == 't'; }
+  // "starts", "waits", "computes", "ends" or "stopped".
+  const char* state() const;
+  double waited_s() const;  // 0: it waits for nothing that has lasted
+  double age_s() const;
+};
+using Jobs = std::map<std::string, std::vector<RankView>>;  // by id and rank
+
+class JobViewer {
+ public:
+  // Those alone that `wanted` names by the job's id, its launcher's process or one of its ranks';
+  // "": all. Ranks that do not count within the patience show what they counted before. A process
+  // with a page of another version is not read, and a line on stderr says so, once.
+  Jobs look(const std::string& wanted, uint64_t patience_ns);
+
+ private:
+  struct Unmap {
+    size_t bytes = 0;
+    void operator()(void* at) const;
+  };
+  struct Page {
+    std::unique_ptr<StatusPage, Unmap> at;
+    uint32_t peers;
+    uint64_t started;  // its process, in ticks
+    RankView last;
+  };
+  void find_pages();
+  void look_for_page(pid_t pid, uint64_t started);
+  bool take_page(pid_t pid, uint64_t started, int fd);
+  void read_page(RankView& view);
+
+  std::map<pid_t, Page> pages_;
+  std::set<pid_t> refused_;
+};
+
+// "waits 12.3 s in gex_Event_Wait() for a put to rank 3"
+std::string state_text(const RankView& rank);
+// Of all its ranks here.
+std::string state_text(const std::vector<RankView>& ranks);
+std::string duration_text(double seconds);
+// "1.2M", of operations or bytes.
+std::string amount_text(double n);
+// An array of jobs.
+std::string json_of(const Jobs& jobs, bool peers);
+// Says that there is no such job, and returns the status for it.
+int say_unknown(const char* command, const std::string& job);
+
+}  // namespace causeway::command

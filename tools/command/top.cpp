@@ -1,0 +1,160 @@
+// causeway top: what the ranks of this user's jobs on this host do each second.
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+
+#include "base/clock.h"
+#include "commands.h"
+#include "job_view.h"
+#include "text.h"
+
+namespace causeway::command {
+namespace {
+
+struct Arguments {
+  std::string job;
+  double interval = 1;
+  unsigned count = 0;
+  bool json = false;
+};
+
+volatile sig_atomic_t g_ended = 0;
+
+// A terminal shows one page after the other, whose keys come at once; it gets its own back.
+class Screen {
+ public:
+  explicit Screen(bool wanted) : shown_(wanted && ::isatty(STDOUT_FILENO) == 1) {
+    struct sigaction action {};
+    action.sa_handler = [](int) { g_ended = 1; };
+    action.sa_flags = SA_RESETHAND;  // a second one ends a command that hangs
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(signal, &action, nullptr);
+    if (!shown_) return;
+    keys_ = ::tcgetpgrp(STDIN_FILENO) == ::getpgrp() && ::tcgetattr(STDIN_FILENO, &before_) == 0;
+    termios now = before_;
+    now.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+    now.c_cc[VSUSP] = _POSIX_VDISABLE;
+    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
+    std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
+    fmt::print("\033[?1049h\033[?25l");
+  }
+  ~Screen() {
+    if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+    if (shown_) fmt::print("\033[?25h\033[?1049l");
+    std::fflush(stdout);
+  }
+  Screen(const Screen&) = delete;
+
+  // Begins a page, and says how many lines of it can be seen.
+  size_t begin() const {
+    winsize seen{};
+    if (shown_) fmt::print("\033[H\033[J");
+    const bool known = shown_ && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &seen) == 0 && seen.ws_row > 0;
+    return known ? seen.ws_row : SIZE_MAX;
+  }
+  // False when it is to end.
+  bool wait_until(uint64_t time_ns) const {
+    for (uint64_t now; g_ended == 0;) {
+      if ((now = now_ns()) >= time_ns) return true;
+      pollfd key{keys_ ? STDIN_FILENO : -1, POLLIN, 0};
+      if (::poll(&key, 1, static_cast<int>((time_ns - now) / 1'000'000) + 1) <= 0) continue;
+      char pressed = 'q';
+      if (::read(STDIN_FILENO, &pressed, 1) <= 0 || pressed == 'q') return false;
+    }
+    return false;
+  }
+
+ private:
+  bool shown_, keys_ = false;
+  termios before_{};
+};
+
+// Three of them at most, the busiest first.
+std::string busiest_peers(const RankView& rank) {
+  std::vector<std::pair<double, uint32_t>> peers;
+  for (const auto& [peer, bytes] : rank.peer_bytes_per_s)
+    if (bytes > 0) peers.emplace_back(-bytes, peer);
+  std::sort(peers.begin(), peers.end());
+  std::string out;
+  for (size_t i = 0; i < std::min<size_t>(peers.size(), 3); ++i)
+    out += (out.empty() ? "" : " ") + std::to_string(peers[i].second);
+  return out.empty() ? "-" : out;
+}
+
+void print_job(const std::vector<RankView>& ranks, size_t lines) {
+  const RankView& first = ranks[0];
+  fmt::print("{}\n", bold(fmt::format("{}  {}  {} of {} ranks  {}", first.job, first.program,
+                                      ranks.size(), first.ranks, state_text(ranks))));
+  std::vector<std::vector<std::string>> rows{
+      {"rank", "pid", "cpu%", "ops/s", "bytes/s", "retries/s", "memory", "peers", "state"}};
+  for (const RankView& r : ranks) {
+    if (rows.size() > lines) break;
+    const auto rate = [&](double n) { return r.seconds > 0 ? amount_text(n) : "-"; };
+    rows.push_back({std::to_string(r.rank), std::to_string(r.pid),
+                    fmt::format("{:.0f}", r.processor * 100), rate(r.per_s.operations()),
+                    rate(r.per_s.bytes()), rate(r.per_s.of[StatusPage::retries]),
+                    amount_text(static_cast<double>(r.resident)), busiest_peers(r),
+                    r.waits.empty() ? r.state() : "waits " + duration_text(r.waited_s())});
+  }
+  print_columns(rows, "");
+}
+
+void print_page(const Screen& screen, Jobs& jobs, bool json) {
+  for (auto& [id, ranks] : jobs) {
+    std::stable_sort(ranks.begin(), ranks.end(), [](const RankView& a, const RankView& b) {
+      return std::pair(a.per_s.bytes(), a.per_s.operations()) >
+             std::pair(b.per_s.bytes(), b.per_s.operations());
+    });
+  }
+  if (json) return fmt::print("{}\n", json_of(jobs, true));
+  const size_t lines = screen.begin();
+  if (jobs.empty()) fmt::print("no job of this user has ranks on this host\n");
+  // A job has a heading, the head of its table and an empty line.
+  const size_t each = lines / std::max<size_t>(jobs.size(), 1);
+  for (const auto& [id, ranks] : jobs) {
+    print_job(ranks, each > 4 ? each - 3 : 1);
+    fmt::print("\n");
+  }
+}
+
+int top(const Arguments& args) {
+  JobViewer viewer;
+  const auto interval = static_cast<uint64_t>(args.interval * 1e9);
+  const auto look = [&] {
+    return viewer.look(args.job, std::min(interval, uint64_t{1'000'000'000}));
+  };
+  uint64_t next = now_ns();
+  if (look().empty() && !args.job.empty()) return say_unknown("top", args.job);
+  const Screen screen(!args.json);
+  for (unsigned n = 0; args.count == 0 || n < args.count; ++n) {
+    next = std::max(next + interval, now_ns());
+    if (!screen.wait_until(next)) break;
+    Jobs jobs = look();
+    print_page(screen, jobs, args.json);
+    if (std::fflush(stdout) != 0) return kFailed;
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void add_top(Options& app, int& status) {
+  auto args = std::make_shared<Arguments>();
+  Options& sub = app.subcommand(
+      "top", "Show what the ranks of this user's jobs on this host do each second; q ends it",
+      [args, &status] { status = top(*args); });
+  sub.option("job", args->job, "This job alone, as `causeway ps` takes it");
+  sub.option("--interval", args->interval, "Seconds from one look to the next")
+      .in_range(0.05, 3600.0)
+      .shows_default();
+  sub.option("--count", args->count, "Ends after so many tables; 0: goes on").shows_default();
+  sub.flag("--json", args->json, "Print JSON, one line for each look");
+}
+
+}  // namespace causeway::command
