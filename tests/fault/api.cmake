@@ -26,7 +26,7 @@ add_test(NAME fault.api.early COMMAND api_victim_early)
 set_tests_properties(fault.api.early PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 
 include(GoogleTest)
-foreach(part asked atomic checks coll misuse negotiate death exit left start)
+foreach(part asked atomic checks coll misuse negotiate death exit left shown start)
   add_executable(api_${part}_test api_${part}_test.cpp ${fault_api_job})
   target_link_libraries(api_${part}_test PRIVATE GTest::gtest GTest::gtest_main)
   if(part STREQUAL asked)
@@ -52,6 +52,8 @@ foreach(part asked atomic checks coll misuse negotiate death exit left start)
   gtest_discover_tests(api_${part}_test TEST_PREFIX fault.api.${part}.
     TEST_FILTER -Hosts.*:Soak.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()
+target_link_libraries(api_shown_test PRIVATE yaml-cpp)
+target_include_directories(api_shown_test PRIVATE ${CMAKE_SOURCE_DIR}/core)
 gtest_discover_tests(api_exit_test TEST_PREFIX fault.api.exit. TEST_LIST api_soak
   TEST_FILTER Soak.* PROPERTIES LABELS soak TIMEOUT 3600)
 gtest_discover_tests(api_start_test TEST_PREFIX hosts.api. TEST_LIST api_hosts_tests

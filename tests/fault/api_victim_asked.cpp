@@ -34,6 +34,12 @@ void lock() {
   gex_HSL_Lock(&twice);
   gex_HSL_Lock(&twice);
 }
+// Messages to the next three ranks, from every rank, until the job is ended from outside.
+void load() {
+  for (gex_Rank_t i = 0;; i = (i + 1) % 3)
+    gex_AM_RequestMedium0(job.tm, (job.rank + 1 + i) % job.size, handler("payload"), here,
+                          sizeof here, GEX_EVENT_NOW, 0);
+}
 void sleep_for_ever() {
   for (;;) ::usleep(100'000);
 }
@@ -42,22 +48,18 @@ void sleep_for_ever() {
 
 bool asked(int argc, char** argv) {
   static const std::map<std::string, void (*)()> all = {
-      {"put", put},
-      {"get_event", get_event},
-      {"implicit_puts", implicit_puts},
-      {"barrier", barrier},
-      {"block_until", block_until},
-      {"lock", lock},
-      {"nothing", sleep_for_ever},
+      {"put", put},         {"get_event", get_event},     {"implicit_puts", implicit_puts},
+      {"barrier", barrier}, {"block_until", block_until}, {"lock", lock},
+      {"load", load},       {"nothing", sleep_for_ever},
   };
   const auto wait = argc < 1 ? all.end() : all.find(argv[0]);
   if (wait == all.end()) return false;
   start(&argc, &argv);
   attach();
-  peer_segment(1 - job.rank);
+  peer_segment(job.peer());
   barrier();
   say("at it\n");
-  if (job.rank == 0) wait->second();
+  if (job.rank == 0 || wait->second == load) wait->second();
   sleep_for_ever();
   return true;
 }

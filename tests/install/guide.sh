@@ -59,6 +59,7 @@ case $part in
     heard $(($(grep -c 'run -n 4 .*\./hello\|hello : -n 1\|^CAUSEWAY_RANKS=4 ' "$folder/commands.here") * 4 +
       $(grep -c 'run -n 8 .*\./hello' "$folder/commands.here") * 8 + $(grep -c 'run -n 2 .*\./hello' "$folder/commands.here") * 2))
     said 'asked: gex_Event_Wait() has waited for .* for gex_Coll_BarrierNB()'
+    said 'waits .* s in gex_Event_Wait() for'
     said 'status 143'
     said '\./hang('
     said ', 0 failed'

@@ -1,0 +1,274 @@
+// A user looks at jobs that run or hang, with `causeway ps` and `causeway top`.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utmp.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+
+#include "api_job.h"
+#include "base/status_page.h"
+
+namespace {
+
+using launch_test::Command;
+using launch_test::Result;
+using launch_test::run_command;
+using Words = std::vector<std::string>;
+
+Words job_of(int ranks, const std::string& what) {
+  Words words = {run_command(), "run", "-n", std::to_string(ranks)};
+  for (const std::string& flag : api_test::network("am_only").flags) words.push_back(flag);
+  for (const char* word : {"--set", "threads.progress=none", "--"}) words.emplace_back(word);
+  words.insert(words.end(), {api_test::victim(), "asked", what});
+  return words;
+}
+
+std::unique_ptr<Command> start(int ranks, const std::string& what) {
+  auto job = std::make_unique<Command>(job_of(ranks, what));
+  job->start();
+  EXPECT_TRUE(job->wait_for_output("at it", static_cast<size_t>(ranks), 60 * kSlowdown));
+  return job;
+}
+
+Result causeway(Words words) {
+  words.insert(words.begin(), run_command());
+  return Command(words).run(60 * kSlowdown);
+}
+
+// Of JSON, which YAML contains.
+YAML::Node asked(Words words) {
+  words.emplace_back("--json");
+  const Result result = causeway(words);
+  EXPECT_EQ(result.status, 0) << result.err;
+  EXPECT_EQ(result.err, "");
+  return YAML::Load(result.out);
+}
+YAML::Node shown(const Command& job) {
+  return asked({"ps", std::to_string(job.pid())})[0];
+}
+
+void end(Command& job) {
+  ::kill(job.pid(), SIGTERM);
+  EXPECT_EQ(job.wait().status, 128 + SIGTERM);
+  EXPECT_TRUE(job.left_processes().empty());
+}
+
+uint64_t number(const YAML::Node& node, const char* name) {
+  return node[name].as<uint64_t>();
+}
+
+// By rank, what each was told of a peer.
+uint64_t of_peer(const YAML::Node& job, uint64_t rank, uint64_t peer, const char* name) {
+  for (const YAML::Node& process : job["processes"])
+    for (const YAML::Node& other : process["peers"])
+      if (number(process, "rank") == rank && number(other, "rank") == peer)
+        return number(other, name);
+  return 0;
+}
+
+// Would catch: a rank that is missing, or shown twice; counts that stand still under load, that
+// belong to another peer, or that do not add up.
+TEST(Load, EveryRankIsShownWithItsRates) {
+  constexpr uint64_t ranks = 16;
+  const auto job = start(ranks, "load");
+  const std::string id = std::to_string(job->pid());
+  const YAML::Node moving = asked({"top", id, "--count", "1", "--interval", "2"})[0];
+  EXPECT_EQ(number(moving, "launcher"), static_cast<uint64_t>(job->pid()));
+  EXPECT_EQ(number(moving, "ranks_here"), ranks);
+  EXPECT_EQ(number(moving, "ranks_elsewhere"), 0u);
+  std::set<uint64_t> seen;
+  for (const YAML::Node& process : moving["processes"]) {
+    seen.insert(number(process, "rank"));
+    EXPECT_GT(process["per_s"]["sent"].as<double>(), 0) << process;
+    EXPECT_GT(process["per_s"]["received_bytes"].as<double>(), 0) << process;
+    EXPECT_GT(number(process, "resident_bytes"), 1'000'000u);
+    EXPECT_GE(number(process, "connections"), 3u);
+    uint64_t sent = 0, received = 0;
+    for (const YAML::Node& peer : process["peers"]) {
+      sent += number(peer, "sent");
+      received += number(peer, "received");
+    }
+    EXPECT_EQ(sent, number(process, "sent"));
+    EXPECT_EQ(received, number(process, "received"));
+  }
+  EXPECT_EQ(seen.size(), ranks);
+  EXPECT_EQ(moving["processes"].size(), ranks);
+
+  const YAML::Node before = shown(*job), after = shown(*job);
+  for (uint64_t from = 0; from < ranks; ++from) {
+    for (uint64_t step = 1; step <= 3; ++step) {
+      const uint64_t to = (from + step) % ranks;
+      EXPECT_GT(of_peer(before, to, from, "received"), 0u) << from << " to " << to;
+      EXPECT_LE(of_peer(before, to, from, "received"), of_peer(after, from, to, "sent"))
+          << from << " to " << to;
+      EXPECT_LE(of_peer(before, from, to, "sent_bytes"), of_peer(after, from, to, "sent_bytes"));
+    }
+  }
+  for (const Words& words : {Words{"ps", id}, Words{"top", id, "--count", "1"}}) {
+    std::istringstream lines(causeway(words).out);
+    size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100u) << line;
+    EXPECT_GT(count, ranks);
+  }
+  end(*job);
+}
+
+// Would catch: a rank that hangs and is shown as if it computed; a time that does not pass; a look
+// that a stopped rank holds up, or that ends or continues it.
+TEST(Hang, RankShowsWhatItWaitsForAndSinceWhen) {
+  const auto job = start(2, "put");
+  ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
+  const YAML::Node first = shown(*job);
+  ::usleep(1'000'000);
+  const YAML::Node later = shown(*job);
+  for (const YAML::Node& look : {first, later}) {
+    const YAML::Node waiting = look["processes"][0];
+    EXPECT_EQ(waiting["state"].as<std::string>(), "waits") << look;
+    ASSERT_EQ(waiting["waits"].size(), 1u) << look;
+    EXPECT_EQ(waiting["waits"][0]["call"].as<std::string>(), "gex_RMA_PutBlocking()");
+    EXPECT_EQ(waiting["waits"][0]["for"].as<std::string>(), "rank 1");
+    EXPECT_EQ(look["processes"][1]["state"].as<std::string>(), "computes") << look;
+  }
+  const auto waited = [](const YAML::Node& look) {
+    return look["processes"][0]["waits"][0]["seconds"].as<double>();
+  };
+  EXPECT_GE(waited(later), waited(first) + 0.9);
+  EXPECT_LT(waited(later), waited(first) + 30);
+  const Result text = causeway({"ps", std::to_string(job->pid())});
+  EXPECT_NE(text.out.find(" s in gex_RMA_PutBlocking()"), std::string::npos) << text.out;
+
+  const auto idle = static_cast<pid_t>(number(first["processes"][1], "pid"));
+  ASSERT_EQ(::kill(idle, SIGSTOP), 0);
+  const Result stopped = causeway({"ps", std::to_string(idle)});
+  EXPECT_NE(stopped.out.find("stopped"), std::string::npos) << stopped.out;
+  EXPECT_LT(stopped.seconds, 3 * kSlowdown);
+  EXPECT_EQ(shown(*job)["processes"][1]["state"].as<std::string>(), "stopped");
+  ::kill(idle, SIGCONT);
+  end(*job);
+}
+
+// Would catch: a job that only `causeway run` makes visible.
+TEST(Fork, JobOfAProgramThatForksItsRanksIsShown) {
+  Command job({api_test::victim(), "asked", "nothing"}, {{"CAUSEWAY_RANKS", "3"}});
+  job.start();
+  ASSERT_TRUE(job.wait_for_output("at it", 3));
+  const YAML::Node look = shown(job);
+  EXPECT_EQ(number(look, "launcher"), static_cast<uint64_t>(job.pid()));
+  EXPECT_EQ(look["processes"].size(), 3u);
+  EXPECT_NE(look["program"].as<std::string>().find("api_victim"), std::string::npos);
+  end(job);
+}
+
+// Would catch: dead ranks that are shown as running, or that leave what they showed.
+TEST(Killed, JobIsNotShownAndLeavesNothing) {
+  const auto job = start(2, "nothing");
+  EXPECT_EQ(shown(*job)["processes"].size(), 2u);
+  const pid_t keeper = job->keeper();
+  ::kill(job->pid(), SIGKILL);
+  ::kill(keeper, SIGKILL);
+  job->wait();
+  EXPECT_TRUE(job->left_processes().empty());
+  const Result look = causeway({"ps", std::to_string(job->pid())});
+  EXPECT_EQ(look.status, 1) << look.out;
+  EXPECT_NE(look.err.find("no job '" + std::to_string(job->pid()) + "'"), std::string::npos);
+  for (const std::string& name : api_test::shared_memory())
+    EXPECT_EQ(name.find("-" + std::to_string(job->pid()) + "-"), std::string::npos) << name;
+}
+
+// Would catch: jobs of other users in the table; a status other than 0, or an error, where there is
+// no job. As a user who has none.
+TEST(OtherUser, SeesNoJob) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to become somebody else";
+  const Words become = {"setpriv", "--reuid=64321", "--regid=64321", "--clear-groups", "--"};
+  const auto as_other = [&](Words words) {
+    words.insert(words.begin(), run_command());
+    words.insert(words.begin(), become.begin(), become.end());
+    return Command(words).run(60 * kSlowdown);
+  };
+  if (as_other({"--version"}).status != 0)
+    GTEST_SKIP() << "others cannot execute " << run_command();
+  const auto job = start(2, "nothing");
+  EXPECT_EQ(shown(*job)["processes"].size(), 2u);
+  const Result table = as_other({"ps", "--ranks"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(table.out, "job  launcher  program  ranks  age  state\n");
+  EXPECT_EQ(table.err, "");
+  EXPECT_EQ(as_other({"ps", "--json"}).out, "[]\n");
+  EXPECT_EQ(as_other({"ps", std::to_string(job->pid())}).status, 1);
+  EXPECT_EQ(as_other({"top", "--count", "1", "--interval", "0.1"}).status, 0);
+  end(*job);
+}
+
+// Would catch: a page of another layout that is read as if it were this one. The page is this
+// process's own.
+TEST(OtherVersion, IsRefusedInALine) {
+  using causeway::StatusPage;
+  const int fd = ::memfd_create(StatusPage::kName, MFD_ALLOW_SEALING);
+  ASSERT_EQ(::ftruncate(fd, 4096), 0);
+  ASSERT_EQ(::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  const uint64_t head[] = {StatusPage::kMagic, StatusPage::kVersion + 1};
+  ASSERT_EQ(::pwrite(fd, head, sizeof head, 0), static_cast<ssize_t>(sizeof head));
+  const Result look = causeway({"ps"});
+  ::close(fd);
+  EXPECT_EQ(look.status, 0);
+  const std::string line =
+      "process " + std::to_string(::getpid()) + " (api_shown_test) shows its state in version ";
+  EXPECT_EQ(launch_test::count(look.err, line), 1u) << look.err;
+  EXPECT_EQ(look.out.find("api_shown_test"), std::string::npos) << look.out;
+}
+
+// Runs `causeway top` on a terminal of its own until that has shown a page; then `act` ends it.
+void on_terminal(void (*act)(int terminal, pid_t top)) {
+  int terminal = -1, other = -1;
+  winsize size{24, 80, 0, 0};
+  ASSERT_EQ(::openpty(&terminal, &other, nullptr, nullptr, &size), 0);
+  termios before{}, after{};
+  ::tcgetattr(other, &before);
+  const pid_t top = ::fork();
+  if (top == 0) {
+    ::login_tty(other);
+    ::execl(run_command().c_str(), "causeway", "top", "--interval", "0.2", nullptr);
+    ::_exit(127);
+  }
+  std::string out;
+  bool asked_to_end = false;
+  int status = -1;
+  for (int tries = 0; tries < 600 * kSlowdown && ::waitpid(top, &status, WNOHANG) == 0; ++tries) {
+    pollfd ready{terminal, POLLIN, 0};
+    char text[4096];
+    const ssize_t got = ::poll(&ready, 1, 50) == 1 ? ::read(terminal, text, sizeof text) : 0;
+    if (got > 0) out.append(text, static_cast<size_t>(got));
+    if (asked_to_end || out.find("\033[H") == std::string::npos) continue;
+    asked_to_end = true;
+    act(terminal, top);
+  }
+  pollfd ready{terminal, POLLIN, 0};
+  char text[4096];
+  for (ssize_t got; ::poll(&ready, 1, 0) == 1 && (got = ::read(terminal, text, sizeof text)) > 0;)
+    out.append(text, static_cast<size_t>(got));
+  ::tcgetattr(other, &after);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << out;
+  EXPECT_EQ(before.c_lflag, after.c_lflag);
+  EXPECT_NE(out.find("\033[?25h\033[?1049l"), std::string::npos) << out;
+  ::close(terminal);
+  ::close(other);
+}
+
+// Would catch: a terminal that echoes nothing any more, or has no cursor, behind `causeway top`.
+TEST(Top, GivesTheTerminalBackAfterQ) {
+  on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "q", 1), 1); });
+}
+TEST(Top, GivesTheTerminalBackAfterControlC) {
+  on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "\003", 1), 1); });
+}
+
+}  // namespace
