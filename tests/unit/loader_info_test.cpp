@@ -17,7 +17,7 @@ struct Outcome {
 };
 
 Outcome info(const std::string& arguments, const std::string& sets = "") {
-  const std::string command = "env -u CAUSEWAY_CONFIG CAUSEWAY_SET='" + sets + "' '" +
+  const std::string command = "env -u CAUSEWAY_CONFIG COLUMNS=1000 CAUSEWAY_SET='" + sets + "' '" +
                               CAUSEWAY_BINARY_DIR + "/bin/causeway' info " + arguments + " 2>&1";
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return {-1, "popen failed"};

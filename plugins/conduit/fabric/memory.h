@@ -125,15 +125,12 @@ struct Memory {
   }
 
   static void ep_traffic(Ep* ep, cwyc_traffic_fn fn, void* arg) {
-    // No gate: that may be held for as long as the network's library takes. The thread inside adds
-    // up words that are read here whole, one by one.
-    const auto read = [](const uint64_t& n) { return __atomic_load_n(&n, __ATOMIC_RELAXED); };
+    // No gate: that may be held for as long as the network's library takes.
     const Counters& c = ep->counters;
-    uint64_t sent = read(c.puts) + read(c.gets) + read(c.atomics);
+    uint64_t sent = c.puts + c.gets + c.atomics;
     for (const auto& lane : c.messages)
-      for (const uint64_t& messages : lane) sent += read(messages);
-    const uint64_t counts[] = {sent, read(c.am_bytes) + read(c.put_bytes), read(c.received),
-                               read(c.get_bytes), read(c.retries)};
+      for (const Count& messages : lane) sent += messages;
+    const uint64_t counts[] = {sent, c.am_bytes + c.put_bytes, c.received, c.get_bytes, c.retries};
     fn(arg, UINT32_MAX, counts, std::size(counts));
   }
 };

@@ -6,6 +6,7 @@
 
 #include <causeway/conduit.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -104,11 +105,22 @@ struct Link : N::LinkPath {
   Descriptor process;  // of a peer of this host, watched where the network does not tell of its end
 };
 
+// The thread inside the gate adds; any thread reads. Relaxed: a number that orders nothing. No
+// read-modify-write, since one thread writes at a time.
+class Count {
+ public:
+  operator uint64_t() const { return n_.load(std::memory_order_relaxed); }
+  void operator+=(uint64_t more) { n_.store(*this + more, std::memory_order_relaxed); }
+  void operator++() { *this += 1; }
+
+ private:
+  std::atomic<uint64_t> n_{0};
+};
+
 struct Counters {
-  uint64_t messages[lane_count][3] = {};
-  uint64_t received = 0, at_once = 0, copied = 0, retries = 0, puts = 0, gets = 0, atomics = 0;
-  uint64_t put_bytes = 0, get_bytes = 0, am_bytes = 0, credit_frames = 0, dropped = 0;
-  uint64_t connections = 0, deferred = 0, errors = 0;
+  Count messages[lane_count][3];
+  Count received, at_once, copied, retries, puts, gets, atomics, put_bytes, get_bytes, am_bytes;
+  Count credit_frames, dropped, connections, deferred, errors;
 };
 
 // A request that arrived while only replies were wanted.
