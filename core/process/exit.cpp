@@ -190,6 +190,7 @@ void end_polls_of_others() {
   constexpr useconds_t kPollTakesUs = 1000;
   end_polls();
   if (live_threads() > 1) ::usleep(kPollTakesUs);
+  end_status();
 }
 
 // The program calls exit(), or its main returns. With a status it is gasnet_exit; with 0, or where

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <string_view>
 
 #include "base/clock.h"
@@ -23,6 +25,9 @@ namespace {
 
 // Written once, while one thread is in the library. NULL: nothing is shown.
 StatusPage* g_page = nullptr;
+
+// Held while conduits are asked, and from end_status() on for ever.
+constinit std::timed_mutex g_counting;
 
 // With room for so many peers. The descriptor stays open, for readers.
 StatusPage* make_page(uint32_t peers) {
@@ -85,7 +90,10 @@ void answer_questions(StatusPage& page) {
       ::syscall(SYS_futex, &page.asked, FUTEX_WAIT, asked, nullptr, nullptr, 0);
       continue;
     }
-    count(page);
+    {
+      const std::lock_guard lock(g_counting);
+      count(page);
+    }
     seen = asked;
     page.answered.store(asked, std::memory_order_release);
   }
@@ -120,6 +128,11 @@ void show_phase(StatusPage::Phase phase) {
   } catch (const std::exception& e) {
     log_debug("process: `causeway ps` sees no counts of this rank: {}", e.what());
   }
+}
+
+void end_status() {
+  constexpr std::chrono::seconds kCounting(1);  // far more than it takes
+  if (g_page != nullptr) (void)g_counting.try_lock_for(kCounting);
 }
 
 }  // namespace causeway

@@ -53,6 +53,9 @@ foreach(part asked atomic checks coll misuse negotiate death exit left shown sta
     TEST_FILTER -Hosts.*:Soak.* PROPERTIES LABELS fault TIMEOUT ${fault_limit})
 endforeach()
 target_link_libraries(api_shown_test PRIVATE yaml-cpp)
+set_source_files_properties(api_shown_test.cpp PROPERTIES
+  COMPILE_DEFINITIONS POLLS_AT_END="${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/polls_at_end")
+add_dependencies(api_shown_test polls_at_end)
 target_include_directories(api_shown_test PRIVATE ${CMAKE_SOURCE_DIR}/core)
 gtest_discover_tests(api_exit_test TEST_PREFIX fault.api.exit. TEST_LIST api_soak
   TEST_FILTER Soak.* PROPERTIES LABELS soak TIMEOUT 3600)

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <memory>
 #include <sstream>
+#include <vector>
 
 #include "api_job.h"
 #include "base/status_page.h"
@@ -269,6 +270,30 @@ TEST(Top, GivesTheTerminalBackAfterQ) {
 }
 TEST(Top, GivesTheTerminalBackAfterControlC) {
   on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "\003", 1), 1); });
+}
+
+// Would catch: a question that meets a rank whose libraries have ended, and ends it by a signal; a
+// reader that ends when the process that it looks at does. Both are a matter of microseconds, so it
+// takes many short jobs.
+TEST(Ends, AskedWhileItEnds) {
+  char stop[] = "/tmp/shown-XXXXXX";
+  ::close(::mkstemp(stop));
+  const std::string loop =
+      std::string("while [ -e ") + stop + " ]; do \"$0\" ps --ranks || exit 1; done";
+  Command readers[] = {Command({"/bin/sh", "-c", loop, run_command()}),
+                       Command({"/bin/sh", "-c", loop, run_command()})};
+  for (Command& reader : readers) reader.start();
+  for (int i = 0; i < 25; ++i) {
+    const Result result =
+        Command({run_command(), "run", "-n", "2", "--", POLLS_AT_END, FAREWELL_LIBRARY, "exit"})
+            .run(60 * kSlowdown);
+    EXPECT_EQ(result.status, 0) << result.err;
+  }
+  ::unlink(stop);
+  for (Command& reader : readers) {
+    const Result result = reader.wait();
+    EXPECT_EQ(result.status, 0) << result.err;
+  }
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -29,8 +28,9 @@ namespace {
 constexpr double kNs = 1e9;
 
 std::string file_text(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::ostringstream out;  // an iterator would throw where the process ends while it is read
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
 }
 
 std::string proc(pid_t pid, const char* what) {
