@@ -24,19 +24,18 @@ bool is_over_tcp(const std::string& network) {
   return name && is_over_tcp(*name);
 }
 
+}  // namespace
+
 void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
 }
 
-}  // namespace
-
-// Prints what one side measured in one round: at once, since the table comes minutes later.
 void say_rows(const std::string& side, unsigned round, unsigned rounds,
               const std::vector<Measured>& rows) {
   std::string text;
   for (const Measured& row : rows)
     text += fmt::format("{} {} {:.3g}", text.empty() ? "" : ",", row.name, row.ours);
-  fmt::print(stderr, "causeway bench: round {} of {}, {}:{} ns\n", round + 1, rounds, side, text);
+  say(fmt::format("round {} of {}, {}:{} ns", round + 1, rounds, side, text));
 }
 
 Captured Plan::launch(unsigned ranks, const std::vector<std::string>& command,

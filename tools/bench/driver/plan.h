@@ -50,6 +50,10 @@ struct NetworkName {
 // nullopt: not a network that can be measured.
 std::optional<NetworkName> network_name(const std::string& text);
 
+// Tells a person at a terminal what goes on, since the table comes minutes later; files get
+// nothing.
+void say(const std::string& text);
+
 // Measures. `tool` is the causeway command, `program` the measuring program.
 Outcome carry_out(const Request& request, const std::string& tool, const std::string& program);
 

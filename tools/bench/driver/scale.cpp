@@ -92,8 +92,10 @@ std::vector<ScaleStep> measure_scale(const Request& request, const std::string& 
   std::optional<Hosts> hosts;
   if (request.hosts > 1) hosts.emplace(request.hosts);
   std::vector<ScaleStep> out;
-  for (const unsigned ranks : steps)
+  for (const unsigned ranks : steps) {
+    say(fmt::format("{} ranks, job {} of {}", ranks, out.size() + 1, steps.size()));
     out.push_back(launch(request, tool, program, ranks, hosts ? &*hosts : nullptr, problems));
+  }
   return out;
 }
 
