@@ -23,6 +23,7 @@ namespace {
 struct BenchOptions {
   bench::Request request;
   bool list = false;
+  std::string compare;
   std::string json, plot;  // files; "-": JSON to standard output in place of the table
   bool strict = false;
 };
@@ -51,9 +52,12 @@ int run_bench(const BenchOptions& options) {
   if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
   const std::string program = bench::measuring_program(tool);
   if (!options.request.scale.empty()) return run_scale(options, tool, program);
+  const bench::Earlier earlier =
+      options.compare.empty() ? bench::Earlier{} : bench::read_earlier(options.compare);
   const bench::Outcome outcome = bench::carry_out(options.request, tool, program);
-  write_file(options.json, bench::json_text(outcome));
-  if (options.json != "-") fmt::print("{}", bench::table_text(outcome, isatty(STDOUT_FILENO) == 1));
+  write_file(options.json, bench::json_text(outcome, earlier));
+  if (options.json != "-")
+    fmt::print("{}", bench::table_text(outcome, earlier, isatty(STDOUT_FILENO) == 1));
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
     fmt::print(stderr, "causeway bench: {}\n", problem);
@@ -146,6 +150,12 @@ void add_bench(Options& app, int& status) {
   sub.option("--json", options->json, "Print JSON, or write it into FILE beside the table")
       .may_be_bare("-")
       .named("[FILE]");
+  sub.option(
+         "--compare", options->compare,
+         "Show beside each figure what it was in an earlier run, out of the FILE that its --json "
+         "wrote: the figure, the change, and what its ratio to the raw loop was")
+      .existing_file()
+      .named("FILE");
   sub.flag("--strict", options->strict, "End with status 1 when a figure is over its target");
   sub.flag("--instructions", request.instructions,
            "Also count instructions under valgrind, where that is installed");

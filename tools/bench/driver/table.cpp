@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <set>
 #include <vector>
 
 #include "command/json.h"
@@ -28,37 +28,53 @@ std::string number(double value) {
   return fmt::format("{:.0f}", value);
 }
 
-constexpr size_t kColumns = 9;
-using Row = std::array<std::string, kColumns>;
-constexpr std::array<bool, kColumns> kRight = {false, true,  true,  false, true,
-                                               false, false, false, false};
+using Row = std::vector<std::string>;
 
-Row row_of(const Outcome& outcome, const Measured& measured) {
+// The columns of numbers, which stand at their right ends.
+bool is_number(const std::string& title) {
+  static const std::set<std::string> numbers = {"ours", "raw", "ratio", "before", "change", "was"};
+  return numbers.count(title) != 0;
+}
+
+std::string ratio_text(const Measured& measured) {
+  return measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-";
+}
+
+// Of an earlier run: the figure, by how much it has changed, and what its ratio was.
+void add_earlier(Row& row, const Measured& measured, const Earlier& earlier) {
+  const auto at = earlier.find(measured.name);
+  if (at == earlier.end())
+    row.insert(row.end(), 3, "-");
+  else
+    row.insert(row.end(), {number(at->second.ours),
+                           fmt::format("{:+.0f} %", change(measured, at->second) * 100),
+                           ratio_text(at->second)});
+}
+
+Row row_of(const Outcome& outcome, const Measured& measured, const Earlier& earlier) {
   const Figure* figure = find_figure(measured.name);
   const std::optional<bool> good = verdict(outcome, measured);
-  return {measured.name,
-          number(measured.ours),
-          measured.raw ? number(*measured.raw) : "-",
-          figure != nullptr ? figure->unit : "",
-          measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-",
-          figure != nullptr ? target_text(*figure) : "-",
-          !good   ? "-"
-          : *good ? "ok"
-                  : "over",
-          measured.path,
-          measured.note};
+  Row row = {measured.name, number(measured.ours), measured.raw ? number(*measured.raw) : "-",
+             figure != nullptr ? figure->unit : "", ratio_text(measured)};
+  if (!earlier.empty()) add_earlier(row, measured, earlier);
+  row.insert(row.end(), {figure != nullptr ? target_text(*figure) : "-",
+                         !good   ? "-"
+                         : *good ? "ok"
+                                 : "over",
+                         measured.path, measured.note});
+  return row;
 }
 
 std::string render(const std::vector<Row>& rows, bool colour) {
-  std::array<size_t, kColumns> width{};
+  std::vector<size_t> width(rows[0].size());
   for (const Row& row : rows)
-    for (size_t i = 0; i < kColumns; ++i) width[i] = std::max(width[i], row[i].size());
+    for (size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (size_t i = 0; i < kColumns; ++i) {
-      const std::string cell = kRight[i] ? fmt::format("{:>{}}", row[i], width[i])
-                                         : fmt::format("{:<{}}", row[i], width[i]);
+    for (size_t i = 0; i < width.size(); ++i) {
+      const std::string cell = is_number(rows[0][i]) ? fmt::format("{:>{}}", row[i], width[i])
+                                                     : fmt::format("{:<{}}", row[i], width[i]);
       const bool bad = colour && row[i] == "over";
       line += bad ? "\x1b[31m" + cell + "\x1b[0m" : cell;
       line += "  ";
@@ -82,12 +98,19 @@ std::string facts_text(const Facts& facts) {
   return text + '\n';
 }
 
-std::string json_figure(const Outcome& outcome, const Measured& measured) {
+std::string json_earlier(const Measured& measured, const Earlier& earlier) {
+  const auto at = earlier.find(measured.name);
+  if (at == earlier.end()) return "";
+  return fmt::format(R"(, "before": {:.9g}, "change": {:.6g})", at->second.ours,
+                     change(measured, at->second));
+}
+
+std::string json_figure(const Outcome& outcome, const Measured& measured, const Earlier& earlier) {
   const Figure* figure = find_figure(measured.name);
   const std::optional<bool> good = verdict(outcome, measured);
   return fmt::format(
       R"({{"name": {}, "ours": {:.9g}, "raw": {}, "unit": {}, "ratio": {}, "target": {}, )"
-      R"("ok": {}, "path": {}, "note": {}}})",
+      R"("ok": {}, "path": {}, "note": {}{}}})",
       command::json_text(measured.name), measured.ours,
       measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
       command::json_text(figure != nullptr ? figure->unit : ""),
@@ -96,7 +119,8 @@ std::string json_figure(const Outcome& outcome, const Measured& measured) {
       !good   ? "null"
       : *good ? "true"
               : "false",
-      command::json_text(measured.path), command::json_text(measured.note));
+      command::json_text(measured.path), command::json_text(measured.note),
+      json_earlier(measured, earlier));
 }
 
 }  // namespace
@@ -117,19 +141,22 @@ std::string list_json() {
   return command::json_each(catalogue(), figure_json) + "\n";
 }
 
-std::string table_text(const Outcome& outcome, bool colour) {
-  std::vector<Row> rows = {
-      {"figure", "ours", "raw", "unit", "ratio", "target", "", "path", "note"}};
-  for (const Measured& measured : outcome.measured) rows.push_back(row_of(outcome, measured));
+std::string table_text(const Outcome& outcome, const Earlier& earlier, bool colour) {
+  Row titles = {"figure", "ours", "raw", "unit", "ratio"};
+  if (!earlier.empty()) titles.insert(titles.end(), {"before", "change", "was"});
+  titles.insert(titles.end(), {"target", "", "path", "note"});
+  std::vector<Row> rows = {titles};
+  for (const Measured& measured : outcome.measured)
+    rows.push_back(row_of(outcome, measured, earlier));
   std::string text;
   if (outcome.facts) text += facts_text(*outcome.facts);
   return text + render(rows, colour);
 }
 
-std::string json_text(const Outcome& outcome) {
+std::string json_text(const Outcome& outcome, const Earlier& earlier) {
   std::vector<std::string> figures, problems;
   for (const Measured& measured : outcome.measured)
-    figures.push_back("    " + json_figure(outcome, measured));
+    figures.push_back("    " + json_figure(outcome, measured, earlier));
   for (const std::string& problem : outcome.problems)
     problems.push_back(command::json_text(problem));
   std::string facts = "null";

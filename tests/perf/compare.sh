@@ -1,0 +1,29 @@
+#!/bin/bash
+# Two runs of two figures, and what `bench --compare` says of them. Would catch: a change that is not the quotient of
+# both, a figure that the earlier run lacks and that gets another's, a file that is no run and is taken for one.
+# Usage: compare.sh CAUSEWAY
+set -euo pipefail
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+  echo "compare: $1" >&2
+  cat "$work"/* >&2
+  exit 1
+}
+bench() { timeout 100 "$causeway" bench --quick "$@"; }
+causeway=$1
+cat >"$work/before" <<END
+{"figures": [{"name": "put8.same", "ours": 100, "raw": 50}, {"name": "nobody", "ours": 1, "raw": null}]}
+END
+bench --only put8.same,get8.same --compare "$work/before" >"$work/table" || fail "status $?"
+grep -Eq '^figure +ours +raw +unit +ratio +before +change +was +target' "$work/table" || fail "no columns"
+grep -Eq '^put8.same .* 100\.0 +-(100|9[0-9]) % +2\.00 ' "$work/table" || fail "no change"
+grep -Eq '^get8.same .* - +- +- ' "$work/table" || fail "a figure of nobody's"
+bench --only put8.same --json "$work/now" --compare "$work/before" >"$work/table" || fail "status $?"
+grep -Eq '"before": 100, "change": -0\.9' "$work/now" || fail "JSON"
+for text in 'nonsense' '{"figures": []}' '{"figures": [{"name": "put8.same"}]}'; do
+  echo "$text" >"$work/bad"
+  status=0
+  bench --only put8.same --compare "$work/bad" >"$work/table" 2>"$work/said" || status=$?
+  [ $status = 1 ] && grep -q "^causeway bench: $work/bad: " "$work/said" || fail "$text: status $status"
+done

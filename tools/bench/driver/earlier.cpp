@@ -1,0 +1,28 @@
+#include "earlier.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <stdexcept>
+
+namespace causeway::bench {
+
+Earlier read_earlier(const std::string& file) {
+  Earlier out;
+  try {
+    for (const YAML::Node& node : YAML::LoadFile(file)["figures"]) {  // JSON is YAML
+      Measured one;
+      one.name = node["name"].as<std::string>();
+      one.ours = node["ours"].as<double>();
+      if (!node["raw"].IsNull()) one.raw = node["raw"].as<double>();
+      out[one.name] = one;
+    }
+  } catch (const YAML::Exception& e) {
+    throw std::runtime_error(
+        fmt::format("{}: is no file that --json of an earlier run wrote: {}", file, e.what()));
+  }
+  if (out.empty()) throw std::runtime_error(fmt::format("{}: holds no figures", file));
+  return out;
+}
+
+}  // namespace causeway::bench

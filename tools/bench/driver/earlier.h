@@ -1,0 +1,21 @@
+// An earlier run of `causeway bench`, out of the file that its --json wrote.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "../figures.h"
+
+namespace causeway::bench {
+
+using Earlier = std::map<std::string, Measured>;  // by the figure's name
+
+// Throws std::runtime_error where the file cannot be read or holds no figures.
+Earlier read_earlier(const std::string& file);
+
+// By which part of what it was the figure has become larger; negative: smaller.
+inline double change(const Measured& now, const Measured& before) {
+  return before.ours == 0 ? 0 : now.ours / before.ours - 1;
+}
+
+}  // namespace causeway::bench
