@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "command/json.h"
+#include "command/text.h"
 
 namespace causeway::bench {
 namespace {
@@ -65,22 +65,31 @@ Row row_of(const Outcome& outcome, const Measured& measured, const Earlier& earl
   return row;
 }
 
+// The last column, of notes, is folded to the page.
 std::string render(const std::vector<Row>& rows, bool colour) {
-  std::vector<size_t> width(rows[0].size());
+  const size_t notes = rows[0].size() - 1;
+  std::vector<size_t> width(notes);
   for (const Row& row : rows)
-    for (size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row[i].size());
+    for (size_t i = 0; i < notes; ++i) width[i] = std::max(width[i], row[i].size());
+  size_t before = 2 * notes;
+  for (const size_t one : width) before += one;
+  constexpr size_t kNarrow = 16;
+  const size_t left = std::max(command::page_columns(), before + kNarrow) - before;
   std::string text;
   for (const Row& row : rows) {
     std::string line;
-    for (size_t i = 0; i < width.size(); ++i) {
+    for (size_t i = 0; i < notes; ++i) {
       const std::string cell = is_number(rows[0][i]) ? fmt::format("{:>{}}", row[i], width[i])
                                                      : fmt::format("{:<{}}", row[i], width[i]);
       const bool bad = colour && row[i] == "over";
-      line += bad ? "\x1b[31m" + cell + "\x1b[0m" : cell;
-      line += "  ";
+      line += (bad ? "\x1b[31m" + cell + "\x1b[0m" : cell) + "  ";
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
+    for (const std::string& part : command::folded(row[notes], left)) {
+      line += part;
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + '\n';
+      line.assign(before, ' ');
+    }
   }
   return text;
 }
