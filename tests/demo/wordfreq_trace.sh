@@ -57,9 +57,19 @@ if timeout 60 "$causeway" run -n 2 --config "$work/two.yaml" -- "$wordfreq" "$fi
 fi
 grep -q 'belongs to another conduit of this plugin' "$work/why"
 
+# What is read is neither counted twice nor written over.
+! "$causeway" trace "$work/t.0" "$work/t.0" >/dev/null 2>"$work/why"
+grep -q 't.0: is named twice' "$work/why"
+cp "$work/t.0" "$work/before"
+! "$causeway" trace --svg "$work/t.0" "$work/t.0" 2>"$work/why"
+grep -q 't.0: is a trace that is read' "$work/why"
+cmp "$work/t.0" "$work/before"
+
 # Damage is reported, not believed.
 head -c 5000 "$work/t.0" >"$work/cut"
-"$causeway" trace "$work/cut" >/dev/null
+"$causeway" trace "$work/cut" >"$work/of_cut" 2>"$work/why"
+grep -q 'cut: the file was cut: [0-9]* of its records are missing' "$work/why"
+grep -q '^  18 records in ' "$work/of_cut" # (5000 - 4096) / 48: all that are whole
 head -c 100 "$work/t.0" >"$work/shorter"
 ! "$causeway" trace "$work/shorter" 2>"$work/why"
 grep -q 'is not a trace that this version reads' "$work/why"

@@ -272,6 +272,25 @@ TEST(Top, GivesTheTerminalBackAfterControlC) {
   on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "\003", 1), 1); });
 }
 
+// Would catch: a rank that the others wait for in their start, and that is told of as if it had
+// ended.
+TEST(Starts, WhoIsMissingHasNotComeYet) {
+  const std::string late = "[ \"$PMIX_RANK\" = 1 ] && exec sleep 60; exec \"$0\" asked nothing";
+  Command job({run_command(), "run", "-n", "2", "--", "/bin/sh", "-c", late, api_test::victim()});
+  job.start();
+  std::string state;
+  for (int i = 0; i < 200 && state.empty(); ++i) {
+    ::usleep(50'000);
+    const YAML::Node all = asked({"ps"});
+    for (const YAML::Node& one : all)
+      if (number(one, "launcher") == static_cast<uint64_t>(job.pid()))
+        state = one["state"].as<std::string>();
+  }
+  EXPECT_EQ(state, "1 not here yet, 1 starts");
+  ::kill(job.pid(), SIGTERM);
+  job.wait();
+}
+
 // Would catch: a question that meets a rank whose libraries have ended, and ends it by a signal; a
 // reader that ends when the process that it looks at does. Both are a matter of microseconds, so it
 // takes many short jobs.

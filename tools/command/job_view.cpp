@@ -64,17 +64,22 @@ struct ProcessStat {
   }
 };
 
-// The launcher's process is in the name of its job, where that is of this host.
-pid_t launcher_of(const std::string& job, pid_t parent) {
-  for (const pid_t up : {parent, ProcessStat(parent).parent})
-    if (job.starts_with(fmt::format("{}{}-", job_id_prefix(), up))) return up;
-  return parent;
-}
-
 std::string program_of(pid_t pid) {
   const std::string words = file_text(proc(pid, "cmdline"));
   const std::string first = words.substr(0, words.find('\0'));
   return plain(first.substr(first.rfind('/') + 1));
+}
+
+// The launcher's process is in the name of its job, where that is of this host: the parent of a
+// rank is a keeper, or a relay of the launcher's. Elsewhere it is the parent.
+pid_t launcher_of(const std::string& job, pid_t parent) {
+  const std::string prefix = job_id_prefix();
+  if (!job.starts_with(prefix)) return parent;
+  const auto launcher = static_cast<pid_t>(std::atol(job.c_str() + prefix.size()));
+  struct stat info {};
+  const bool here = launcher > 0 && ::stat(proc(launcher, "").c_str(), &info) == 0 &&
+                    info.st_uid == ::geteuid() && program_of(launcher) == program_of(::getpid());
+  return here ? launcher : parent;
 }
 
 void describe_process(RankView& view, const ProcessStat& stat) {
@@ -296,10 +301,11 @@ std::string state_text(const RankView& rank) {
   const std::string word = rank.state();
   if (rank.waits.empty()) return word;
   const size_t more = rank.waits.size() - 1;
+  const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
   return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
                      duration_text(rank.waited_s()), plain(rank.waits[0].call),
                      plain(rank.waits[0].what),
-                     more == 0 ? "" : fmt::format("; {} threads more wait", more));
+                     more == 0 ? "" : fmt::format("; {}{} threads more wait", at_least, more));
 }
 
 namespace {
@@ -319,7 +325,12 @@ std::string state_text(const std::vector<RankView>& ranks) {
     ++words[rank.state()];
     longest = std::max(longest, rank.waited_s());
   }
-  if (ranks[0].ranks_here > ranks.size()) words["ended"] = ranks[0].ranks_here - ranks.size();
+  // While others wait in the start for them, those that are missing have not come yet.
+  const bool all_start = std::all_of(ranks.begin(), ranks.end(), [](const RankView& rank) {
+    return rank.phase == StatusPage::starts;
+  });
+  if (ranks[0].ranks_here > ranks.size())
+    words[all_start ? "not here yet" : "ended"] = ranks[0].ranks_here - ranks.size();
   std::string out;
   for (const auto& [word, count] : words) {
     out += (out.empty() ? "" : ", ") + (words.size() > 1 ? std::to_string(count) + " " : "") + word;

@@ -193,9 +193,13 @@ void add_map(Options& app, int& status) {
   add_world_options(sub, args->world, "Ranks of each host, when there is no job");
   sub.option("--hosts", args->hosts, "Names of hosts, separated by commas, when there is no job")
       .commas();
-  sub.flag("--json", args->json, "Print JSON");
-  sub.flag("--svg", args->svg, "Print a picture: a row and a column per host, a colour per way");
-  sub.flag("--dot", args->dot, "Print a graph of the hosts for Graphviz");
+  const Option json = sub.flag("--json", args->json, "Print JSON");
+  const Option svg =
+      sub.flag("--svg", args->svg, "Print a picture: a row and a column per host, a colour per way")
+          .excludes(json);
+  sub.flag("--dot", args->dot, "Print a graph of the hosts for Graphviz")
+      .excludes(json)
+      .excludes(svg);
 }
 
 }  // namespace causeway::command

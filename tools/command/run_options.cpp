@@ -34,13 +34,13 @@ std::string joined_sets(const std::vector<std::string>& sets) {
 void apply_config(const RunOptions& run, LaunchOptions& launch) {
   ConfigSources sources = ConfigSources::from_environment();
   std::string files;
-  if (!run.configs.empty()) sources.files.clear();
-  for (const std::string& config : run.configs) {
-    sources.files.push_back(std::filesystem::absolute(config).string());
-    files += (files.empty() ? "" : ":") + sources.files.back();
-    if (sources.files.back().find(':') != std::string::npos)
-      throw UsageError("--config", "'" + sources.files.back() +
-                                       "' has a ':', which stands between files for the ranks");
+  if (!run.configs.empty()) sources.files = run.configs;
+  for (std::string& file : sources.files) {
+    file = std::filesystem::absolute(file).string();  // ranks may start elsewhere
+    files += (files.empty() ? "" : ":") + file;
+    if (file.find(':') != std::string::npos)
+      throw UsageError("--config",
+                       "'" + file + "' has a ':', which stands between files for the ranks");
   }
   std::vector<std::string> sets = run.sets;
   // Whoever looks at a rank takes time.
@@ -284,9 +284,11 @@ void add_place_options(Options& run, RunOptions& options) {
       .one_at_a_time();
   run.flag("--display", options.display, "Say where the ranks may run before they start");
   run.option("--directory", options.directory, "Where the ranks start; default: here");
-  run.option("--debug", options.debug,
-             "A rank that dies by a signal has gdb print the backtraces of all its threads (death, "
-             "if nothing else is said); or gdb runs every rank in a pane of tmux")
+  run.option(
+         "--debug", options.debug,
+         "A rank that dies by the signal of an error has gdb print the backtraces of all its "
+         "threads (death, if nothing else is said; not where a thread but the first has used up "
+         "its stack); or gdb runs every rank in a pane of tmux")
       .named("[HOW]")
       .one_of({"death", "tmux"})
       .may_be_bare("death");
@@ -369,7 +371,8 @@ void add_run_options(Options& run, RunOptions& options) {
       .shown_as("[--] PROG ARGS...");
   run.footer(
       "Behind ':' stands a further program, whose ranks follow those before: PROG : -n N PROG.\n"
-      "It may have -x and --directory over those of all. Behind '--' a ':' is an argument.\n"
+      "It may have -x and --directory over those of all; a relative one begins at the first.\n"
+      "Behind '--' a ':' is an argument.\n"
       "Status: the first abnormal death's 128+signal, else the first non-zero status; failures of\n"
       "ranks whose places spares took do not count, when all were taken;\n"
       "124 after --timeout, 126 or 127 when the program cannot be started.");

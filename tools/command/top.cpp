@@ -42,21 +42,21 @@ class Screen {
     now.c_cc[VSUSP] = _POSIX_VDISABLE;
     if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &now);
     std::setvbuf(stdout, nullptr, _IOFBF, 1 << 16);
-    fmt::print("\033[?1049h\033[?25l");
+    fmt::print("\033[?1049h\033[?25l\033[?7l");  // lines are cut where the terminal ends
   }
   ~Screen() {
     if (keys_) ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
-    if (shown_) fmt::print("\033[?25h\033[?1049l");
+    if (shown_) fmt::print("\033[?7h\033[?25h\033[?1049l");
     std::fflush(stdout);
   }
   Screen(const Screen&) = delete;
 
-  // Begins a page, and says how many lines of it can be seen.
+  // Begins a page, and says how many lines of it can be seen: the last one would make it roll.
   size_t begin() const {
     winsize seen{};
     if (shown_) fmt::print("\033[H\033[J");
     const bool known = shown_ && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &seen) == 0 && seen.ws_row > 0;
-    return known ? seen.ws_row : SIZE_MAX;
+    return known ? std::max<size_t>(seen.ws_row, 2) - 1 : SIZE_MAX;
   }
   // False when it is to end.
   bool wait_until(uint64_t time_ns) const {
@@ -87,22 +87,30 @@ std::string busiest_peers(const RankView& rank) {
   return out.empty() ? "-" : out;
 }
 
+std::string short_state(const RankView& rank) {
+  const std::string word = rank.state();
+  if (rank.waits.empty()) return word;
+  return (word == "waits" ? word : word + ", waits") + " " + duration_text(rank.waited_s());
+}
+
+// At most so many ranks, and a line that says how many there are beyond.
 void print_job(const std::vector<RankView>& ranks, size_t lines) {
   const RankView& first = ranks[0];
-  fmt::print("{}\n", bold(fmt::format("{}  {}  {} of {} ranks  {}", first.job, first.program,
-                                      ranks.size(), first.ranks, state_text(ranks))));
+  const std::string title = fmt::format("{}  {}  {} of {} ranks  {}", first.job, first.program,
+                                        ranks.size(), first.ranks, state_text(ranks));
+  fmt::print("{}\n", bold(title.substr(0, page_columns())));
   std::vector<std::vector<std::string>> rows{
       {"rank", "pid", "cpu%", "ops/s", "bytes/s", "retries/s", "memory", "peers", "state"}};
   for (const RankView& r : ranks) {
     if (rows.size() > lines) break;
     const auto rate = [&](double n) { return r.seconds > 0 ? amount_text(n) : "-"; };
-    rows.push_back({std::to_string(r.rank), std::to_string(r.pid),
-                    fmt::format("{:.0f}", r.processor * 100), rate(r.per_s.operations()),
-                    rate(r.per_s.bytes()), rate(r.per_s.of[StatusPage::retries]),
-                    amount_text(static_cast<double>(r.resident)), busiest_peers(r),
-                    r.waits.empty() ? r.state() : "waits " + duration_text(r.waited_s())});
+    rows.push_back(
+        {std::to_string(r.rank), std::to_string(r.pid), fmt::format("{:.0f}", r.processor * 100),
+         rate(r.per_s.operations()), rate(r.per_s.bytes()), rate(r.per_s.of[StatusPage::retries]),
+         amount_text(static_cast<double>(r.resident)), busiest_peers(r), short_state(r)});
   }
   print_columns(rows, "");
+  if (rows.size() <= ranks.size()) fmt::print("and {} more\n", ranks.size() + 1 - rows.size());
 }
 
 void print_page(const Screen& screen, Jobs& jobs, bool json) {
@@ -115,11 +123,15 @@ void print_page(const Screen& screen, Jobs& jobs, bool json) {
   if (json) return fmt::print("{}\n", json_of(jobs, true));
   const size_t lines = screen.begin();
   if (jobs.empty()) fmt::print("no job of this user has ranks on this host\n");
-  // A job has a heading, the head of its table and an empty line.
-  const size_t each = lines / std::max<size_t>(jobs.size(), 1);
+  // A job has a heading, the head of its table, a line for the ranks beyond and an empty one.
+  constexpr size_t kAround = 4;
+  const size_t fit = std::max<size_t>(lines / (kAround + 1), 1);
+  const size_t each = lines / std::max<size_t>(std::min(jobs.size(), fit), 1);
+  size_t shown = 0;
   for (const auto& [id, ranks] : jobs) {
-    print_job(ranks, each > 4 ? each - 3 : 1);
-    fmt::print("\n");
+    if (shown++ == fit) break;
+    print_job(ranks, each > kAround ? each - kAround : 1);
+    if (shown < std::min(jobs.size(), fit)) fmt::print("\n");
   }
 }
 

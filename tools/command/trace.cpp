@@ -1,11 +1,14 @@
 // causeway trace: reads the files that the conduit `trace` writes, one per rank, and prints what
 // happened: sums per operation, every record, or pictures of all ranks together.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -42,6 +45,10 @@ struct Sum {
     }
   }
 };
+
+[[noreturn]] void refuse(const std::string& file, const char* why) {
+  throw Error(CWY_ERR_INVALID, "{}: {}", file, why);
+}
 
 std::string mean_text(const Sum& s) {
   return s.completed == 0 ? ""
@@ -113,6 +120,18 @@ std::string json_of(const std::string& file, const Trace& t) {
       h.count, t.records.size(), json_array(parts));
 }
 
+// A trace is named once, and what is written is none of those that are read.
+void check_files(const Arguments& arguments) {
+  std::set<std::pair<dev_t, ino_t>> seen;
+  struct stat info {};
+  for (const std::string& file : arguments.files)
+    if (::stat(file.c_str(), &info) == 0 && !seen.emplace(info.st_dev, info.st_ino).second)
+      refuse(file, "is named twice; name each file once");
+  for (const std::string& file : {arguments.perfetto, arguments.svg})
+    if (::stat(file.c_str(), &info) == 0 && seen.count({info.st_dev, info.st_ino}) != 0)
+      refuse(file, "is a trace that is read; write into another file");
+}
+
 // Everything that was asked for of all files together.
 void write_pictures(const Arguments& arguments, const std::vector<Trace>& traces) {
   for (const Trace& t : traces)
@@ -130,7 +149,13 @@ void write_pictures(const Arguments& arguments, const std::vector<Trace>& traces
 int trace(const Arguments& arguments) {
   try {
     std::vector<Trace> traces;
-    for (const std::string& file : arguments.files) traces.push_back(read_trace(file));
+    check_files(arguments);
+    for (const std::string& file : arguments.files) {
+      traces.push_back(read_trace(file));
+      if (traces.back().cut != 0)
+        fmt::print(stderr, "{}: the file was cut: {} of its records are missing\n", file,
+                   traces.back().cut);
+    }
     if (!arguments.perfetto.empty() || !arguments.svg.empty()) {
       write_pictures(arguments, traces);
       return kOk;

@@ -10,6 +10,15 @@
 namespace causeway::command {
 namespace {
 
+// Of a text of the header, what any terminal and JSON take.
+void make_plain(char* text) {
+  constexpr size_t kBytes = sizeof cwyt_header{}.job;
+  static_assert(kBytes == sizeof cwyt_header{}.over && kBytes == sizeof cwyt_header{}.host);
+  text[kBytes - 1] = '\0';
+  for (; *text != '\0'; ++text)
+    if (*text < ' ' || *text > '~') *text = '?';
+}
+
 bool is_known(uint8_t operation) {
   return operation < kOperationNames.size() && kOperationNames[operation] != nullptr;
 }
@@ -30,8 +39,7 @@ Trace read_trace(const std::string& file) {
   if (!in || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) || h.capacity == 0) {
     refuse(file, "is not a trace that this version reads");
   }
-  t.header.job[sizeof h.job - 1] = t.header.over[sizeof h.over - 1] = '\0';
-  t.header.host[sizeof h.host - 1] = '\0';
+  for (char* text : {t.header.job, t.header.over, t.header.host}) make_plain(text);
   in.seekg(0, std::ios::end);
   const auto bytes = static_cast<uint64_t>(std::max<std::streamoff>(in.tellg(), CWYT_HEADER_BYTES));
   const uint64_t there =
@@ -41,11 +49,14 @@ Trace read_trace(const std::string& file) {
   in.read(reinterpret_cast<char*>(ring.data()),
           static_cast<std::streamsize>(there * sizeof(cwyt_record)));
   if (!in && there != 0) refuse(file, "cannot be read to its end");
-  const uint64_t first = h.count > there ? h.count - there : 0;
+  const uint64_t first = h.count > h.capacity ? h.count - h.capacity : 0;
   t.records.reserve(there);
   for (uint64_t n = first; n < h.count; ++n) {
     const uint64_t place = n % h.capacity;
-    if (place >= there) continue;
+    if (place >= there) {
+      ++t.cut;
+      continue;
+    }
     const cwyt_record& r = ring[place];
     if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation)) {
       t.records.push_back(r);

@@ -29,6 +29,7 @@ struct Trace {
   cwyt_header header{};
   std::vector<cwyt_record> records;  // the oldest first
   uint64_t unfinished = 0;           // places whose writer did not finish
+  uint64_t cut = 0;                  // records that the file is too short for
 };
 
 // Throws Error naming the file where it is no trace. Every record has a name in kOperationNames.

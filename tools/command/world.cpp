@@ -16,7 +16,8 @@ namespace causeway::command {
 
 void add_world_options(Options& sub, WorldArguments& args, const std::string& ranks_help) {
   sub.option("-n,--ranks", args.ranks, ranks_help).in_range(1u, 1048576u).shows_default();
-  sub.option("--config", args.configs, "Configuration file, as for `causeway run`").one_at_a_time();
+  sub.option("--config", args.configs, "Configuration file, as for `causeway run`; may be repeated")
+      .one_at_a_time();
   sub.option("--set", args.sets, "path=value, as for `causeway run`; may be repeated")
       .one_at_a_time();
 }
