@@ -219,7 +219,7 @@ void unknown_device() {
 // Catches a conduit that reaches nobody at all.
 void reaches_somebody() {
   if (world().mode != Mode::nothing) return;
-  if (world().unsupported) throw Skip{"a peer it can reach"};
+  if (world().unsupported) throw Skip{"a peer it can reach: " + world().why_nothing};
   ADD_FAILURE() << "reaches nobody: " << world().why_nothing;
 }
 

@@ -81,7 +81,9 @@ void probe(const Settings& settings) {
   if (!plugin.ops.empty()) w.ops = plugin.ops[0];
   Domain domain(plugin, PluginHost::options(), settings.device);
   if (domain.open_status() != CWY_OK) {
-    w.unsupported = domain.open_status() == CWY_ERR_UNSUPPORTED;
+    // UNREACHABLE is the answer of a conduit whose device this machine lacks.
+    w.unsupported =
+        domain.open_status() == CWY_ERR_UNSUPPORTED || domain.open_status() == CWY_ERR_UNREACHABLE;
     w.why_nothing = fmt::format("domain_open answers {} ({})", status_name(domain.open_status()),
                                 domain.open_error());
     return;

@@ -103,7 +103,7 @@ struct World {
   Settings settings;
   Mode mode = Mode::nothing;
   std::string why_nothing;   // the conduit's own words
-  bool unsupported = false;  // it said UNSUPPORTED to everything: nothing to test, no failure
+  bool unsupported = false;  // nor did it promise anything here: nothing to test, no failure
   cwyc_ep_attr attr{};
   cwyc_ops ops{};
   uint32_t next_epoch = 1;
