@@ -236,6 +236,7 @@ void Output::finish_source(uint32_t index) {
   Source& source = sources_[index];
   source.watch.set(source.fd.get(), false);
   source.fd.reset();
+  if (to_file(source)) return;  // of a silent rank an empty one, in place of an earlier job's
   Lane& lane = lane_of(source);
   if (lane.owner >= 0 && lane.owner != static_cast<int>(index)) {
     lane.others_wait = true;

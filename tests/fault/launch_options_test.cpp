@@ -102,7 +102,8 @@ TEST(Options, ConfigurationsHaveLayers) {
 }
 
 // Would catch: output that is torn, lost at the end, in another rank's file, or on the launcher's
-// own streams; a directory that cannot be made and is passed over.
+// own streams; a directory that cannot be made and is passed over; what an earlier job wrote, which
+// seems to be a silent rank's.
 TEST(Options, AFilePerRank) {
   Command place({"true"});  // for its directory
   const std::filesystem::path directory = std::filesystem::path(place.directory()) / "a" / "b";
@@ -118,6 +119,12 @@ TEST(Options, AFilePerRank) {
     EXPECT_EQ(text_of(directory / ("rank." + rank + ".err")),
               rank + "\n" + rank + "\n" + rank + "\n");
   }
+  const Result silent =
+      run_shell({"-n", "2", "--output-dir", directory.string()}, "[ $PMIX_RANK = 1 ] || echo word");
+  EXPECT_EQ(silent.status, 0) << silent.err;
+  EXPECT_EQ(text_of(directory / "rank.0.out"), "word\n");
+  for (const char* name : {"rank.0.err", "rank.1.out", "rank.1.err"})
+    EXPECT_EQ(text_of(directory / name), "") << name;
   const Result refused = run_shell({"-n", "1", "--output-dir", "/dev/null/x"}, "echo lost");
   EXPECT_EQ(refused.status, 1);
   EXPECT_NE(refused.err.find("/dev/null/x"), std::string::npos) << refused.err;
