@@ -233,6 +233,7 @@ TEST(Map, HostsByRules) {
   // One reason, not one for each rank.
   EXPECT_THAT(people.text, Not(HasSubstr(", or unreachable")));
   EXPECT_EQ(run("map", "--hosts a,a").status, 1);
+  EXPECT_EQ(run("map", "--hosts ''").status, 1);
   EXPECT_EQ(run("map", "--svg --json").status, 2);
 }
 

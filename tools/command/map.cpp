@@ -140,9 +140,11 @@ std::optional<Map> ask_job() {
 // Names that are used twice would be one host in the answer.
 void check_hosts(const Arguments& args) {
   std::set<std::string> seen;
-  for (const std::string& host : args.hosts)
+  for (const std::string& host : args.hosts) {
+    if (host.empty()) throw Error(CWY_ERR_INVALID, "--hosts: a host without a name");
     if (!seen.insert(host).second)
       throw Error(CWY_ERR_INVALID, "--hosts: {} is named twice; name each host once", host);
+  }
   constexpr uint64_t kMost = 1u << 20;
   if (args.hosts.size() * uint64_t{args.world.ranks} > kMost)
     throw Error(CWY_ERR_INVALID, "{} hosts of {} ranks are more than {} ranks; see --ranks",
