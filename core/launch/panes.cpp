@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <sstream>
 #include <utility>
 
 #include "base/error.h"
@@ -69,15 +68,6 @@ void Panes::open(const std::vector<RankProcess>& processes) {
       ::usleep(10000);
     }
   }
-}
-
-bool is_installed(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream places(path == nullptr ? "/usr/bin:/bin" : path);
-  for (std::string place; std::getline(places, place, ':');) {
-    if (::access((place + "/" + program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
 }
 
 void enter_tmux() {

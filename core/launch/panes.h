@@ -28,7 +28,4 @@ class Panes {
 // Outside of tmux becomes one, with this process's command line in its first pane. Throws Error.
 void enter_tmux();
 
-// Is there such a program in the PATH?
-bool is_installed(const std::string& program);
-
 }  // namespace causeway::launch

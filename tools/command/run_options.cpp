@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "config/config.h"
 #include "config/set_text.h"
+#include "launch/find_program.h"
 #include "launch/host_file.h"
 #include "launch/panes.h"
 #include "spawn/job_words.h"
@@ -50,7 +51,7 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
-  // Of ranks that die together the last has its backtraces, too.
+  // The last of ranks that die together has its backtraces, too.
   if (run.debug == "death") launch.kill_grace_s = std::max(launch.kill_grace_s, 10.0);
   launch.start_s = static_cast<double>(timeouts.start_ns) * 1e-9;
   launch.peer_s = static_cast<double>(timeouts.peer_ns) * 1e-9;
@@ -68,7 +69,7 @@ bool has(const std::vector<std::string>& words, const char* word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What is dealt out by the parts of a host is bound to them, if nothing else is said.
+// Ranks that are dealt out by the parts of a host are bound to them, if nothing else is said.
 launch::Binding binding_of(const RunOptions& run) {
   const bool core = has(run.map, "core"), numa = has(run.map, "numa");
   if (core && numa) throw UsageError("--map", "is core or numa within a host, not both");
@@ -87,7 +88,7 @@ void apply_debug(const RunOptions& run, LaunchOptions& launch) {
     throw UsageError("--debug=tmux", "is for one host; with several, --debug=death");
   for (const char* program : {"gdb", "tmux"}) {
     const bool needed = launch.panes || (run.debug == "death" && here && *program == 'g');
-    if (needed && !launch::is_installed(program))
+    if (needed && !launch::find_program(program))
       throw Error(CWY_ERR_UNSUPPORTED,
                   "--debug={} needs {}, which is not installed: none in the PATH", run.debug,
                   program);

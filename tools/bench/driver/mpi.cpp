@@ -12,23 +12,12 @@
 
 #include "../client/measure.h"
 #include "capture.h"
+#include "launch/find_program.h"
 
 namespace causeway::bench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> in_path(const std::string& program) {
-  const char* path = getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin:/bin";
-  while (!rest.empty()) {
-    const size_t colon = rest.find(':');
-    const std::string found = fmt::format("{}/{}", rest.substr(0, colon), program);
-    if (access(found.c_str(), X_OK) == 0) return found;
-    rest = colon == std::string_view::npos ? "" : rest.substr(colon + 1);
-  }
-  return std::nullopt;
-}
 
 struct Library {
   const char *name, *compiler, *launcher;
@@ -96,7 +85,8 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
       notes.push_back("mpich is left out over tcp");
       continue;
     }
-    const auto compiler = in_path(library.compiler), launcher = in_path(library.launcher);
+    const auto compiler = launch::find_program(library.compiler),
+               launcher = launch::find_program(library.launcher);
     if (!compiler || !launcher) {
       notes.push_back(fmt::format("{} is left out: {} is not installed", library.name,
                                   compiler ? library.launcher : library.compiler));
