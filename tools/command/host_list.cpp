@@ -11,22 +11,16 @@
 namespace causeway::command {
 namespace {
 
-// Hosts whose names are one text and a number, written with so many digits.
-struct Group {
-  size_t digits = 0;  // 0: the name has no number at its end
-  std::vector<uint64_t> numbers;
-};
-
-std::string ranges(Group group) {
-  std::vector<uint64_t>& n = group.numbers;
+// Numbers of at least so many digits.
+std::string ranges(std::vector<uint64_t> n, size_t digits) {
   std::sort(n.begin(), n.end());
   n.erase(std::unique(n.begin(), n.end()), n.end());
   std::string out;
   for (size_t i = 0; i < n.size();) {
     size_t last = i;
     while (last + 1 < n.size() && n[last + 1] == n[last] + 1) ++last;
-    out += fmt::format("{}{:0{}}", out.empty() ? "" : ",", n[i], group.digits);
-    if (last != i) out += fmt::format("-{:0{}}", n[last], group.digits);
+    out += fmt::format("{}{:0{}}", out.empty() ? "" : ",", n[i], digits);
+    if (last != i) out += fmt::format("-{:0{}}", n[last], digits);
     i = last + 1;
   }
   return n.size() == 1 ? out : "[" + out + "]";
@@ -37,7 +31,8 @@ std::string ranges(Group group) {
 std::string host_list(std::vector<std::string> names) {
   std::sort(names.begin(), names.end());  // padded numbers come first
   constexpr size_t kMostDigits = 18;      // of a number that fits
-  std::map<std::pair<std::string, size_t>, Group> groups;
+  // The numbers of hosts, by the text before them and their digits; 0: the name has no number.
+  std::map<std::pair<std::string, size_t>, std::vector<uint64_t>> groups;
   for (const std::string& name : names) {
     const size_t text = name.find_last_not_of("0123456789") + 1;
     const size_t length = name.size() - text;
@@ -47,15 +42,14 @@ std::string host_list(std::vector<std::string> names) {
     }
     // "node7" and "node12" are one group; "node07" goes with "node12" too, but not with "node7".
     const bool padded = name[text] == '0' && length > 1;
-    const size_t digits = padded ? length : 1;
     const std::string prefix = name.substr(0, text);
-    Group& group = groups[{prefix, padded || groups.count({prefix, length}) != 0 ? length : 1}];
-    group.digits = std::max(group.digits, digits);
-    group.numbers.push_back(std::strtoull(name.c_str() + text, nullptr, 10));
+    const size_t digits = padded || groups.count({prefix, length}) != 0 ? length : 1;
+    groups[{prefix, digits}].push_back(std::strtoull(name.c_str() + text, nullptr, 10));
   }
   std::string out;
-  for (const auto& [key, group] : groups)
-    out += (out.empty() ? "" : ", ") + key.first + (group.digits == 0 ? "" : ranges(group));
+  for (const auto& [name, numbers] : groups)
+    out += (out.empty() ? "" : ", ") + name.first +
+           (name.second == 0 ? "" : ranges(numbers, name.second));
   return out;
 }
 

@@ -19,8 +19,8 @@
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "commands.h"
-#include "json.h"
 #include "spawn/job_id.h"
+#include "text.h"
 
 namespace causeway::command {
 namespace {
@@ -35,13 +35,6 @@ std::string file_text(const std::string& path) {
 
 std::string proc(pid_t pid, const char* what) {
   return fmt::format("/proc/{}/{}", pid, what);
-}
-
-// Of words that other processes wrote, what any terminal and JSON take.
-std::string plain(std::string text) {
-  for (char& c : text)
-    if (c < ' ' || c > '~') c = '?';
-  return text;
 }
 
 // Field by field behind the name, which may contain anything.
@@ -310,7 +303,7 @@ std::string state_text(const RankView& rank) {
 
 namespace {
 
-// One machine may be several hosts of a job, as network namespaces.
+// Several hosts of a job may be on one machine, as network namespaces.
 size_t ranks_elsewhere(const std::vector<RankView>& ranks) {
   const size_t here = std::max<size_t>(ranks.size(), ranks[0].ranks_here);
   return ranks[0].ranks - std::min<size_t>(ranks[0].ranks, here);

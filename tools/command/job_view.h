@@ -51,7 +51,7 @@ using Jobs = std::map<std::string, std::vector<RankView>>;  // by id and rank
 
 class JobViewer {
  public:
-  // Those alone that `wanted` names by the job's id, its launcher's process or one of its ranks';
+  // The jobs that `wanted` names by their id, their launcher's process or that of a rank;
   // "": all. Ranks that do not count within the patience show what they counted before. A process
   // with a page of another version is not read, and a line on stderr says so, once.
   Jobs look(const std::string& wanted, uint64_t patience_ns);
@@ -78,7 +78,7 @@ class JobViewer {
 
 // "waits 12.3 s in gex_Event_Wait() for a put to rank 3"
 std::string state_text(const RankView& rank);
-// Of all its ranks here.
+// The states of all its ranks here.
 std::string state_text(const std::vector<RankView>& ranks);
 std::string duration_text(double seconds);
 // "1.2M", of operations or bytes.

@@ -41,6 +41,13 @@ inline std::string range_json(uint64_t from, uint64_t to) {
 // Into a file, or to stdout where its name is "-"; nowhere where it has none. Throws Error.
 void write_file(const std::string& name, const std::string& text);
 
+// Words that others wrote, as any terminal and JSON take them.
+inline std::string plain(std::string text) {
+  for (char& c : text)
+    if (c < ' ' || c > '~') c = '?';
+  return text;
+}
+
 // Columns of a page: those of the terminal, or COLUMNS where there is none, or 100.
 size_t page_columns();
 
@@ -48,7 +55,7 @@ size_t page_columns();
 // anywhere.
 std::vector<std::string> folded(std::string_view text, size_t columns);
 
-// One line of prose, folded to the page; what follows its first line is indented by two more.
+// Prints a line of prose, folded to the page; what follows its first line is indented by two more.
 void print_folded(std::string_view text, const char* indent = "  ");
 
 // Columns as wide as their widest cell; the widest are narrowed, and their cells folded, until a

@@ -46,10 +46,6 @@ struct Sum {
   }
 };
 
-[[noreturn]] void refuse(const std::string& file, const char* why) {
-  throw Error(CWY_ERR_INVALID, "{}: {}", file, why);
-}
-
 std::string mean_text(const Sum& s) {
   return s.completed == 0 ? ""
                           : fmt::format("{:.2f}", static_cast<double>(s.duration) / 1e3 /
@@ -126,10 +122,10 @@ void check_files(const Arguments& arguments) {
   struct stat info {};
   for (const std::string& file : arguments.files)
     if (::stat(file.c_str(), &info) == 0 && !seen.emplace(info.st_dev, info.st_ino).second)
-      refuse(file, "is named twice; name each file once");
+      refuse_trace(file, "is named twice; name each file once");
   for (const std::string& file : {arguments.perfetto, arguments.svg})
     if (::stat(file.c_str(), &info) == 0 && seen.count({info.st_dev, info.st_ino}) != 0)
-      refuse(file, "is a trace that is read; write into another file");
+      refuse_trace(file, "is a trace that is read; write into another file");
 }
 
 // Everything that was asked for of all files together.

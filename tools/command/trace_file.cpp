@@ -6,38 +6,38 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "text.h"
 
 namespace causeway::command {
 namespace {
 
-// Of a text of the header, what any terminal and JSON take.
+// Makes a text of the header fit for any terminal and JSON.
 void make_plain(char* text) {
   constexpr size_t kBytes = sizeof cwyt_header{}.job;
   static_assert(kBytes == sizeof cwyt_header{}.over && kBytes == sizeof cwyt_header{}.host);
   text[kBytes - 1] = '\0';
-  for (; *text != '\0'; ++text)
-    if (*text < ' ' || *text > '~') *text = '?';
+  plain(text).copy(text, kBytes - 1);
 }
 
 bool is_known(uint8_t operation) {
   return operation < kOperationNames.size() && kOperationNames[operation] != nullptr;
 }
 
-[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+}  // namespace
+
+void refuse_trace(const std::string& file, const std::string& why) {
   throw Error(CWY_ERR_INVALID, "{}: {}", file, why);
 }
-
-}  // namespace
 
 // Nothing in the file is believed: it may be anything, or end anywhere.
 Trace read_trace(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) refuse(file, std::strerror(errno));
+  if (!in) refuse_trace(file, std::strerror(errno));
   Trace t;
   in.read(reinterpret_cast<char*>(&t.header), sizeof t.header);
   const cwyt_header& h = t.header;
   if (!in || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) || h.capacity == 0) {
-    refuse(file, "is not a trace that this version reads");
+    refuse_trace(file, "is not a trace that this version reads");
   }
   for (char* text : {t.header.job, t.header.over, t.header.host}) make_plain(text);
   in.seekg(0, std::ios::end);
@@ -48,7 +48,7 @@ Trace read_trace(const std::string& file) {
   std::vector<cwyt_record> ring(there);
   in.read(reinterpret_cast<char*>(ring.data()),
           static_cast<std::streamsize>(there * sizeof(cwyt_record)));
-  if (!in && there != 0) refuse(file, "cannot be read to its end");
+  if (!in && there != 0) refuse_trace(file, "cannot be read to its end");
   const uint64_t first = h.count > h.capacity ? h.count - h.capacity : 0;
   t.records.reserve(there);
   for (uint64_t n = first; n < h.count; ++n) {

@@ -32,6 +32,7 @@ struct Trace {
   uint64_t cut = 0;                  // records that the file is too short for
 };
 
+[[noreturn]] void refuse_trace(const std::string& file, const std::string& why);
 // Throws Error naming the file where it is no trace. Every record has a name in kOperationNames.
 Trace read_trace(const std::string& file);
 
