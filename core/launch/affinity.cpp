@@ -33,7 +33,7 @@ Topology load() {
   return topology;
 }
 
-// Of NUMA nodes, those that have processors of their own; else the machine.
+// The NUMA nodes that have processors of their own; else the machine.
 std::vector<hwloc_const_cpuset_t> nodes_of(hwloc_topology_t topology) {
   std::vector<hwloc_const_cpuset_t> nodes;
   hwloc_obj_t node = nullptr;

@@ -8,7 +8,7 @@
 
 namespace causeway::launch {
 
-// What `--bind`, `--map` and `--display` say. `to`: core, numa or nothing.
+// The wishes of `--bind`, `--map` and `--display`. `to`: core, numa or nothing.
 struct Binding {
   std::string to;
   bool display = false;

@@ -1,4 +1,4 @@
-// What this rank shows to `causeway ps` and `causeway top` (base/status_page.h).
+// Shows this rank to `causeway ps` and `causeway top` (base/status_page.h).
 #pragma once
 
 #include <causeway/plugin.h>

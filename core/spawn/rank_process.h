@@ -37,7 +37,7 @@ struct Program {
   std::vector<std::string> environment;  // "NAME=value", over that of all
 };
 
-// Of a job's programs that of a process: the ranks of each follow those of the one before, and
+// The program of a process: the ranks of each follow those of the one before, and
 // spares run the last.
 const Program& program_of(const std::vector<Program>& programs, uint32_t process);
 

@@ -45,7 +45,7 @@ Result causeway(Words words) {
   return Command(words).run(60 * kSlowdown);
 }
 
-// Of JSON, which YAML contains.
+// The answer as JSON, which YAML contains.
 YAML::Node asked(Words words) {
   words.emplace_back("--json");
   const Result result = causeway(words);

@@ -28,7 +28,7 @@ void implicit_puts() {
 void block_until() {
   GASNET_BLOCKUNTIL(job.size == 0);
 }
-// Of a thread that has locked it twice: a program's mistake, which nobody else ends.
+// The thread has locked it already: a program's mistake, which nobody else ends.
 void lock() {
   static gex_HSL_t twice = GEX_HSL_INITIALIZER;
   gex_HSL_Lock(&twice);

@@ -230,7 +230,7 @@ TEST(Map, HostsByRules) {
   const Outcome people = run("map", "-n 2 --hosts a,b --set " + kOneHost);
   EXPECT_THAT(people.text,
               ContainsRegex("\n  a, b  itself     shm\n        the other  unreachable: "));
-  // One reason, not one for each rank.
+  // The reason is said once, not for each rank.
   EXPECT_THAT(people.text, Not(HasSubstr(", or unreachable")));
   EXPECT_EQ(run("map", "--hosts a,a").status, 1);
   EXPECT_EQ(run("map", "--hosts ''").status, 1);

@@ -21,7 +21,7 @@ namespace {
 
 constexpr unsigned kMostSeconds = 60;  // for gdb
 
-// Of the first thread only, whose stack may be what has run out.
+// For handlers on the first thread, whose own stack may have run out. The others have none.
 alignas(16) char g_stack[64 << 10];
 std::atomic_flag g_dies = ATOMIC_FLAG_INIT;
 

@@ -169,8 +169,8 @@ uint64_t size_of(const First& first, const Rest&... rest) {
   }
 }
 
-// What the sender and the receiver of a message see alike. Equal messages between two ranks are
-// told apart by their order.
+// A number that the sender and the receiver of a message find alike. Equal messages between two
+// ranks are told apart by their order.
 uint64_t tag_of(uint64_t word, const int32_t* args, uint32_t nargs, uint64_t size) {
   uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
   const auto mix = [&hash](uint64_t value) { hash = (hash ^ value) * 0x100000001b3; };
@@ -179,7 +179,7 @@ uint64_t tag_of(uint64_t word, const int32_t* args, uint32_t nargs, uint64_t siz
   for (uint32_t i = 0; i < nargs; ++i) mix(static_cast<uint32_t>(args[i]));
   return hash | 1;  // 0 is no message
 }
-// Of the arguments of an entry that sends a message, those from the word on.
+// The same from the arguments of an entry that sends a message, which has them from the word on.
 template <typename First, typename... Rest>
 uint64_t sent_tag(uint64_t size, const First& first, const Rest&... rest) {
   if constexpr (std::is_same_v<First, cwyc_am_slot*>) {

@@ -287,7 +287,7 @@ std::map<std::string, uint64_t> read_statistics(Endpoint& ep) {
   return all;
 }
 
-// Of all peers; 0 where the conduit does not count.
+// Sums over all peers; 0 where the conduit does not count.
 uint64_t sent_so_far(Endpoint& ep) {
   uint64_t sum = 0;
   const auto add = [](void* to, uint32_t, const uint64_t* counts, uint32_t count) {

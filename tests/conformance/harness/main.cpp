@@ -35,7 +35,7 @@ struct CommandLine {
   bool list = false;
 };
 
-// What the manifest says of this case under `exceptions`, or "": "GLOB: why", or "GLOB with
+// The words of the manifest for this case under `exceptions`, or "": "GLOB: why", or "GLOB with
 // OPTION=VALUE: why" for those that have set it so.
 std::string exception_of(const Case& c, const YAML::Node& exceptions) {
   constexpr std::string_view with = " with ";

@@ -40,7 +40,7 @@ std::string ratio_text(const Measured& measured) {
   return measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-";
 }
 
-// Of an earlier run: the figure, by how much it has changed, and what its ratio was.
+// Adds of an earlier run the figure, by how much it has changed, and what its ratio was.
 void add_earlier(Row& row, const Measured& measured, const Earlier& earlier) {
   const auto at = earlier.find(measured.name);
   if (at == earlier.end())
