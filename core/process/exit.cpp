@@ -184,12 +184,9 @@ void leave(int status, std::optional<int> said) {
   say_goodbye(said);
 }
 
-// Objects of libraries end next, and threads of the client's may be polling: they find nothing any
-// more, and those that are inside of a conduit come out.
+// Objects of libraries end next, and threads of the client's may be polling.
 void end_polls_of_others() {
-  constexpr useconds_t kPollTakesUs = 1000;
   end_polls();
-  if (live_threads() > 1) ::usleep(kPollTakesUs);
   end_status();
 }
 

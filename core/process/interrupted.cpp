@@ -44,7 +44,7 @@ void note_usual_signals() {
 bool may_enter_conduits() {
   // A poll that runs client code runs it in a handler of messages, which may poll for replies.
   const ThreadState* const thread = tls_thread_state;
-  if (thread != nullptr && thread->in_poll && thread->context == Context::client) return false;
+  if (thread != nullptr && thread->polls() && thread->context == Context::client) return false;
   if (!g_quit_usually_blocked && quit_is_blocked()) return false;
   return !in_signal_handler();
 }

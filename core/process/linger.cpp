@@ -30,7 +30,7 @@ useconds_t nap_us(uint32_t naps) {
 }
 
 uint32_t answer(ThreadState& thread) {
-  if (!thread.in_poll && thread.context == Context::client) return poll_once();
+  if (!thread.polls() && thread.context == Context::client) return poll_once();
   if (!runtime().clients.empty())
     poll_replies(runtime().clients.front()->endpoint()->conduit_eps());
   return 0;

@@ -1,9 +1,12 @@
 #include "progress/poll.h"
 
 #include <fmt/core.h>
+#include <linux/membarrier.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -43,8 +46,20 @@ std::atomic<const PollTable*> g_table{&kNoEntries};
 std::mutex g_tables_mutex;
 auto& g_tables = *new std::vector<std::unique_ptr<const PollTable>>;
 
-// Relaxed: the table says the same, and a poll that is late is waited for (process/exit.cpp).
+// Relaxed: the table says the same, and polls that are late are waited for.
 std::atomic<bool> g_ended{false};
+
+// No instruction: only the compiler could move a look at the table to before the mark. The
+// processor does too, and end_polls() has it come to a fence.
+void enter_poll(ThreadState& thread) {
+  thread.in_poll.store(true, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void leave_poll(ThreadState& thread) {
+  // Release: what the poll did is done for the thread that looks for polls.
+  thread.in_poll.store(false, std::memory_order_release);
+}
 
 const PollTable& entries() {
   return *g_table.load(std::memory_order_acquire);
@@ -111,6 +126,13 @@ enum class Armed {
   busy      // another thread is inside, where one is let in at a time: it moves things on
 };
 
+// Every thread of this process that runs comes to a full fence: its poll either is marked, or meets
+// the table that was published before. False: the kernel has no such call.
+bool fence_threads() {
+  return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+         ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
 // Adds armed descriptors to `fds`.
 Armed arm_all(std::vector<pollfd>& fds) {
   Armed answer = Armed::all;
@@ -168,9 +190,15 @@ void refresh_poll() {
 }
 
 void end_polls() {
-  const std::lock_guard lock(g_tables_mutex);
-  g_table.store(&kNoEntries, std::memory_order_release);
-  g_ended.store(true, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(g_tables_mutex);
+    g_table.store(&kNoEntries, std::memory_order_release);
+    g_ended.store(true, std::memory_order_relaxed);
+  }
+  constexpr useconds_t kPollTakesUs = 1000;
+  constexpr int kLooks = 1000;
+  if (!fence_threads()) ::usleep(kPollTakesUs);
+  for (int i = 0; i < kLooks && others_poll(); ++i) ::usleep(kPollTakesUs);
 }
 
 void set_poll_hook(uint32_t (*hook)()) {
@@ -189,15 +217,15 @@ __attribute__((noinline)) static uint32_t push_hinted() {
 
 uint32_t poll_once() {
   ThreadState& thread = thread_state();
-  if (__builtin_expect(thread.in_poll, 0)) return 0;
-  thread.in_poll = true;
+  if (__builtin_expect(thread.polls(), 0)) return 0;
+  enter_poll(thread);
   if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal) {
     client_polled.store(true, std::memory_order_relaxed);
   }
   uint32_t events = 0;
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();
-  thread.in_poll = false;
+  leave_poll(thread);
   if (__builtin_expect(context().attention.load(std::memory_order_relaxed), 0) &&
       !g_ended.load(std::memory_order_relaxed)) {
     progress_hooks.attend();
@@ -233,9 +261,10 @@ void nap(uint64_t max_ns, uint64_t waited_ns) {
   std::vector<pollfd> fds;
   // Inside the conduits, as in a poll: a handler that interrupts this must not enter them.
   ThreadState& thread = thread_state();
-  const bool outer = std::exchange(thread.in_poll, true);
+  const bool outer = thread.polls();
+  enter_poll(thread);
   const Armed armed = arm_all(fds);
-  thread.in_poll = outer;
+  if (!outer) leave_poll(thread);
   if (armed == Armed::pending) return;
   if (armed == Armed::busy || has_mute_conduit()) max_ns = blind_nap_ns(max_ns, waited_ns);
   // Several cannot be waited for together: look at the others often.

@@ -31,6 +31,8 @@ void add_to_poll(ConduitEp& cep);
 void remove_from_poll(const Endpoint& ep);
 // Polls find nothing from now on: the process ends by exit() or a return from main. Threads of the
 // client's may go on polling while libraries end, whose objects a poll would otherwise walk into.
+// Returns when those that are in a poll have come out, at most a second later: a handler of messages
+// may never come back.
 void end_polls();
 // Looks again at how each conduit has to be entered, after its locking was raised. No thread polls
 // meanwhile; none ever meets a table without the conduits.

@@ -129,7 +129,7 @@ Import::~Import() {
 void Import::tell_owner() const {
   const Message m = message_to(rank_, Word::opened, segment_);
   const ThreadState& thread = thread_state();
-  if (thread.context == Context::client && !thread.in_poll && send(m)) return;
+  if (thread.context == Context::client && !thread.polls() && send(m)) return;
   const std::lock_guard lock(g_mutex);
   say_later(m);
 }

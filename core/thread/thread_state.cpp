@@ -29,6 +29,10 @@ namespace {
 std::atomic<uint32_t> g_live{0};
 std::atomic<uint32_t> g_limit{kDefaultThreadLimit};
 
+// States of the threads that there are.
+std::mutex g_states_mutex;
+auto& g_states = *new std::vector<const ThreadState*>;  // threads may leave while libraries end
+
 // States of threads that left with implicit operations under way, which still count their
 // completion there. Kept until that has happened.
 std::mutex g_left_mutex;
@@ -56,6 +60,10 @@ void leave(void* pointer) {
   }
   tls_thread_state = nullptr;
   forget_wait();
+  {
+    const std::lock_guard lock(g_states_mutex);
+    std::erase(g_states, state.get());
+  }
   if (!state->internal) {
     const uint32_t live = g_live.fetch_sub(1, std::memory_order_relaxed);
     ensure("no more threads leave than came", [&] { return live != 0; });
@@ -95,6 +103,10 @@ ThreadState* make_state(bool internal) {
   auto* state = new ThreadState;
   state->internal = internal;
   tls_thread_state = state;
+  {
+    const std::lock_guard lock(g_states_mutex);
+    g_states.push_back(state);
+  }
   ::pthread_setspecific(exit_key(), state);
   return state;
 }
@@ -135,6 +147,12 @@ uint32_t thread_limit() {
 }
 uint32_t live_threads() {
   return g_live.load(std::memory_order_relaxed);
+}
+bool others_poll() {
+  const std::lock_guard lock(g_states_mutex);
+  return std::any_of(g_states.begin(), g_states.end(), [](const ThreadState* state) {
+    return state != tls_thread_state && state->polls();
+  });
 }
 uint32_t left_threads() {
   release_left();

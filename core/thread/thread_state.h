@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,12 +42,13 @@ struct ThreadState {
   uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only
   uint32_t sends = 0;     // requests sent; every kPollInterval-th one polls
   OpPool ops;
-  ImplicitOps implicit;          // NBI operations outside access regions
-  ImplicitOps* nbi = &implicit;  // where NBI operations count now: `implicit` or an open region
-  bool in_poll = false;
-  bool internal = false;  // a progress thread: not one of the client's
+  ImplicitOps implicit;              // NBI operations outside access regions
+  ImplicitOps* nbi = &implicit;      // where NBI operations count now: `implicit` or an open region
+  std::atomic<bool> in_poll{false};  // written by the thread; relaxed, see end_polls()
+  bool internal = false;             // a progress thread: not one of the client's
   std::array<std::unique_ptr<ThreadPart>, static_cast<size_t>(ThreadSlot::count)> parts;
 
+  bool polls() const { return in_poll.load(std::memory_order_relaxed); }
   // NULL: not made yet.
   ThreadPart* part(ThreadSlot slot) const { return parts[static_cast<size_t>(slot)].get(); }
 };
@@ -78,6 +80,8 @@ void set_thread_limit(uint32_t limit);
 uint32_t thread_limit();
 // Client threads that have a ThreadState now.
 uint32_t live_threads();
+// Whether a thread but the calling one is in a poll.
+bool others_poll();
 // Threads that exited with implicit operations still under way; what is kept for them is released
 // when those are complete and anybody asks, or a new thread comes.
 uint32_t left_threads();

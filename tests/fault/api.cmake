@@ -71,7 +71,7 @@ set_tests_properties(fault.api.exit.late_events PROPERTIES LABELS fault TIMEOUT 
 add_executable(polls_at_end polls_at_end.cpp)
 target_compile_definitions(polls_at_end PRIVATE GASNET_PAR=1)
 target_link_libraries(polls_at_end PRIVATE causeway_lib Threads::Threads ${CMAKE_DL_LIBS})
-foreach(way return exit)
+foreach(way return exit handler)
   add_test(NAME fault.api.exit.polls_at_end.${way} COMMAND causeway run -n 2 --timeout 30 --
     $<TARGET_FILE:polls_at_end> $<TARGET_FILE:fault_farewell> ${way})
   set_tests_properties(fault.api.exit.polls_at_end.${way} PROPERTIES LABELS fault TIMEOUT ${fault_limit})

@@ -1,14 +1,21 @@
 // A library whose end is a trouble to the process, as that of a network can be.
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
+
+// A thread is where the end of this library must not come.
+extern "C" {
+__attribute__((visibility("default"))) std::atomic<bool> in_use{false};
+}
 
 namespace {
 
 bool aborts = false, hangs = false, naps = false;
 
 __attribute__((destructor)) void end() {
+  if (in_use.load()) ::_exit(7);
   if (aborts) std::abort();
   while (hangs) ::pause();
   if (naps) ::usleep(300000);

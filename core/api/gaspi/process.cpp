@@ -130,7 +130,7 @@ gaspi_return_t ping(World& w, uint32_t rank, Deadline& deadline) {
 }
 
 gaspi_return_t kill_process(World& w, uint32_t rank, Deadline& deadline) {
-  if (__builtin_expect(thread_state().in_poll, 0)) return kill_from_inside(w, rank);
+  if (__builtin_expect(thread_state().polls(), 0)) return kill_from_inside(w, rank);
   return kill_by_message(w, rank, deadline);
 }
 

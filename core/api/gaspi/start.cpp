@@ -340,7 +340,7 @@ gaspi_return_t finish(Deadline& deadline) {
   // The world is gone as soon as the errand is done, which may be between two calls.
   if (!leaving().begun())
     leaving().begin(
-        [w = world(), inside = thread_state().in_poll] { return farewell(*w, inside); });
+        [w = world(), inside = thread_state().polls()] { return farewell(*w, inside); });
   // Others may need this process' progress until they are where it is.
   const gaspi_return_t result = progress_thread_configured()
                                     ? leaving().wait(deadline)
