@@ -94,17 +94,18 @@ const cwyc_ops& split_table() {
 }
 
 cwy_status post_by_member(Connection& c, bool put, void* local, uint64_t raddr, size_t length,
-                          uint32_t flags, cwyc_op* op) {
+                          uint32_t flags, cwyc_op* op, const Rights& own) {
   cwyc_conn* const conn = &c.conn;
   const auto native = [&] {
-    cwyc_mem* const lmem = local_registration(conn, local, length);
-    cwyc_rkey* const rkey = c.rkey.load(std::memory_order_acquire);
+    cwyc_mem* const lmem = own.over_am ? own.lmem : local_registration(conn, local, length);
+    cwyc_rkey* const rkey = own.over_am ? own.rkey : c.rkey.load(std::memory_order_acquire);
     return put ? conn->ops->put(conn, local, lmem, raddr, rkey, length, flags, op)
                : conn->ops->get(conn, local, lmem, raddr, rkey, length, flags, op);
   };
-  if (__builtin_expect(length > c.attr->rma_max, 0) && may_cut(c))
-    return post_cut(c, put, local, raddr, length, flags, op);
-  return post_native_or_emulated(length <= c.attr->rma_max, c.rma_over_am, native, [&] {
+  if (__builtin_expect(length > c.attr->rma_max, 0) && may_cut(c, own))
+    return post_cut(c, put, local, raddr, length, flags, op, own);
+  std::atomic<bool>& over_am = own.over_am ? *own.over_am : c.rma_over_am;
+  return post_native_or_emulated(length <= c.attr->rma_max, over_am, native, [&] {
     return emulated_transfer(conn, put, local, raddr, length, flags, op);
   });
 }

@@ -36,6 +36,7 @@ struct Striped {
   cwyc_op* client;
   bool put;
   uint32_t flags;
+  Rights rights;
   std::vector<Piece> pieces;
   size_t posted = 0;
   std::atomic<uint32_t> left{0};
@@ -112,8 +113,8 @@ cwy_status post_pieces(Striped& s, uint32_t flags) {
     Piece& piece = s.pieces[s.posted];
     piece.op.fn = report;
     ++s.posted;  // before: the last piece may end the transfer as soon as it is out
-    const cwy_status status =
-        post_by_member(*piece.via, s.put, piece.local, piece.raddr, piece.length, flags, &piece.op);
+    const cwy_status status = post_by_member(*piece.via, s.put, piece.local, piece.raddr,
+                                             piece.length, flags, &piece.op, s.rights);
     if (status == CWY_OK) {
       settle(s, bits_of(s), CWY_OK);
     } else if (status != CWY_INPROGRESS) {
@@ -132,11 +133,12 @@ void fail_rest(Striped& s, cwy_status status) {
 }  // namespace
 
 cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, size_t length,
-                        uint32_t flags, cwyc_op* op) {
+                        uint32_t flags, cwyc_op* op, const Rights& rights) {
   auto owned = std::make_unique<Striped>();
   Striped& s = *owned;
   s.client = op;
   s.put = put;
+  s.rights = rights;
   // Pieces that wait for room still need the source, so local completion is reported, not promised.
   s.flags = flags & ~(CWYC_SRC_VOLATILE | CWYC_IMMEDIATE);
   cut(s, part, static_cast<char*>(local), raddr, length);
@@ -162,16 +164,17 @@ cwy_status post_striped(SplitPart& part, bool put, void* local, uint64_t raddr, 
   return whole ? CWY_OK : CWY_INPROGRESS;
 }
 
-bool may_cut(const Connection& via) {
-  return via.attr->rma_max >= kGrain && !via.rma_over_am.load(std::memory_order_relaxed);
+bool may_cut(const Connection& via, const Rights& rights) {
+  const std::atomic<bool>& over_am = rights.over_am ? *rights.over_am : via.rma_over_am;
+  return via.attr->rma_max >= kGrain && !over_am.load(std::memory_order_relaxed);
 }
 
 cwy_status post_cut(Connection& via, bool put, void* local, uint64_t raddr, size_t length,
-                    uint32_t flags, cwyc_op* op) {
+                    uint32_t flags, cwyc_op* op, const Rights& rights) {
   SplitPart alone;
   alone.members = {&via};
   alone.shares = {1.0};
-  return post_striped(alone, put, local, raddr, length, flags, op);
+  return post_striped(alone, put, local, raddr, length, flags, op, rights);
 }
 
 uint32_t push_stripes() {

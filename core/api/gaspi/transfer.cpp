@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "connection/post_once.h"
 #include "object/endpoint.h"
-#include "rma/emulation.h"
+#include "rma/split_ops.h"
 #include "staging/transfer.h"
 #include "thread/tsan_annotations.h"
 
@@ -84,23 +84,26 @@ cwy_status transfer_once(World& w, Queue& queue, const Piece& p, Request* reques
   if (status != CWY_OK) return status;
   if (conn->peer.epoch != p.remote->epoch) return CWY_ERR_PEER_FAILED;
   if (__builtin_expect(is_on_device(p), 0)) return device_once(p, conn, kPut, op);
-  const Connection& c = Connection::of(conn);
+  Connection& c = Connection::of(conn);
   const uint64_t raddr = p.remote->base + p.remote_offset;
+  std::atomic<bool>& over_am = kPut ? p.remote->put_over_am : p.remote->get_over_am;
+  const auto rights = [&] {
+    return Rights{p.local->data->registration(c.cep->conduit),
+                  kPut ? p.remote->put_key : p.remote->get_key, &over_am};
+  };
   const auto native = [&] {
-    cwyc_mem* const lmem = p.local->data->registration(c.cep->conduit);
+    const Rights r = rights();
     if constexpr (kPut)
-      return conn->ops->put(conn, address_of(p), lmem, raddr, p.remote->put_key, p.size, 0, op);
+      return conn->ops->put(conn, address_of(p), r.lmem, raddr, r.rkey, p.size, 0, op);
     else
-      return conn->ops->get(conn, address_of(p), lmem, raddr, p.remote->get_key, p.size, 0, op);
+      return conn->ops->get(conn, address_of(p), r.lmem, raddr, r.rkey, p.size, 0, op);
   };
   const auto emulated = [&] {
-    // Made of messages, which no message stays behind.
+    // Made of messages or of parts, which no message stays behind.
     if (kPut && request->step == nullptr) queue.hold_back(request);
-    return emulated_transfer(conn, kPut, address_of(p), raddr, p.size, 0, op);
+    return post_by_member(c, kPut, address_of(p), raddr, p.size, 0, op, rights());
   };
-  return post_native_or_emulated(p.size <= c.attr->rma_max,
-                                 kPut ? p.remote->put_over_am : p.remote->get_over_am, native,
-                                 emulated);
+  return post_native_or_emulated(p.size <= c.attr->rma_max, over_am, native, emulated);
 }
 
 // Posts one request until it is accepted.
