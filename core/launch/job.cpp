@@ -112,6 +112,7 @@ int Job::supervise() {
   if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
   if (!front_gone_) output_->finish();
+  if (!front_gone_ && !ending_ && output_->stdout_error() != 0) output_->say(lost_output());
   // Its writers end when all is written, which nobody would see to any more; keep() ends them.
   if (front_gone_) static_cast<void>(output_.release());
   output_.reset();  // writes to the real stderr
@@ -363,14 +364,14 @@ void Job::end_leftovers(double now) {
 }
 
 void Job::check_stdout() {
+  if (output_->stdout_error() != 0 && !ending_) begin_end(lost_output());
+}
+
+std::string Job::lost_output() {
   const int failure = output_->stdout_error();
-  if (failure == 0 || ending_) return;
-  if (failure == EPIPE) {
-    verdict_.set_final(128 + SIGPIPE);
-    return begin_end("");
-  }
-  verdict_.set_final(1);
-  begin_end(fmt::format("cannot write the ranks' output: {}", std::strerror(failure)));
+  verdict_.set_final(failure == EPIPE ? 128 + SIGPIPE : 1);
+  if (failure == EPIPE) return "";
+  return fmt::format("cannot write the ranks' output: {}", std::strerror(failure));
 }
 
 // SIGQUIT now, SIGKILL after the grace time. `spared` is the rank that asked for it and knows.

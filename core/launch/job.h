@@ -85,6 +85,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void answer_fences(double now);
   double next_deadline() const;
   void check_stdout();
+  std::string lost_output();  // the line that tells of it; empty for a closed pipe
   void check_early_exits(double now);
   // The first rank that ended with status 0 but without goodbye; nullptr when none did.
   Member* early_member();

@@ -153,6 +153,16 @@ TEST(Output, FullDiskIsAnError) {
             std::string::npos);
 }
 
+// Would catch: output that is lost at the end of a job that is called good.
+TEST(Output, FullDiskAtTheEndIsAnError) {
+  for (int i = 0; i < 10; ++i) {
+    Command command(job(2, {"init", "exchange", "finalize", "print=1"}));
+    const Result result = command.stdout_to("/dev/full").run();
+    EXPECT_EQ(result.status, 1);
+    EXPECT_NE(result.err.find("cannot write the ranks' output: No space left"), std::string::npos);
+  }
+}
+
 // Would catch: input lost, given to more than one rank, or without its end of file.
 TEST(Input, GoesToOneRankWithItsEnd) {
   for (const char* reader : {"0", "2", "none"}) {
