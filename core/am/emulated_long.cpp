@@ -41,7 +41,7 @@ struct Assembly {
   std::vector<int32_t> args;
 };
 using Key = std::tuple<const Peer*, uint32_t, bool>;  // sender and receiver, id, is it a reply
-std::mutex g_mutex;                                   // handlers may run on several threads
+std::mutex g_emulated_long_mutex;                     // handlers may run on several threads
 std::map<Key, Assembly> g_assemblies;
 
 cwy_status send_message(cwyc_conn* conn, uint64_t word, const int32_t* args, uint32_t nargs,
@@ -167,7 +167,7 @@ void on_long_piece(Peer& from, const int32_t* args, unsigned, void* payload, siz
   const Key key{&from, static_cast<uint32_t>(args[2]), (args[3] & kPieceOfReply) != 0};
   Assembly whole;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_emulated_long_mutex);
     Assembly& a = g_assemblies[key];
     ++a.arrived;
     ensure("no more pieces of a long message arrive than it has",
@@ -200,7 +200,7 @@ void deliver_emulated_long(Peer& from, uint64_t word, const int32_t* args, unsig
   }
   const Key key{&from, header.id, (word & kWordReply) != 0};
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_emulated_long_mutex);
     Assembly& a = g_assemblies[key];
     ensure("a long message arrives once, with no fewer pieces than came ahead of it",
            [&] { return !a.have_message && a.arrived <= header.pieces; });

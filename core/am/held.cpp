@@ -26,19 +26,19 @@ struct HeldMessage {
   std::unique_ptr<std::max_align_t[]> copy;  // of a medium's payload
 };
 
-std::mutex g_mutex;
-bool g_holding = false;  // under g_mutex, as the list
+std::mutex g_held_mutex;
+bool g_holding = false;  // under g_held_mutex, as the list
 std::deque<HeldMessage> g_held;
 
 }  // namespace
 
 void begin_holding() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_held_mutex);
   g_holding = true;
 }
 
 void end_holding() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_held_mutex);
   g_holding = false;
   if (g_held.empty()) return;
   held_waiting.store(true, std::memory_order_relaxed);
@@ -48,7 +48,7 @@ void end_holding() {
 void run_held_messages() {
   std::deque<HeldMessage> held;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_held_mutex);
     held.swap(g_held);
     held_waiting.store(false, std::memory_order_relaxed);
   }
@@ -60,7 +60,7 @@ void run_held_messages() {
 
 bool hold(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,
           void* payload, size_t length) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_held_mutex);
   if (!g_holding || nargs > kMaxHandlerArgs) return false;
   HeldMessage m{&from, word, kind, nargs, {}, payload, length, nullptr};
   std::copy_n(args, nargs, m.args.begin());

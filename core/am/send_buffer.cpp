@@ -18,7 +18,7 @@ constexpr uint32_t kMostInUse = 1024;  // by requests, all threads together
 constexpr uint32_t kMostKept = 64;     // in the shared list
 
 std::atomic<uint32_t> g_in_use{0};  // relaxed: a bound on memory, not an ordering
-std::mutex g_mutex;
+std::mutex g_send_buffer_mutex;
 SendBuffer* g_free = nullptr;
 uint32_t g_kept = 0;
 
@@ -43,7 +43,7 @@ SendBuffer* make(size_t room) {
 }
 
 SendBuffer* take_shared() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_send_buffer_mutex);
   SendBuffer* buffer = g_free;
   ensure("the count of kept send buffers is that of the list",
          [&] { return (buffer != nullptr) == (g_kept != 0); });
@@ -56,7 +56,7 @@ SendBuffer* take_shared() {
 // Buffers of an unusual size, and more than will be wanted again, are not kept.
 void give_shared(SendBuffer* buffer) {
   if (buffer->room == kSendBufferBytes) {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_send_buffer_mutex);
     if (g_kept < kMostKept) {
       buffer->next = g_free;
       g_free = buffer;

@@ -38,7 +38,7 @@ struct Incoming {
 // exchange on it, phase, sender's rank.
 using Key = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
-std::mutex g_mutex;  // pieces arrive in handlers on any thread
+std::mutex g_exchange_mutex;  // pieces arrive in handlers on any thread
 std::map<Key, Incoming> g_incoming;
 
 void append_u64(std::string& out, uint64_t value) {
@@ -77,7 +77,7 @@ std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase pha
   g_awaited.store(team.member(from).rank, std::memory_order_relaxed);
   for (;;) {
     {
-      const std::lock_guard lock(g_mutex);
+      const std::lock_guard lock(g_exchange_mutex);
       const auto found = g_incoming.find(key);
       if (found != g_incoming.end() && found->second.complete()) {
         g_awaited.store(kNobody, std::memory_order_relaxed);
@@ -185,7 +185,7 @@ void on_exchange_piece(Peer&, const int32_t* args, unsigned, void* payload, size
                 static_cast<uint32_t>(args[8])};
   const uint64_t at = join_halves(args[3], args[4]), total = join_halves(args[5], args[6]);
   if (at > total || length > total - at) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_exchange_mutex);
   Incoming& in = g_incoming[key];
   if (!in.started) {
     in.bytes.resize(total);

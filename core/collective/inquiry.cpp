@@ -36,7 +36,7 @@ struct Standstill {
 };
 
 // Not held while anything is sent: a message to oneself arrives within the sending call.
-std::mutex g_mutex;
+std::mutex g_inquiry_mutex;
 Standstill g_standstill;
 // Grows with every round, so that late answers are told from those to this one.
 uint32_t g_round = 0;
@@ -74,13 +74,13 @@ bool ask(const CollectiveWait& about, uint32_t round, Peer& peer, uint32_t rank)
 }
 
 void note_sent(uint32_t round, uint32_t rank) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_inquiry_mutex);
   if (round != g_round) return;
   for (Asked& a : g_standstill.asked)
     if (a.rank == rank) a.sent = true;
 }
 
-// Under g_mutex. Ends the round when every living member has answered.
+// Under g_inquiry_mutex. Ends the round when every living member has answered.
 bool all_wait_in_vain(const std::vector<uint32_t>& departed) {
   Standstill& s = g_standstill;
   bool begun = true;
@@ -157,7 +157,7 @@ bool waits_for_departed(const CollectiveWait& wait, const std::vector<uint32_t>&
   std::vector<std::pair<Peer*, uint32_t>> next;
   uint32_t round = 0;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_inquiry_mutex);
     Standstill& s = g_standstill;
     if (!(s.about == wait)) {
       s = Standstill{};
@@ -172,7 +172,7 @@ bool waits_for_departed(const CollectiveWait& wait, const std::vector<uint32_t>&
   }
   for (const auto& [peer, rank] : next)
     if (ask(wait, round, *peer, rank)) note_sent(round, rank);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_inquiry_mutex);
   return all_wait_in_vain(departed);
 }
 
@@ -186,7 +186,7 @@ void on_inquiry(Peer& from, const int32_t* args, unsigned nargs) {
     return;
   }
   if (nargs < 10) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_inquiry_mutex);
   if (static_cast<uint32_t>(args[7]) != g_round || !g_standstill.open) return;
   for (Asked& a : g_standstill.asked)
     if (a.rank == static_cast<uint32_t>(args[3]))

@@ -11,7 +11,7 @@
 namespace causeway {
 namespace {
 
-std::mutex g_mutex;  // writers
+std::mutex g_identity_mutex;  // writers
 std::unique_ptr<Identity> g_owner;
 // Released once by the first writer; what it points to never changes.
 std::atomic<const Identity*> g_identity{nullptr};
@@ -33,7 +33,7 @@ std::unique_ptr<Identity> copy_of(const cwy_identity& record) {
 void set_identity(const cwy_identity& record) {
   if (record.size < sizeof record || record.conduit == nullptr)
     throw Error(CWY_ERR_INVALID, "the program was linked with an identity of other headers");
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_identity_mutex);
   if (g_owner == nullptr) {
     g_owner = copy_of(record);
     g_identity.store(g_owner.get(), std::memory_order_release);

@@ -22,7 +22,7 @@ struct Down {
   uint64_t since;
 };
 // Reports are rare, and both come and are asked for off the paths of operations.
-std::mutex g_mutex;
+std::mutex g_device_state_mutex;
 std::vector<Down> g_down;
 
 void tell(const std::string& text) {
@@ -41,7 +41,7 @@ double seconds_since(uint64_t since) {
 void note_device_state(const Conduit& conduit, const char* device, uint32_t state,
                        const char* why) {
   const std::string name = given(device, "(no name)");
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_device_state_mutex);
   const auto at = std::ranges::find_if(
       g_down, [&](const Down& d) { return d.conduit == &conduit && d.device == name; });
   if (state == CWYC_DEVICE_DOWN && at == g_down.end()) {
@@ -55,7 +55,7 @@ void note_device_state(const Conduit& conduit, const char* device, uint32_t stat
 }
 
 std::string device_trouble(const Conduit& conduit) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_device_state_mutex);
   const auto at = std::ranges::find(g_down, &conduit, &Down::conduit);
   if (at == g_down.end()) return {};
   return fmt::format(" (its device {} has been down for {:.1f} s: {})", at->device,

@@ -23,7 +23,7 @@ constinit DeviceHooks device_hooks;
 namespace {
 
 // Devices in use. The list owns none of them: a device leaves it with its last owner.
-std::mutex g_mutex;
+std::mutex g_device_mutex;
 std::vector<std::weak_ptr<Device>> g_devices;
 
 void copied(cwym_op* op, cwy_status status) {
@@ -234,13 +234,13 @@ cwy_status start_copy(Device& device, void* dst, const void* src, size_t length,
 std::shared_ptr<Device> open_device(const std::string& plugin, int32_t ordinal,
                                     const std::string& native) {
   MemkindPlugin& loaded = plugin_named(plugin);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_device_mutex);
   return open_locked(loaded, ordinal, native);
 }
 
 std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& like) {
   MemkindPlugin& loaded = plugin_named(plugin);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_device_mutex);
   for (const auto& weak : g_devices) {
     const std::shared_ptr<Device> device = weak.lock();
     if (device != nullptr && &device->module() == &loaded.module &&
@@ -267,7 +267,7 @@ std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& 
 uint32_t progress_devices() {
   std::vector<std::shared_ptr<Device>> busy;
   {
-    const std::unique_lock lock(g_mutex, std::try_to_lock);
+    const std::unique_lock lock(g_device_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return 0;
     for (const auto& weak : g_devices) {
       std::shared_ptr<Device> device = weak.lock();

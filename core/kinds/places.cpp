@@ -17,19 +17,19 @@ struct Range {
   uint64_t end;
   Device* device;
 };
-std::shared_mutex g_mutex;
+std::shared_mutex g_places_mutex;
 std::multimap<uint64_t, Range> g_ranges;  // by base; segments may overlap
 
 }  // namespace
 
 void add_device_range(uint64_t base, uint64_t size, Device* device) {
-  const std::unique_lock lock(g_mutex);
+  const std::unique_lock lock(g_places_mutex);
   g_ranges.emplace(base, Range{base + size, device});
   device_ranges.fetch_add(1, std::memory_order_relaxed);
 }
 
 void remove_device_range(uint64_t base, uint64_t size) {
-  const std::unique_lock lock(g_mutex);
+  const std::unique_lock lock(g_places_mutex);
   for (auto [at, end] = g_ranges.equal_range(base); at != end; ++at) {
     if (at->second.end != base + size) continue;
     g_ranges.erase(at);
@@ -39,7 +39,7 @@ void remove_device_range(uint64_t base, uint64_t size) {
 }
 
 Device* find_device_range(const char* call, uint64_t addr, uint64_t length) {
-  const std::shared_lock lock(g_mutex);
+  const std::shared_lock lock(g_places_mutex);
   const Range* partly = nullptr;
   for (auto at = g_ranges.begin(); at != g_ranges.end() && at->first <= addr; ++at) {
     if (addr >= at->second.end) continue;

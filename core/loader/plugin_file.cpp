@@ -26,7 +26,7 @@ std::map<void*, Initialized>& initialized() {
   static auto* map = new std::map<void*, Initialized>;
   return *map;
 }
-std::mutex g_lock;
+std::mutex g_plugin_files_lock;
 
 const char* init_name(PluginKind kind) {
   constexpr const char* names[] = {CWY_CONDUIT_INIT_NAME, CWY_MEMKIND_INIT_NAME,
@@ -81,7 +81,7 @@ const void* call_init(const Manifest& manifest, AnyInit init, const cwy_services
 PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
   // A name without a slash would send dlopen to the system's library path.
   const std::string path = std::filesystem::absolute(manifest.path).string();
-  const std::lock_guard<std::mutex> guard(g_lock);
+  const std::lock_guard<std::mutex> guard(g_plugin_files_lock);
   check_trust(path);  // again: what is loaded now is what may be
   const SignalKeeper keeper;
   // NODELETE: plugins' libraries leave threads and thread-locals behind that unloading would
@@ -111,12 +111,12 @@ PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
 }
 
 void PluginUse::set_fini(void (*fini)()) {
-  const std::lock_guard<std::mutex> guard(g_lock);
+  const std::lock_guard<std::mutex> guard(g_plugin_files_lock);
   initialized()[handle_].fini = fini;
 }
 
 PluginUse::~PluginUse() {
-  const std::lock_guard<std::mutex> guard(g_lock);
+  const std::lock_guard<std::mutex> guard(g_plugin_files_lock);
   const auto entry = initialized().find(handle_);
   if (--entry->second.uses == 0) {
     if (entry->second.fini != nullptr) entry->second.fini();

@@ -20,10 +20,10 @@ constexpr size_t kSlots = 32;
 constexpr size_t kSharedSlot = kSlots - 1;
 std::array<std::string, kSlots> g_who;
 size_t g_used = 0;
-std::mutex g_lock;
+std::mutex g_stubs_lock;
 
 size_t slot_of(const std::string& who) {
-  const std::lock_guard<std::mutex> guard(g_lock);
+  const std::lock_guard<std::mutex> guard(g_stubs_lock);
   const auto end = g_who.begin() + static_cast<std::ptrdiff_t>(g_used);
   const auto found = std::find(g_who.begin(), end, who);
   if (found != end) return static_cast<size_t>(found - g_who.begin());

@@ -11,7 +11,7 @@ namespace causeway {
 namespace {
 
 // Not destroyed at exit: what is closed late looks here.
-auto& g_mutex = *new std::shared_mutex;
+auto& g_mappings_mutex = *new std::shared_mutex;
 auto& g_mappings = *new std::vector<Mapping>;
 
 bool holds(uint64_t base, uint64_t size, uint64_t addr, uint64_t length) {
@@ -20,7 +20,7 @@ bool holds(uint64_t base, uint64_t size, uint64_t addr, uint64_t length) {
 
 template <typename Which>
 bool find(Which&& which, Mapping& out) {
-  const std::shared_lock lock(g_mutex);
+  const std::shared_lock lock(g_mappings_mutex);
   const auto found = std::find_if(g_mappings.begin(), g_mappings.end(), which);
   if (found == g_mappings.end()) return false;
   out = *found;
@@ -30,7 +30,7 @@ bool find(Which&& which, Mapping& out) {
 }  // namespace
 
 void add_mapping(const Mapping& mapping) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_mappings_mutex);
   g_mappings.push_back(mapping);
 }
 
@@ -38,7 +38,7 @@ void remove_mapping(const Publication& of) {
   Mapping gone;
   if (!find([&](const Mapping& m) { return m.of == &of; }, gone)) return;
   device_memory.memory_goes(gone.base, gone.size);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_mappings_mutex);
   std::erase_if(g_mappings, [&](const Mapping& m) { return m.of == &of; });
 }
 

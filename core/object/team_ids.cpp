@@ -21,7 +21,7 @@ struct Deposit {
   uint32_t readers = 0;
 };
 
-std::mutex g_mutex;
+std::mutex g_team_ids_mutex;
 std::map<uint32_t, Use> g_uses;
 std::map<std::pair<uint32_t, uint64_t>, Deposit> g_deposits;  // by number and tag
 uint32_t g_next = kFirst + 1;
@@ -30,17 +30,17 @@ uint32_t g_least = kFirst + 1;  // above all numbers that were released
 }  // namespace
 
 uint32_t next() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   return g_next;
 }
 
 void raise(uint32_t id) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   g_next = std::max(g_next, id);
 }
 
 bool claim(uint32_t id, uint64_t tag) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   if (id < g_least && g_uses.find(id) == g_uses.end()) return false;
   const auto [use, fresh] = g_uses.try_emplace(id);
   if (!fresh && use->second.tag != tag) return false;
@@ -51,7 +51,7 @@ bool claim(uint32_t id, uint64_t tag) {
 }
 
 void release(uint32_t id) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   const auto use = g_uses.find(id);
   if (use == g_uses.end() || --use->second.members != 0) return;
   g_uses.erase(use);
@@ -60,17 +60,17 @@ void release(uint32_t id) {
 
 bool in_use(uint32_t id) {
   if (id <= kFirst) return true;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   return g_uses.find(id) != g_uses.end();
 }
 
 void deposit(uint32_t id, uint64_t tag, std::vector<gex_TM_t> members, uint32_t readers) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   g_deposits[{id, tag}] = {std::move(members), readers};
 }
 
 std::vector<gex_TM_t> take(uint32_t id, uint64_t tag) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   const auto found = g_deposits.find({id, tag});
   if (found == g_deposits.end()) return {};
   std::vector<gex_TM_t> members = found->second.members;
@@ -79,7 +79,7 @@ std::vector<gex_TM_t> take(uint32_t id, uint64_t tag) {
 }
 
 std::vector<Team*> collect(uint32_t id, Team* member, uint32_t locals) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_team_ids_mutex);
   std::vector<Team*>& going = g_uses[id].going;
   going.push_back(member);
   if (going.size() < locals) return {};

@@ -26,7 +26,7 @@ struct Phase {
 };
 std::mutex g_phases_mutex;  // several threads may attach segments
 std::array<Phase, 8> g_phases;
-Phase g_running;
+Phase g_running_phase;
 
 uint64_t processor_ns() {
   timespec t{};
@@ -64,13 +64,13 @@ void start_phase(const char* name) {
   const std::lock_guard lock(g_phases_mutex);
   const Phase now{name, now_ns(), processor_ns()};
   for (Phase& p : g_phases) {
-    if (g_running.name == nullptr) break;
-    if (p.name != nullptr && p.name != g_running.name) continue;
-    p = {g_running.name, p.wall_ns + now.wall_ns - g_running.wall_ns,
-         p.processor_ns + now.processor_ns - g_running.processor_ns};
+    if (g_running_phase.name == nullptr) break;
+    if (p.name != nullptr && p.name != g_running_phase.name) continue;
+    p = {g_running_phase.name, p.wall_ns + now.wall_ns - g_running_phase.wall_ns,
+         p.processor_ns + now.processor_ns - g_running_phase.processor_ns};
     break;
   }
-  g_running = now;
+  g_running_phase = now;
 }
 
 uint64_t bytes_of_uncontacted_peer() {

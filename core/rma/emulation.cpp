@@ -24,8 +24,8 @@ namespace {
 enum class Direction : uint32_t { put, get };
 
 // Lives in cwyc_op::scratch from posting to completion. `posted` and `next` belong to the thread
-// that holds the operation: the posting thread, then one that holds g_mutex. The threads that run
-// the answers advance `moved`.
+// that holds the operation: the posting thread, then one that holds g_emulation_mutex. The threads
+// that run the answers advance `moved`.
 struct Transfer {
   char* local;
   uint64_t raddr;
@@ -45,7 +45,7 @@ Transfer& transfer_of(cwyc_op* op) {
 
 // Operations with pieces left to send, oldest first. Invariant: an operation is in this list
 // exactly while posted < total and no thread is posting it.
-std::mutex g_mutex;
+std::mutex g_emulation_mutex;
 cwyc_op* g_head = nullptr;
 cwyc_op** g_tail = &g_head;
 
@@ -54,7 +54,7 @@ void require_pieces_left(const Transfer& t) {
 }
 
 void enqueue(cwyc_op* op) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_emulation_mutex);
   require_pieces_left(transfer_of(op));
   transfer_of(op).next = nullptr;
   *g_tail = op;
@@ -170,7 +170,7 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 
 uint32_t push_emulations() {
   uint32_t sent = 0;
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_emulation_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return sent;
   // A single pass, so that an operation whose peer is slow does not hold up the others.
   cwyc_op* op = g_head;

@@ -43,7 +43,7 @@ struct Message {
 
 // Guards everything below. Never held while something is sent, a driver is called or a share is
 // given up. The lists are not destroyed at exit: polls look to the very end.
-std::mutex g_mutex;
+std::mutex g_imports_mutex;
 auto& g_unsent = *new std::vector<Message>;
 auto& g_known = *new std::vector<RemoteDevice*>;
 // A segment of this process whose handle was given away, until it has been asked back.
@@ -76,7 +76,7 @@ bool send(const Message& m) {
          CWY_RETRY;
 }
 
-// Under g_mutex. Nobody waits any more for mappings of a segment that is not there.
+// Under g_imports_mutex. Nobody waits any more for mappings of a segment that is not there.
 void count_opener(uint32_t from, uint64_t segment, int change) {
   const auto found = g_exports.find(segment);
   const bool goes = found == g_exports.end() || found->second.recalled;
@@ -89,7 +89,7 @@ void count_opener(uint32_t from, uint64_t segment, int change) {
 // From a handler. The shares are given up without the mutex: the last one closes the mapping.
 void let_go(uint32_t rank, uint64_t segment) {
   std::vector<std::shared_ptr<Import>> shares;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   for (RemoteDevice* known : g_known) {
     if (known->is(rank, segment)) shares.push_back(known->let_go());
   }
@@ -99,7 +99,7 @@ void let_go(uint32_t rank, uint64_t segment) {
 std::vector<uint32_t> openers_of(uint64_t segment) {
   std::vector<uint32_t> ranks;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_imports_mutex);
     for (const auto& [rank, count] : g_exports[segment].openers) ranks.push_back(rank);
   }
   std::erase_if(ranks, [](uint32_t rank) { return has_departed(rank); });
@@ -121,7 +121,7 @@ Import::Import(uint32_t rank, uint64_t segment, std::shared_ptr<Device> device,
 
 Import::~Import() {
   device_->module().import_close(device_->kind(), import_);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   say_later(message_to(rank_, Word::closed, segment_));
 }
 
@@ -130,33 +130,33 @@ void Import::tell_owner() const {
   const Message m = message_to(rank_, Word::opened, segment_);
   const ThreadState& thread = thread_state();
   if (thread.context == Context::client && !thread.polls() && send(m)) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   say_later(m);
 }
 
 void enter_imports(RemoteDevice& known) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   g_known.push_back(&known);
 }
 
 void leave_imports(RemoteDevice& known) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   std::erase(g_known, &known);
 }
 
 void note_export(uint64_t segment) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   g_exports.try_emplace(segment);
 }
 
 void recall_imports(uint64_t segment, const char* call) {
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_imports_mutex);
     if (!g_exports.contains(segment)) return;
   }
   for (int i = 0; i < kLooks; ++i) poll_once();
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_imports_mutex);
     Export& exported = g_exports[segment];
     exported.recalled = true;  // a late opener is asked when it says so
     for (const auto& [rank, count] : exported.openers)
@@ -175,12 +175,12 @@ void recall_imports(uint64_t segment, const char* call) {
         "would close it; going on without it",
         call, rank, kPatienceNs / 1'000'000'000);
   }
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   g_exports.erase(segment);
 }
 
 void forget_imports(uint32_t rank) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   for (auto& [segment, exported] : g_exports) exported.openers.erase(rank);
 }
 
@@ -188,20 +188,20 @@ void on_device_import(Peer& from, const int32_t* args, unsigned nargs, void*, si
   if (nargs != 3) return;
   const uint64_t segment = join_halves(args[1], args[2]);
   if (static_cast<Word>(args[0]) == Word::let_go) return let_go(from.rank, segment);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   count_opener(from.rank, segment, static_cast<Word>(args[0]) == Word::opened ? 1 : -1);
 }
 
 uint32_t push_imports() {
   std::vector<Message> unsent;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_imports_mutex);
     if (g_unsent.empty()) return 0;
     unsent.swap(g_unsent);
   }
   const auto sent = static_cast<uint32_t>(std::erase_if(unsent, send));
   emulations_waiting.fetch_sub(sent, std::memory_order_relaxed);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_imports_mutex);
   g_unsent.insert(g_unsent.begin(), unsent.begin(), unsent.end());
   return sent;
 }

@@ -23,7 +23,7 @@ struct Pin {
   bool held;     // false: it was refused, and is not tried again
   bool counted;  // among the bytes that the configuration allows
 };
-std::mutex g_mutex;
+std::mutex g_pins_mutex;
 // Not destroyed at exit: devices may go later.
 auto& g_pins = *new std::vector<Pin>;
 std::atomic<size_t> g_count{0};  // relaxed: the thread that ends a segment ended its copies before
@@ -36,7 +36,7 @@ void let_go(const Pin& pin) {
 template <typename Which>
 void let_go_if(Which&& which) {
   if (g_count.load(std::memory_order_relaxed) == 0) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_pins_mutex);
   std::erase_if(g_pins, [&](const Pin& pin) {
     if (!which(pin)) return false;
     let_go(pin);
@@ -45,7 +45,7 @@ void let_go_if(Which&& which) {
   g_count.store(g_pins.size(), std::memory_order_relaxed);
 }
 
-// Under g_mutex.
+// Under g_pins_mutex.
 bool is_known(const Device& device, uint64_t base, uint64_t size) {
   for (const Pin& pin : g_pins) {
     if (pin.device == &device && pin.base <= base && base + size <= pin.base + pin.size)
@@ -61,7 +61,7 @@ uint64_t held_by(const Device& device) {
   return bytes;
 }
 
-// Under g_mutex.
+// Under g_pins_mutex.
 bool try_pin(Device& device, uint64_t base, uint64_t size) {
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   const bool pinned =
@@ -82,7 +82,7 @@ void pin_for_copy(Device& device, const void* host, size_t length) {
   const uint64_t most = device.policy().pin;
   if (length <= kLeast || most == 0) return;
   const auto at = reinterpret_cast<uint64_t>(host);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_pins_mutex);
   uint64_t base = 0, size = 0;
   if (is_known(device, at, length)) return;
   if (!find_segment(at, length, &base, &size) && !find_mapping(at, length, &base, &size)) return;
@@ -99,7 +99,7 @@ void pin_for_copy(Device& device, const void* host, size_t length) {
 
 void pin_buffers(Device& device, const void* memory, size_t size) {
   const auto base = reinterpret_cast<uint64_t>(memory);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_pins_mutex);
   if (!is_known(device, base, size)) {
     note({&device, base, size, try_pin(device, base, size), false});
   }

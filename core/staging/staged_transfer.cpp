@@ -153,7 +153,7 @@ namespace {
 // them, and know other objects.
 using StagedTransfers = std::vector<std::unique_ptr<StagedTransfer>>;
 using Queue = std::deque<std::unique_ptr<StagedTransfer>>;
-std::mutex g_mutex;
+std::mutex g_staged_transfer_mutex;
 auto& g_active = *new StagedTransfers;
 auto& g_waiting = *new std::map<std::pair<const BouncePool*, uint32_t>, Queue>;
 
@@ -190,8 +190,9 @@ void admit(Queue& queue, uint32_t& moved) {
   }
 }
 
-// A pass over everything, under g_mutex. Transfers that have ended go to `ended`, to be deleted
-// without the lock: a transfer may be the last owner of host buffers, which conduits know.
+// A pass over everything, under g_staged_transfer_mutex. Transfers that have ended go to `ended`,
+// to be deleted without the lock: a transfer may be the last owner of host buffers, which conduits
+// know.
 uint32_t pass(std::vector<Report>& reports, StagedTransfers& ended) {
   uint32_t moved = push_served_transfers();
   for (size_t i = 0; i < g_active.size();) {
@@ -228,7 +229,7 @@ cwy_status start_staged_transfer(std::unique_ptr<StagedTransfer> transfer) {
   std::vector<Report> reports;
   StagedTransfers ended;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_staged_transfer_mutex);
     g_waiting[{transfer->pool(), transfer->rank()}].push_back(std::move(transfer));
     pass(reports, ended);
   }
@@ -241,7 +242,7 @@ uint32_t push_staged_transfers() {
   std::vector<Report> reports;
   StagedTransfers ended;
   {
-    const std::unique_lock lock(g_mutex, std::try_to_lock);
+    const std::unique_lock lock(g_staged_transfer_mutex, std::try_to_lock);
     if (!lock.owns_lock()) return 0;
     events = pass(reports, ended);
   }
@@ -261,7 +262,7 @@ void forget_staged_transfers(uint32_t rank) {
       copying |= j.copying();
     };
     {
-      const std::lock_guard lock(g_mutex);
+      const std::lock_guard lock(g_staged_transfer_mutex);
       for (const auto& j : g_active) end(*j);
       for (const auto& [which, queue] : g_waiting) {
         for (const auto& j : queue) end(*j);

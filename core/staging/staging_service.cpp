@@ -25,7 +25,7 @@
 namespace causeway {
 namespace {
 
-constexpr const char* kCall = "staged transfer";
+constexpr const char* kStagedTransfer = "staged transfer";
 
 // Bytes of one copy to or from memory that needs no bounce buffer: as much as the device takes at
 // once, and still not all of a long transfer, so that other transfers have their turn.
@@ -70,7 +70,7 @@ class ServedTransfer {
   void given_back(uint32_t buffer) {
     if (buffer >= chunks_.size() ||
         chunks_[buffer].step.load(std::memory_order_acquire) != (put_ ? put_theirs : get_theirs)) {
-      fatal(kCall, "rank {} names a buffer that it was not given", peer_.rank);
+      fatal(kStagedTransfer, "rank {} names a buffer that it was not given", peer_.rank);
     }
     chunks_[buffer].step.store(put_ ? put_filled : get_taken, std::memory_order_release);
   }
@@ -256,7 +256,7 @@ void ServedTransfer::advance(uint32_t& moved) {
 
 // Guards what handlers note for polls, and what they look up. Never held while something is sent.
 // Not destroyed at exit: what is left knows other objects.
-std::mutex g_mutex;
+std::mutex g_staging_service_mutex;
 auto& g_asked = *new std::vector<std::unique_ptr<ServedTransfer>>;
 std::map<uint32_t, ServedTransfer*> g_transfers;
 std::map<uint32_t, StagingClient*> g_clients;
@@ -265,7 +265,7 @@ uint32_t g_numbers = 0;
 // Belongs to the thread that moves staged transfers.
 auto& g_served = *new std::vector<std::unique_ptr<ServedTransfer>>;
 
-// A transfer that this process gave up and its owner is to end. Under g_mutex.
+// A transfer that this process gave up and its owner is to end. Under g_staging_service_mutex.
 struct Refusal {
   Peer* owner;
   uint32_t epoch;  // of the process that granted
@@ -274,7 +274,8 @@ struct Refusal {
 std::vector<Refusal> g_refusals;
 
 void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
-  if (nargs != 13) fatal(kCall, "rank {} asks in a form that is not known here", from.rank);
+  if (nargs != 13)
+    fatal(kStagedTransfer, "rank {} asks in a form that is not known here", from.rank);
   const bool put = args[1] != 0;
   const uint64_t raddr = join_halves(args[3], args[4]);
   const uint64_t length = join_halves(args[5], args[6]);
@@ -292,7 +293,7 @@ void on_ask(Peer& from, const int32_t* args, unsigned nargs) {
       from, put, static_cast<uint32_t>(args[2]), raddr, length, static_cast<uint32_t>(args[7]),
       static_cast<uint32_t>(args[8]), *device,
       straight ? mapped_here(from.rank, segment, laddr, length) : nullptr);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   transfer->number = ++g_numbers;
   g_transfers[transfer->number] = transfer.get();
   g_asked.push_back(std::move(transfer));
@@ -305,18 +306,18 @@ bool may_be_late() {
 }
 
 void on_given_back(const Peer& from, const int32_t* args, unsigned nargs) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   const auto found =
       nargs == 3 ? g_transfers.find(static_cast<uint32_t>(args[1])) : g_transfers.end();
   if (found == g_transfers.end() || found->second->peer().rank != from.rank) {
     if (may_be_late()) return;
-    fatal(kCall, "rank {} speaks of a transfer that it did not ask for", from.rank);
+    fatal(kStagedTransfer, "rank {} speaks of a transfer that it did not ask for", from.rank);
   }
   found->second->given_back(static_cast<uint32_t>(args[2]));
 }
 
 void on_refused(const Peer& from, const int32_t* args, unsigned nargs) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   const auto found =
       nargs == 2 ? g_transfers.find(static_cast<uint32_t>(args[1])) : g_transfers.end();
   // It may have ended meanwhile.
@@ -341,7 +342,7 @@ bool refuse(const Refusal& r) {
 void send_refusals() {
   std::vector<Refusal> refusals;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_staging_service_mutex);
     refusals.swap(g_refusals);
   }
   const auto sent = std::erase_if(refusals, refuse);
@@ -349,21 +350,21 @@ void send_refusals() {
     emulations_waiting.fetch_sub(static_cast<uint32_t>(sent), std::memory_order_relaxed);
   }
   if (refusals.empty()) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   g_refusals.insert(g_refusals.end(), refusals.begin(), refusals.end());
 }
 
 void on_answer(Peer& from, const int32_t* args, unsigned nargs, const void* payload,
                size_t length) {
   const bool grant = static_cast<StagingMessage>(args[0]) == StagingMessage::grant;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   const auto found = nargs == (grant ? 10u : 3u) ? g_clients.find(static_cast<uint32_t>(args[1]))
                                                  : g_clients.end();
   if (found == g_clients.end()) {
     // The transfer was given up: its owner would wait for a buffer that is never given back.
     if (may_be_late() && grant) refuse_locked(from, static_cast<uint32_t>(args[2]));
     if (may_be_late()) return;
-    fatal(kCall, "rank {} answers what this rank did not ask", from.rank);
+    fatal(kStagedTransfer, "rank {} answers what this rank did not ask", from.rank);
   }
   // It has gone on: an answer to one question, and the next is open until the transfer is over.
   note_question(from.rank);
@@ -396,7 +397,7 @@ void on_device_stage(Peer& from, const int32_t* args, unsigned nargs, void* payl
 
 uint32_t push_served_transfers() {
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_staging_service_mutex);
     for (auto& transfer : g_asked) g_served.push_back(std::move(transfer));
     g_asked.clear();
   }
@@ -406,7 +407,7 @@ uint32_t push_served_transfers() {
   for (const auto& transfer : g_served) transfer->advance(moved);
   const auto ended = std::erase_if(g_served, [](const std::unique_ptr<ServedTransfer>& transfer) {
     if (!transfer->finished()) return false;
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_staging_service_mutex);
     g_transfers.erase(transfer->number);
     return true;
   });
@@ -417,32 +418,32 @@ uint32_t push_served_transfers() {
 }
 
 void forget_served_transfers(uint32_t rank) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   for (const auto& [number, transfer] : g_transfers) {
     if (transfer->peer().rank == rank) transfer->lose_peer();
   }
 }
 
 bool copies_for(uint32_t rank) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   return std::any_of(g_transfers.begin(), g_transfers.end(), [rank](const auto& entry) {
     return entry.second->peer().rank == rank && entry.second->copies_to_peer();
   });
 }
 
 void refuse_transfer(Peer& owner, uint32_t transfer) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   refuse_locked(owner, transfer);
 }
 
 uint32_t add_staging_client(StagingClient& client) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   g_clients[++g_numbers] = &client;
   return g_numbers;
 }
 
 void remove_staging_client(uint32_t number) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_staging_service_mutex);
   g_clients.erase(number);
 }
 

@@ -22,7 +22,7 @@ struct Record {
 // Retired objects kept back. More than programs keep events around by mistake, and little memory.
 constexpr size_t kKeptBack = 4096;
 
-std::mutex g_mutex;
+std::mutex g_event_checks_mutex;
 std::unordered_map<const EventObject*, Record> g_live;
 std::unordered_map<const EventObject*, const char*> g_origin;  // of what is kept back
 std::deque<EventObject*> g_kept_back;
@@ -41,7 +41,7 @@ void free_object(EventObject* object, EventType type) {
 void note_event(const char* call, gex_Event_t event, gex_EC_t leaves) {
   const EventRef ref = decode(event);
   if (event == GEX_EVENT_INVALID || ref.object == nullptr) return;
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_event_checks_mutex);
   g_live[ref.object] = {call, leaves};
 }
 
@@ -49,7 +49,7 @@ void retire_event(EventObject* object) {
   EventObject* freed = nullptr;
   EventType freed_type = EventType::op;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_event_checks_mutex);
     const auto live = g_live.find(object);
     g_origin[object] = live != g_live.end() ? live->second.call : "an earlier call";
     if (live != g_live.end()) g_live.erase(live);
@@ -69,7 +69,7 @@ void retire_event(EventObject* object) {
 void synchronised_twice(const EventObject* object) {
   const char* origin = "an earlier call";
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_event_checks_mutex);
     if (const auto found = g_origin.find(object); found != g_origin.end()) origin = found->second;
   }
   fatal("gex_Event_*()",
@@ -79,7 +79,7 @@ void synchronised_twice(const EventObject* object) {
 }
 
 void check_leaf(const EventObject* root, gex_EC_t category) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_event_checks_mutex);
   const auto found = g_live.find(root);
   if (found == g_live.end() || (found->second.leaves & category)) return;
   fatal("gex_Event_QueryLeaf()",
@@ -100,7 +100,7 @@ void check_nbi_sync(const char* call, gex_EC_t mask) {
 void report_leaks() {
   std::map<std::string, size_t> calls;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_event_checks_mutex);
     for (const auto& [object, record] : g_live) ++calls[record.call];
   }
   std::string text;

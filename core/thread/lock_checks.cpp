@@ -19,7 +19,7 @@ thread_local std::vector<Lock> t_held;
 
 // Which locks were taken while which other was held. An edge a -> b says that some thread took b
 // under a; threads that take locks along a circle of edges can wait for each other forever.
-std::mutex g_mutex;
+std::mutex g_lock_checks_mutex;
 std::unordered_map<Lock, std::vector<Lock>> g_after;
 
 bool holds(Lock lock) {
@@ -42,7 +42,7 @@ bool leads_to(Lock from, Lock to, std::vector<Lock>& seen) {
 
 // Adds held -> taken; false when the reverse order is known already.
 bool note_order(Lock held, Lock taken) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_lock_checks_mutex);
   std::vector<Lock>& after = g_after[held];
   if (std::find(after.begin(), after.end(), taken) != after.end()) return true;
   after.push_back(taken);
@@ -101,7 +101,7 @@ void check_idle(const char* call, const gex_HSL_t* hsl) {
   note_call(call, "hsl", hsl);
   if (holds(hsl)) fatal(call, "the lock at {} is held by this thread", name(hsl));
   // The facts known of this address concerned another lock.
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_lock_checks_mutex);
   g_after.erase(hsl);
   for (auto& [held, after] : g_after) std::erase(after, hsl);
 }

@@ -26,7 +26,7 @@ thread_local constinit ThreadState* tls_thread_state = nullptr;
 namespace {
 
 // Relaxed, both: a count that nothing else hangs on, and a setting made before threads exist.
-std::atomic<uint32_t> g_live{0};
+std::atomic<uint32_t> g_live_threads{0};
 std::atomic<uint32_t> g_limit{kDefaultThreadLimit};
 
 // States of the threads that there are.
@@ -65,7 +65,7 @@ void leave(void* pointer) {
     std::erase(g_states, state.get());
   }
   if (!state->internal) {
-    const uint32_t live = g_live.fetch_sub(1, std::memory_order_relaxed);
+    const uint32_t live = g_live_threads.fetch_sub(1, std::memory_order_relaxed);
     ensure("no more threads leave than came", [&] { return live != 0; });
   }
   if (finished(*state)) {
@@ -115,7 +115,7 @@ ThreadState* make_state(bool internal) {
 
 ThreadState* create_thread_state() {
   const uint32_t limit = g_limit.load(std::memory_order_relaxed);
-  const uint32_t number = g_live.fetch_add(1, std::memory_order_relaxed) + 1;
+  const uint32_t number = g_live_threads.fetch_add(1, std::memory_order_relaxed) + 1;
   if (number > limit) {
     fatal("thread limit",
           "{} threads of this process would use the library at once, but {} may "
@@ -132,7 +132,7 @@ ThreadState* first_thread_state(const char* call) {
 
 void enter_as_internal_thread() {
   if (ThreadState* state = tls_thread_state) {
-    if (!state->internal) g_live.fetch_sub(1, std::memory_order_relaxed);
+    if (!state->internal) g_live_threads.fetch_sub(1, std::memory_order_relaxed);
     state->internal = true;
     return;
   }
@@ -146,7 +146,7 @@ uint32_t thread_limit() {
   return g_limit.load(std::memory_order_relaxed);
 }
 uint32_t live_threads() {
-  return g_live.load(std::memory_order_relaxed);
+  return g_live_threads.load(std::memory_order_relaxed);
 }
 bool others_poll() {
   const std::lock_guard lock(g_states_mutex);

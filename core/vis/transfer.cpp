@@ -19,7 +19,7 @@ namespace {
 
 // Guards the slots and counts of all transfers and the queues. Never held while anything is sent
 // or a client's operation is completed: a message to oneself is answered within the sending call.
-std::mutex g_mutex;
+std::mutex g_transfer_mutex;
 
 // Transfers with something to send, by peer, so that a peer without room holds up nobody else.
 using Queue = std::list<VisTransfer*>;
@@ -110,7 +110,7 @@ bool VisTransfer::seek() {
 }
 
 Slot* VisTransfer::take_slot() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_transfer_mutex);
   if (free_ == 0) {
     parked_ = true;
     return nullptr;
@@ -125,7 +125,7 @@ Slot* VisTransfer::take_slot() {
 
 // The operation to be posted reads the client's memory after the call that posts it.
 void VisTransfer::await_local(Slot& slot) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_transfer_mutex);
   slot.awaits |= CWYC_DONE_LOCAL;
   ++locals_;
 }
@@ -141,7 +141,7 @@ void VisTransfer::free_slot(Slot& slot) {
 
 // A slot whose operation did not come to be, or was complete at once. The poster's.
 void VisTransfer::give_back(Slot& slot) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_transfer_mutex);
   free_slot(slot);
 }
 
@@ -150,7 +150,7 @@ void VisTransfer::settle(Slot& slot, uint32_t what) {
   cwyc_op* const client = client_;  // once unlocked, another thread may finish the transfer
   bool report_local = false, finished = false;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_transfer_mutex);
     const uint32_t news = what & slot.awaits;
     if (news == 0) return;
     if (news & CWYC_DONE_LOCAL) --locals_;
@@ -191,7 +191,7 @@ Outcome VisTransfer::all_posted() {
   cwyc_op* const client = client_;
   bool report_local = false;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_transfer_mutex);
     posted_ = true;
     if (outstanding_ != 0 && put_ && locals_ == 0) local_reported_ = report_local = true;
     if (outstanding_ == 0) return Outcome::finished;
@@ -239,7 +239,7 @@ cwy_status start_transfer(const TransferPlan& plan, cwyc_op* op) {
     delete transfer;
     return finished ? CWY_OK : CWY_RETRY;
   }
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_transfer_mutex);
   enqueue_locked(transfer);
   return CWY_INPROGRESS;
 }
@@ -247,7 +247,7 @@ cwy_status start_transfer(const TransferPlan& plan, cwyc_op* op) {
 uint32_t push_transfers() {
   std::unordered_map<Peer*, Queue> batch;
   {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_transfer_mutex);
     batch.swap(g_queues);
   }
   uint32_t sent = 0;
@@ -264,7 +264,7 @@ uint32_t push_transfers() {
       }
     }
   }
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_transfer_mutex);
   for (auto& [peer, queue] : batch) {
     if (queue.empty()) continue;
     // In front of what came meanwhile.

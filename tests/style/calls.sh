@@ -4,13 +4,14 @@
 # Usage: calls.sh SOURCE_DIR OBJECTS_DIR
 set -eu
 cd "$2"
-# Objects of sources that are gone stay in a build folder.
+# Objects of sources that are gone stay in a build folder; those of several sources have a folder named as the room.
 find . -name '*.o' | sed 's|^\./||' | sort | while read -r object; do
-  [ ! -e "$1/core/${object%.o}" ] || echo "$object"
+  if [ -e "$1/core/${object%.o}" ] || [ -e "../../${object%.o}" ]; then echo "$object"; fi
 done | xargs nm -A --extern-only |
   awk -v order="$1/tests/style/rooms.order" '
     # The room of an object: the innermost one of the order.
     function place_of(file, n, parts, name, i, found) {
+      sub(/^united\/causeway_core\/core\//, "", file)
       n = split("core/" file, parts, "/")
       sub(/\.o$/, "", parts[n])
       for (i = 1; i <= n; ++i) {

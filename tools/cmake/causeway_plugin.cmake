@@ -14,6 +14,7 @@ function(causeway_add_plugin)
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${target}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/causeway/2)
+  causeway_unite(${target})
   if(NOT P_NO_INSTALL)
     set(component runtime)
     if(P_NAME MATCHES "^(ofi|ucx|verbs|eth|cuda|hip|ze)$")

@@ -27,7 +27,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct CheckConfigArguments {
   std::vector<std::string> files;
   std::vector<std::string> sets;
   bool no_site = false;
@@ -262,7 +262,7 @@ class PluginLook {
   Loader loader_;
 };
 
-int report(const Arguments& arguments, CheckedConfig checked) {
+int report(const CheckConfigArguments& arguments, CheckedConfig checked) {
   // All in one run: what is wrong in the text does not hide what is wrong with the rest.
   if (const auto& readable = checked.config ? checked.config : checked.rest) {
     PluginLook(Config(*readable), checked);
@@ -294,7 +294,7 @@ int report(const Arguments& arguments, CheckedConfig checked) {
 }  // namespace
 
 void add_check_config(Options& app, int& status) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<CheckConfigArguments>();
   Options& command = app.subcommand(
       "check-config", "Check a configuration file and say what it decides, or what is wrong",
       [arguments, &status] {

@@ -18,7 +18,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct CheckPluginArguments {
   std::string file, device, filter;
   std::vector<std::string> sets;
   uint64_t seed = 0;
@@ -31,7 +31,7 @@ std::string suite_path() {
   return own_prefix() + "/libexec/causeway/causeway-conformance";
 }
 
-std::vector<std::string> suite_command(const Arguments& a, const std::string& suite) {
+std::vector<std::string> suite_command(const CheckPluginArguments& a, const std::string& suite) {
   std::vector<std::string> command = {suite, "--plugin", a.file};
   if (!a.device.empty()) command.insert(command.end(), {"--device", a.device});
   for (const std::string& set : a.sets) command.insert(command.end(), {"--set", set});
@@ -55,7 +55,7 @@ int become(const std::vector<std::string>& command) {
   return kFailed;
 }
 
-int check_plugin(const Arguments& a) {
+int check_plugin(const CheckPluginArguments& a) {
   try {
     const Manifest m = read_manifest(a.file);
     if (!a.json) {
@@ -81,7 +81,7 @@ int check_plugin(const Arguments& a) {
 }  // namespace
 
 void add_check_plugin(Options& app, int& status) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<CheckPluginArguments>();
   Options& sub = app.subcommand("check-plugin", "Check a plugin file against its interface",
                                 [a, &status] { status = check_plugin(*a); });
   sub.option("file", a->file, "The plugin, a .so file").required();

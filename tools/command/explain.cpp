@@ -1,6 +1,8 @@
 // causeway explain: which conduit would serve which peer, by which rule, how each operation is
 // done, and why the other conduits are not used. Asks the code that jobs use (core/connection),
 // with this host's plugins, for a job of N ranks on this host and one rank elsewhere.
+#include <fmt/ranges.h>
+
 #include <hwloc.h>
 
 #include <algorithm>
@@ -24,7 +26,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct ExplainArguments {
   WorldArguments world;
   bool collectives = false;
   bool memkinds = false;
@@ -287,7 +289,7 @@ std::string neighborhoods_text(const Neighborhoods& all) {
   return all.size() > most ? fmt::format("{} and {} more", out, all.size() - most) : out;
 }
 
-void print_people(const World& world, const Arguments& args, const Neighborhoods& all,
+void print_people(const World& world, const ExplainArguments& args, const Neighborhoods& all,
                   const std::vector<PeerClass>& classes) {
   fmt::print("a job of {} rank(s) on this host ({})\n", args.world.ranks, machine_text());
   fmt::print("neighborhoods: {}\n", neighborhoods_text(all));
@@ -347,7 +349,7 @@ void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all)
       }));
 }
 
-int explain(const Arguments& args) {
+int explain(const ExplainArguments& args) {
   try {
     const World world = open_world(args.world);
     const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
@@ -372,7 +374,7 @@ int explain(const Arguments& args) {
 }  // namespace
 
 void add_explain(Options& app, int& status) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<ExplainArguments>();
   Options& sub = app.subcommand(
       "explain", "Say which conduit serves which peer, by which rule, and why not the others",
       [args, &status] { status = explain(*args); });

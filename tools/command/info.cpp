@@ -20,7 +20,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct InfoArguments {
   bool failed = false;
   bool plugins = false;
   bool config = false;
@@ -63,7 +63,7 @@ void try_to_load(Loader& loader, const Config& config, const std::vector<Manifes
   for (const std::string& name : collectives) loader.collective(name);
 }
 
-Facts gather(const Arguments& arguments) {
+Facts gather(const InfoArguments& arguments) {
   Facts facts;
   try {
     facts.config = load_config(ConfigSources::from_environment());
@@ -186,7 +186,7 @@ std::string json_failures(const Facts& facts) {
 }
 
 // A single object; sections that were not asked for are absent.
-void print_json(const Arguments& arguments, const Facts& facts, bool everything) {
+void print_json(const InfoArguments& arguments, const Facts& facts, bool everything) {
   std::string out = fmt::format(
       R"({{"version":"{}","plugin_interface":"{}","pmix":"{}","hwloc":"{}","prefix":{},)"
       R"("search_path":{})",
@@ -203,7 +203,7 @@ void print_json(const Arguments& arguments, const Facts& facts, bool everything)
   fmt::print("{}}}\n", out);
 }
 
-void print_text(const Arguments& arguments, const Facts& facts, bool everything) {
+void print_text(const InfoArguments& arguments, const Facts& facts, bool everything) {
   const char* gap = "";
   if (everything) {
     print_version(facts);
@@ -229,7 +229,7 @@ void print_text(const Arguments& arguments, const Facts& facts, bool everything)
   }
 }
 
-int info(const Arguments& arguments) {
+int info(const InfoArguments& arguments) {
   if (arguments.peers) return info_peers(arguments.json);
   const Facts facts = gather(arguments);
   if (arguments.devices && facts.config_problem.empty())
@@ -250,7 +250,7 @@ int info(const Arguments& arguments) {
 }  // namespace
 
 void add_info(Options& app, int& status) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InfoArguments>();
   Options& command =
       app.subcommand("info", "Show version, search path, plugins, and what could not be loaded",
                      [arguments, &status] { status = info(*arguments); });

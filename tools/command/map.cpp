@@ -22,7 +22,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct MapArguments {
   WorldArguments world;
   std::vector<std::string> hosts;
   bool json = false;
@@ -55,7 +55,7 @@ Cell ways_to(const World& world, Locality locality, uint32_t first, uint32_t ran
   return out;
 }
 
-Map suppose(const Arguments& args) {
+Map suppose(const MapArguments& args) {
   const World world = open_world(args.world);
   const Locality near = neighbor_locality(world);
   const uint32_t each = args.world.ranks;
@@ -138,7 +138,7 @@ std::optional<Map> ask_job() {
 }
 
 // Names that are used twice would be one host in the answer.
-void check_hosts(const Arguments& args) {
+void check_hosts(const MapArguments& args) {
   std::set<std::string> seen;
   for (const std::string& host : args.hosts) {
     if (host.empty()) throw Error(CWY_ERR_INVALID, "--hosts: a host without a name");
@@ -151,7 +151,7 @@ void check_hosts(const Arguments& args) {
                 args.hosts.size(), args.world.ranks, kMost);
 }
 
-void print(const Arguments& args, const Map& map) {
+void print(const MapArguments& args, const Map& map) {
   if (args.svg) {
     print_map_svg(map);
   } else if (args.dot) {
@@ -163,7 +163,7 @@ void print(const Arguments& args, const Map& map) {
   }
 }
 
-int show(Arguments& args) {
+int show(MapArguments& args) {
   try {
     const bool job = in_a_job();
     if (args.hosts.empty() && !job) {
@@ -186,7 +186,7 @@ int show(Arguments& args) {
 }  // namespace
 
 void add_map(Options& app, int& status) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<MapArguments>();
   Options& sub = app.subcommand(
       "map",
       "Show which conduits lead from each host to each host; run it as the program of a job "

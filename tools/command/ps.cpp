@@ -8,7 +8,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct PsArguments {
   std::string job;
   bool ranks = false, json = false;
 };
@@ -41,7 +41,7 @@ void print_ranks(const std::vector<RankView>& ranks) {
   print_columns(rows, "");
 }
 
-int ps(const Arguments& args) {
+int ps(const PsArguments& args) {
   const Jobs jobs = JobViewer().look(args.job, kPatienceNs);
   if (jobs.empty() && !args.job.empty()) return say_unknown("ps", args.job);
   const bool ranks = !jobs.empty() && (args.ranks || !args.job.empty());
@@ -62,7 +62,7 @@ int ps(const Arguments& args) {
 }  // namespace
 
 void add_ps(Options& app, int& status) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<PsArguments>();
   Options& sub =
       app.subcommand("ps", "List this user's jobs on this host, and what their ranks wait for",
                      [args, &status] { status = ps(*args); });

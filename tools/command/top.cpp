@@ -18,7 +18,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct TopArguments {
   std::string job;
   double interval = 1;
   unsigned count = 0;
@@ -135,7 +135,7 @@ void print_page(const Screen& screen, Jobs& jobs, bool json) {
   }
 }
 
-int top(const Arguments& args) {
+int top(const TopArguments& args) {
   JobViewer viewer;
   const auto interval = static_cast<uint64_t>(args.interval * 1e9);
   const auto look = [&] {
@@ -157,7 +157,7 @@ int top(const Arguments& args) {
 }  // namespace
 
 void add_top(Options& app, int& status) {
-  auto args = std::make_shared<Arguments>();
+  auto args = std::make_shared<TopArguments>();
   Options& sub = app.subcommand(
       "top", "Show what the ranks of this user's jobs on this host do each second; q ends it",
       [args, &status] { status = top(*args); });

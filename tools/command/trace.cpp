@@ -20,7 +20,7 @@
 namespace causeway::command {
 namespace {
 
-struct Arguments {
+struct TraceArguments {
   std::vector<std::string> files;
   bool lines = false, json = false;
   std::string perfetto, svg;  // files to be written
@@ -117,7 +117,7 @@ std::string json_of(const std::string& file, const Trace& t) {
 }
 
 // A trace is named once, and what is written is none of those that are read.
-void check_files(const Arguments& arguments) {
+void check_files(const TraceArguments& arguments) {
   std::set<std::pair<dev_t, ino_t>> seen;
   struct stat info {};
   for (const std::string& file : arguments.files)
@@ -129,7 +129,7 @@ void check_files(const Arguments& arguments) {
 }
 
 // Everything that was asked for of all files together.
-void write_pictures(const Arguments& arguments, const std::vector<Trace>& traces) {
+void write_pictures(const TraceArguments& arguments, const std::vector<Trace>& traces) {
   for (const Trace& t : traces)
     if (std::strcmp(t.header.job, traces.front().header.job) != 0)
       throw Error(CWY_ERR_INVALID, "the files are of two jobs, {} and {}; name those of one",
@@ -142,7 +142,7 @@ void write_pictures(const Arguments& arguments, const std::vector<Trace>& traces
   if (!arguments.svg.empty()) write_file(arguments.svg, trace_traffic(traces));
 }
 
-int trace(const Arguments& arguments) {
+int trace(const TraceArguments& arguments) {
   try {
     std::vector<Trace> traces;
     check_files(arguments);
@@ -174,7 +174,7 @@ int trace(const Arguments& arguments) {
 }  // namespace
 
 void add_trace(Options& app, int& status) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TraceArguments>();
   Options& command =
       app.subcommand("trace", "Print what the conduit trace recorded, one file per rank",
                      [arguments, &status] { status = trace(*arguments); });

@@ -13,9 +13,9 @@ namespace {
 constexpr size_t kMostRows = 128;
 
 // Bytes that went from one group of ranks to another.
-class Traffic {
+class TrafficTable {
  public:
-  explicit Traffic(uint32_t ranks)
+  explicit TrafficTable(uint32_t ranks)
       : each_((ranks + kMostRows - 1) / kMostRows),
         rows_((ranks + each_ - 1) / each_),
         ranks_(ranks),
@@ -75,7 +75,7 @@ bool reads(const cwyt_record& r) {
 std::string trace_traffic(const std::vector<Trace>& traces) {
   uint32_t ranks = 1;
   for (const Trace& t : traces) ranks = std::max({ranks, t.header.size, t.header.rank + 1});
-  Traffic traffic(ranks);
+  TrafficTable traffic(ranks);
   for (const Trace& t : traces) {
     for (const cwyt_record& r : t.records) {
       if (!is_accepted(r) || r.operation >= CWYT_EVENTS) continue;

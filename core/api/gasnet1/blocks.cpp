@@ -50,7 +50,7 @@ struct Inbox {
 using Key = std::pair<uint32_t, uint32_t>;  // team id, sequence
 
 // Guards all of this. Held while messages are sent, which never runs a handler.
-std::mutex g_mutex;
+std::mutex g_blocks_mutex;
 constexpr size_t kArgs = 6;  // of a message
 std::map<Key, Inbox> g_inboxes;
 std::vector<std::unique_ptr<Run>> g_runs;  // in order of start
@@ -138,7 +138,7 @@ void finish(Run& run) {
   run.op->conduit.fn(&run.op->conduit, CWYC_DONE_REMOTE, CWY_OK, nullptr);
 }
 
-// Takes a message in. Under g_mutex.
+// Takes a message in. Under g_blocks_mutex.
 void accept(const int32_t* args, const void* payload, size_t length) {
   const Key key{static_cast<uint32_t>(args[0]), static_cast<uint32_t>(args[1])};
   const uint64_t at = join_halves(args[3], args[4]);
@@ -167,9 +167,9 @@ void accept(const int32_t* args, const void* payload, size_t length) {
   }
 }
 
-// A handler runs inside a conduit's lock, which the holder of g_mutex may wait for while it sends:
-// so a handler never waits for g_mutex. What came while it was held is taken in by its next holder.
-// The late mutex is held for moments, and nothing else is taken under it.
+// A handler runs inside a conduit's lock, which the holder of g_blocks_mutex may wait for while it
+// sends: so a handler never waits for g_blocks_mutex. What came while it was held is taken in by
+// its next holder. The late mutex is held for moments, and nothing else is taken under it.
 struct Late {
   std::array<int32_t, kArgs> args;
   std::string payload;
@@ -207,7 +207,7 @@ uint32_t advance_all() {
 gex_Event_t start_blocks(Team& team, BlockTransfer transfer) {
   Op* op = thread_state().ops.take();
   op->arm_explicit(CWYC_DONE_REMOTE);
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_blocks_mutex);
   auto run = std::make_unique<Run>();
   *run = Run{&team, g_sequences[team.id()]++, std::move(transfer), op, Run::entering};
   Inbox& in = inbox_of(*run);
@@ -223,13 +223,13 @@ gex_Event_t start_blocks(Team& team, BlockTransfer transfer) {
 }
 
 uint32_t push_blocks() {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_blocks_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return 0;
   return or_fatal("gasnet_coll_*()", [] { return advance_all(); });
 }
 
 CollectiveWait blocks_with(uint32_t job_rank) {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_blocks_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return {};
   for (const auto& run : g_runs) {
     if (has_rank_of_job(*run->team, job_rank))
@@ -239,14 +239,14 @@ CollectiveWait blocks_with(uint32_t job_rank) {
 }
 
 std::optional<HowFar> blocks_how_far(uint32_t team_id, uint64_t seq) {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_blocks_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   const auto found = g_sequences.find(team_id);
   return HowFar{found != g_sequences.end() && found->second >= seq, g_moves};
 }
 
 void on_block(Peer&, const int32_t* args, unsigned, void* payload, size_t length) {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_blocks_mutex, std::try_to_lock);
   if (lock.owns_lock()) return accept(args, payload, length);
   Late late;
   std::copy_n(args, kArgs, late.args.begin());

@@ -29,7 +29,7 @@ struct Phase {
 
 // Guards the phase. Held while a message is sent, for which a conduit's lock may be waited for; so
 // never taken by a handler, which runs inside such a lock.
-std::mutex g_mutex;
+std::mutex g_named_barrier_mutex;
 Phase g_phase;
 uint64_t g_begun = 0, g_steps = 0;  // phases, and steps of all of them
 
@@ -82,7 +82,7 @@ uint32_t advance(Phase& p) {
 }  // namespace
 
 void begin_named_barrier(Team& team, BarrierName own) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_named_barrier_mutex);
   ensure("one named barrier of a process is under way at a time",
          [] { return named_barrier_active.load(std::memory_order_relaxed) == 0; });
   g_phase.team = &team;
@@ -95,24 +95,24 @@ void begin_named_barrier(Team& team, BarrierName own) {
 }
 
 bool named_barrier_done() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_named_barrier_mutex);
   return last_step_done(g_phase);
 }
 
 BarrierName finish_named_barrier() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_named_barrier_mutex);
   g_phase.parity ^= 1;
   return g_phase.word;
 }
 
 uint32_t push_named_barrier() {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_named_barrier_mutex, std::try_to_lock);
   if (!lock.owns_lock() || named_barrier_active.load(std::memory_order_relaxed) == 0) return 0;
   return advance(g_phase);
 }
 
 CollectiveWait named_barrier_with(uint32_t job_rank) {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_named_barrier_mutex, std::try_to_lock);
   if (!lock.owns_lock() || named_barrier_active.load(std::memory_order_relaxed) == 0 ||
       !has_rank_of_job(*g_phase.team, job_rank))
     return {};
@@ -120,7 +120,7 @@ CollectiveWait named_barrier_with(uint32_t job_rank) {
 }
 
 std::optional<HowFar> named_barrier_how_far(uint64_t seq) {
-  const std::unique_lock lock(g_mutex, std::try_to_lock);
+  const std::unique_lock lock(g_named_barrier_mutex, std::try_to_lock);
   if (!lock.owns_lock()) return std::nullopt;
   return HowFar{g_begun >= seq, g_steps};
 }

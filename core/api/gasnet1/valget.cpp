@@ -22,8 +22,8 @@ namespace {
 
 constexpr size_t kSlab = 64;
 
-std::mutex g_mutex;
-cwy_valget* g_free = nullptr;  // slots of threads that have ended; under g_mutex
+std::mutex g_valget_mutex;
+cwy_valget* g_free = nullptr;  // slots of threads that have ended; under g_valget_mutex
 
 // A thread's free slots.
 class Slots {
@@ -37,7 +37,7 @@ class Slots {
     slot->next = std::exchange(free_, slot);
   }
   ~Slots() {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_valget_mutex);
     while (free_ != nullptr) {
       cwy_valget* slot = std::exchange(free_, free_->next);
       slot->next = std::exchange(g_free, slot);
@@ -46,7 +46,7 @@ class Slots {
 
  private:
   void refill() {
-    const std::lock_guard lock(g_mutex);
+    const std::lock_guard lock(g_valget_mutex);
     free_ = std::exchange(g_free, nullptr);
     if (free_ != nullptr) return;
     auto* slab = new cwy_valget[kSlab]();

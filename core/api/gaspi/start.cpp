@@ -68,8 +68,8 @@ class Errand {
   gaspi_return_t result_ = GASPI_TIMEOUT;
 };
 
-// Under g_mutex. Never destroyed: their threads may outlive static destruction.
-std::mutex g_mutex;
+// Under g_start_mutex. Never destroyed: their threads may outlive static destruction.
+std::mutex g_start_mutex;
 gaspi_config_t g_wishes = {32,
                            255,
                            8,
@@ -288,12 +288,12 @@ gaspi_return_t farewell(World& w, bool inside) {
 }  // namespace
 
 gaspi_config_t wishes() {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_start_mutex);
   return g_wishes;
 }
 
 void set_wishes(const gaspi_config_t& wished) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_start_mutex);
   if (g_life != Life::none) {
     refuse(GASPI_ERR_INITED, "gaspi_proc_init() has begun; call this before");
   }
@@ -309,7 +309,7 @@ void set_wishes(const gaspi_config_t& wished) {
 }
 
 gaspi_return_t start(Deadline& deadline) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_start_mutex);
   if (g_life == Life::running) return GASPI_ERR_INITED;
   if (g_life == Life::ended) {
     refuse(GASPI_ERROR,
@@ -333,7 +333,7 @@ gaspi_return_t start(Deadline& deadline) {
 }
 
 gaspi_return_t finish(Deadline& deadline) {
-  const std::lock_guard lock(g_mutex);
+  const std::lock_guard lock(g_start_mutex);
   if (g_life != Life::running) {
     refuse(GASPI_ERR_NOINIT, "gaspi_proc_init() has not succeeded");
   }

@@ -109,7 +109,7 @@ void copy(Kind& kind, void* dst, const void* src, uint64_t length) {
 }
 
 // Catches a kind whose table and attributes name different kinds of memory.
-void facts() {
+void memory_kind_facts() {
   Kind kind;
   EXPECT_EQ(kind.attr().kind_class, module().kind_class);
   EXPECT_EQ(kind.attr().device, kind.device());
@@ -232,7 +232,7 @@ void contexts() {
 
 const std::vector<Case>& memkind_cases() {
   static const std::vector<Case> cases = {
-      {"Memkind", "facts", kNoPeer, facts},
+      {"Memkind", "facts", kNoPeer, memory_kind_facts},
       {"Memkind", "unknown_device", kNoPeer, unknown_device},
       {"Memkind", "allocation", kNoPeer, allocation},
       {"Memkind", "copies", kNoPeer, copies},
