@@ -1,5 +1,5 @@
 // causeway bench: measures the library beside raw loops on the same memory and prints the table.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 // done, and why the other conduits are not used. Asks the code that jobs use (core/connection),
 // with this host's plugins, for a job of N ranks on this host and one rank elsewhere.
 #include <fmt/ranges.h>
-
 #include <hwloc.h>
 
 #include <algorithm>

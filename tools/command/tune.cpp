@@ -1,7 +1,7 @@
 // causeway tune: measures the algorithms of every collective for a job of N ranks on this machine
 // and writes the rules that choose the fastest.
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <chrono>

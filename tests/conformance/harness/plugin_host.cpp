@@ -1,6 +1,6 @@
 #include "plugin_host.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

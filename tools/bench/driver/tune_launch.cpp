@@ -1,6 +1,6 @@
 #include "tune_launch.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 
