@@ -21,7 +21,7 @@ mmdebstrap --variant=extract --include=base-files "$suite" /dev/null >"$work/out
   skip "no clean root can be made here: $(grep -m 1 '^E:' "$work/out" || tail -n 1 "$work/out")"
 
 copy_sources "$source" "$work/source"
-"$work/source/tools/packages" "$work/packages" -DCAUSEWAY_DEBUG_INFO=1 >"$work/out" 2>&1 || fail "no packages are made"
+"$work/source/tools/packages/debian" "$work/packages" -DCAUSEWAY_DEBUG_INFO=1 >"$work/out" 2>&1 || fail "no packages are made"
 cd "$work/packages"
 for name in libcauseway0 libcauseway-dev causeway causeway-doc causeway-bench libcauseway0-ofi libcauseway0-ucx \
   libcauseway0-verbs libcauseway0-eth libcauseway0-cuda libcauseway0-hip libcauseway0-ze libcauseway-gaspi0 \

@@ -1,4 +1,4 @@
-# Packages of Debian, made by CPack: one for each component (tools/packages runs all of it). Names follow
+# Packages of Debian, made by CPack: one for each component (tools/packages/debian runs all of it). Names follow
 # Debian's: libcauseway0 after the library's version, -dev, -doc, -dbgsym.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME causeway)
