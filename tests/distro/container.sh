@@ -22,6 +22,7 @@ store() { buildah --root "$work/store" --runroot "$work/run" --storage-driver $d
 clean() {
   store rm --all >/dev/null 2>&1 || true
   store rmi --all --force >/dev/null 2>&1 || true
+  umount "$work/store/overlay" 2>/dev/null || true # a mount of itself, which buildah leaves
   rm -rf "$work/store" "$work/run" "$work"/*.tar
 }
 [ ! -d "$work/store" ] || clean
@@ -126,6 +127,7 @@ in_image causeway causeway info
 for conduit in shm eth ofi ucx verbs; do
   grep -q "conduit *$conduit " "$work/out" || fail "the image has no conduit $conduit"
 done
+[ ! -s "$work/err" ] || fail "causeway info complains: $(cat "$work/err")"
 in_image causeway causeway info --failed
 in_image causeway-small causeway run -n 2 /work/hello
 heard "without networks"
