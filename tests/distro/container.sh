@@ -67,15 +67,17 @@ build causeway-devel --target devel -v "$cache:/root/.cache/ccache"
 build causeway
 build causeway-small --build-arg CONDUITS=
 
-# ---- small: what the layers above Debian's hold, as they are in an archive ----
+# ---- small: what the layers above Debian's hold, not compressed ----
 layers() { # IMAGE: the bytes of each layer, the lowest first
   rm -rf "$work/archive"
-  store push --disable-compression "$1" "oci:$work/archive" >"$work/out" 2>&1 || fail "$1 cannot be written out"
+  store push "$1" "oci:$work/archive" >"$work/out" 2>&1 || fail "$1 cannot be written out"
   python3 - "$work/archive" <<'END'
-import json, sys
-def blob(entry): return json.load(open(sys.argv[1] + "/blobs/" + entry["digest"].replace(":", "/")))
-manifest = blob(json.load(open(sys.argv[1] + "/index.json"))["manifests"][0])
-for layer in manifest["layers"]: print(layer["size"])
+import gzip, json, sys
+def path(entry): return sys.argv[1] + "/blobs/" + entry["digest"].replace(":", "/")
+manifest = json.load(open(path(json.load(open(sys.argv[1] + "/index.json"))["manifests"][0])))
+for layer in manifest["layers"]:
+    opened = gzip.open if layer["mediaType"].endswith("gzip") else open
+    with opened(path(layer), "rb") as archive: print(sum(len(part) for part in iter(lambda: archive.read(1 << 20), b"")))
 END
 }
 above() { layers "$1" | awk 'NR > 1 { sum += $1 } END { print sum + 0 }'; }
@@ -99,13 +101,14 @@ devel=$(store from --pull-never causeway-devel)
 # shellcheck disable=SC2016 # the container's shell
 store run --isolation chroot -v "$work/program:/work" "$devel" -- sh -c \
   'cc hello.c $(pkg-config --cflags --libs causeway) -o hello' >"$work/out" 2>&1 || fail "the first program does not build"
-# in IMAGE COMMAND...: as the image's user, in a /dev/shm as containers have it.
+# in_image IMAGE COMMAND...: as the image's user, in a /dev/shm as containers have it: chroot takes it from outside.
 in_image() {
   container=$(store from --pull-never "$1")
   shift
-  timeout -k 10 120 buildah --root "$work/store" --runroot "$work/run" --storage-driver $driver run --isolation chroot \
-    --mount type=tmpfs,destination=/dev/shm,tmpfs-mode=1777,tmpfs-size=67108864 -v "$work/program:/work:ro" "$container" -- "$@" \
-    >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "$* fails"; }
+  # shellcheck disable=SC2016 # the inner shell's words
+  timeout -k 10 120 unshare --mount sh -c 'mount -t tmpfs -o size=64m,mode=1777 shm /dev/shm && exec "$@"' sh \
+    buildah --root "$work/store" --runroot "$work/run" --storage-driver $driver run --isolation chroot \
+    -v "$work/program:/work:ro" "$container" -- "$@" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "$* fails"; }
   store rm "$container" >/dev/null
 }
 in_image causeway id -un
