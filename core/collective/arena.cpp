@@ -29,7 +29,6 @@
 namespace causeway {
 namespace {
 
-constexpr size_t kPage = 4096;
 // Room for the frames of so many teams; those beyond use messages. Pages nobody touches cost
 // nothing.
 constexpr size_t kTeams = 32;
@@ -80,9 +79,8 @@ ConduitEp* mapping_conduit(Endpoint& ep) {
 // The right to the arena, as the conduit packs it; empty when there is no arena.
 std::string make_arena(ConduitEp& cep) {
   State& s = state();
-  const size_t bytes =
-      (kPage + kTeams * block_bytes(context().config().collective_scratch) + kPage - 1) / kPage *
-      kPage;
+  const auto page = static_cast<size_t>(::getpagesize());
+  const size_t bytes = page + kTeams * block_bytes(context().config().collective_scratch);
   if (const uint64_t room = cep.attr.mem_room; room != 0 && bytes > room / 2) {
     log_info("collectives use messages: conduit {} has {} bytes for each rank of this host, not {}",
              cep.conduit->name(), room, 2 * bytes);
@@ -111,7 +109,7 @@ std::string make_arena(ConduitEp& cep) {
   s.mem = mem;
   s.base = static_cast<char*>(base);
   s.bytes = bytes;
-  s.holes[kPage] = bytes - kPage;
+  s.holes[page] = bytes - page;
   return right;
 }
 

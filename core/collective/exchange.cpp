@@ -10,6 +10,7 @@
 #include "am/arguments.h"
 #include "base/error.h"
 #include "collective/arena.h"
+#include "collective/frames.h"
 #include "object/connect.h"
 #include "object/endpoint.h"
 #include "object/team.h"
@@ -112,8 +113,8 @@ struct InArena {
     Peer& root = team.member(0);
     return team.size() >= kManyMembers && shares_arena(root.rank) && mapped_arena(root) != nullptr;
   }
-  // Whole pages: what else lies there is aligned.
-  static size_t rounded(size_t length) { return (length + 4095) / 4096 * 4096; }
+  // What else lies there is aligned.
+  static size_t rounded(size_t length) { return (length + kLine - 1) / kLine * kLine; }
   // On rank 0. kNoOffset: it does not fit.
   static InArena put(const std::string& text) {
     const InArena out{arena_allocate(rounded(text.size())), text.size()};

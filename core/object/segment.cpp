@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) void (*gasnet_client_attach_hook)(void*,
 namespace causeway {
 namespace {
 
-constexpr size_t kPage = GASNET_PAGESIZE;
+constexpr size_t kPage = GASNET_PAGESIZE;  // the unit of segments, not the machine's page
 
 // "name length bytes" per conduit; read by PackedSegment::right().
 void append_right(std::string& out, const std::string& name, const std::string& right) {
@@ -46,7 +46,7 @@ size_t memory_available() {
     std::getline(in, unit);
     if (key == "MemAvailable:") return kib * 1024;
   }
-  return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES)) * kPage;
+  return static_cast<size_t>(::sysconf(_SC_AVPHYS_PAGES) * ::sysconf(_SC_PAGESIZE));
 }
 
 // Every segment of the process, by address. Handlers look here only for memory that is not in

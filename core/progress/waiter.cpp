@@ -1,5 +1,6 @@
 #include "progress/waiter.h"
 
+#include <causeway/tools/atomics.h>
 #include <gasnetex.h>
 #include <sched.h>
 
@@ -126,9 +127,7 @@ void Waiter::rest() {
   const uint32_t idle =
       mode == WaitMode::block ? UINT32_MAX : idle_ - g_hot_spins.load(std::memory_order_relaxed);
   if (idle <= p.spins) {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+    gasnett_spinloop_hint();
     return;
   }
   const uint64_t now = now_ns();

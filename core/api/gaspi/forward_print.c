@@ -1,6 +1,7 @@
 /* gaspi_printf and gaspi_printf_to: the text is made here,
  * because variable arguments cannot be passed on. */
 #include <PGASPI.h>
+#include <causeway/tools/atomics.h>
 #include <gaspi_entries.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,13 +49,7 @@ void gaspi_print_text(const char* text) {
 }
 
 void gaspi_delay(void) {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ __volatile__("yield");
-#else
-  __asm__ __volatile__("" ::: "memory");
-#endif
+  gasnett_spinloop_hint();
 }
 
 extern __typeof(pgaspi_printf) gaspi_printf __attribute__((weak, alias("pgaspi_printf")));

@@ -55,7 +55,7 @@ void on_death(int signal) {
   say(text);
   ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
   // Not fork(), which waits for locks of the allocator.
-  const auto gdb = static_cast<pid_t>(::syscall(SYS_fork));
+  const auto gdb = static_cast<pid_t>(::syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
   if (gdb == 0) become_gdb(process);
   while (gdb > 0 && ::waitpid(gdb, nullptr, 0) < 0 && errno == EINTR) {
   }

@@ -9,6 +9,7 @@
  */
 #ifndef CAUSEWAY_TOOLS_ATOMICS_H
 #define CAUSEWAY_TOOLS_ATOMICS_H
+#include <stdint.h>
 
 /* The thread sanitizer knows no fences but this one. */
 #if defined(__SANITIZE_THREAD__)
