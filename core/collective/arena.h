@@ -20,10 +20,10 @@ struct ArenaHead {
   // Threads of the owner that sleep, or are about to. Written by the owner; a neighbor that has
   // raised a signal reads it and, when it is not zero, sends a message that wakes the owner. The
   // owner announces the nap and then looks at its signals, the neighbor raises the signal and then
-  // looks here: one of the two must see the other. Either both sides are sequentially consistent,
-  // or, where all processes can have it so, the owner makes every processor that runs one of them
-  // pass a barrier after its announcement (naps_are_fenced), and the neighbor needs none: a fence
-  // at each signal would wait for the line that the signal lies in.
+  // looks here: one of the two must see the other. Either the neighbor is sequentially consistent
+  // and the owner has a fence between, or, where all can have it so (naps_are_fenced), the owner
+  // has every processor that runs one of them pass a barrier between, and the neighbor needs none:
+  // a fence at each signal would wait for the line that the signal lies in.
   alignas(64) std::atomic<uint32_t> napping;
   // Differs for every arena. Memory that holds this token where the arena should be is the arena of
   // that owner (cross_memory_pid).

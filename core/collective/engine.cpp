@@ -156,6 +156,8 @@ void announce_nap() {
   if (arena == nullptr) return;
   arena_head(arena).napping.fetch_add(1, std::memory_order_seq_cst);
   fence_others();
+  // Looks at signals are no more than acquire: they come after the announcement by this.
+  if (!naps_are_fenced()) __sync_synchronize();
 }
 void end_nap() {
   if (char* arena = own_arena()) arena_head(arena).napping.fetch_sub(1, std::memory_order_relaxed);

@@ -152,6 +152,7 @@ void require_published(const RmaCall& call, const Peer& peer) {
     }
   }
   if (status < 0) send_failed(r.peer, status);
+  cwy_direct_done(__ATOMIC_ACQ_REL);  // if it is CWY_OK: the conduit may have copied
   return status;
 }
 

@@ -151,7 +151,7 @@ uint32_t live_threads() {
 bool others_poll() {
   const std::lock_guard lock(g_states_mutex);
   return std::any_of(g_states.begin(), g_states.end(), [](const ThreadState* state) {
-    return state != tls_thread_state && state->polls();
+    return state != tls_thread_state && state->in_poll.load(std::memory_order_acquire);
   });
 }
 uint32_t left_threads() {

@@ -44,7 +44,7 @@ struct ThreadState {
   OpPool ops;
   ImplicitOps implicit;              // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;      // where NBI operations count now: `implicit` or an open region
-  std::atomic<bool> in_poll{false};  // written by the thread; relaxed, see end_polls()
+  std::atomic<bool> in_poll{false};  // written by the thread; see end_polls()
   bool internal = false;             // a progress thread: not one of the client's
   std::array<std::unique_ptr<ThreadPart>, static_cast<size_t>(ThreadSlot::count)> parts;
 

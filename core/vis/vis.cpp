@@ -167,6 +167,7 @@ inline bool done_at_once(const VisCall& call, const Form& form, Ready<Form>& rea
   const bool put = call.operation == Operation::put;
   const uintptr_t local = local_bias(call);
   ready.copy(put ? remote : local, put ? local : remote);
+  cwy_direct_done(__ATOMIC_ACQ_REL);
   if (peer_completion_armed()) notify(peer_of(call), take_peer_completion());
   return true;
 }

@@ -164,9 +164,10 @@ class Queue {
   // False: with this `count` there was no room, or a thread was in gaspi_wait or gaspi_queue_purge.
   bool try_enter(uint32_t requests, uint32_t& count) {
     count = state_.load(std::memory_order_relaxed);
-    // Relaxed: the count orders nothing. A failed exchange is another thread's request.
+    // Acquire: behind a purge, its batch. A failed exchange is another thread's request.
     while (count + (requests - 1) < limit_) {
-      if (state_.compare_exchange_weak(count, count + requests, std::memory_order_relaxed)) {
+      if (state_.compare_exchange_weak(count, count + requests, std::memory_order_acquire,
+                                       std::memory_order_relaxed)) {
         return true;
       }
     }

@@ -114,20 +114,36 @@ static inline void cwy_leaf_done(gex_Event_t* lc_opt) {
   if ((uintptr_t)lc_opt > (uintptr_t)GEX_EVENT_GROUP) *lc_opt = GEX_EVENT_INVALID;
 }
 
+/* A direct operation is complete on return for every rank: what it stored is seen, and what it
+ * loaded was read, before anything that the caller does next. x86 keeps both orders by itself. */
+#if defined(__x86_64__)
+#define cwy_direct_done(order) ((void)0)
+#else
+#define cwy_direct_done(order) __atomic_thread_fence(order)
+#endif
+static inline void cwy_copy_out(void* there, const void* src, size_t nbytes) {
+  memcpy(there, src, nbytes);
+  cwy_direct_done(__ATOMIC_RELEASE);
+}
+static inline void cwy_copy_in(void* dest, const void* there, size_t nbytes) {
+  memcpy(dest, there, nbytes);
+  cwy_direct_done(__ATOMIC_ACQUIRE);
+}
+
 /* The low `nbytes` bytes of a value, wherever the byte order puts them. */
 static inline void cwy_store_value(void* dest, gex_RMA_Value_t value, size_t nbytes) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  memcpy(dest, (const char*)&value + (sizeof value - nbytes), nbytes);
+  cwy_copy_out(dest, (const char*)&value + (sizeof value - nbytes), nbytes);
 #else
-  memcpy(dest, &value, nbytes);
+  cwy_copy_out(dest, &value, nbytes);
 #endif
 }
 static inline gex_RMA_Value_t cwy_load_value(const void* src, size_t nbytes) {
   gex_RMA_Value_t value = 0;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  memcpy((char*)&value + (sizeof value - nbytes), src, nbytes);
+  cwy_copy_in((char*)&value + (sizeof value - nbytes), src, nbytes);
 #else
-  memcpy(&value, src, nbytes);
+  cwy_copy_in(&value, src, nbytes);
 #endif
   return value;
 }
@@ -137,7 +153,7 @@ static inline int gex_RMA_PutBlocking(gex_TM_t tm, gex_Rank_t rank, void* dest, 
                                       size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(cwy_translate(dest, delta), src, nbytes);
+    cwy_copy_out(cwy_translate(dest, delta), src, nbytes);
     return 0;
   }
   if (CWY_BY_VALUE(src, nbytes, flags))
@@ -148,7 +164,7 @@ static inline int gex_RMA_PutNBI(gex_TM_t tm, gex_Rank_t rank, void* dest, const
                                  size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(cwy_translate(dest, delta), src, nbytes);
+    cwy_copy_out(cwy_translate(dest, delta), src, nbytes);
     return 0;
   }
   return cwy_put_nbi_v1(tm, rank, dest, src, nbytes, lc_opt, flags);
@@ -157,7 +173,7 @@ static inline gex_Event_t gex_RMA_PutNB(gex_TM_t tm, gex_Rank_t rank, void* dest
                                         size_t nbytes, gex_Event_t* lc_opt, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(cwy_translate(dest, delta), src, nbytes);
+    cwy_copy_out(cwy_translate(dest, delta), src, nbytes);
     cwy_leaf_done(lc_opt);
     return GEX_EVENT_INVALID;
   }
@@ -167,7 +183,7 @@ static inline int gex_RMA_GetBlocking(gex_TM_t tm, void* dest, gex_Rank_t rank, 
                                       size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(dest, cwy_translate(src, delta), nbytes);
+    cwy_copy_in(dest, cwy_translate(src, delta), nbytes);
     return 0;
   }
   if (CWY_BY_VALUE(dest, nbytes, flags)) {
@@ -180,7 +196,7 @@ static inline int gex_RMA_GetNBI(gex_TM_t tm, void* dest, gex_Rank_t rank, void*
                                  gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(dest, cwy_translate(src, delta), nbytes);
+    cwy_copy_in(dest, cwy_translate(src, delta), nbytes);
     return 0;
   }
   return cwy_get_nbi_v1(tm, dest, rank, src, nbytes, flags);
@@ -189,7 +205,7 @@ static inline gex_Event_t gex_RMA_GetNB(gex_TM_t tm, void* dest, gex_Rank_t rank
                                         size_t nbytes, gex_Flags_t flags) {
   const intptr_t delta = cwy_direct_delta(tm, rank, flags);
   if (cwy_is_direct(delta)) {
-    memcpy(dest, cwy_translate(src, delta), nbytes);
+    cwy_copy_in(dest, cwy_translate(src, delta), nbytes);
     return GEX_EVENT_INVALID;
   }
   return cwy_get_nb_v1(tm, dest, rank, src, nbytes, flags);

@@ -28,11 +28,15 @@ extern gex_Event_t cwy_gasnet1_memset_nb_v1(gex_TM_t tm, gex_Rank_t node, void* 
                                             size_t nbytes);
 extern void cwy_gasnet1_memset_nbi_v1(gex_TM_t tm, gex_Rank_t node, void* dest, int val,
                                       size_t nbytes);
+static inline void cwy_set_out(void* there, int val, size_t nbytes) {
+  memset(there, val, nbytes);
+  cwy_direct_done(__ATOMIC_RELEASE);
+}
 static inline void gasnet_memset(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   gex_TM_t tm = cwy_gasnet1_team("gasnet_memset()");
   const intptr_t delta = cwy_direct_delta(tm, node, 0);
   if (cwy_is_direct(delta))
-    memset(cwy_translate(dest, delta), val, nbytes);
+    cwy_set_out(cwy_translate(dest, delta), val, nbytes);
   else
     cwy_gasnet1_memset_v1(tm, node, dest, val, nbytes);
 }
@@ -41,14 +45,14 @@ static inline gasnet_handle_t gasnet_memset_nb(gasnet_node_t node, void* dest, i
   gex_TM_t tm = cwy_gasnet1_team("gasnet_memset_nb()");
   const intptr_t delta = cwy_direct_delta(tm, node, 0);
   if (!cwy_is_direct(delta)) return cwy_gasnet1_memset_nb_v1(tm, node, dest, val, nbytes);
-  memset(cwy_translate(dest, delta), val, nbytes);
+  cwy_set_out(cwy_translate(dest, delta), val, nbytes);
   return GASNET_INVALID_HANDLE;
 }
 static inline void gasnet_memset_nbi(gasnet_node_t node, void* dest, int val, size_t nbytes) {
   gex_TM_t tm = cwy_gasnet1_team("gasnet_memset_nbi()");
   const intptr_t delta = cwy_direct_delta(tm, node, 0);
   if (cwy_is_direct(delta))
-    memset(cwy_translate(dest, delta), val, nbytes);
+    cwy_set_out(cwy_translate(dest, delta), val, nbytes);
   else
     cwy_gasnet1_memset_nbi_v1(tm, node, dest, val, nbytes);
 }
