@@ -93,10 +93,12 @@ void clear_ring(const cwyc_ep* ep, char* ring, RxLane& lane, bool read_to_end) {
 bool recycle(cwyc_ep* ep, uint32_t index) {
   Receiver& r = ep->receivers[index];
   const bool rejected = r.rejected.load(std::memory_order_relaxed);
-  for (RxLane& lane : r.lane)
-    if (!rejected && lane.has_record()) return false;
+  // The look is made with both lanes held: beside a thread that reads on, it could be at a record
+  // that was read and cleared, with more behind it.
   const BothLanes lanes(r);
   if (!lanes.taken()) return false;
+  for (RxLane& lane : r.lane)
+    if (!rejected && lane.has_record()) return false;
   Slot* slot = slot_at(ep->control, index);
   for (uint32_t i = 0; i < lane_count; ++i) {
     clear_ring(ep, ring_at(ep->control, index, i), r.lane[i], !rejected);
