@@ -24,7 +24,7 @@ inline uintptr_t thread_handle() {
 // A small number below `count`, by which tables of hints and statistics are shared out among
 // threads. Several threads may have the same one.
 inline uint32_t thread_number(uintptr_t handle, uint32_t count) {
-  constexpr uintptr_t page = 4096;  // stacks lie whole pages apart, and threads' blocks at their ends
+  constexpr uintptr_t page = 4096;  // or more: threads' blocks lie at the ends of stacks
   return static_cast<uint32_t>(handle / page) % count;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <new>
@@ -59,8 +60,8 @@ class Slabs {
     typename N::Registration registration;
   };
   bool grow(size_t need) {
-    constexpr size_t least = 256 << 10, page = 4096;
-    const size_t size = rounded(std::max(need, least), page);
+    constexpr size_t least = 256 << 10;
+    const size_t size = rounded(std::max(need, least), static_cast<size_t>(getpagesize()));
     void* base = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) return false;
     Slab slab{static_cast<char*>(base), size, {}};

@@ -28,7 +28,7 @@ bool header_is_sound(const ControlHeader& h, const EndpointAddress& address) {
   return h.magic == layout_magic && h.version == layout_version && h.nonce == address.nonce &&
          h.slot_count <= slots_max && h.first_count != 0 &&
          h.first_count <= h.slot_count && h.ring_bytes >= least_ring_bytes &&
-         h.ring_bytes % page == 0 && h.ring_bytes <= (1ull << 28) &&
+         h.ring_bytes % ring_unit == 0 && h.ring_bytes <= (1ull << 28) &&
          h.medium_max == medium_max_of(h.ring_bytes) &&
          control_bytes(h.slot_count, h.ring_bytes) <= address.object.length;
 }

@@ -15,7 +15,7 @@ namespace causeway::shm {
 inline constexpr uint64_t layout_magic = 0x7979616f6d68732dull;
 inline constexpr uint32_t layout_version = 5;
 inline constexpr size_t cache_line = 64;
-inline constexpr size_t page = 4096;
+inline constexpr size_t ring_unit = 4096;  // where rings begin; the machine's pages may be larger
 
 // A sender's threads go up to so many ways beside the connection's first one.
 inline constexpr uint32_t side_ways_max = 3;
@@ -30,7 +30,8 @@ constexpr size_t round_up(size_t n, size_t unit) {
 // ---- slots: who may write into which rings ---------------------------------------------------
 
 // A slot's owner is a single word, so that a claim and its owner appear together: a claim whose
-// owner died is attributable. 0 is a free slot.
+// owner died is attributable. 0 is a free slot. Who gives a slot away releases it, and who takes it
+// acquires: a claim finds the ring wiped, adopt() the slot written and every record before a closing.
 enum class SlotState : uint8_t { free = 0, claimed = 1, open = 2, closing = 3 };
 
 struct SlotOwner {
@@ -86,7 +87,7 @@ static_assert(std::atomic<uint32_t>::is_always_lock_free);
 inline constexpr uint32_t slots_max = 65536;
 
 constexpr size_t rings_offset(uint32_t slots) {
-  return round_up(sizeof(ControlHeader) + slots * sizeof(Slot), page);
+  return round_up(sizeof(ControlHeader) + slots * sizeof(Slot), ring_unit);
 }
 constexpr size_t control_bytes(uint32_t slots, size_t ring_bytes) {
   return rings_offset(slots) + size_t(slots) * lane_count * ring_bytes;
@@ -149,6 +150,6 @@ inline constexpr size_t tell_parts = 16;
 constexpr size_t medium_max_of(size_t ring_bytes) {
   return (ring_bytes - ring_bytes / tell_parts) / 2 - record_fixed - args_bytes(CWYC_AM_MAX_ARGS);
 }
-inline constexpr size_t least_ring_bytes = 4096;
+inline constexpr size_t least_ring_bytes = ring_unit;
 
 }  // namespace causeway::shm

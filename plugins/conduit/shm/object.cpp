@@ -203,7 +203,7 @@ cwy_status Object::create(const ObjectRequest& request, Object& out, bool& huge_
   huge_missing = want_huge;
 
   Object object;
-  object.address_.length = round_up(request.length, page);
+  object.address_.length = round_up(request.length, static_cast<size_t>(getpagesize()));
   cwy_status status = object.open_descriptor(request, false, err);
   if (status == CWY_OK) status = object.give_length(request, err);
   if (status != CWY_OK) return status;

@@ -22,7 +22,7 @@ cwy_status read_options(const cwy_services& services, const cwy_options* opts, O
   r.size("ring_bytes", out.ring_bytes);
   r.number("connections", connections);
   if (r.status() != CWY_OK) return r.status();
-  if (out.ring_bytes % page != 0)
+  if (out.ring_bytes % ring_unit != 0)
     return report(err, CWY_ERR_INVALID,
                   "option 'ring_bytes' is %llu; expected 0 or a multiple of 4 KiB up to 256 MiB",
                   static_cast<unsigned long long>(out.ring_bytes));

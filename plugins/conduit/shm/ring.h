@@ -8,6 +8,11 @@
 // and many at a time, where a line that both had read would first have to be taken back, one after
 // the other.
 //
+// Orders: the header's release meets the acquire in drain(), the head's release the one in
+// reserve_slowly(). They carry the body there and the cleared lines back, and every other look is a
+// hint. Between a record and the look whether its receiver sleeps stands the receiver's barrier
+// alone (sleep.cpp). tests/models/ring.pml has this on a machine weaker than ARM's.
+//
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
@@ -66,6 +71,8 @@ class TryLock {
   static void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
 #endif
   }
 

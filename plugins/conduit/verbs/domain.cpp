@@ -1,5 +1,6 @@
 // Opening a device's port, and what may be relied on there.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,7 +43,7 @@ void declare_atomics(cwyc_domain& d) {
 
 // A driver that registers dma-bufs complains of the descriptor, one that does not of the call.
 bool registers_dmabufs(ibv_pd* pd) {
-  constexpr size_t page = 4096;
+  const auto page = static_cast<size_t>(getpagesize());
   errno = 0;
   ibv_mr* const mr = ibv_reg_dmabuf_mr(pd, 0, page, 0, -1, IBV_ACCESS_LOCAL_WRITE);
   if (mr != nullptr) ibv_dereg_mr(mr);
