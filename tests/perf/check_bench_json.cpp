@@ -51,9 +51,28 @@ int check_scale(const YAML::Node& root) {
   return root["problems"].size() == 0 && root["steps"].size() > 1 ? 0 : 1;
 }
 
+// A figure of a sweep is above zero and within its bounds.
+int check_sweep(const YAML::Node& figures) {
+  std::map<std::string, bool> seen;
+  for (const YAML::Node& node : figures) {
+    const auto name = node["name"].as<std::string>();
+    const auto number = [&](const char* key) { return node[key].as<double>(); };
+    const bool good = number("low") > 0 && number("low") <= number("ours") * (1 + 1e-6) &&
+                      number("ours") <= number("high") * (1 + 1e-6) && number("runs") >= 5;
+    const bool is_latency = name.find(".latency.") != std::string::npos;
+    if (!good || node["unit"].as<std::string>() != (is_latency ? "us" : "GB/s") ||
+        !seen.emplace(name, true).second)
+      throw std::runtime_error(name);
+  }
+  fmt::print("{}\n", seen.size());
+  return 0;
+}
+
 int check(const std::string& text) {
   const YAML::Node root = YAML::Load(text);  // JSON is YAML
   if (root["steps"]) return check_scale(root);
+  if (root["figures"][0]["name"].as<std::string>().find(".latency.") != std::string::npos)
+    return check_sweep(root["figures"]);
   if (root["job"]["ranks"].as<int>() < 2) throw std::runtime_error("job of less than 2 ranks");
   std::map<std::string, YAML::Node> found;
   for (const YAML::Node& node : root["figures"]) {

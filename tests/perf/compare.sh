@@ -16,7 +16,7 @@ cat >"$work/before" <<END
 {"figures": [{"name": "put8.same", "ours": 100, "raw": 50}, {"name": "nobody", "ours": 1, "raw": null}]}
 END
 bench --only put8.same,get8.same --compare "$work/before" >"$work/table" || fail "status $?"
-grep -Eq '^figure +ours +raw +unit +ratio +before +change +was +target' "$work/table" || fail "no columns"
+grep -Eq '^figure +ours +95 % +mad +raw +unit +ratio +before +change +was +target' "$work/table" || fail "no columns"
 grep -Eq '^put8.same .* 100\.0 +-(100|9[0-9]) % +2\.00 ' "$work/table" || fail "no change"
 grep -Eq '^get8.same .* - +- +- ' "$work/table" || fail "a figure of nobody's"
 bench --only put8.same --json "$work/now" --compare "$work/before" >"$work/table" || fail "status $?"

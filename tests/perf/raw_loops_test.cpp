@@ -11,6 +11,7 @@
 #include "raw/exchange.h"
 #include "raw/line.h"
 #include "raw/ring.h"
+#include "raw/stream.h"
 
 namespace causeway::bench::raw {
 namespace {
@@ -121,6 +122,32 @@ TEST(Ring, EveryMessageArrivesOnce) {
           sum += flood_receive(*ring, s * kMessages, kMessages, true);
         const uint64_t all = kSeries * kMessages;
         return sum == all * (all - 1) / 2;
+      }));
+}
+
+// Would catch: a place that is written before it has been read, a block that is taken twice.
+TEST(StreamLoop, EveryBlockArrivesOnce) {
+  struct Shared {
+    Stream stream;
+    unsigned char places[5 * 192];
+  };
+  SharedObject<Shared> shared;
+  const Places places(shared->places, sizeof shared->places, 192);
+  constexpr uint64_t kBlocks = 1000;
+  EXPECT_TRUE(in_two_processes(
+      [&] {
+        for (uint64_t i = 0; i < kBlocks; ++i) {
+          unsigned char block[192];
+          memset(block, static_cast<int>(i % 251), sizeof block);
+          stream_send(shared->stream, places, block, 1, true);
+        }
+        unsigned char block[192] = {};
+        stream_send(shared->stream, places, block, kBlocks, true);
+      },
+      [&] {
+        uint64_t expected = 0;
+        for (uint64_t i = 0; i < kBlocks; ++i) expected += 3 * (i % 251);
+        return stream_take(shared->stream, places, 2 * kBlocks, true) == expected;
       }));
 }
 

@@ -94,11 +94,26 @@ std::string target_text(const Figure& figure) {
   return fmt::format("<= {:g}x or +{:g}", *target.max_ratio, target.max_extra);
 }
 
+std::string spread_members(const Measured& measured) {
+  const Spread& spread = measured.spread;
+  if (spread.runs < 2) return {};
+  return fmt::format(R"(, "low": {:.9g}, "high": {:.9g}, "mad": {:.9g}, "runs": {})",
+                     spread.low * measured.ours, spread.high * measured.ours,
+                     spread.mad * measured.ours, spread.runs);
+}
+
+Spread read_spread(const YAML::Node& figure, double ours) {
+  if (!figure["runs"] || !(ours > 0)) return {};
+  const auto part = [&](const char* key) { return figure[key].as<double>() / ours; };
+  return {figure["runs"].as<unsigned>(), part("low"), part("high"), part("mad")};
+}
+
 std::string to_record(const Measured& measured) {
-  return fmt::format(R"({{"figure": {}, "ours": {:.9g}, "raw": {}, "path": {}, "note": {}}})",
+  return fmt::format(R"({{"figure": {}, "ours": {:.9g}, "raw": {}, "path": {}, "note": {}{}}})",
                      command::json_text(measured.name), measured.ours,
                      measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
-                     command::json_text(measured.path), command::json_text(measured.note));
+                     command::json_text(measured.path), command::json_text(measured.note),
+                     spread_members(measured));
 }
 
 std::optional<Measured> from_record(const std::string& line) {
@@ -111,6 +126,7 @@ std::optional<Measured> from_record(const std::string& line) {
     if (!node["raw"].IsNull()) measured.raw = node["raw"].as<double>();
     measured.path = node["path"].as<std::string>();
     measured.note = node["note"].as<std::string>();
+    measured.spread = read_spread(node, measured.ours);
     return measured;
   } catch (const YAML::Exception&) {
     return std::nullopt;

@@ -2,12 +2,18 @@
 // command that prints the table.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "spread.h"
+
+namespace YAML {
+class Node;
+}
 namespace causeway {
 extern const char k_figures_yaml[];  // figures.yaml
 }
@@ -60,7 +66,14 @@ struct Measured {
   std::optional<double> raw;
   std::string path;  // "direct", "library": how the peer was reached; "": does not matter
   std::string note;
+  Spread spread = {};                         // of ours; no runs: it was measured once
+  std::map<std::string, double> beside = {};  // what others' libraries take
 };
+
+// `, "low": 1, "high": 2, "mad": 0.1, "runs": 5`, in the figure's unit: the bounds of the median,
+// the median distance from it, and of how many runs. Nothing of a single one.
+std::string spread_members(const Measured& measured);
+Spread read_spread(const YAML::Node& figure, double ours);
 
 // Within the target? nullopt: no target, or it does not speak of this path.
 std::optional<bool> judge(const Figure& figure, const Measured& measured, bool oversubscribed);

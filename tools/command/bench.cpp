@@ -13,6 +13,7 @@
 #include "bench/driver/capture.h"
 #include "bench/driver/plan.h"
 #include "bench/driver/scale.h"
+#include "bench/driver/sweep.h"
 #include "bench/driver/table.h"
 #include "commands.h"
 #include "text.h"
@@ -56,7 +57,9 @@ int run_bench(const BenchOptions& options) {
       options.compare.empty() ? bench::Earlier{} : bench::read_earlier(options.compare);
   const bench::Outcome outcome = bench::carry_out(options.request, tool, program);
   write_file(options.json, bench::json_text(outcome, earlier));
-  if (options.json != "-")
+  if (options.json != "-" && !options.request.sweep.empty())
+    bench::print_sweep(outcome, earlier);
+  else if (options.json != "-")
     fmt::print("{}", bench::table_text(outcome, earlier, isatty(STDOUT_FILENO) == 1));
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
@@ -78,9 +81,11 @@ std::string check_network(const std::string& name) {
       name);
 }
 
-std::string check_scale(const std::string& text) {
+// What a reader of an option's value throws about it.
+template <auto Read>
+std::string check_by(const std::string& text) {
   try {
-    bench::steps_of(text);
+    Read(text);
     return {};
   } catch (const std::exception& e) {
     return e.what();
@@ -104,9 +109,20 @@ void add_subjects(Options& sub, bench::Request& request) {
       .check(check_network)
       .named("CONDUIT[/TRANSPORT]");
   sub.option("--launches", request.launches,
-             "With --network: launches whose middle one is reported (5; 1 with --quick)")
-      .needs("--network")
+             "Launches whose middle one is reported, of a pair of ranks, a network or a sweep (1; "
+             "with --network 5, or 1 with --quick)")
       .in_range(1u, 1000u);
+  sub.option("--sweep", request.sweep,
+             "Measure these over powers of two of bytes: latency one at a time and bandwidth with "
+             "many under way, beside raw loops and the MPI libraries that are installed; with "
+             "--network over that network. Of put, get, am, allreduce (all)")
+      .check(check_by<bench::sweep_operations>)
+      .may_be_bare(bench::kAllSweeps)
+      .named("[LIST]");
+  sub.option("--sizes", request.sizes, "With --sweep: sizes (8-4MiB), each twice the one before")
+      .needs("--sweep")
+      .check(check_by<bench::sweep_sizes>)
+      .named("FROM-TO");
   add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
              "Measure collectives of 4 ranks (or -n) beside the MPI libraries that are "
              "installed and beside the bounds of the memory: over shm, or over tcp");
@@ -114,7 +130,7 @@ void add_subjects(Options& sub, bench::Request& request) {
              "Measure what a rank of one host costs among so many: start, barrier, first contact "
              "of all with all, memory, open files, and the power of the ranks that each grows with "
              "(2,4,8 to 1024)")
-      .check(check_scale)
+      .check(check_by<bench::steps_of>)
       .may_be_bare("2,4,8,16,32,64,128,256,512,1024")
       .named("[RANKS,...]");
   add_choice(sub, "--memkinds", request.memkind, {"cuda", "hip", "ze"},

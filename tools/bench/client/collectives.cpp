@@ -33,7 +33,7 @@ void compare(Session& session, const std::string& name, double unit_ns, Ours&& o
   }
   const Comparison result = interleave(
       session.repetitions(), [&] { return timed(ours, turns); }, [&] { return timed(raw, turns); });
-  session.report({name, result.ours / unit_ns, result.raw / unit_ns, "", note});
+  session.report({name, result.ours / unit_ns, result.raw / unit_ns, "", note, result.spread});
 }
 
 void all_reduce(Job& job, double* dst, const double* src, size_t count) {

@@ -81,7 +81,7 @@ void Bench::write_notify(const char* name, Raw&& raw) {
         meet();
         return elapsed_ns([&] { raw(count); }) / static_cast<double>(count);
       });
-  pair_.report(name, result.ours, result.raw);
+  pair_.report(name, result.ours, result.raw, "", "", result.spread);
 }
 
 void Bench::write_bulk() {
@@ -102,7 +102,7 @@ void Bench::write_bulk() {
     ours();  // pages are touched
     raw();
     const Comparison result = interleave(repetitions(), ours, raw);
-    pair_.report("gaspi.write.1MiB", result.ours, result.raw);
+    pair_.report("gaspi.write.1MiB", result.ours, result.raw, "", "", result.spread);
   }
   meet();
 }
@@ -115,7 +115,8 @@ void Bench::collective(const char* name, Body&& body) {
     meet();
     times.push_back(each_ns(count, body));
   }
-  pair_.report(name, median(std::move(times)), std::nullopt);
+  const double middle = median(times);
+  pair_.report(name, middle, std::nullopt, "", "", spread_of(std::move(times), middle));
 }
 
 }  // namespace

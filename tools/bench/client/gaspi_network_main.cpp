@@ -121,7 +121,7 @@ void Bench::write_notify() {
   ours();  // connections are made
   const Comparison result = interleave(
       repetitions(), ours, [&] { return raw_series(count, [&](uint64_t n) { raw_->trips(n); }); });
-  pair_.report("net.gaspi.write_notify", result.ours, result.raw, name_);
+  pair_.report("net.gaspi.write_notify", result.ours, result.raw, name_, "", result.spread);
 }
 
 void Bench::write_bulk() {
@@ -148,7 +148,8 @@ void Bench::write_bulk() {
   constexpr double kMicroseconds = 1e3;
   pair_.report("net.gaspi.write.1MiB", result.ours / kMicroseconds, result.raw / kMicroseconds,
                name_,
-               fmt::format("{:.2f} GB/s, raw {:.2f}", kBulk / result.ours, kBulk / result.raw));
+               fmt::format("{:.2f} GB/s, raw {:.2f}", kBulk / result.ours, kBulk / result.raw),
+               result.spread);
 }
 
 void Bench::measure() {

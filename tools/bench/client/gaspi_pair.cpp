@@ -65,9 +65,10 @@ void GaspiPair::tell_facts() const {
 }
 
 void GaspiPair::report(const char* name, double ours, std::optional<double> raw,
-                       const std::string& path, const std::string& note) const {
+                       const std::string& path, const std::string& note,
+                       const Spread& spread) const {
   if (!first_) return;
-  fmt::print("{}\n", to_record({name, ours, raw, path, note}));
+  fmt::print("{}\n", to_record({name, ours, raw, path, note, spread}));
   std::fflush(stdout);
 }
 

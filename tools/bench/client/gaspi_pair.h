@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "../spread.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -40,8 +41,8 @@ class GaspiPair {
   bool wants(const std::string& name) const;
   void tell_facts() const;
   // By the first rank.
-  void report(const char* name, double ours, std::optional<double> raw,
-              const std::string& path = "", const std::string& note = "") const;
+  void report(const char* name, double ours, std::optional<double> raw, const std::string& path,
+              const std::string& note, const Spread& spread) const;
 
   // Lets the library make progress, whatever comes of it.
   void poll() const;

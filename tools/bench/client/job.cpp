@@ -54,6 +54,22 @@ void on_flood_block(gex_Token_t, void* payload, size_t bytes, gex_AM_Arg_t) {
   counters.block[0] = static_cast<unsigned char>(sum);
   counters.floods = counters.floods + 1;
 }
+// Of the sweeps: two arguments are 8 bytes; a long message has arrived where it is to stay.
+void on_ping_short(gex_Token_t token, gex_AM_Arg_t high, gex_AM_Arg_t low) {
+  gex_AM_ReplyShort2(token, kPongShort, 0, high, low);
+}
+void on_pong_short(gex_Token_t, gex_AM_Arg_t, gex_AM_Arg_t) {
+  counters.pongs = counters.pongs + 1;
+}
+void on_flood_short(gex_Token_t, gex_AM_Arg_t, gex_AM_Arg_t) {
+  counters.floods = counters.floods + 1;
+}
+void on_ping_long(gex_Token_t token, void* payload, size_t bytes) {
+  gex_AM_ReplyLong0(token, kPongLong, payload, bytes, counters.back, GEX_EVENT_NOW, 0);
+}
+void on_pong_long(gex_Token_t, void*, size_t) {
+  counters.pongs = counters.pongs + 1;
+}
 void on_flood_end(gex_Token_t) {
   counters.flood_ends = counters.flood_ends + 1;
 }
@@ -77,6 +93,12 @@ void register_handlers(gex_EP_t ep) {
       entry(kFloodEnd, on_flood_end, request, 0, "flood end"),
       entry(kFloodBlock, on_flood_block, GEX_FLAG_AM_MEDIUM | GEX_FLAG_AM_REQUEST, 1,
             "flood block"),
+      entry(kPingShort, on_ping_short, request, 2, "ping short"),
+      entry(kPongShort, on_pong_short, GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REPLY, 2, "pong short"),
+      entry(kFloodShort, on_flood_short, request, 2, "flood short"),
+      entry(kPingLong, on_ping_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 0, "ping long"),
+      entry(kPongLong, on_pong_long, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REPLY, 0, "pong long"),
+      entry(kFloodLong, on_flood_block, GEX_FLAG_AM_LONG | GEX_FLAG_AM_REQUEST, 1, "flood long"),
   };
   if (const int e = gex_EP_RegisterHandlers(ep, table, std::size(table)); e != GASNET_OK) {
     fmt::print(stderr, "causeway-bench: gex_EP_RegisterHandlers: {}\n", gasnet_ErrorDesc(e));

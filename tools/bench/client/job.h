@@ -12,6 +12,7 @@
 #include "../raw/exchange.h"
 #include "../raw/line.h"
 #include "../raw/ring.h"
+#include "../raw/stream.h"
 #include "start.h"
 
 namespace causeway::bench {
@@ -23,6 +24,7 @@ struct SharedBlock {
   raw::Barrier barrier;
   raw::Ring ring;
   raw::Exchange exchange;
+  raw::Stream stream;
   raw::Board board;
   alignas(4096) unsigned char data[8 << 20];
 };
@@ -83,7 +85,8 @@ struct Counters {
   volatile uint64_t pongs = 0;
   volatile uint64_t floods = 0;
   volatile uint64_t flood_ends = 0;
-  unsigned char* block = nullptr;  // where a medium's payload is copied to; 4 KiB
+  unsigned char* block = nullptr;  // where a medium's payload is copied to
+  unsigned char* back = nullptr;   // where the answer to a long message goes
 };
 extern Counters counters;
 
@@ -95,7 +98,13 @@ enum Handler : uint8_t {
   kPongBlock,
   kFlood,
   kFloodEnd,
-  kFloodBlock
+  kFloodBlock,
+  kPingShort,
+  kPongShort,
+  kFloodShort,
+  kPingLong,
+  kPongLong,
+  kFloodLong
 };
 
 }  // namespace causeway::bench

@@ -6,6 +6,7 @@
 
 #include "options/options.h"
 #include "session.h"
+#include "sweep.h"
 
 namespace causeway::bench {
 
@@ -30,12 +31,12 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   Options app("The measuring program of `causeway bench`; start it through that command");
   app.option("--launch", wish.launch, "Figures to measure")
       .one_of({"pair", "startup", "memory", "instructions", "collectives", "one-sided", "tune",
-               "scale"});
+               "scale", "sweep"});
   app.option("--only", wish.only, "Figures by name").commas();
   app.option("--count-what", wish.count_what, "Loop that callgrind counts");
   app.option("--count", wish.count, "Its turns");
   app.option("--operation", wish.operation, "Collective that is tuned");
-  app.option("--sizes", wish.sizes, "Its sizes in bytes").commas();
+  app.option("--sizes", wish.sizes, "Its sizes in bytes, or those of a sweep").commas();
   app.option("--row-ns", wish.row_ns, "Nanoseconds for each of them");
   app.option("--cores", wish.cores, "Use so many cores only; 0: all");
   app.flag("--quick", wish.quick, "Few and short repetitions");
@@ -50,6 +51,20 @@ void print_job_facts(const Job& job) {
   print_facts(job.size(), job.cores(), count == job.size());
 }
 
+int run_sweep(Job& job, const Wish& wish) {
+  job.map_shared();
+  if (job.shared() == nullptr) {
+    if (job.is_first())
+      fmt::print(stderr, "causeway-bench: ranks cannot share memory through /proc/PID/fd\n");
+    return 1;
+  }
+  print_job_facts(job);
+  measure_sweep(job, wish.quick,
+                {wish.only, wish.sizes, job.peer_is_direct() ? "direct" : "library"},
+                *make_mapped_loops(job));
+  return 0;
+}
+
 int run(Job& job, const Wish& wish) {
   Session session(job, wish.quick, wish.only);
   if (wish.launch == "startup") {
@@ -60,6 +75,8 @@ int run(Job& job, const Wish& wish) {
     measure_scale(session);
   } else if (wish.launch == "tune") {
     return run_tune(job, wish.operation, wish.sizes, wish.row_ns);
+  } else if (wish.launch == "sweep") {
+    return run_sweep(job, wish);
   } else if (wish.launch == "collectives") {
     print_job_facts(job);
     measure_beside_mpi(session);
@@ -102,7 +119,9 @@ int main(int argc, char** argv) {
   const bool pair = wish.launch == "pair" || wish.launch == "instructions" ||
                     wish.launch == "collectives" || wish.launch == "tune" ||
                     wish.launch == "one-sided";
-  Job job(&argc, &argv, pair ? kPairSegment : kSmallSegment, pair, wish.launch == "memory");
+  const bool sweep = wish.launch == "sweep";
+  const size_t segment = sweep ? 2 * kSweepHalf : pair ? kPairSegment : kSmallSegment;
+  Job job(&argc, &argv, segment, pair || sweep, wish.launch == "memory");
   const int status = run(job, wish);
   job.sync();
   gasnet_exit(status);

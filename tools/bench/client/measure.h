@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../spread.h"
+
 namespace causeway::bench {
 
 inline double now_ns() {
@@ -31,15 +33,10 @@ double each_ns(uint64_t turns, Once&& once) {
          static_cast<double>(turns);
 }
 
-inline double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 struct Comparison {
   double ours;  // medians
   double raw;
+  Spread spread;  // of ours
 };
 
 // Runs the two turn about, so that a change of clock rate or of neighbours meets both, and
@@ -57,7 +54,8 @@ Comparison interleave(unsigned repetitions, Ours&& ours, Raw&& raw) {
       ours_all.push_back(ours());
     }
   }
-  return {median(std::move(ours_all)), median(std::move(raw_all))};
+  const double ours_median = median(ours_all);
+  return {ours_median, median(std::move(raw_all)), spread_of(std::move(ours_all), ours_median)};
 }
 
 // How often to run a loop of `ns_per_turn` so that it lasts `aim_ns`.

@@ -111,7 +111,8 @@ void Memkinds::compare(const std::string& name, Way way, size_t bytes) {
     const double gigabytes = static_cast<double>(bytes) * 1e-3;
     session_.report({name, c.ours, c.raw, "library",
                      fmt::format("{:.2f} GB/s beside {:.2f}, {:.3f} of the raw copy's speed",
-                                 gigabytes / c.ours, gigabytes / c.raw, c.raw / c.ours)});
+                                 gigabytes / c.ours, gigabytes / c.raw, c.raw / c.ours),
+                     c.spread});
   }
   gex_Event_Wait(gex_Coll_BarrierNB(job_.tm(), 0));
 }

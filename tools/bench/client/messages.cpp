@@ -114,7 +114,7 @@ void Messages::short_round_trip(const char* name, double (Messages::*raw)(uint64
   const uint64_t turns = agree_on_turns(trips(16, 0), session_.aim_ns(), 1 << 14);
   const Comparison result = interleave(
       session_.repetitions(), [&] { return trips(turns, 0); }, [&] { return (this->*raw)(turns); });
-  session_.report({name, result.ours, result.raw, "", note()});
+  session_.report({name, result.ours, result.raw, "", note(), result.spread});
 }
 
 // Is the figure wanted, and does a medium hold so many bytes? All ranks go by what the first finds.
@@ -133,7 +133,7 @@ void Messages::medium_round_trip(size_t bytes, const char* name) {
   const Comparison result = interleave(
       session_.repetitions(), [&] { return trips(turns, bytes); },
       [&] { return raw_exchange(turns, bytes); });
-  session_.report({name, result.ours, result.raw, "", note()});
+  session_.report({name, result.ours, result.raw, "", note(), result.spread});
 }
 
 // Nanoseconds per message, from the first request until the receiver has handled the last.
@@ -178,7 +178,7 @@ void Messages::flood() {
   const Comparison result = interleave(
       session_.repetitions() / 2 + 1, [&] { return flood_once(turns); },
       [&] { return raw_flood(turns); });
-  session_.report({"am.flood", result.ours, result.raw, "", note()});
+  session_.report({"am.flood", result.ours, result.raw, "", note(), result.spread});
 }
 
 // A client's data seldom lies there ready to be sent: here it is assembled from elsewhere, either
@@ -210,7 +210,7 @@ void Messages::negotiated() {
   const Comparison result = interleave(
       session_.repetitions(), [&] { return stream(turns, send_negotiated); },
       [&] { return stream(turns, send_assembled); });
-  session_.report({"am.negotiated.16KiB", result.ours, result.raw, "", note()});
+  session_.report({"am.negotiated.16KiB", result.ours, result.raw, "", note(), result.spread});
 }
 
 }  // namespace
@@ -242,7 +242,8 @@ void measure_barrier(Session& session) {
   const Comparison result = interleave(
       session.repetitions(), [&] { return ours(turns); }, [&] { return raw(turns); });
   session.report({"barrier", result.ours, result.raw, "",
-                  fmt::format("{} ranks{}", job.size(), share ? ", ranks share cores" : "")});
+                  fmt::format("{} ranks{}", job.size(), share ? ", ranks share cores" : ""),
+                  result.spread});
 }
 
 }  // namespace causeway::bench

@@ -44,7 +44,7 @@ void compare(Session& session, const Neighbor& neighbor, const std::string& name
   const Comparison result = interleave(
       session.repetitions(), [&] { return loop_ns(ours, ours_turns); },
       [&] { return loop_ns(raw, raw_turns); });
-  session.report({name, result.ours, result.raw, neighbor.path, neighbor.note});
+  session.report({name, result.ours, result.raw, neighbor.path, neighbor.note, result.spread});
 }
 
 }  // namespace causeway::bench

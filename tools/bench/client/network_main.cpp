@@ -13,15 +13,17 @@
 #include "measure.h"
 #include "options/options.h"
 #include "session.h"
+#include "sweep.h"
 
 namespace causeway::bench {
 namespace {
 
-constexpr size_t kHalf = 16 << 20;  // reached by the other rank; the other half is local data
+constexpr size_t kHalf = kSweepHalf;  // reached by the other rank; the other half is local data
 
 struct Wish {
   std::string name, transport;
   std::vector<std::string> only;
+  std::vector<size_t> sweep;
   bool quick = false;
   bool sockets = false;
 };
@@ -31,6 +33,7 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   app.option("--name", wish.name, "Network, as the table calls it");
   app.option("--transport", wish.transport, "Of the raw loops, in the words of their library");
   app.option("--only", wish.only, "Figures by name").commas();
+  app.option("--sweep", wish.sweep, "Sizes; --only names operations then").commas();
   app.flag("--quick", wish.quick, "Few and short repetitions");
   app.flag("--sockets", wish.sockets, "Also beside bare kernel sockets");
   return app.parse(argc, argv);
@@ -135,7 +138,7 @@ void Network::compare(const char* name, const Size& size, Sides sides, Ours&& ou
                         bytes / result.raw);
   }
   const double unit = size.bytes >= 1 << 20 ? 1e3 : 1;
-  session_.report({name, result.ours / unit, result.raw / unit, wish_.name, note});
+  session_.report({name, result.ours / unit, result.raw / unit, wish_.name, note, result.spread});
 }
 
 // Windows are let out whole, as programs with implicit operations do.
@@ -215,6 +218,26 @@ void Network::measure() {
   put("net.flood8", {8, raw::kMostAtOnce, session_.quick() ? 256u : 4096u});
 }
 
+// The pair as the plain side of a sweep; its messages have one size.
+class PairLoops : public RawLoops {
+ public:
+  explicit PairLoops(raw::NetworkPair& pair) : pair_(pair) {}
+  bool has(const SweepRow& row) const override {
+    return row.op != SweepOp::am || (row.window == 1 && row.bytes <= 8);
+  }
+  void first(const SweepRow& row, uint64_t count) override {
+    if (row.op == SweepOp::am) return pair_.trips(count);
+    row.op == SweepOp::put ? pair_.put(row.bytes, count, row.window)
+                           : pair_.get(row.bytes, count, row.window);
+  }
+  void second(const SweepRow&, uint64_t, const std::function<bool()>& ended) override {
+    while (!ended()) pair_.progress();
+  }
+
+ private:
+  raw::NetworkPair& pair_;
+};
+
 // The raw loops exchange data through the memory that the ranks share without the library.
 std::string exchange(Job& job, const std::string& words) {
   constexpr size_t kRoom = 64 << 10;
@@ -242,6 +265,10 @@ void measure_all(Job& job, const Wish& wish) {
   const auto pair = raw::make_network_pair({wish.transport, job.is_first(), memory, kHalf, words});
   job.sync();
   if (job.is_first()) print_facts(job.size(), job.cores(), job.pinned());
+  if (!wish.sweep.empty()) {
+    PairLoops loops(*pair);
+    return measure_sweep(job, wish.quick, {wish.only, wish.sweep, wish.name}, loops);
+  }
   Session session(job, wish.quick, wish.only);
   Network(session, wish, *pair, sockets.get()).measure();
   job.sync();

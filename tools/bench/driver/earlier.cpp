@@ -15,6 +15,7 @@ Earlier read_earlier(const std::string& file) {
       one.name = node["name"].as<std::string>();
       one.ours = node["ours"].as<double>();
       if (!node["raw"].IsNull()) one.raw = node["raw"].as<double>();
+      one.spread = read_spread(node, one.ours);
       out[one.name] = one;
     }
   } catch (const YAML::Exception& e) {

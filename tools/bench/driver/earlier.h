@@ -18,4 +18,10 @@ inline double change(const Measured& now, const Measured& before) {
   return before.ours == 0 ? 0 : now.ours / before.ours - 1;
 }
 
+// Do the bounds of both medians overlap? A run that says none counts with its figure alone.
+inline bool is_same(const Measured& now, const Measured& before) {
+  return now.ours * now.spread.low <= before.ours * before.spread.high &&
+         before.ours * before.spread.low <= now.ours * now.spread.high;
+}
+
 }  // namespace causeway::bench

@@ -19,6 +19,9 @@ Measured middle(std::vector<Measured> rows) {
   if (rows.size() == 1) return out;
   out.note += fmt::format("{}{:.2f} to {:.2f} in {} launches", out.note.empty() ? "" : "; ",
                           ratio_of(rows.front()), ratio_of(rows.back()), rows.size());
+  std::vector<double> ours;
+  for (const Measured& row : rows) ours.push_back(row.ours);
+  out.spread = spread_of(std::move(ours), out.ours);
   return out;
 }
 

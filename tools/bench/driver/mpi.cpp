@@ -71,7 +71,10 @@ std::optional<double> Rounds::median_of(const std::string& row) const {
 MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::string>& notes)
     : one_sided_(job.one_sided) {
   const fs::path source = fs::path(tool).parent_path().parent_path() / CAUSEWAY_DATADIR /
-                          "causeway/bench" / (job.one_sided ? "one_sided.c" : "mpi_collectives.c");
+                          "causeway/bench" /
+                          (job.sweep       ? "sweep.c"
+                           : job.one_sided ? "one_sided.c"
+                                           : "mpi_collectives.c");
   std::string made = (fs::temp_directory_path() / "causeway-bench-XXXXXX").string();
   if (mkdtemp(made.data()) == nullptr) {
     notes.push_back(fmt::format("no MPI library is measured: {} cannot be made", made));
@@ -80,7 +83,7 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
   directory_ = made;
   keep_directory();
   for (const Library& library : kLibraries) {
-    if (library.shmem && !job.one_sided) continue;
+    if (library.shmem && (!job.one_sided || job.sweep)) continue;
     if (job.tcp && !job.one_sided && std::string_view(library.name) == "mpich") {
       notes.push_back("mpich is left out over tcp");
       continue;
@@ -102,7 +105,7 @@ MpiSides::MpiSides(const Job& job, const std::string& tool, std::vector<std::str
     }
     // A library that hangs must not keep the others' rows from being printed.
     std::vector<std::string> command = launch(library, job, *launcher);
-    command.insert(command.begin(), {"/usr/bin/timeout", "-k", "5", "60"});
+    command.insert(command.begin(), {"/usr/bin/timeout", "-k", "5", job.sweep ? "300" : "60"});
     MpiSide side{library.name, std::move(command), {}};
     side.command.insert(side.command.end(),
                         {program, job.quick ? "5" : "101", job.quick ? "20000" : "300000", "1"});

@@ -39,7 +39,8 @@ class MpiSides {
     bool quick;
     bool tcp;                       // over TCP, by those libraries that are told how
     bool one_sided;                 // mpi/one_sided.c; else mpi/mpi_collectives.c
-    std::vector<std::string> rows;  // of mpi_collectives.c; empty: all
+    std::vector<std::string> rows;  // words behind those that all programs take; empty: all rows
+    bool sweep = false;             // mpi/sweep.c, of one-sided operations among others
   };
   // `tool` is the causeway command, beside which the program's source lies. What is left out, and
   // why, is added to `notes`.

@@ -15,16 +15,16 @@ constexpr unsigned kMemoryRanks = 256;
 constexpr unsigned kNetworkLaunches = 5;
 constexpr uint64_t kCounted = 100000;
 
-// Do kernel sockets carry it, so that bare ones can be measured beside it?
-bool is_over_tcp(const NetworkName& name) {
-  return name.conduit == "eth" || (name.conduit != "verbs" && name.transport.rfind("tcp", 0) == 0);
-}
 bool is_over_tcp(const std::string& network) {
   const auto name = network_name(network.empty() ? "ofi/tcp" : network);
   return name && is_over_tcp(*name);
 }
 
 }  // namespace
+
+bool is_over_tcp(const NetworkName& name) {
+  return name.conduit == "eth" || (name.conduit != "verbs" && name.transport.rfind("tcp", 0) == 0);
+}
 
 void say(const std::string& text) {
   if (isatty(STDERR_FILENO)) fmt::print(stderr, "causeway bench: {}\n", text);
@@ -84,7 +84,10 @@ void Plan::pair() {
   say(fmt::format("puts, gets, messages and barriers on {} ranks", request_.ranks));
   std::vector<std::string> command = {program_, "--launch", "pair"};
   add_selection(command, request_.only);
-  take_records(launch(request_.ranks, command), outcome_.measured);
+  std::vector<Measured> rows;
+  for (unsigned i = 0; i < request_.launches.value_or(1); ++i)
+    take_records(launch(request_.ranks, command), rows);
+  for (Measured& row : middle_launches(rows)) outcome_.measured.push_back(std::move(row));
 }
 
 // The figures that the program of one threading mode prints.
@@ -114,7 +117,8 @@ void Plan::modes() {
     const Figure* figure = find_figure(name);
     if (figure == nullptr || !wants(*figure) || seq[name].empty()) continue;
     outcome_.measured.push_back({name, median(values), median(seq[name]), "",
-                                 fmt::format("medians of {} launches", launches)});
+                                 fmt::format("medians of {} launches", launches),
+                                 spread_of(values, median(values))});
   }
 }
 
@@ -154,6 +158,7 @@ void Plan::startup() {
   for (const Measured& one : all) milliseconds.push_back(one.ours);
   Measured result = all.front();
   result.ours = median(milliseconds);
+  result.spread = spread_of(milliseconds, result.ours);
   result.note = fmt::format("median of {} launches", milliseconds.size());
   outcome_.measured.push_back(result);
 }
@@ -213,13 +218,12 @@ void Plan::instructions() {
 }
 
 // Both sides get the same transport. The job's configuration is made here: the two ranks reach
-// each other by the network although they share a host.
-void Plan::network() {
-  const NetworkName name = network_name(request_.network.empty() ? "ofi/tcp" : request_.network)
-                               .value_or(NetworkName{"ofi", "tcp"});
+// each other by the network although they share a host. The words are the measuring program's.
+std::vector<std::string> Plan::network_words(const NetworkName& name,
+                                             std::vector<std::string>& sets) {
   const bool is_ucx = name.conduit == "ucx";
   std::string transport = name.transport;
-  std::vector<std::string> sets = {fmt::format("conduits.{0}.plugin={0}", name.conduit)};
+  sets = {fmt::format("conduits.{0}.plugin={0}", name.conduit)};
   if (is_ucx && transport.find("self") == std::string::npos) transport += ",self";
   if (is_ucx) sets.push_back(fmt::format("conduits.ucx.options.tls=\"{}\"", transport));
   if (name.conduit == "ofi")
@@ -229,8 +233,15 @@ void Plan::network() {
   sets.push_back(fmt::format("peers=[{{match: {{locality: self}}, use: [self]}}, {{use: [{}]}}]",
                              name.conduit));
   const std::string title = name.conduit + (name.transport.empty() ? "" : "/" + name.transport);
-  say(fmt::format("puts, gets and messages over {}", title));
-  std::vector<std::string> words = {"--name", title, "--transport", transport};
+  return {"--name", title, "--transport", transport};
+}
+
+void Plan::network() {
+  const NetworkName name = network_name(request_.network.empty() ? "ofi/tcp" : request_.network)
+                               .value_or(NetworkName{"ofi", "tcp"});
+  std::vector<std::string> sets;
+  std::vector<std::string> words = network_words(name, sets);
+  say(fmt::format("puts, gets and messages over {}", words[1]));
   add_selection(words, request_.only);
   // GASPI's figures are a program's of their own.
   const auto wants_some = [this](bool gaspi) {

@@ -20,10 +20,12 @@ struct Request {
   std::optional<unsigned> launches;  // of the network's programs; nullopt: some, or one for `quick`
   // "shm" or "tcp": collectives beside those of MPI libraries, instead of everything else.
   std::string collectives;
-  std::string memkind;    // "cuda", "hip" or "ze": that kind's memory, instead of everything else
-  std::string scale;      // "2,16,64": the start of so many ranks, instead of everything else
-  unsigned hosts = 1;     // with `scale`: network namespaces that the ranks are spread over
-  std::string one_sided;  // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
+  std::string memkind;  // "cuda", "hip" or "ze": that kind's memory, instead of everything else
+  std::string scale;    // "2,16,64": the start of so many ranks, instead of everything else
+  unsigned hosts = 1;   // with `scale`: network namespaces that the ranks are spread over
+  std::string sweep;    // "put,am": those over sizes, instead of everything else
+  std::string sizes = "8-4MiB";  // of the sweep
+  std::string one_sided;         // "shm" or "tcp": puts, gets and fetch-adds beside those libraries
 };
 
 struct Facts {

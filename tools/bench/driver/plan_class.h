@@ -24,6 +24,10 @@ class Plan {
       : request_(request), tool_(std::move(tool)), program_(std::move(program)) {}
 
   Outcome carry_out() {
+    if (!request_.sweep.empty()) {
+      sweep();
+      return std::move(outcome_);
+    }
     if (wants(Launch::pair)) pair();
     if (wants(Launch::modes)) modes();
     if (wants(Launch::threads)) threads();
@@ -81,6 +85,9 @@ class Plan {
   void memory();
   void instructions();
   void network();
+  void sweep();
+  static std::vector<std::string> network_words(const NetworkName& name,
+                                                std::vector<std::string>& sets);
   void collectives();
   std::vector<std::string> collective_rows() const;
   void share_cores(const std::vector<std::string>& command, unsigned ranks,
@@ -102,6 +109,9 @@ class Plan {
   bool no_device_ = false;
   Outcome outcome_;
 };
+
+// Do kernel sockets carry it, so that bare ones can be measured beside it?
+bool is_over_tcp(const NetworkName& name);
 
 // Prints what one side measured in one round: at once, since the table comes minutes later.
 void say_rows(const std::string& side, unsigned round, unsigned rounds,

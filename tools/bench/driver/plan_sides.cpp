@@ -167,6 +167,7 @@ void Plan::combine(const std::string& side, const Rounds& ours, const Rounds& ra
     m.name = name;
     m.ours = *ours.median_of(row) / unit;
     m.raw = *theirs / unit;
+    m.spread = spread_of(values, *ours.median_of(row));
     if (side == "bound") m.path = "direct";
     m.note = fmt::format("{:.2f} of the {} speed, {} rounds", *m.raw / m.ours, whose(side),
                          values.size());

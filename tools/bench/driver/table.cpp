@@ -22,22 +22,13 @@ std::optional<bool> verdict(const Outcome& outcome, const Measured& measured) {
   return judge(*figure, measured, oversubscribed(outcome));
 }
 
-std::string number(double value) {
-  if (value < 10) return fmt::format("{:.2f}", value);
-  if (value < 1000) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.0f}", value);
-}
-
 using Row = std::vector<std::string>;
 
 // The columns of numbers, which stand at their right ends.
 bool is_number(const std::string& title) {
-  static const std::set<std::string> numbers = {"ours", "raw", "ratio", "before", "change", "was"};
+  static const std::set<std::string> numbers = {"ours",  "95 %",   "mad",    "raw",
+                                                "ratio", "before", "change", "was"};
   return numbers.count(title) != 0;
-}
-
-std::string ratio_text(const Measured& measured) {
-  return measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-";
 }
 
 // Adds of an earlier run the figure, by how much it has changed, and what its ratio was.
@@ -46,16 +37,26 @@ void add_earlier(Row& row, const Measured& measured, const Earlier& earlier) {
   if (at == earlier.end())
     row.insert(row.end(), 3, "-");
   else
-    row.insert(row.end(), {number(at->second.ours),
-                           fmt::format("{:+.0f} %", change(measured, at->second) * 100),
+    row.insert(row.end(), {number(at->second.ours), change_text(measured, at->second),
                            ratio_text(at->second)});
+}
+
+// Those of sweeps are in no catalogue.
+std::string unit_of(const Measured& measured) {
+  if (const Figure* figure = find_figure(measured.name)) return figure->unit;
+  return measured.name.find(".latency.") != std::string::npos ? "us" : "GB/s";
 }
 
 Row row_of(const Outcome& outcome, const Measured& measured, const Earlier& earlier) {
   const Figure* figure = find_figure(measured.name);
   const std::optional<bool> good = verdict(outcome, measured);
-  Row row = {measured.name, number(measured.ours), measured.raw ? number(*measured.raw) : "-",
-             figure != nullptr ? figure->unit : "", ratio_text(measured)};
+  Row row = {measured.name,
+             number(measured.ours),
+             bounds_text(measured),
+             mad_text(measured),
+             measured.raw ? number(*measured.raw) : "-",
+             unit_of(measured),
+             ratio_text(measured)};
   if (!earlier.empty()) add_earlier(row, measured, earlier);
   row.insert(row.end(), {figure != nullptr ? target_text(*figure) : "-",
                          !good   ? "-"
@@ -94,6 +95,64 @@ std::string render(const std::vector<Row>& rows, bool colour) {
   return text;
 }
 
+std::string json_earlier(const Measured& measured, const Earlier& earlier) {
+  const auto at = earlier.find(measured.name);
+  if (at == earlier.end()) return "";
+  return fmt::format(R"(, "before": {:.9g}, "change": {:.6g}, "same": {})", at->second.ours,
+                     change(measured, at->second), is_same(measured, at->second));
+}
+
+std::string json_beside(const Measured& measured) {
+  std::string out;
+  for (const auto& [side, value] : measured.beside)
+    out += fmt::format("{}{}: {:.9g}", out.empty() ? "" : ", ", command::json_text(side), value);
+  return out.empty() ? "" : fmt::format(R"(, "beside": {{{}}})", out);
+}
+
+std::string json_figure(const Outcome& outcome, const Measured& measured, const Earlier& earlier) {
+  const Figure* figure = find_figure(measured.name);
+  const std::optional<bool> good = verdict(outcome, measured);
+  return fmt::format(
+      R"({{"name": {}, "ours": {:.9g}, "raw": {}, "unit": {}, "ratio": {}, "target": {}, )"
+      R"("ok": {}, "path": {}, "note": {}{}{}{}}})",
+      command::json_text(measured.name), measured.ours,
+      measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
+      command::json_text(unit_of(measured)),
+      measured.raw ? fmt::format("{:.6g}", measured.ours / *measured.raw) : "null",
+      command::json_text(figure != nullptr ? target_text(*figure) : "-"),
+      !good   ? "null"
+      : *good ? "true"
+              : "false",
+      command::json_text(measured.path), command::json_text(measured.note),
+      spread_members(measured), json_beside(measured), json_earlier(measured, earlier));
+}
+
+}  // namespace
+
+std::string number(double value) {
+  if (value < 0.1) return fmt::format("{:.2g}", value);
+  if (value < 10) return fmt::format("{:.2f}", value);
+  if (value < 1000) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+std::string ratio_text(const Measured& measured) {
+  return measured.raw ? fmt::format("{:.2f}", measured.ours / *measured.raw) : "-";
+}
+
+std::string bounds_text(const Measured& m) {
+  if (m.spread.runs < 2) return "-";
+  return number(m.spread.low * m.ours) + "-" + number(m.spread.high * m.ours);
+}
+
+std::string mad_text(const Measured& m) {
+  return m.spread.runs < 2 ? "-" : fmt::format("{:.0f} %", m.spread.mad * 100);
+}
+
+std::string change_text(const Measured& now, const Measured& before) {
+  return is_same(now, before) ? "same" : fmt::format("{:+.0f} %", change(now, before) * 100);
+}
+
 std::string facts_text(const Facts& facts) {
   std::string text =
       fmt::format("{} ranks on {} core{}", facts.ranks, facts.cores, facts.cores == 1 ? "" : "s");
@@ -106,33 +165,6 @@ std::string facts_text(const Facts& facts) {
   }
   return text + '\n';
 }
-
-std::string json_earlier(const Measured& measured, const Earlier& earlier) {
-  const auto at = earlier.find(measured.name);
-  if (at == earlier.end()) return "";
-  return fmt::format(R"(, "before": {:.9g}, "change": {:.6g})", at->second.ours,
-                     change(measured, at->second));
-}
-
-std::string json_figure(const Outcome& outcome, const Measured& measured, const Earlier& earlier) {
-  const Figure* figure = find_figure(measured.name);
-  const std::optional<bool> good = verdict(outcome, measured);
-  return fmt::format(
-      R"({{"name": {}, "ours": {:.9g}, "raw": {}, "unit": {}, "ratio": {}, "target": {}, )"
-      R"("ok": {}, "path": {}, "note": {}{}}})",
-      command::json_text(measured.name), measured.ours,
-      measured.raw ? fmt::format("{:.9g}", *measured.raw) : "null",
-      command::json_text(figure != nullptr ? figure->unit : ""),
-      measured.raw ? fmt::format("{:.6g}", measured.ours / *measured.raw) : "null",
-      command::json_text(figure != nullptr ? target_text(*figure) : "-"),
-      !good   ? "null"
-      : *good ? "true"
-              : "false",
-      command::json_text(measured.path), command::json_text(measured.note),
-      json_earlier(measured, earlier));
-}
-
-}  // namespace
 
 std::vector<std::vector<std::string>> list_rows() {
   std::vector<std::vector<std::string>> rows;
@@ -151,7 +183,7 @@ std::string list_json() {
 }
 
 std::string table_text(const Outcome& outcome, const Earlier& earlier, bool colour) {
-  Row titles = {"figure", "ours", "raw", "unit", "ratio"};
+  Row titles = {"figure", "ours", "95 %", "mad", "raw", "unit", "ratio"};
   if (!earlier.empty()) titles.insert(titles.end(), {"before", "change", "was"});
   titles.insert(titles.end(), {"target", "", "path", "note"});
   std::vector<Row> rows = {titles};

@@ -8,6 +8,14 @@
 
 namespace causeway::bench {
 
+// Cells of a measured figure.
+std::string number(double value);
+std::string bounds_text(const Measured& measured);  // of its median
+std::string ratio_text(const Measured& measured);
+std::string mad_text(const Measured& measured);
+std::string change_text(const Measured& now, const Measured& before);
+
+std::string facts_text(const Facts& facts);
 std::vector<std::vector<std::string>> list_rows();
 std::string list_json();
 // `earlier`: an earlier run beside which this one is shown; empty: none.

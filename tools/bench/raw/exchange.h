@@ -10,7 +10,7 @@
 
 namespace causeway::bench::raw {
 
-constexpr size_t kExchangeMax = 64 * 1024;
+constexpr size_t kExchangeMax = 4 << 20;
 
 struct Exchange {
   struct alignas(64) Flag {
@@ -22,7 +22,8 @@ struct Exchange {
   alignas(64) unsigned char back[kExchangeMax];
 };
 
-// The flag's release store publishes the block; its acquire load makes the block readable.
+// NULL: the block stays where it has arrived. The flag's release store publishes the block; its
+// acquire load makes the block readable.
 inline void exchange_first(Exchange& shared, const void* send, void* receive, size_t bytes,
                            uint64_t trips, bool cores_are_shared) {
   const uint64_t start = shared.back_flag.count.load(std::memory_order_acquire);
@@ -31,7 +32,7 @@ inline void exchange_first(Exchange& shared, const void* send, void* receive, si
     memcpy(shared.there, send, bytes);
     shared.there_flag.count.store(start + i, std::memory_order_release);
     while (shared.back_flag.count.load(std::memory_order_acquire) != start + i) spinner.step();
-    memcpy(receive, shared.back, bytes);
+    if (receive != nullptr) memcpy(receive, shared.back, bytes);
   }
 }
 
@@ -42,7 +43,7 @@ inline void exchange_second(Exchange& shared, const void* send, void* receive, s
   Spinner spinner(cores_are_shared);
   for (uint64_t i = 1; i <= trips; ++i) {
     while (shared.there_flag.count.load(std::memory_order_acquire) != start + i) spinner.step();
-    memcpy(receive, shared.there, bytes);
+    if (receive != nullptr) memcpy(receive, shared.there, bytes);
     memcpy(shared.back, send, bytes);
     shared.back_flag.count.store(start + i, std::memory_order_release);
   }
