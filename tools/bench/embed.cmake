@@ -1,11 +1,12 @@
-# cmake -DOUTPUT=x.cpp -DINPUTS="a.yaml;b.yaml" -DHEADER=x.h -P embed.cmake: each text becomes
-# `const char k_<name>_yaml[]`, which the header declares, in pieces, because compilers bound the length of one literal.
-set(out "// Generated from YAML.\n#include \"${HEADER}\"\n\nnamespace causeway {\n")
+# cmake -DOUTPUT=x.cpp -DINPUTS="a.yaml;b.html" -DHEADER=x.h -P embed.cmake: each text becomes
+# `const char k_a_yaml[]`, which the header declares, in pieces, because compilers bound the length of one literal.
+set(out "// Generated from a text.\n#include \"${HEADER}\"\n\nnamespace causeway {\n")
 foreach(input IN LISTS INPUTS)
-  get_filename_component(name ${input} NAME_WE)
+  get_filename_component(name ${input} NAME)
+  string(REPLACE "." "_" name ${name})
   file(READ ${input} text)
   string(LENGTH "${text}" length)
-  string(APPEND out "\nconst char k_${name}_yaml[] =")
+  string(APPEND out "\nconst char k_${name}[] =")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)

@@ -5,13 +5,15 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "bench/driver/capture.h"
 #include "bench/driver/plan.h"
+#include "bench/driver/report.h"
 #include "bench/driver/scale.h"
 #include "bench/driver/sweep.h"
 #include "bench/driver/table.h"
@@ -25,38 +27,32 @@ struct BenchOptions {
   bench::Request request;
   bool list = false;
   std::string compare;
+  std::string report;      // directory
   std::string json, plot;  // files; "-": JSON to standard output in place of the table
   bool strict = false;
 };
 
-int run_scale(const BenchOptions& options, const std::string& tool, const std::string& program) {
+int run_scale(const BenchOptions& options, const std::string& tool, const std::string& program,
+              bench::Report& report) {
   std::vector<std::string> problems;
-  const auto steps = bench::measure_scale(options.request, tool, program, problems);
+  const auto& steps = report.steps = bench::measure_scale(options.request, tool, program, problems);
   const std::string json = bench::scale_json(steps, problems);
   if (options.json != "-") print_columns(bench::scale_rows(steps), "");
   write_file(options.json, json);
   write_file(options.plot, bench::scale_plot(steps));
+  if (!options.report.empty()) write_file(options.report + "/scale.json", json);
   for (const std::string& problem : problems) fmt::print(stderr, "causeway bench: {}\n", problem);
   return problems.empty() ? kOk : kFailed;
 }
 
-int run_bench(const BenchOptions& options) {
-  if (options.list) {
-    if (options.json.empty())
-      print_columns(bench::list_rows(), "");
-    else
-      fmt::print("{}", bench::list_json());
-    return kOk;
-  }
-  const std::string tool = bench::executable_path();
-  // A library that libfabric links would write a report into this directory if a rank crashed.
-  if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
-  const std::string program = bench::measuring_program(tool);
-  if (!options.request.scale.empty()) return run_scale(options, tool, program);
-  const bench::Earlier earlier =
+int run_figures(const BenchOptions& options, const std::string& tool, const std::string& program,
+                bench::Report& report) {
+  const bench::Earlier& earlier = report.earlier =
       options.compare.empty() ? bench::Earlier{} : bench::read_earlier(options.compare);
-  const bench::Outcome outcome = bench::carry_out(options.request, tool, program);
-  write_file(options.json, bench::json_text(outcome, earlier));
+  const bench::Outcome& outcome = report.outcome = bench::carry_out(options.request, tool, program);
+  const std::string json = bench::json_text(outcome, earlier);
+  write_file(options.json, json);
+  if (!options.report.empty()) write_file(options.report + "/sweep.json", json);
   if (options.json != "-" && !options.request.sweep.empty())
     bench::print_sweep(outcome, earlier);
   else if (options.json != "-")
@@ -68,6 +64,43 @@ int run_bench(const BenchOptions& options) {
   return options.strict && bench::count_over(outcome) > 0 ? kFailed : kOk;
 }
 
+void make_directory(const std::string& name) {
+  std::error_code failure;
+  if (!name.empty() && !std::filesystem::create_directories(name, failure) && failure)
+    throw Error(CWY_ERR_INVALID, "{} cannot be made: {}", name, failure.message());
+}
+
+int run_bench(BenchOptions& options) {
+  if (options.list) {
+    if (options.json.empty())
+      print_columns(bench::list_rows(), "");
+    else
+      fmt::print("{}", bench::list_json());
+    return kOk;
+  }
+  const std::string tool = bench::executable_path();
+  // A library that libfabric links would write a report into this directory if a rank crashed.
+  if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
+  const std::string program = bench::measuring_program(tool);
+  const bool scales = !options.request.scale.empty();
+  if (!options.report.empty() && !scales && options.request.sweep.empty())
+    options.request.sweep = bench::kAllSweeps;
+  const bool sweeps = !options.request.sweep.empty();
+  if (scales && sweeps && !options.json.empty()) {
+    fmt::print(stderr, "causeway bench: --json holds --sweep or --scale; --report writes both\n");
+    return kUsage;
+  }
+  make_directory(options.report);
+  bench::Report report;
+  int status = scales ? run_scale(options, tool, program, report) : kOk;
+  if (!scales || sweeps) status = std::max(status, run_figures(options, tool, program, report));
+  if (!options.report.empty()) {
+    const std::string page = options.report + "/index.html";
+    write_file(page, bench::report_page(options.request, report));
+    fmt::print(stderr, "causeway bench: {} is written\n", page);
+  }
+  return status;
+}
 std::string check_figure(const std::string& name) {
   if (bench::find_figure(name) != nullptr) return {};
   return fmt::format("no figure is called '{}'; `causeway bench --list` names them", name);
@@ -186,6 +219,10 @@ void add_bench(Options& app, int& status) {
              "With --scale: write a plot of all figures, an SVG, into FILE")
       .needs("--scale")
       .named("FILE");
+  sub.option("--report", options->report,
+             "Write DIR/index.html, a page of plots and tables of --sweep and --scale (of all "
+             "sweeps where neither is asked for) that needs no network, and the JSON beside it")
+      .named("DIR");
   sub.option(
          "--hosts", request.hosts,
          "With --scale: spread the ranks over so many network namespaces of this machine (root)")

@@ -88,8 +88,6 @@ void print_sizes(const Map& map) {
 class Colours {
  public:
   const char* of(const Cell& cell) {
-    static constexpr const char* kPalette[] = {"#4e79a7", "#f28e2b", "#59a14f", "#b07aa1",
-                                               "#edc948", "#76b7b2", "#9c755f", "#ff9da7"};
     const auto [at, fresh] = known_.emplace(cell, known_.size());
     if (fresh) cells_.push_back(&at->first);
     const bool none = std::any_of(cell.begin(), cell.end(), [](const std::string& way) {

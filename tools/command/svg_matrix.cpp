@@ -11,16 +11,6 @@ namespace {
 
 constexpr size_t kLine = 16;  // pixels
 
-// The characters that XML takes for its own.
-std::string xml_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const char* const name = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : nullptr;
-    name != nullptr ? out += name : out += c;
-  }
-  return out;
-}
-
 std::string words(size_t x, size_t y, const std::string& more, const std::string& text) {
   return fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", x, y, more, xml_text(text));
 }
@@ -46,6 +36,19 @@ std::string squares(const SvgMatrix& matrix, size_t left, size_t side) {
 }
 
 }  // namespace
+
+std::string xml_text(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const char* const name = c == '&'   ? "&amp;"
+                             : c == '<' ? "&lt;"
+                             : c == '>' ? "&gt;"
+                             : c == '"' ? "&quot;"
+                                        : nullptr;
+    name != nullptr ? out += name : out += c;
+  }
+  return out;
+}
 
 std::string svg_matrix(const SvgMatrix& matrix) {
   const size_t count = std::max<size_t>(matrix.labels.size(), 1);

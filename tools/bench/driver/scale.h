@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan.h"
+#include "plot.h"
 
 namespace causeway::bench {
 
@@ -39,7 +40,8 @@ std::vector<std::vector<std::string>> scale_rows(const std::vector<ScaleStep>& s
 // failed is left out.
 std::string scale_json(const std::vector<ScaleStep>& steps,
                        const std::vector<std::string>& problems);
-// An SVG.
+// An SVG of all figures; and plots of those that share a unit: times, memory, files.
 std::string scale_plot(const std::vector<ScaleStep>& steps);
+std::vector<Plot> scale_plots(const std::vector<ScaleStep>& steps);
 
 }  // namespace causeway::bench

@@ -109,12 +109,12 @@ void Plan::sweep() {
 }
 
 std::string Curve::title() const {
-  if (operation == "allreduce") return "allreduce: time of a sum of doubles over all ranks";
-  const char* const word = operation == "am"    ? "active messages"
-                           : operation == "put" ? "puts"
-                                                : "gets";
+  if (operation == "allreduce") return "Allreduce: time of a sum of doubles over all ranks";
+  const char* const word = operation == "am"    ? "Active messages"
+                           : operation == "put" ? "Puts"
+                                                : "Gets";
   if (!is_latency()) return fmt::format("{}: bandwidth with many under way", word);
-  return operation == "am" ? "active messages: latency one way, half of there and back"
+  return operation == "am" ? "Active messages: latency one way, half of there and back"
                            : fmt::format("{}: latency, one at a time", word);
 }
 

@@ -130,7 +130,7 @@ std::string json_figure(const Outcome& outcome, const Measured& measured, const 
 }  // namespace
 
 std::string number(double value) {
-  if (value < 0.1) return fmt::format("{:.2g}", value);
+  if (value < 0.1) return fmt::format("{:#.2g}", value);
   if (value < 10) return fmt::format("{:.2f}", value);
   if (value < 1000) return fmt::format("{:.1f}", value);
   return fmt::format("{:.0f}", value);
