@@ -41,6 +41,8 @@ if command -v rsvg-convert >"$work/which"; then
 else
   echo "report: rsvg-convert is not installed: the plots were read, not drawn"
 fi
+bench --sweep am --sizes 8-32 --compare sweep.json --report "$work/again" || fail "status $?"
+[ "$(grep -o '>Causeway, earlier run, [^<]*</title>' "$work/again/index.html" | wc -l)" = 6 ] || fail "the earlier run"
 status=0
 bench --sweep am --sizes 8-8 --scale 2 --report "$work/r" --json "$work/one" || status=$?
 [ $status = 2 ] && grep -q -- '--json holds --sweep or --scale; --report writes both' "$work/said" || fail "status $status"

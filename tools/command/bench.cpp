@@ -152,8 +152,7 @@ void add_subjects(Options& sub, bench::Request& request) {
       .check(check_by<bench::sweep_operations>)
       .may_be_bare(bench::kAllSweeps)
       .named("[LIST]");
-  sub.option("--sizes", request.sizes, "With --sweep: sizes (8-4MiB), each twice the one before")
-      .needs("--sweep")
+  sub.option("--sizes", request.sizes, "Sizes of sweeps (8-4MiB), each twice the one before")
       .check(check_by<bench::sweep_sizes>)
       .named("FROM-TO");
   add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
@@ -202,7 +201,9 @@ void add_bench(Options& app, int& status) {
   sub.option(
          "--compare", options->compare,
          "Show beside each figure what it was in an earlier run, out of the FILE that its --json "
-         "wrote: the figure, the change, and what its ratio to the raw loop was")
+         "wrote: the figure, the change, and what its ratio to the raw loop was; 'same' where the "
+         "95 % "
+         "bounds of both medians (order statistics of the runs) overlap")
       .existing_file()
       .named("FILE");
   sub.flag("--strict", options->strict, "End with status 1 when a figure is over its target");

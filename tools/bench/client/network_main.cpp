@@ -39,6 +39,26 @@ std::optional<int> parse(int argc, char** argv, Wish& wish) {
   return app.parse(argc, argv);
 }
 
+// The pair as the plain side of a sweep; its messages have one size.
+class PairLoops : public RawLoops {
+ public:
+  explicit PairLoops(raw::NetworkPair& pair) : pair_(pair) {}
+  bool has(const SweepRow& row) const override {
+    return row.op != SweepOp::am || (row.window == 1 && row.bytes <= 8);
+  }
+  void first(const SweepRow& row, uint64_t count) override {
+    if (row.op == SweepOp::am) return pair_.trips(count);
+    row.op == SweepOp::put ? pair_.put(row.bytes, count, row.window)
+                           : pair_.get(row.bytes, count, row.window);
+  }
+  void second(const SweepRow&, uint64_t, const std::function<bool()>& ended) override {
+    while (!ended()) pair_.progress();
+  }
+
+ private:
+  raw::NetworkPair& pair_;
+};
+
 class Network {
  public:
   Network(Session& session, const Wish& wish, raw::NetworkPair& pair, raw::SocketPair* sockets)
@@ -65,13 +85,7 @@ class Network {
   template <class Body>
   double series(Side side, uint64_t turns, Body&& body);
   void move_on(Side side);
-  // `blocking` is of one operation, `implicit` of one in a window, which an NBI wait of `category`
-  // ends.
-  template <typename Blocking, typename Implicit, typename Raw>
-  void transfer(const char* name, const Size& size, gex_EC_t category, Blocking blocking,
-                Implicit implicit, Raw raw);
-  void put(const char* name, const Size& size);
-  void get(const char* name, const Size& size);
+  void transfer(const char* name, SweepOp op, const Size& size);
   void messages(const char* name, Sides sides);
   void round_trips(Side side, uint64_t n);
 
@@ -141,47 +155,13 @@ void Network::compare(const char* name, const Size& size, Sides sides, Ours&& ou
   session_.report({name, result.ours / unit, result.raw / unit, wish_.name, note, result.spread});
 }
 
-// Windows are let out whole, as programs with implicit operations do.
-template <typename Blocking, typename Implicit, typename Raw>
-void Network::transfer(const char* name, const Size& size, gex_EC_t category, Blocking blocking,
-                       Implicit implicit, Raw raw) {
-  unsigned char* const owner = job_.owner_address(job_.peer());
-  const size_t step = size.bytes * size.window <= kHalf ? size.bytes : 0;
+void Network::transfer(const char* name, SweepOp op, const Size& size) {
+  const SweepRow row{op, size.bytes, size.window};
+  PairLoops loops(pair_);
   compare(
       name, size, {Side::ours, Side::pair},
-      [&](uint64_t n) {
-        if (size.window == 1) {
-          for (uint64_t i = 0; i < n; ++i) blocking(owner);
-          return;
-        }
-        for (uint64_t done = 0; done < n; done += size.window) {
-          for (uint32_t i = 0; i < size.window; ++i) implicit(owner + step * i, local_ + step * i);
-          gex_NBI_Wait(category, 0);
-        }
-      },
-      [&](uint64_t n) { raw(size.bytes, n, size.window); });
-}
-
-void Network::put(const char* name, const Size& size) {
-  const gex_TM_t tm = job_.tm();
-  const gex_Rank_t peer = job_.peer();
-  transfer(
-      name, size, GEX_EC_PUT,
-      [&](void* there) { gex_RMA_PutBlocking(tm, peer, there, local_, size.bytes, 0); },
-      [&](void* there, void* here) {
-        gex_RMA_PutNBI(tm, peer, there, here, size.bytes, GEX_EVENT_DEFER, 0);
-      },
-      [&](auto... what) { pair_.put(what...); });
-}
-
-void Network::get(const char* name, const Size& size) {
-  const gex_TM_t tm = job_.tm();
-  const gex_Rank_t peer = job_.peer();
-  transfer(
-      name, size, GEX_EC_GET,
-      [&](void* there) { gex_RMA_GetBlocking(tm, local_, peer, there, size.bytes, 0); },
-      [&](void* there, void* here) { gex_RMA_GetNBI(tm, here, peer, there, size.bytes, 0); },
-      [&](auto... what) { pair_.get(what...); });
+      [&](uint64_t n) { run_transfers(job_, local_, row, n); },
+      [&](uint64_t n) { loops.first(row, n); });
 }
 
 void Network::round_trips(Side side, uint64_t n) {
@@ -202,41 +182,21 @@ void Network::messages(const char* name, Sides sides) {
 }
 
 void Network::measure() {
-  put("net.put8", {8, 1, 4});
-  get("net.get8", {8, 1, 4});
+  transfer("net.put8", SweepOp::put, {8, 1, 4});
+  transfer("net.get8", SweepOp::get, {8, 1, 4});
   messages("net.am.short", {Side::ours, Side::pair});
   if (sockets_ != nullptr) {
     messages("net.am.socket", {Side::ours, Side::sockets});
     messages("net.am.socket.bare", {Side::pair, Side::sockets});
   }
-  put("net.put.4KiB", {4 << 10, 1, 4});
-  get("net.get.4KiB", {4 << 10, 1, 4});
-  put("net.put.1MiB", {1 << 20, 8, 8});
-  get("net.get.1MiB", {1 << 20, 8, 8});
-  put("net.put.4MiB", {4 << 20, 4, 4});
-  get("net.get.4MiB", {4 << 20, 4, 4});
-  put("net.flood8", {8, raw::kMostAtOnce, session_.quick() ? 256u : 4096u});
+  transfer("net.put.4KiB", SweepOp::put, {4 << 10, 1, 4});
+  transfer("net.get.4KiB", SweepOp::get, {4 << 10, 1, 4});
+  transfer("net.put.1MiB", SweepOp::put, {1 << 20, 8, 8});
+  transfer("net.get.1MiB", SweepOp::get, {1 << 20, 8, 8});
+  transfer("net.put.4MiB", SweepOp::put, {4 << 20, 4, 4});
+  transfer("net.get.4MiB", SweepOp::get, {4 << 20, 4, 4});
+  transfer("net.flood8", SweepOp::put, {8, raw::kMostAtOnce, session_.quick() ? 256u : 4096u});
 }
-
-// The pair as the plain side of a sweep; its messages have one size.
-class PairLoops : public RawLoops {
- public:
-  explicit PairLoops(raw::NetworkPair& pair) : pair_(pair) {}
-  bool has(const SweepRow& row) const override {
-    return row.op != SweepOp::am || (row.window == 1 && row.bytes <= 8);
-  }
-  void first(const SweepRow& row, uint64_t count) override {
-    if (row.op == SweepOp::am) return pair_.trips(count);
-    row.op == SweepOp::put ? pair_.put(row.bytes, count, row.window)
-                           : pair_.get(row.bytes, count, row.window);
-  }
-  void second(const SweepRow&, uint64_t, const std::function<bool()>& ended) override {
-    while (!ended()) pair_.progress();
-  }
-
- private:
-  raw::NetworkPair& pair_;
-};
 
 // The raw loops exchange data through the memory that the ranks share without the library.
 std::string exchange(Job& job, const std::string& words) {

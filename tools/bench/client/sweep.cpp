@@ -32,7 +32,6 @@ class Sweep {
   double series(uint64_t count, First&& first, Second&& second);
   double ours(const SweepRow& row, uint64_t count);
   double raw(const SweepRow& row, uint64_t count);
-  void transfer(const SweepRow& row, uint64_t count);
   void trips(size_t bytes, uint64_t count);
   void flood(size_t bytes, uint64_t count);
   void report(const char* name, const SweepRow& row, const char* kind, const Comparison& result,
@@ -102,29 +101,6 @@ void Sweep::flood(size_t bytes, uint64_t count) {
   GASNET_BLOCKUNTIL(counters.flood_ends == flood_ends_);
 }
 
-void Sweep::transfer(const SweepRow& row, uint64_t count) {
-  const gex_TM_t tm = job_.tm();
-  const gex_Rank_t peer = job_.peer();
-  unsigned char* const there = job_.owner_address(peer);
-  const bool puts = row.op == SweepOp::put;
-  for (uint64_t done = 0; done < count; done += row.window) {
-    if (row.window == 1) {
-      if (puts)
-        gex_RMA_PutBlocking(tm, peer, there, local_, row.bytes, 0);
-      else
-        gex_RMA_GetBlocking(tm, local_, peer, there, row.bytes, 0);
-      continue;
-    }
-    for (size_t at = 0; at < row.window * row.bytes; at += row.bytes) {
-      if (puts)
-        gex_RMA_PutNBI(tm, peer, there + at, local_ + at, row.bytes, GEX_EVENT_DEFER, 0);
-      else
-        gex_RMA_GetNBI(tm, local_ + at, peer, there + at, row.bytes, 0);
-    }
-    gex_NBI_Wait(puts ? GEX_EC_PUT : GEX_EC_GET, 0);
-  }
-}
-
 double Sweep::ours(const SweepRow& row, uint64_t count) {
   const bool floods = row.op == SweepOp::am && row.window > 1;
   if (floods) floods_ += count;
@@ -133,7 +109,7 @@ double Sweep::ours(const SweepRow& row, uint64_t count) {
       count,
       [&] {
         if (floods) return flood(row.bytes, count);
-        row.op == SweepOp::am ? trips(row.bytes, count) : transfer(row, count);
+        row.op == SweepOp::am ? trips(row.bytes, count) : run_transfers(job_, local_, row, count);
       },
       [&](const auto& ended) {
         while (!ended()) {
@@ -231,6 +207,29 @@ void Sweep::all_reduce(size_t bytes) {
 }
 
 }  // namespace
+
+void run_transfers(const Job& job, unsigned char* local, const SweepRow& row, uint64_t count) {
+  const gex_TM_t tm = job.tm();
+  const gex_Rank_t peer = job.peer();
+  unsigned char* const there = job.owner_address(peer);
+  const bool puts = row.op == SweepOp::put;
+  for (uint64_t done = 0; done < count; done += row.window) {
+    if (row.window == 1) {
+      if (puts)
+        gex_RMA_PutBlocking(tm, peer, there, local, row.bytes, 0);
+      else
+        gex_RMA_GetBlocking(tm, local, peer, there, row.bytes, 0);
+      continue;
+    }
+    for (size_t at = 0; at < row.window * row.bytes; at += row.bytes) {
+      if (puts)
+        gex_RMA_PutNBI(tm, peer, there + at, local + at, row.bytes, GEX_EVENT_DEFER, 0);
+      else
+        gex_RMA_GetNBI(tm, local + at, peer, there + at, row.bytes, 0);
+    }
+    gex_NBI_Wait(puts ? GEX_EC_PUT : GEX_EC_GET, 0);
+  }
+}
 
 const char* message_kind(size_t bytes) {
   if (bytes <= 2 * sizeof(gex_AM_Arg_t)) return "short";

@@ -38,6 +38,10 @@ class RawLoops {
 // Of ranks that share memory: copies, and blocks and flags. Collective.
 std::unique_ptr<RawLoops> make_mapped_loops(Job& job);
 
+// Puts or gets between the other rank's memory and the data at `local`. Windows are let out whole,
+// as programs with implicit operations do.
+void run_transfers(const Job& job, unsigned char* local, const SweepRow& row, uint64_t count);
+
 // How a message of so many bytes goes: "short", "medium", "long"; NULL: none is so large.
 const char* message_kind(size_t bytes);
 

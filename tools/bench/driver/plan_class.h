@@ -1,5 +1,5 @@
 // The plan at work: one function for each kind of launch. The sides that others' libraries measure
-// are in plan_sides.cpp, the rest in plan.cpp.
+// are in plan_sides.cpp, sweeps in sweep.cpp, the rest in plan.cpp.
 #pragma once
 
 #include <algorithm>
