@@ -143,7 +143,9 @@ void add_subjects(Options& sub, bench::Request& request) {
       .named("CONDUIT[/TRANSPORT]");
   sub.option("--launches", request.launches,
              "Launches whose middle one is reported, of a pair of ranks, a network or a sweep (1; "
-             "with --network 5, or 1 with --quick)")
+             "with --network 5, or 1 with --quick); they differ by more than repetitions: for "
+             "--compare "
+             "ask for six or more")
       .in_range(1u, 1000u);
   sub.option("--sweep", request.sweep,
              "Measure these over powers of two of bytes: latency one at a time and bandwidth with "

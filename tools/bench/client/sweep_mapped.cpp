@@ -1,4 +1,5 @@
 // The plain loops of a sweep over shared memory.
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -56,12 +57,15 @@ class MappedLoops : public RawLoops {
     return {job_.shared()->data, sizeof job_.shared()->data, row.bytes};
   }
   void copies(const SweepRow& row, uint64_t count) {
+    const bool puts = row.op == SweepOp::put;
+    unsigned char* const to = puts ? there_ : local_;
+    const unsigned char* const from = puts ? local_ : there_;
+    const size_t end = std::min(row.window * row.bytes, room_);
+    size_t at = 0;
     for (uint64_t i = 0; i < count; ++i) {
-      const size_t at = i % row.window * row.bytes % room_;
-      unsigned char *const there = there_ + at, *const here = local_ + at;
-      row.op == SweepOp::put ? std::memcpy(there, here, row.bytes)
-                             : std::memcpy(here, there, row.bytes);
-      keep(there);
+      std::memcpy(to + at, from + at, row.bytes);
+      keep(to);
+      at = at + row.bytes < end ? at + row.bytes : 0;
     }
   }
 
