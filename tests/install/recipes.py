@@ -18,7 +18,7 @@ import types
 source, build, tree, work, cc = (os.path.abspath(path) if os.path.exists(path) else path for path in sys.argv[1:6])
 packages = os.path.join(source, "tools", "packages")
 # Options for work on the tree, which recipes leave alone, and what IDENTITY_<NAME> says one by one.
-FOR_DEVELOPERS = {"WERROR", "SANITIZE", "DEBUG_INFO", "REPRODUCIBLE", "PRECOMPILED_HEADERS", "SPEC_COUNTS", "IDENTITIES"}
+FOR_DEVELOPERS = {"WERROR", "SANITIZE", "DEBUG_INFO", "REPRODUCIBLE", "PRECOMPILED_HEADERS", "UNITE", "SPEC_COUNTS", "IDENTITIES"}
 # Parts whose needs neither tool has a recipe for.
 NEVER_BUILT = {"MAN"}
 
