@@ -113,7 +113,7 @@ struct InArena {
     Peer& root = team.member(0);
     return team.size() >= kManyMembers && shares_arena(root.rank) && mapped_arena(root) != nullptr;
   }
-  // What else lies there is aligned.
+  // All else there is aligned.
   static size_t rounded(size_t length) { return (length + kLine - 1) / kLine * kLine; }
   // On rank 0. kNoOffset: it does not fit.
   static InArena put(const std::string& text) {

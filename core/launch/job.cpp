@@ -111,8 +111,10 @@ int Job::supervise() {
   workforce_->dismiss();
   if (!kill_descendants({}, 2.0))
     output_->say("causeway run: some processes of the job cannot be killed (see ps -ef)");
-  if (!front_gone_) output_->finish();
-  if (!front_gone_ && !ending_ && output_->stdout_error() != 0) output_->say(lost_output());
+  if (!front_gone_) {
+    output_->finish();
+    tell_lost_output();
+  }
   // Its writers end when all is written, which nobody would see to any more; keep() ends them.
   if (front_gone_) static_cast<void>(output_.release());
   output_.reset();  // writes to the real stderr
@@ -367,8 +369,14 @@ void Job::check_stdout() {
   if (output_->stdout_error() != 0 && !ending_) begin_end(lost_output());
 }
 
+void Job::tell_lost_output() {
+  if (output_->stdout_error() == 0 || told_of_lost_output_) return;
+  if (const std::string line = lost_output(); !line.empty()) output_->say("causeway run: " + line);
+}
+
 std::string Job::lost_output() {
   const int failure = output_->stdout_error();
+  told_of_lost_output_ = true;
   verdict_.set_final(failure == EPIPE ? 128 + SIGPIPE : 1);
   if (failure == EPIPE) return "";
   return fmt::format("cannot write the ranks' output: {}", std::strerror(failure));

@@ -85,6 +85,7 @@ class Job final : public Keeper, private WorkforceEvents {
   void answer_fences(double now);
   double next_deadline() const;
   void check_stdout();
+  void tell_lost_output();    // after the end, where it was not found out before
   std::string lost_output();  // the line that tells of it; empty for a closed pipe
   void check_early_exits(double now);
   // The first rank that ended with status 0 but without goodbye; nullptr when none did.
@@ -124,6 +125,7 @@ class Job final : public Keeper, private WorkforceEvents {
   };
   std::vector<Fence> fences_;
 
+  bool told_of_lost_output_ = false;
   bool ending_ = false;
   bool front_gone_ = false;
   bool suspended_ = false;  // by the user, the launcher with it

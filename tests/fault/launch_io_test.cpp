@@ -153,13 +153,26 @@ TEST(Output, FullDiskIsAnError) {
             std::string::npos);
 }
 
-// Would catch: output that is lost at the end of a job that is called good.
+// Would catch: output that is lost at the end of a job that is called good; an empty line, or one
+// that does not say whose it is.
 TEST(Output, FullDiskAtTheEndIsAnError) {
   for (int i = 0; i < 10; ++i) {
-    Command command(job(2, {"init", "exchange", "finalize", "print=1"}));
+    Command command(
+        job(2, {"init", "exchange", "finalize", "print=1"},
+            i % 2 == 0 ? std::vector<std::string>{} : std::vector<std::string>{"--spares", "1"}));
     const Result result = command.stdout_to("/dev/full").run();
     EXPECT_EQ(result.status, 1);
-    EXPECT_NE(result.err.find("cannot write the ranks' output: No space left"), std::string::npos);
+    EXPECT_EQ(result.err.find("causeway run: cannot write the ranks' output: No space left"), 0u)
+        << result.err;
+  }
+}
+TEST(Output, ReaderThatIsGoneAtTheEnd) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string line = run_command() + " run -n 2 -- " + rank_program() +
+                             " init finalize print=1 | true; echo ${PIPESTATUS[0]}";
+    const Result result = Command({"bash", "-c", line}).run();
+    EXPECT_TRUE(result.out == "0\n" || result.out == "141\n") << result.out;
+    EXPECT_EQ(result.err, "");
   }
 }
 

@@ -17,7 +17,7 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-// Of one series; with what any plot has to hold.
+// A plot of one series; with what any plot has to hold.
 std::string drawn(const char* name, std::vector<PlotPoint> points, bool has_sizes) {
   const std::string svg =
       svg_plot({"Title", "x", "unit", has_sizes, {{"one & <two>", 0, points, true}}});

@@ -21,9 +21,10 @@ struct Spread {
   double mad = 0;            // the median of the distances from the figure
 };
 
-// Of how many of the values at either end the median of all of them, had they no end, is none, with
-// a confidence of 95 % that both are right: order statistics, which ask for no distribution. As
-// many of `runs` coins fall on heads in at most 2.5 % of all throws. 0: too few runs to say.
+// How many of the sorted values at either end lie outside of the bounds of the median, with a
+// confidence of 95 %: order statistics, which ask for no distribution. Each value lies below the
+// true median with a chance of one half, so no more than so many of `runs` coins fall on heads in
+// at most 2.5 % of all throws. 0: too few runs to say.
 inline size_t outside_of_median(size_t runs) {
   const double n = static_cast<double>(runs);
   double tail = 0;

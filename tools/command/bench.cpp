@@ -101,6 +101,7 @@ int run_bench(BenchOptions& options) {
   }
   return status;
 }
+
 std::string check_figure(const std::string& name) {
   if (bench::find_figure(name) != nullptr) return {};
   return fmt::format("no figure is called '{}'; `causeway bench --list` names them", name);
@@ -114,7 +115,7 @@ std::string check_network(const std::string& name) {
       name);
 }
 
-// What a reader of an option's value throws about it.
+// The complaint of a reader of an option's value.
 template <auto Read>
 std::string check_by(const std::string& text) {
   try {
@@ -143,9 +144,8 @@ void add_subjects(Options& sub, bench::Request& request) {
       .named("CONDUIT[/TRANSPORT]");
   sub.option("--launches", request.launches,
              "Launches whose middle one is reported, of a pair of ranks, a network or a sweep (1; "
-             "with --network 5, or 1 with --quick); they differ by more than repetitions: for "
-             "--compare "
-             "ask for six or more")
+             "the table of --network has 5, or 1 with --quick); they differ by more than "
+             "repetitions: for --compare ask for six or more")
       .in_range(1u, 1000u);
   sub.option("--sweep", request.sweep,
              "Measure these over powers of two of bytes: latency one at a time and bandwidth with "
@@ -204,8 +204,7 @@ void add_bench(Options& app, int& status) {
          "--compare", options->compare,
          "Show beside each figure what it was in an earlier run, out of the FILE that its --json "
          "wrote: the figure, the change, and what its ratio to the raw loop was; 'same' where the "
-         "95 % "
-         "bounds of both medians (order statistics of the runs) overlap")
+         "95 % bounds of both medians (order statistics of the runs) overlap")
       .existing_file()
       .named("FILE");
   sub.flag("--strict", options->strict, "End with status 1 when a figure is over its target");

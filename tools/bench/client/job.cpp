@@ -54,7 +54,7 @@ void on_flood_block(gex_Token_t, void* payload, size_t bytes, gex_AM_Arg_t) {
   counters.block[0] = static_cast<unsigned char>(sum);
   counters.floods = counters.floods + 1;
 }
-// Of the sweeps: two arguments are 8 bytes; a long message has arrived where it is to stay.
+// For sweeps: two arguments are 8 bytes; a long message has arrived where it is to stay.
 void on_ping_short(gex_Token_t token, gex_AM_Arg_t high, gex_AM_Arg_t low) {
   gex_AM_ReplyShort2(token, kPongShort, 0, high, low);
 }

@@ -35,7 +35,7 @@ class RawLoops {
   virtual void second(const SweepRow& row, uint64_t count, const std::function<bool()>& ended) = 0;
 };
 
-// Of ranks that share memory: copies, and blocks and flags. Collective.
+// For ranks that share memory: copies, and blocks and flags. Collective.
 std::unique_ptr<RawLoops> make_mapped_loops(Job& job);
 
 // Puts or gets between the other rank's memory and the data at `local`. Windows are let out whole,

@@ -60,7 +60,7 @@ class MappedLoops : public RawLoops {
     const bool puts = row.op == SweepOp::put;
     unsigned char* const to = puts ? there_ : local_;
     const unsigned char* const from = puts ? local_ : there_;
-    const size_t end = std::min(row.window * row.bytes, room_);
+    const size_t end = std::min(row.window * row.bytes, room_ / row.bytes * row.bytes);
     size_t at = 0;
     for (uint64_t i = 0; i < count; ++i) {
       std::memcpy(to + at, from + at, row.bytes);

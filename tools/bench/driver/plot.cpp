@@ -56,7 +56,7 @@ std::string decimal_text(double value) {
   return value >= 1e4 ? fmt::format("{:g} k", value / 1e3) : fmt::format("{:.6g}", value);
 }
 
-// Every value that the series have, as far as their labels leave room, the last one always.
+// Every value that the series have, as far as their labels leave room.
 std::vector<double> value_ticks(const Plot& plot, const Axis& axis, double room) {
   std::vector<double> all, out;
   for (const PlotSeries& series : plot.series)

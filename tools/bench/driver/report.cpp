@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ctime>
 #include <fstream>
+#include <set>
 
 #include "command/svg_matrix.h"
 #include "command/text.h"
@@ -67,12 +68,12 @@ Plot plot_of(const Curve& curve, const Earlier& earlier) {
   return out;
 }
 
-// Of each curve what people ask for first: the latency of the smallest size, the most bandwidth.
+// People ask first for the latency of the smallest size and for the most bandwidth, of each curve.
 Rows glance(const std::vector<Curve>& curves) {
   Rows rows{{"", "", "Causeway", "95 %", "raw loop"}};
-  std::vector<std::string> sides;
+  std::set<std::string> sides;
   for (const Curve& curve : curves)
-    if (const auto some = curve.sides(); some.size() > sides.size()) sides = some;
+    for (const std::string& side : curve.sides()) sides.insert(side);
   rows[0].insert(rows[0].end(), sides.begin(), sides.end());
   for (const Curve& curve : curves) {
     const auto& ours = [](const Curve::At& at) { return at.measured->ours; };

@@ -26,7 +26,7 @@ std::string scale_json(const std::vector<ScaleStep>& steps,
 
 namespace {
 
-// Of the columns that `of` has a factor for, in one unit.
+// Columns that `of` has a factor for, in one unit.
 template <typename Of>
 Plot plot_of(const std::vector<ScaleStep>& steps, const char* title, const char* unit, Of of,
              bool keeps_units = false) {

@@ -1,6 +1,6 @@
 #include "sweep.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -74,7 +74,7 @@ void Plan::sweep() {
     command.insert(command.begin(), program_ + "-" + name.conduit);
     command.insert(command.end(), {"--sweep", sizes});
     tcp = is_over_tcp(name);
-    has_mpi = name.conduit != "verbs";
+    has_mpi = tcp || name.transport.starts_with("shm");  // it runs on this host alone
   }
   add_selection(command, operations);
   const unsigned ranks = request_.network.empty() ? request_.ranks : 2;

@@ -41,7 +41,7 @@ void add_earlier(Row& row, const Measured& measured, const Earlier& earlier) {
                            ratio_text(at->second)});
 }
 
-// Those of sweeps are in no catalogue.
+// Figures of sweeps are in no catalogue.
 std::string unit_of(const Measured& measured) {
   if (const Figure* figure = find_figure(measured.name)) return figure->unit;
   return measured.name.find(".latency.") != std::string::npos ? "us" : "GB/s";

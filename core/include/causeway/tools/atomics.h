@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Not for direct inclusion: a part of gasnet_tools.h. All atomics are real in every threading mode:
+ * A part of gasnet_tools.h, which clients include. All atomics are real in every threading mode:
  * a program compiled for one thread may be linked with others. Operations that change memory are
  * sequentially consistent; the flags add fences where that alone would not order accesses to other
  * places.
