@@ -6,6 +6,8 @@
 set -eu
 source=$1 build=$2 work=$3
 command -v patchelf >/dev/null || { echo "skipped: patchelf is not installed"; exit 77; }
+newest=$(printf '%s\n' 2.36 "$(getconf GNU_LIBC_VERSION | cut -d' ' -f2)" | sort -V | tail -n 1)
+[ "$newest" = 2.36 ] || { echo "skipped: bundles are made where glibc is 2.36 or older, here it is $newest"; exit 77; }
 rm -rf "$work"
 mkdir -p "$work"
 "$source/tools/bundle" "$work/made" "$build"
