@@ -1,4 +1,5 @@
 #include "process/runtime.h"
+#include "process/last_thread.h"
 #include "process/report.h"
 
 #include <signal.h>
@@ -234,6 +235,7 @@ void Runtime::settle_failure_policy() {
 void Runtime::note_started() {
   if (std::exchange(started_, true)) return;
   bootstrap_->started();
+  end_with_last_thread();
   show_phase(StatusPage::runs);
 }
 

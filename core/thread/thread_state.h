@@ -35,7 +35,7 @@ class ThreadPart {
   // The thread exits.
   virtual void leave() {}
 };
-enum class ThreadSlot : size_t { am, count };
+enum class ThreadSlot : size_t { am, process, count };
 
 struct ThreadState {
   Context context = Context::client;
