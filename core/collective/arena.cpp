@@ -1,8 +1,6 @@
 #include "collective/arena.h"
 
 #include <fmt/core.h>
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "base/context.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/membarrier.h"
 #include "collective/domain.h"
 #include "collective/frames.h"
 #include "collective/table.h"
@@ -111,10 +110,6 @@ std::string make_arena(ConduitEp& cep) {
   s.bytes = bytes;
   s.holes[page] = bytes - page;
   return right;
-}
-
-long membarrier(int command) {
-  return ::syscall(SYS_membarrier, command, 0, 0);
 }
 
 // "digest address fences domain right": the right is binary and comes last.

@@ -1,10 +1,8 @@
 #include "progress/poll.h"
 
 #include <fmt/core.h>
-#include <linux/membarrier.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "base/context.h"
+#include "base/membarrier.h"
 #include "progress/blind_nap.h"
 #include "progress/hints.h"
 #include "progress/hooks.h"
@@ -129,8 +128,8 @@ enum class Armed {
 // Every thread of this process that runs comes to a full fence: its poll either is marked, or meets
 // the table that was published before. Kernels without that call leave it to the time that passes.
 void fence_threads() {
-  ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 
 // Adds armed descriptors to `fds`.
