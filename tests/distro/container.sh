@@ -99,7 +99,7 @@ told() { store inspect --type image --format "$1" causeway; }
 awk '/^```c$/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$source/README.md" >"$work/program/hello.c"
 devel=$(store from --pull-never causeway-devel)
 # shellcheck disable=SC2016 # the container's shell
-store run --isolation chroot -v "$work/program:/work" "$devel" -- sh -c \
+store run --isolation chroot -v "$work/program:/program" "$devel" -- sh -c \
   'cc hello.c $(pkg-config --cflags --libs causeway) -o hello' >"$work/out" 2>&1 || fail "the first program does not build"
 # in_image IMAGE COMMAND...: as the image's user, in a /dev/shm as containers have it: chroot takes it from outside.
 in_image() {
@@ -108,7 +108,7 @@ in_image() {
   # shellcheck disable=SC2016 # the inner shell's words
   timeout -k 10 120 unshare --mount sh -c 'mount -t tmpfs -o size=64m,mode=1777 shm /dev/shm && exec "$@"' sh \
     buildah --root "$work/store" --runroot "$work/run" --storage-driver $driver run --isolation chroot \
-    -v "$work/program:/work:ro" "$container" -- "$@" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "$* fails"; }
+    -v "$work/program:/program:ro" "$container" -- "$@" >"$work/out" 2>"$work/err" || { cat "$work/err"; fail "$* fails"; }
   store rm "$container" >/dev/null
 }
 in_image causeway id -un
@@ -118,12 +118,12 @@ in_image causeway df -k --output=size /dev/shm
 in_image causeway causeway version
 grep -q "$version" "$work/out" || fail "causeway version says '$(cat "$work/out")'"
 heard() { [ "$(sort "$work/out")" = "$(printf 'rank 0 heard from rank 1\nrank 1 heard from rank 0')" ] || fail "$1: the first program says otherwise"; }
-in_image causeway causeway run -n 2 /work/hello
+in_image causeway causeway run -n 2 /program/hello
 heard "over shared memory"
 [ ! -s "$work/err" ] || fail "somebody speaks: $(cat "$work/err")"
 in_image causeway causeway run -n 2 /usr/libexec/causeway/heat
 for site in eth ofi-tcp ucx-tcp; do
-  in_image causeway causeway run -n 2 --config /usr/share/causeway/configs/sites/$site.yaml /work/hello
+  in_image causeway causeway run -n 2 --config /usr/share/causeway/configs/sites/$site.yaml /program/hello
   heard $site
 done
 in_image causeway causeway info
@@ -132,7 +132,7 @@ for conduit in shm eth ofi ucx verbs; do
 done
 [ ! -s "$work/err" ] || fail "causeway info complains: $(cat "$work/err")"
 in_image causeway causeway info --failed
-in_image causeway-small causeway run -n 2 /work/hello
+in_image causeway-small causeway run -n 2 /program/hello
 heard "without networks"
 in_image causeway-small causeway info
 ! grep -qE 'conduit *(eth|ofi|ucx|verbs) ' "$work/out" || fail "a conduit that was not asked for is there"
