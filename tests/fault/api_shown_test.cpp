@@ -77,7 +77,8 @@ uint64_t of_peer(const YAML::Node& job, uint64_t rank, uint64_t peer, const char
 }
 
 // Would catch: a rank that is missing, or shown twice; counts that stand still under load, that
-// belong to another peer, or that do not add up.
+// belong to another peer, or that do not add up; an answer whose shape depends on how a job was
+// named.
 TEST(Load, EveryRankIsShownWithItsRates) {
   constexpr uint64_t ranks = 16;
   const auto job = start(ranks, "load");
@@ -86,6 +87,8 @@ TEST(Load, EveryRankIsShownWithItsRates) {
   EXPECT_EQ(number(moving, "launcher"), static_cast<uint64_t>(job->pid()));
   EXPECT_EQ(number(moving, "ranks_here"), ranks);
   EXPECT_EQ(number(moving, "ranks_elsewhere"), 0u);
+  for (const YAML::Node& any : asked({"ps"}))
+    for (const YAML::Node& process : any["processes"]) EXPECT_TRUE(process["peers"].IsSequence());
   std::set<uint64_t> seen;
   for (const YAML::Node& process : moving["processes"]) {
     seen.insert(number(process, "rank"));

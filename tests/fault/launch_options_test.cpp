@@ -297,13 +297,17 @@ TEST(Options, DebuggersThatCannotBeHad) {
   EXPECT_NE(blind.err.find("needs a terminal"), std::string::npos) << blind.err;
 }
 
-// Would catch: a mistake that is only refused where the right word is near, and a variable whose
-// name is misspelt and that nobody misses.
+// Would catch: a mistake that is only refused where the right word is near, a variable whose
+// name is misspelt and that nobody misses, and an option behind ':' whose value passes for the
+// program.
 TEST(Options, SaysWhatWasMeant) {
   const Result option = run_shell({"-n", "1", "--timout", "3"}, "true");
   EXPECT_EQ(option.status, 2);
   EXPECT_NE(option.err.find("'--timout': did you mean '--timeout'?"), std::string::npos)
       << option.err;
+  const Result further = run_shell({"-n", "1", "true", ":", "--bind", "core", "-n", "1"}, "true");
+  EXPECT_EQ(further.status, 2);
+  EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;
   const Result variable =
       run_shell({"-n", "1"}, "true", {{"CAUSEWAY_CONFG", "x"}, {"CAUSEWAY_DIR", "/opt"}});
   EXPECT_EQ(variable.status, 0);

@@ -63,7 +63,9 @@ int check_plugin(const CheckPluginArguments& a) {
                  m.api_major, m.api_minor, m.summary.empty() ? "" : ": ", m.summary);
     }
   } catch (const Error& e) {
-    fmt::print(stderr, "{}\n", e.text());
+    const bool name = a.file.find('/') == std::string::npos;
+    fmt::print(stderr, "{}{}\n", e.text(),
+               name ? "; the path of a .so file is asked for (`causeway info` lists them)" : "");
     return kFailed;
   }
   const std::string suite = suite_path();

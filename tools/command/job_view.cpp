@@ -353,7 +353,7 @@ std::string json_of(const Traffic<T>& traffic) {
                      traffic.of[StatusPage::retries]);
 }
 
-std::string json_of(const RankView& rank, bool peers) {
+std::string json_of(const RankView& rank) {
   std::string out = fmt::format(
       R"({{"rank":{},"pid":{},"epoch":{},"state":"{}","resident_bytes":{},"shared_bytes":{},)"
       R"("processor_s":{:.2f},"waits":)",
@@ -370,7 +370,6 @@ std::string json_of(const RankView& rank, bool peers) {
   if (rank.seconds > 0)
     out +=
         fmt::format(R"(,"processor":{:.3f},"per_s":{{{}}})", rank.processor, json_of(rank.per_s));
-  if (!peers) return out + "}";
   return out + ",\"peers\":" +
          json_each(rank.peers,
                    [&](const auto& peer) {
@@ -386,7 +385,7 @@ std::string json_of(const RankView& rank, bool peers) {
 
 }  // namespace
 
-std::string json_of(const Jobs& jobs, bool peers) {
+std::string json_of(const Jobs& jobs) {
   return json_each(jobs, [&](const auto& job) {
     const RankView& first = job.second[0];
     return fmt::format(
@@ -394,7 +393,7 @@ std::string json_of(const Jobs& jobs, bool peers) {
         R"("age_s":{:.1f},"state":"{}","processes":{}}})",
         json_text(job.first), first.launcher, json_text(first.program), first.ranks,
         job.second.size(), ranks_elsewhere(job.second), first.age_s(), state_text(job.second),
-        json_each(job.second, [&](const RankView& rank) { return json_of(rank, peers); }));
+        json_each(job.second, [](const RankView& rank) { return json_of(rank); }));
   });
 }
 

@@ -84,7 +84,7 @@ std::string duration_text(double seconds);
 // "1.2M", of operations or bytes.
 std::string amount_text(double n);
 // An array of jobs.
-std::string json_of(const Jobs& jobs, bool peers);
+std::string json_of(const Jobs& jobs);
 // Says that there is no such job, and returns the status for it.
 int say_unknown(const char* command, const std::string& job);
 

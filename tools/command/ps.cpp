@@ -44,12 +44,12 @@ void print_ranks(const std::vector<RankView>& ranks) {
 int ps(const PsArguments& args) {
   const Jobs jobs = JobViewer().look(args.job, kPatienceNs);
   if (jobs.empty() && !args.job.empty()) return say_unknown("ps", args.job);
-  const bool ranks = !jobs.empty() && (args.ranks || !args.job.empty());
   if (args.json) {
-    fmt::print("{}\n", json_of(jobs, ranks));
+    fmt::print("{}\n", json_of(jobs));
     return kOk;
   }
   print_jobs(jobs);
+  const bool ranks = !jobs.empty() && (args.ranks || !args.job.empty());
   for (const auto& [id, of_job] : jobs) {
     if (!ranks) break;
     fmt::print("\n{}\n", bold(id));

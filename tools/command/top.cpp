@@ -120,7 +120,7 @@ void print_page(const Screen& screen, Jobs& jobs, bool json) {
              std::pair(b.per_s.bytes(), b.per_s.operations());
     });
   }
-  if (json) return fmt::print("{}\n", json_of(jobs, true));
+  if (json) return fmt::print("{}\n", json_of(jobs));
   const size_t lines = screen.begin();
   if (jobs.empty()) fmt::print("no job of this user has ranks on this host\n");
   // A job has a heading, the head of its table, a line for the ranks beyond and an empty one.

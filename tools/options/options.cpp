@@ -168,6 +168,10 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
 
 void Options::parse_part(std::vector<std::string> words) {
   app_->set_help_flag();
+  // Said before what is missing behind it: its value was taken for the program.
+  for (const std::string& word : words)
+    if (word.rfind("--", 0) == 0 && !app_->get_option_no_throw(word.substr(0, word.find('='))))
+      throw UsageError("':'", word + " is no option here");
   std::reverse(words.begin(), words.end());
   try {
     app_->parse(std::move(words));

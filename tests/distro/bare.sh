@@ -1,0 +1,67 @@
+#!/bin/sh
+# A bare root of a Debian, as a machine of its own: two commands of the README lead to its first program, and with
+# `check` the whole suite of tests runs there.
+# Usage: bare.sh SOURCE WORK SUITE [check]
+# Would catch: a package that the build needs and nobody names; code that another release's compiler, libfabric, UCX,
+# PMIx, hwloc, fmt or yaml-cpp refuses or behaves otherwise with; a test that holds on one release only.
+set -eu
+source=$1 work=$2 suite=$3 check=${4:-}
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/files.sh"
+skip() { echo "skipped: $*"; exit 77; }
+fail() { tail -40 "$work/out" 2>/dev/null || true; echo "bare: $*"; exit 1; }
+command -v mmdebstrap >/dev/null || skip "mmdebstrap is not installed (tools/packages.txt, group debian)"
+[ "$(id -u)" = 0 ] || skip "roots of Debian are made, and entered, by root"
+rm -rf "$work"
+mkdir -p "$work/root"
+# Of Debian's essential packages, and what fetches others.
+mmdebstrap --variant=apt --include=ca-certificates "$suite" "$work/root" >"$work/out" 2>&1 ||
+  skip "no root of $suite can be made here: $(grep -m 1 '^E:' "$work/out" || tail -n 1 "$work/out")"
+copy_sources "$source" "$work/root/causeway"
+cache=$(ccache -k cache_dir 2>/dev/null || echo "$work/ccache")
+mkdir -p "$cache" "$work/root/root/.cache/ccache" "$work/root/old"
+
+# inside COMMAND: in the root, with processes, mounts, a name, networks' interfaces and a /dev/shm of its own kind.
+inside() {
+  # shellcheck disable=SC2016 # the inner shell's
+  unshare --mount --pid --uts --ipc --fork --kill-child sh -euc '
+    root=$1 cache=$2
+    mount --bind "$root" "$root"
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount --rbind /dev "$root/dev"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+    mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
+    mount -t tmpfs tmpfs "$root/run"
+    mount --bind "$cache" "$root/root/.cache/ccache"
+    cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+    cd "$root"
+    pivot_root . old
+    umount -l /old
+    cd /causeway
+    exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -euc "$3"' \
+    sh "$work/root" "$cache" "$1"
+}
+
+# ---- the README's first command, and its first program ----
+# ccache is no part of what is asked for; it only saves the time of a second run.
+inside 'apt-get -q update && apt-get -q -y install --no-install-recommends ccache' >"$work/out" 2>&1 ||
+  skip "nothing can be installed in the root: $(grep -m 1 '^E:' "$work/out" || tail -n 1 "$work/out")"
+inside tools/quickstart >"$work/out" 2>&1 || fail "$suite: tools/quickstart fails"
+! grep -n 'warning:' "$work/out" || fail "$suite: the compiler warns"
+# shellcheck disable=SC2016 # the inner shell's
+inside '
+  awk "/^\`\`\`c\$/ { inside = 1; next } /^\`\`\`/ { if (inside) exit } inside" README.md >/root/hello.c
+  export PKG_CONFIG_PATH=/causeway/build/installed/lib/pkgconfig PATH=/causeway/build/installed/bin:$PATH
+  cc /root/hello.c $(pkg-config --cflags --libs causeway) -Wl,-rpath,/causeway/build/installed/lib -o /root/hello
+  timeout 60 causeway run -n 4 /root/hello' >"$work/out" 2>&1 || fail "$suite: the first program does not run"
+[ "$(grep -c '^rank . heard from rank .$' "$work/out")" = 4 ] || fail "$suite: the first program says something else"
+[ "$check" = check ] || exit 0
+
+# ---- every test; the tree of quickstart has none ----
+inside 'rm -rf build && tools/check' >"$work/check.log" 2>&1 || {
+  tail -60 "$work/check.log"
+  fail "$suite: tests fail"
+}
+! grep -n 'warning:' "$work/check.log" || fail "$suite: the compiler warns"
+sed -n '/tests passed/,$p' "$work/check.log"
