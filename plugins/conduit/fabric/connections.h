@@ -24,6 +24,7 @@ template <class Ep>
 void name_endpoint(Ep& ep, cwyc_domain* domain, const cwyc_ep_params& params) {
   ep.domain = domain;
   ep.params = params;
+  ep.traffic.open(params.max_peers);
   ep.nonce = random_word();
 }
 

@@ -126,12 +126,7 @@ struct Memory {
 
   static void ep_traffic(Ep* ep, cwyc_traffic_fn fn, void* arg) {
     // No gate: that may be held for as long as the network's library takes.
-    const Counters& c = ep->counters;
-    uint64_t sent = c.puts + c.gets + c.atomics;
-    for (const auto& lane : c.messages)
-      for (const Count& messages : lane) sent += messages;
-    const uint64_t counts[] = {sent, c.am_bytes + c.put_bytes, c.received, c.get_bytes, c.retries};
-    fn(arg, UINT32_MAX, counts, std::size(counts));
+    ep->traffic.tell(fn, arg, ep->counters.retries);
   }
 };
 

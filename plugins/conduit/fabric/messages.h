@@ -33,7 +33,7 @@ struct Messages {
     cwy_status status = may_send(link, f.lane, f.cost);
     if (status == CWY_OK)
       status = send_frame(link, f, nullptr, static_cast<Mem*>(nullptr), 0, true, nullptr);
-    if (status == CWY_OK) count_message(ep, f, CWYC_AM_SHORT, 0);
+    if (status == CWY_OK) count_message(link, f.lane, CWYC_AM_SHORT, 0);
     return status;
   }
 
@@ -48,7 +48,7 @@ struct Messages {
     cwy_status status = may_send(link, f.lane, f.cost);
     const bool copy = (flags & CWYC_SRC_VOLATILE) != 0;
     if (status == CWY_OK) status = send_frame(link, f, payload, lmem, length, copy, op);
-    if (status >= 0) count_message(ep, f, CWYC_AM_MEDIUM, length);
+    if (status >= 0) count_message(link, f.lane, CWYC_AM_MEDIUM, length);
     return status;
   }
 
@@ -78,7 +78,7 @@ struct Messages {
     } else {
       status = N::write_and_send(link, f, payload, lmem, length, *rkey, copy, op);
     }
-    if (status >= 0) count_message(ep, f, CWYC_AM_LONG, length);
+    if (status >= 0) count_message(link, f.lane, CWYC_AM_LONG, length);
     return status;
   }
 
@@ -134,7 +134,7 @@ struct Messages {
     ticket->report = 0;
     if (!N::send_reserved(*link, ticket, f.total)) return;
     sent(*link, f);
-    count_message(ep, f, CWYC_AM_MEDIUM, length);
+    count_message(*link, f.lane, CWYC_AM_MEDIUM, length);
   }
 
  private:

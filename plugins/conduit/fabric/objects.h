@@ -16,6 +16,7 @@
 #include "../common/descriptor.h"
 #include "../common/gate.h"
 #include "../common/handed_back.h"
+#include "../common/peer_traffic.h"
 #include "../common/plugin_services.h"
 #include "wire.h"
 
@@ -190,6 +191,7 @@ struct Endpoint {
   std::unique_ptr<Slabs<N>> slabs;
   typename N::Address address{};
   Counters counters;
+  conduit::PeerTraffic traffic;
 };
 
 }  // namespace causeway::fabric

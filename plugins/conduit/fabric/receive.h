@@ -40,6 +40,12 @@ bool is_registered(const Domain* domain, uint64_t raddr, size_t length) {
   return false;
 }
 
+template <class Ep, class Link>
+inline void count_received(Ep* ep, const Link& link, size_t payload) {
+  ++ep->counters.received;
+  ep->traffic.received(link.peer.rank, payload);
+}
+
 // Hands a message with a payload on, or a long. True: the core keeps the frame.
 template <class Ep, class Link, class Buffer>
 __attribute__((noinline)) bool deliver_payload(Ep* ep, const Link& link, const FrameHeader& h,
@@ -60,7 +66,7 @@ __attribute__((noinline)) bool deliver_payload(Ep* ep, const Link& link, const F
     kind = CWYC_AM_LONG;
     payload = reinterpret_cast<void*>(raddr);
   }
-  ++ep->counters.received;
+  count_received(ep, link, h.length);
   Delivering<typename Ep::Network> now{buffer, frame, kind == CWYC_AM_MEDIUM ? payload : nullptr};
   auto* const outer = std::exchange(ep->delivering, &now);
   ep->params.deliver(ep->params.core_ep, link.peer, h.word, kind, args, h.nargs, payload, h.length);
@@ -72,7 +78,7 @@ template <class Ep, class Link, class Buffer>
 inline bool deliver(Ep* ep, const Link& link, const FrameHeader& h, Buffer* buffer, char* frame) {
   if (__builtin_expect(h.kind != FrameKind::am_short, 0))
     return deliver_payload(ep, link, h, buffer, frame);
-  ++ep->counters.received;
+  count_received(ep, link, 0);
   ep->params.deliver(ep->params.core_ep, link.peer, h.word, CWYC_AM_SHORT,
                      reinterpret_cast<const int32_t*>(frame + sizeof h), h.nargs, nullptr, 0);
   return false;

@@ -94,10 +94,11 @@ inline cwy_status may_send(Link& link, uint32_t lane, uint32_t cost) {
   return CWY_RETRY;
 }
 
-template <class Ep>
-inline void count_message(Ep* ep, const Frame& f, uint32_t kind, size_t payload) {
-  ++ep->counters.messages[f.lane][kind];
-  ep->counters.am_bytes += payload;
+template <class Link>
+inline void count_message(Link& link, uint32_t lane, uint32_t kind, size_t payload) {
+  ++link.ep->counters.messages[lane][kind];
+  link.ep->counters.am_bytes += payload;
+  link.ep->traffic.sent(link.peer.rank, payload);
 }
 
 // Head and payload copied together into one place.
@@ -237,7 +238,7 @@ inline cwy_status send_short_at_once(Link& link, uint64_t word, const int32_t* a
   --link.credit[lane];
   credit_told(link, frame.header);
   ++ep->counters.at_once;
-  ++ep->counters.messages[lane][CWYC_AM_SHORT];
+  count_message(link, lane, CWYC_AM_SHORT, 0);
   return CWY_OK;
 }
 

@@ -85,6 +85,7 @@ struct Transfers : Messages<N> {
     if (status != CWY_OK) return status;
     ++ep->counters.gets;
     ep->counters.get_bytes += length;
+    ep->traffic.fetched(link.peer.rank, length);
     return CWY_INPROGRESS;
   }
 
@@ -113,6 +114,7 @@ struct Transfers : Messages<N> {
     status = N::post_atomic(link, ticket, operation, type, *a, *rkey);
     if (status != CWY_OK) return status;
     ++ep->counters.atomics;
+    ep->traffic.sent(link.peer.rank, 0);
     return CWY_INPROGRESS;
   }
 
@@ -156,6 +158,7 @@ struct Transfers : Messages<N> {
     if (status != CWY_OK) return status;
     ++ep->counters.puts;
     ep->counters.put_bytes += length;
+    ep->traffic.sent(link.peer.rank, length);
     return CWY_INPROGRESS;
   }
 };

@@ -106,7 +106,7 @@ cwy_status Conduit::am_short(cwyc_conn* conn, uint64_t word, const int32_t* args
   write_header(conn->ep, slot, MessageKind::am_short, word, args, nargs);
   const cwy_status status = send(c, slot, header_bytes(nargs), nullptr, nullptr, 0, flags);
   if (__builtin_expect(status < 0, 0)) return status;
-  conn->ep->count(short_sent);
+  conn->ep->count_sent(short_sent, bytes_sent, conn->peer.rank, 0);
   return CWY_OK;
 }
 
@@ -124,8 +124,7 @@ cwy_status Conduit::am_medium(cwyc_conn* conn, uint64_t word, const int32_t* arg
       send_payload(conn, slot, header_bytes(nargs), payload, lmem, length, flags, op);
   if (status < 0)
     return refused(*connection(conn).link, status, payload, readable_bytes(lmem, length));
-  ep->count(medium_sent);
-  ep->count(bytes_sent, length);
+  ep->count_sent(medium_sent, bytes_sent, conn->peer.rank, length);
   return status;
 }
 
@@ -152,8 +151,7 @@ cwy_status Conduit::am_long(cwyc_conn* conn, uint64_t word, const int32_t* args,
                                          lmem, length, flags, op, true);
   if (status < 0)
     return refused(*connection(conn).link, status, payload, readable_bytes(lmem, length));
-  ep->count(long_sent);
-  ep->count(bytes_sent, length);
+  ep->count_sent(long_sent, bytes_sent, conn->peer.rank, length);
   return status;
 }
 
@@ -194,8 +192,7 @@ void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* in, uint64_t word, const 
                                  static_cast<uint32_t>(in->priv[1]));
   // An accepted message that is lost would break the promise of this call.
   if (status < 0) link_failed(*c.link, "UCX has no memory for a message it had accepted");
-  ep->count(medium_sent);
-  ep->count(bytes_sent, length);
+  ep->count_sent(medium_sent, bytes_sent, conn->peer.rank, length);
 }
 
 void Conduit::am_cancel(cwyc_conn* conn, cwyc_am_slot* in) {

@@ -122,6 +122,7 @@ cwy_status Conduit::atomic(cwyc_conn* conn, const cwyc_atomic* a, cwyc_rkey* rke
     param.reply_buffer = slot->bytes + 16;
   }
   conn->ep->count(atomic_count);
+  conn->ep->traffic.sent(conn->peer.rank, 0);
   status = accepted(*c.link, slot,
                     ucp_atomic_op_nbx(c.ep, t.op, slot->bytes, 1, a->raddr, rkey->key, &param));
   if (status < 0) return status;

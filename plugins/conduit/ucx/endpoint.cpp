@@ -105,6 +105,7 @@ cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, c
     ep->self_epoch = services->job->epoch;
     ep->outstanding_max = static_cast<uint32_t>(domain->options.outstanding);
     ep->newest_epoch.assign(std::max(params->max_peers, services->job->size), 0);
+    ep->traffic.open(static_cast<uint32_t>(ep->newest_epoch.size()));
     ep->linked_epoch.assign(ep->newest_epoch.size(), cwyc_ep::unlinked);
     ep->seen = {ep->job, farewell_seen, ep->self_rank,
                 pack_info(ep->self_epoch, MessageKind::farewell, 0)};
@@ -196,16 +197,7 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
 }
 
 void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
-  const auto sum = [ep](std::initializer_list<Statistic> which) {
-    uint64_t total = 0;
-    for (const Statistic s : which) total += ep->statistics[s].read();
-    return total;
-  };
-  const uint64_t counts[] = {
-      sum({short_sent, medium_sent, long_sent, put_count, get_count, atomic_count}),
-      sum({bytes_sent, put_bytes}), sum({short_received, medium_received, long_received}),
-      sum({bytes_received, get_bytes}), sum({retry_count})};
-  fn(arg, UINT32_MAX, counts, std::size(counts));
+  ep->traffic.tell(fn, arg, ep->statistics[retry_count].read());
 }
 
 }  // namespace causeway::ucx

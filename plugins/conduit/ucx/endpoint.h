@@ -26,6 +26,7 @@
 #include "../common/descriptor.h"
 #include "../common/handed_back.h"
 #include "../common/module_table.h"
+#include "../common/peer_traffic.h"
 #include "domain.h"
 #include "read_only.h"
 #include "slot.h"
@@ -193,7 +194,26 @@ struct cwyc_ep {
 
   causeway::ucx::Counter statistics[causeway::ucx::statistic_count];
 
+  causeway::conduit::PeerTraffic traffic;
+
   void count(causeway::ucx::Statistic which, uint64_t n = 1) { statistics[which].add(n); }
+  // An operation to, or a message from, that rank, and its bytes.
+  void count_sent(causeway::ucx::Statistic which, causeway::ucx::Statistic bytes, uint32_t rank,
+                  uint64_t length) {
+    count(which);
+    count(bytes, length);
+    traffic.sent(rank, length);
+  }
+  void count_received(causeway::ucx::Statistic which, uint32_t rank, uint64_t length) {
+    count(which);
+    count(causeway::ucx::bytes_received, length);
+    traffic.received(rank, length);
+  }
+  void count_get(uint32_t rank, uint64_t length) {
+    count(causeway::ucx::get_count);
+    count(causeway::ucx::get_bytes, length);
+    traffic.fetched(rank, length);
+  }
 };
 
 // The key by which a peer's memory is reached. UCX unpacks it at an endpoint, so that happens at

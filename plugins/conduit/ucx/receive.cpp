@@ -80,8 +80,7 @@ bool hand_over(cwyc_ep* ep, const Message& m, Delivering payload) {
   const auto kind = static_cast<uint32_t>(info_kind(m.header.info));
   Delivering* const outer = std::exchange(ep->delivering, &payload);
   ++ep->delivered;
-  ep->count(counters[kind]);
-  ep->count(bytes_received, m.length);
+  ep->count_received(counters[kind], m.header.rank, m.length);
   ep->params.deliver(ep->params.core_ep, {m.header.rank, info_epoch(m.header.info)}, m.header.word,
                      kinds[kind], m.args, info_nargs(m.header.info), payload.payload, m.length);
   ep->delivering = outer;
@@ -233,7 +232,7 @@ inline bool deliver_short(cwyc_ep* ep, Lane lane, const void* bytes, size_t head
                      ep->newest_epoch[h.rank] == info_epoch(h.info);
   if (!plain || ep->closing || must_hold(ep, lane, h)) return false;
   ++ep->delivered;
-  ep->count(short_received);
+  ep->count_received(short_received, h.rank, 0);
   ep->params.deliver(ep->params.core_ep, {h.rank, info_epoch(h.info)}, h.word, CWYC_AM_SHORT,
                      reinterpret_cast<const int32_t*>(args), nargs, nullptr, 0);
   return true;

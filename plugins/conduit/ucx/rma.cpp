@@ -26,8 +26,7 @@ cwy_status post_put(cwyc_conn* conn, Slot* slot, const void* src, const cwyc_mem
   slot->kind = SlotKind::put;
   ucp_request_param_t param;
   describe(param, slot, lmem);
-  conn->ep->count(put_count);
-  conn->ep->count(put_bytes, length);
+  conn->ep->count_sent(put_count, put_bytes, conn->peer.rank, length);
   return accepted(*c.link, slot, ucp_put_nbx(c.ep, src, length, raddr, rkey->key, &param));
 }
 
@@ -50,23 +49,21 @@ void move(void* to, const void* from, size_t length) {
   }
 }
 
-cwy_status put_mapped(cwyc_ep* ep, const void* src, uint64_t raddr, const cwyc_rkey& rkey,
+cwy_status put_mapped(cwyc_conn* conn, const void* src, uint64_t raddr, const cwyc_rkey& rkey,
                       size_t length) {
   move(mapped_at(rkey, raddr), src, length);
   // Release: who learns of the put from anything written after this call finds the data.
   std::atomic_thread_fence(std::memory_order_release);
-  ep->count(put_count);
-  ep->count(put_bytes, length);
+  conn->ep->count_sent(put_count, put_bytes, conn->peer.rank, length);
   return CWY_OK;
 }
 
-cwy_status get_mapped(cwyc_ep* ep, void* dst, uint64_t raddr, const cwyc_rkey& rkey,
+cwy_status get_mapped(cwyc_conn* conn, void* dst, uint64_t raddr, const cwyc_rkey& rkey,
                       size_t length) {
   move(dst, mapped_at(rkey, raddr), length);
   // Acquire: what is read after this call is not older than what it read.
   std::atomic_thread_fence(std::memory_order_acquire);
-  ep->count(get_count);
-  ep->count(get_bytes, length);
+  conn->ep->count_get(conn->peer.rank, length);
   return CWY_OK;
 }
 
@@ -111,7 +108,7 @@ cwy_status Conduit::put(cwyc_conn* conn, const void* src, cwyc_mem* lmem, uint64
   const cwy_status no = refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
-  if (copies_here(*rkey, lmem)) return put_mapped(conn->ep, src, raddr, *rkey, length);
+  if (copies_here(*rkey, lmem)) return put_mapped(conn, src, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   const bool copies =
@@ -133,7 +130,7 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t rad
   const cwy_status no = refuse(c, raddr, rkey, length);
   if (__builtin_expect(no != CWY_OK, 0)) return no;
   if (length == 0) return CWY_OK;
-  if (copies_here(*rkey, lmem)) return get_mapped(conn->ep, dst, raddr, *rkey, length);
+  if (copies_here(*rkey, lmem)) return get_mapped(conn, dst, raddr, *rkey, length);
   Slot* slot = take_slot(conn->ep, flags);
   if (slot == nullptr) return CWY_RETRY;
   slot->link = c.link;
@@ -141,8 +138,7 @@ cwy_status Conduit::get(cwyc_conn* conn, void* dst, cwyc_mem* lmem, uint64_t rad
   slot->op = op;
   ucp_request_param_t param;
   describe(param, slot, lmem);
-  conn->ep->count(get_count);
-  conn->ep->count(get_bytes, length);
+  conn->ep->count_get(conn->peer.rank, length);
   const cwy_status status =
       accepted(*c.link, slot, ucp_get_nbx(c.ep, dst, length, raddr, rkey->key, &param));
   if (status == CWY_OK) conn->ep->slots.give(slot);
