@@ -171,10 +171,12 @@ void PmixBootstrap::join(uint64_t timeout_ns) {
     throw Error(CWY_ERR_UNREACHABLE, "{} did not answer within {:.1f} s; is it stopped?", where,
                 static_cast<double>(timeout_ns) * 1e-9);
   if (got->status != PMIX_SUCCESS)
-    throw Error(CWY_ERR_UNREACHABLE,
-                "cannot reach {}: {}; it has ended or was started for another process: start the "
-                "program with `causeway run`, or unset the PMIX_ variables to run one rank alone",
-                where, PMIx_Error_string(got->status));
+    throw Error(CWY_ERR_UNREACHABLE, "cannot reach {}: {}; {}", where,
+                PMIx_Error_string(got->status),
+                got->status == PMIX_ERR_NOT_SUPPORTED
+                    ? "PMIx's hwloc finds no processors here: set HWLOC_SYNTHETIC=pu:1"
+                    : "it has ended or was started for another process: start the program with "
+                      "`causeway run`, or unset the PMIX_ variables to run one rank alone");
   self_ = got->self;
   joined_ = true;
   send_to_server_promptly();

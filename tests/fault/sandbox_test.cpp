@@ -95,9 +95,18 @@ Words refusing(int error) {
 }
 
 // Would catch: a start that takes a refusal for a failure, and a launcher that without process
-// descriptors and waitid() never learns that its keeper has ended.
+// descriptors and waitid() never learns that its keeper has ended. PMIx 5 does not start where
+// hwloc may neither look for files nor bind threads; would catch an answer there that does not
+// help.
 TEST_F(Sandbox, RefusedCalls) {
-  expect_works(refusing(EPERM), {"", "eth", "ofi-tcp", "ucx-tcp"});
+  Words outside = refusing(EPERM);
+  if (const Result result = in(outside, a_job()); result.status != 0) {
+    ASSERT_NE(result.err.find("hwloc finds no processors here: set HWLOC_SYNTHETIC=pu:1\n"),
+              std::string::npos)
+        << result.err;
+    outside.insert(outside.begin(), {"env", "HWLOC_SYNTHETIC=pu:1"});
+  }
+  expect_works(outside, {"", "eth", "ofi-tcp", "ucx-tcp"});
 }
 TEST_F(Sandbox, UnknownCalls) {
   expect_works(refusing(ENOSYS), {"", "eth"});

@@ -201,6 +201,16 @@ struct ListRead : List {
   }
 };
 
+// Prepares a list with what `fill` adds.
+template <class L, class Fill>
+auto checked(L& list, Fill fill) {
+  return [&list, fill](World& w) -> const L& {
+    fill(w);
+    list.check(w);
+    return list;
+  };
+}
+
 // ---- posting ----
 
 // Requests to a rank that cannot be talked to. A disconnected one is the program's own doing. To
@@ -315,11 +325,7 @@ gaspi_return_t entry_write_list(gaspi_number_t num, gaspi_segment_id_t* local,
                                 gaspi_size_t* size, gaspi_queue_id_t queue,
                                 gaspi_timeout_t timeout) {
   const ListWrite list{{num, local, local_offset, rank, remote, remote_offset, size}};
-  const auto prepare = [&](World & w) -> const auto& {
-    list.check(w);
-    return list;
-  };
-  return post("gaspi_write_list()", queue, rank, timeout, prepare, num);
+  return post("gaspi_write_list()", queue, rank, timeout, checked(list, [](World&) {}), num);
 }
 
 gaspi_return_t entry_write_list_notify(gaspi_number_t num, gaspi_segment_id_t* local,
@@ -329,12 +335,8 @@ gaspi_return_t entry_write_list_notify(gaspi_number_t num, gaspi_segment_id_t* l
                                        gaspi_notification_id_t id, gaspi_notification_t value,
                                        gaspi_queue_id_t queue, gaspi_timeout_t timeout) {
   ListWrite list{{num, local, local_offset, rank, remote, remote_offset, size}};
-  const auto prepare = [&](World & w) -> const auto& {
-    list.note = note_of(w, segment, rank, id, value);
-    list.check(w);
-    return list;
-  };
-  return post("gaspi_write_list_notify()", queue, rank, timeout, prepare, num);
+  const auto note = [&](World& w) { list.note = note_of(w, segment, rank, id, value); };
+  return post("gaspi_write_list_notify()", queue, rank, timeout, checked(list, note), num);
 }
 
 gaspi_return_t entry_read_list(gaspi_number_t num, gaspi_segment_id_t* local,
@@ -343,11 +345,7 @@ gaspi_return_t entry_read_list(gaspi_number_t num, gaspi_segment_id_t* local,
                                gaspi_size_t* size, gaspi_queue_id_t queue,
                                gaspi_timeout_t timeout) {
   const ListRead list{{num, local, local_offset, rank, remote, remote_offset, size}};
-  const auto prepare = [&](World & w) -> const auto& {
-    list.check(w);
-    return list;
-  };
-  return post("gaspi_read_list()", queue, rank, timeout, prepare, num);
+  return post("gaspi_read_list()", queue, rank, timeout, checked(list, [](World&) {}), num);
 }
 
 gaspi_return_t entry_read_list_notify(gaspi_number_t num, gaspi_segment_id_t* local,
@@ -357,12 +355,8 @@ gaspi_return_t entry_read_list_notify(gaspi_number_t num, gaspi_segment_id_t* lo
                                       gaspi_notification_id_t id, gaspi_queue_id_t queue,
                                       gaspi_timeout_t timeout) {
   ListRead list{{num, local, local_offset, rank, remote, remote_offset, size}};
-  const auto prepare = [&](World & w) -> const auto& {
-    list.slot = slot_address(w.segment(segment), id);
-    list.check(w);
-    return list;
-  };
-  return post("gaspi_read_list_notify()", queue, rank, timeout, prepare, num);
+  const auto note = [&](World& w) { list.slot = slot_address(w.segment(segment), id); };
+  return post("gaspi_read_list_notify()", queue, rank, timeout, checked(list, note), num);
 }
 
 // ---- notifications that come in ----

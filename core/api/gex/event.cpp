@@ -116,6 +116,16 @@ std::string text_of_events(const void* arg) {
   return pending < 2 ? text : fmt::format("{} events, the first of them {}", pending, text);
 }
 
+void wait_for(const char* call, int (*test)(gex_Event_t*, size_t, gex_Flags_t), gex_Event_t* events,
+              size_t count, gex_Flags_t flags) {
+  note_call(call, "pevent, numevents, flags", events, count, flags);
+  require_no_flags(call, flags);
+  require_client_context(call, thread_state());
+  const Waited waited{events, count};
+  WaiterFor waiter({call, text_of_events, &waited});
+  while (test(events, count, 0) != GASNET_OK) waiter.step();
+}
+
 }  // namespace
 }  // namespace causeway
 
@@ -153,12 +163,7 @@ CAUSEWAY_API int gex_Event_TestSome(gex_Event_t* pevent, size_t numevents, gex_F
 }
 
 CAUSEWAY_API void gex_Event_WaitSome(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  note_call("gex_Event_WaitSome()", "pevent, numevents, flags", pevent, numevents, flags);
-  require_no_flags("gex_Event_WaitSome()", flags);
-  require_client_context("gex_Event_WaitSome()", thread_state());
-  const Waited waited{pevent, numevents};
-  WaiterFor waiter({"gex_Event_WaitSome()", text_of_events, &waited});
-  while (gex_Event_TestSome(pevent, numevents, 0) != GASNET_OK) waiter.step();
+  wait_for("gex_Event_WaitSome()", gex_Event_TestSome, pevent, numevents, flags);
 }
 
 CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
@@ -169,12 +174,7 @@ CAUSEWAY_API int gex_Event_TestAll(gex_Event_t* pevent, size_t numevents, gex_Fl
 }
 
 CAUSEWAY_API void gex_Event_WaitAll(gex_Event_t* pevent, size_t numevents, gex_Flags_t flags) {
-  note_call("gex_Event_WaitAll()", "pevent, numevents, flags", pevent, numevents, flags);
-  require_no_flags("gex_Event_WaitAll()", flags);
-  require_client_context("gex_Event_WaitAll()", thread_state());
-  const Waited waited{pevent, numevents};
-  WaiterFor waiter({"gex_Event_WaitAll()", text_of_events, &waited});
-  while (gex_Event_TestAll(pevent, numevents, 0) != GASNET_OK) waiter.step();
+  wait_for("gex_Event_WaitAll()", gex_Event_TestAll, pevent, numevents, flags);
 }
 
 CAUSEWAY_API gex_Event_t gex_Event_QueryLeaf(gex_Event_t root, gex_EC_t event_category) {

@@ -7,15 +7,15 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <new>
 
+#include "count.h"
+
 namespace causeway::conduit {
 
-// The thread that is in the endpoint adds; any thread reads. Relaxed: numbers that order nothing.
-// No read-modify-write, since one thread writes at a time.
+// Of what the thread that is in the endpoint counts.
 class PeerTraffic {
  public:
   // Before anything is counted or told.
@@ -27,17 +27,14 @@ class PeerTraffic {
   }
 
   void sent(uint32_t rank, uint64_t bytes) { add(rank, CWYC_SENT, CWYC_SENT_BYTES, bytes); }
-  void received(uint32_t rank, uint64_t bytes) {
-    add(rank, CWYC_RECEIVED, CWYC_RECEIVED_BYTES, bytes);
-  }
+  void received(uint32_t rank, uint64_t n) { add(rank, CWYC_RECEIVED, CWYC_RECEIVED_BYTES, n); }
   // This rank asked, and bytes came.
   void fetched(uint32_t rank, uint64_t bytes) { add(rank, CWYC_SENT, CWYC_RECEIVED_BYTES, bytes); }
 
   void tell(cwyc_traffic_fn fn, void* arg, uint64_t retries) const {
     for (uint32_t rank = 0; rank <= told_; ++rank) {
       uint64_t counts[CWYC_RETRIES + 1] = {};
-      for (uint32_t i = 0; i < CWYC_RETRIES; ++i)
-        counts[i] = of_[rank][i].load(std::memory_order_relaxed);
+      std::copy(of_[rank].begin(), of_[rank].end(), counts);
       if (rank == told_) counts[CWYC_RETRIES] = retries;
       fn(arg, rank < told_ ? rank : UINT32_MAX, counts, CWYC_RETRIES + 1);
     }
@@ -45,19 +42,15 @@ class PeerTraffic {
 
  private:
   static constexpr uint32_t kMost = 4096;  // ranks from there on are counted together
-  using Counts = std::array<std::atomic<uint64_t>, CWYC_RETRIES>;
+  using Counts = std::array<Count, CWYC_RETRIES>;
   struct Free {
     void operator()(Counts* counts) const { std::free(counts); }
   };
 
   void add(uint32_t rank, uint32_t operations, uint32_t in_bytes, uint64_t bytes) {
     Counts& counts = of_[std::min(rank, told_)];
-    const auto more = [&](uint32_t which, uint64_t n) {
-      counts[which].store(counts[which].load(std::memory_order_relaxed) + n,
-                          std::memory_order_relaxed);
-    };
-    more(operations, 1);
-    more(in_bytes, bytes);
+    counts[operations].add(1);
+    counts[in_bytes].add(bytes);
   }
 
   uint32_t told_ = 0;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "count.h"
 #include "thread_handle.h"
 
 namespace causeway {
@@ -17,7 +18,7 @@ namespace causeway {
 // locked instruction. Cells stay with threads that ended, until another one gets the same handle:
 // that one began after the other ended, and goes on where it stopped.
 // Relaxed throughout: read by whoever asks, ordering nothing.
-template <size_t Count>
+template <size_t N>
 class ThreadCounters {
  public:
   void add(size_t which, uint64_t amount) {
@@ -25,7 +26,7 @@ class ThreadCounters {
     if (take()) {
       add_if_own(which, amount);
     } else {
-      shared_[which].fetch_add(amount, std::memory_order_relaxed);
+      shared_[which].add_shared(amount);
     }
   }
   // As add(), where the calling thread has its cell already; else false, and nothing is counted. For
@@ -34,29 +35,25 @@ class ThreadCounters {
     const uintptr_t self = thread_handle();
     Cell& cell = cell_of(self);
     if (__builtin_expect(cell.owner.load(std::memory_order_relaxed) != self, 0)) return false;
-    add_alone(cell.counts[which], amount);
+    cell.counts[which].add(amount);
     return true;
   }
   // Where it is known that no other thread counts.
-  void add_alone(size_t which, uint64_t amount) { add_alone(shared_[which], amount); }
+  void add_alone(size_t which, uint64_t amount) { shared_[which].add(amount); }
 
   uint64_t read(size_t which) const {
-    uint64_t sum = shared_[which].load(std::memory_order_relaxed);
-    for (const Cell& cell : cells_) sum += cell.counts[which].load(std::memory_order_relaxed);
+    uint64_t sum = shared_[which];
+    for (const Cell& cell : cells_) sum += cell.counts[which];
     return sum;
   }
 
  private:
   static constexpr uint32_t cell_count = 16;
-  using Value = std::atomic<uint64_t>;
   struct alignas(64) Cell {
     std::atomic<uintptr_t> owner{0};
-    Value counts[Count]{};
+    Count counts[N];
   };
 
-  static void add_alone(Value& value, uint64_t amount) {
-    value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-  }
   Cell& cell_of(uintptr_t self) { return cells_[thread_number(self, cell_count)]; }
   __attribute__((noinline)) bool take() {
     const uintptr_t self = thread_handle();
@@ -66,7 +63,7 @@ class ThreadCounters {
            cell.owner.compare_exchange_strong(nobody, self, std::memory_order_relaxed);
   }
 
-  alignas(64) Value shared_[Count]{};
+  alignas(64) Count shared_[N];
   Cell cells_[cell_count];
 };
 

@@ -192,7 +192,7 @@ void admit(cwyc_ep* ep, Newcomer& from) {
   const cwy_peer peer{hello.rank, hello.epoch};
   if (peek(from) == 0) return;
   if (!is_sound(ep, hello) || hello.to != ep->nonce || !admit_epoch(ep, peer)) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     return;
   }
   if (settle_crossing(ep, from, hello)) return;
@@ -279,7 +279,7 @@ uint32_t hear_newcomer(cwyc_ep* ep, uint32_t socket) {
   if (heard)
     admit(ep, newcomer);
   else
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
   return 1;
 }
 
@@ -287,7 +287,7 @@ uint32_t dismiss_silent(cwyc_ep* ep, uint64_t now) {
   // Bytes that this process had no time to read are no silence.
   const size_t dismissed = std::erase_if(
       ep->newcomers, [&](const Newcomer& n) { return now > n.deadline && peek(n) <= 0; });
-  ep->counters.dropped += dismissed;
+  ep->counters.dropped.add(dismissed);
   if (!ep->accepting && ep->newcomers.size() < most_newcomers) {
     ep->accepting = true;
     watch(ep, EPOLL_CTL_MOD, ep->listener.get(), EPOLLIN, name_of(Source::listener, 0));

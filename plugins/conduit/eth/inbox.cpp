@@ -116,7 +116,7 @@ uint32_t take_frame(cwyc_ep* ep, Link& link, const Unit& unit, uint32_t lane) {
   char* const frame = chunk->data + in.head + sizeof unit;
   in.head += sizeof unit + unit.length;
   if (__builtin_expect(link.part_refused, 0) && is_void(link, frame)) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     return 1;
   }
   ++chunk->held;  // so that a nested progress leaves it alone

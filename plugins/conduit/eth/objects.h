@@ -28,11 +28,7 @@ struct NoRegistration {};
 struct NoKey {};
 
 // How the engine sees this network (../fabric/README.md).
-struct Network {
-  using Endpoint = cwyc_ep;
-  using Domain = cwyc_domain;
-  using Mem = cwyc_mem;
-  using Rkey = cwyc_rkey;
+struct Network : fabric::CoreTypes {
   using Link = eth::Link;
   using Ticket = eth::Ticket;
   using ReceiveBuffer = eth::Chunk;

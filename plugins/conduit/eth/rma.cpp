@@ -160,8 +160,8 @@ cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* pay
   else
     give_back_ticket(ep, ticket);
   if (status != CWY_OK) return status;
-  ++ep->counters.puts;
-  ep->counters.put_bytes += length;
+  ep->counters.puts.add(1);
+  ep->counters.put_bytes.add(length);
   if (fabric::send_at_once(link, f, nullptr, 0) != CWY_OK) break_off(link);
   return waits ? CWY_INPROGRESS : CWY_OK;
 }

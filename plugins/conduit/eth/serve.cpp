@@ -43,7 +43,7 @@ void conclude(Link& link, bool refused) {
     push(link, false);
     return;
   }
-  ++link.ep->counters.dropped;
+  link.ep->counters.dropped.add(1);
   Unit unit{};
   unit.kind = UnitKind::refusal;
   unit.count = link.done++;

@@ -67,12 +67,13 @@ cwy_status Conduit::putv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_o
   const bool alone = link.pending == nullptr;
   attach_pending(link, ticket);
   uint32_t left = count;
+  uint64_t bytes = 0;
   for_each_common_piece(*v, [&](void* local, uint64_t raddr, size_t length) {
     const UnitKind kind = --left == 0 ? UnitKind::put : UnitKind::write;
     must(link, post_piece(link, ticket, kind, local, length, raddr, v->rkey->key));
-    ep->counters.put_bytes += length;
+    bytes += length;
   });
-  ++ep->counters.puts;
+  fabric::count_put(link, bytes);
   link.acks.push(ticket);
   if (ticket->unsent == 0) report_op(ticket, CWYC_DONE_LOCAL, CWY_OK);
   push(link, alone);
@@ -91,6 +92,7 @@ cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_o
   if (tickets == nullptr) return CWY_RETRY;
   auto* last = tickets;
   while (last->behind != nullptr) last = last->behind;
+  uint64_t bytes = 0;
   last->op = op;
   last->report = CWYC_DONE_REMOTE;
   const bool alone = link.pending == nullptr;
@@ -100,9 +102,9 @@ cwy_status Conduit::getv(cwyc_conn* conn, const cwyc_vector* v, uint32_t, cwyc_o
     must(link, post_piece(link, ticket, UnitKind::get, local, length, raddr, v->rkey->key));
     attach_pending(link, ticket);
     link.answers.push(ticket);
-    ep->counters.get_bytes += length;
+    bytes += length;
   });
-  ++ep->counters.gets;
+  fabric::count_get(link, bytes);
   push(link, alone);
   return CWY_INPROGRESS;
 }

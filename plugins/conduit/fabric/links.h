@@ -137,7 +137,7 @@ typename Ep::Network::Link* make_link(Ep* ep, cwy_peer peer, uint64_t nonce) {
   link->nonce = nonce;
   link->index = link_name(place, ++ep->generations[place]);
   expect_answer(*link);
-  ++ep->counters.connections;
+  ep->counters.connections.add(1);
   ++ep->connecting;
   Ep::Network::look_at_links(ep);
   ep->by_nonce.emplace(nonce, link.get());

@@ -60,7 +60,7 @@ inline cwy_status prepare(Ep* ep, const Mem* lmem, size_t length, bool copy, boo
   if (out.bounce == nullptr) return CWY_RETRY;
   out.data = out.bounce->data;
   out.key = out.bounce->key;
-  ++ep->counters.copied;
+  ep->counters.copied.add(1);
   return CWY_OK;
 }
 

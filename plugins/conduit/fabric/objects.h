@@ -6,13 +6,13 @@
 
 #include <causeway/conduit.h>
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
+#include "../common/count.h"
 #include "../common/descriptor.h"
 #include "../common/gate.h"
 #include "../common/handed_back.h"
@@ -106,18 +106,15 @@ struct Link : N::LinkPath {
   Descriptor process;  // of a peer of this host, watched where the network does not tell of its end
 };
 
-// The thread inside the gate adds; any thread reads. Relaxed: a number that orders nothing. No
-// read-modify-write, since one thread writes at a time.
-class Count {
- public:
-  operator uint64_t() const { return n_.load(std::memory_order_relaxed); }
-  void operator+=(uint64_t more) { n_.store(*this + more, std::memory_order_relaxed); }
-  void operator++() { *this += 1; }
-
- private:
-  std::atomic<uint64_t> n_{0};
+// By the names that the engine has for them.
+struct CoreTypes {
+  using Endpoint = cwyc_ep;
+  using Domain = cwyc_domain;
+  using Mem = cwyc_mem;
+  using Rkey = cwyc_rkey;
 };
 
+// The thread inside the gate adds.
 struct Counters {
   Count messages[lane_count][3];
   Count received, at_once, copied, retries, puts, gets, atomics, put_bytes, get_bytes, am_bytes;

@@ -42,7 +42,7 @@ bool is_registered(const Domain* domain, uint64_t raddr, size_t length) {
 
 template <class Ep, class Link>
 inline void count_received(Ep* ep, const Link& link, size_t payload) {
-  ++ep->counters.received;
+  ep->counters.received.add(1);
   ep->traffic.received(link.peer.rank, payload);
 }
 
@@ -58,7 +58,7 @@ __attribute__((noinline)) bool deliver_payload(Ep* ep, const Link& link, const F
     std::memcpy(&raddr, frame + address_offset(h.nargs), sizeof raddr);
     if (h.kind == FrameKind::am_long_inline) {
       if (!is_registered(ep->domain, raddr, h.length)) {
-        ++ep->counters.dropped;
+        ep->counters.dropped.add(1);
         return false;
       }
       std::memcpy(reinterpret_cast<void*>(raddr), payload, h.length);
@@ -126,7 +126,7 @@ inline uint32_t on_frame(Ep* ep, Buffer* buffer, char* data, size_t length, uint
   }
   auto* const link = sound ? find_link(ep, h.link) : nullptr;
   if (__builtin_expect(link == nullptr || link->purged || !N::came_by(*link, source), 0)) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     N::frame_done(ep, buffer);
     return 0;
   }
@@ -137,7 +137,7 @@ inline uint32_t on_frame(Ep* ep, Buffer* buffer, char* data, size_t length, uint
   }
   if (__builtin_expect(lane == CWYC_PROGRESS_REPLIES, 0) && h.lane == request_lane) {
     N::frame_kept(buffer);
-    ++ep->counters.deferred;
+    ep->counters.deferred.add(1);
     ep->deferred.push_back({buffer, data, length});
     return 0;
   }

@@ -90,15 +90,28 @@ inline cwy_status may_send(Link& link, uint32_t lane, uint32_t cost) {
   if (const cwy_status may = Link::Network::may_send(link); __builtin_expect(may != CWY_OK, 0))
     return may;
   if (__builtin_expect(link.credit[lane] >= cost, 1)) return CWY_OK;
-  ++link.ep->counters.retries;
+  link.ep->counters.retries.add(1);
   return CWY_RETRY;
 }
 
 template <class Link>
 inline void count_message(Link& link, uint32_t lane, uint32_t kind, size_t payload) {
-  ++link.ep->counters.messages[lane][kind];
-  link.ep->counters.am_bytes += payload;
+  link.ep->counters.messages[lane][kind].add(1);
+  link.ep->counters.am_bytes.add(payload);
   link.ep->traffic.sent(link.peer.rank, payload);
+}
+
+template <class Link>
+inline void count_put(Link& link, uint64_t bytes) {
+  link.ep->counters.puts.add(1);
+  link.ep->counters.put_bytes.add(bytes);
+  link.ep->traffic.sent(link.peer.rank, bytes);
+}
+template <class Link>
+inline void count_get(Link& link, uint64_t bytes) {
+  link.ep->counters.gets.add(1);
+  link.ep->counters.get_bytes.add(bytes);
+  link.ep->traffic.fetched(link.peer.rank, bytes);
 }
 
 // Head and payload copied together into one place.
@@ -113,7 +126,7 @@ cwy_status send_copied(Link& link, Frame& f, const void* payload, size_t carried
   const cwy_status status = Link::Network::send(link, ticket, place, f.total, ticket->bounce->key);
   if (status != CWY_OK) return status;
   sent(link, f);
-  ++link.ep->counters.copied;
+  link.ep->counters.copied.add(1);
   return CWY_OK;
 }
 
@@ -149,7 +162,7 @@ cwy_status send_at_once(Link& link, Frame& f, const void* payload, size_t carrie
   const cwy_status status = Link::Network::send_at_once(link, frame, f.total);
   if (status != CWY_OK) return status;
   sent(link, f);
-  ++link.ep->counters.at_once;
+  link.ep->counters.at_once.add(1);
   return CWY_OK;
 }
 
@@ -199,7 +212,7 @@ template <class Link>
 void tell_credit(Link& link) {
   if (link.owed[request_lane] < link.owed_limit && link.owed[reply_lane] < link.owed_limit) return;
   if (link.state != LinkState::up || link.remote_closed) return;
-  ++link.ep->counters.credit_frames;
+  link.ep->counters.credit_frames.add(1);
   if (!send_control(link, FrameKind::credit)) want_attention(&link);
 }
 
@@ -237,7 +250,7 @@ inline cwy_status send_short_at_once(Link& link, uint64_t word, const int32_t* a
   if (__builtin_expect(status != CWY_OK, 0)) return status;
   --link.credit[lane];
   credit_told(link, frame.header);
-  ++ep->counters.at_once;
+  ep->counters.at_once.add(1);
   count_message(link, lane, CWYC_AM_SHORT, 0);
   return CWY_OK;
 }

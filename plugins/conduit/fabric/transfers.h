@@ -83,9 +83,7 @@ struct Transfers : Messages<N> {
     }
     status = N::read(link, ticket, local, length, raddr, *rkey);
     if (status != CWY_OK) return status;
-    ++ep->counters.gets;
-    ep->counters.get_bytes += length;
-    ep->traffic.fetched(link.peer.rank, length);
+    count_get(link, length);
     return CWY_INPROGRESS;
   }
 
@@ -113,7 +111,7 @@ struct Transfers : Messages<N> {
     }
     status = N::post_atomic(link, ticket, operation, type, *a, *rkey);
     if (status != CWY_OK) return status;
-    ++ep->counters.atomics;
+    ep->counters.atomics.add(1);
     ep->traffic.sent(link.peer.rank, 0);
     return CWY_INPROGRESS;
   }
@@ -156,9 +154,7 @@ struct Transfers : Messages<N> {
     if (ticket == nullptr) return CWY_RETRY;
     status = N::write(link, ticket, local, length, raddr, rkey, at_once);
     if (status != CWY_OK) return status;
-    ++ep->counters.puts;
-    ep->counters.put_bytes += length;
-    ep->traffic.sent(link.peer.rank, length);
+    count_put(link, length);
     return CWY_INPROGRESS;
   }
 };

@@ -43,7 +43,7 @@ cwy_status status_of(int fi_error) {
 
 cwy_status refused(Link& link, ssize_t error) {
   const cwy_status status = status_of(static_cast<int>(-error));
-  if (status == CWY_RETRY) ++link.ep->counters.retries;
+  if (status == CWY_RETRY) link.ep->counters.retries.add(1);
   if (status == CWY_ERR_PEER_FAILED) lose_link(link, fi_strerror(static_cast<int>(-error)));
   return status;
 }
@@ -129,8 +129,8 @@ cwy_status write_payload(Link& link, const void* payload, const cwyc_mem* lmem, 
   ticket->report = free_now ? 0 : CWYC_DONE_LOCAL;
   const cwy_status status = post_write(link, ticket, local, length, raddr, rkey, 0);
   if (status != CWY_OK) return status;
-  ++ep->counters.puts;
-  ep->counters.put_bytes += length;
+  ep->counters.puts.add(1);
+  ep->counters.put_bytes.add(length);
   return free_now ? CWY_OK : CWY_INPROGRESS;
 }
 

@@ -78,7 +78,7 @@ Link* answer(cwyc_ep* ep, const Introduction& hello, const Address& to) {
 
 void reject(cwyc_ep* ep, fi_info* info) {
   fi_reject(ep->passive.get(), info->handle, nullptr, 0);
-  ++ep->counters.dropped;
+  ep->counters.dropped.add(1);
 }
 
 void on_request(cwyc_ep* ep, fi_info* info, const void* data, size_t length) {
@@ -125,7 +125,7 @@ Link* link_of_event(cwyc_ep* ep, fid_t fid) {
 bool on_event_error(cwyc_ep* ep) {
   fi_eq_err_entry error{};
   if (fi_eq_readerr(ep->eq.get(), &error, 0) <= 0) return false;
-  ++ep->counters.errors;
+  ep->counters.errors.add(1);
   Link* link = link_of_event(ep, error.fid);
   if (link != nullptr) lose_link(*link, fi_strerror(error.err));
   return true;
@@ -213,7 +213,7 @@ uint32_t Network::on_greeting(cwyc_ep* ep, const FrameHeader& header, const char
   if (expected) std::memcpy(&hello, payload, sizeof hello);
   if (!expected || !is_sound(ep, hello) || hello.to != ep->nonce ||
       !admit_epoch(ep, {hello.rank, hello.epoch})) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     return expected ? 1 : 0;
   }
   Link* link = first ? own_attempt(ep, hello) : find_link(ep, header.link);

@@ -97,10 +97,6 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   return r.status();
 }
 
-void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
-  list_interfaces(options, fn, arg);
-}
-
 }  // namespace causeway::ofi
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,

@@ -18,7 +18,7 @@ uint32_t on_error(cwyc_ep* ep, const fi_cq_err_entry& error) {
     if (buffer->held == 0) repost(ep, buffer);
     return 0;
   }
-  ++ep->counters.errors;
+  ep->counters.errors.add(1);
   cwy_status status = status_of(error.err);
   if (status == CWY_RETRY || status == CWY_ERR_NOMEM || status == CWY_ERR_UNSUPPORTED)
     status = CWY_ERR_PEER_FAILED;

@@ -1,4 +1,4 @@
-#include "provider.h"
+#include "objects.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -358,7 +358,8 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
                 "no usable libfabric provider: %s", reasons.c_str());
 }
 
-void list_interfaces(const Options& options, cwyc_device_fn fn, void* arg) {
+// Tells of every interface of the providers that would be tried.
+void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
   const bool named = !options.domain.empty() || !options.provider.empty();
   if (!named && leaves_ethernet(options) && !host_has_fabric()) return;  // open says why
   std::set<std::string> listed;
@@ -367,7 +368,7 @@ void list_interfaces(const Options& options, cwyc_device_fn fn, void* arg) {
   for (const Attempt& a : list) {
     const Found found = look(options, a.provider, a.msg);
     for (const fi_info* info : found.infos) {
-      const std::string device = describe(*info);
+      const std::string device = ofi::describe(*info);
       if (!listed.insert(device).second) continue;
       tell_device(fn, arg, device,
                   a.provider + (a.msg ? ", connected endpoints" : ", reliable datagrams"),

@@ -45,7 +45,4 @@ cwy_status choose_path(const Options& options, const char* device, Path& out, cw
 // Why the provider `shm` may lack what it shares; "" of others.
 std::string complaint_of_shared_memory(const std::string& provider);
 
-// Tells of every interface of the providers that would be tried.
-void list_interfaces(const Options& options, cwyc_device_fn fn, void* arg);
-
 }  // namespace causeway::ofi

@@ -142,11 +142,11 @@ void Totals::add(const Connection& c) {
   for (uint32_t i = 0; i < lane_count * ways; ++i) {
     const uint32_t which = i % lane_count;
     const TxLane& lane = c.lane_of(i / lane_count, which);
-    for (uint32_t kind = 0; kind < 3; ++kind) messages[which][kind] += lane.messages[kind].read();
-    bytes[which] += lane.bytes.read();
-    retries[which] += lane.retries.read();
+    for (uint32_t kind = 0; kind < 3; ++kind) messages[which][kind] += lane.messages[kind];
+    bytes[which] += lane.bytes;
+    retries[which] += lane.retries;
   }
-  wakes += c.wakes.read();
+  wakes += c.wakes;
 }
 
 namespace {
@@ -169,8 +169,8 @@ void received_stats(const cwyc_ep* ep, uint32_t lane, cwyc_stat_fn fn, void* arg
   uint64_t sums[4] = {};
   for (uint32_t i = 0; i < ep->slot_count; ++i) {
     const RxLane& from = ep->receivers[i].lane[lane];
-    for (uint32_t kind = 0; kind < 3; ++kind) sums[kind] += from.messages[kind].read();
-    sums[3] += from.bytes.read();
+    for (uint32_t kind = 0; kind < 3; ++kind) sums[kind] += from.messages[kind];
+    sums[3] += from.bytes;
   }
   for (uint32_t i = 0; i < 4; ++i) fn(arg, received_names[lane][i], sums[i]);
 }
@@ -192,7 +192,7 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
     received_stats(ep, lane, fn, arg);
   }
   for (size_t i = 0; i < one_sided_counts; ++i) fn(arg, one_sided_names[i], ep->one_sided.read(i));
-  fn(arg, "naps", ep->naps.read());
+  fn(arg, "naps", ep->naps);
   fn(arg, "wakes", t.wakes);
 }
 
@@ -202,7 +202,7 @@ void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
   };
   const auto sum = [](const auto& counters) {
     uint64_t total = 0;
-    for (const Counter& counter : counters) total += counter.read();
+    for (const Count& count : counters) total += count;
     return total;
   };
   const auto sent = [&](uint32_t rank, const Totals& t) {
@@ -219,7 +219,7 @@ void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
     const uint64_t owner = from.owner.load(std::memory_order_relaxed);
     for (const RxLane& lane : from.lane)
       tell(owner != 0 ? unpack(owner).sender.rank : UINT32_MAX,
-           {0, 0, sum(lane.messages), lane.bytes.read(), 0});
+           {0, 0, sum(lane.messages), lane.bytes, 0});
   }
   const std::lock_guard lock(ep->connections_mutex);
   sent(UINT32_MAX, ep->retired);

@@ -111,7 +111,7 @@ struct Connection {
   alignas(cache_line) std::atomic<uint32_t> meetings{0};  // of threads on one lane; relaxed: a hint
   std::atomic<bool> at_widest{false};                     // relaxed: no further way can be had
   TryLock widening;
-  Counter wakes;
+  Count wakes;
 };
 
 inline Connection& connection(cwyc_conn* conn) {
@@ -191,7 +191,7 @@ struct cwyc_ep {
   uint32_t sleepers = 0;
   bool membarrier = false;
   std::atomic<bool> senders_have_membarrier{true};  // relaxed: seen with the slot, before a nap
-  causeway::shm::Counter naps;
+  causeway::Count naps;
   causeway::ThreadCounters<causeway::shm::one_sided_counts> one_sided;
 
   // Connections, for liveness and statistics.

@@ -16,6 +16,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "../common/count.h"
 #include "layout.h"
 #include "pace.h"
 
@@ -30,21 +31,6 @@ inline std::atomic_ref<uint64_t> header_word(char* at) {
 inline void full_fence() {
   __sync_synchronize();
 }
-
-// Statistics: relaxed, because nothing is concluded from them; a plain addition because one
-// thread at a time writes them (the one that holds the lane).
-class Counter {
- public:
-  void add(uint64_t n) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  // Where several threads may count at once.
-  void add_shared(uint64_t n) { value_.fetch_add(n, std::memory_order_relaxed); }
-  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 // A lock whose holder never waits for anything; taken in multithreaded mode only.
 class TryLock {
@@ -92,7 +78,7 @@ struct alignas(cache_line) TxLane {
   char* at = nullptr;    // where the next record goes; its header word is zero
   char* stop = nullptr;  // records that end before here need no further look
   char* end = nullptr;
-  Counter messages[3], bytes;
+  Count messages[3], bytes;
   TryLock lock;
   bool reserved = false;  // between am_prepare and its end
   bool broken = false;    // the receiver's head makes no sense
@@ -100,7 +86,7 @@ struct alignas(cache_line) TxLane {
   char* base = nullptr;
   uint64_t lap = 0;  // position of `base` in this lap
   std::atomic<uint64_t>* head = nullptr;
-  Counter retries;
+  Count retries;
 
   void open(char* ring, size_t ring_bytes, std::atomic<uint64_t>* shared_head) {
     base = at = stop = ring;
@@ -179,7 +165,7 @@ struct alignas(cache_line) RxLane {
   Pace pace;
   char* end = nullptr;
   char* tell = nullptr;  // from here on the sender is to be told how far reading has come
-  Counter messages[3], bytes;
+  Count messages[3], bytes;
   uint32_t finds = 0;  // messages after which the next line was not looked at, mostly
   // The bytes between here and `at` have been read and are still to be cleared.
   char* swept = nullptr;

@@ -193,11 +193,11 @@ void Conduit::ep_stats(cwyc_ep* ep, cwyc_stat_fn fn, void* arg) {
                                                   "retries",
                                                   "held",
                                                   "dropped"};
-  for (uint32_t i = 0; i < statistic_count; ++i) fn(arg, names[i], ep->statistics[i].read());
+  for (uint32_t i = 0; i < statistic_count; ++i) fn(arg, names[i], ep->statistics[i]);
 }
 
 void Conduit::ep_traffic(cwyc_ep* ep, cwyc_traffic_fn fn, void* arg) {
-  ep->traffic.tell(fn, arg, ep->statistics[retry_count].read());
+  ep->traffic.tell(fn, arg, ep->statistics[retry_count]);
 }
 
 }  // namespace causeway::ucx

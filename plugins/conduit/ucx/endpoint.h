@@ -12,7 +12,6 @@
 #include <ucp/api/ucp.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "../common/count.h"
 #include "../common/descriptor.h"
 #include "../common/handed_back.h"
 #include "../common/module_table.h"
@@ -34,19 +34,7 @@
 
 namespace causeway::ucx {
 
-// Written by the thread that is in the endpoint, read by any that asks for statistics. Relaxed: a
-// number that orders nothing.
-class Counter {
- public:
-  void add(uint64_t n) {
-    value_.store(value_.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
-  }
-  uint64_t read() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
-
+// Of what the thread that is in the endpoint counts.
 enum Statistic {
   short_sent,
   medium_sent,
@@ -192,7 +180,7 @@ struct cwyc_ep {
   std::unique_ptr<unsigned char[]> aligned[2];  // per lane, for payloads that lie badly
   causeway::ucx::Delivering* delivering = nullptr;
 
-  causeway::ucx::Counter statistics[causeway::ucx::statistic_count];
+  causeway::Count statistics[causeway::ucx::statistic_count];
 
   causeway::conduit::PeerTraffic traffic;
 

@@ -145,8 +145,8 @@ cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* pay
   const cwy_status status = post(link, &write, &send, 2, ticket);
   if (status != CWY_OK) return status;
   sent(link, f);
-  ++ep->counters.puts;
-  ep->counters.put_bytes += length;
+  ep->counters.puts.add(1);
+  ep->counters.put_bytes.add(length);
   return copied ? CWY_OK : CWY_INPROGRESS;
 }
 

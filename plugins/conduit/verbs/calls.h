@@ -68,7 +68,7 @@ inline cwy_status Network::may_post(Link& link, uint32_t count) {
   const cwyc_ep* ep = link.ep;
   if (link.used + count <= ep->domain->tx_depth && ep->in_flight + count <= ep->in_flight_max)
     return CWY_OK;
-  ++link.ep->counters.retries;
+  link.ep->counters.retries.add(1);
   return CWY_RETRY;
 }
 inline cwy_status Network::may_send(Link& link) {

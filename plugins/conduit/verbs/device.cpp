@@ -1,4 +1,4 @@
-#include "device.h"
+#include "objects.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -250,7 +250,8 @@ const char* network_text(Addressing network) {
   return "a network of another version of this conduit";
 }
 
-void list_ports(const Options& options, cwyc_device_fn fn, void* arg) {
+// Every port of this host: real devices, devices in software, then those that cannot be used.
+void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
   struct Listed {
     std::string name, about;
     DeviceFacts facts;

@@ -37,9 +37,6 @@ struct Port {
 
 const char* network_text(Addressing network);
 
-// Every port of this host: real devices, devices in software, then those that cannot be used.
-void list_ports(const Options& options, cwyc_device_fn fn, void* arg);
-
 // `wish` is "", a device or device:port. Fills `out` or says why there is none.
 cwy_status choose_port(const Options& options, const std::string& wish, Port& out, cwy_err* err);
 

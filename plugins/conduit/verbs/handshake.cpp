@@ -105,13 +105,13 @@ cwy_status Network::begin_connect(Link& link, const Address& to, cwy_err* err) {
 void on_datagram(cwyc_ep* ep, const char* data, size_t length) {
   Hello hello;
   if (length != sizeof hello) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     return;
   }
   std::memcpy(&hello, data, sizeof hello);
   if (!is_sound(ep, hello.who) || hello.who.to != ep->nonce ||
       !admit_epoch(ep, {hello.who.rank, hello.who.epoch})) {
-    ++ep->counters.dropped;
+    ep->counters.dropped.add(1);
     return;
   }
   if (hello.who.step == step_hello) on_hello(ep, hello);
@@ -124,7 +124,7 @@ void on_datagram(cwyc_ep* ep, const char* data, size_t length) {
 
 // Introductions travel as datagrams here, not as frames.
 uint32_t Network::on_greeting(cwyc_ep* ep, const FrameHeader&, const char*) {
-  ++ep->counters.dropped;
+  ep->counters.dropped.add(1);
   return 0;
 }
 

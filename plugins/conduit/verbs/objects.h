@@ -37,11 +37,7 @@ struct Ticket;
 struct ReceiveBuffer;
 
 // How the engine sees this network (../fabric/README.md).
-struct Network {
-  using Endpoint = cwyc_ep;
-  using Domain = cwyc_domain;
-  using Mem = cwyc_mem;
-  using Rkey = cwyc_rkey;
+struct Network : fabric::CoreTypes {
   using Link = verbs::Link;
   using Ticket = verbs::Ticket;
   using ReceiveBuffer = verbs::ReceiveBuffer;
@@ -59,7 +55,7 @@ struct Network {
   static constexpr uint32_t wire_magic = verbs::wire_magic;
   static constexpr const char* at_once_name = "inlined";
 
-  // ---- plugin.cpp, domain.cpp, endpoint.cpp
+  // ---- device.cpp, domain.cpp, endpoint.cpp
   static void list_devices(const Options&, cwyc_device_fn, void* arg);
   static cwy_status open_domain(Domain&, const cwyc_domain_params&, cwy_err*);
   static cwy_status open_endpoint(Endpoint&, cwy_err*);

@@ -74,10 +74,6 @@ cwy_status Options::read(const cwy_options* opts, cwy_err* err) {
   return CWY_OK;
 }
 
-void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
-  list_ports(options, fn, arg);
-}
-
 }  // namespace causeway::verbs
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* core,

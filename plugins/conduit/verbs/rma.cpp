@@ -130,7 +130,7 @@ void complete(cwyc_ep* ep, Ticket* ticket, const ibv_wc& wc) {
   }
   settle(ticket, status);
   if (__builtin_expect(status != CWY_OK, 0)) {
-    ++ep->counters.errors;
+    ep->counters.errors.add(1);
     if (link != nullptr) lose_link(*link, symptom(wc.status));
   }
   if (__builtin_expect(status == CWY_OK, 1)) return tell(ep, ticket, status);
@@ -143,7 +143,7 @@ void on_unsignaled_error(cwyc_ep* ep, const ibv_wc& wc) {
   look_at_device(ep->domain);
   for (const auto& link : ep->links) {
     if (link == nullptr || link->qp == nullptr || link->qp->qp_num != wc.qp_num) continue;
-    ++ep->counters.errors;
+    ep->counters.errors.add(1);
     lose_link(*link, symptom(wc.status));
     return;
   }
