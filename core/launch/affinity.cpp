@@ -26,8 +26,10 @@ Topology load() {
   Topology topology(made);
   // It asks ten X displays for graphics cards.
   hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
-  hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
-  if (hwloc_topology_load(made) != 0)
+  // Where this process is bound belongs to this system, and hwloc wants that said.
+  constexpr auto flags = static_cast<unsigned>(HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) |
+                         static_cast<unsigned>(HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
+  if (hwloc_topology_set_flags(made, flags) != 0 || hwloc_topology_load(made) != 0)
     throw Error(CWY_ERR_UNSUPPORTED, "--bind: hwloc does not find the processors of this host: {}",
                 std::strerror(errno));
   return topology;

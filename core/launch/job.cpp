@@ -370,6 +370,7 @@ void Job::check_stdout() {
 }
 
 void Job::tell_lost_output() {
+  if (output_->lost_files()) verdict_.saw_status(1);
   if (output_->stdout_error() == 0 || told_of_lost_output_) return;
   if (const std::string line = lost_output(); !line.empty()) output_->say("causeway run: " + line);
 }

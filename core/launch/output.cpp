@@ -140,15 +140,17 @@ void Output::readable(uint32_t index) {
 // The whole buffer goes to the file of the source's tag. False: there are no files.
 bool Output::to_file(Source& source) {
   if (options_.directory.empty() || !source.is_rank()) return false;
-  std::string name = fmt::format("{}/rank.{}.{}", options_.directory, source.tag,
-                                 source.stream == STDOUT_FILENO ? "out" : "err");
-  std::replace(name.begin(), name.end(), ' ', '.');
+  std::string tag = source.tag;
+  std::ranges::replace(tag, ' ', '.');
+  const std::string name = fmt::format("{}/rank.{}.{}", options_.directory, tag,
+                                       source.stream == STDOUT_FILENO ? "out" : "err");
   const auto [at, is_new] = files_.try_emplace(name);
   UniqueFd& file = at->second;
   const auto give_up = [&] {
     say(fmt::format("causeway run: cannot write {}: {}; the rest of this output is lost", name,
                     std::strerror(errno)));
     file.reset();
+    lost_files_ = true;
   };
   if (is_new) {
     file = UniqueFd(::open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));

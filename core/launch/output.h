@@ -80,6 +80,7 @@ class Output {
   void woken();                       // the wake_fd was signalled
   void say(const std::string& line);  // a line of the launcher's own, to stderr
   int stdout_error();
+  bool lost_files() const { return lost_files_; }  // something was not written to `directory`
 
   // When woken() wants to be called although nobody signals; infinity if never.
   double deadline() const;
@@ -123,6 +124,7 @@ class Output {
   std::unique_ptr<Lane> lanes_[2];
   std::vector<Source> sources_;
   std::map<std::string, UniqueFd> files_;  // by name
+  bool lost_files_ = false;
 };
 
 }  // namespace causeway::launch

@@ -103,10 +103,11 @@ TEST(Options, ConfigurationsHaveLayers) {
 
 // Would catch: output that is torn, lost at the end, in another rank's file, or on the launcher's
 // own streams; a directory that cannot be made and is passed over; what an earlier job wrote, which
-// seems to be a silent rank's.
+// seems to be a silent rank's; a directory with a space, in place of which another one is meant; a
+// job that ends well although its output is lost.
 TEST(Options, AFilePerRank) {
   Command place({"true"});  // for its directory
-  const std::filesystem::path directory = std::filesystem::path(place.directory()) / "a" / "b";
+  const std::filesystem::path directory = std::filesystem::path(place.directory()) / "a" / "b c";
   const Result result =
       run_shell({"-n", "3", "--output-dir", directory.string()},
                 "for i in 1 2 3; do echo $PMIX_RANK line $i; echo $PMIX_RANK >&2; done; "
@@ -129,6 +130,7 @@ TEST(Options, AFilePerRank) {
   EXPECT_EQ(refused.status, 1);
   EXPECT_NE(refused.err.find("/dev/null/x"), std::string::npos) << refused.err;
   const Result unwritable = run_shell({"-n", "1", "--output-dir", "/proc"}, "echo lost");
+  EXPECT_EQ(unwritable.status, 1);
   EXPECT_NE(unwritable.err.find("cannot write /proc/rank.0.out"), std::string::npos)
       << unwritable.err;
 }
@@ -178,7 +180,8 @@ TEST(Options, SeveralPrograms) {
 }
 
 // Would catch: ranks that are bound elsewhere than what is displayed says, two ranks on one core
-// where there are enough, and a launcher that binds itself.
+// where there are enough, a launcher that binds itself, and ranks outside of what it may use
+// itself.
 TEST(Options, BindsToCores) {
   const std::string script =
       "sed -n \"s/^Cpus_allowed_list:\t*/$PMIX_RANK on /p\" /proc/self/status";
@@ -198,6 +201,17 @@ TEST(Options, BindsToCores) {
     EXPECT_NE(places[0], places[1]);
   }
   EXPECT_EQ(run_shell({"-n", "2", "--bind", "numa"}, "true").status, 0);
+  // As batch systems start it: within one processor.
+  const std::string one = places[0].substr(0, places[0].find_first_of(",-"));
+  for (const Words& flags : {Words{"--bind", "core"}, Words{"--map", "numa"}, Words{}}) {
+    Words words{"taskset", "-c", one, run_command(), "run", "-n", "2", "--display"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    words.insert(words.end(), {"sh", "-c", script});
+    Command command(words);
+    const Result within = command.run();
+    EXPECT_NE(within.err.find("rank 1: processors " + one + "\n"), std::string::npos) << within.err;
+    EXPECT_NE(within.out.find("1 on " + one + "\n"), std::string::npos) << within.out;
+  }
 }
 
 // Would catch: ranks that are dealt out in another order than --map says, over hosts or within, on
