@@ -53,20 +53,24 @@ struct ReferenceCheck {
   }
 };
 
-// Sizes are compared as the core will: first entry that fits. An entry without any size is a slip.
-void check_sizes(const Node& root, Problems& problems) {
-  const Node* peers = root.find("peers");
-  if (peers == nullptr) return;
-  for (const Node& rule : peers->items) {
-    const Node* sizes = rule.find("sizes");
-    if (sizes == nullptr) continue;
-    for (const Node& item : sizes->items) {
-      const Node *from = item.find("from"), *to = item.find("to");
-      if (from == nullptr || to == nullptr || parse_size(from->text) <= parse_size(to->text)) {
-        continue;
-      }
-      problems.add(item.where, fmt::format("no size is from {} to {}", from->text, to->text));
-    }
+// An entry that nothing fits is a slip.
+void check_range(const Node& item, const char* low, const char* high, Problems& problems) {
+  const Node *from = item.find(low), *to = item.find(high);
+  if (from != nullptr && to != nullptr && parse_size(from->text) > parse_size(to->text))
+    problems.add(item.where,
+                 fmt::format("nothing is {} {} {} {}", low, from->text, high, to->text));
+}
+
+void check_ranges(const Node& root, Problems& problems) {
+  if (const Node* peers = root.find("peers"))
+    for (const Node& rule : peers->items)
+      if (const Node* sizes = rule.find("sizes"))
+        for (const Node& item : sizes->items) check_range(item, "from", "to", problems);
+  const Node* const collectives = root.find("collectives");
+  const Node* const rules = collectives != nullptr ? collectives->find("rules") : nullptr;
+  for (size_t i = 0; rules != nullptr && i < rules->items.size(); ++i) {
+    check_range(rules->items[i], "from", "to", problems);
+    check_range(rules->items[i], "ranks_from", "ranks_to", problems);
   }
 }
 
@@ -75,9 +79,8 @@ void check_sizes(const Node& root, Problems& problems) {
 void check_references(const Schema& schema, const Node& root, const Removals& removals,
                       Problems& problems) {
   ReferenceCheck check{{}, {}, removals, problems};
-  if (const Node* conduits = root.find("conduits")) {
+  if (const Node* conduits = root.find("conduits"))
     for (const Entry& entry : conduits->entries) check.known.push_back(entry.key);
-  }
   if (const Node* rails = root.find("rails")) {
     for (const Entry& entry : rails->entries) {
       check.rails.push_back(entry.key);
@@ -86,7 +89,7 @@ void check_references(const Schema& schema, const Node& root, const Removals& re
                    fmt::format("rail '{}' has the name of a conduit; rename one", entry.key));
     }
   }
-  check_sizes(root, problems);
+  check_ranges(root, problems);
   check.visit(schema, "", root);
 }
 

@@ -281,16 +281,16 @@ class Validator {
         dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr) {
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
     }
-    if (const auto near = did_you_mean(key, schema.key_names())) {
+    std::vector<std::string> names = schema.key_names();
+    if (path.empty() && key != "include") names.emplace_back("include");  // which files have
+    if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);
-    }
-    if (schema.find("options") != nullptr && is_name(key)) {
+    if (schema.find("options") != nullptr && is_name(key))
       return fmt::format("; did you mean '{}.options.{}'?", path, key);
-    }
     if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty()) {
       return fmt::format("; did you mean '{}'?", elsewhere);
     }
-    return "; known keys: " + join_words(schema.key_names(), "and");
+    return "; known keys: " + join_words(names, "and");
   }
 
   // The one place with fixed keys where `key` would be right; "" when there is none or several.

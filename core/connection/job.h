@@ -77,8 +77,6 @@ class JobFacts {
   // hosts (nbrhd_of(), nbrhd() and what follows it) stays as it was at the start.
   void replace_card(uint32_t rank, Card card);
 
-  // Before set_cards() there are none.
-  bool has_cards() const { return cards_ != nullptr; }
   // Acquire: a card that has been replaced is complete. What it refers to stays.
   const Card& card(uint32_t rank) const { return *cards_[rank].load(std::memory_order_acquire); }
   // Rules of peers: go by it: `nbrhd` is a rank that could be mapped, if what serves it does so.

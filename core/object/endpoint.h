@@ -61,7 +61,6 @@ class Endpoint {
   std::vector<Peer>* known_peers(uint16_t index) {
     return tables_[index].load(std::memory_order_acquire);
   }
-  uint32_t peer_count() const { return static_cast<uint32_t>(peers_.size()); }
   // To be called once ranks have told each other where they are.
   void init_peers();
 

@@ -133,7 +133,10 @@ TEST(ConfigInclude, WhatIsWrongIsToldWhereItStands) {
   }
   // Only a file includes.
   EXPECT_THAT(check_config(only_sets({"include=typo"})).problems.text(20),
-              HasSubstr("CAUSEWAY_SET: include=typo: unknown key 'include'"));
+              HasSubstr("CAUSEWAY_SET: include=typo: unknown key 'include' at the top level; known "
+                        "keys: plugins"));
+  files.write("slip", "includes: x\n");
+  EXPECT_THAT(problems_in(files, {"slip"}), ElementsAre(HasSubstr("did you mean 'include'?")));
 }
 
 }  // namespace

@@ -108,7 +108,11 @@ TEST(ConfigRules, MistakesWithRails) {
   EXPECT_THAT(problems_of("rails: {pair: {use: [shm]}}\npeers: [{use: [pairs]}]\n"),
               ElementsAre(HasSubstr("did you mean 'pair'?")));
   EXPECT_THAT(problems_of("peers: [{use: [shm], sizes: [{from: 2K, to: 1K, use: self}]}]\n"),
-              ElementsAre(HasSubstr("no size is from 2KiB to 1KiB")));
+              ElementsAre(HasSubstr("nothing is from 2KiB to 1KiB")));
+  EXPECT_THAT(problems_of("collectives: {rules: [{from: 2K, to: 1K, use: ['*']}]}\n"),
+              ElementsAre(HasSubstr("nothing is from 2KiB to 1KiB")));
+  EXPECT_THAT(problems_of("collectives: {rules: [{ranks_from: 5, ranks_to: 3, use: ['*']}]}\n"),
+              ElementsAre(HasSubstr("nothing is ranks_from 5 ranks_to 3")));
   EXPECT_THAT(problems_of("rails: {r: {policy: bandwidth}}\n"),
               ElementsAre(HasSubstr("rails.r needs the key 'use'")));
 }
