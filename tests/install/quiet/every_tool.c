@@ -47,7 +47,7 @@ int locks(void) {
   static gasnett_mutex_t inner = GASNETT_MUTEX_INITIALIZER;
   gasnett_mutex_t local = GASNETT_MUTEX_INITIALIZER;
   gasnett_cond_t* const waited = &guarded.wakeup;
-  int sum = 0;
+  static int sum; /* a thread's key outlives this call */
   gasnett_mutex_lock(&idle_mutex);
   gasnett_mutex_unlock(&idle_mutex);
   gasnett_mutex_lock(&mutex);
