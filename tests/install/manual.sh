@@ -53,7 +53,7 @@ if [ -n "$lowdown" ]; then
   [ "$(wc -l <"$work/keys")" -gt 80 ] || complain "the README has only $(wc -l <"$work/keys") keys"
   while read -r key; do
     case $key in native:*) continue ;; esac
-    grep -qF -e "\\fB$key\\fR:" -e "\\f(CR$key\\fR:" "$page" || complain "$key is not in causeway.yaml(5)"
+    grep -qF -- "\\fB$key\\fR:" "$page" || complain "$key is not in causeway.yaml(5)"
   done <"$work/keys"
 else
   echo "manual: pages of sections 5 and 7 are left out: lowdown is missing"
