@@ -246,13 +246,10 @@ std::optional<std::string> PmixBootstrap::get_card(uint32_t rank, const std::str
   return bytes_in(ask_now(proc_of(rank), key.c_str(), PMIX_IMMEDIATE).first);
 }
 
-void PmixBootstrap::publish(const std::string& key, std::string content) {
-  publish_all({{key, std::move(content)}});
-}
-
-void PmixBootstrap::publish_all(Texts texts) {
+void PmixBootstrap::publish(const Texts& texts) {
   pmix_status_t status = PMIX_SUCCESS;
-  for (auto& [key, content] : texts) {
+  for (const auto& [key, text] : texts) {
+    std::string content = "c" + text;  // PMIx does not carry empty objects, so a byte goes ahead
     pmix_value_t value;
     PMIX_VALUE_CONSTRUCT(&value);
     value.type = PMIX_BYTE_OBJECT;
@@ -267,9 +264,10 @@ void PmixBootstrap::publish_all(Texts texts) {
                 PMIx_Error_string(status));
 }
 
-std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
-  std::optional<std::string> content = get_card(rank, key);
-  if (content) return std::move(*content);
+std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key, uint64_t timeout_ns) {
+  if (const auto content = get_card(rank, key)) return content->substr(1);
+  // PRRTE 3.0 does not keep what a fence collects on other hosts; it asks their servers.
+  if (!own_launcher_) return await(rank, key, timeout_ns);
   const std::string death = state_->first_death();
   throw Error(CWY_ERR_PEER_FAILED, "rank {} left the job before it was wired up{}{}", rank,
               death.empty() ? "" : ": ", death);
@@ -278,9 +276,9 @@ std::string PmixBootstrap::fetch(uint32_t rank, const std::string& key) {
 std::string PmixBootstrap::job_key(uint64_t timeout_ns) {
   // Our launcher has made one; another one is not asked for what it does not know.
   if (auto key = bytes_in(ask_now(whole_job(), kJobKey, PMIX_OPTIONAL).first)) return *key;
-  publish(kJobKey, rank_ == 0 ? new_secret() : "-");  // who publishes nothing counts as missing
+  publish({{kJobKey, rank_ == 0 ? new_secret() : ""}});
   fence_collecting(true, timeout_ns, kJobKey);
-  return fetch(0, kJobKey);
+  return fetch(0, kJobKey, timeout_ns);
 }
 
 std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64_t timeout_ns) {
@@ -288,22 +286,21 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   const auto begin = std::chrono::steady_clock::now();
   const std::string key = fmt::format("causeway.card.{}", exchanges_);
   const std::string table_key = fmt::format("causeway.table.{}", exchanges_++);
-  // PMIx does not carry empty objects, so a byte goes ahead.
-  publish(key, "c" + card);
+  publish({{key, card}});
   fence_collecting(true, timeout_ns, key);
   std::vector<std::string> cards(size());
   if (size() <= kFetchEach || rank_ == 0) {
     for (uint32_t rank = 0; rank < size(); ++rank)
-      cards[rank] = rank == rank_ ? card : fetch(rank, key).substr(1);
+      cards[rank] = rank == rank_ ? card : fetch(rank, key, timeout_ns);
   }
   if (size() <= kFetchEach) return cards;
   // Every get is a round trip through one server thread: ranks squared of them take seconds from
   // a hundred ranks on. So rank 0 collects, and the others get the table from it.
-  if (rank_ == 0) publish(table_key, pack_table(cards));
+  if (rank_ == 0) publish({{table_key, pack_table(cards)}});
   const auto spent = std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
   const uint64_t used = std::min(timeout_ns, static_cast<uint64_t>(spent));
   fence_collecting(true, timeout_ns - used, key);
-  return rank_ == 0 ? cards : unpack_table(fetch(0, table_key), size());
+  return rank_ == 0 ? cards : unpack_table(fetch(0, table_key, timeout_ns - used), size());
 }
 
 // The answer is waited for, so that a rank that fails later fails after the launcher knows. PMIx
@@ -362,12 +359,6 @@ std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
   return promise->get_future();
 }
 
-void PmixBootstrap::tell(const Texts& texts) {
-  Texts with_a_byte = texts;  // ahead, as of cards
-  for (auto& [key, text] : with_a_byte) text.insert(0, 1, 'c');
-  publish_all(std::move(with_a_byte));
-}
-
 std::future<std::optional<std::string>> PmixBootstrap::told(uint32_t rank, const std::string& key,
                                                             uint64_t timeout_ns) {
   if (state_->is_dead(rank)) throw Error(CWY_ERR_PEER_FAILED, "{}", state_->death_of(rank));
@@ -375,8 +366,12 @@ std::future<std::optional<std::string>> PmixBootstrap::told(uint32_t rank, const
 }
 
 std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
+  return await(rank, kFirstCard, timeout_ns);
+}
+
+std::string PmixBootstrap::await(uint32_t rank, const std::string& key, uint64_t timeout_ns) {
   const auto until = std::chrono::steady_clock::now() + limit_of(timeout_ns);
-  std::future<std::optional<std::string>> future = ask_card(rank, kFirstCard, timeout_ns);
+  std::future<std::optional<std::string>> future = ask_card(rank, key, timeout_ns);
   const std::chrono::milliseconds kLook(20);  // between looks at who lives
   while (future.wait_for(kLook) != std::future_status::ready) {
     if (state_->is_dead(rank)) throw Error(CWY_ERR_PEER_FAILED, "{}", state_->death_of(rank));
@@ -393,7 +388,7 @@ std::string PmixBootstrap::card_of(uint32_t rank, uint64_t timeout_ns) {
 
 // In a replacement: nobody waits for it, and it waits for no collective call of the others.
 std::vector<std::string> PmixBootstrap::gather_cards(const std::string& card, uint64_t timeout_ns) {
-  publish(fmt::format("causeway.card.{}", exchanges_++), "c" + card);
+  publish({{fmt::format("causeway.card.{}", exchanges_++), card}});
   std::vector<std::string> cards(size());
   for (uint32_t rank = 0; rank < size(); ++rank) {
     if (rank == rank_) {

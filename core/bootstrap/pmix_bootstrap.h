@@ -35,7 +35,7 @@ class PmixBootstrap final : public Bootstrap {
   bool one_host() const override { return hosts_ <= 1 && Bootstrap::one_host(); }
   std::string job_key(uint64_t timeout_ns) override;
   std::vector<std::string> exchange(const std::string& card, uint64_t timeout_ns) override;
-  void tell(const Texts& texts) override;
+  void tell(const Texts& texts) override { publish(texts); }
   std::future<std::optional<std::string>> told(uint32_t rank, const std::string& key,
                                                uint64_t timeout_ns) override;
   void fence(uint64_t timeout_ns) override;
@@ -79,9 +79,10 @@ class PmixBootstrap final : public Bootstrap {
   void meet_those_who_leave();
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;
-  static void publish(const std::string& key, std::string content);
-  static void publish_all(Texts texts);
-  std::string fetch(uint32_t rank, const std::string& key);  // Throws Error when it is not there
+  static void publish(const Texts& texts);
+  // What that rank has published; throws Error when it is not there, and await() waits for it.
+  std::string fetch(uint32_t rank, const std::string& key, uint64_t timeout_ns);
+  std::string await(uint32_t rank, const std::string& key, uint64_t timeout_ns);
   using Answer = std::function<void(std::optional<std::string>)>;
   void ask(uint32_t rank, const std::string& key, uint64_t timeout_ns, Answer then);
   std::future<std::optional<std::string>> ask_card(uint32_t rank, const std::string& key,

@@ -83,14 +83,13 @@ void PmixBootstrap::finalize(std::optional<int> code) {
   if (own_launcher_) begin_leave(code);
   joined_ = false;
   state_->stop();
-  // PMIx does not carry empty objects, so a byte goes ahead.
-  const std::string said = "c" + (code ? std::to_string(*code) : std::string());
+  const std::string said = code ? std::to_string(*code) : std::string();
   // The library waits without end where the program has closed its socket, or the server is
   // stopped.
   const auto failure = within(kFinalizeWithin, [said] {
     std::string problem;
     try {
-      publish(kGoodbye, said);
+      publish({{kGoodbye, said}});
     } catch (const std::exception& e) {
       problem = e.what();
     }
