@@ -169,8 +169,8 @@ std::string agreed_adapter(const Team& team, gex_Flags_t flags,
 AtomicDomain::AtomicDomain(Team& team, gex_DT_t dt, gex_OP_t ops, gex_Flags_t flags)
     : team_(team), flags_(flags) {
   if (team.is_pair()) require_definition(team, dt, ops, flags);  // nobody to exchange with
-  const std::vector<AtomicView> views =
-      agreed_views(team, causeway::exchange(team, own_word(team, dt, ops, flags)));
+  const std::vector<AtomicView> views = agreed_views(
+      team, causeway::exchange(team, own_word(team, dt, ops, flags), "gex_AD_Create()"));
   settle(dt, ops, agreed_adapter(team, flags, views));
 }
 

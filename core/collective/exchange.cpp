@@ -71,10 +71,10 @@ void send_text(Team& team, uint32_t to, uint32_t sequence, Phase phase, const st
   } while (at < text.size());
 }
 
-std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase) {
+std::string receive_text(Team& team, uint32_t from, uint32_t sequence, Phase phase,
+                         const char* call) {
   const Key key{team.id(), team.rank(), sequence, phase, from};
-  WaiterFor waiter(
-      wait_for("the exchange of a collective call on teams or segments", team.member(from)));
+  WaiterFor waiter(wait_for(call, team.member(from)));
   g_awaited.store(team.member(from).rank, std::memory_order_relaxed);
   for (;;) {
     {
@@ -147,7 +147,7 @@ std::vector<uint32_t> children_of(uint32_t rank, uint32_t ranks) {
 
 }  // namespace
 
-std::vector<std::string> exchange(Team& team, const std::string& own) {
+std::vector<std::string> exchange(Team& team, const std::string& own, const char* call) {
   const uint32_t sequence = team.next_exchange();
   const uint32_t me = team.rank(), n = team.size(), parent = me & (me - 1);
   std::string gathered(1, InArena::possible(team) ? kByArena : kByMessages);
@@ -156,7 +156,7 @@ std::vector<std::string> exchange(Team& team, const std::string& own) {
   gathered += own;
   const std::vector<uint32_t> children = children_of(me, n);
   for (const uint32_t child : children) {
-    const std::string text = receive_text(team, child, sequence, kUp);
+    const std::string text = receive_text(team, child, sequence, kUp, call);
     if (text.empty() || text[0] != kByArena) gathered[0] = kByMessages;
     gathered.append(text, std::min<size_t>(1, text.size()));
   }
@@ -164,7 +164,7 @@ std::vector<std::string> exchange(Team& team, const std::string& own) {
   std::string down;
   if (me != 0) {
     send_text(team, parent, sequence, kUp, gathered);
-    gathered = down = receive_text(team, parent, sequence, kDown);
+    gathered = down = receive_text(team, parent, sequence, kDown, call);
   } else {
     if (gathered[0] == kByArena) kept = InArena::put(gathered);
     if (kept.offset == kNoOffset) gathered[0] = kByMessages;
@@ -173,7 +173,7 @@ std::vector<std::string> exchange(Team& team, const std::string& own) {
   for (const uint32_t child : children) send_text(team, child, sequence, kDown, down);
   if (down[0] == kByArena) {
     if (me != 0) gathered = InArena::get(team, down);
-    for (const uint32_t child : children) receive_text(team, child, sequence, kRead);
+    for (const uint32_t child : children) receive_text(team, child, sequence, kRead, call);
     if (me != 0) send_text(team, parent, sequence, kRead, "");
     if (me == 0) arena_release(kept.offset, InArena::rounded(kept.length));
   }

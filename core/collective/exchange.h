@@ -13,8 +13,8 @@ class Team;
 struct Peer;
 
 // Collective over `team`. Returns every member's contribution by team rank. Also a barrier: no
-// member returns before all have called.
-std::vector<std::string> exchange(Team& team, const std::string& own);
+// member returns before all have called. `call`, a literal, is what the client waits in.
+std::vector<std::string> exchange(Team& team, const std::string& own, const char* call);
 
 void on_exchange_piece(Peer& from, const int32_t* args, unsigned nargs, void* payload,
                        size_t length);

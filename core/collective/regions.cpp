@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "base/context.h"
@@ -55,7 +56,8 @@ cwy_status cross_copy(TeamRuns& runs, Peer& peer, uint64_t addr, void* local, ui
       const iovec there{reinterpret_cast<void*>(addr + moved), length - moved};
       const ssize_t n = is_put ? ::process_vm_writev(pid, &here, 1, &there, 1, 0)
                                : ::process_vm_readv(pid, &here, 1, &there, 1, 0);
-      if (n < 0 && errno == ESRCH) {
+      // A process whose first thread has ended shows no memory, and lives.
+      if (n < 0 && errno == ESRCH && ::kill(pid, 0) != 0) {
         context().note_loss(peer.rank, peer.epoch.load(std::memory_order_relaxed),
                             "its process is gone");
         return CWY_ERR_PEER_FAILED;

@@ -59,9 +59,10 @@ void learn(Client& client, uint32_t rank, const std::string& word) {
 
 }  // namespace
 
-void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>& own) {
+void publish_segments(const char* call, Team& team,
+                      const std::function<std::vector<Endpoint*>()>& own) {
   start_phase("segments");
-  const std::vector<std::string> words = causeway::exchange(team, own_word(own));
+  const std::vector<std::string> words = causeway::exchange(team, own_word(own), call);
   require_all_well(team, words);
   for (uint32_t r = 0; r < team.size(); ++r) learn(*team.client(), team.member(r).rank, words[r]);
   {
@@ -69,12 +70,12 @@ void publish_segments(Team& team, const std::function<std::vector<Endpoint*>()>&
     team.client()->publish_windows();
   }
   // No member returns before all have mapped all segments: a segment may be destroyed right after.
-  causeway::exchange(team, "");
+  causeway::exchange(team, "", call);
   start_phase(nullptr);
 }
 
 void bind_everything(Client& client) {
-  publish_segments(*client.team(), [&]() -> std::vector<Endpoint*> {
+  publish_segments("gasnet_attach()", *client.team(), [&]() -> std::vector<Endpoint*> {
     client.bind(*client.endpoint(), Segment::everything(&client));  // for good
     return {client.endpoint()};
   });

@@ -108,7 +108,7 @@ void tell_absence() {
 // The ranks tell each other which client they start; the number of its primordial team.
 uint32_t agree_on_client(Team& job, uint16_t id, const std::string& name, gex_Flags_t flags) {
   const std::string own = fmt::format("{} {} {} {}", team_ids::next(), id, name, flags);
-  const std::vector<std::string> words = causeway::exchange(job, own);
+  const std::vector<std::string> words = causeway::exchange(job, own, "gex_Client_Init()");
   uint32_t highest = 0;
   for (uint32_t r = 0; r < job.size(); ++r) {
     const size_t space = words[r].find(' ');
@@ -155,7 +155,7 @@ Client::Client(uint16_t id, std::string name, gex_Flags_t flags, ClientKind kind
                                  false);
   if (id == 0) add_to_poll(ep_->conduit_eps());
   // Nobody returns before every rank has the endpoint that its peers may address now.
-  if (id != 0) causeway::exchange(*team_, "");
+  if (id != 0) causeway::exchange(*team_, "", "gex_Client_Init()");
   start_phase(nullptr);
 }
 

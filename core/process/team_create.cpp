@@ -204,7 +204,7 @@ SplitWord taking_part(const char* call, const Endpoint& ep, gex_Addr_t scratch, 
 }
 
 Team* split_by(const char* call, Team& parent, const SplitWord& own) {
-  const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own));
+  const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own), call);
   std::map<int, uint32_t> groups;               // color -> number, by color
   std::vector<std::pair<int, uint32_t>> order;  // key, parent's rank: sorts as ranks are assigned
   std::vector<SplitWord> all;
@@ -470,7 +470,7 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
             own.locals);
     }
   }
-  const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own) + part);
+  const std::vector<std::string> words = causeway::exchange(parent, bytes_of(own) + part, kCall);
   std::map<uint64_t, uint32_t> groups;  // digest -> number, in order of appearance
   uint32_t highest = 0;
   for (uint32_t r = 0; r < parent.size(); ++r) {

@@ -61,7 +61,7 @@ int destroy_team(Team& team, gex_Memvec_t* scratch, gex_Flags_t flags) {
   } else {
     // Members may still be inside their last collective here: nobody's scratch is given back, and
     // no number released, before all have come this far.
-    causeway::exchange(team, "");
+    causeway::exchange(team, "", kCall);
     delete &team;
   }
   return written;

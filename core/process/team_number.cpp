@@ -21,7 +21,7 @@ uint32_t settle_team_id(Team& parent, uint32_t highest, uint32_t groups, const u
     // A member's vote: the lowest number that it would take next, behind a sign where it disagrees.
     const std::string vote = (agreed ? "" : "!") + std::to_string(team_ids::next());
     bool all = true;
-    for (const std::string& other : causeway::exchange(parent, vote)) {
+    for (const std::string& other : causeway::exchange(parent, vote, "the creation of a team")) {
       const bool disagrees = other.starts_with('!');
       if (other.size() == static_cast<size_t>(disagrees))
         throw Error(CWY_ERR_INVALID, "a member's part of a team creation is missing");

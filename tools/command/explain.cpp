@@ -216,10 +216,11 @@ struct Neighbors {
 std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
                                         const std::string& host) {
   std::vector<Neighbors> out;
-  const Locality locality = neighbor_locality(world);
+  const Locality near = neighbor_locality(world);
+  const uint32_t most = world.config.neighborhood_ranks;
   PeerFacts peer = facts(Locality::nbrhd, 0, host);
-  peer.locality = locality;
   for (uint32_t r = 1; r < ranks; ++r) {
+    peer.locality = most != 0 && r >= most ? Locality::host : near;
     peer.desc.peer.rank = peer.desc.local_index = r;
     const PeerRule* rule = rule_for(world.config, peer);
     const auto at =

@@ -12,6 +12,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -57,8 +58,20 @@ struct ProcessStat {
   }
 };
 
+// The kernel shows no memory or descriptors of a process's first thread that has ended before
+// others.
+pid_t living_thread(pid_t pid) {
+  std::error_code gone;
+  if (ProcessStat(pid).state == 'Z')
+    for (const auto& thread : std::filesystem::directory_iterator(proc(pid, "task"), gone)) {
+      const auto id = static_cast<pid_t>(std::atol(thread.path().filename().c_str()));
+      if (ProcessStat(id).state != 'Z') return id;
+    }
+  return pid;
+}
+
 std::string program_of(pid_t pid) {
-  const std::string words = file_text(proc(pid, "cmdline"));
+  const std::string words = file_text(proc(living_thread(pid), "cmdline"));
   const std::string first = words.substr(0, words.find('\0'));
   return plain(first.substr(first.rfind('/') + 1));
 }
@@ -79,7 +92,8 @@ void describe_process(RankView& view, const ProcessStat& stat) {
   view.process_state = stat.state;
   view.processor_ns = stat.processor_ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
   uint64_t size = 0, resident = 0, shared = 0;
-  std::istringstream(file_text(proc(view.pid, "statm"))) >> size >> resident >> shared;
+  std::istringstream(file_text(proc(living_thread(view.pid), "statm"))) >> size >> resident >>
+      shared;
   view.resident = resident * ::sysconf(_SC_PAGESIZE);
   view.shared = shared * ::sysconf(_SC_PAGESIZE);
 }
@@ -186,7 +200,7 @@ bool JobViewer::take_page(pid_t pid, uint64_t started, int fd) {
 
 void JobViewer::look_for_page(pid_t pid, uint64_t started) {
   const std::string target = fmt::format("/memfd:{} (deleted)", StatusPage::kName);
-  const std::string directory = proc(pid, "fd");
+  const std::string directory = proc(living_thread(pid), "fd");
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
   if (entries == nullptr) return;
   while (const dirent* entry = ::readdir(entries.get())) {

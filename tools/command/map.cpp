@@ -124,7 +124,7 @@ std::optional<Map> ask_job() {
   Map map;
   const std::vector<uint32_t> host_of = host_numbers(runtime().job(), map);
   const std::vector<std::string> words =
-      causeway::exchange(*Team::of(tm), own_rows(runtime(), host_of));
+      causeway::exchange(*Team::of(tm), own_rows(runtime(), host_of), "causeway map");
   for (uint32_t r = 0; r < words.size(); ++r) {
     std::istringstream lines(words[r]);
     for (std::string line; std::getline(lines, line);) {

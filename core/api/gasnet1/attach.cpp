@@ -49,7 +49,8 @@ void* common_free_address(Team& team, size_t size) {
   for (size_t i = 0; i < kPlaces.size(); ++i) own[i] = size == 0 || is_free(kPlaces[i], size);
   Free common;
   common.set();
-  for (const std::string& word : causeway::exchange(team, own.to_string())) common &= Free(word);
+  for (const std::string& word : causeway::exchange(team, own.to_string(), "gasnet_attach()"))
+    common &= Free(word);
   for (size_t i = 0; i < kPlaces.size(); ++i) {
     if (common[i]) return reinterpret_cast<void*>(kPlaces[i]);
   }
@@ -116,7 +117,7 @@ void attach(Team& team, Attachment& a, bool& own_fault) {
       a.aligned ? common_free_address(team, std::min<size_t>(a.segsize, max_segment_size()))
                 : nullptr;
   try {
-    publish_segments(team, [&]() -> std::vector<Endpoint*> {
+    publish_segments("gasnet_attach()", team, [&]() -> std::vector<Endpoint*> {
       std::string wrong = a.defect();
       if (wrong.empty()) wrong = a.draft();
       own_fault = !wrong.empty();

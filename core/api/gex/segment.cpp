@@ -91,7 +91,7 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
   // The endpoint is bound to everything: no effect but a barrier (specification, NOTE).
   if (!Team::of(tm)->is_pair() && has_everything(*Team::of(tm)->ep())) {
     return guarded(kCall, [&] {
-      publish_segments(*Team::of(tm), [] { return std::vector<Endpoint*>(); });
+      publish_segments(kCall, *Team::of(tm), [] { return std::vector<Endpoint*>(); });
       *segment_p = GEX_SEGMENT_INVALID;
     });
   }
@@ -107,7 +107,7 @@ CAUSEWAY_API int gex_Segment_Attach(gex_Segment_t* segment_p, gex_TM_t tm, uintp
     Endpoint& ep = *team.ep();
     try {
       // A failure on one member is one on all.
-      publish_segments(team, [&]() -> std::vector<Endpoint*> {
+      publish_segments(kCall, team, [&]() -> std::vector<Endpoint*> {
         if (ep.segment() != nullptr) {
           throw Error(CWY_ERR_INVALID, "the endpoint has a bound segment already");
         }
@@ -229,7 +229,7 @@ CAUSEWAY_API int gex_EP_PublishBoundSegment(gex_TM_t tm, gex_EP_t* eps, size_t n
   Team& team = *Team::of(tm);
   if (team.is_pair()) return refuse(kCall, GASNET_ERR_BAD_ARG, "a TM-pair is not a team");
   return guarded(kCall, [&] {
-    publish_segments(team, [&] {
+    publish_segments(kCall, team, [&] {
       std::vector<Endpoint*> own;
       if (eps == nullptr && num_eps != 0) {
         throw Error(CWY_ERR_INVALID, "eps is NULL, but num_eps is {}", num_eps);

@@ -12,7 +12,9 @@
 #include <cinttypes>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "../../common/plugin_error.h"
@@ -46,29 +48,56 @@ bool lacks_resources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+int open_descriptor(uint32_t thread, int fd) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/%u/fd/%d", thread, fd);
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
 int open_peer_descriptor(const ObjectAddress& address) {
   if (address.fd < 0) return shm_open(address.name, O_RDWR | O_CLOEXEC, 0);
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/%u/fd/%d", address.pid, address.fd);
-  return open(path, O_RDWR | O_CLOEXEC);
+  const int fd = open_descriptor(address.pid, address.fd);
+  return fd >= 0 || errno != ENOENT ? fd : open_descriptor(living_thread(address.pid), address.fd);
+}
+
+// What /proc says of a process or thread, from the end of its name on. NULL: it says nothing, and
+// errno why.
+const char* status_of(uint32_t thread, char (&text)[1024]) {
+  std::snprintf(text, sizeof text, "/proc/%u/stat", thread);
+  const int fd = open(text, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  const ssize_t n = read(fd, text, sizeof text - 1);
+  close(fd);
+  text[n > 0 ? n : 0] = '\0';
+  // The name may hold anything, parentheses too.
+  return std::strrchr(text, ')');
+}
+
+// Ended but not reaped: gone, as far as anybody here is concerned.
+bool has_left(const char* status) {
+  return status[2] == 'Z' || status[2] == 'X';
 }
 
 }  // namespace
 
+uint32_t living_thread(uint32_t pid) {
+  char text[1024];
+  std::snprintf(text, sizeof text, "/proc/%u/task", pid);
+  const std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir(text), closedir);
+  while (const dirent* entry = threads ? readdir(threads.get()) : nullptr) {
+    const auto thread = static_cast<uint32_t>(std::strtoul(entry->d_name, nullptr, 10));
+    const char* const status = thread != 0 ? status_of(thread, text) : nullptr;
+    if (status != nullptr && !has_left(status)) return thread;
+  }
+  return 0;
+}
+
 std::optional<uint64_t> process_start_time(uint32_t pid) {
-  char path[32], text[1024];
-  std::snprintf(path, sizeof path, "/proc/%u/stat", pid);
-  const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0 && lacks_resources(errno)) return std::nullopt;
-  if (fd < 0) return 0;
-  const ssize_t n = read(fd, text, sizeof text - 1);
-  close(fd);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  // The command name may hold anything, parentheses too: fields count from its last one.
-  const char* at = std::strrchr(text, ')');
-  // Ended but not reaped: gone, as far as anybody here is concerned.
-  if (at != nullptr && (at[2] == 'Z' || at[2] == 'X')) return 0;
+  char text[1024];
+  errno = 0;
+  const char* at = status_of(pid, text);
+  if (at == nullptr && lacks_resources(errno)) return std::nullopt;
+  if (at != nullptr && has_left(at) && living_thread(pid) == 0) return 0;
   for (int field = 2; at != nullptr && field < 22; ++field) at = std::strchr(at + 1, ' ');
   unsigned long long ticks = 0;
   if (at == nullptr || std::sscanf(at, "%llu", &ticks) != 1) return 0;
@@ -238,7 +267,7 @@ namespace {
 bool is_gone(uint32_t pid) {
   if (process_start_time(pid) == uint64_t{0}) return true;
   char path[32];
-  std::snprintf(path, sizeof path, "/proc/%u/fd", pid);
+  std::snprintf(path, sizeof path, "/proc/%u/fd", living_thread(pid));
   DIR* const open_files = ::opendir(path);
   if (open_files == nullptr) return errno == ENOENT;
   errno = 0;

@@ -99,6 +99,10 @@ inline constexpr const char* posix_directory = "/dev/shm";
 // Removes POSIX objects of processes that are gone, of any job of this user.
 void sweep_stale_objects();
 
+// A thread of that process that has not ended, as a process's first may long before the others; the
+// kernel shows descriptors and memory of such only. 0: there is none.
+uint32_t living_thread(uint32_t pid);
+
 // Start time of a process in clock ticks since boot, 0 when there is no such process; nullopt when
 // this process cannot look, for want of descriptors or memory.
 std::optional<uint64_t> process_start_time(uint32_t pid);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "../common/cpu_atomics.h"
 #include "../common/scatter_gather.h"
@@ -39,7 +40,11 @@ cwy_status transfer(Call call, uint32_t pid, uint64_t raddr, char* local, size_t
     const ssize_t n = call(static_cast<pid_t>(pid), &here, 1ul, &there, 1ul, 0ul);
     if (n <= 0) {
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0 && errno == ESRCH) return CWY_ERR_PEER_FAILED;
+      if (n < 0 && errno == ESRCH) {
+        const uint32_t other = living_thread(pid);
+        if (other == 0 || other == std::exchange(pid, other)) return CWY_ERR_PEER_FAILED;
+        continue;
+      }
       if (n < 0 && errno == ENOMEM) return CWY_ERR_NOMEM;
       if (n < 0 && (errno == EPERM || errno == ENOSYS)) return CWY_ERR_UNSUPPORTED;
       return CWY_ERR_INVALID;

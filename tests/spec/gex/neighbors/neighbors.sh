@@ -29,6 +29,7 @@ expect '0 1 2' --set 'conduits.shm.native=[]' -- "$program"
 expect '0 1' --set 'conduits.shm.native=[put,get]' -- "$program"
 expect '0 0' --set 'conduits.shm.native=[direct]' -- "$program"
 expect '0 0 2' --set "peers=[$self, {use: [shm]}]" --set neighborhood.ranks=2 -- "$program"
+expect '0 0 2 2' --set neighborhood.ranks=2 -- "$program"
 # Two conduits that map: segments come from one of them.
 expect '0 1 0 3' --set conduits.second.plugin=shm \
   --set "peers=[$self, {match: {ranks: '1,3'}, use: [second]}, {use: [shm]}]" -- "$program"
