@@ -466,7 +466,7 @@ void PmixBootstrap::fence_collecting(bool collect, uint64_t timeout_ns, const st
                 PMIx_Error_string(*wait->result));
 }
 
-// ": missing are ranks 2,3", as far as the servers know. This host's server knows nothing of other
+// ": missing ranks 2,3", as far as the servers know. This host's server knows nothing of other
 // hosts' ranks before the fence, so the servers of those are asked, all at once.
 std::string PmixBootstrap::missing_ranks(const std::string& key) {
   constexpr uint64_t kAskFor = 1'000'000'000;
@@ -483,7 +483,7 @@ std::string PmixBootstrap::missing_ranks(const std::string& key) {
     if (future.wait_until(until) == std::future_status::ready && future.get()) missing.erase(rank);
   }
   if (missing.empty()) return "";
-  return fmt::format(": missing are ranks {}", fmt::join(missing, ","));
+  return fmt::format(": missing rank{} {}", missing.size() > 1 ? "s" : "", fmt::join(missing, ","));
 }
 
 void PmixBootstrap::abort(int status, const std::string& line) {

@@ -243,9 +243,15 @@ void Job::on_exec_failure(uint32_t process, int failure) {
   const std::vector<Program> programs = options_.programs_on(host);
   const Program& program = program_of(programs, process);
   const bool place = failure < 0;
-  begin_end(fmt::format("cannot {} '{}'{}: {}", place ? "go to the directory" : "execute",
-                        place ? program.directory : program.command[0], where,
-                        std::strerror(std::abs(failure))));
+  const std::string& name = place ? program.directory : program.command[0];
+  std::string hint;
+  if (failure == ENOENT && where.empty() && name.find('/') == std::string::npos &&
+      ::access(
+          fmt::format("{}/{}", program.directory.empty() ? "." : program.directory, name).c_str(),
+          X_OK) == 0)
+    hint = fmt::format(" in the PATH; write ./{} for the one in the directory", name);
+  begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
+                        where, std::strerror(std::abs(failure)), hint));
   kill_all();
 }
 
@@ -332,21 +338,21 @@ void Job::end_leftovers(double now) {
   if (tell_departed_at_ <= now) tell_of_departed();
   if (leave_at_ <= now) {
     leave_at_ = kNever;
-    const std::string others = rank_list(staying_ranks());
+    const std::string others = ranks_text(staying_ranks());
     // All have come to their end: they are out in a moment, or kill themselves (exit_limit).
     if (others.empty()) return;
     if (left_status_ != 0 && early_member() != nullptr)
-      return begin_end(fmt::format("{}; ending ranks {}", early_exit_line(), others));
+      return begin_end(fmt::format("{}; ending {}", early_exit_line(), others));
     if (left_status_ != 0)
-      return begin_end(fmt::format("rank {} left with status {}; ending ranks {}", left_last_,
-                                   left_status_, others));
-    return begin_end(fmt::format("rank {} left with gasnet_exit(0) {:.1f} s ago; ending ranks {}",
+      return begin_end(
+          fmt::format("rank {} left with status {}; ending {}", left_last_, left_status_, others));
+    return begin_end(fmt::format("rank {} left with gasnet_exit(0) {:.1f} s ago; ending {}",
                                  left_last_, now - members_[left_last_].left_at, others));
   }
   if (stopped_at_ <= now) {
     verdict_.saw_status(1);
-    return begin_end(fmt::format("only ranks that are stopped are left; ending ranks {}",
-                                 rank_list(running_ranks())));
+    return begin_end(fmt::format("only ranks that are stopped are left; ending {}",
+                                 ranks_text(running_ranks())));
   }
   if (early_at_ <= now) {
     early_at_ = kNever;
@@ -360,8 +366,9 @@ void Job::end_leftovers(double now) {
       return check_early_exits(now);
     }
     announce_death(*early, "exited early");
-    begin_end(
-        fmt::format("{} while ranks {} go on; ending the job", line, rank_list(staying_ranks())));
+    const std::vector<uint32_t> staying = staying_ranks();
+    begin_end(fmt::format("{} while {} go{} on; ending the job", line, ranks_text(staying),
+                          staying.size() == 1 ? "es" : ""));
   }
 }
 

@@ -207,9 +207,7 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
   }
   if (lost.empty() || ending_) return;
   std::string line = fmt::format("host {} is lost: {}", layout_.hosts[host], how);
-  if (!ranks.empty())
-    line +=
-        fmt::format("; rank{} {} failed with it", ranks.size() == 1 ? "" : "s", rank_list(ranks));
+  if (!ranks.empty()) line += fmt::format("; {} failed with it", ranks_text(ranks));
   for (size_t i = 0; i < ranks.size(); ++i) note_failure(SIGKILL, 0);
   for (Member* member : lost)
     announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));

@@ -15,7 +15,8 @@ std::string describe_end(int wait_status) {
   return fmt::format("exited with status {}", WEXITSTATUS(wait_status));
 }
 
-std::string rank_list(const std::vector<uint32_t>& ranks) {
+std::string ranks_text(const std::vector<uint32_t>& ranks) {
+  if (ranks.empty()) return "";
   std::string text;
   for (size_t i = 0; i < ranks.size();) {
     size_t last = i;
@@ -25,7 +26,7 @@ std::string rank_list(const std::vector<uint32_t>& ranks) {
     if (last > i) text += fmt::format("{}{}", last == i + 1 ? ',' : '-', ranks[last]);
     i = last + 1;
   }
-  return text;
+  return (ranks.size() == 1 ? "rank " : "ranks ") + text;
 }
 
 }  // namespace causeway::launch

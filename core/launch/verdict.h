@@ -53,7 +53,7 @@ class Verdict {
 // "was killed by signal 11 (Segmentation fault)", "exited with status 3".
 std::string describe_end(int wait_status);
 
-// "0-2,5": ranks in ascending order.
-std::string rank_list(const std::vector<uint32_t>& ranks);
+// "ranks 0-2,5", "rank 1": in ascending order; nothing where there is none.
+std::string ranks_text(const std::vector<uint32_t>& ranks);
 
 }  // namespace causeway::launch

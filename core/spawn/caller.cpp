@@ -37,7 +37,7 @@ void say_as(const char* who, const std::string& line) {
 
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) ::open("/dev/null", O_RDWR);
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDERR_FILENO ? O_RDWR : O_RDONLY);
   }
 }
 

@@ -9,7 +9,7 @@ namespace causeway {
 // "causeway WHO: LINE" on stderr.
 void say_as(const char* who, const std::string& line);
 
-// A closed standard descriptor would be given to the next file that is opened.
+// No file gets the number of a closed standard descriptor; what is written to stdout is refused.
 void open_standard_descriptors();
 
 // What every process that starts ranks of its own does first. What is buffered would be written by

@@ -117,6 +117,8 @@ TEST(Exit, OneRanksStatusEndsTheOthers) {
   EXPECT_EQ(result.status, 3);
   EXPECT_EQ(result.err, "causeway run: rank 2 left with status 3; ending ranks 0,1,3\n");
   EXPECT_LT(result.seconds, kEndsPromptly);
+  Command pair(job(2, {"init", "exchange", "together", "@1:leave=3", "@1:exit=3", "sleep=30"}));
+  EXPECT_EQ(pair.run().err, "causeway run: rank 1 left with status 3; ending rank 0\n");
 }
 
 // Would catch: a goodbye that nobody can ask about once its rank is gone, one that loses its code,
@@ -195,7 +197,7 @@ TEST(Exit, PlainProgramsMayEndWhenTheyLike) {
 TEST(Timeout, ExchangeNamesTheMissingRank) {
   Command command(job(3, {"timeout=1", "init", "@1:sleep=30", "exchange"}));
   const Result result = command.run();
-  EXPECT_NE(result.out.find("TIMEOUT: not every rank joined within 1.0 s: missing are ranks 1"),
+  EXPECT_NE(result.out.find("TIMEOUT: not every rank joined within 1.0 s: missing rank 1"),
             std::string::npos)
       << result.out;
   EXPECT_EQ(result.status, 5);

@@ -136,12 +136,18 @@ TEST(Output, ClosedReaderEndsTheJobQuietly) {
   expect_clean(command);
 }
 
-// Would catch: a descriptor of the launcher's own that takes the closed stdout's number.
+// Would catch: a descriptor of the launcher's own that takes the closed stdout's number; output
+// that is lost without a word.
 TEST(Output, ClosedFromTheStart) {
   Command command(job(2, {"init", "exchange", "print=10", "finalize"}));
   const Result result = command.stdout_to("-").run();
-  EXPECT_EQ(result.status, 0);
-  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(result.status, 1);
+  EXPECT_EQ(count(result.err, "cannot write the ranks' output: Bad file descriptor"), 1u)
+      << result.err;
+  Command silent({run_command(), "run", "-n", "2", "true"});
+  const Result all_well = silent.stdout_to("-").run();
+  EXPECT_EQ(all_well.status, 0);
+  EXPECT_EQ(all_well.err, "");
 }
 
 // Would catch: a full disk that goes unnoticed.
