@@ -264,6 +264,42 @@ TEST(OtherVersion, IsRefusedInALine) {
   EXPECT_EQ(look.out.find("api_shown_test"), std::string::npos) << look.out;
 }
 
+// What a command shows on a terminal of that kind; NULL: of no known one.
+std::string on_terminal_of(const char* kind, Words words) {
+  int terminal = -1;
+  const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
+  if (child == 0) {
+    kind != nullptr ? ::setenv("TERM", kind, 1) : ::unsetenv("TERM");
+    ::unsetenv("NO_COLOR");
+    words.insert(words.begin(), run_command());
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+  std::string out;
+  char text[4096];
+  for (ssize_t got; (got = ::read(terminal, text, sizeof text)) > 0;)
+    out.append(text, static_cast<size_t>(got));
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status << out;
+  ::close(terminal);
+  return out;
+}
+
+// Would catch: escape sequences for a terminal that does not know them, or none for one that does.
+TEST(Terminals, AreAskedForNothingThatTheyLack) {
+  const Words top{"top", "--count", "2", "--interval", "0.1"}, info{"info"};
+  for (const char* kind : {static_cast<const char*>(nullptr), "", "dumb"}) {
+    for (const Words& words : {top, info})
+      EXPECT_EQ(on_terminal_of(kind, words).find('\033'), std::string::npos);
+  }
+  for (const Words& words : {top, info})
+    EXPECT_NE(on_terminal_of("xterm", words).find('\033'), std::string::npos);
+}
+
 // Runs `causeway top` on a terminal of its own until that has shown a page; then `act` ends it.
 void on_terminal(void (*act)(int terminal, pid_t top)) {
   int terminal = -1, other = -1;
@@ -274,6 +310,7 @@ void on_terminal(void (*act)(int terminal, pid_t top)) {
   const pid_t top = ::fork();
   if (top == 0) {
     ::login_tty(other);
+    ::setenv("TERM", "xterm", 1);
     ::execl(run_command().c_str(), "causeway", "top", "--interval", "0.2", nullptr);
     ::_exit(127);
   }
@@ -299,6 +336,20 @@ void on_terminal(void (*act)(int terminal, pid_t top)) {
   EXPECT_NE(out.find("\033[?25h\033[?1049l"), std::string::npos) << out;
   ::close(terminal);
   ::close(other);
+}
+
+// Would catch: a look at a job that goes on when that has ended, or one that ends with the process
+// which it was named by, and not with the job.
+TEST(Top, EndsWithTheJobThatWasNamed) {
+  const auto job = start(2, "load");
+  Command top({run_command(), "top", std::to_string(job->pid()), "--interval", "0.2"});
+  top.start();
+  EXPECT_TRUE(top.wait_for_output("2 of 2 ranks", 1, 60 * kSlowdown));
+  end(*job);
+  const Result result = top.wait(60 * kSlowdown);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_NE(result.err.find("' has ended\n"), std::string::npos) << result.err;
+  EXPECT_EQ(causeway({"top", std::to_string(job->pid())}).status, 1);
 }
 
 // Would catch: a terminal that echoes nothing any more, or has no cursor, behind `causeway top`.

@@ -128,7 +128,9 @@ TEST(Options, AFilePerRank) {
     EXPECT_EQ(text_of(directory / name), "") << name;
   const Result refused = run_shell({"-n", "1", "--output-dir", "/dev/null/x"}, "echo lost");
   EXPECT_EQ(refused.status, 1);
-  EXPECT_NE(refused.err.find("/dev/null/x"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("--output-dir /dev/null/x: cannot be made: Not a directory\n"),
+            std::string::npos)
+      << refused.err;
   const Result unwritable = run_shell({"-n", "1", "--output-dir", "/proc"}, "echo lost");
   EXPECT_EQ(unwritable.status, 1);
   EXPECT_NE(unwritable.err.find("cannot write /proc/rank.0.out"), std::string::npos)
@@ -329,12 +331,44 @@ TEST(Options, SaysWhatWasMeant) {
             "causeway run: CAUSEWAY_CONFG means nothing; did you mean CAUSEWAY_CONFIG?\n");
 }
 
+// Would catch: a library's own words where the current directory was removed.
+TEST(Options, TheCurrentDirectoryIsGone) {
+  for (const std::string option : {"--config ../x.yaml", "--output-dir o"}) {
+    Command command({"sh", "-c",
+                     "mkdir d && cd d && rmdir ../d && >../x.yaml && exec " + run_command() +
+                         " run -n 1 " + option + " true"});
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.err, "causeway run: the current directory is gone\n");
+  }
+}
+
+// Would catch: a program of this directory that is said to be nowhere, and a hint to one that is.
+TEST(Options, AProgramThatIsHereAndNotInThePath) {
+  const auto said = [](const std::string& name) {
+    Command command(
+        {"sh", "-c",
+         "cd \"$TMPDIR\" && cp /bin/true hello && exec " + run_command() + " run -n 1 " + name});
+    return command.run().err;
+  };
+  const std::string here = said("hello"), nowhere = said("hallo");
+  EXPECT_NE(here.find("'hello': No such file or directory in the PATH; write ./hello"),
+            std::string::npos)
+      << here;
+  EXPECT_NE(nowhere.find("'hallo': No such file or directory; ending"), std::string::npos)
+      << nowhere;
+  EXPECT_EQ(said("./hello"), "");
+}
+
 // Would catch: `help` and `version` that are taken for mistakes.
 TEST(Options, HelpAndVersionAreWords) {
   Command help({run_command(), "help", "run"}), version({run_command(), "version"});
   const Result helped = help.run(), told = version.run();
   EXPECT_EQ(helped.status, 0);
   EXPECT_NE(helped.out.find("--output-dir"), std::string::npos);
+  Command all({run_command(), "help"}), of_help({run_command(), "help", "--help"});
+  EXPECT_NE(all.run().out.find("\n  help "), std::string::npos);
+  EXPECT_NE(of_help.run().out.find("help [OPTIONS] [subcommand]"), std::string::npos);
   EXPECT_EQ(told.status, 0);
   EXPECT_NE(told.out.find('.'), std::string::npos);
 }

@@ -23,6 +23,7 @@ help() { causeway "$@" --help; }
 commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
 {
   echo "causeway  => $(echo $commands)"
+  echo "causeway  => help run"
   echo "causeway  =>! relay"
   echo "causeway --v => --version"
   for command in $commands; do
@@ -37,6 +38,8 @@ commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
   echo "causeway run -n 4 basenam => basename"
   echo "causeway run -n 4 cat one => one.yaml"
   echo "causeway run -n 4 -- cat -- =>! --ranks"
+  echo "causeway help che => check-config check-plugin"
+  echo "causeway help o =>! one.yaml"
   echo "causeway check-config one => one.yaml"
   echo "causeway tune --operations broad => broadcast"
 } >"$work/cases"

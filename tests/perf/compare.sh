@@ -21,6 +21,11 @@ grep -Eq '^put8.same .* 100\.0 +-(100|9[0-9]) % +2\.00 ' "$work/table" || fail "
 grep -Eq '^get8.same .* - +- +- ' "$work/table" || fail "a figure of nobody's"
 bench --only put8.same --json "$work/now" --compare "$work/before" >"$work/table" || fail "status $?"
 grep -Eq '"before": 100, "change": -0\.9' "$work/now" || fail "JSON"
+mkfifo "$work/pipe"
+status=0
+bench --only put8.same --compare "$work/pipe" >"$work/table" 2>"$work/said" || status=$?
+[ $status = 1 ] && grep -q "^causeway bench: $work/pipe: not a regular file" "$work/said" || fail "a pipe: status $status"
+rm "$work/pipe"
 for text in 'nonsense' '{"figures": []}' '{"figures": [{"name": "put8.same"}]}'; do
   echo "$text" >"$work/bad"
   status=0

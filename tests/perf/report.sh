@@ -45,6 +45,6 @@ bench --sweep am --sizes 8-32 --compare sweep.json --report "$work/again" || fai
 [ "$(grep -o '>Causeway, earlier run, [^<]*</title>' "$work/again/index.html" | wc -l)" = 6 ] || fail "the earlier run"
 status=0
 bench --sweep am --sizes 8-8 --scale 2 --report "$work/r" --json "$work/one" || status=$?
-[ $status = 2 ] && grep -q -- '--json holds --sweep or --scale; --report writes both' "$work/said" || fail "status $status"
+[ $status = 2 ] && grep -q -- '--json: holds --sweep or --scale; --report writes both' "$work/said" || fail "status $status"
 ! bench --sweep am --sizes 8-8 --report "$work/table/r" || fail "a directory that cannot be"
 grep -q 'table/r cannot be made: Not a directory' "$work/said" || fail "no line says so"

@@ -31,6 +31,8 @@ refused() {
   [ $status = 2 ] && grep -qF -- "$said" "$work/said" || fail "$*: status $status"
 }
 said="'pt' is no operation that can be swept; did you mean 'put'? there are put, get, am, allreduce" refused --sweep put,pt
+said='--sizes: requires --sweep or --report' refused --sizes 8-64
+said='--only: excludes --sweep, --scale and --report' refused --only put8.same --sweep put
 for sizes in 4-8 12-24 64-8 8-8MiB 8-x -; do
   said="'$sizes' is no range of sizes such as 8-4MiB" refused --sweep put "--sizes=$sizes"
 done

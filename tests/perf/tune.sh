@@ -18,6 +18,17 @@ fail() {
 }
 few=(-n 2 --operations reduce_all --sizes 8,32768)
 
+# Mistakes that are told at once.
+said() {
+  status=0
+  timeout 20 "$causeway" tune "${@:3}" >out 2>err || status=$?
+  [ "$status" = "$1" ] && grep -q "$2" err || fail "${*:3}: status $status"
+}
+mkfifo pipe
+said 1 '^causeway tune: pipe cannot be read: not a regular file' --compare pipe -n 2
+said 1 '^causeway tune: cannot write /nope/x.part: No such file or directory' -o /nope/x -n 2
+said 2 "'9' is no multiple of 8" --sizes 9 -o never.yaml
+
 # Killed in the midst of it, by the signal that lets nobody tidy up: no table, but what it knows.
 "$causeway" tune "${few[@]}" --budget 200 -o tuned.yaml >out 2>err &
 tuner=$!

@@ -24,10 +24,12 @@ struct Outcome {
 };
 
 // CAUSEWAY_* of whoever runs the tests must not leak in.
+const std::string kCommand =
+    "env -u CAUSEWAY_CONFIG -u CAUSEWAY_SET timeout 60 " CAUSEWAY_BINARY_DIR "/bin/causeway ";
+
+// A redirection of stdout in it leaves stderr to be read.
 Outcome run(const std::string& command, const std::string& arguments) {
-  const std::string line = "env -u CAUSEWAY_CONFIG -u CAUSEWAY_SET " CAUSEWAY_BINARY_DIR
-                           "/bin/causeway " +
-                           command + " " + arguments + " 2>&1";
+  const std::string line = "exec 2>&1; " + kCommand + command + " " + arguments;
   FILE* pipe = ::popen(line.c_str(), "r");
   Outcome out{-1, ""};
   char buffer[4096];
@@ -37,6 +39,68 @@ Outcome run(const std::string& command, const std::string& arguments) {
   const int status = ::pclose(pipe);
   if (WIFEXITED(status)) out.status = WEXITSTATUS(status);
   return out;
+}
+
+// Would catch: a command that ends by a signal, or with status 0, or with no reason where its
+// output cannot be written, at once or at its end.
+TEST(Command, OutputThatCannotBeWritten) {
+  for (const std::string command :
+       {"info --json", "info", "explain --json", "explain", "ps", "--version", "--help", "help run",
+        "top --json --count 1 --interval 0.1"}) {
+    for (const auto& [where, why] : {std::pair(" >/dev/full", "No space left on device"),
+                                     std::pair(" >&-", "Bad file descriptor")}) {
+      const Outcome o = run(command, where);
+      EXPECT_EQ(o.status, 1) << command << where << o.text;
+      EXPECT_THAT(o.text, ContainsRegex("^causeway[a-z ]*: cannot write the output: ")) << command;
+      EXPECT_THAT(o.text, HasSubstr(why)) << command;
+      EXPECT_EQ(std::count(o.text.begin(), o.text.end(), '\n'), 1) << o.text;
+    }
+  }
+}
+
+// Would catch: an exception that nobody catches, or a library's words for one.
+TEST(Command, WhatNobodyExpectsIsALine) {
+  const Outcome o = run("check-plugin", "''");
+  EXPECT_EQ(o.status, 1);
+  EXPECT_EQ(o.text, "causeway check-plugin: '': Invalid argument\n");
+}
+
+// Would catch: a reader that waits for ever for a pipe's writer, or a number that is none.
+TEST(Command, NothingWaitsForEver) {
+  const Outcome pipe =
+      run("", "--version; d=$(mktemp -d); mkfifo $d/f; " + kCommand + "trace $d/f; rm -r $d");
+  EXPECT_THAT(pipe.text, ContainsRegex("causeway trace: .*/f: not a regular file\n"));
+  const Outcome top = run("top", "--interval nan --count 1");
+  EXPECT_EQ(top.status, 2);
+  EXPECT_THAT(top.text, HasSubstr("causeway top: --interval: 'nan' is no number"));
+}
+
+// Would catch: a mistake without the name of who speaks, or one that names something else.
+TEST(Command, UsageErrorsSayWhoSpeaks) {
+  for (const auto& [arguments, said] :
+       {std::pair("run", "causeway run: program is required\n"),
+        std::pair("run true", "causeway run: --ranks is required\n"),
+        std::pair("run -n 1 --config nope true",
+                  "causeway run: --config: File does not exist: nope"),
+        std::pair("run -n 1e3 true", "causeway run: --ranks: '1e3' is no whole number\n"),
+        std::pair("run -n two true", "causeway run: --ranks: 'two' is no whole number\n"),
+        std::pair("run -n '' true", "causeway run: --ranks: '' is no whole number\n"),
+        std::pair("run -n 9999 true", "causeway run: --ranks: Value 9999 not in range 1 to 4096"),
+        std::pair("run -n 2 a : -n 1 --timeout 3 b",
+                  "causeway run: ':': --timeout is no option here"),
+        std::pair("info --nope", "causeway info: The following argument was not expected: --nope"),
+        std::pair("tune --sizes 9", "causeway tune: --sizes: '9' is no multiple of 8\n"),
+        std::pair("bench --sizes 8-64", "causeway bench: --sizes: requires --sweep or --report\n"),
+        std::pair("bench --only put8.same --sweep put", "causeway bench: --only: excludes --sweep"),
+        std::pair("bench --only put8.same --report x", "causeway bench: --only: excludes --sweep"),
+        std::pair("bench --only put8.same --scale 2", "causeway bench: --only: excludes --sweep"),
+        std::pair("-V", "causeway: there is no option '-V'\n"),
+        std::pair("--versoin", "'--versoin'; did you mean '--version'?\n"),
+        std::pair("", "causeway: A subcommand is required\n")}) {
+    const Outcome o = run("", arguments);
+    EXPECT_EQ(o.status, 2) << arguments << ": " << o.text;
+    EXPECT_THAT(o.text, HasSubstr(said)) << arguments;
+  }
 }
 
 // Without the default's network, which may be installed or not.

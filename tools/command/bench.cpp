@@ -27,6 +27,7 @@ struct BenchOptions {
   bench::Request request;
   bool list = false;
   std::string compare;
+  std::string sizes;       // of sweeps; empty: the usual
   std::string report;      // directory
   std::string json, plot;  // files; "-": JSON to standard output in place of the table
   bool strict = false;
@@ -70,7 +71,23 @@ void make_directory(const std::string& name) {
     throw Error(CWY_ERR_INVALID, "{} cannot be made: {}", name, failure.message());
 }
 
+// What the parser's own relations between options do not say.
+void check_together(BenchOptions& options) {
+  bench::Request& request = options.request;
+  const bool scales = !request.scale.empty(), reports = !options.report.empty();
+  const bool sweeps = !request.sweep.empty() || (reports && !scales);
+  if (!options.sizes.empty() && !sweeps)
+    throw UsageError("--sizes", "requires --sweep or --report");
+  if (!request.only.empty() && (sweeps || scales))
+    throw UsageError("--only", "excludes --sweep, --scale and --report");
+  if (scales && sweeps && !options.json.empty())
+    throw UsageError("--json", "holds --sweep or --scale; --report writes both");
+  if (!options.sizes.empty()) request.sizes = options.sizes;
+  if (sweeps && request.sweep.empty()) request.sweep = bench::kAllSweeps;
+}
+
 int run_bench(BenchOptions& options) {
+  check_together(options);
   if (options.list) {
     if (options.json.empty())
       print_columns(bench::list_rows(), "");
@@ -82,14 +99,7 @@ int run_bench(BenchOptions& options) {
   // A library that libfabric links would write a report into this directory if a rank crashed.
   if (!options.request.network.empty()) setenv("IPATH_NO_BACKTRACE", "1", 0);
   const std::string program = bench::measuring_program(tool);
-  const bool scales = !options.request.scale.empty();
-  if (!options.report.empty() && !scales && options.request.sweep.empty())
-    options.request.sweep = bench::kAllSweeps;
-  const bool sweeps = !options.request.sweep.empty();
-  if (scales && sweeps && !options.json.empty()) {
-    fmt::print(stderr, "causeway bench: --json holds --sweep or --scale; --report writes both\n");
-    return kUsage;
-  }
+  const bool scales = !options.request.scale.empty(), sweeps = !options.request.sweep.empty();
   make_directory(options.report);
   bench::Report report;
   int status = scales ? run_scale(options, tool, program, report) : kOk;
@@ -136,7 +146,8 @@ void add_choice(Options& sub, const char* name, std::string& value,
 }
 
 // Adds the options that measure something else than the library over shared memory.
-void add_subjects(Options& sub, bench::Request& request) {
+void add_subjects(Options& sub, BenchOptions& options) {
+  bench::Request& request = options.request;
   sub.option("--network", request.network,
              "Measure a network conduit beside loops on its own library: eth (beside bare "
              "sockets), ofi/tcp, 'ofi/tcp;ofi_rxm', ofi/shm, ucx/tcp, ucx/shm, verbs")
@@ -154,7 +165,7 @@ void add_subjects(Options& sub, bench::Request& request) {
       .check(check_by<bench::sweep_operations>)
       .may_be_bare(bench::kAllSweeps)
       .named("[LIST]");
-  sub.option("--sizes", request.sizes, "Sizes of sweeps (8-4MiB), each twice the one before")
+  sub.option("--sizes", options.sizes, "Sizes of sweeps (8-4MiB), each twice the one before")
       .check(check_by<bench::sweep_sizes>)
       .named("FROM-TO");
   add_choice(sub, "--collectives", request.collectives, {"shm", "tcp"},
@@ -182,14 +193,7 @@ void add_bench(Options& app, int& status) {
   bench::Request& request = options->request;
   Options& sub = app.subcommand(
       "bench", "Measure the library beside raw loops on the same memory, in the same run",
-      [options, &status] {
-        try {
-          status = run_bench(*options);
-        } catch (const std::exception& e) {
-          fmt::print(stderr, "causeway bench: {}\n", e.what());
-          status = kFailed;
-        }
-      });
+      [options, &status] { status = run_bench(*options); });
   sub.flag("--list", options->list, "Name the figures, their targets and what they measure");
   sub.option("--only", request.only, "Only these figures")
       .commas()
@@ -216,7 +220,7 @@ void add_bench(Options& app, int& status) {
   sub.option("--set", request.sets, "path=value over the configuration; may be repeated")
       .one_at_a_time()
       .named("PATH=VALUE");
-  add_subjects(sub, request);
+  add_subjects(sub, *options);
   sub.option("--plot", options->plot,
              "With --scale: write a plot of all figures, an SVG, into FILE")
       .needs("--scale")

@@ -350,25 +350,20 @@ void print_json(const std::vector<PeerClass>& classes, const Neighborhoods& all)
 }
 
 int explain(const ExplainArguments& args) {
-  try {
-    const World world = open_world(args.world);
-    const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
-    const Neighborhoods all =
-        neighborhoods(world, 0, args.world.ranks, Card::of_this_process().hostname);
-    if (args.json && args.collectives) {
-      fmt::print("{}\n", collectives_json(world, args.world.ranks));
-    } else if (args.json && args.memkinds) {
-      fmt::print("{}\n", memkinds_json(memkinds_of(world, classes)));
-    } else if (args.json) {
-      print_json(classes, all);
-    } else {
-      print_people(world, args, all, classes);
-    }
-    return all_reached(classes) ? kOk : kFailed;
-  } catch (const Error& e) {
-    fmt::print(stderr, "{}\n", e.text());
-    return kFailed;
+  const World world = open_world(args.world);
+  const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
+  const Neighborhoods all =
+      neighborhoods(world, 0, args.world.ranks, Card::of_this_process().hostname);
+  if (args.json && args.collectives) {
+    fmt::print("{}\n", collectives_json(world, args.world.ranks));
+  } else if (args.json && args.memkinds) {
+    fmt::print("{}\n", memkinds_json(memkinds_of(world, classes)));
+  } else if (args.json) {
+    print_json(classes, all);
+  } else {
+    print_people(world, args, all, classes);
   }
+  return all_reached(classes) ? kOk : kFailed;
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ void print_version(const Facts& facts) {
   fmt::print("{}\n", bold(fmt::format("Causeway {}", CAUSEWAY_VERSION)));
   std::vector<std::vector<std::string>> rows{
       {"plugin interface", interface_version()},
-      {"built with",
-       fmt::format("PMIx {}, hwloc {}, compiler {}", pmix_version(), hwloc_version(), __VERSION__)},
+      {"built with", fmt::format("PMIx {}, hwloc API {}, compiler {}", pmix_version(),
+                                 hwloc_version(), __VERSION__)},
       {"prefix", own_prefix()}};
   std::string label = "search path";
   for (const std::string& directory : facts.search_path) {
@@ -188,7 +188,7 @@ std::string json_failures(const Facts& facts) {
 // A single object; sections that were not asked for are absent.
 void print_json(const InfoArguments& arguments, const Facts& facts, bool everything) {
   std::string out = fmt::format(
-      R"({{"version":"{}","plugin_interface":"{}","pmix":"{}","hwloc":"{}","prefix":{},)"
+      R"({{"version":"{}","plugin_interface":"{}","pmix":"{}","hwloc_api":"{}","prefix":{},)"
       R"("search_path":{})",
       CAUSEWAY_VERSION, interface_version(), pmix_version(), hwloc_version(),
       json_text(own_prefix()), json_texts(facts.search_path));

@@ -5,9 +5,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <iostream>
+#include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -15,20 +17,36 @@
 #include "config/config.h"
 #include "launch/launch.h"
 #include "run_options.h"
+#include "spawn/caller.h"
 
 namespace {
 
+using Words = std::vector<std::string>;
+
 // A first word that is no subcommand: the parser would only miss one.
-bool names_no_subcommand(const causeway::Options& app, const std::vector<std::string>& words) {
-  if (words.empty() || words[0].starts_with('-')) return false;
-  const std::vector<std::string> names = app.subcommands();
+bool names_no_subcommand(const causeway::Options& app, const Words& words) {
+  if (words.empty()) return false;
   const std::string& word = words[0];
+  const bool option = word.starts_with('-');
+  const Words names = option ? Words{"-h", "--help", "--version"} : app.subcommands();
   if (std::find(names.begin(), names.end(), word) != names.end()) return false;
-  const std::optional<std::string> meant = causeway::did_you_mean(word, names);
-  fmt::print(stderr,
-             "causeway: there is no subcommand '{}'{}\nRun with --help for more information.\n",
-             word, meant ? "; did you mean '" + *meant + "'?" : "");
+  std::optional<std::string> meant;
+  if (word.size() > 2) meant = causeway::did_you_mean(word, names);
+  fmt::print(stderr, "causeway: there is no {} '{}'{}\nRun with --help for more information.\n",
+             option ? "option" : "subcommand", word,
+             meant ? "; did you mean '" + *meant + "'?" : "");
   return true;
+}
+
+// What no subcommand has caught. Returns the error of standard output that it is, or 0.
+int tell(const std::string& subcommand, const std::exception& e) {
+  const auto* const system = dynamic_cast<const std::system_error*>(&e);
+  if (system != nullptr && std::ferror(stdout)) return system->code().value();
+  const auto* const file = dynamic_cast<const std::filesystem::filesystem_error*>(&e);
+  fmt::print(
+      stderr, "causeway {}: {}\n", subcommand,
+      file == nullptr ? e.what() : "'" + file->path1().string() + "': " + file->code().message());
+  return 0;
 }
 
 }  // namespace
@@ -36,29 +54,38 @@ bool names_no_subcommand(const causeway::Options& app, const std::vector<std::st
 int main(int argc, char** argv) {
   using namespace causeway::command;
   if (const std::optional<int> ended = causeway::run_forked(argc, argv)) return *ended;
+  causeway::open_standard_descriptors();  // no file gets the number of a stream that is closed
   causeway::Options app("Causeway: run, explain and check programs that use the Causeway library");
   app.requires_subcommand(CAUSEWAY_VERSION);
   int status = kOk;
 #define CAUSEWAY_COMMAND(name) add_##name(app, status);
 #include "command_list.inc"
+  std::string word;
+  app.subcommand("help", "Show the help of a subcommand", [] {})
+      .option("subcommand", word, "The subcommand")
+      .one_of(app.subcommands());
   CAUSEWAY_COMMAND(relay)
 #undef CAUSEWAY_COMMAND
   app.suggests(causeway::did_you_mean);
-  std::vector<std::string> words(argv + 1, argv + argc);
+  Words words(argv + 1, argv + argc);
   // As other commands spell these.
-  if (words == std::vector<std::string>{"version"}) words = {"--version"};
-  if (!words.empty() && words[0] == "help") {
+  if (words == Words{"version"}) words = {"--version"};
+  if (!words.empty() && words[0] == "help" && (words.size() == 1 || words[1][0] != '-')) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
   if (names_no_subcommand(app, words)) return kUsage;
   if (!words.empty() && words[0] == "run") take_program(app.subcommand("run"), words);
-  if (const std::optional<int> ended = app.parse(argv[0], std::move(words)))
-    status = *ended == 0 ? kOk : kUsage;
+  int failure = 0;  // of standard output
+  try {
+    status = app.parse(argv[0], words).value_or(status);
+  } catch (const std::exception& e) {
+    status = kFailed;
+    failure = tell(words[0], e);
+  }
   // A full disk is seen here at the latest; a table that is cut off must not look complete.
-  errno = 0;
-  const bool written = std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout.flush();
-  if (written) return status;
+  errno = failure;
+  if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return status;
   fmt::print(stderr, "causeway: cannot write the output: {}\n",
              errno != 0 ? std::strerror(errno) : "an earlier write failed");
   return status == kOk ? kFailed : status;

@@ -164,23 +164,18 @@ void print(const MapArguments& args, const Map& map) {
 }
 
 int show(MapArguments& args) {
-  try {
-    const bool job = in_a_job();
-    if (args.hosts.empty() && !job) {
-      args.hosts = {Card::of_this_process().hostname, "another-host"};
-    }
-    check_hosts(args);
-    const std::optional<Map> map = job ? ask_job() : suppose(args);
-    if (map) print(args, *map);
-    if (job) {
-      std::fflush(stdout);
-      gasnet_exit(kOk);
-    }
-    return kOk;
-  } catch (const Error& e) {
-    fmt::print(stderr, "{}\n", e.text());
-    return kFailed;
+  const bool job = in_a_job();
+  if (args.hosts.empty() && !job) {
+    args.hosts = {Card::of_this_process().hostname, "another-host"};
   }
+  check_hosts(args);
+  const std::optional<Map> map = job ? ask_job() : suppose(args);
+  if (map) print(args, *map);
+  if (job) {
+    std::fflush(stdout);
+    gasnet_exit(kOk);
+  }
+  return kOk;
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // causeway run: starts a program with N ranks, on this host or on several. causeway relay: its
 // counterpart on each of several hosts.
-#include <iostream>
 #include <memory>
 
 #include "commands.h"
@@ -16,16 +15,9 @@ void add_relay(Options& app, int& status) {
 void add_run(Options& app, int& status) {
   auto options = std::make_shared<RunOptions>();
   const auto run = [options, &status] {
-    try {
-      const LaunchOptions launch = to_launch(*options);
-      if (launch.panes) launch::enter_tmux();
-      status = launch_job(launch);
-    } catch (const UsageError&) {
-      throw;  // of the command line: main() says it
-    } catch (const std::exception& e) {
-      std::cerr << "causeway run: " << e.what() << std::endl;
-      status = kFailed;
-    }
+    const LaunchOptions launch = to_launch(*options);
+    if (launch.panes) launch::enter_tmux();
+    status = launch_job(launch);
   };
   add_run_options(app.subcommand("run", "Start a program with N ranks, here or on hosts", run),
                   *options);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -30,6 +29,14 @@ std::string joined_sets(const std::vector<std::string>& sets) {
   return text;
 }
 
+std::string absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  std::error_code failed;
+  const std::filesystem::path here = std::filesystem::current_path(failed);
+  if (failed) throw Error(CWY_ERR_INVALID, "the current directory is gone");
+  return path.empty() ? here.string() : (here / path).string();
+}
+
 // The ranks' configuration is checked here, so that a mistake is reported once and before anything
 // has started; the launcher's own times come from it.
 void apply_config(const RunOptions& run, LaunchOptions& launch) {
@@ -37,7 +44,7 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
   std::string files;
   if (!run.configs.empty()) sources.files = run.configs;
   for (std::string& file : sources.files) {
-    file = std::filesystem::absolute(file).string();  // ranks may start elsewhere
+    file = absolute(file);  // ranks may start elsewhere
     files += (files.empty() ? "" : ":") + file;
     if (file.find(':') != std::string::npos)
       throw UsageError("--config",
@@ -135,21 +142,13 @@ void apply_hosts(const RunOptions& run, LaunchOptions& launch) {
   launch.hosts.agent = run.agent;
   launch.hosts.address = run.address;
   launch.hosts.program = run.relay.empty() ? own_program() : run.relay;
-  launch.hosts.directory =
-      run.directory.empty() ? std::filesystem::current_path().string() : run.directory;
+  launch.hosts.directory = run.directory.empty() ? absolute("") : run.directory;
 }
 
 std::string check_stdin(const std::string& text) {
   const bool digits =
       !text.empty() && text.size() < 6 && text.find_first_not_of("0123456789") == std::string::npos;
   return text == "none" || digits ? "" : "'" + text + "' is neither a rank nor 'none'";
-}
-
-std::string check_seconds(const std::string& text) {
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  const bool number = end != text.c_str() && *end == '\0' && std::isfinite(seconds) && seconds > 0;
-  return number ? "" : "'" + text + "' is not a positive number of seconds";
 }
 
 std::string check_set(const std::string& text) {
@@ -361,8 +360,7 @@ void add_run_options(Options& run, RunOptions& options) {
              "Directory for a file per rank: rank.N.out and rank.N.err")
       .excludes(tags);
   add_place_options(run, options);
-  run.option("--timeout", options.timeout_s, "End the job after this many seconds")
-      .check(check_seconds);
+  run.option("--timeout", options.timeout_s, "End the job after this many seconds").positive();
   run.option("--stdin", options.stdin_rank, "Rank that reads stdin, or none")
       .check(check_stdin)
       .shows_default();
@@ -393,8 +391,11 @@ LaunchOptions to_launch(const RunOptions& run) {
   launch.first_host_program = run.first_host_program;
   launch.tag_output = run.tag_output;
   if (!run.output_dir.empty()) {
-    launch.output_dir = std::filesystem::absolute(run.output_dir).string();
-    std::filesystem::create_directories(launch.output_dir);  // what fails names it
+    launch.output_dir = absolute(run.output_dir);
+    std::error_code failed;
+    if (!std::filesystem::create_directories(launch.output_dir, failed) && failed)
+      throw Error(CWY_ERR_INVALID, "--output-dir {}: cannot be made: {}", run.output_dir,
+                  failed.message());
   }
   launch.binding = binding_of(run);
   apply_debug(run, launch);

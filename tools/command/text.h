@@ -14,10 +14,15 @@
 
 namespace causeway::command {
 
+// Does a terminal that knows escape sequences show the output?
+inline bool has_terminal() {
+  const char* const name = std::getenv("TERM");
+  const std::string_view kind = name == nullptr ? "" : name;
+  return isatty(STDOUT_FILENO) != 0 && !kind.empty() && kind != "dumb";
+}
+
 inline std::string bold(const std::string& text) {
-  const char* terminal = std::getenv("TERM");
-  const bool plain = isatty(STDOUT_FILENO) == 0 || std::getenv("NO_COLOR") != nullptr ||
-                     (terminal != nullptr && std::string_view(terminal) == "dumb");
+  const bool plain = !has_terminal() || std::getenv("NO_COLOR") != nullptr;
   return plain ? text : "\033[1m" + text + "\033[0m";
 }
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "base/clock.h"
 #include "commands.h"
@@ -30,7 +32,7 @@ volatile sig_atomic_t g_ended = 0;
 // A terminal shows one page after the other, whose keys come at once; it gets its own back.
 class Screen {
  public:
-  explicit Screen(bool wanted) : shown_(wanted && ::isatty(STDOUT_FILENO) == 1) {
+  explicit Screen(bool wanted) : shown_(wanted && has_terminal()) {
     struct sigaction action {};
     action.sa_handler = [](int) { g_ended = 1; };
     action.sa_flags = SA_RESETHAND;  // a second one ends a command that hangs
@@ -135,21 +137,28 @@ void print_page(const Screen& screen, Jobs& jobs, bool json) {
   }
 }
 
-int top(const TopArguments& args) {
+int top(TopArguments& args) {
   JobViewer viewer;
   const auto interval = static_cast<uint64_t>(args.interval * 1e9);
   const auto look = [&] {
     return viewer.look(args.job, std::min(interval, uint64_t{1'000'000'000}));
   };
   uint64_t next = now_ns();
-  if (look().empty() && !args.job.empty()) return say_unknown("top", args.job);
-  const Screen screen(!args.json);
+  const Jobs first = look();
+  if (first.empty() && !args.job.empty()) return say_unknown("top", args.job);
+  if (!args.job.empty()) args.job = first.begin()->first;  // which outlives the named process
+  std::optional<Screen> screen(std::in_place, !args.json);
   for (unsigned n = 0; args.count == 0 || n < args.count; ++n) {
     next = std::max(next + interval, now_ns());
-    if (!screen.wait_until(next)) break;
+    if (!screen->wait_until(next)) break;
     Jobs jobs = look();
-    print_page(screen, jobs, args.json);
-    if (std::fflush(stdout) != 0) return kFailed;
+    if (jobs.empty() && !args.job.empty()) {
+      screen.reset();
+      fmt::print(stderr, "causeway top: the job '{}' has ended\n", args.job);
+      break;
+    }
+    print_page(*screen, jobs, args.json);
+    if (std::fflush(stdout) != 0) throw fmt::system_error(errno, "cannot write");
   }
   return kOk;
 }

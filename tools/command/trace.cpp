@@ -143,32 +143,27 @@ void write_pictures(const TraceArguments& arguments, const std::vector<Trace>& t
 }
 
 int trace(const TraceArguments& arguments) {
-  try {
-    std::vector<Trace> traces;
-    check_files(arguments);
-    for (const std::string& file : arguments.files) {
-      traces.push_back(read_trace(file));
-      if (traces.back().cut != 0)
-        fmt::print(stderr, "{}: the file was cut: {} of its records are missing\n", file,
-                   traces.back().cut);
-    }
-    if (!arguments.perfetto.empty() || !arguments.svg.empty()) {
-      write_pictures(arguments, traces);
-      return kOk;
-    }
-    std::vector<std::string> objects;
-    for (size_t i = 0; i < traces.size(); ++i) {
-      if (arguments.json)
-        objects.push_back(json_of(arguments.files[i], traces[i]));
-      else
-        arguments.lines ? print_lines(traces[i]) : print_summary(traces[i]);
-    }
-    if (arguments.json) fmt::print("{}\n", json_array(objects));
-    return kOk;
-  } catch (const Error& error) {
-    fmt::print(stderr, "{}\n", error.text());
-    return kFailed;
+  std::vector<Trace> traces;
+  check_files(arguments);
+  for (const std::string& file : arguments.files) {
+    traces.push_back(read_trace(file));
+    if (traces.back().cut != 0)
+      fmt::print(stderr, "{}: the file was cut: {} of its records are missing\n", file,
+                 traces.back().cut);
   }
+  if (!arguments.perfetto.empty() || !arguments.svg.empty()) {
+    write_pictures(arguments, traces);
+    return kOk;
+  }
+  std::vector<std::string> objects;
+  for (size_t i = 0; i < traces.size(); ++i) {
+    if (arguments.json)
+      objects.push_back(json_of(arguments.files[i], traces[i]));
+    else
+      arguments.lines ? print_lines(traces[i]) : print_summary(traces[i]);
+  }
+  if (arguments.json) fmt::print("{}\n", json_array(objects));
+  return kOk;
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "trace_file.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "text.h"
 
 namespace causeway::command {
@@ -31,24 +30,19 @@ void refuse_trace(const std::string& file, const std::string& why) {
 
 // Nothing in the file is believed: it may be anything, or end anywhere.
 Trace read_trace(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  if (!in) refuse_trace(file, std::strerror(errno));
+  std::string why;
+  const std::optional<std::string> text = read_regular_file(file, SIZE_MAX, why);
+  if (!text) refuse_trace(file, why);
   Trace t;
-  in.read(reinterpret_cast<char*>(&t.header), sizeof t.header);
+  text->copy(reinterpret_cast<char*>(&t.header), sizeof t.header);
   const cwyt_header& h = t.header;
-  if (!in || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) || h.capacity == 0) {
+  if (text->size() < sizeof h || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) ||
+      h.capacity == 0) {
     refuse_trace(file, "is not a trace that this version reads");
   }
-  for (char* text : {t.header.job, t.header.over, t.header.host}) make_plain(text);
-  in.seekg(0, std::ios::end);
-  const auto bytes = static_cast<uint64_t>(std::max<std::streamoff>(in.tellg(), CWYT_HEADER_BYTES));
-  const uint64_t there =
-      std::min((bytes - CWYT_HEADER_BYTES) / sizeof(cwyt_record), std::min(h.count, h.capacity));
-  in.seekg(CWYT_HEADER_BYTES);
-  std::vector<cwyt_record> ring(there);
-  in.read(reinterpret_cast<char*>(ring.data()),
-          static_cast<std::streamsize>(there * sizeof(cwyt_record)));
-  if (!in && there != 0) refuse_trace(file, "cannot be read to its end");
+  for (char* word : {t.header.job, t.header.over, t.header.host}) make_plain(word);
+  const uint64_t bytes = std::max<uint64_t>(text->size(), CWYT_HEADER_BYTES) - CWYT_HEADER_BYTES;
+  const uint64_t there = std::min({bytes / sizeof(cwyt_record), h.count, h.capacity});
   const uint64_t first = h.count > h.capacity ? h.count - h.capacity : 0;
   t.records.reserve(there);
   for (uint64_t n = first; n < h.count; ++n) {
@@ -57,7 +51,8 @@ Trace read_trace(const std::string& file) {
       ++t.cut;
       continue;
     }
-    const cwyt_record& r = ring[place];
+    cwyt_record r;
+    std::memcpy(&r, text->data() + CWYT_HEADER_BYTES + place * sizeof r, sizeof r);
     if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation)) {
       t.records.push_back(r);
     } else {

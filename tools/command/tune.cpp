@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -193,7 +196,8 @@ class Tuner {
     {
       std::ofstream out(made);
       out << tuning_.table(options_.ranks, about, options_.noise);
-      if (!out.flush()) throw Error(CWY_ERR_INVALID, "cannot write {}", made);
+      if (!out.flush())
+        throw Error(CWY_ERR_INVALID, "cannot write {}: {}", made, std::strerror(errno));
     }
     if (whole) fs::rename(made, options_.output);
     tuning_.forget();
@@ -215,18 +219,11 @@ void add_tune(Options& app, int& status) {
   Options& sub = app.subcommand(
       "tune", "Measure the collective algorithms for a job on this machine and write their rules",
       [options, &status] {
-        try {
-          std::sort(options->sizes.begin(), options->sizes.end());
-          if (options->compare.empty()) {
-            status = Tuner(*options).run();
-          } else {
-            status = compare_rules({options->compare, job_of(*options), options->operations,
-                                    options->sizes, options->budget_s, options->noise});
-          }
-        } catch (const std::exception& e) {
-          fmt::print(stderr, "causeway tune: {}\n", e.what());
-          status = kFailed;
-        }
+        std::sort(options->sizes.begin(), options->sizes.end());
+        status = options->compare.empty()
+                     ? Tuner(*options).run()
+                     : compare_rules({options->compare, job_of(*options), options->operations,
+                                      options->sizes, options->budget_s, options->noise});
       });
   sub.option("-n,--ranks", options->ranks, "Ranks of the job").in_range(2u, 4096u).shows_default();
   sub.option("-o,--output", options->output,
@@ -242,7 +239,11 @@ void add_tune(Options& app, int& status) {
       .one_of({"barrier", "broadcast", "reduce_one", "reduce_all"});
   sub.option("--sizes", options->sizes, "Sizes in bytes, multiples of 8, up to 8 MiB")
       .commas()
-      .in_range(uint64_t{8}, uint64_t{8} << 20);
+      .in_range(uint64_t{8}, uint64_t{8} << 20)
+      .check([](const std::string& text) {
+        const bool whole = std::strtoull(text.c_str(), nullptr, 0) % 8 == 0;
+        return whole ? "" : "'" + text + "' is no multiple of 8";
+      });
   sub.option("--noise", options->noise,
              "A rule must be faster than the default by more than this part of its time")
       .in_range(0.0, 0.9)

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/regular_file.h"
 #include "bench/client/measure.h"
 #include "commands.h"
 
@@ -20,11 +21,15 @@ using Clock = std::chrono::steady_clock;
 // So often each side is launched, if the budget allows it: medians bear two bad launches of either.
 constexpr unsigned kRounds = 5;
 constexpr unsigned kLeastRounds = 3;
+constexpr size_t kLargestFile = 4 << 20;  // of rules
 
 std::string rules_of(const std::string& file) {
+  std::string why;
+  const std::optional<std::string> read = read_regular_file(file, kLargestFile, why);
+  if (!read) throw Error(CWY_ERR_INVALID, "{} cannot be read: {}", file, why);
   YAML::Node rules;
   try {
-    rules = YAML::LoadFile(file)["collectives"]["rules"];
+    rules = YAML::Load(*read)["collectives"]["rules"];
   } catch (const YAML::Exception& e) {
     throw Error(CWY_ERR_INVALID, "{} cannot be read: {}", file, e.what());
   }

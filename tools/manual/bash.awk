@@ -3,7 +3,7 @@
 BEGIN { FS = "\t" }
 FNR == 1 { ++file }
 file == 1 && $2 == "command" { commands = commands " " $3 }
-file == 1 && $2 == "positional" { fills["POSITIONALS"] = fills["POSITIONALS"] "    \"" $1 "\") paths=" $14 " ;;\n" }
+file == 1 && $2 == "positional" { fills["POSITIONALS"] = fills["POSITIONALS"] "    \"" $1 "\") " how() " ;;\n" }
 file == 1 && $2 == "option" {
   if (!($1 in options)) names[++count] = $1
   n = split($3, parts, ",")

@@ -9,8 +9,8 @@ $2 == "option" {
   lines[++count] = condition($1) names($3) value() " -d " quoted(capital($13))
 }
 $2 == "positional" {
-  takes_files[$1] = 1
-  lines[++count] = condition($1) ($14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
+  takes_files[$1] = $7 == ""
+  lines[++count] = condition($1) ($7 != "" ? value() : $14 == "program" ? " -x -a '(__fish_complete_subcommand --fcs-skip=2" "@VALUED@" ")'" : " -F")
 }
 END {
   for (i = 1; i <= count; ++i) { sub(/@VALUED@/, valued, lines[i]); print lines[i] }

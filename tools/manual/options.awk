@@ -62,7 +62,7 @@ function describe(names, spec, many, value, optional, words, least, most, given,
   value = spec
   sub(/:.*/, "", value)
   if (value ~ /^\[.*\]$/) { optional = 1; value = substr(value, 2, length(value) - 2) }
-  if (words != "") value = words
+  if (words != "" && names ~ /^-/) value = words
   if (value == "UINT" || value == "INT") value = "N"
   if (value == "FLOAT") value = "NUMBER"
   if (names !~ /^-/) {

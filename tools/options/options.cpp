@@ -2,9 +2,14 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
+#include <sstream>
+#include <type_traits>
 #include <utility>
 
 namespace causeway {
@@ -22,6 +27,14 @@ Option Option::required() {
 }
 template <typename T>
 Option Option::in_range(T least, T most) {
+  option_->check([](const std::string& text) {
+    constexpr bool whole = std::is_integral_v<T>;
+    char* end = nullptr;
+    const double value = whole ? static_cast<double>(std::strtoll(text.c_str(), &end, 0))
+                               : std::strtod(text.c_str(), &end);
+    const bool good = !text.empty() && *end == '\0' && !std::isnan(value);
+    return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
+  });
   return Option(option_->check(CLI::Range(least, most)));
 }
 template Option Option::in_range(int, int);
@@ -133,10 +146,14 @@ void Options::give(const char* name, std::vector<std::string> values) {
   app_->get_option(name)->add_result(std::move(values));
 }
 
+// The subcommand that was named, or the program.
+const CLI::App* Options::chosen() const {
+  return app_->get_subcommands().empty() ? app_ : app_->get_subcommands().front();
+}
+
 // An option that the subcommand does not have: which one was meant?
 void Options::tell_meant(const std::vector<std::string>& words) const {
-  const CLI::App* app = app_;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  const CLI::App* const app = chosen();
   std::vector<std::string> names;
   for (const CLI::Option* option : app->get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
@@ -159,10 +176,19 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
     app_->parse(given);
     return std::nullopt;
   } catch (const CLI::ParseError& e) {
-    const int code = app_->exit(e);
+    std::ostringstream out, complaint;
+    const int code = app_->exit(e, out, complaint);
+    const std::string path = program;
+    const std::string speaker = path.substr(path.rfind('/') + 1) +
+                                (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
+    if (code != 0) std::cerr << speaker << complaint.str();
     if (suggest_ != nullptr && code == static_cast<int>(CLI::ExitCodes::ExtrasError))
       tell_meant(words);
-    return code == 0 ? 0 : 2;
+    if (code != 0) return 2;
+    if (std::fputs(out.str().c_str(), stdout) >= 0 && std::fflush(stdout) == 0) return 0;
+    std::cerr << speaker << "cannot write the output: " << std::strerror(errno) << std::endl;
+    std::clearerr(stdout);  // is told
+    return 1;
   }
 }
 

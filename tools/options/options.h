@@ -92,7 +92,7 @@ class Options {
   // For a test that looks at every option, and includes the parser itself.
   CLI::App& parser() const { return *app_; }
 
-  // The status to end with, 0 or 2, when there is nothing to do.
+  // The status to end with when there is nothing to do: 0, 2, or 1 where the help was not written.
   std::optional<int> parse(int argc, char** argv);
   std::optional<int> parse(const char* program, std::vector<std::string> words);
   // Words that stand within those of another command line. Throws UsageError.
@@ -100,6 +100,7 @@ class Options {
 
  private:
   explicit Options(CLI::App* app);
+  const CLI::App* chosen() const;
   void tell_meant(const std::vector<std::string>& words) const;
   std::unique_ptr<CLI::App> own_;
   CLI::App* app_;

@@ -5,12 +5,18 @@
 
 #include <stdexcept>
 
+#include "base/regular_file.h"
+
 namespace causeway::bench {
 
 Earlier read_earlier(const std::string& file) {
   Earlier out;
+  constexpr size_t kMost = 64 << 20;
+  std::string why;
+  const std::optional<std::string> text = read_regular_file(file, kMost, why);
+  if (!text) throw std::runtime_error(fmt::format("{}: {}", file, why));
   try {
-    for (const YAML::Node& node : YAML::LoadFile(file)["figures"]) {  // JSON is YAML
+    for (const YAML::Node& node : YAML::Load(*text)["figures"]) {  // JSON is YAML
       Measured one;
       one.name = node["name"].as<std::string>();
       one.ours = node["ours"].as<double>();

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <sstream>
 #include <stdexcept>
 
@@ -42,7 +44,8 @@ Tuning::Tuning(std::string file, std::string shape)
     if (!locality.empty()) locality_ = locality;
   }
   log_.open(file_, std::ios::trunc);
-  if (!log_) throw std::runtime_error(fmt::format("cannot write {}", file_));
+  if (!log_)
+    throw std::runtime_error(fmt::format("cannot write {}: {}", file_, std::strerror(errno)));
   log_ << "shape " << shape_ << "\nlocality " << locality_ << std::endl;
   for (const Timing& t : earlier) add(t);
 }
