@@ -35,9 +35,9 @@ void say_as(const char* who, const std::string& line) {
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
-void open_standard_descriptors() {
+void open_standard_descriptors(bool takes_output) {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDERR_FILENO ? O_RDWR : O_RDONLY);
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == 1 && !takes_output ? O_RDONLY : O_RDWR);
   }
 }
 

@@ -54,7 +54,7 @@ int tell(const std::string& subcommand, const std::exception& e) {
 int main(int argc, char** argv) {
   using namespace causeway::command;
   if (const std::optional<int> ended = causeway::run_forked(argc, argv)) return *ended;
-  causeway::open_standard_descriptors();  // no file gets the number of a stream that is closed
+  causeway::open_standard_descriptors(false);
   causeway::Options app("Causeway: run, explain and check programs that use the Causeway library");
   app.requires_subcommand(CAUSEWAY_VERSION);
   int status = kOk;
