@@ -113,7 +113,7 @@ cwy_status write_payload(Link& link, const void* payload, const cwyc_mem* lmem, 
                          uint64_t raddr, const cwyc_rkey& rkey, bool copy, cwyc_op* op) {
   cwyc_ep* ep = link.ep;
   Local local{const_cast<void*>(payload)};
-  const cwy_status ready = prepare(ep, lmem, length, copy && fits_bounce(ep, length), false, local);
+  const cwy_status ready = prepare(ep, lmem, length, copy, false, local);
   if (ready != CWY_OK) return ready;
   const bool free_now = local.bounce != nullptr;
   if (free_now) std::memcpy(local.data, payload, length);
@@ -140,6 +140,7 @@ cwy_status write_payload(Link& link, const void* payload, const cwyc_mem* lmem, 
 cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* payload,
                                    const cwyc_mem* lmem, size_t length, const cwyc_rkey& rkey,
                                    bool copy, cwyc_op* op) {
+  if (copy && !fits_bounce(link.ep, length)) return CWY_ERR_UNSUPPORTED;
   // The frame goes out with the write or not at all: room for it is made sure of first.
   if (link.ep->in_flight + 2 >= link.ep->in_flight_max) return CWY_RETRY;
   const cwy_status written = write_payload(link, payload, lmem, length, f.raddr, rkey, copy, op);

@@ -110,10 +110,10 @@ cwy_status Network::write_and_send(Link& link, fabric::Frame& f, const void* pay
                                    const cwyc_mem* lmem, size_t length, const cwyc_rkey& rkey,
                                    bool copy, cwyc_op* op) {
   cwyc_ep* ep = link.ep;
+  if (copy && !fits_bounce(ep, length)) return CWY_ERR_UNSUPPORTED;
   if (const cwy_status room = may_post(link, 2); room != CWY_OK) return room;
   Local local{const_cast<void*>(payload)};
-  const cwy_status ready =
-      prepare(ep, lmem, length, copy && length <= ep->domain->options.copy_below, false, local);
+  const cwy_status ready = prepare(ep, lmem, length, copy, false, local);
   if (ready != CWY_OK) return ready;
   const bool copied = local.bounce != nullptr;
   Bounce* bounce = copied ? local.bounce : take_bounce(ep);

@@ -295,7 +295,8 @@ Nothing check_longs(Side& side, const Nothing&) {
   return {};
 }
 
-// Catches a notice that overtakes its data, wrong target addresses, and lengths cut.
+// Catches a notice that overtakes its data, wrong target addresses, lengths cut, and a source that
+// is read after return with SRC_VOLATILE.
 void long_data_before_delivery() {
   Session s;
   s.call(check_longs, Nothing{});
@@ -311,18 +312,28 @@ void long_data_before_delivery() {
     fill_pattern(payload.data(), size, key);
     const int32_t args[3] = {static_cast<int32_t>(key), static_cast<int32_t>(offset),
                              static_cast<int32_t>(size)};
-    Op& op = s.pool().am("am_long");
-    const cwy_status status = s.ep().retry(
-        [&] {
-          return op.post([&](cwyc_op* raw) {
-            return s.ops().am_long(s.raw(), key, args, 3, payload.data(), nullptr, size,
-                                   s.remote().base() + offset, s.remote().get(), 0, raw);
-          });
-        },
-        "am_long");
+    Op* op = nullptr;
+    const auto send = [&](uint32_t flags) {
+      op = &s.pool().am("am_long");
+      return s.ep().retry(
+          [&] {
+            return op->post([&](cwyc_op* raw) {
+              return s.ops().am_long(s.raw(), key, args, 3, payload.data(), nullptr, size,
+                                     s.remote().base() + offset, s.remote().get(), flags, raw);
+            });
+          },
+          "am_long");
+    };
+    cwy_status status = send(key % 2 == 0 ? uint32_t{CWYC_SRC_VOLATILE} : 0);
+    if (key % 2 == 0 && status != CWY_ERR_UNSUPPORTED) {  // else too large to be copied
+      EXPECT_TRUE(op->done()) << "SRC_VOLATILE promises immediate local completion of " << size;
+      std::memset(payload.data(), 0x11, payload.size());
+    } else if (status == CWY_ERR_UNSUPPORTED) {
+      status = send(0);
+    }
     ASSERT_GE(status, 0) << status_name(status);
-    s.ep().finish(op, "am_long");
-    ASSERT_EQ(op.status(), CWY_OK);
+    s.ep().finish(*op, "am_long");
+    ASSERT_EQ(op->status(), CWY_OK);
     await(s, key);  // the next may land on the same bytes
     if (has_failure()) return;
     ++key;
