@@ -54,11 +54,8 @@ cwy_status create_worker(cwyc_ep* ep, cwy_err* err) {
     return CWY_OK;
   }
   ep->worker = nullptr;
-  constexpr uint64_t queue_bytes = 5 << 20;  // and the first buffers, of each rank
-  const std::string room =
-      ep->domain->shared_memory ? complaint_of_dev_shm("UCX", queue_bytes) : "";
   return report(err, CWY_ERR_DEVICE_FAILED, "UCX cannot make a worker: %s%s",
-                explain(status).c_str(), room.c_str());
+                explain(status).c_str(), lack_of_room(*ep->domain).c_str());
 }
 
 ucs_status_t set_handler(cwyc_ep* ep, unsigned id, ucp_am_recv_callback_t callback) {
@@ -93,6 +90,11 @@ cwy_status take_address(cwyc_ep* ep, cwy_err* err) {
 }
 
 }  // namespace
+
+std::string lack_of_room(const cwyc_domain& domain) {
+  constexpr uint64_t queue_bytes = 5 << 20;  // and the first buffers, of each rank
+  return domain.shared_memory ? complaint_of_dev_shm("UCX", queue_bytes) : "";
+}
 
 cwy_status Conduit::ep_open(cwyc_domain* domain, const cwyc_ep_params* params, cwyc_ep** out,
                             cwy_err* err) {

@@ -279,6 +279,9 @@ inline Slot* take_slot(cwyc_ep* ep, uint32_t flags) {
   }
   return ep->slots.take();
 }
+// Why UCX may fail over shared memory where it does not say so; "": not for want of room.
+std::string lack_of_room(const cwyc_domain& domain);
+
 // After UCX's answer: an error (slot given back), CWY_OK (complete; slot is the caller's still) or
 // CWY_INPROGRESS (slot is among the link's pending).
 // PEER_FAILED ends the link, but for puts and messages whose slot has an `op`: their source is the

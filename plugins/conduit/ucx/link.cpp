@@ -129,8 +129,8 @@ cwy_status make(cwyc_ep* ep, const cwyc_peer_desc* peer, const ReadAddress& addr
   forget_complaint();
   const ucs_status_t status = create(link);
   if (status != UCS_OK)
-    return report(err, CWY_ERR_UNREACHABLE, "UCX has no way to rank %u: %s", peer->peer.rank,
-                  explain(status).c_str());
+    return report(err, CWY_ERR_UNREACHABLE, "UCX has no way to rank %u: %s%s", peer->peer.rank,
+                  explain(status).c_str(), lack_of_room(*ep->domain).c_str());
   *out = &link;
   ep->by_rank.emplace(link.peer.rank, &link);
   ep->links.push_back(std::move(owned));
