@@ -167,10 +167,7 @@ Conduit* ConduitSet::find(const std::string& name) const {
 ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which,
                          const OwnPlace& place) {
   if (which == WhichConduits::used_on_one_host)
-    std::erase_if(config.peers, [one = config.neighborhood_ranks == 0](const PeerRule& r) {
-      return r.locality == Locality::remote ||
-             (one && r.locality == Locality::host && r.where.source == kBuiltInSource);
-    });
+    std::erase_if(config.peers, [](const PeerRule& r) { return r.locality == Locality::remote; });
   ConduitSet set;
   Problems problems;
   std::vector<PreparedConduit> prepared =

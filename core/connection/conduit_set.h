@@ -127,8 +127,8 @@ struct ConduitSet {
   Conduit* find(const std::string& name) const;
 };
 // `used`: those that a rule of peers: names, or that say `open: always`; on one host rules for
-// remote peers do not count, nor the default's for other neighborhoods where there is one, so that
-// neither time nor memory goes into a network that nobody is reached by. `all`: for explaining.
+// remote peers do not count, so that neither time nor memory goes into a network that nobody is
+// reached by. `all`: for explaining.
 enum class WhichConduits { used, used_on_one_host, all };
 ConduitSet open_conduits(Config config, Loader& loader, WhichConduits which, const OwnPlace& place);
 

@@ -30,14 +30,13 @@ TEST(ConfigLoad, BuiltInDefault) {
   // Opened quietly, and in jobs on several hosts only, as long as nobody else names them.
   for (const ConduitSpec& conduit : config.conduits)
     EXPECT_EQ(conduit.where.source, kBuiltInSource) << conduit.name;
-  ASSERT_EQ(config.peers.size(), 4u);
+  ASSERT_EQ(config.peers.size(), 3u);
   EXPECT_EQ(config.peers[0].locality, Locality::self);
   EXPECT_THAT(config.peers[0].use, ElementsAre("self"));
-  EXPECT_EQ(config.peers[1].locality, Locality::nbrhd);
+  EXPECT_EQ(config.peers[1].locality, Locality::host);
   EXPECT_THAT(config.peers[1].use, ElementsAre("shm"));
-  EXPECT_EQ(config.peers[2].locality, Locality::host);
-  EXPECT_EQ(config.peers[3].locality, Locality::remote);
-  for (size_t i : {2, 3}) EXPECT_THAT(config.peers[i].use, ElementsAre("ucx", "ofi", "eth"));
+  EXPECT_EQ(config.peers[2].locality, Locality::remote);
+  EXPECT_THAT(config.peers[2].use, ElementsAre("ucx", "ofi", "eth"));
   EXPECT_THAT(config.plugin_path, IsEmpty());
   EXPECT_EQ(config.on_load_error, LoadErrorPolicy::warn);
   EXPECT_THAT(config.memkind_plugins, ElementsAre("host", "cuda", "hip", "ze"));

@@ -251,7 +251,7 @@ TEST(Explain, Neighborhoods) {
               HasSubstr("\nneighborhoods: 0-1 | 2-3 | 4\n"));
   EXPECT_THAT(explain("-n 5 --set neighborhood.ranks=2").text,
               AllOf(HasSubstr("rank 0 to rank 1 (nbrhd), by rule neighborhood"),
-                    HasSubstr("rank 0 to ranks 2-4 (host), by rule host")));
+                    HasSubstr("rank 0 to ranks 2-4 (host), by rule neighborhood")));
   // Ranks that are reached through a second conduit of the kind, which segments do not come from.
   const std::string apart =
       "-n 6 --set 'peers=[{match: {locality: self}, use: [self]}, {match: {ranks: \"2,4-5\"}, use: "

@@ -223,8 +223,9 @@ std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
     peer.locality = most != 0 && r >= most ? Locality::host : near;
     peer.desc.peer.rank = peer.desc.local_index = r;
     const PeerRule* rule = rule_for(world.config, peer);
-    const auto at =
-        std::find_if(out.begin(), out.end(), [&](const Neighbors& n) { return n.rule == rule; });
+    const auto at = std::find_if(out.begin(), out.end(), [&](const Neighbors& n) {
+      return n.rule == rule && n.first.locality == peer.locality;
+    });
     if (at == out.end()) {
       out.push_back({rule, peer, {r}});
     } else {
