@@ -42,12 +42,12 @@ void make_name(const char* job_id, char (&name)[128]) {
     if (*c == '/') *c = '_';
 }
 
-// Sets errno and answers -1 like the call itself.
 // The failure is this process's own, and says nothing of the object or its owner.
 bool lacks_resources(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
+// Sets errno and answers -1 like the call itself.
 int open_descriptor(uint32_t thread, int fd) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%u/fd/%d", thread, fd);
