@@ -80,7 +80,7 @@ class PmixBootstrap final : public Bootstrap {
   pmix_proc_t proc_of(uint32_t rank) const;
   std::vector<pmix_proc_t> members() const;
   static void publish(const Texts& texts);
-  // What that rank has published; throws Error when it is not there, and await() waits for it.
+  // A text that the rank has published. Throws Error when it is not there; await() waits for it.
   std::string fetch(uint32_t rank, const std::string& key, uint64_t timeout_ns);
   std::string await(uint32_t rank, const std::string& key, uint64_t timeout_ns);
   using Answer = std::function<void(std::optional<std::string>)>;

@@ -49,9 +49,9 @@ inside 'apt-get -q update && apt-get -q -y install --no-install-recommends ccach
   skip "nothing can be installed in the root: $(grep -m 1 '^E:' "$work/out" || tail -n 1 "$work/out")"
 inside tools/quickstart >"$work/out" 2>&1 || fail "$suite: tools/quickstart fails"
 ! grep -nE '[0-9]: warning: ' "$work/out" || fail "$suite: the compiler warns"
+first_program "$source" >"$work/root/root/hello.c"
 # shellcheck disable=SC2016 # the inner shell's
 inside '
-  awk "/^\`\`\`c\$/ { inside = 1; next } /^\`\`\`/ { if (inside) exit } inside" README.md >/root/hello.c
   export PKG_CONFIG_PATH=/causeway/build/installed/lib/pkgconfig PATH=/causeway/build/installed/bin:$PATH
   cc /root/hello.c $(pkg-config --cflags --libs causeway) -Wl,-rpath,/causeway/build/installed/lib -o /root/hello
   timeout 60 causeway run -n 4 /root/hello' >"$work/out" 2>&1 || fail "$suite: the first program does not run"

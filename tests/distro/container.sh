@@ -96,7 +96,7 @@ told() { store inspect --type image --format "$1" causeway; }
   fail "its label names another version than $version"
 
 # ---- programs in it ----
-awk '/^```c$/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$source/README.md" >"$work/program/hello.c"
+first_program "$source" >"$work/program/hello.c"
 devel=$(store from --pull-never causeway-devel)
 # shellcheck disable=SC2016 # the container's shell
 store run --isolation chroot -v "$work/program:/program" "$devel" -- sh -c \

@@ -53,7 +53,7 @@ twice=$(sort "$work/files" | uniq -d)
 echo "installed size without debug symbols: $bytes bytes"
 [ "$bytes" -le 15000000 ] || fail "$bytes bytes are more than 15 MB"
 
-awk '/^```c$/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$source/README.md" >hello.c
+first_program "$source" >hello.c
 cp "$here/installed.sh" .
 # shellcheck disable=SC2016 # mmdebstrap's own variable
 mmdebstrap --variant=minbase --include=gcc,libc6-dev,pkg-config "$suite" /dev/null \

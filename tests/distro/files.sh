@@ -5,3 +5,8 @@ copy_sources() {
   mkdir -p "$2"
   (cd "$1" && . tests/style/files.sh && list_files | tar -cf - -T -) | tar -xf - -C "$2"
 }
+
+# first_program SOURCE: the program in C that the README begins with.
+first_program() {
+  awk '/^```c$/ { inside = 1; next } /^```/ { if (inside) exit } inside' "$1/README.md"
+}

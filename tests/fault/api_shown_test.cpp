@@ -264,7 +264,7 @@ TEST(OtherVersion, IsRefusedInALine) {
   EXPECT_EQ(look.out.find("api_shown_test"), std::string::npos) << look.out;
 }
 
-// What a command shows on a terminal of that kind; NULL: of no known one.
+// The text that a command shows on a terminal of that kind; NULL: of no known one.
 std::string on_terminal_of(const char* kind, Words words) {
   int terminal = -1;
   const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);

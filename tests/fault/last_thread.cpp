@@ -25,7 +25,7 @@ void meet(gex_TM_t tm) {
 }
 
 void exchange(gex_TM_t tm) {
-  // What lies on a stack is reached by the kernel's help.
+  // Memory on a stack is reached by the kernel's help.
   static char there[1 << 20];
   char here[1 << 16] = {1};
   gex_Rank_t next = (gex_TM_QueryRank(tm) + 1) % gex_TM_QuerySize(tm);

@@ -60,9 +60,9 @@ struct ProcessStat {
 
 // The kernel shows no memory or descriptors of a process's first thread that has ended before
 // others.
-pid_t living_thread(pid_t pid) {
+pid_t living_thread(pid_t pid, const ProcessStat& stat) {
   std::error_code gone;
-  if (ProcessStat(pid).state == 'Z')
+  if (stat.state == 'Z')
     for (const auto& thread : std::filesystem::directory_iterator(proc(pid, "task"), gone)) {
       const auto id = static_cast<pid_t>(std::atol(thread.path().filename().c_str()));
       if (ProcessStat(id).state != 'Z') return id;
@@ -71,7 +71,7 @@ pid_t living_thread(pid_t pid) {
 }
 
 std::string program_of(pid_t pid) {
-  const std::string words = file_text(proc(living_thread(pid), "cmdline"));
+  const std::string words = file_text(proc(living_thread(pid, ProcessStat(pid)), "cmdline"));
   const std::string first = words.substr(0, words.find('\0'));
   return plain(first.substr(first.rfind('/') + 1));
 }
@@ -92,7 +92,7 @@ void describe_process(RankView& view, const ProcessStat& stat) {
   view.process_state = stat.state;
   view.processor_ns = stat.processor_ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK));
   uint64_t size = 0, resident = 0, shared = 0;
-  std::istringstream(file_text(proc(living_thread(view.pid), "statm"))) >> size >> resident >>
+  std::istringstream(file_text(proc(living_thread(view.pid, stat), "statm"))) >> size >> resident >>
       shared;
   view.resident = resident * ::sysconf(_SC_PAGESIZE);
   view.shared = shared * ::sysconf(_SC_PAGESIZE);
@@ -198,9 +198,9 @@ bool JobViewer::take_page(pid_t pid, uint64_t started, int fd) {
   return true;
 }
 
-void JobViewer::look_for_page(pid_t pid, uint64_t started) {
+void JobViewer::look_for_page(pid_t pid, pid_t thread, uint64_t started) {
   const std::string target = fmt::format("/memfd:{} (deleted)", StatusPage::kName);
-  const std::string directory = proc(living_thread(pid), "fd");
+  const std::string directory = proc(thread, "fd");
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
   if (entries == nullptr) return;
   while (const dirent* entry = ::readdir(entries.get())) {
@@ -222,12 +222,12 @@ void JobViewer::find_pages() {
     struct stat info {};
     if (pid <= 0 || ::fstatat(::dirfd(processes.get()), entry->d_name, &info, 0) != 0) continue;
     if (info.st_uid != ::geteuid()) continue;
-    const uint64_t started = ProcessStat(pid).started;
+    const ProcessStat stat(pid);
     const auto page = known.find(pid);
-    if (page != known.end() && page->second.started == started) {
+    if (page != known.end() && page->second.started == stat.started) {
       pages_.insert(known.extract(page));
     } else {
-      look_for_page(pid, started);
+      look_for_page(pid, living_thread(pid, stat), stat.started);
     }
   }
 }

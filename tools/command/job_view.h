@@ -68,7 +68,8 @@ class JobViewer {
     RankView last;
   };
   void find_pages();
-  void look_for_page(pid_t pid, uint64_t started);
+  // `thread`: one of the process that lives.
+  void look_for_page(pid_t pid, pid_t thread, uint64_t started);
   bool take_page(pid_t pid, uint64_t started, int fd);
   void read_page(RankView& view);
 

@@ -15,13 +15,13 @@
 
 namespace causeway::conduit {
 
-// Of what the thread that is in the endpoint counts.
+// The thread that is in the endpoint counts.
 class PeerTraffic {
  public:
   // Before anything is counted or told.
   void open(uint32_t ranks) {
     told_ = std::min(ranks, kMost);
-    // Of zeros, which take no memory before a peer is met.
+    // Zeros take no memory before a peer is met.
     of_.reset(static_cast<Counts*>(std::calloc(told_ + 1, sizeof(Counts))));
     if (of_ == nullptr) throw std::bad_alloc();
   }

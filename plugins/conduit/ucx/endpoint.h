@@ -34,7 +34,7 @@
 
 namespace causeway::ucx {
 
-// Of what the thread that is in the endpoint counts.
+// The thread that is in the endpoint counts.
 enum Statistic {
   short_sent,
   medium_sent,
