@@ -24,8 +24,8 @@ void Problems::sort(const std::vector<std::string>& source_order) {
   std::stable_sort(list_.begin(), list_.end(),
                    [&](const Problem& a, const Problem& b) { return rank(a) < rank(b); });
   // A file may be included twice.
-  const auto again = std::ranges::unique(list_, {}, &Problem::str);
-  list_.erase(again.begin(), again.end());
+  const auto same = [](const Problem& a, const Problem& b) { return a.str() == b.str(); };
+  list_.erase(std::unique(list_.begin(), list_.end(), same), list_.end());
 }
 
 std::string Problems::text(size_t most) const {

@@ -65,3 +65,6 @@ inside 'rm -rf build && tools/check' >"$work/check.log" 2>&1 || {
 }
 ! grep -nE '[0-9]: warning: ' "$work/check.log" || fail "$suite: the compiler warns"
 sed -n '/tests passed/,$p' "$work/check.log"
+inside 'tools/install-packages clang && tests/distro/clang.sh /causeway /root/clang' >"$work/out" 2>&1 ||
+  fail "$suite: clang's build or its tests fail"
+tail -n 5 "$work/out"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstring>
-#include <source_location>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -27,7 +26,8 @@ class Words {
 
 // A failure of the running case, noted when the words about it are assigned.
 struct Failure {
-  std::source_location where;
+  const char* file;
+  int line;
   std::string what;
   void operator=(const Words& more) const;
 };
@@ -75,8 +75,8 @@ inline std::string expect_truth(bool holds, const char* text, const char* wanted
 }  // namespace causeway::conformance
 
 // `leave` is `return` or nothing. The switch keeps an `else` that follows from being this one's.
-#define CONFORMANCE_FAILURE(...)                                                   \
-  ::causeway::conformance::Failure{std::source_location::current(), __VA_ARGS__} = \
+#define CONFORMANCE_FAILURE(...)                                      \
+  ::causeway::conformance::Failure{__FILE__, __LINE__, __VA_ARGS__} = \
       ::causeway::conformance::Words()
 #define CONFORMANCE_CHECK(complaint, leave)                               \
   switch (0)                                                              \

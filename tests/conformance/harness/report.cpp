@@ -91,11 +91,10 @@ bool has_failure() {
 }
 
 void Failure::operator=(const Words& more) const {
-  const char* slash = std::strrchr(where.file_name(), '/');
+  const char* slash = std::strrchr(file, '/');
   const std::string said = more.text();
-  const std::string text =
-      fmt::format("{}:{}: {}{}{}", slash != nullptr ? slash + 1 : where.file_name(), where.line(),
-                  what, what.empty() || said.empty() ? "" : "\n", said);
+  const std::string text = fmt::format("{}:{}: {}{}{}", slash != nullptr ? slash + 1 : file, line,
+                                       what, what.empty() || said.empty() ? "" : "\n", said);
   const std::lock_guard guard(g_lock);
   if (!g_running)
     return PluginHost::violation(text);  // in the partner, whose harness asks for them
