@@ -56,6 +56,8 @@ set(CAUSEWAY_SANITIZE "" CACHE STRING "Value of -fsanitize= for every target")
 if(CAUSEWAY_SANITIZE)
   add_compile_options(-fsanitize=${CAUSEWAY_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${CAUSEWAY_SANITIZE})
+  # Programs in C link a library in C++.
+  add_link_options("$<$<LINK_LANG_AND_ID:C,Clang>:-fsanitize-link-c++-runtime;-lstdc++>")
   if(CAUSEWAY_SANITIZE MATCHES undefined)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()

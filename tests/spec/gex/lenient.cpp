@@ -74,8 +74,8 @@ void pass_foreign_flags(gex_TM_t tm, gex_AD_t ad, uint64_t* counter, gex_AM_Inde
 
 // Objects that are made, bound, published and destroyed with such flags.
 void make_with_foreign_flags(gex_Client_t client, gex_TM_t tm) {
-  gex_EP_t worker;
-  gex_Segment_t segment;
+  gex_EP_t worker = GEX_EP_INVALID;
+  gex_Segment_t segment = GEX_SEGMENT_INVALID;
   require(gex_EP_Create(&worker, client, GEX_EP_CAPABILITY_RMA, GEX_FLAG_PEER_SEG_OFFSET) ==
                   GASNET_OK &&
               gex_Segment_Create(&segment, client, nullptr, 4096, GEX_MK_HOST,

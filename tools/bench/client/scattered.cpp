@@ -73,7 +73,8 @@ void measure_scattered(Session& session) {
   std::vector<char> local(kRows * kNearPitch);
   std::iota(local.begin(), local.end(), char{0});
   if (job.is_first() && mapped != nullptr) {
-    for (const auto& [name, pitch] : {std::pair{"512x64", kFarPitch}, {"512pages", kPagePitch}}) {
+    for (const auto& [name, apart] : {std::pair{"512x64", kFarPitch}, {"512pages", kPagePitch}}) {
+      const size_t pitch = apart;  // a name that lambdas may keep
       const auto far = static_cast<ptrdiff_t>(pitch);
       compare(
           session, neighbor, fmt::format("strided.put.{}", name), 4,
