@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "../../plugins/conduit/common/device_facts.h"
+#include "../../plugins/conduit/common/adapter_facts.h"
 #include "../../plugins/conduit/ofi/slingshot.h"
 
 namespace causeway {
@@ -138,13 +138,13 @@ TEST(NodeDistances, AreThoseOfTheProcessorsInUse) {
 }
 
 // Would catch: an interface behind a device that is no PCI device, and a virtual one given a place.
-TEST(DeviceFacts, OfAnInterface) {
+TEST(AdapterFacts, OfAnInterface) {
   Tree tree;
   tree.write("devices/pci0000:3a/0000:3b:00.0/numa_node", "1");
   tree.link("class/net/eth0/device", "devices/pci0000:3a/0000:3b:00.0/virtio2");
   tree.write("class/net/eth0/speed", "25000");
   tree.write("class/net/eth0/operstate", "up");
-  const DeviceFacts eth = interface_facts("eth0", tree.root());
+  const AdapterFacts eth = interface_facts("eth0", tree.root());
   EXPECT_EQ(eth.path, "0000:3b:00.0");
   EXPECT_EQ(eth.numa_node, 1);
   EXPECT_EQ(eth.speed, 3'125'000'000u);
@@ -153,7 +153,7 @@ TEST(DeviceFacts, OfAnInterface) {
   tree.link("class/net/br0/device", "devices/virtual/net/br0");
   tree.write("class/net/br0/speed", "-1");
   tree.write("class/net/br0/operstate", "lowerlayerdown");
-  const DeviceFacts bridge = interface_facts("br0", tree.root());
+  const AdapterFacts bridge = interface_facts("br0", tree.root());
   EXPECT_EQ(bridge.path, "");
   EXPECT_EQ(bridge.numa_node, -1);
   EXPECT_EQ(bridge.speed, 0u);
@@ -162,7 +162,7 @@ TEST(DeviceFacts, OfAnInterface) {
 }
 
 // Would catch: ports of Ethernet taken for one network, and those of two InfiniBand subnets.
-TEST(DeviceFacts, OfAnRdmaPort) {
+TEST(AdapterFacts, OfAnRdmaPort) {
   Tree tree;
   tree.write("devices/pci0000:3a/0000:3b:00.1/numa_node", "-1");
   tree.link("class/infiniband/mlx5_0/device", "devices/pci0000:3a/0000:3b:00.1");
@@ -173,7 +173,7 @@ TEST(DeviceFacts, OfAnRdmaPort) {
     tree.write(at + "/link_layer", port == "1" ? "InfiniBand" : "Ethernet");
     tree.write(at + "/gids/0", "fe80:0000:0000:0007:0000:0000:0000:0001");
   }
-  const DeviceFacts one = rdma_facts("mlx5_0", 1, tree.root());
+  const AdapterFacts one = rdma_facts("mlx5_0", 1, tree.root());
   EXPECT_EQ(one.path, "0000:3b:00.1");
   EXPECT_EQ(one.numa_node, -1);
   EXPECT_EQ(one.speed, 12'500'000'000u);
@@ -181,7 +181,7 @@ TEST(DeviceFacts, OfAnRdmaPort) {
   EXPECT_EQ(one.ports, 2u);
   EXPECT_EQ(one.port, 1u);
   EXPECT_EQ(one.network, 0xfe80000000000007u);
-  const DeviceFacts two = rdma_facts("mlx5_0", 2, tree.root());
+  const AdapterFacts two = rdma_facts("mlx5_0", 2, tree.root());
   EXPECT_EQ(two.state, uint32_t{CWYC_DEVICE_DOWN});
   EXPECT_EQ(two.network, 0u);
 }

@@ -1,7 +1,7 @@
 // The plugin's face: manifest, options, tables, devices.
 #include <set>
 
-#include "../common/device_facts.h"
+#include "../common/adapter_facts.h"
 #include "../common/module_table.h"
 #include "calls.h"
 

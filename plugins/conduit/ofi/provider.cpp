@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "../../common/plugin_error.h"
-#include "../common/device_facts.h"
+#include "../common/adapter_facts.h"
 #include "../common/main_interface.h"
 #include "../common/shared_room.h"
 
@@ -274,9 +274,9 @@ void avoid_faults_of_layers(const std::vector<Attempt>& list) {
 }
 
 // What the kernel knows of the interface, and libfabric where the kernel does not.
-DeviceFacts facts_of(const fi_info& info) {
+AdapterFacts facts_of(const fi_info& info) {
   const std::string name = name_of(info), provider = provider_of(info);
-  DeviceFacts facts = rdma_facts(name, 1);
+  AdapterFacts facts = rdma_facts(name, 1);
   if (facts.ports == 0) facts = interface_facts(name);
   // A host's interfaces of another kind may lie in different networks: nobody knows.
   facts.network = provider == "cxi" || provider == "efa" ? 1 : 0;

@@ -19,8 +19,8 @@
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
+#include "../common/adapter_facts.h"
 #include "../common/cpu_atomics.h"
-#include "../common/device_facts.h"
 #include "../common/ep_answers.h"
 #include "../common/module_table.h"
 #include "../common/scatter_gather.h"
@@ -305,7 +305,7 @@ void Conduit::am_commit(cwyc_conn* conn, cwyc_am_slot* slot, uint64_t word, cons
 // ---- cold -----------------------------------------------------------------------------------
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  causeway::DeviceFacts facts;
+  causeway::AdapterFacts facts;
   facts.state = CWYC_DEVICE_UP;
   causeway::tell_device(fn, arg, "self", "this process", facts);
   return CWY_OK;

@@ -6,7 +6,7 @@
 
 #include "../../common/guard.h"
 #include "../../common/plugin_error.h"
-#include "../common/device_facts.h"
+#include "../common/adapter_facts.h"
 #include "../common/module_table.h"
 #include "address.h"
 #include "endpoint.h"
@@ -44,7 +44,7 @@ CWY_MANIFEST(
 namespace causeway::shm {
 
 cwy_status Conduit::list_devices(const cwy_options*, cwyc_device_fn fn, void* arg, cwy_err*) {
-  DeviceFacts facts;
+  AdapterFacts facts;
   facts.state = CWYC_DEVICE_UP;
   tell_device(fn, arg, "host", "shared memory of this host", facts);
   return CWY_OK;

@@ -14,7 +14,7 @@
 #include <memory>
 #include <optional>
 
-#include "../common/device_facts.h"
+#include "../common/adapter_facts.h"
 #include "../common/main_interface.h"
 #include "device.h"
 #include "guard.h"
@@ -257,8 +257,8 @@ cwy_status measure_keys(cwyc_domain& domain, cwy_err* err) {
 
 // UCX takes several devices at once, by its own measures, so none is offered to the core's choice:
 // network stays 0.
-DeviceFacts facts_of(const std::string& name, const Device& device) {
-  DeviceFacts facts;
+AdapterFacts facts_of(const std::string& name, const Device& device) {
+  AdapterFacts facts;
   const size_t colon = name.rfind(':');
   if (!device.network) {
     facts.state = CWYC_DEVICE_UP;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../../common/plugin_error.h"
-#include "../common/device_facts.h"
+#include "../common/adapter_facts.h"
 
 namespace causeway::verbs {
 namespace {
@@ -254,7 +254,7 @@ const char* network_text(Addressing network) {
 void Network::list_devices(const Options& options, cwyc_device_fn fn, void* arg) {
   struct Listed {
     std::string name, about;
-    DeviceFacts facts;
+    AdapterFacts facts;
   };
   std::vector<Listed> rest[2];  // in software, and not usable
   walk(options, [&](Port&& port, const std::string& why) {

@@ -15,7 +15,7 @@
 
 namespace causeway {
 
-struct DeviceFacts {
+struct AdapterFacts {
   std::string path;  // as cwyc_device has it
   uint64_t speed = 0;
   uint64_t network = 0;
@@ -44,7 +44,7 @@ inline bool is_pci_address(const std::string& text) {
 
 // The place of `device`, a link into the tree of devices: of the nearest one above it that says so,
 // since a port or a virtual function's queue is no PCI device itself.
-inline void find_place(const std::string& device, DeviceFacts& out) {
+inline void find_place(const std::string& device, AdapterFacts& out) {
   std::error_code error;
   std::filesystem::path at = std::filesystem::canonical(device, error);
   if (error || at.string().find("/devices/virtual/") != std::string::npos) return;
@@ -65,8 +65,8 @@ inline void find_place(const std::string& device, DeviceFacts& out) {
 }  // namespace sysfs
 
 // The network interface `name`.
-inline DeviceFacts interface_facts(const std::string& name, const std::string& root = "/sys") {
-  DeviceFacts out;
+inline AdapterFacts interface_facts(const std::string& name, const std::string& root = "/sys") {
+  AdapterFacts out;
   const std::string base = root + "/class/net/" + name;
   sysfs::find_place(base + "/device", out);
   const long long mbit = std::strtoll(sysfs::line_of(base + "/speed").c_str(), nullptr, 10);
@@ -81,9 +81,9 @@ inline DeviceFacts interface_facts(const std::string& name, const std::string& r
 
 // A port of the RDMA device `name`. Ports of InfiniBand with one subnet prefix are of one network.
 // What is behind the ports of an Ethernet device, nobody here knows.
-inline DeviceFacts rdma_facts(const std::string& name, uint32_t port,
-                              const std::string& root = "/sys") {
-  DeviceFacts out;
+inline AdapterFacts rdma_facts(const std::string& name, uint32_t port,
+                               const std::string& root = "/sys") {
+  AdapterFacts out;
   const std::string base = root + "/class/infiniband/" + name;
   sysfs::find_place(base + "/device", out);
   std::error_code error;
@@ -106,7 +106,7 @@ inline DeviceFacts rdma_facts(const std::string& name, uint32_t port,
 
 // Tells the core of one device.
 inline void tell_device(cwyc_device_fn fn, void* arg, const std::string& name,
-                        const std::string& description, const DeviceFacts& facts = {}) {
+                        const std::string& description, const AdapterFacts& facts = {}) {
   cwyc_device device{};
   device.head = CWY_HEAD(cwyc_device);
   device.name = name.c_str();
