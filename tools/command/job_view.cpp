@@ -138,7 +138,8 @@ double since(uint64_t then, uint64_t now) {
 }  // namespace
 
 double RankView::waited_s() const {
-  return waits.empty() ? 0 : since(waits[0].since_ns, looked_ns);
+  if (waits.empty()) return phase == StatusPage::starts && !stopped() ? age_s() : 0;
+  return since(waits[0].since_ns, looked_ns);
 }
 double RankView::age_s() const {
   return since(began_ns, looked_ns);
@@ -306,7 +307,8 @@ std::string amount_text(double n) {
 
 std::string state_text(const RankView& rank) {
   const std::string word = rank.state();
-  if (rank.waits.empty()) return word;
+  if (rank.waits.empty())
+    return word == "starts" ? word + " " + duration_text(rank.waited_s()) : word;
   const size_t more = rank.waits.size() - 1;
   const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
   return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
@@ -323,26 +325,38 @@ size_t ranks_elsewhere(const std::vector<RankView>& ranks) {
   return ranks[0].ranks - std::min<size_t>(ranks[0].ranks, here);
 }
 
+// The lowest of the job's ranks that is not among `ranks`, which are in order.
+uint32_t first_missing(const std::vector<RankView>& ranks) {
+  uint32_t rank = 0;
+  while (rank < ranks.size() && ranks[rank].rank == rank) ++rank;
+  return rank;
+}
+
 }  // namespace
 
 std::string state_text(const std::vector<RankView>& ranks) {
-  std::map<std::string, size_t> words;
-  double longest = 0;
+  std::map<std::string, std::pair<size_t, double>> words;  // ranks, and how long at most
   for (const RankView& rank : ranks) {
-    ++words[rank.state()];
+    auto& [count, longest] = words[rank.state()];
+    ++count;
     longest = std::max(longest, rank.waited_s());
   }
-  // While others wait in the start for them, those that are missing have not come yet.
-  const bool all_start = std::all_of(ranks.begin(), ranks.end(), [](const RankView& rank) {
-    return rank.phase == StatusPage::starts;
-  });
-  if (ranks[0].ranks_here > ranks.size())
-    words[all_start ? "not here yet" : "ended"] = ranks[0].ranks_here - ranks.size();
-  std::string out;
-  for (const auto& [word, count] : words) {
-    out += (out.empty() ? "" : ", ") + (words.size() > 1 ? std::to_string(count) + " " : "") + word;
-    if (word == "waits") out += " " + duration_text(longest);
+  std::vector<std::string> parts;
+  const size_t missing = ranks[0].ranks_here - std::min<size_t>(ranks[0].ranks_here, ranks.size());
+  if (missing != 0) {
+    // While all others are in the start, those that are missing have not come yet.
+    const bool all_start = std::all_of(ranks.begin(), ranks.end(), [](const RankView& rank) {
+      return rank.phase == StatusPage::starts;
+    });
+    const bool named = missing == 1 && ranks[0].ranks_here == ranks[0].ranks;
+    parts.push_back(fmt::format(
+        "{} {}", named ? fmt::format("rank {}", first_missing(ranks)) : fmt::to_string(missing),
+        all_start ? "not here yet" : "ended"));
   }
+  for (const auto& [word, of] : words)
+    parts.push_back((words.size() + parts.size() > 1 ? fmt::format("{} ", of.first) : "") + word +
+                    (of.second > 0 ? " " + duration_text(of.second) : ""));
+  const std::string out = fmt::format("{}", fmt::join(parts, ", "));
   const size_t elsewhere = ranks_elsewhere(ranks);
   return elsewhere == 0 ? out : fmt::format("{}, {} elsewhere", out, elsewhere);
 }

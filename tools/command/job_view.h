@@ -44,7 +44,7 @@ struct RankView {
   bool stopped() const { return process_state == 'T' || process_state == 't'; }
   // "starts", "waits", "computes", "ends" or "stopped".
   const char* state() const;
-  double waited_s() const;  // 0: it waits for nothing that has lasted
+  double waited_s() const;  // in a call or in its start; 0: it waits for nothing that has lasted
   double age_s() const;
 };
 using Jobs = std::map<std::string, std::vector<RankView>>;  // by id and rank

@@ -91,8 +91,9 @@ std::string busiest_peers(const RankView& rank) {
 
 std::string short_state(const RankView& rank) {
   const std::string word = rank.state();
-  if (rank.waits.empty()) return word;
-  return (word == "waits" ? word : word + ", waits") + " " + duration_text(rank.waited_s());
+  if (rank.waited_s() == 0) return word;
+  const bool told = word == "waits" || word == "starts";
+  return (told ? word : word + ", waits") + " " + duration_text(rank.waited_s());
 }
 
 // At most so many ranks, and a line that says how many there are beyond.
