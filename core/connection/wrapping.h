@@ -17,7 +17,7 @@ namespace causeway {
 // The tables of one conduit, its options, and what keeps alive the conduits it wraps.
 struct ConfiguredConduit {
   std::shared_ptr<const ConduitPlugin> plugin;
-  std::shared_ptr<const Options> options;
+  std::shared_ptr<const OptionValues> options;
   std::vector<std::shared_ptr<const WrappedConduit>> wrapped;
   DeviceChoice device{};
   // Where options were written, its own and those of the conduits behind.

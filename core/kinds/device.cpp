@@ -49,7 +49,7 @@ MemkindPlugin& plugin_named(const std::string& name) {
   throw Error(CWY_ERR_UNSUPPORTED, "memory kind '{}' is not found in the search path", name);
 }
 
-std::shared_ptr<const Options> options_of(const MemkindPlugin& plugin) {
+std::shared_ptr<const OptionValues> options_of(const MemkindPlugin& plugin) {
   const KindOptions written = kind_options(context().config(), plugin.manifest.name);
   return make_options(plugin.manifest, written.values, written.origins);
 }
@@ -71,7 +71,7 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
                                     const std::string& native) {
   if (auto device = opened_locked(plugin, ordinal, native)) return device;
   const SignalKeeper keeper;
-  std::shared_ptr<const Options> options = options_of(plugin);
+  std::shared_ptr<const OptionValues> options = options_of(plugin);
   const KindPolicy policy = kind_policy(context().config(), plugin.manifest.name);
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
   cwym_kind* kind = nullptr;
@@ -138,8 +138,8 @@ KindOptions kind_options(const Config& config, const std::string& plugin) {
   return out;
 }
 
-Device::Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,
-               cwym_kind* kind, const cwym_attr& attr, std::string native)
+Device::Device(MemkindPlugin* plugin, std::shared_ptr<const OptionValues> options,
+               KindPolicy policy, cwym_kind* kind, const cwym_attr& attr, std::string native)
     : plugin_(plugin),
       options_(std::move(options)),
       policy_(policy),

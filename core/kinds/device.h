@@ -56,7 +56,7 @@ extern DeviceHooks device_hooks;
 
 class Device : public std::enable_shared_from_this<Device> {
  public:
-  Device(MemkindPlugin* plugin, std::shared_ptr<const Options> options, KindPolicy policy,
+  Device(MemkindPlugin* plugin, std::shared_ptr<const OptionValues> options, KindPolicy policy,
          cwym_kind* kind, const cwym_attr& attr, std::string native);
   ~Device();
   Device(const Device&) = delete;
@@ -96,7 +96,7 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   MemkindPlugin* plugin_;
-  std::shared_ptr<const Options> options_;
+  std::shared_ptr<const OptionValues> options_;
   KindPolicy policy_;
   cwym_kind* kind_;
   cwym_attr attr_;

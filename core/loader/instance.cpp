@@ -62,7 +62,7 @@ cwy_status wrap_conduit(const char* name, cwy_wrapped* out, cwy_err* err) {
 }  // namespace
 
 std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plugin,
-                                                       const Options* options,
+                                                       const OptionValues* options,
                                                        const WrapResolver& resolver) {
   // The tables live in the loader, which outlives every conduit.
   std::shared_ptr<const ConduitPlugin> as_is(std::shared_ptr<void>(), &plugin);

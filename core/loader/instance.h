@@ -15,7 +15,7 @@ namespace causeway {
 struct WrappedConduit {
   std::string plugin;  // its name
   const cwyc_module* module = nullptr;
-  std::shared_ptr<const Options> options;
+  std::shared_ptr<const OptionValues> options;
   std::string device;
 };
 
@@ -25,7 +25,7 @@ using WrapResolver = std::function<const WrappedConduit&(const std::string& name
 // The tables that serve `plugin` with these options: its own, or what its configure answers.
 // `resolver` answers wrap_conduit meanwhile. Throws Error with the plugin's reason.
 std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plugin,
-                                                       const Options* options,
+                                                       const OptionValues* options,
                                                        const WrapResolver& resolver);
 
 // The wrap_conduit member of cwy_services.

@@ -42,11 +42,11 @@ Manifest read_manifest(const std::string& path);
 
 // Options of one instance: checked and defaulted. Throws Error naming the origin of a bad value.
 // The object is what plugins see as `const cwy_options*`.
-class Options;
-std::shared_ptr<const Options> make_options(const Manifest& manifest,
-                                            const std::map<std::string, std::string>& values,
-                                            const std::map<std::string, Origin>& origins);
-const cwy_options* as_c(const Options* options);
+class OptionValues;
+std::shared_ptr<const OptionValues> make_options(const Manifest& manifest,
+                                                 const std::map<std::string, std::string>& values,
+                                                 const std::map<std::string, Origin>& origins);
+const cwy_options* as_c(const OptionValues* options);
 
 // The opt_* members of cwy_services.
 void fill_option_services(cwy_services& services);

@@ -9,7 +9,7 @@
 
 namespace causeway {
 
-class Options {
+class OptionValues {
  public:
   struct Entry {
     std::string type;
@@ -48,7 +48,7 @@ std::string unknown_line(const Manifest& manifest, const std::string& key) {
 // The entry of a key that has one of the given types; NULL otherwise.
 const OptionValue* find(const cwy_options* opts, const char* key, std::string_view type) noexcept {
   if (opts == nullptr || key == nullptr) return nullptr;
-  const auto& entries = reinterpret_cast<const Options*>(opts)->entries;
+  const auto& entries = reinterpret_cast<const OptionValues*>(opts)->entries;
   const auto found = entries.find(std::string_view(key));
   if (found == entries.end()) return nullptr;
   if (!type.empty() && found->second.type != type) return nullptr;
@@ -68,10 +68,10 @@ cwy_status give(const OptionValue* value, T OptionValue::*member, auto* out) {
 
 }  // namespace
 
-std::shared_ptr<const Options> make_options(const Manifest& manifest,
-                                            const std::map<std::string, std::string>& values,
-                                            const std::map<std::string, Origin>& origins) {
-  auto options = std::make_shared<Options>();
+std::shared_ptr<const OptionValues> make_options(const Manifest& manifest,
+                                                 const std::map<std::string, std::string>& values,
+                                                 const std::map<std::string, Origin>& origins) {
+  auto options = std::make_shared<OptionValues>();
   for (const OptionSchema& schema : manifest.options) {
     options->entries[schema.key] = {schema.type, parse_option_value(schema, schema.default_text)};
   }
@@ -102,7 +102,7 @@ void check_options(const Manifest& manifest, const std::map<std::string, std::st
   }
 }
 
-const cwy_options* as_c(const Options* options) {
+const cwy_options* as_c(const OptionValues* options) {
   return reinterpret_cast<const cwy_options*>(options);
 }
 

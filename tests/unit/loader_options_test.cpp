@@ -8,7 +8,7 @@ namespace {
 
 class OptionsTest : public testing::Test {
  protected:
-  std::shared_ptr<const Options> make(const std::map<std::string, std::string>& values) {
+  std::shared_ptr<const OptionValues> make(const std::map<std::string, std::string>& values) {
     std::map<std::string, Origin> origins;
     for (const auto& [key, text] : values) origins[key] = Origin{"site.yaml", 12, 7};
     return make_options(manifest_, values, origins);

@@ -76,7 +76,7 @@ class HostKind : public OwnPlugins {
     if (kind_ != nullptr) host_.destroy(kind_);
   }
   cwym_module host_{};
-  std::shared_ptr<const Options> options_;
+  std::shared_ptr<const OptionValues> options_;
   cwym_kind* kind_ = nullptr;
 };
 

@@ -59,8 +59,9 @@ if(CAUSEWAY_SANITIZE)
   # Programs in C link a library in C++.
   add_link_options("$<$<LINK_LANG_AND_ID:C,Clang>:-fsanitize-link-c++-runtime;-lstdc++>")
   if(CAUSEWAY_SANITIZE MATCHES undefined)
-    # The loader calls the entry points of all kinds of plugins by one type, in which a module is `void`.
-    add_compile_options(-fno-sanitize-recover=undefined $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
+    # The loader calls the entry points of all kinds of plugins by one type, in which a module is `void`; and clients
+    # in C may pass any number as an enumeration.
+    add_compile_options(-fno-sanitize-recover=undefined $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function,enum>)
   endif()
   if(CAUSEWAY_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     add_compile_options(-Wno-tsan)  # fences are not modelled; the few there are stand beside atomics

@@ -55,7 +55,7 @@ cwy_status give_travelling(const char* what, const Data& data, void* buf, uint64
 template <class Data>
 bool take_travelling(const void* from, uint64_t length, Data& data) {
   data = {};
-  if (length > sizeof data) return false;
+  if (length == 0 || length > sizeof data) return false;  // `from` may be NULL then
   std::memcpy(&data, from, length);
   data.object.name[sizeof data.object.name - 1] = '\0';
   return travelling_bytes(data) == length;

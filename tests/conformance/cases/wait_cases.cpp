@@ -117,8 +117,8 @@ void nap_is_bounded() {
 
 // Catches an arm that says "sleep" while messages wait: they arrived before it, without progress.
 void arm_sees_what_is_pending() {
-  Session s({.memory = 0});
   uint64_t arrived = 0;
+  Session s({.memory = 0});
   s.ep().on_request = [&](const Message&) { ++arrived; };
   int fd = -1;
   ASSERT_EQ(s.ep().module().wait_fd(s.ep().get(), &fd), CWY_OK);

@@ -25,7 +25,7 @@ struct State {
   std::unique_ptr<Config> config;
   std::unique_ptr<Loader> loader;
   ConfiguredConduit conduit;
-  std::map<std::string, std::shared_ptr<const Options>> flawed;  // by the option that is set
+  std::map<std::string, std::shared_ptr<const OptionValues>> flawed;  // by the option that is set
   std::mutex lock;  // peer_state may come from a thread of the plugin's own
   std::vector<PeerReport> reports;
   std::vector<DeviceReport> device_reports;
@@ -144,7 +144,7 @@ const cwy_options* PluginHost::options() {
 
 const cwy_options* PluginHost::options_with(const std::string& key, const std::string& value) {
   State& s = state();
-  std::shared_ptr<const Options>& made = s.flawed[key];
+  std::shared_ptr<const OptionValues>& made = s.flawed[key];
   if (!made) {
     const Manifest& manifest = load_conduit(s.settings).manifest;
     const auto named = [&](const auto& option) { return option.key == key; };

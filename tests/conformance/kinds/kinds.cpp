@@ -12,7 +12,7 @@ struct Loaded {
   Settings settings;
   Config config;
   std::unique_ptr<Loader> loader;
-  std::shared_ptr<const Options> options;
+  std::shared_ptr<const OptionValues> options;
   MemkindPlugin* memkind = nullptr;
   CollectivePlugin* collective = nullptr;
 };
