@@ -83,6 +83,8 @@ TEST(Command, UsageErrorsSayWhoSpeaks) {
         std::pair("run -n 1 --config nope true",
                   "causeway run: --config: File does not exist: nope"),
         std::pair("run -n 1e3 true", "causeway run: --ranks: '1e3' is no whole number\n"),
+        std::pair("check-plugin . --seed x",
+                  "causeway check-plugin: --seed: 'x' is no whole number\n"),
         std::pair("run -n two true", "causeway run: --ranks: 'two' is no whole number\n"),
         std::pair("run -n '' true", "causeway run: --ranks: '' is no whole number\n"),
         std::pair("run -n 9999 true", "causeway run: --ranks: Value 9999 not in range 1 to 4096"),

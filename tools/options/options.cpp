@@ -14,6 +14,21 @@
 
 namespace causeway {
 
+namespace {
+
+// Before the parser's own words about a text that is no T.
+template <typename T>
+std::string number_complaint(const std::string& text) {
+  constexpr bool whole = std::is_integral_v<T>;
+  char* end = nullptr;
+  const double value = whole ? static_cast<double>(std::strtoll(text.c_str(), &end, 0))
+                             : std::strtod(text.c_str(), &end);
+  const bool good = !text.empty() && *end == '\0' && !std::isnan(value);
+  return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
+}
+
+}  // namespace
+
 UsageError::UsageError(std::string option, std::string text)
     : option_(std::move(option)), text_(std::move(text)) {}
 
@@ -27,14 +42,6 @@ Option Option::required() {
 }
 template <typename T>
 Option Option::in_range(T least, T most) {
-  option_->check([](const std::string& text) {
-    constexpr bool whole = std::is_integral_v<T>;
-    char* end = nullptr;
-    const double value = whole ? static_cast<double>(std::strtoll(text.c_str(), &end, 0))
-                               : std::strtod(text.c_str(), &end);
-    const bool good = !text.empty() && *end == '\0' && !std::isnan(value);
-    return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
-  });
   return Option(option_->check(CLI::Range(least, most)));
 }
 template Option Option::in_range(int, int);
@@ -95,7 +102,9 @@ Option Options::flag(const char* name, bool& value, const std::string& help) {
 }
 template <typename T>
 Option Options::option(const char* name, T& value, const std::string& help) {
-  return Option(app_->add_option(name, value, help));
+  CLI::Option* const option = app_->add_option(name, value, help);
+  if constexpr (std::is_arithmetic_v<T>) option->check(number_complaint<T>);
+  return Option(option);
 }
 template Option Options::option(const char*, std::string&, const std::string&);
 template Option Options::option(const char*, unsigned&, const std::string&);
