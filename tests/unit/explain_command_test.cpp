@@ -301,6 +301,12 @@ TEST(Map, HostsByRules) {
               ContainsRegex("\n  a, b  itself     shm\n        the other  unreachable: "));
   // The reason is said once, not for each rank.
   EXPECT_THAT(people.text, Not(HasSubstr(", or unreachable")));
+  // Of the ranks of a host, some are neighbors and some are not.
+  const std::string portions =
+      "--hosts a -n 4 --json --set 'peers=[{match: {locality: nbrhd}, use: [shm]}, {match: "
+      "{locality: host}, use: [eth]}, {use: [shm]}],neighborhood.ranks=";
+  EXPECT_THAT(run("map", portions + "2'").text, HasSubstr(R"("ways":["eth","shm"])"));
+  EXPECT_THAT(run("map", portions + "1'").text, HasSubstr(R"("ways":["eth"])"));
   EXPECT_EQ(run("map", "--hosts a,a").status, 1);
   EXPECT_EQ(run("map", "--hosts ''").status, 1);
   EXPECT_EQ(run("map", "--svg --json").status, 2);

@@ -55,9 +55,18 @@ Cell ways_to(const World& world, Locality locality, uint32_t first, uint32_t ran
   return out;
 }
 
+// Among the ranks of a host, of which so many as the configuration says are neighbors.
+Cell ways_within(const World& world, uint32_t first, uint32_t ranks, const std::string& host) {
+  const uint32_t limit = world.config.neighborhood_ranks;
+  const uint32_t most = limit == 0 ? ranks : std::min(limit, ranks);
+  Cell out;
+  if (most > 1) out = ways_to(world, neighbor_locality(world), first, ranks, host);
+  if (most < ranks) out.merge(ways_to(world, Locality::host, first, ranks, host));
+  return out;
+}
+
 Map suppose(const MapArguments& args) {
   const World world = open_world(args.world);
-  const Locality near = neighbor_locality(world);
   const uint32_t each = args.world.ranks;
   const auto count = static_cast<uint32_t>(args.hosts.size());
   Map map;
@@ -68,7 +77,7 @@ Map suppose(const MapArguments& args) {
     map.neighborhoods[to] = neighborhoods(world, to * each, each, host).size();
     const Cell remote = ways_to(world, Locality::remote, to * each, each, host);
     for (uint32_t from = 0; from < count; ++from) map.cells[from][to] = remote;
-    map.cells[to][to] = each == 1 ? Cell{} : ways_to(world, near, to * each, each, host);
+    map.cells[to][to] = ways_within(world, to * each, each, host);
   }
   return map;
 }
