@@ -109,12 +109,12 @@ cwyc_ops locking_table() {
   return ops;
 }
 
-// Fallbacks of messages wait for room: they take the lock for each attempt and not while they wait.
+// Fallbacks are made of messages, each of which takes the lock. They may not have it on the way
+// there: they wait for room, and have locks of their own around other threads' messages.
 void keep_unlocked(cwyc_ops& locking, const cwyc_ops& inner) {
-  for_each_operation([&]<typename Each>(const Each& operation) {
+  for_each_operation([&]<typename Each>(const Each&) {
     constexpr auto kMember = Each::member;
-    if (operation.lane == Lane::am && !is_native<kMember>(inner))
-      locking.*kMember = fallbacks.emulated->*kMember;
+    if (!is_native<kMember>(inner)) locking.*kMember = fallbacks.emulated->*kMember;
   });
 }
 

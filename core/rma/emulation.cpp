@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 #include "am/internal.h"
@@ -14,7 +13,7 @@
 #include "kinds/places.h"
 #include "object/endpoint.h"
 #include "object/segment.h"
-#include "progress/hints.h"
+#include "progress/retry_queue.h"
 #include "rma/unanswered.h"
 #include "thread/tsan_annotations.h"
 
@@ -23,9 +22,9 @@ namespace {
 
 enum class Direction : uint32_t { put, get };
 
-// Lives in cwyc_op::scratch from posting to completion. `posted` and `next` belong to the thread
-// that holds the operation: the posting thread, then one that holds g_emulation_mutex. The threads
-// that run the answers advance `moved`.
+// Lives in cwyc_op::scratch from posting to completion. `posted` belongs to the thread
+// that holds the operation: the posting thread, then one that has taken it out of g_unsent. The
+// threads that run the answers advance `moved`.
 struct Transfer {
   char* local;
   uint64_t raddr;
@@ -33,7 +32,6 @@ struct Transfer {
   uint64_t posted;
   uint64_t moved;  // through std::atomic_ref
   cwyc_conn* conn;
-  cwyc_op* next;
   Direction direction;
   bool anywhere;
 };
@@ -43,23 +41,12 @@ Transfer& transfer_of(cwyc_op* op) {
   return *reinterpret_cast<Transfer*>(op->scratch);
 }
 
-// Operations with pieces left to send, oldest first. Invariant: an operation is in this list
-// exactly while posted < total and no thread is posting it.
-std::mutex g_emulation_mutex;
-cwyc_op* g_head = nullptr;
-cwyc_op** g_tail = &g_head;
+// Operations with pieces left to send. Invariant: an operation is in this queue exactly while
+// posted < total and no thread is posting it.
+RetryQueue<cwyc_op> g_unsent;
 
 void require_pieces_left(const Transfer& t) {
   ensure("an operation that waits to be sent has pieces left", [&] { return t.posted < t.total; });
-}
-
-void enqueue(cwyc_op* op) {
-  const std::lock_guard lock(g_emulation_mutex);
-  require_pieces_left(transfer_of(op));
-  transfer_of(op).next = nullptr;
-  *g_tail = op;
-  g_tail = &transfer_of(op).next;
-  emulations_waiting.fetch_add(1, std::memory_order_relaxed);
 }
 
 // The last of eight arguments: the range need not lie in a segment.
@@ -132,7 +119,7 @@ cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t rad
                  uint32_t flags, cwyc_op* op) {
   if (length == 0) return CWY_OK;
   Transfer& t = transfer_of(op);
-  t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, nullptr, direction,
+  t = Transfer{static_cast<char*>(local), raddr, length, 0, 0, conn, direction,
                (flags & kAnywhere) != 0};
   uint32_t sent = 0;
   const cwy_status status = post_pieces(op, 1, &sent);
@@ -141,7 +128,8 @@ cwy_status start(cwyc_conn* conn, Direction direction, void* local, uint64_t rad
     return CWY_INPROGRESS;
   }
   if (sent == 0) return status;
-  enqueue(op);
+  require_pieces_left(t);
+  g_unsent.add(op);
   return CWY_INPROGRESS;
 }
 
@@ -170,31 +158,20 @@ cwy_status emulated_get(cwyc_conn* conn, void* dst, cwyc_mem*, uint64_t raddr, c
 
 uint32_t push_emulations() {
   uint32_t sent = 0;
-  const std::unique_lock lock(g_emulation_mutex, std::try_to_lock);
-  if (!lock.owns_lock()) return sent;
-  // A single pass, so that an operation whose peer is slow does not hold up the others.
-  cwyc_op* op = g_head;
-  g_head = nullptr;
-  g_tail = &g_head;
-  while (op != nullptr) {
-    cwyc_op* const next = transfer_of(op).next;
-    require_pieces_left(transfer_of(op));
-    const Direction direction = transfer_of(op).direction;
+  g_unsent.try_each([&](cwyc_op& op) {
+    require_pieces_left(transfer_of(&op));
+    const Direction direction = transfer_of(&op).direction;
     uint32_t now = 0;
-    const cwy_status status = post_pieces(op, UINT32_MAX, &now);
-    if (status != CWY_RETRY) emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
-    if (status == CWY_OK) {
-      all_posted(op, direction);
-    } else if (status != CWY_RETRY) {
-      failed(op, direction, status);
-    } else {
-      transfer_of(op).next = nullptr;
-      *g_tail = op;
-      g_tail = &transfer_of(op).next;
-    }
+    const cwy_status status = post_pieces(&op, UINT32_MAX, &now);
     sent += now;
-    op = next;
-  }
+    if (status == CWY_RETRY) return false;
+    if (status == CWY_OK) {
+      all_posted(&op, direction);
+    } else {
+      failed(&op, direction, status);
+    }
+    return true;
+  });
   return sent;
 }
 

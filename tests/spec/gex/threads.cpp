@@ -103,6 +103,31 @@ SPEC_CASE(threads, explicit_operations) {
   });
 }
 
+// Large and small transfers of several threads, which find no room at times where they are made of
+// messages. Would catch: two locks that a thread that begins a transfer and one that goes on with
+// another's take in different orders.
+SPEC_CASE(threads, large_beside_small) {
+  constexpr size_t kLarge = 100'000, kRoom = size_t{128} << 10;
+  on_threads([](unsigned thread) {
+    std::vector<char> data(kLarge), got(kLarge);
+    const size_t mine = (size_t{1} << 20) + (job().rank * kThreads + thread) * kRoom;
+    if (mine + kRoom > spec::segment_bytes()) return;
+    for (unsigned i = 0; i < operations() / 2; ++i) {
+      const Turn turn;
+      const gex_Rank_t rank = (job().rank + i) % job().size;
+      std::byte* const there = spec::segment_of(rank, mine);
+      spec::fill(data.data(), kLarge, thread * 1000 + i);
+      const gex_Event_t put =
+          gex_RMA_PutNB(job().tm, rank, there, data.data(), kLarge, GEX_EVENT_DEFER, 0);
+      gex_RMA_PutBlockingVal(job().tm, rank, there + kLarge, i, 8, 0);
+      CHECK_EQ(gex_RMA_GetBlockingVal(job().tm, rank, there + kLarge, 8, 0), i);
+      gex_Event_Wait(put);
+      gex_RMA_GetBlocking(job().tm, got.data(), rank, there, kLarge, 0);
+      CHECK(got == data);
+    }
+  });
+}
+
 // Each thread's implicit operations are its own: its wait makes its results good.
 SPEC_CASE(threads, implicit_operations) {
   on_threads([](unsigned thread) {
