@@ -7,7 +7,8 @@ source=$1 work=$2
 command -v clang++ >/dev/null || { echo "skipped: clang is not installed (tools/packages.txt, group clang)"; exit 77; }
 rm -rf "$work"
 mkdir -p "$work"
-unset CFLAGS CXXFLAGS LDFLAGS CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS || true
+# With a base of paths a cache has the compiler named sources by their way from the build's folder: install.tree sees that.
+unset CFLAGS CXXFLAGS LDFLAGS CAUSEWAY_CONFIG CAUSEWAY_SET CAUSEWAY_RANKS CCACHE_BASEDIR || true
 fail() { tail -60 "$work/out" 2>/dev/null || true; echo "clang: $*"; exit 1; }
 cd "$source"
 set --
