@@ -85,6 +85,8 @@ TEST(Command, UsageErrorsSayWhoSpeaks) {
         std::pair("run -n 1e3 true", "causeway run: --ranks: '1e3' is no whole number\n"),
         std::pair("check-plugin . --seed x",
                   "causeway check-plugin: --seed: 'x' is no whole number\n"),
+        std::pair("bench --launches x", "causeway bench: --launches: 'x' is no whole number\n"),
+        std::pair("tune --sizes 8,x", "causeway tune: --sizes: 'x' is no whole number\n"),
         std::pair("run -n two true", "causeway run: --ranks: 'two' is no whole number\n"),
         std::pair("run -n '' true", "causeway run: --ranks: '' is no whole number\n"),
         std::pair("run -n 9999 true", "causeway run: --ranks: Value 9999 not in range 1 to 4096"),
@@ -301,7 +303,7 @@ TEST(Map, HostsByRules) {
               ContainsRegex("\n  a, b  itself     shm\n        the other  unreachable: "));
   // The reason is said once, not for each rank.
   EXPECT_THAT(people.text, Not(HasSubstr(", or unreachable")));
-  // Of the ranks of a host, some are neighbors and some are not.
+  // Some ranks of a host are neighbors and some are not.
   const std::string portions =
       "--hosts a -n 4 --json --set 'peers=[{match: {locality: nbrhd}, use: [shm]}, {match: "
       "{locality: host}, use: [eth]}, {use: [shm]}],neighborhood.ranks=";

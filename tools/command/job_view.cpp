@@ -356,9 +356,9 @@ std::string state_text(const std::vector<RankView>& ranks) {
   for (const auto& [word, of] : words)
     parts.push_back((words.size() + parts.size() > 1 ? fmt::format("{} ", of.first) : "") + word +
                     (of.second > 0 ? " " + duration_text(of.second) : ""));
-  const std::string out = fmt::format("{}", fmt::join(parts, ", "));
-  const size_t elsewhere = ranks_elsewhere(ranks);
-  return elsewhere == 0 ? out : fmt::format("{}, {} elsewhere", out, elsewhere);
+  if (const size_t elsewhere = ranks_elsewhere(ranks); elsewhere != 0)
+    parts.push_back(fmt::format("{} elsewhere", elsewhere));
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 int say_unknown(const char* command, const std::string& job) {

@@ -42,6 +42,7 @@ Option Option::required() {
 }
 template <typename T>
 Option Option::in_range(T least, T most) {
+  option_->check(number_complaint<T>);  // option() asks no list for it, nor what may be absent
   return Option(option_->check(CLI::Range(least, most)));
 }
 template Option Option::in_range(int, int);

@@ -34,7 +34,7 @@
 
 namespace causeway::ucx {
 
-// The thread that is in the endpoint counts.
+// Counts that the thread in the endpoint keeps.
 enum Statistic {
   short_sent,
   medium_sent,
