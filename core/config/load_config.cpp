@@ -57,7 +57,7 @@ class Loading {
     std::vector<bool> comparable;
     std::vector<PeerRule> rules = build_rules(root_, comparable, out_.problems);
     // Without one of the sources, what the others refer to may well be in it.
-    if (complete_) check_references(schema_, root_, removals_, out_.problems);
+    if (complete_) check_references(schema_, root_, removals_, out_.problems, out_.warnings);
     check_reachable(rules, comparable, out_.problems);
     out_.problems.sort(out_.order);
     if (out_.problems.empty()) {

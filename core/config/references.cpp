@@ -10,6 +10,7 @@ namespace {
 struct ReferenceCheck {
   std::vector<std::string> known;  // conduits
   std::vector<std::string> rails;
+  std::vector<std::string> used;  // of both, in any place
   const Removals& removals;
   Problems& problems;
 
@@ -31,6 +32,7 @@ struct ReferenceCheck {
   }
 
   void check(const std::string& path, const Node& node) {
+    used.push_back(node.text);
     if (holds(known, node.text)) return;
     std::string message = fmt::format("unknown conduit '{}' in {}", node.text, path);
     if (holds(rails, node.text)) {
@@ -52,6 +54,19 @@ struct ReferenceCheck {
     return out;
   }
 };
+
+// A conduit that no place uses, and whose name is close to one in use, is a slip: what is set there
+// has no effect. A second one of a plugin has `plugin`.
+void check_unused(const Node& conduits, const std::vector<std::string>& used,
+                  std::vector<Problem>& warnings) {
+  for (const Entry& entry : conduits.entries) {
+    if (holds(used, entry.key) || entry.value.find("plugin") != nullptr) continue;
+    if (const auto near = did_you_mean(entry.key, used))
+      warnings.push_back({entry.key_where, fmt::format("conduit '{}' is in no rule; did you mean "
+                                                       "'{}'?",
+                                                       entry.key, *near)});
+  }
+}
 
 // An entry that nothing fits is a slip.
 void check_range(const Node& item, const char* low, const char* high, Problems& problems) {
@@ -77,9 +92,10 @@ void check_ranges(const Node& root, Problems& problems) {
 }  // namespace
 
 void check_references(const Schema& schema, const Node& root, const Removals& removals,
-                      Problems& problems) {
-  ReferenceCheck check{{}, {}, removals, problems};
-  if (const Node* conduits = root.find("conduits"))
+                      Problems& problems, std::vector<Problem>& warnings) {
+  ReferenceCheck check{{}, {}, {}, removals, problems};
+  const Node* const conduits = root.find("conduits");
+  if (conduits != nullptr)
     for (const Entry& entry : conduits->entries) check.known.push_back(entry.key);
   if (const Node* rails = root.find("rails")) {
     for (const Entry& entry : rails->entries) {
@@ -91,6 +107,7 @@ void check_references(const Schema& schema, const Node& root, const Removals& re
   }
   check_ranges(root, problems);
   check.visit(schema, "", root);
+  if (conduits != nullptr) check_unused(*conduits, check.used, warnings);
 }
 
 }  // namespace causeway

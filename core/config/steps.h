@@ -35,9 +35,10 @@ void merge(const Schema& schema, Node& base, Node over, Removals& removals, Prob
 
 // ---- references.cpp: between parts of the merged document ----
 
-// Every value of type conduit must name a conduit of `root`.
+// Every value of type conduit must name a conduit of `root`. A conduit that is likely another's
+// name with a slip goes to `warnings`.
 void check_references(const Schema& schema, const Node& root, const Removals& removals,
-                      Problems& problems);
+                      Problems& problems, std::vector<Problem>& warnings);
 
 // ---- build_config.cpp: from the merged, checked document to the typed Config ----
 

@@ -318,6 +318,20 @@ TEST(ConfigLoad, KeysWithoutEffectWarn) {
   EXPECT_THAT(said, HasSubstr("trace has no effect in this version"));
 }
 
+// A slip in a conduit's name makes a conduit that nobody asks: its options would be lost without a word.
+TEST(ConfigLoad, ConduitsThatAreLikelySlipsWarn) {
+  const auto said = [](const std::string& set) {
+    const CheckedConfig checked = check_config(only_sets({set}));
+    EXPECT_TRUE(checked.config);
+    return checked.warnings.empty() ? "" : checked.warnings[0].str();
+  };
+  EXPECT_EQ(said("conduits.smh.options.ring=4k"),
+            "CAUSEWAY_SET: conduits.smh.options.ring=4k: conduit 'smh' is in no rule; did you mean 'shm'?");
+  EXPECT_EQ(said("conduits.shm.options.ring=4k"), "");
+  EXPECT_EQ(said("conduits.eth1={plugin: eth, device: eth1}"), "") << "a second one of a plugin";
+  EXPECT_EQ(said("conduits.tofu.options.lanes=2"), "") << "another name";
+}
+
 TEST(ConfigFingerprint, IsBlindToWordingOnly) {
   const std::string one =
       load_text("timeouts: {start: 1s, exit: 2s}\nconduits: {a: {plugin: x}, b: {plugin: y}}\n")
