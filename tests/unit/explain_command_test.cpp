@@ -89,7 +89,7 @@ TEST(Command, UsageErrorsSayWhoSpeaks) {
         std::pair("tune --sizes 8,x", "causeway tune: --sizes: 'x' is no whole number\n"),
         std::pair("run -n two true", "causeway run: --ranks: 'two' is no whole number\n"),
         std::pair("run -n '' true", "causeway run: --ranks: '' is no whole number\n"),
-        std::pair("run -n 9999 true", "causeway run: --ranks: Value 9999 not in range 1 to 4096"),
+        std::pair("run -n 9999 true", "causeway run: --ranks: '9999' is not within 1 to 4096"),
         std::pair("run -n 2 a : -n 1 --timeout 3 b",
                   "causeway run: ':': --timeout is no option here"),
         std::pair("info --nope", "causeway info: The following argument was not expected: --nope"),

@@ -42,8 +42,18 @@ Option Option::required() {
 }
 template <typename T>
 Option Option::in_range(T least, T most) {
-  option_->check(number_complaint<T>);  // option() asks no list for it, nor what may be absent
-  return Option(option_->check(CLI::Range(least, most)));
+  // Only what help says is the parser's: its complaint differs from version to version. option()
+  // asks no list for numbers, nor what may be absent.
+  const auto complaint = [least, most](const std::string& text) {
+    std::ostringstream said(number_complaint<T>(text), std::ios::ate);
+    const double value = std::strtod(text.c_str(), nullptr);
+    const bool within = value >= static_cast<double>(least) && value <= static_cast<double>(most);
+    if (said.str().empty() && !within)
+      said << "'" << text << "' is not within " << least << " to " << most;
+    return said.str();
+  };
+  return Option(
+      option_->check(CLI::Validator(complaint, CLI::Range(least, most).get_description())));
 }
 template Option Option::in_range(int, int);
 template Option Option::in_range(unsigned, unsigned);
