@@ -17,7 +17,8 @@ mkdir -p "$work/root"
 # Of the essential packages, what fetches others, and mount.
 mmdebstrap --variant=minbase --include=ca-certificates,mount "$suite" "$work/root" >"$work/out" 2>&1 ||
   skip "no root of $suite can be made here: $(grep -m 1 '^E:' "$work/out" || tail -n 1 "$work/out")"
-copy_sources "$source" "$work/root/causeway"
+# install.tree looks for the folder's name in what is installed.
+copy_sources "$source" "$work/root/its-sources"
 cache=$(ccache -k cache_dir 2>/dev/null || echo "$work/ccache")
 mkdir -p "$cache" "$work/root/root/.cache/ccache" "$work/root/old"
 
@@ -38,7 +39,7 @@ inside() {
     cd "$root"
     pivot_root . old
     umount -l /old
-    cd /causeway
+    cd /its-sources
     exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin sh -euc "$3"' \
     sh "$work/root" "$cache" "$1"
 }
@@ -52,8 +53,8 @@ inside tools/quickstart >"$work/out" 2>&1 || fail "$suite: tools/quickstart fail
 first_program "$source" >"$work/root/root/hello.c"
 # shellcheck disable=SC2016 # the inner shell's
 inside '
-  export PKG_CONFIG_PATH=/causeway/build/installed/lib/pkgconfig PATH=/causeway/build/installed/bin:$PATH
-  cc /root/hello.c $(pkg-config --cflags --libs causeway) -Wl,-rpath,/causeway/build/installed/lib -o /root/hello
+  export PKG_CONFIG_PATH=/its-sources/build/installed/lib/pkgconfig PATH=/its-sources/build/installed/bin:$PATH
+  cc /root/hello.c $(pkg-config --cflags --libs causeway) -Wl,-rpath,/its-sources/build/installed/lib -o /root/hello
   timeout 60 causeway run -n 4 /root/hello' >"$work/out" 2>&1 || fail "$suite: the first program does not run"
 [ "$(grep -c '^rank . heard from rank .$' "$work/out")" = 4 ] || fail "$suite: the first program says something else"
 [ "$check" = check ] || exit 0
@@ -65,6 +66,6 @@ inside 'rm -rf build && tools/check' >"$work/check.log" 2>&1 || {
 }
 ! grep -nE '[0-9]: warning: ' "$work/check.log" || fail "$suite: the compiler warns"
 sed -n '/tests passed/,$p' "$work/check.log"
-inside 'tools/install-packages clang && tests/distro/clang.sh /causeway /root/clang' >"$work/out" 2>&1 ||
+inside 'tools/install-packages clang && tests/distro/clang.sh /its-sources /root/clang' >"$work/out" 2>&1 ||
   fail "$suite: clang's build or its tests fail"
 tail -n 5 "$work/out"
