@@ -46,9 +46,8 @@ std::string machine_word(uint16_t machine) {
   constexpr std::pair<uint16_t, const char*> words[] = {
       {EM_386, "i386"},    {EM_X86_64, "x86_64"}, {EM_ARM, "arm"},    {EM_AARCH64, "aarch64"},
       {EM_PPC64, "ppc64"}, {EM_RISCV, "riscv"},   {EM_S390, "s390x"}, {258, "loongarch64"}};
-  for (const auto& [number, word] : words) {
+  for (const auto& [number, word] : words)
     if (number == machine) return word;
-  }
   return fmt::format("ELF machine {}", machine);
 }
 
@@ -130,9 +129,8 @@ std::vector<Elf64_Shdr> read_sections(const File& file, const Elf64_Ehdr& header
 
 bool has_name(const File& file, const Elf64_Shdr& names, const Elf64_Shdr& section) {
   char name[sizeof kSectionName];
-  if (section.sh_name >= names.sh_size || names.sh_size - section.sh_name < sizeof name) {
+  if (section.sh_name >= names.sh_size || names.sh_size - section.sh_name < sizeof name)
     return false;
-  }
   // Both are at most 64 bits wide: refuse the sum where it would wrap.
   uint64_t offset = 0;
   if (__builtin_add_overflow(names.sh_offset, uint64_t{section.sh_name}, &offset)) return false;
@@ -144,11 +142,9 @@ bool has_name(const File& file, const Elf64_Shdr& names, const Elf64_Shdr& secti
 std::optional<Elf64_Shdr> find_section(const File& file, const Elf64_Ehdr& header) {
   uint64_t names_index = 0;
   const std::vector<Elf64_Shdr> sections = read_sections(file, header, &names_index);
-  for (const Elf64_Shdr& section : sections) {
-    if (section.sh_type != SHT_NOBITS && has_name(file, sections[names_index], section)) {
+  for (const Elf64_Shdr& section : sections)
+    if (section.sh_type != SHT_NOBITS && has_name(file, sections[names_index], section))
       return section;
-    }
-  }
   return std::nullopt;
 }
 
@@ -162,15 +158,13 @@ std::string read_manifest_section(const std::string& path) {
     file.fail("carries no plugin manifest (ELF section {}); is it a Causeway plugin?",
               kSectionName);
   }
-  if (section->sh_size > kLargestManifest) {
+  if (section->sh_size > kLargestManifest)
     file.fail("its manifest is larger than {} bytes", kLargestManifest);
-  }
   std::string text(section->sh_size, '\0');
   file.read(section->sh_offset, text.data(), text.size(), "the manifest");
   while (!text.empty() && text.back() == '\0') text.pop_back();
-  if (text.find('\0') != std::string::npos) {
+  if (text.find('\0') != std::string::npos)
     file.fail("carries more than one manifest: CWY_MANIFEST must be used once");
-  }
   return text;
 }
 

@@ -35,12 +35,10 @@ cwy_status refuse(cwy_err* err, cwy_status status, std::string_view text) {
 }
 
 cwy_status wrap_conduit(const char* name, cwy_wrapped* out, cwy_err* err) {
-  if (tls_resolver == nullptr) {
+  if (tls_resolver == nullptr)
     return refuse(err, CWY_ERR_INVALID, "wrap_conduit may be called from configure only");
-  }
-  if (name == nullptr || out == nullptr || out->head.struct_size < sizeof(cwy_head)) {
+  if (name == nullptr || out == nullptr || out->head.struct_size < sizeof(cwy_head))
     return refuse(err, CWY_ERR_INVALID, "wrap_conduit needs a name, and a result with its head");
-  }
   try {
     const WrappedConduit& wrapped = (*tls_resolver)(name);
     cwy_wrapped answer{};
@@ -75,9 +73,8 @@ std::shared_ptr<const ConduitPlugin> configure_conduit(const ConduitPlugin& plug
     const SignalKeeper keeper;
     status = plugin.module.configure(as_c(options), &module, &err);
   }
-  if (status != CWY_OK) {
+  if (status != CWY_OK)
     throw Error(status < 0 ? status : CWY_ERR_INVALID, "{}", reason(err, status));
-  }
   if (module == nullptr) throw Error(CWY_ERR_INVALID, "configure answered OK but set no module");
   if (module == plugin.own) return as_is;
   auto configured = std::make_shared<ConduitPlugin>();

@@ -80,9 +80,7 @@ struct Loader::Impl {
   Plugin* load_file(const std::string& path) {
     auto& by_path = shelf<Plugin>().by_path;
     const std::string key = canonical(path);
-    if (const auto found = by_path.find(key); found != by_path.end()) {
-      return &found->second->plugin;
-    }
+    if (const auto found = by_path.find(key); found != by_path.end()) return &found->second->plugin;
     const Manifest manifest = read_manifest(path);
     if (manifest.kind != kKindOf<Plugin>) {
       throw Error(CWY_ERR_INVALID, "{}: is of the wrong kind: a {}, not a {}", path,
@@ -104,9 +102,8 @@ struct Loader::Impl {
     auto found = answers.find(name);
     if (found == answers.end()) found = answers.emplace(name, resolve<Plugin>(loader, name)).first;
     const auto& answer = found->second;
-    if (!answer.failure.empty() && policy == LoadErrorPolicy::fail) {
+    if (!answer.failure.empty() && policy == LoadErrorPolicy::fail)
       throw Error(CWY_ERR_INVALID, answer.failure);
-    }
     return answer.plugin;
   }
 
@@ -122,11 +119,10 @@ struct Loader::Impl {
     const std::vector<std::string> files = files_named(loader.search_path_, kind, name);
     for (const std::string& path : files) {
       try {
-        if (answer.plugin != nullptr) {
+        if (answer.plugin != nullptr)
           note(path, taken_line(path, answer.plugin->manifest));
-        } else {
+        else
           answer.plugin = load_file<Plugin>(path);
-        }
       } catch (const Error& error) {
         note(path, error.text());
       }
@@ -166,9 +162,8 @@ Loader::Loader(const Config& config, const cwy_services* services)
     const auto same = [&](const std::string& other) {
       return canonical(other) == canonical(directory);
     };
-    if (std::none_of(search_path_.begin(), search_path_.end(), same)) {
+    if (std::none_of(search_path_.begin(), search_path_.end(), same))
       search_path_.push_back(directory);
-    }
   };
   // A program with rights that its user lacks takes no code from where that user says.
   if (::getauxval(AT_SECURE) == 0)
@@ -183,9 +178,8 @@ std::vector<Manifest> Loader::list() {
   for (const std::string& directory : search_path_) {
     std::error_code error;
     const fs::directory_iterator tried(directory, error);
-    if (error && directory != own_plugin_directory()) {
+    if (error && directory != own_plugin_directory())
       impl_->record(failures_, directory, "cannot be searched: " + error.message(), false);
-    }
   }
   std::vector<Manifest> manifests;
   for (const std::string& path : all_plugin_files(search_path_)) {
@@ -194,11 +188,10 @@ std::vector<Manifest> Loader::list() {
       const auto first = std::find_if(manifests.begin(), manifests.end(), [&](const Manifest& m) {
         return m.kind == manifest.kind && m.name == manifest.name;
       });
-      if (first == manifests.end()) {
+      if (first == manifests.end())
         manifests.push_back(std::move(manifest));
-      } else {
+      else
         impl_->record(failures_, path, Impl::taken_line(path, *first), false);
-      }
     } catch (const Error& error) {
       impl_->record(failures_, path, error.text(), false);
     }

@@ -49,17 +49,15 @@ uint32_t number(const std::string& text, const char* what) {
   uint32_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end) {
+  if (error != std::errc{} || stop != end)
     reject(fmt::format("manifest {}: '{}' is not a number", what, text));
-  }
   return value;
 }
 
 void read_api(const std::string& text, Manifest& manifest) {
   const size_t dot = text.find('.');
-  if (dot == std::string::npos) {
+  if (dot == std::string::npos)
     reject(fmt::format("manifest api: '{}' is not MAJOR.MINOR, for example \"1.0\"", text));
-  }
   const uint32_t major = number(text.substr(0, dot), "api");
   const uint32_t minor = number(text.substr(dot + 1), "api");
   if (major > UINT16_MAX || minor > UINT16_MAX) reject("manifest api: number out of range");
@@ -122,9 +120,8 @@ OptionSchema read_option(const std::string& key, const YAML::Node& node) {
 void read_options(const YAML::Node& options, Manifest& manifest) {
   if (!options || options.IsNull()) return;
   if (!options.IsMap()) reject("manifest key 'options' must be a map");
-  if (options.size() > kMostOptions) {
+  if (options.size() > kMostOptions)
     reject(fmt::format("manifest lists more than {} options", kMostOptions));
-  }
   for (const auto& entry : options) {
     const std::string key =
         entry.first.IsScalar() ? one_line(entry.first.Scalar(), kLongestName) : "?";
@@ -141,9 +138,8 @@ Manifest parse(const std::string& text) {
   if (!root.IsMap()) reject("its manifest is not a YAML map");
   // Versions first: a later major may mean something else by every other key.
   const std::string format = scalar(root, "causeway_manifest");
-  if (format != "1") {
+  if (format != "1")
     reject(fmt::format("is too new: manifest format '{}', this Causeway reads 1", format));
-  }
   Manifest manifest;
   read_api(scalar(root, "api"), manifest);
   manifest.min_core_minor = number(scalar_or(root, "min_core_minor", "0"), "min_core_minor");

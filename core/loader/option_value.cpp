@@ -57,13 +57,11 @@ int compare(const OptionSchema& schema, const OptionValue& a, const OptionValue&
 OptionValue parse_option_value(const OptionSchema& schema, const std::string& text) {
   OptionValue value = parse_unbounded(schema, text);
   if (!schema.min_text.empty() &&
-      compare(schema, value, parse_unbounded(schema, schema.min_text)) < 0) {
+      compare(schema, value, parse_unbounded(schema, schema.min_text)) < 0)
     throw Error(CWY_ERR_INVALID, "'{}' is below the minimum, {}", text, schema.min_text);
-  }
   if (!schema.max_text.empty() &&
-      compare(schema, value, parse_unbounded(schema, schema.max_text)) > 0) {
+      compare(schema, value, parse_unbounded(schema, schema.max_text)) > 0)
     throw Error(CWY_ERR_INVALID, "'{}' is above the maximum, {}", text, schema.max_text);
-  }
   return value;
 }
 
@@ -79,16 +77,13 @@ std::string natural_default(const OptionSchema& schema) {
 
 void check_option_schema(const OptionSchema& schema) {
   static const std::vector<std::string> types{"string", "int", "bool", "size", "time", "enum"};
-  if (std::find(types.begin(), types.end(), schema.type) == types.end()) {
+  if (std::find(types.begin(), types.end(), schema.type) == types.end())
     throw Error(CWY_ERR_INVALID, "type '{}' is not one of {}", schema.type, fmt::join(types, ", "));
-  }
-  if ((schema.type == "enum") != !schema.choices.empty()) {
+  if ((schema.type == "enum") != !schema.choices.empty())
     throw Error(CWY_ERR_INVALID, "'choices' belong to type enum, and enum needs them");
-  }
   const bool bounded = !schema.min_text.empty() || !schema.max_text.empty();
-  if (bounded && !is_ordered(schema.type)) {
+  if (bounded && !is_ordered(schema.type))
     throw Error(CWY_ERR_INVALID, "'min' and 'max' belong to types int, size and time");
-  }
   try {
     if (!schema.min_text.empty()) parse_unbounded(schema, schema.min_text);
     if (!schema.max_text.empty()) parse_unbounded(schema, schema.max_text);

@@ -36,11 +36,10 @@ std::string unknown_line(const Manifest& manifest, const std::string& key) {
   std::vector<std::string> keys;
   for (const OptionSchema& schema : manifest.options) keys.push_back(schema.key);
   std::string hint;
-  if (const auto near = did_you_mean(key, keys); near) {
+  if (const auto near = did_you_mean(key, keys); near)
     hint = fmt::format("; did you mean '{}'?", *near);
-  } else if (keys.empty()) {
+  else if (keys.empty())
     hint = "; it has none";
-  }
   return fmt::format("{} '{}' has no option '{}'{}", kind_word(manifest.kind), manifest.name,
                      one_line(key, 80), hint);
 }
@@ -58,11 +57,10 @@ const OptionValue* find(const cwy_options* opts, const char* key, std::string_vi
 template <typename T>
 cwy_status give(const OptionValue* value, T OptionValue::*member, auto* out) {
   if (value == nullptr || out == nullptr) return CWY_ERR_INVALID;
-  if constexpr (std::is_same_v<T, std::string>) {
+  if constexpr (std::is_same_v<T, std::string>)
     *out = (value->*member).c_str();
-  } else {
+  else
     *out = value->*member;
-  }
   return CWY_OK;
 }
 
@@ -72,15 +70,13 @@ std::shared_ptr<const OptionValues> make_options(const Manifest& manifest,
                                                  const std::map<std::string, std::string>& values,
                                                  const std::map<std::string, Origin>& origins) {
   auto options = std::make_shared<OptionValues>();
-  for (const OptionSchema& schema : manifest.options) {
+  for (const OptionSchema& schema : manifest.options)
     options->entries[schema.key] = {schema.type, parse_option_value(schema, schema.default_text)};
-  }
   Problems problems;
   check_options(manifest, values, origins, problems);
   if (!problems.empty()) throw Error(CWY_ERR_INVALID, "{}", problems.text(kMostProblemsSaid));
-  for (const auto& [key, text] : values) {
+  for (const auto& [key, text] : values)
     options->entries[key].value = parse_option_value(*find_schema(manifest, key), text);
-  }
   return options;
 }
 

@@ -70,9 +70,7 @@ const void* call_init(const Manifest& manifest, AnyInit init, const cwy_services
     fail(manifest, status < 0 ? status : CWY_ERR_INVALID, "{} answered {}: {}", name,
          status_name(status), text.empty() ? "the plugin gave no reason" : text);
   }
-  if (module == nullptr) {
-    fail(manifest, CWY_ERR_INVALID, "{} answered OK but set no module", name);
-  }
+  if (module == nullptr) fail(manifest, CWY_ERR_INVALID, "{} answered OK but set no module", name);
   return module;
 }
 
@@ -87,9 +85,8 @@ PluginUse::PluginUse(const Manifest& manifest, const cwy_services* services) {
   // NODELETE: plugins' libraries leave threads and thread-locals behind that unloading would
   // pull the code away from.
   handle_ = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  if (handle_ == nullptr) {
+  if (handle_ == nullptr)
     fail(manifest, CWY_ERR_INVALID, "cannot be loaded: {}", linker_text(path));
-  }
   Initialized& entry = initialized()[handle_];
   if (entry.uses == 0) {
     try {

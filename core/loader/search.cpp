@@ -19,9 +19,8 @@ void append_once(std::vector<std::string>& files, const fs::path& file) {
 bool looks_like_plugin(const fs::path& file) {
   const std::string name = file.filename().string();
   if (file.extension() != ".so") return false;
-  for (const PluginKind kind : {PluginKind::conduit, PluginKind::memkind, PluginKind::collective}) {
+  for (const PluginKind kind : {PluginKind::conduit, PluginKind::memkind, PluginKind::collective})
     if (name.rfind(std::string(kind_word(kind)) + "_", 0) == 0) return true;
-  }
   return false;
 }
 
@@ -49,9 +48,8 @@ std::vector<std::string> all_plugin_files(const std::vector<std::string>& direct
     std::error_code error;
     std::vector<fs::path> here;
     for (auto entry = fs::directory_iterator(directory, error);
-         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+         !error && entry != fs::directory_iterator(); entry.increment(error))
       if (looks_like_plugin(entry->path())) here.push_back(entry->path());
-    }
     std::sort(here.begin(), here.end());
     for (const fs::path& file : here) append_once(files, file);
   }

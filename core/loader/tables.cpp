@@ -30,12 +30,10 @@ template <typename Table>
 Table copy_table(const Table* theirs, const char* what) {
   if (theirs == nullptr) reject("{} is NULL", what);
   const cwy_head head = theirs->head;
-  if (head.struct_size < sizeof(cwy_head) || head.struct_size > kAbsurdSize) {
+  if (head.struct_size < sizeof(cwy_head) || head.struct_size > kAbsurdSize)
     reject("{} has head.struct_size {}: fill the head with CWY_HEAD()", what, head.struct_size);
-  }
-  if (head.major != CWY_PLUGIN_MAJOR) {
+  if (head.major != CWY_PLUGIN_MAJOR)
     reject("{} is of plugin interface major {}, expected {}", what, head.major, CWY_PLUGIN_MAJOR);
-  }
   Table ours{};
   const size_t known = std::min<size_t>(head.struct_size, sizeof(Table)) & ~size_t{7};
   std::memcpy(static_cast<void*>(&ours), theirs, known);
@@ -106,12 +104,10 @@ void check_module(const cwyc_module& module) {
   required.need(module.purge, "purge");
   required.need(module.progress, "progress");
   required.need(module.ops, "ops");
-  if (module.mem_alloc != nullptr || module.mem_reg != nullptr) {
+  if (module.mem_alloc != nullptr || module.mem_reg != nullptr)
     required.need(module.mem_release, "mem_release (beside mem_alloc, mem_reg)");
-  }
-  if (module.rkey_open != nullptr) {
+  if (module.rkey_open != nullptr)
     required.need(module.rkey_close, "rkey_close (beside rkey_open)");
-  }
   if (module.am_retain != nullptr)
     required.need(module.am_release, "am_release (beside am_retain)");
   if (module.wait_fd != nullptr) required.need(module.arm, "arm (beside wait_fd)");
@@ -120,9 +116,8 @@ void check_module(const cwyc_module& module) {
   if (module.class_of != nullptr)
     required.need(module.class_query, "class_query (beside class_of)");
   required.check("its module");
-  if (module.ops_count == 0 || module.ops_count > kMostTables) {
+  if (module.ops_count == 0 || module.ops_count > kMostTables)
     reject("its module has ops_count {}, expected 1 to {}", module.ops_count, kMostTables);
-  }
 }
 
 void check_module(const cwym_module& module) {
@@ -134,9 +129,8 @@ void check_module(const cwym_module& module) {
   required.need(module.who_owns, "who_owns");
   required.need(module.copy, "copy");
   if (module.alloc != nullptr) required.need(module.release, "release (beside alloc)");
-  if (module.import_mem != nullptr) {
+  if (module.import_mem != nullptr)
     required.need(module.import_close, "import_close (beside import_mem)");
-  }
   if (module.push != nullptr) required.need(module.pop, "pop (beside push)");
   required.check("its module");
 }
@@ -150,9 +144,8 @@ cwyl_candidate copy_candidate(const cwyl_candidate* theirs, uint32_t index) {
   required.need(candidate.step, "step");
   required.check(what.c_str());
   what += fmt::format(" ('{}')", one_line(candidate.name, 63));
-  if (candidate.min_bytes > candidate.max_bytes || candidate.min_team > candidate.max_team) {
+  if (candidate.min_bytes > candidate.max_bytes || candidate.min_team > candidate.max_team)
     reject("{} has a range whose minimum is above its maximum", what);
-  }
   return candidate;
 }
 
@@ -187,9 +180,8 @@ void fill_tables(MemkindPlugin& plugin, const void* module) {
 void fill_tables(CollectivePlugin& plugin, const void* module) {
   take_module(plugin, module);
   if (plugin.module.candidates == nullptr || plugin.module.candidate_count == 0 ||
-      plugin.module.candidate_count > kMostCandidates) {
+      plugin.module.candidate_count > kMostCandidates)
     reject("its module lists no candidates, or more than {}", kMostCandidates);
-  }
   std::set<std::pair<uint32_t, std::string>> names;
   for (uint32_t i = 0; i < plugin.module.candidate_count; ++i) {
     cwyl_candidate candidate = copy_candidate(plugin.module.candidates[i], i);
