@@ -279,7 +279,9 @@ std::string quoted(const std::string& text) {
 std::optional<Node> parse_document(const std::string& given, const std::string& source,
                                    Problems& problems) {
   // Without a byte order mark, so that columns count from the same place for everybody.
-  const std::string text = given.rfind("\xEF\xBB\xBF", 0) == 0 ? given.substr(3) : given;
+  // Without line ends behind the last line either: the parser closes a quote there that is open.
+  const size_t begin = given.rfind("\xEF\xBB\xBF", 0) == 0 ? 3 : 0;
+  const std::string text = given.substr(begin, given.find_last_not_of(" \r\n") + 1 - begin);
   if (!check_characters(text, source, problems)) return std::nullopt;
   std::istringstream stream(text);
   TreeBuilder builder(text, source, problems);

@@ -187,6 +187,15 @@ TEST(ConfigErrors, Syntax) {
                                            HasSubstr("begins with * must be quoted"))));
 }
 
+// The parser closes an open quote at the last line's end: the settings behind it would be lost.
+TEST(ConfigErrors, OpenQuote) {
+  EXPECT_THAT(problems_of("conduits:\n  eth:\n    device: \"lo\nreport: true\n"),
+              ElementsAre(HasSubstr("not valid YAML: illegal EOF in scalar")));
+  EXPECT_THAT(problems_of("direct_map: \"never\n\n"), ElementsAre(HasSubstr("illegal EOF")));
+  EXPECT_THAT(problems_of("direct_map: \"never\"\n\n"), IsEmpty());
+  EXPECT_THAT(problems_of("\xEF\xBB\xBF\n\n"), IsEmpty());
+}
+
 // What stands behind such a character must not be dropped without a word.
 TEST(ConfigErrors, ControlCharacters) {
   EXPECT_THAT(
