@@ -63,8 +63,7 @@ void JobState::placed(uint32_t rank, uint32_t epoch) {
 }
 
 void JobState::start_messenger() {
-  if (callbacks_.death && !undelivered_.empty() && !messenger_.joinable())
-    messenger_ = quiet_thread([this] { deliver(); });
+  if (callbacks_.death && !messenger_.joinable()) messenger_ = quiet_thread([this] { deliver(); });
   changed_.notify_all();
 }
 

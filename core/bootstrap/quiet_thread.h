@@ -1,6 +1,6 @@
 // A thread that takes no signal meant for the process, so that the program's handlers run in the
 // program's own threads. Threads that it starts (PMIx's) inherit that. within() makes a call that
-// may never return in such a thread.
+// may never return in such a thread. A limit may forbid one more thread: an Error says so.
 #pragma once
 
 #include <pthread.h>
@@ -10,8 +10,12 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
+
+#include "base/error.h"
+#include "base/log.h"
 
 namespace causeway {
 
@@ -27,7 +31,26 @@ std::thread quiet_thread(Body&& body) {
     const sigset_t& mask;
     ~Restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
   } restore{before};
-  return std::thread(std::forward<Body>(body));
+  try {
+    return std::thread(std::forward<Body>(body));
+  } catch (const std::system_error& e) {
+    throw Error(CWY_ERR_NOMEM,
+                "no thread can be started ({}); raise the limit of processes (ulimit -u) or of "
+                "memory (ulimit -v)",
+                e.code().message());
+  }
+}
+
+// A thread that the process can do without: false, and a line of what it lacks, where none is had.
+template <typename Body>
+bool quiet_thread_beside(const char* lacks, Body&& body) {
+  try {
+    quiet_thread(std::forward<Body>(body)).detach();
+    return true;
+  } catch (const std::exception& e) {
+    log_warn("{}: {}", lacks, e.what());
+    return false;
+  }
 }
 
 // The result of `body`; nothing where it has not come back within `limit`. For calls of libraries

@@ -135,13 +135,13 @@ void close_requests_to(uint32_t rank) {
 // polls.
 void look_often() {
   constexpr std::chrono::milliseconds kBetweenLooks(200);
-  quiet_thread([kBetweenLooks] {
+  quiet_thread_beside("a wait for a rank that has left may not end", [kBetweenLooks] {
     while (!exiting()) {
       for (const uint32_t rank : ranks_that_left()) close_requests_to(rank);
       runtime().attention.store(true, std::memory_order_release);
       std::this_thread::sleep_for(kBetweenLooks);
     }
-  }).detach();
+  });
 }
 
 }  // namespace

@@ -286,12 +286,13 @@ void told_of_exit(int code) {
   const uint64_t ns = code == 0 ? runtime().config().timeouts.exit_ns : kTogetherNs;
   // A thread waits, so that the polls that this rank may make all that time need no look at the
   // clock.
-  quiet_thread([ns] {
-    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+  const auto leave_in = [](uint64_t wait) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(wait));
     if (exiting()) return;
     g_asked.store(true, std::memory_order_relaxed);
     runtime().attention.store(true, std::memory_order_release);
-  }).detach();
+  };
+  if (!quiet_thread_beside("leaves at once", [=] { leave_in(ns); })) leave_in(0);
 }
 
 bool asked_to_leave() {

@@ -13,7 +13,6 @@
 #include <thread>
 
 #include "base/context.h"
-#include "base/log.h"
 #include "bootstrap/quiet_thread.h"
 #include "thread/thread_state.h"
 
@@ -48,14 +47,10 @@ constexpr std::chrono::milliseconds kBetweenLooks(20);
 class LastThread : public ThreadPart {
  public:
   void leave() override {
-    try {
-      quiet_thread([] {
-        while (!exiting() && !only_quiet_threads()) std::this_thread::sleep_for(kBetweenLooks);
-        if (!exiting()) std::exit(0);
-      }).detach();
-    } catch (const std::exception& e) {
-      log_debug("process: does not look for the end of its last thread: {}", e.what());
-    }
+    quiet_thread_beside("nobody looks for the end of the last thread", [] {
+      while (!exiting() && !only_quiet_threads()) std::this_thread::sleep_for(kBetweenLooks);
+      if (!exiting()) std::exit(0);
+    });
   }
 };
 

@@ -123,11 +123,8 @@ void show_phase(StatusPage::Phase phase) {
   if (g_page == nullptr) return;
   const uint32_t before = g_page->phase.exchange(phase, std::memory_order_acq_rel);
   if (phase != StatusPage::runs || before != StatusPage::starts) return;
-  try {
-    quiet_thread([] { answer_questions(*g_page); }).detach();
-  } catch (const std::exception& e) {
-    log_debug("process: `causeway ps` sees no counts of this rank: {}", e.what());
-  }
+  quiet_thread_beside("`causeway ps` sees no counts of this rank",
+                      [] { answer_questions(*g_page); });
 }
 
 void end_status() {

@@ -323,6 +323,22 @@ TEST(Memory, FileSizeLimit) {
                  {"conduit shm", "ulimit -f"});
 }
 
+// Where no further thread can be had, a job ends in order or says why it does not: what PMIx's
+// thread met there ended the process, at the normal end of a job.
+TEST(Memory, NoThreadCanBeStarted) {
+  for (int kib = 150000; kib <= 230000; kib += 10000) {
+    const std::string script = "ulimit -v " + std::to_string(kib) + "; exec \"$0\" hello";
+    const Result result = run_command(
+        {launch_test::run_command(), "run", "-n", "2", "--", "sh", "-c", script, victim()});
+    if (result.err.find("Sanitizer") != std::string::npos)
+      GTEST_SKIP() << "a sanitizer's memory has no such limit";
+    EXPECT_EQ(result.err.find("terminate called"), std::string::npos)
+        << kib << " KiB: " << result.err;
+    EXPECT_TRUE(result.status == 0 || !result.err.empty()) << kib << " KiB";
+    EXPECT_LT(result.seconds, kSoon) << kib << " KiB: " << result.err;
+  }
+}
+
 // The same with nothing that ignores the signal, for every size: shared memory is a file.
 TEST(Memory, NoFileMayGrow) {
   // Through a pipe, whose reader has no limit: what the tests capture is a file too.
