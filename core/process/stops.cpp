@@ -1,10 +1,12 @@
 #include "process/stops.h"
 
+#include <execinfo.h>
 #include <gasnet_tools.h>
 #include <signal.h>
 #include <strings.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -91,6 +93,28 @@ void on_question(int, siginfo_t* info, void*) {
   errno = kept;
 }
 
+// A fault is an error that ends the process, too.
+void on_fault(int signal) {
+  static std::atomic_flag dies = ATOMIC_FLAG_INIT;
+  // Other threads that die meanwhile wait for the end. Relaxed: nothing else is told by it.
+  while (dies.test_and_set(std::memory_order_relaxed)) ::pause();
+  stop_on_error();
+  // The same end as without this handler, when it has returned.
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void listen_for_faults() {
+  if (!asked_for("GASNET_BACKTRACE") && !asked_for("GASNET_FREEZE_ON_ERROR")) return;
+  void* frame;
+  ::backtrace(&frame, 1);  // loads the library that a handler must not load
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction action {};
+    ::sigaction(signal, nullptr, &action);
+    if (action.sa_handler == SIG_DFL && may_catch(signal)) ::signal(signal, on_fault);
+  }
+}
+
 }  // namespace
 
 bool may_catch(int signal) {
@@ -120,6 +144,7 @@ void listen_for_questions() {
 }
 
 void prepare_stops() {
+  listen_for_faults();
   install("GASNET_FREEZE_SIGNAL", on_freeze);
   install("GASNET_BACKTRACE_SIGNAL", on_backtrace);
   if (asked_for("GASNET_FREEZE")) {

@@ -229,6 +229,16 @@ frozen env GASNET_FREEZE_ON_ERROR=1 "$work/c-ofi-mistake"
 expect 'called before gasnet_attach' "GASNET_FREEZE_ON_ERROR hides the error"
 run env GASNET_FREEZE_ON_ERROR=0 GASNET_BACKTRACE=1 "$work/c-ofi-mistake" && fail "a mistake passes"
 expect 'libcauseway.so' "GASNET_BACKTRACE prints no backtrace"
+# A fault is a fatal error, too, unless the program's signals are its own.
+printf '%s\n' '#include <gasnet.h>' 'int main(int c, char** v) { gasnet_init(&c, &v); *(volatile int*)(long)c = c; return 0; }' \
+  >"$work/fault.c"
+# shellcheck disable=SC2046
+build c-ofi-fault "$cc" "$work/fault.c" $(pkg-config --cflags --libs gasnet-ofi-seq)
+frozen env GASNET_FREEZE_ON_ERROR=1 "$work/c-ofi-fault"
+run env GASNET_BACKTRACE=1 "$work/c-ofi-fault" && fail "a fault passes"
+expect 'c-ofi-fault[(]' "GASNET_BACKTRACE prints no backtrace of a fault"
+run env GASNET_BACKTRACE=1 GASNET_NO_CATCH_SIGNAL=SEGV "$work/c-ofi-fault" && fail "a fault passes"
+! grep -q 'c-ofi-fault(' "$work/err" || fail "GASNET_NO_CATCH_SIGNAL leaves a handler"
 smp 1 env GASNET_BACKTRACE_SIGNAL=USR2 "$work/c-smp-seq" raise 12 || fail "GASNET_BACKTRACE_SIGNAL ends the program"
 expect 'libcauseway.so' "GASNET_BACKTRACE_SIGNAL prints no backtrace"
 smp 1 env GASNET_FREEZE_SIGNAL=SIGNONSENSE "$work/c-smp-seq" && fail "GASNET_FREEZE_SIGNAL=SIGNONSENSE runs"
