@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
@@ -49,8 +50,13 @@ void write_file(const std::string& name, const std::string& text) {
   if (name.empty()) return;
   if (name == "-") return fmt::print("{}", text);
   std::ofstream out(name);
-  if (!(out << text).flush())
-    throw Error(CWY_ERR_INVALID, "{} cannot be written: {}", name, std::strerror(errno));
+  if ((out << text).flush()) return;
+  const int reason = errno;
+  std::error_code none;
+  // A part of a document is no document. What is no file stays.
+  if (out.is_open() && std::filesystem::is_regular_file(name, none))
+    std::filesystem::remove(name, none);
+  throw Error(CWY_ERR_INVALID, "{} cannot be written: {}", name, std::strerror(reason));
 }
 
 size_t page_columns() {
