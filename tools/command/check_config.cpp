@@ -60,9 +60,8 @@ std::string match_text(const PeerRule& rule) {
 
 std::string use_text(const PeerRule& rule) {
   std::string out = joined(rule.use, " then ");
-  for (const auto& [operation, conduit] : rule.operations) {
+  for (const auto& [operation, conduit] : rule.operations)
     out += fmt::format("; {} by {}", operation, conduit);
-  }
   return rule.require ? out + "; required" : out;
 }
 
@@ -77,9 +76,8 @@ void print_summary(const Config& config) {
   print_columns(rows);
   fmt::print("\n");
   rows = {{"rule", "peers", "conduits"}};
-  for (const PeerRule& rule : config.peers) {
+  for (const PeerRule& rule : config.peers)
     rows.push_back({rule.label, match_text(rule), use_text(rule)});
-  }
   print_columns(rows);
 }
 
@@ -113,11 +111,10 @@ class PluginLook {
   }
 
   void find_fault(bool fatal, const Origin& where, std::string text) {
-    if (fatal) {
+    if (fatal)
       findings_.problems.add(where, std::move(text));
-    } else {
+    else
       findings_.warnings.push_back({where, std::move(text)});
-    }
   }
 
   Origin origin_of(const std::string& path) const {
@@ -209,11 +206,10 @@ class PluginLook {
   }
 
   std::string why_not(const std::string& collective) const {
-    for (const LoadFailure& failure : loader_.failures()) {
+    for (const LoadFailure& failure : loader_.failures())
       if (failure.path.find(plugin_file_name(PluginKind::collective, collective)) !=
           std::string::npos)
         return failure.reason;
-    }
     return "it cannot be loaded";
   }
 

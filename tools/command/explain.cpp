@@ -61,9 +61,8 @@ struct PeerClass {
 bool is_inlined(const World& world, const Choice& choice, Locality locality) {
   const bool mapped = locality == Locality::self || locality == Locality::nbrhd;
   if (!mapped || world.config.direct_map != DirectMap::automatic ||
-      world.config.checks != Checks::none) {
+      world.config.checks != Checks::none)
     return false;
-  }
   for (const OperationKind kind : {OperationKind::put, OperationKind::get, OperationKind::atomic}) {
     const Conduit* conduit = choice.only(kind);
     if (conduit == nullptr || !(world.endpoint(conduit).attr.caps & CWYC_CAP_DIRECT)) return false;
@@ -166,9 +165,8 @@ std::vector<Refusal> others_of(const World& world, const Choice& choice, const P
                                                                    choice.rule->label)
                                                      : reason(err, status)});
   }
-  for (const ConduitFailure& failure : world.conduits.failures) {
+  for (const ConduitFailure& failure : world.conduits.failures)
     if (!told(failure.name)) out.push_back({failure.name, failure.reason});
-  }
   return out;
 }
 
@@ -226,11 +224,10 @@ std::vector<Neighbors> neighbor_classes(const World& world, uint32_t ranks,
     const auto at = std::find_if(out.begin(), out.end(), [&](const Neighbors& n) {
       return n.rule == rule && n.first.locality == peer.locality;
     });
-    if (at == out.end()) {
+    if (at == out.end())
       out.push_back({rule, peer, {r}});
-    } else {
+    else
       at->ranks.push_back(r);
-    }
   }
   return out;
 }
@@ -265,9 +262,8 @@ std::string machine_text() {
 
 std::vector<MemkindAnswer> memkinds_of(const World& world, const std::vector<PeerClass>& classes) {
   std::vector<MemkindPeer> peers;
-  for (const PeerClass& c : classes) {
+  for (const PeerClass& c : classes)
     peers.push_back({c.who, c.locality, c.put_conduit, c.put_forms, c.mapped});
-  }
   return explain_memkinds(world.config, *world.loader, peers);
 }
 
@@ -355,15 +351,14 @@ int explain(const ExplainArguments& args) {
   const std::vector<PeerClass> classes = explain_all(world, args.world.ranks);
   const Neighborhoods all =
       neighborhoods(world, 0, args.world.ranks, Card::of_this_process().hostname);
-  if (args.json && args.collectives) {
+  if (args.json && args.collectives)
     fmt::print("{}\n", collectives_json(world, args.world.ranks));
-  } else if (args.json && args.memkinds) {
+  else if (args.json && args.memkinds)
     fmt::print("{}\n", memkinds_json(memkinds_of(world, classes)));
-  } else if (args.json) {
+  else if (args.json)
     print_json(classes, all);
-  } else {
+  else
     print_people(world, args, all, classes);
-  }
   return all_reached(classes) ? kOk : kFailed;
 }
 

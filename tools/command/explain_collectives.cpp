@@ -114,10 +114,9 @@ std::vector<std::pair<uint32_t, std::string>> memories(const CollectiveTable& ta
   std::vector<std::pair<uint32_t, std::string>> out{{kHost, ""}};
   std::set<std::string> words;
   for (const CollectiveRule& rule : table.rules()) words.insert(rule.memory);
-  for (const std::string& word : words) {
+  for (const std::string& word : words)
     if (const auto kind = memory_class_of(word))
       out.push_back({kHost | 1u << *kind, fmt::format(", with memory of {}", word)});
-  }
   constexpr uint32_t kAnotherDevice = 1u << 31;
   if (words.count("host") != 0 || words.count("device") != 0)
     out.push_back({kHost | kAnotherDevice, ", with memory of a device"});
@@ -143,9 +142,8 @@ void print_collectives(const World& world, uint32_t ranks) {
   for (const TeamClass& team : explain_collectives(world, ranks)) {
     fmt::print("\n{}\n", bold("collectives of " + team.who));
     std::vector<std::vector<std::string>> rows;
-    for (const CollectiveLine& l : team.lines) {
+    for (const CollectiveLine& l : team.lines)
       rows.push_back({l.operation, l.sizes(), l.algorithm, "by " + l.reason});
-    }
     print_columns(rows);
   }
   const CollectiveTable table(world.config, *world.loader);

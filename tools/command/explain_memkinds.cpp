@@ -22,9 +22,8 @@ constexpr FormWord kForms[] = {{CWY_FORM_HOST_VA, "HOST_VA"},
 
 std::string form_words(uint64_t forms) {
   std::string out;
-  for (const FormWord& f : kForms) {
+  for (const FormWord& f : kForms)
     if (forms & f.form) out += fmt::format("{}{}", out.empty() ? "" : ", ", f.word);
-  }
   return out.empty() ? "none" : out;
 }
 
@@ -44,19 +43,16 @@ std::string staged(const std::string& name, const KindPolicy& policy, const cwym
 std::string way(const std::string& name, const KindPolicy& policy, const cwym_attr& attr,
                 const MemkindPeer& peer) {
   const bool always = policy.staging == KindPolicy::Staging::always;
-  if (peer.locality == Locality::self) {
+  if (peer.locality == Locality::self)
     return always ? "through host buffers, because staging is always" : "copies of the kind";
-  }
   const uint64_t handles = attr.export_forms & attr.import_forms & CWY_FORM_IPC;
-  if (peer.locality != Locality::remote && handles != 0 && policy.ipc && !always) {
+  if (peer.locality != Locality::remote && handles != 0 && policy.ipc && !always)
     return "copies of the kind, to memory opened through an IPC handle";
-  }
   if (peer.conduit.empty()) return "unreachable";
   const uint64_t common =
       attr.export_forms & peer.forms & uint64_t{CWY_FORM_DEVICE_VA | CWY_FORM_DMABUF};
-  if (common != 0 && policy.native && !always) {
+  if (common != 0 && policy.native && !always)
     return fmt::format("by conduit {}, which registers {}", peer.conduit, form_words(common));
-  }
   return staged(name, policy, attr, peer);
 }
 

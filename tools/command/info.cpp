@@ -152,9 +152,8 @@ void print_failures(const Facts& facts) {
     return;
   }
   fmt::print("{}\n", bold("Failed"));
-  for (const LoadFailure& failure : facts.failures) {
+  for (const LoadFailure& failure : facts.failures)
     print_folded(fmt::format("{}: {}", failure.path, failure.reason));
-  }
 }
 
 std::string json_options(const Manifest& plugin) {
@@ -194,12 +193,10 @@ void print_json(const InfoArguments& arguments, const Facts& facts, bool everyth
       json_text(own_prefix()), json_texts(facts.search_path));
   if (everything || arguments.plugins) out += ",\"plugins\":" + json_plugins(facts);
   if (everything || arguments.failed) out += ",\"failures\":" + json_failures(facts);
-  if (arguments.config) {
+  if (arguments.config)
     out += ",\"config\":" + (facts.config_problem.empty() ? json_text(facts.config.text) : "null");
-  }
-  if (!facts.config_problem.empty()) {
+  if (!facts.config_problem.empty())
     out += ",\"config_problem\":" + json_text(facts.config_problem);
-  }
   fmt::print("{}}}\n", out);
 }
 
@@ -224,9 +221,8 @@ void print_text(const InfoArguments& arguments, const Facts& facts, bool everyth
                    ? std::string("1 plugin or directory is")
                    : fmt::format("{} plugins or directories are", facts.failures.size()));
   }
-  if (arguments.config && facts.config_problem.empty()) {
+  if (arguments.config && facts.config_problem.empty())
     fmt::print("{}{}\n", gap, facts.config.text);
-  }
 }
 
 int info(const InfoArguments& arguments) {
@@ -235,14 +231,11 @@ int info(const InfoArguments& arguments) {
   if (arguments.devices && facts.config_problem.empty())
     return info_devices(facts.config, arguments.json);
   const bool everything = !arguments.failed && !arguments.plugins && !arguments.config;
-  if (!facts.config_problem.empty()) {
-    fmt::print(stderr, "{}\n", facts.config_problem);
-  }
-  if (arguments.json) {
+  if (!facts.config_problem.empty()) fmt::print(stderr, "{}\n", facts.config_problem);
+  if (arguments.json)
     print_json(arguments, facts, everything);
-  } else {
+  else
     print_text(arguments, facts, everything);
-  }
   const bool bad = !facts.config_problem.empty() || (arguments.failed && !facts.failures.empty());
   return bad ? kFailed : kOk;
 }

@@ -69,11 +69,10 @@ class Machine {
     hwloc_obj_t pci = device.path.empty()
                           ? nullptr
                           : hwloc_get_pcidev_by_busidstring(topology_, device.path.c_str());
-    if (pci != nullptr) {
+    if (pci != nullptr)
       hwloc_bitmap_copy(set.get(), hwloc_get_non_io_ancestor_obj(topology_, pci)->nodeset);
-    } else if (device.numa_node >= 0) {
+    else if (device.numa_node >= 0)
       hwloc_bitmap_only(set.get(), static_cast<unsigned>(device.numa_node));
-    }
     return set;
   }
 
@@ -146,9 +145,8 @@ void print_people(const std::vector<Found>& all, const Machine& machine) {
     }
   }
   print_columns(rows);
-  for (const Found& found : all) {
+  for (const Found& found : all)
     if (!found.problem.empty()) print_folded(fmt::format("{}: {}", found.conduit, found.problem));
-  }
 }
 
 void print_json(const std::vector<Found>& all, const Machine& machine) {

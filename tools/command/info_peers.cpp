@@ -19,11 +19,10 @@ constexpr gex_AM_Index_t kHandler = GEX_AM_INDEX_BASE;
 std::atomic<uint32_t> answers{0};  // relaxed: counted and read where nothing else is handed over
 
 void answer(gex_Token_t token, gex_AM_Arg_t asked) {
-  if (asked == 0) {
+  if (asked == 0)
     answers.fetch_add(1, std::memory_order_relaxed);
-  } else {
+  else
     gex_AM_ReplyShort1(token, kHandler, 0, 0);
-  }
 }
 
 void barrier(gex_TM_t team) {

@@ -225,11 +225,10 @@ void JobViewer::find_pages() {
     if (info.st_uid != ::geteuid()) continue;
     const ProcessStat stat(pid);
     const auto page = known.find(pid);
-    if (page != known.end() && page->second.started == stat.started) {
+    if (page != known.end() && page->second.started == stat.started)
       pages_.insert(known.extract(page));
-    } else {
+    else
       look_for_page(pid, living_thread(pid, stat), stat.started);
-    }
   }
 }
 
@@ -263,11 +262,10 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
     }
   }
   const uint64_t until = now_ns() + patience_ns;
-  for (const auto& [page, number] : asked) {
+  for (const auto& [page, number] : asked)
     while (static_cast<int32_t>(page->answered.load(std::memory_order_acquire) - number) < 0 &&
            now_ns() < until)
       ::usleep(500);
-  }
   for (auto& [id, ranks] : jobs) {
     for (RankView& view : ranks) read_page(view);
     std::sort(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.rank < b.rank; });

@@ -127,9 +127,8 @@ std::optional<Map> ask_job() {
   gex_TM_t tm;
   int argc = 0;
   char** argv = nullptr;
-  if (gex_Client_Init(&client, &ep, &tm, "CAUSEWAY_MAP", &argc, &argv, 0) != GASNET_OK) {
+  if (gex_Client_Init(&client, &ep, &tm, "CAUSEWAY_MAP", &argc, &argv, 0) != GASNET_OK)
     throw Error(CWY_ERR_INVALID, "the job could not be started");
-  }
   Map map;
   const std::vector<uint32_t> host_of = host_numbers(runtime().job(), map);
   const std::vector<std::string> words =
@@ -161,22 +160,19 @@ void check_hosts(const MapArguments& args) {
 }
 
 void print(const MapArguments& args, const Map& map) {
-  if (args.svg) {
+  if (args.svg)
     print_map_svg(map);
-  } else if (args.dot) {
+  else if (args.dot)
     print_map_dot(map);
-  } else if (args.json) {
+  else if (args.json)
     print_map_json(map);
-  } else {
+  else
     print_map(map);
-  }
 }
 
 int show(MapArguments& args) {
   const bool job = in_a_job();
-  if (args.hosts.empty() && !job) {
-    args.hosts = {Card::of_this_process().hostname, "another-host"};
-  }
+  if (args.hosts.empty() && !job) args.hosts = {Card::of_this_process().hostname, "another-host"};
   check_hosts(args);
   const std::optional<Map> map = job ? ask_job() : suppose(args);
   if (map) print(args, *map);

@@ -63,11 +63,10 @@ class Groups {
   void add(Said said, size_t host) {
     const auto at = std::find_if(groups_.begin(), groups_.end(),
                                  [&](const auto& group) { return group.first == said; });
-    if (at == groups_.end()) {
+    if (at == groups_.end())
       groups_.push_back({std::move(said), {host}});
-    } else {
+    else
       at->second.push_back(host);
-    }
   }
   const auto& all() const { return groups_; }
 

@@ -216,9 +216,8 @@ std::vector<Program> programs_of(const RunOptions& run) {
     programs.push_back(further_program(base, next()));
     programs.back().command = next();
   }
-  for (const Program& program : programs) {
+  for (const Program& program : programs)
     if (program.command.empty()) throw UsageError("':'", "there is no program before or behind it");
-  }
   if (programs.size() == 1) return programs;
   if (run.ranks == 0) throw UsageError("-n", "is needed for each of several programs");
   if (run.spares > 0) throw UsageError("--spares", "could run any of several programs: give one");

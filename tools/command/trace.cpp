@@ -156,12 +156,11 @@ int trace(const TraceArguments& arguments) {
     return kOk;
   }
   std::vector<std::string> objects;
-  for (size_t i = 0; i < traces.size(); ++i) {
+  for (size_t i = 0; i < traces.size(); ++i)
     if (arguments.json)
       objects.push_back(json_of(arguments.files[i], traces[i]));
     else
       arguments.lines ? print_lines(traces[i]) : print_summary(traces[i]);
-  }
   if (arguments.json) fmt::print("{}\n", json_array(objects));
   return kOk;
 }

@@ -37,9 +37,8 @@ Trace read_trace(const std::string& file) {
   text->copy(reinterpret_cast<char*>(&t.header), sizeof t.header);
   const cwyt_header& h = t.header;
   if (text->size() < sizeof h || h.magic != CWYT_MAGIC || h.record_bytes != sizeof(cwyt_record) ||
-      h.capacity == 0) {
+      h.capacity == 0)
     refuse_trace(file, "is not a trace that this version reads");
-  }
   for (char* word : {t.header.job, t.header.over, t.header.host}) make_plain(word);
   const uint64_t bytes = std::max<uint64_t>(text->size(), CWYT_HEADER_BYTES) - CWYT_HEADER_BYTES;
   const uint64_t there = std::min({bytes / sizeof(cwyt_record), h.count, h.capacity});
@@ -53,11 +52,10 @@ Trace read_trace(const std::string& file) {
     }
     cwyt_record r;
     std::memcpy(&r, text->data() + CWYT_HEADER_BYTES + place * sizeof r, sizeof r);
-    if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation)) {
+    if (r.generation == cwyt_generation(n, h.capacity) && is_known(r.operation))
       t.records.push_back(r);
-    } else {
+    else
       ++t.unfinished;
-    }
   }
   return t;
 }

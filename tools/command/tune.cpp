@@ -105,9 +105,8 @@ class Tuner {
     Loader loader(config, probe_services(options_.ranks));
     const CollectiveTable table(config, loader);
     for (const unsigned round : {1u, 2u}) {
-      for (const std::string& operation : options_.operations) {
+      for (const std::string& operation : options_.operations)
         steps_.push_back({operation, "default", round});
-      }
       for (const std::string& operation : options_.operations) {
         for (const CollectiveTable::Candidate& c : table.candidates()) {
           const cwyl_candidate& a = *c.algorithm;
@@ -175,9 +174,8 @@ class Tuner {
   void take(const Step& step, bench::Timing timing) {
     timing.asked = step.algorithm;
     tuning_.add(timing);
-    if (step.algorithm == "default" || step.algorithm == timing.algorithm) {
+    if (step.algorithm == "default" || step.algorithm == timing.algorithm)
       first_[{timing.operation, timing.bytes}][step.algorithm] = timing.ns;
-    }
     if (step.round != 2) return;
     timing.asked += "#2";
     tuning_.add(timing);

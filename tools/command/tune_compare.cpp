@@ -33,9 +33,8 @@ std::string rules_of(const std::string& file) {
   } catch (const YAML::Exception& e) {
     throw Error(CWY_ERR_INVALID, "{} cannot be read: {}", file, e.what());
   }
-  if (!rules.IsDefined() || !rules.IsSequence()) {
+  if (!rules.IsDefined() || !rules.IsSequence())
     throw Error(CWY_ERR_INVALID, "{} has no list collectives.rules to compare", file);
-  }
   rules.SetStyle(YAML::EmitterStyle::Flow);
   YAML::Emitter out;
   out << rules;
@@ -62,9 +61,8 @@ class Comparer {
     for (; round < kRounds && (round < kLeastRounds || seconds() < c_.budget_s); ++round) {
       for (const std::string& operation : c_.operations) {
         // The side that begins changes: what the launch before left behind meets both.
-        for (const bool tuned : {round % 2 != 0, round % 2 == 0}) {
+        for (const bool tuned : {round % 2 != 0, round % 2 == 0})
           if (!launch(operation, tuned)) return kFailed;
-        }
       }
     }
     return print(round);
