@@ -1,6 +1,7 @@
 #include "trace_clocks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -18,20 +19,45 @@ bool lost_records(const Trace& trace) {
   return trace.header.count > trace.header.capacity;
 }
 
-// The shortest ways between two hosts: the differences of their clocks are in them.
+// What messages between two hosts say of how far the second one's clock is ahead of the first
+// one's: at most what those there seem to take, at least minus that of those back. When, by the
+// first one's clock, from the first message on.
 struct Ways {
-  static constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
-  int64_t there = kNone, back = kNone;
-  bool both() const { return there != kNone && back != kNone; }
-  // The second host's clock is so far ahead of the first one's.
-  int64_t ahead() const { return (there - back) / 2; }
-  int64_t uncertain() const { return (there + back) / 2; }
+  std::vector<std::pair<int64_t, int64_t>> there, back;  // when sent; how long
+  int64_t begin = 0;
+  bool both() const { return !there.empty() && !back.empty(); }
 };
 
-struct Halves {
-  Ways half[2], all;
-  bool both() const { return half[0].both() && half[1].both(); }
+// The difference of two clocks, from Ways::begin on.
+struct Line {
+  double ahead = 0, pace = 0, uncertain = 0;
 };
+
+// In the middle of what all messages allow, for one pace. Negative uncertainty: they allow none.
+Line line_of(const Ways& ways, double pace) {
+  const auto least = [&](const std::vector<std::pair<int64_t, int64_t>>& some, double slope) {
+    double out = std::numeric_limits<double>::infinity();
+    for (const auto& [when, way] : some)
+      out =
+          std::min(out, static_cast<double>(way) - slope * static_cast<double>(when - ways.begin));
+    return out;
+  };
+  const double most = least(ways.there, pace), fewest = -least(ways.back, -pace);
+  return {(most + fewest) / 2, pace, (most - fewest) / 2};
+}
+
+// So that no message arrives before it was sent. One difference for all of the time where that
+// does; else the pace that leaves the most room, which falls off to both of its sides.
+Line fit(const Ways& ways) {
+  if (const Line even = line_of(ways, 0); even.uncertain >= 0) return even;
+  double low = -1e-3, high = 1e-3;  // clocks of computers are far better
+  for (int i = 0; i < 100; ++i) {
+    const double third = (high - low) / 3;
+    const bool up = line_of(ways, low + third).uncertain < line_of(ways, high - third).uncertain;
+    (up ? low : high) += up ? third : -third;
+  }
+  return line_of(ways, (low + high) / 2);
+}
 
 // Numbers for hosts, by trace; the first trace's is 0.
 std::vector<size_t> host_numbers(const std::vector<Trace>& traces) {
@@ -43,40 +69,37 @@ std::vector<size_t> host_numbers(const std::vector<Trace>& traces) {
 }
 
 // By the first and the second host; the first has the lower number.
-std::map<std::pair<size_t, size_t>, Halves> ways_between(const std::vector<Trace>& traces,
-                                                         const std::vector<Message>& messages,
-                                                         const std::vector<size_t>& host,
-                                                         const std::vector<uint64_t>& middle) {
-  std::map<std::pair<size_t, size_t>, Halves> out;
+std::map<std::pair<size_t, size_t>, Ways> ways_between(const std::vector<Trace>& traces,
+                                                       const std::vector<Message>& messages,
+                                                       const std::vector<size_t>& host) {
+  std::map<std::pair<size_t, size_t>, Ways> out;
   for (const Message& m : messages) {
     const size_t from = host[m.from_trace], to = host[m.to_trace];
     if (from == to) continue;
     const uint64_t sent = begin_of(traces[m.from_trace], traces[m.from_trace].records[m.sent]);
     const uint64_t got = begin_of(traces[m.to_trace], traces[m.to_trace].records[m.received]);
-    const auto way = static_cast<int64_t>(got - sent);
-    Halves& halves = out[std::minmax(from, to)];
-    for (Ways* ways : {&halves.all, &halves.half[sent > middle[m.from_trace] ? 1 : 0]}) {
-      int64_t& shortest = from < to ? ways->there : ways->back;
-      shortest = std::min(shortest, way);
-    }
+    Ways& ways = out[std::minmax(from, to)];
+    const auto when = static_cast<int64_t>(from < to ? sent : got);
+    if (ways.there.empty() && ways.back.empty()) ways.begin = when;
+    (from < to ? ways.there : ways.back).emplace_back(when, static_cast<int64_t>(got - sent));
   }
   return out;
 }
 
 // The clock of host `b` out of that of `a`; `forward`: the ways were counted from a to b.
-HostClock through(const HostClock& a, const Halves& ways, bool forward, const Trace& of_b) {
-  const auto first = static_cast<int64_t>(of_b.header.begin_ns);
-  const int64_t length =
-      of_b.records.empty() ? 0 : static_cast<int64_t>(of_b.records.back().time_ns);
+HostClock through(const HostClock& a, const Ways& ways, bool forward, const Trace& of_b) {
+  const Line line = fit(ways);
   HostClock out;
   for (const int i : {0, 1}) {
-    const Ways& part = ways.both() ? ways.half[i] : ways.all;
-    const int64_t back = forward ? -part.ahead() : part.ahead();
-    out.at[i] = first + length / 4 + i * std::max<int64_t>(length / 2, 1);
+    out.at[i] = static_cast<int64_t>(of_b.header.begin_ns) + i * 1'000'000'000;
+    // By the clock that the line is over; its pace is too small for that of the other to matter.
+    const double when = static_cast<double>(out.at[i] - ways.begin) - (forward ? line.ahead : 0);
+    const double ahead = line.ahead + line.pace * when / (forward ? 1 + line.pace : 1);
+    const auto back = static_cast<int64_t>(forward ? -ahead : ahead);
     out.ahead[i] = a.common(static_cast<uint64_t>(out.at[i] + back)) - out.at[i];
   }
   out.measured = a.measured;
-  out.uncertain_ns = a.uncertain_ns + ways.all.uncertain();
+  out.uncertain_ns = a.uncertain_ns + static_cast<int64_t>(std::abs(line.uncertain));
   return out;
 }
 
@@ -113,9 +136,17 @@ std::vector<Message> match_messages(const std::vector<Trace>& traces) {
         ends[{own, r.peer, r.tag}].first.emplace_back(t, i);
     }
   }
+  // Threads write their records when a call returns, which need not be the order of what they sent:
+  // of equal messages the first sent is taken for the first received.
+  const auto earlier = [&traces](const Place& a, const Place& b) {
+    const Trace &of_a = traces[a.first], &of_b = traces[b.first];
+    return begin_of(of_a, of_a.records[a.second]) < begin_of(of_b, of_b.records[b.second]);
+  };
   std::vector<Message> out;
   for (auto& [key, both] : ends) {
     auto& [sent, received] = both;
+    for (std::vector<Place>* places : {&sent, &received})
+      std::ranges::stable_sort(*places, earlier);
     if (lost[std::get<0>(key)]) {
       std::reverse(sent.begin(), sent.end());
       std::reverse(received.begin(), received.end());
@@ -129,23 +160,20 @@ std::vector<Message> match_messages(const std::vector<Trace>& traces) {
 std::vector<HostClock> common_clocks(const std::vector<Trace>& traces,
                                      const std::vector<Message>& messages) {
   const std::vector<size_t> host = host_numbers(traces);
-  std::vector<uint64_t> middle;
-  for (const Trace& t : traces)
-    middle.push_back(t.header.begin_ns + (t.records.empty() ? 0 : t.records.back().time_ns / 2));
-  const auto ways = ways_between(traces, messages, host, middle);
+  const auto ways = ways_between(traces, messages, host);
   std::map<size_t, const Trace*> a_trace_of;
   for (size_t t = 0; t < traces.size(); ++t) a_trace_of.emplace(host[t], &traces[t]);
   std::map<size_t, HostClock> clocks{{0, {}}};
   // From the hosts that have a clock to those that do not, over the surest pair each time.
   for (bool found = true; std::exchange(found, false);) {
     std::optional<std::pair<size_t, HostClock>> best;
-    for (const auto& [pair, halves] : ways) {
+    for (const auto& [pair, between] : ways) {
       const auto [low, high] = pair;
-      if (!halves.all.both() || (clocks.count(low) != 0) == (clocks.count(high) != 0)) continue;
+      if (!between.both() || (clocks.count(low) != 0) == (clocks.count(high) != 0)) continue;
       const bool forward = clocks.count(low) != 0;
       const size_t next = forward ? high : low;
       const HostClock clock =
-          through(clocks.at(forward ? low : high), halves, forward, *a_trace_of.at(next));
+          through(clocks.at(forward ? low : high), between, forward, *a_trace_of.at(next));
       if (!best || clock.uncertain_ns < best->second.uncertain_ns) best = {next, clock};
     }
     if (best) found = clocks.insert(*best).second;

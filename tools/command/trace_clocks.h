@@ -12,8 +12,8 @@ struct Message {
   size_t from_trace, sent;    // the sender's record
   size_t to_trace, received;  // the receiver's
 };
-// Pairs records of equal tags in their order. Where a sender's oldest records were overwritten, the
-// pairs are made from the end.
+// Pairs records of equal tags in the order of their times. Where a sender's oldest records were
+// overwritten, the pairs are made from the end.
 std::vector<Message> match_messages(const std::vector<Trace>& traces);
 
 // The start of what a record tells, by the clock of its host.
@@ -27,11 +27,12 @@ struct HostClock {
   int64_t at[2] = {0, 1};     // ns, by the host's own clock
   int64_t ahead[2] = {0, 0};  // to be added then
   bool measured = true;       // false: no messages in both directions; by the time of day
-  int64_t uncertain_ns = 0;   // half of the shortest round trip
+  int64_t uncertain_ns = 0;   // half of what the messages leave open
   int64_t common(uint64_t own) const;
 };
-// By trace. Ranks of one host have one clock. Between hosts the shortest ways of messages in both
-// directions tell the difference, once for the first half of the time and once for the second.
+// By trace. Ranks of one host have one clock. Between hosts the ways of messages in both directions
+// tell the difference: one by which none arrives before it was sent, and which changes evenly where
+// no constant one does that.
 std::vector<HostClock> common_clocks(const std::vector<Trace>& traces,
                                      const std::vector<Message>& messages);
 
