@@ -1,7 +1,7 @@
 // JobState: which ranks have died. PMIx's thread reports a death, threads of the program wait for
 // one, and a thread of its own passes it on to the core, because PMIx's thread must not be blocked
-// by what the core does with it. That thread starts with the first callback, in a thread that may
-// be told that there can be none.
+// by what the core does with it. The messenger starts with the callback for deaths, whose caller
+// hears where there can be no further thread: PMIx's thread could not be told.
 #pragma once
 
 #include <chrono>
