@@ -19,18 +19,18 @@ bool lost_records(const Trace& trace) {
   return trace.header.count > trace.header.capacity;
 }
 
-// What messages between two hosts say of how far the second one's clock is ahead of the first
-// one's: at most what those there seem to take, at least minus that of those back. When, by the
-// first one's clock, from the first message on.
+// Messages between two hosts bound how far the second one's clock is ahead of the first one's: at
+// most what those there seem to take, at least minus that of those back. Times are the first one's.
 struct Ways {
   std::vector<std::pair<int64_t, int64_t>> there, back;  // when sent; how long
   int64_t begin = 0;
   bool both() const { return !there.empty() && !back.empty(); }
 };
 
-// The difference of two clocks, from Ways::begin on.
+// The difference of two clocks: so far ahead at `begin`, and changing by `pace` from there on.
 struct Line {
   double ahead = 0, pace = 0, uncertain = 0;
+  int64_t begin = 0;
 };
 
 // In the middle of what all messages allow, for one pace. Negative uncertainty: they allow none.
@@ -43,7 +43,7 @@ Line line_of(const Ways& ways, double pace) {
     return out;
   };
   const double most = least(ways.there, pace), fewest = -least(ways.back, -pace);
-  return {(most + fewest) / 2, pace, (most - fewest) / 2};
+  return {(most + fewest) / 2, pace, (most - fewest) / 2, ways.begin};
 }
 
 // So that no message arrives before it was sent. One difference for all of the time where that
@@ -86,14 +86,13 @@ std::map<std::pair<size_t, size_t>, Ways> ways_between(const std::vector<Trace>&
   return out;
 }
 
-// The clock of host `b` out of that of `a`; `forward`: the ways were counted from a to b.
-HostClock through(const HostClock& a, const Ways& ways, bool forward, const Trace& of_b) {
-  const Line line = fit(ways);
+// The clock of host `b` out of that of `a`; `forward`: the line is of b over a.
+HostClock through(const HostClock& a, const Line& line, bool forward, const Trace& of_b) {
   HostClock out;
   for (const int i : {0, 1}) {
     out.at[i] = static_cast<int64_t>(of_b.header.begin_ns) + i * 1'000'000'000;
     // By the clock that the line is over; its pace is too small for that of the other to matter.
-    const double when = static_cast<double>(out.at[i] - ways.begin) - (forward ? line.ahead : 0);
+    const double when = static_cast<double>(out.at[i] - line.begin) - (forward ? line.ahead : 0);
     const double ahead = line.ahead + line.pace * when / (forward ? 1 + line.pace : 1);
     const auto back = static_cast<int64_t>(forward ? -ahead : ahead);
     out.ahead[i] = a.common(static_cast<uint64_t>(out.at[i] + back)) - out.at[i];
@@ -160,20 +159,22 @@ std::vector<Message> match_messages(const std::vector<Trace>& traces) {
 std::vector<HostClock> common_clocks(const std::vector<Trace>& traces,
                                      const std::vector<Message>& messages) {
   const std::vector<size_t> host = host_numbers(traces);
-  const auto ways = ways_between(traces, messages, host);
+  std::map<std::pair<size_t, size_t>, Line> lines;
+  for (const auto& [pair, ways] : ways_between(traces, messages, host))
+    if (ways.both()) lines.emplace(pair, fit(ways));
   std::map<size_t, const Trace*> a_trace_of;
   for (size_t t = 0; t < traces.size(); ++t) a_trace_of.emplace(host[t], &traces[t]);
   std::map<size_t, HostClock> clocks{{0, {}}};
   // From the hosts that have a clock to those that do not, over the surest pair each time.
   for (bool found = true; std::exchange(found, false);) {
     std::optional<std::pair<size_t, HostClock>> best;
-    for (const auto& [pair, between] : ways) {
+    for (const auto& [pair, line] : lines) {
       const auto [low, high] = pair;
-      if (!between.both() || (clocks.count(low) != 0) == (clocks.count(high) != 0)) continue;
+      if ((clocks.count(low) != 0) == (clocks.count(high) != 0)) continue;
       const bool forward = clocks.count(low) != 0;
       const size_t next = forward ? high : low;
       const HostClock clock =
-          through(clocks.at(forward ? low : high), between, forward, *a_trace_of.at(next));
+          through(clocks.at(forward ? low : high), line, forward, *a_trace_of.at(next));
       if (!best || clock.uncertain_ns < best->second.uncertain_ns) best = {next, clock};
     }
     if (best) found = clocks.insert(*best).second;
