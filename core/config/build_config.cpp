@@ -18,9 +18,8 @@ std::string text_of(const Node& map, const std::string& key, const std::string& 
 
 std::vector<std::string> texts_of(const Node& map, const std::string& key) {
   std::vector<std::string> out;
-  if (const Node* list = map.find(key)) {
+  if (const Node* list = map.find(key))
     for (const Node& item : list->items) out.push_back(item.text);
-  }
   return out;
 }
 
@@ -31,9 +30,8 @@ void read_range(const Node& map, const char* low, uint64_t& from, const char* hi
 }
 
 std::optional<Locality> parse_locality(const std::string& word) {
-  for (const Locality locality : kLocalities) {
+  for (const Locality locality : kLocalities)
     if (word == locality_word(locality)) return locality;
-  }
   return std::nullopt;
 }
 
@@ -63,12 +61,10 @@ PeerRule build_rule(const Node& node, size_t index) {
   rule.use = texts_of(node, "use");
   rule.require = text_of(node, "require") == "true";
   rule.on_fallback = parse_fallback(text_of(node, "on_fallback"));
-  if (const Node* operations = node.find("operations")) {
+  if (const Node* operations = node.find("operations"))
     for (const Entry& entry : operations->entries) rule.operations[entry.key] = entry.value.text;
-  }
-  if (const Node* sizes = node.find("sizes")) {
+  if (const Node* sizes = node.find("sizes"))
     for (const Node& item : sizes->items) rule.sizes.push_back(build_size_rule(item));
-  }
   return rule;
 }
 
@@ -88,9 +84,8 @@ ConduitSpec build_conduit(const Entry& entry) {
   spec.where = entry.key_where;
   spec.plugin = text_of(entry.value, "plugin", entry.key);
   spec.device = text_of(entry.value, "device");
-  if (const Node* rules = entry.value.find("devices")) {
+  if (const Node* rules = entry.value.find("devices"))
     for (const Node& rule : rules->items) spec.devices.push_back(build_rule(rule, 0));
-  }
   if (const Node* options = entry.value.find("options")) {
     for (const Entry& option : options->entries) {
       spec.options[option.key] = option.value.text;
@@ -138,9 +133,8 @@ void flatten(const std::string& path, const Node& node, Config& config) {
       break;
     case Node::Kind::list:
       if (node.items.empty()) leaf("[]");
-      for (size_t i = 0; i < node.items.size(); ++i) {
+      for (size_t i = 0; i < node.items.size(); ++i)
         flatten(fmt::format("{}[{}]", path, i), node.items[i], config);
-      }
       break;
     default:
       leaf(node.text);

@@ -140,9 +140,8 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void check_tag(const YAML::Mark& mark, const std::string& tag) {
-    if (!tag.empty() && tag != "?" && tag != "!") {
+    if (!tag.empty() && tag != "?" && tag != "!")
       problems_.add(origin(mark), fmt::format("the tag {} has no meaning here; remove it", tag));
-    }
   }
 
   void close() {
@@ -174,9 +173,8 @@ class TreeBuilder : public YAML::EventHandler {
     map.key_where = node.where;
     // There may well be a conduit named null.
     map.key_usable = node.kind == Node::Kind::scalar || node.text == "null";
-    if (!map.key_usable) {
+    if (!map.key_usable)
       problems_.add(node.where, fmt::format("expected a key, found {}", describe(node)));
-    }
   }
 
   void add_entry(Open& map, Node value) {
@@ -204,9 +202,8 @@ std::string tab_note(const std::string& text) {
   const std::vector<std::string_view> lines = split_lines(text);
   for (size_t i = 0; i < lines.size(); ++i) {
     const std::string_view blank = lines[i].substr(0, lines[i].find_first_not_of(" \t"));
-    if (blank.size() < lines[i].size() && blank.find('\t') != std::string_view::npos) {
+    if (blank.size() < lines[i].size() && blank.find('\t') != std::string_view::npos)
       return fmt::format("; line {} is indented with a tab, use spaces", i + 1);
-    }
   }
   return "";
 }
@@ -269,9 +266,8 @@ std::string describe(const Node& node) {
 std::string quoted(const std::string& text) {
   constexpr size_t most = 60;
   std::string shown;
-  for (const char c : text.substr(0, most)) {
+  for (const char c : text.substr(0, most))
     shown += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  }
   if (text.size() > most) shown += "...";
   return "'" + shown + "'";
 }

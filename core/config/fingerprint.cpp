@@ -57,11 +57,10 @@ void emit_list(const Node& list, size_t indent, std::string& out) {
   out += '\n';
   for (const Node& item : list.items) {
     out += std::string(indent, ' ') + "- ";
-    if (is_leaf(item)) {
+    if (is_leaf(item))
       out += leaf_text(item) + '\n';
-    } else {
+    else
       emit_members(item, indent + 2, true, out);
-    }
   }
 }
 

@@ -23,12 +23,10 @@ void add(Settings& out, const char* variable, const std::string& key, const std:
 
 // y, yes, 1, n, no, 0 in any case; -1 for anything else.
 int yes_or_no(const char* text) {
-  for (const char* word : {"y", "yes", "1"}) {
+  for (const char* word : {"y", "yes", "1"})
     if (::strcasecmp(text, word) == 0) return 1;
-  }
-  for (const char* word : {"n", "no", "0"}) {
+  for (const char* word : {"n", "no", "0"})
     if (::strcasecmp(text, word) == 0) return 0;
-  }
   return -1;
 }
 

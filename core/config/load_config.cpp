@@ -60,11 +60,10 @@ class Loading {
     if (complete_) check_references(schema_, root_, removals_, out_.problems, out_.warnings);
     check_reachable(rules, comparable, out_.problems);
     out_.problems.sort(out_.order);
-    if (out_.problems.empty()) {
+    if (out_.problems.empty())
       out_.config = build_config(root_, std::move(rules));
-    } else if (complete_) {
+    else if (complete_)
       out_.rest = build_config(root_, std::move(rules));
-    }
   }
 
  private:
@@ -112,15 +111,14 @@ class Loading {
       return std::filesystem::equivalent(outer, path, unreadable);
     });
     chain_.push_back(path);
-    if (circle) {
+    if (circle)
       refuse(at, "'" + path + "' includes itself");
-    } else if (chain_.size() > kDeepest) {
+    else if (chain_.size() > kDeepest)
       refuse(at, fmt::format("more than {} files deep", kDeepest));
-    } else if (++included_ > kMostFiles) {
+    else if (++included_ > kMostFiles)
       refuse(at, fmt::format("more than {} files are included", kMostFiles));
-    } else {
+    else
       read(path, &at);
-    }
     chain_.pop_back();
   }
 
@@ -154,9 +152,8 @@ void warn_once(const std::vector<Problem>& warnings, const Config& config) {
   // A process may load the same sources several times (a launcher, then a rank forked by it).
   static std::set<std::string> said;
   if (config.log_level == "error") return;
-  for (const Problem& warning : warnings) {
+  for (const Problem& warning : warnings)
     if (said.insert(warning.str()).second) log_warn("{}", warning.str());
-  }
 }
 
 }  // namespace
@@ -197,13 +194,11 @@ ConfigSources ConfigSources::from_environment() {
   sources.gasnet = gasnet_settings(program);
   if (const char* files = ::secure_getenv("CAUSEWAY_CONFIG"); files != nullptr) {
     std::istringstream in(files);
-    for (std::string file; std::getline(in, file, ':');) {
+    for (std::string file; std::getline(in, file, ':');)
       if (!file.empty()) sources.files.push_back(file);
-    }
   }
-  if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr) {
+  if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr)
     sources.sets = split_sets(sets);
-  }
   return sources;
 }
 

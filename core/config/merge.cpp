@@ -39,11 +39,10 @@ struct Merger {
       held = &base.entries.emplace_back(Entry{entry.key, {}, std::move(empty)});
     }
     held->key_where = entry.key_where;
-    if (mergeable) {
+    if (mergeable)
       merge_maps(schema, path, held->value, std::move(entry.value));
-    } else {
+    else
       held->value = std::move(entry.value);
-    }
   }
 
   void remove(const std::string& path, Node& base, const Entry& entry) {

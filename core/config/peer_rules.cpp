@@ -49,9 +49,8 @@ class ReachCheck {
     std::vector<const RankSet*> sets;
     for (size_t i = 0; i < at; ++i) {
       if (!comparable_[i] || !rule_includes(rules_[i], locality) ||
-          !host_covers(rules_[i].host_glob, rules_[at].host_glob)) {
+          !host_covers(rules_[i].host_glob, rules_[at].host_glob))
         continue;
-      }
       if (ranks_[i].covers(ranks_[at])) return {i};
       if (!ranks_[i].intersects(ranks_[at])) continue;
       out.push_back(i);
@@ -70,9 +69,8 @@ class ReachCheck {
 std::string name_rules(const std::vector<PeerRule>& rules, const std::vector<size_t>& which) {
   constexpr size_t most = 3;
   std::vector<std::string> names;
-  for (size_t i = 0; i < which.size() && i < most; ++i) {
+  for (size_t i = 0; i < which.size() && i < most; ++i)
     names.push_back(fmt::format("{} ({})", rules[which[i]].label, rules[which[i]].where.str()));
-  }
   if (which.size() > most) names.push_back(fmt::format("{} more", which.size() - most));
   return join_words(names, "and");
 }

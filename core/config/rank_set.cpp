@@ -35,11 +35,10 @@ RankSet RankSet::parse(const std::string& text) {
     last = first;
     if (!rest.empty() && rest.front() == '-') {
       rest.remove_prefix(1);
-      if (rest.empty() || rest.front() == ',') {
+      if (rest.empty() || rest.front() == ',')
         last = UINT32_MAX;
-      } else if (!take_rank(rest, last)) {
+      else if (!take_rank(rest, last))
         refuse(text);
-      }
     }
     if (last < first) {
       throw Error(CWY_ERR_INVALID, "the range {}-{} is backwards; write {}-{}", first, last, last,
@@ -60,11 +59,10 @@ void RankSet::normalize() {
   for (const auto& range : ranges_) {
     const bool touches = !merged.empty() && (merged.back().second == UINT32_MAX ||
                                              range.first <= merged.back().second + 1);
-    if (touches) {
+    if (touches)
       merged.back().second = std::max(merged.back().second, range.second);
-    } else {
+    else
       merged.push_back(range);
-    }
   }
   ranges_ = std::move(merged);
 }
@@ -77,25 +75,33 @@ RankSet RankSet::of(const std::vector<uint32_t>& ranks) {
 }
 
 bool RankSet::contains(uint32_t rank) const {
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
-    return range.first <= rank && rank <= range.second;
-  });
+  return std::any_of(
+      ranges_.begin(), ranges_.end(),
+      [&](const auto& range) { return range.first <= rank && rank <= range.second; });
 }
 
 bool RankSet::covers(const RankSet& other) const {
-  return std::all_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& wanted) {
-    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& range) {
-      return range.first <= wanted.first && wanted.second <= range.second;
-    });
-  });
+  return std::all_of(
+      other.ranges_.begin(), other.ranges_.end(),
+      [&](const auto& wanted) {
+        return std::any_of(
+            ranges_.begin(), ranges_.end(),
+            [&](const auto& range) {
+              return range.first <= wanted.first && wanted.second <= range.second;
+            });
+      });
 }
 
 bool RankSet::intersects(const RankSet& other) const {
-  return std::any_of(other.ranges_.begin(), other.ranges_.end(), [&](const auto& theirs) {
-    return std::any_of(ranges_.begin(), ranges_.end(), [&](const auto& ours) {
-      return ours.first <= theirs.second && theirs.first <= ours.second;
-    });
-  });
+  return std::any_of(
+      other.ranges_.begin(), other.ranges_.end(),
+      [&](const auto& theirs) {
+        return std::any_of(
+            ranges_.begin(), ranges_.end(),
+            [&](const auto& ours) {
+              return ours.first <= theirs.second && theirs.first <= ours.second;
+            });
+      });
 }
 
 RankSet RankSet::union_of(const std::vector<const RankSet*>& sets) {
@@ -111,11 +117,10 @@ std::string RankSet::str() const {
   for (const auto& [first, last] : ranges_) {
     if (!out.empty()) out += ',';
     out += std::to_string(first);
-    if (last == UINT32_MAX && first != last) {
+    if (last == UINT32_MAX && first != last)
       out += '-';
-    } else if (last != first) {
+    else if (last != first)
       out += '-' + std::to_string(last);
-    }
   }
   return out;
 }

@@ -35,16 +35,14 @@ struct ReferenceCheck {
     used.push_back(node.text);
     if (holds(known, node.text)) return;
     std::string message = fmt::format("unknown conduit '{}' in {}", node.text, path);
-    if (holds(rails, node.text)) {
+    if (holds(rails, node.text))
       message += "; it is a rail, and only a conduit can stand here";
-    } else if (const auto removed = removals.find("conduits." + node.text);
-               removed != removals.end()) {
+    else if (const auto removed = removals.find("conduits." + node.text); removed != removals.end())
       message += "; it was removed by " + removed->second.str();
-    } else if (const auto near = did_you_mean(node.text, both())) {
+    else if (const auto near = did_you_mean(node.text, both()))
       message += fmt::format("; did you mean '{}'?", *near);
-    } else if (!known.empty()) {
+    else if (!known.empty())
       message += "; known conduits: " + join_words(known, "and");
-    }
     problems.add(node.where, message);
   }
 

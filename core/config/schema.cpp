@@ -51,41 +51,39 @@ std::vector<std::string> texts(const Node& list) {
 Schema parse_entry(const Node& node);
 
 void parse_attribute(Schema& out, const std::string& key, const Node& value) {
-  if (key == "type") {
+  if (key == "type")
     parse_type(out, value);
-  } else if (key == "keys") {
-    for (const Entry& entry : value.entries) {
+  else if (key == "keys")
+    for (const Entry& entry : value.entries)
       out.keys.push_back({entry.key, parse_entry(entry.value)});
-    }
-  } else if (key == "each") {
+  else if (key == "each")
     out.each = std::make_shared<const Schema>(parse_entry(value));
-  } else if (key == "values") {
+  else if (key == "values")
     out.values = texts(value);
-  } else if (key == "words") {
+  else if (key == "words")
     out.words = texts(value);
-  } else if (key == "min") {
+  else if (key == "min")
     out.min_text = value.text;
-  } else if (key == "max") {
+  else if (key == "max")
     out.max_text = value.text;
-  } else if (key == "min_items") {
+  else if (key == "min_items")
     out.min_items = std::stoul(value.text);
-  } else if (key == "max_items") {
+  else if (key == "max_items")
     out.max_items = std::stoul(value.text);
-  } else if (key == "unique") {
+  else if (key == "unique")
     out.unique = parse_bool(value.text);
-  } else if (key == "or_list") {
+  else if (key == "or_list")
     out.or_list = parse_bool(value.text);
-  } else if (key == "required") {
+  else if (key == "required")
     out.required = parse_bool(value.text);
-  } else if (key == "removable") {
+  else if (key == "removable")
     out.removable = parse_bool(value.text);
-  } else if (key == "effect" && value.text == "none-yet") {
+  else if (key == "effect" && value.text == "none-yet")
     out.none_yet = true;
-  } else if (key == "default") {
+  else if (key == "default")
     out.default_value = value;
-  } else if (key == "help") {
+  else if (key == "help")
     out.help = value.text;
-  }
 }
 
 Schema parse_entry(const Node& node) {
@@ -106,9 +104,8 @@ void add_paths(const std::string& prefix, const Schema& schema,
 }  // namespace
 
 const Schema* Schema::find(const std::string& key) const {
-  for (const auto& [name, child] : keys) {
+  for (const auto& [name, child] : keys)
     if (name == key) return &child;
-  }
   return nullptr;
 }
 

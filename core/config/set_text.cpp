@@ -23,13 +23,12 @@ class Nesting {
   bool outside(char c) {
     const char before = std::exchange(before_, c);
     if (quote_ != 0) {
-      if (skip_) {
+      if (skip_)
         skip_ = false;
-      } else if (c == '\\' && quote_ == '"') {
+      else if (c == '\\' && quote_ == '"')
         skip_ = true;
-      } else if (c == quote_) {
+      else if (c == quote_)
         quote_ = 0;
-      }
       return false;
     }
     // A quote within a word, as in it's, opens nothing.
@@ -96,15 +95,14 @@ std::vector<std::string> split_sets(const std::string& text) {
   Nesting nesting;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (!nesting.outside(c)) {
+    if (!nesting.outside(c))
       item += c;
-    } else if (c == ',') {
+    else if (c == ',')
       finish();
-    } else if (c == '\\' && i + 1 < text.size() && (text[i + 1] == ',' || text[i + 1] == '\\')) {
+    else if (c == '\\' && i + 1 < text.size() && (text[i + 1] == ',' || text[i + 1] == '\\'))
       item += text[++i];
-    } else {
+    else
       item += c;
-    }
   }
   finish();
   return out;

@@ -24,9 +24,8 @@ size_t distance(const std::string& a, const std::string& b) {
     for (size_t j = 1; j <= b.size(); ++j) {
       const size_t substituted = last[j - 1] + (a[i - 1] != b[j - 1]);
       row[j] = std::min({last[j] + 1, row[j - 1] + 1, substituted});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before_last[j - 2] + 1);
-      }
     }
     std::swap(before_last, last);
     std::swap(last, row);

@@ -112,9 +112,8 @@ uint64_t parse_time_ns(const std::string& text) {
   uint64_t out = 0;
   if (split_quantity(text, quantity)) {
     if (quantity.unit.empty() && quantity.digits == 0) return 0;
-    if (quantity.unit.empty()) {
+    if (quantity.unit.empty())
       throw Error(CWY_ERR_INVALID, "a time needs a unit, as in {0}us, {0}ms or {0}s", text);
-    }
     if (to_base(quantity, kTimeUnits, quantity.unit, out)) return out;
   }
   throw Error(CWY_ERR_INVALID, "expected a time such as 50us, 1ms or 2s, found '{}'", text);
@@ -129,9 +128,8 @@ bool parse_bool(const std::string& text) {
 int64_t parse_integer(const std::string& text) {
   int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (error != std::errc() || end != text.data() + text.size())
     throw Error(CWY_ERR_INVALID, "expected a whole number, found '{}'", text);
-  }
   return out;
 }
 

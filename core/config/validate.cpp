@@ -34,10 +34,11 @@ std::string boolean_word_note(const std::string& text) {
 bool same_value(const Node& a, const Node& b) {
   return a.kind == b.kind && a.text == b.text &&
          std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_value) &&
-         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
-                    [](const Entry& x, const Entry& y) {
-                      return x.key == y.key && same_value(x.value, y.value);
-                    });
+         std::equal(
+             a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
+             [](const Entry& x, const Entry& y) {
+               return x.key == y.key && same_value(x.value, y.value);
+             });
 }
 
 // Whether `node` says only what the schema's defaults say.
@@ -104,10 +105,9 @@ class Validator {
       }
       const std::string child_path = join(path, entry.key);
       if (!check(*child, child_path, entry.value)) return false;
-      if (child->none_yet && !says_default(*child, entry.value)) {
+      if (child->none_yet && !says_default(*child, entry.value))
         unused_.push_back(
             {entry.key_where, fmt::format("{} has no effect in this version", child_path)});
-      }
       return true;
     });
     return true;
@@ -116,11 +116,10 @@ class Validator {
   bool check_named_map(const Schema& schema, const std::string& path, Node& node) {
     demand_map(path, node);
     drop_unless(node, [&](Entry& entry) {
-      if (!is_name(entry.key)) {
+      if (!is_name(entry.key))
         problems_.add(entry.key_where,
                       fmt::format("{} is not a name; letters, digits, - and _, a letter first",
                                   quoted(entry.key)));
-      }
       const std::string child_path = join(path, entry.key);
       if (!schema.removable || entry.value.kind != Node::Kind::null)
         return check(*schema.each, child_path, entry.value);
@@ -254,19 +253,16 @@ class Validator {
   bool check_enum(const Schema& schema, const std::string& path, Node& node) {
     if (holds(schema.values, node.text)) return true;
     std::string more;
-    if (const auto near = did_you_mean(node.text, schema.values)) {
+    if (const auto near = did_you_mean(node.text, schema.values))
       more = fmt::format("; did you mean '{}'?", *near);
-    }
     wrong(path, node, expected(schema), more + boolean_word_note(node.text));
     return false;
   }
 
   void check_required(const Schema& schema, const std::string& path, const Node& node) {
-    for (const auto& [key, child] : schema.keys) {
-      if (child.required && node.find(key) == nullptr) {
+    for (const auto& [key, child] : schema.keys)
+      if (child.required && node.find(key) == nullptr)
         problems_.add(node.where, fmt::format("{} needs the key '{}'", path, key));
-      }
-    }
   }
 
   void unknown_key(const Schema& schema, const std::string& path, const Entry& entry) {
@@ -278,18 +274,16 @@ class Validator {
   std::string key_hint(const Schema& schema, const std::string& path, const std::string& key) {
     if (key == "<<") return "; merge keys are not supported, repeat the settings";
     if (const size_t dot = key.find('.');
-        dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr) {
+        dot != std::string::npos && schema.find(key.substr(0, dot)) != nullptr)
       return fmt::format("; nest it: {}: {{{}: ...}}", key.substr(0, dot), key.substr(dot + 1));
-    }
     std::vector<std::string> names = schema.key_names();
     if (path.empty() && key != "include") names.emplace_back("include");  // which files have
     if (const auto near = did_you_mean(key, names))
       return fmt::format("; did you mean '{}'?", *near);
     if (schema.find("options") != nullptr && is_name(key))
       return fmt::format("; did you mean '{}.options.{}'?", path, key);
-    if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty()) {
+    if (const std::string elsewhere = find_elsewhere(key); !elsewhere.empty())
       return fmt::format("; did you mean '{}'?", elsewhere);
-    }
     return "; known keys: " + join_words(names, "and");
   }
 
@@ -308,13 +302,11 @@ class Validator {
   template <typename Keep>
   static void drop_unless(Node& map, Keep keep) {
     std::vector<Entry> kept;
-    for (Entry& entry : map.entries) {
-      if (keep(entry)) {
+    for (Entry& entry : map.entries)
+      if (keep(entry))
         kept.push_back(std::move(entry));
-      } else {
+      else
         map.pruned = true;
-      }
-    }
     map.entries = std::move(kept);
   }
 

@@ -94,9 +94,8 @@ void Crew::start(Output& output) {
     output.add(tag, STDERR_FILENO, std::move(process.err));
   }
   start_server();
-  for (RankProcess& process : processes_) {
+  for (RankProcess& process : processes_)
     if (process.in) feed_stdin(std::move(process.in));
-  }
 }
 
 void Crew::start_server() {
@@ -203,8 +202,9 @@ void Crew::give_up(double) {
 }
 
 bool Crew::quiet() const {
-  return std::none_of(processes_.begin(), processes_.end(),
-                      [](const RankProcess& process) { return process.running; });
+  return std::none_of(
+      processes_.begin(), processes_.end(),
+      [](const RankProcess& process) { return process.running; });
 }
 
 }  // namespace causeway::launch

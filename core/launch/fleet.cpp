@@ -293,11 +293,10 @@ void Fleet::take_output(uint32_t host, Unpacker& in) {
   const uint32_t index = 2 * process + stream - 1;
   if (feeds_[index].size() + bytes.size() > kWindow || sends_too_late(host, bytes.size()))
     throw Error(CWY_ERR_INVALID, "it sends more output than it may");
-  if (bytes.empty()) {
+  if (bytes.empty())
     feeds_[index].end();
-  } else {
+  else
     feeds_[index].push(bytes);
-  }
   pump_feed(index);
 }
 
@@ -346,9 +345,8 @@ double Fleet::deadline() const {
 
 std::string Fleet::names_of(State state) const {
   std::vector<std::string> names;
-  for (uint32_t i = 0; i < hosts_.size(); ++i) {
+  for (uint32_t i = 0; i < hosts_.size(); ++i)
     if (hosts_[i].state == state) names.push_back(layout_.hosts[i]);
-  }
   return with_article(names);
 }
 
@@ -364,9 +362,8 @@ void Fleet::on_timers(double now) {
   for (auto it = guests_.begin(); it != guests_.end();)
     it = it->second.came_at() + kGuestPatience <= now ? guests_.erase(it) : std::next(it);
   std::vector<uint64_t> late;
-  for (const auto& [number, question] : questions_) {
+  for (const auto& [number, question] : questions_)
     if (question.until <= now) late.push_back(number);
-  }
   for (const uint64_t number : late) answer_question(number, false, "");
   for (uint32_t i = 0; i < hosts_.size(); ++i) {
     Host& host = hosts_[i];
@@ -401,9 +398,8 @@ void Fleet::signal(uint32_t process, int signal) {
 
 void Fleet::announce(const Announcement& what) {
   const std::string body = pack(what.kind, what.rank, what.process, what.epoch, what.how);
-  for (Host& host : hosts_) {
+  for (Host& host : hosts_)
     if (host.state == State::joined) host.channel.send(Word::announce, body);
-  }
 }
 
 void Fleet::retag(uint32_t process, const std::string& tag) {

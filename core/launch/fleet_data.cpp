@@ -110,16 +110,14 @@ void Fleet::forget(uint32_t process) {
   ended_[process] = true;
   --hosts_[layout_.host_of[process]].running;
   std::vector<std::vector<uint32_t>> hopeless;
-  for (const auto& [participants, gathering] : gatherings_) {
+  for (const auto& [participants, gathering] : gatherings_)
     if (participants.empty() ||
         std::binary_search(participants.begin(), participants.end(), process))
       hopeless.push_back(participants);
-  }
   for (const auto& participants : hopeless) answer_fence(participants, false);
   std::vector<uint64_t> numbers;
-  for (const auto& [number, question] : questions_) {
+  for (const auto& [number, question] : questions_)
     if (question.process == process) numbers.push_back(number);
-  }
   for (const uint64_t number : numbers) answer_question(number, false, "");
 }
 

@@ -22,10 +22,9 @@ constexpr size_t kLastOutput = 4 << 20;
 
 // The relay takes its leave: its processes have ended, and what they wrote has come.
 void Fleet::take_done(uint32_t host) {
-  for (const uint32_t process : layout_.on_host(host)) {
+  for (const uint32_t process : layout_.on_host(host))
     if (!ended_[process])
       throw Error(CWY_ERR_INVALID, "it has nothing left, but process {} has not ended", process);
-  }
   hosts_[host].state = State::done;
   end_output(host);
   hosts_[host].channel.send(Word::dismiss);
@@ -94,17 +93,15 @@ void Fleet::give_up(double since) {
 }
 
 bool Fleet::quiet() const {
-  for (const Host& host : hosts_) {
+  for (const Host& host : hosts_)
     if (host.state == State::joined) return false;
-  }
   return std::none_of(feeds_.begin(), feeds_.end(), [](const Feed& feed) { return feed.open(); });
 }
 
 // Relays that are told end their processes, if any are left, put their host in order and go.
 void Fleet::dismiss() {
-  for (Host& host : hosts_) {
+  for (Host& host : hosts_)
     if (host.state == State::joined) host.channel.send(Word::dismiss);
-  }
   const double sent_until = now_s() + 1.0;
   for (Host& host : hosts_) {
     if (host.state == State::lost) continue;

@@ -37,9 +37,8 @@ std::optional<uint32_t> number_in(const std::string& text) {
 std::vector<std::string> each_once(const std::vector<std::string>& slots) {
   std::vector<std::string> hosts;
   std::unordered_set<std::string> seen;
-  for (const std::string& host : slots) {
+  for (const std::string& host : slots)
     if (seen.insert(host).second) hosts.push_back(host);
-  }
   return hosts;
 }
 

@@ -207,9 +207,8 @@ void Job::on_report(PmixReport& report) {
 
 // Asked by a rank that wants to end a stopped one (gaspi_proc_kill).
 void Job::let_go_on(uint32_t rank) {
-  for (const Member& member : members_) {
+  for (const Member& member : members_)
     if (member.rank == rank && member.running) workforce_->signal(member.process, SIGCONT);
-  }
 }
 
 // A fence that its participants have joined finds all of them running and none of them finalized.
@@ -224,11 +223,10 @@ void Job::answer_fences(double now) {
                           [&](uint32_t process) {
                             return process < members_.size() && takes_part(members_[process]);
                           });
-    if (complete && fence.due > now) {
+    if (complete && fence.due > now)
       waiting.push_back(std::move(fence));
-    } else {
+    else
       fence.answer(complete, nullptr);
-    }
   }
   fences_.insert(fences_.end(), std::make_move_iterator(waiting.begin()),
                  std::make_move_iterator(waiting.end()));
@@ -424,8 +422,9 @@ bool Job::any_running() const {
 }
 
 bool Job::any_rank_running() const {
-  return std::any_of(members_.begin(), members_.end(),
-                     [](const Member& member) { return member.rank && member.running; });
+  return std::any_of(
+      members_.begin(), members_.end(),
+      [](const Member& member) { return member.rank && member.running; });
 }
 
 std::vector<uint32_t> Job::running_ranks(bool staying) const {

@@ -119,9 +119,9 @@ void Job::note_started(Member& member) {
 // The message of a dead rank that it has started may be lost with it. Where all others have
 // started, the dead rank had, too.
 void Job::look_who_started() {
-  all_met_ = all_met_ || std::all_of(members_.begin(), members_.end(), [](const Member& m) {
-               return !m.rank || m.started || !m.running;
-             });
+  all_met_ = all_met_ || std::all_of(
+                             members_.begin(), members_.end(),
+                             [](const Member& m) { return !m.rank || m.started || !m.running; });
 }
 
 // A rank that failed before all had started left the others waiting in a start that cannot be
@@ -213,9 +213,8 @@ void Job::on_host_lost(uint32_t host, const std::string& how) {
     announce_death(*member, fmt::format("was lost with host {}", layout_.hosts[host]));
   if (!layout_.survives) return begin_end(line);
   if (!others_go_on(line)) return;
-  for (Member* member : lost) {
+  for (Member* member : lost)
     if (member->rank) replace(*member);
-  }
 }
 
 // A program that uses PMIx and whose rank ended with status 0, but without goodbye.

@@ -23,9 +23,8 @@ struct JobLayout {
 
   std::vector<uint32_t> on_host(uint32_t host) const {
     std::vector<uint32_t> list;
-    for (uint32_t process = 0; process < processes(); ++process) {
+    for (uint32_t process = 0; process < processes(); ++process)
       if (hosts.empty() || host_of[process] == host) list.push_back(process);
-    }
     return list;
   }
 };

@@ -94,9 +94,8 @@ Output::Output(Options options, int epoll_fd, uint64_t epoll_tag, int wake_fd)
 }
 
 void Output::retag(const std::string& from, const std::string& to) {
-  for (Source& source : sources_) {
+  for (Source& source : sources_)
     if (source.tag == from) source.tag = to;
-  }
 }
 
 void Output::add(std::string tag, int stream, UniqueFd read_end) {
@@ -267,10 +266,9 @@ int Output::stdout_error() {
 
 double Output::deadline() const {
   double first = kNever;
-  for (const auto& lane : lanes_) {
+  for (const auto& lane : lanes_)
     if (lane->owner >= 0 && lane->others_wait)
       first = std::min(first, lane->owner_spoke + kOwnerPatience);
-  }
   return first;
 }
 
@@ -292,9 +290,8 @@ void Output::woken() {
 void Output::finish() {
   // The owner of a lane first: everybody else's lines wait for the end of its line.
   std::vector<uint32_t> order;
-  for (const auto& lane : lanes_) {
+  for (const auto& lane : lanes_)
     if (lane->owner >= 0) order.push_back(static_cast<uint32_t>(lane->owner));
-  }
   for (uint32_t i = 0; i < sources_.size(); ++i) order.push_back(i);
   for (const uint32_t i : order) {
     while (read_some(i)) lane_of(sources_[i]).sink.wait_for_room();

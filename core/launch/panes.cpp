@@ -31,9 +31,8 @@ bool ask_tmux(const std::string& command, std::string& answer) {
 
 bool is_traced(pid_t pid) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string line; std::getline(status, line);) {
+  for (std::string line; std::getline(status, line);)
     if (line.rfind("TracerPid:", 0) == 0) return line.find_first_of("123456789") != line.npos;
-  }
   return false;
 }
 

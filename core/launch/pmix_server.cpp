@@ -86,9 +86,8 @@ std::vector<std::string> host_names(const JobLayout& layout) {
 // nullptr: nothing of that type stands under the key.
 const pmix_value_t* value_in(const char* key, pmix_data_type_t type, const pmix_info_t* info,
                              size_t count) {
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i)
     if (PMIX_CHECK_KEY(&info[i], key) && info[i].value.type == type) return &info[i].value;
-  }
   return nullptr;
 }
 
@@ -254,9 +253,8 @@ void register_job(const JobLayout& layout, const std::string& name, uint32_t hos
   const std::vector<std::string> hosts = host_names(layout);
   const std::string names = fmt::format("{}", fmt::join(hosts, ","));
   std::string maps;
-  for (uint32_t i = 0; i < hosts.size(); ++i) {
+  for (uint32_t i = 0; i < hosts.size(); ++i)
     maps += (i == 0 ? "" : ";") + fmt::format("{}", fmt::join(layout.on_host(i), ","));
-  }
   char* regex = nullptr;
   const pmix_status_t nodes_status = PMIx_generate_regex(names.c_str(), &regex);
   const std::string nodes = take_regex(nodes_status, regex, "describe the hosts");

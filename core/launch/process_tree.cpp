@@ -80,9 +80,8 @@ bool reap(const std::set<pid_t>& spared) {
     return pid == 0;
   }
   bool left = false;
-  for (const pid_t pid : children_of(::getpid())) {
+  for (const pid_t pid : children_of(::getpid()))
     if (spared.count(pid) == 0 && ::waitpid(pid, nullptr, WNOHANG) == 0) left = true;
-  }
   return left;
 }
 
@@ -90,9 +89,8 @@ bool reap(const std::set<pid_t>& spared) {
 
 std::vector<pid_t> children_of(pid_t pid) {
   std::vector<pid_t> children;
-  for (const auto& [child, process] : snapshot()) {
+  for (const auto& [child, process] : snapshot())
     if (process.parent == pid) children.push_back(child);
-  }
   return children;
 }
 
@@ -100,9 +98,8 @@ bool kill_descendants(const std::set<pid_t>& spared, double limit_s) {
   const double limit = now_s() + limit_s;
   while (reap(spared)) {
     const std::map<pid_t, Process> all = snapshot();
-    for (const auto& [pid, process] : all) {
+    for (const auto& [pid, process] : all)
       if (!process.zombie && descends(pid, ::getpid(), all, spared)) ::kill(pid, SIGKILL);
-    }
     if (now_s() > limit) return false;
     // Death takes the kernel a moment; looking again at once would only burn the core it needs.
     ::usleep(500);
@@ -114,9 +111,8 @@ void kill_marked(const std::string& entry) {
   for (const auto& [pid, process] : snapshot()) {
     if (process.zombie || pid == ::getpid()) continue;
     std::ifstream file("/proc/" + std::to_string(pid) + "/environ", std::ios::binary);
-    for (std::string text; std::getline(file, text, '\0');) {
+    for (std::string text; std::getline(file, text, '\0');)
       if (text == entry) ::kill(pid, SIGKILL);
-    }
   }
 }
 

@@ -125,9 +125,8 @@ void Relay::on_exec_failure(uint32_t process, int failure) {
 
 void Relay::on_ended(uint32_t process, int wait_status) {
   // The last output of a process comes before its end.
-  for (uint32_t i = 0; i < sources_.size(); ++i) {
+  for (uint32_t i = 0; i < sources_.size(); ++i)
     if (sources_[i].process == process) on_source(i);
-  }
   link_.send(Word::ended, pack(process, wait_status));
 }
 
@@ -202,11 +201,10 @@ void Relay::take(const Frame& frame) {
       return supply(there ? std::optional(in.take<std::string>()) : std::nullopt);
     }
     case Word::stdin_data:
-      if (frame.body.empty()) {
+      if (frame.body.empty())
         stdin_.end();
-      } else {
+      else
         stdin_.push(frame.body);
-      }
       return feed_stdin_process();
     case Word::output_taken: {
       const auto process = in.take<uint32_t>();
@@ -270,8 +268,9 @@ void Relay::on_source(uint32_t index) {
 }
 
 bool Relay::drained() const {
-  return std::none_of(sources_.begin(), sources_.end(),
-                      [](const Source& source) { return static_cast<bool>(source.fd); });
+  return std::none_of(
+      sources_.begin(), sources_.end(),
+      [](const Source& source) { return static_cast<bool>(source.fd); });
 }
 
 double Relay::next_deadline() const {

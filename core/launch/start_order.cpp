@@ -33,12 +33,10 @@ constexpr std::string_view kFamiliesOfThisHost[] = {
 bool portable(std::string_view entry) {
   const std::string_view name = entry.substr(0, entry.find('='));
   if (name.rfind("PMIX_MCA_", 0) == 0) return true;
-  for (const std::string_view one : kOfThisHost) {
+  for (const std::string_view one : kOfThisHost)
     if (name == one) return false;
-  }
-  for (const std::string_view family : kFamiliesOfThisHost) {
+  for (const std::string_view family : kFamiliesOfThisHost)
     if (name.rfind(family, 0) == 0) return false;
-  }
   return true;
 }
 
@@ -46,9 +44,8 @@ bool portable(std::string_view entry) {
 
 std::vector<std::string> portable_environment() {
   std::vector<std::string> list;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = environ; *entry != nullptr; ++entry)
     if (portable(*entry)) list.emplace_back(*entry);
-  }
   return list;
 }
 

@@ -23,9 +23,8 @@ bool write_fully(int fd, const char* from, size_t size) {
 // False when nobody reads the pipe any more: what is still on stdin then belongs to somebody else.
 bool wait_for_input(int pipe) {
   pollfd watched[2] = {{STDIN_FILENO, POLLIN, 0}, {pipe, 0, 0}};
-  while (::poll(watched, 2, -1) < 0) {
+  while (::poll(watched, 2, -1) < 0)
     if (errno != EINTR) return true;
-  }
   return (watched[1].revents & (POLLERR | POLLHUP)) == 0;
 }
 

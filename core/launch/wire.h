@@ -53,11 +53,10 @@ class Packer {
  public:
   template <typename T>
   void put(T value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
       put(static_cast<uint32_t>(value));
-    } else {
+    else
       bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
   }
   void put(std::string_view value) {
     put(static_cast<uint32_t>(value.size()));
@@ -95,11 +94,10 @@ class Unpacker {
 
   template <typename T>
   void take(T& value) requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+    if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>)
       value = static_cast<T>(take<uint32_t>());
-    } else {
+    else
       std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
-    }
   }
   void take(std::string& value) { value = bytes(take<uint32_t>()); }
   template <typename T>
