@@ -37,7 +37,7 @@ Result run_victim(const Words& flags, const Words& how) {
   words.insert(words.end(), {"--", DEVICE_VICTIM});
   words.insert(words.end(), how.begin(), how.end());
   return api_test::run_command(
-      words, {{"LD_LIBRARY_PATH", STANDIN_CUDA}, {"CAUSEWAY_STANDIN_BANDWIDTH", "0.05"}}, 60.0);
+      words, {{"LD_LIBRARY_PATH", STANDIN_CUDA}, {"STANDIN_BANDWIDTH", "0.05"}}, 60.0);
 }
 
 class DiesWithDevices : public testing::TestWithParam<Death> {};

@@ -18,7 +18,7 @@ gtest_discover_tests(launch_test TEST_PREFIX fault.launch. TEST_FILTER -Soak.*:M
 # Hundreds of processes that start at once would take the time that others are measured by.
 gtest_discover_tests(launch_test TEST_PREFIX fault.launch. TEST_FILTER Many.* TEST_LIST launch_many
   PROPERTIES LABELS fault TIMEOUT ${fault_limit} RUN_SERIAL TRUE)
-# CAUSEWAY_TEST_SEED and CAUSEWAY_TEST_STARTS choose which random starts there are.
+# TEST_SEED and TEST_STARTS choose which random starts there are.
 gtest_discover_tests(launch_test TEST_PREFIX fault.launch. TEST_FILTER Soak.* TEST_LIST launch_soak
   PROPERTIES LABELS soak TIMEOUT 14400)
 add_test(NAME fault.launch.debug_tmux COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/debug_tmux.sh $<TARGET_FILE:causeway>

@@ -155,12 +155,12 @@ TEST(Soak, TimeLimitWithAStoppedKeeper) {
 }
 
 uint64_t first_seed() {
-  const char* given = std::getenv("CAUSEWAY_TEST_SEED");
+  const char* given = std::getenv("TEST_SEED");
   return given != nullptr ? std::strtoull(given, nullptr, 0) : 1;
 }
 
 int starts(int usual) {
-  const char* given = std::getenv("CAUSEWAY_TEST_STARTS");
+  const char* given = std::getenv("TEST_STARTS");
   return given != nullptr ? std::atoi(given) : usual;
 }
 
@@ -168,7 +168,7 @@ int starts(int usual) {
 // where a program forks its own ranks, to any process, since a launcher has not its name from the
 // beginning.
 void signal_somebody(uint64_t seed) {
-  SCOPED_TRACE("CAUSEWAY_TEST_SEED=" + std::to_string(seed) + " CAUSEWAY_TEST_STARTS=1");
+  SCOPED_TRACE("TEST_SEED=" + std::to_string(seed) + " TEST_STARTS=1");
   std::mt19937_64 random(seed);
   const Words program{rank_program(), "timeout=60", "init", "exchange", "sleep=0.2", "finalize"};
   const Words hosts{run_command(), "run",       "--hosts",   "a,b",     "-n",

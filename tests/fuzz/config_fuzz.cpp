@@ -23,17 +23,17 @@ namespace {
 using Random = std::mt19937_64;
 
 uint64_t seed() {
-  const char* given = std::getenv("CAUSEWAY_TEST_SEED");
+  const char* given = std::getenv("TEST_SEED");
   const uint64_t value = given != nullptr
                              ? std::strtoull(given, nullptr, 0)
                              : (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
-  std::printf("CAUSEWAY_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
+  std::printf("TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
   std::fflush(stdout);
   return value;
 }
 
 std::chrono::steady_clock::time_point deadline() {
-  const char* given = std::getenv("CAUSEWAY_TEST_SECONDS");
+  const char* given = std::getenv("TEST_SECONDS");
   const int seconds = given != nullptr ? std::atoi(given) : 2;
   return std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
 }

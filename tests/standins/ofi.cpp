@@ -1,6 +1,6 @@
 // Stands in front of libfabric (LD_PRELOAD) and demands of the memory that a program names what
 // libfabric's manual allows a provider to demand and the software providers do not: the modes of
-// CAUSEWAY_STANDIN_OFI, words with commas between them. Each operation is held to them and then
+// STANDIN_OFI, words with commas between them. Each operation is held to them and then
 // passed on to the provider, so what a conduit registers, binds, enables, names and closes runs
 // without an adapter; what an adapter's provider does itself, this does not show. Whoever breaks a
 // rule gets one line and an abort.
@@ -67,7 +67,7 @@ Demands read_demands() {
                {"virt_addr", FI_MR_VIRT_ADDR}, {"prov_key", FI_MR_PROV_KEY},
                {"allocated", FI_MR_ALLOCATED}, {"writable", 0},
                {"rma_event", FI_MR_RMA_EVENT}};
-  const char* const text = std::getenv("CAUSEWAY_STANDIN_OFI");
+  const char* const text = std::getenv("STANDIN_OFI");
   const std::string all = text != nullptr ? text : "";
   for (size_t at = 0; at < all.size();) {
     const size_t end = std::min(all.find(',', at), all.size());
@@ -82,10 +82,10 @@ Demands read_demands() {
     else if (word.starts_with("most="))
       d.most = std::stoull(word.substr(5));
     else
-      refuse("CAUSEWAY_STANDIN_OFI", word.c_str());
+      refuse("STANDIN_OFI", word.c_str());
   }
   if (d.has(FI_MR_VIRT_ADDR) && !d.has(FI_MR_PROV_KEY))
-    refuse("CAUSEWAY_STANDIN_OFI", "virt_addr without prov_key");
+    refuse("STANDIN_OFI", "virt_addr without prov_key");
   return d;
 }
 const Demands& demands() {

@@ -50,7 +50,7 @@ std::atomic<bool> g_lost{false};
 Tally g_tally;
 
 const char* text_setting(const char* name) {
-  return std::getenv((std::string("CAUSEWAY_STANDIN_") + name).c_str());
+  return std::getenv((std::string("STANDIN_") + name).c_str());
 }
 
 uint64_t now() {

@@ -6,7 +6,7 @@
 // enqueues it: who reads too early reads old bytes, and who reuses a source too early sends wrong
 // ones.
 //
-// Environment, the same for all three libraries (CAUSEWAY_STANDIN_<name>):
+// Environment, the same for all three libraries (STANDIN_<name>):
 //   DEVICES       devices there are (2)
 //   MEMORY        bytes of each (1 GiB)
 //   LATENCY       nanoseconds of a copy (5000)

@@ -68,11 +68,11 @@ void count(const Range& local, const Range& remote, unsigned& counter) {
   }
 }
 
-// CAUSEWAY_WINDOW_FAIL=RANK: the first put of that rank of 4 KiB or more to another one fails,
+// WINDOW_FAIL=RANK: the first put of that rank of 4 KiB or more to another one fails,
 // though its peer lives.
 bool fails_now(const cwyc_conn* c, size_t length) {
   static std::atomic<bool> failed{false};
-  static const char* const who = std::getenv("CAUSEWAY_WINDOW_FAIL");
+  static const char* const who = std::getenv("WINDOW_FAIL");
   const uint32_t rank = services->job->rank;
   return who != nullptr && length >= 4096 && c->peer.rank != rank &&
          static_cast<uint32_t>(std::atoi(who)) == rank && !failed.exchange(true);
@@ -97,11 +97,11 @@ cwy_status get(cwyc_conn* c, void* dst, cwyc_mem* lmem, uint64_t raddr, cwyc_rke
                              length, flags, op);
 }
 
-// CAUSEWAY_WINDOW_MAPS=BYTES: each connection takes so much memory of its own, and twice as much
+// WINDOW_MAPS=BYTES: each connection takes so much memory of its own, and twice as much
 // that is shared; nothing is touched.
 cwy_status connect(cwyc_ep* ep, cwyc_conn* conn, const cwyc_peer_desc* peer, cwyc_op* op,
                    cwy_err* err) {
-  if (const char* const bytes = std::getenv("CAUSEWAY_WINDOW_MAPS"); bytes != nullptr) {
+  if (const char* const bytes = std::getenv("WINDOW_MAPS"); bytes != nullptr) {
     const size_t size = std::strtoul(bytes, nullptr, 10);
     for (const int kind : {MAP_PRIVATE, MAP_SHARED})
       if (mmap(nullptr, kind == MAP_SHARED ? 2 * size : size, PROT_READ | PROT_WRITE,

@@ -1,5 +1,5 @@
 // A conduit that breaks one promise on purpose, in front of a good one: it proves that the suite
-// can fail. CAUSEWAY_BROKEN_INNER names the good conduit's file, CAUSEWAY_BROKEN_FAULT the fault.
+// can fail. BROKEN_INNER names the good conduit's file, BROKEN_FAULT the fault.
 // Everything else is passed through: connections, endpoints and memory are the inner conduit's own.
 // Further faults, by what they are about, stand in *_faults.cpp.
 #include <causeway/conduit.h>
@@ -403,10 +403,10 @@ cwy_status refuse(cwy_err* err, const std::string& text) {
 
 extern "C" CWY_EXPORT cwy_status CWY_CONDUIT_INIT(const cwy_services* services,
                                                   const cwyc_module** module, cwy_err* err) {
-  const char* path = std::getenv("CAUSEWAY_BROKEN_INNER");
-  const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
+  const char* path = std::getenv("BROKEN_INNER");
+  const char* fault = std::getenv("BROKEN_FAULT");
   if (path == nullptr || fault == nullptr) {
-    return refuse(err, "set CAUSEWAY_BROKEN_INNER and CAUSEWAY_BROKEN_FAULT");
+    return refuse(err, "set BROKEN_INNER and BROKEN_FAULT");
   }
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return refuse(err, dlerror());

@@ -1,5 +1,5 @@
-// A memory kind that breaks one promise on purpose, in front of the host's: CAUSEWAY_BROKEN_INNER
-// names that file, CAUSEWAY_BROKEN_FAULT the fault, or none.
+// A memory kind that breaks one promise on purpose, in front of the host's: BROKEN_INNER
+// names that file, BROKEN_FAULT the fault, or none.
 #include <causeway/memkind.h>
 #include <dlfcn.h>
 
@@ -88,8 +88,8 @@ bool apply(const std::string& fault) {
 
 extern "C" CWY_EXPORT cwy_status CWY_MEMKIND_INIT(const cwy_services* services,
                                                   const cwym_module** module, cwy_err* err) {
-  const char* path = std::getenv("CAUSEWAY_BROKEN_INNER");
-  const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
+  const char* path = std::getenv("BROKEN_INNER");
+  const char* fault = std::getenv("BROKEN_FAULT");
   void* library = path != nullptr ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
   if (library == nullptr || fault == nullptr) return CWY_ERR_INVALID;
   const auto init = reinterpret_cast<cwy_memkind_init_fn>(dlsym(library, CWY_MEMKIND_INIT_NAME));

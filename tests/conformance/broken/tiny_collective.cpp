@@ -1,5 +1,5 @@
 // Textbook algorithms, to try the collective suite on, and faults to prove that it can fail:
-// CAUSEWAY_BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score,
+// BROKEN_FAULT = none, early_barrier, order_lost, root_zero, moody_score,
 // retry_is_error, late_signal, early_root, result_at_zero, odd_name.
 #include <causeway/collective.h>
 
@@ -218,7 +218,7 @@ cwyl_module g_module{};
 
 extern "C" CWY_EXPORT cwy_status CWY_COLLECTIVE_INIT(const cwy_services*,
                                                      const cwyl_module** module, cwy_err*) {
-  const char* fault = std::getenv("CAUSEWAY_BROKEN_FAULT");
+  const char* fault = std::getenv("BROKEN_FAULT");
   g_fault = fault != nullptr ? fault : "none";
   g_module.head = CWY_HEAD(cwyl_module);
   if (g_fault == "odd_name") g_candidates[2] = &g_odd;

@@ -44,10 +44,10 @@ run 5 3
 told shm
 shm=$shared
 mebibyte=1048576
-export CAUSEWAY_WINDOW_MAPS=$mebibyte
+export WINDOW_MAPS=$mebibyte
 run 5 3 --set "plugins.path=[$plugins]" --set conduits.window.plugin=window \
   --set "peers=[{match: {locality: self}, use: [self]}, {use: [window]}]"
-unset CAUSEWAY_WINDOW_MAPS
+unset WINDOW_MAPS
 told window
 [ "$own" -ge "$mebibyte" ] && [ "$own" -le $((mebibyte * 5 / 4)) ] || fail "1 MiB each is told as '$own'"
 [ $((shared - shm)) -ge $((2 * mebibyte)) ] || fail "2 MiB of shared memory each are told as '$shared'"
