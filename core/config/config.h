@@ -171,6 +171,7 @@ struct ConfigSources {
   std::vector<std::string> files;           // CAUSEWAY_CONFIG, in order
   std::vector<std::string> sets;            // CAUSEWAY_SET: "path.to.key=value", in order
   std::vector<std::string> flags;           // --set of a command, over these
+  std::vector<std::string> variables;       // CAUSEWAY_*, by name, to be known ones
   static ConfigSources from_environment();  // the process' identity and environment
 };
 

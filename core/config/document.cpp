@@ -234,7 +234,10 @@ std::string explain(const YAML::Exception& e, const std::string& text) {
   std::string out = "not valid YAML: " + e.msg;
   if (e.msg.find("anchor is not defined") != std::string::npos)
     return out + "; a value that begins with * must be quoted";
-  return out + tab_note(text);
+  std::string note = tab_note(text);
+  if (note.empty() && e.msg.find("illegal map value") != std::string::npos)
+    note = "; keys stand deeper only below a key without a value";
+  return out + note;
 }
 
 }  // namespace

@@ -18,10 +18,12 @@
 #include "config/embedded.h"
 #include "config/gasnet_environment.h"
 #include "config/identity.h"
+#include "config/own_variables.h"
 #include "config/peer_rules.h"
 #include "config/schema.h"
 #include "config/set_text.h"
 #include "config/steps.h"
+#include "spawn/job_words.h"
 
 namespace causeway {
 namespace {
@@ -148,12 +150,21 @@ std::optional<std::string> default_site_file() {
   return path;
 }
 
+// Ranks have the same configuration: rank 0 speaks for them, and before it our launcher did, which
+// does not know what the program is.
+bool is_said_elsewhere(const Problem& warning) {
+  const char* const rank = ::secure_getenv("PMIX_RANK");
+  if (rank != nullptr && std::string_view(rank) != "0") return true;
+  return ::secure_getenv(kJobVariable) != nullptr && !warning.where.source.starts_with("GASNET_");
+}
+
 void warn_once(const std::vector<Problem>& warnings, const Config& config) {
   // A process may load the same sources several times (a launcher, then a rank forked by it).
   static std::set<std::string> said;
   if (config.log_level == "error") return;
   for (const Problem& warning : warnings)
-    if (said.insert(warning.str()).second) log_warn("{}", warning.str());
+    if (!is_said_elsewhere(warning) && said.insert(warning.str()).second)
+      log_warn("{}", warning.str());
 }
 
 }  // namespace
@@ -172,6 +183,8 @@ CheckedConfig check_config(const ConfigSources& sources) {
   for (const std::string& file : sources.files) loading.add_file(file);
   for (const std::string& item : sources.sets) loading.add_set(item, "CAUSEWAY_SET");
   for (const std::string& item : sources.flags) loading.add_set(item, "--set");
+  for (const std::string& variable : sources.variables)
+    if (auto warning = check_variable(variable)) out.warnings.push_back(std::move(*warning));
   loading.finish();
   return out;
 }
@@ -199,6 +212,7 @@ ConfigSources ConfigSources::from_environment() {
   }
   if (const char* sets = ::secure_getenv("CAUSEWAY_SET"); sets != nullptr)
     sources.sets = split_sets(sets);
+  sources.variables = own_variables();
   return sources;
 }
 

@@ -42,7 +42,8 @@ struct ReferenceCheck {
     else if (const auto near = did_you_mean(node.text, both()))
       message += fmt::format("; did you mean '{}'?", *near);
     else if (!known.empty())
-      message += "; known conduits: " + join_words(known, "and");
+      message += fmt::format("; known conduits: {}; 'conduits: {{{}: {{}}}}' adds it",
+                             join_words(known, "and"), node.text);
     problems.add(node.where, message);
   }
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "launch/clock.h"
+#include "launch/find_program.h"
 #include "launch/fleet.h"
 #include "launch/process_tree.h"
 #include "launch/watch.h"
@@ -232,6 +233,17 @@ void Job::answer_fences(double now) {
                  std::make_move_iterator(waiting.end()));
 }
 
+namespace {
+
+// As execvp(3) would find it from there.
+bool is_file(const std::string& name, const std::string& directory) {
+  if (name.find('/') == std::string::npos) return find_program(name).has_value();
+  const std::string path = name[0] == '/' || directory.empty() ? name : directory + "/" + name;
+  return ::access(path.c_str(), X_OK) == 0;
+}
+
+}  // namespace
+
 void Job::on_exec_failure(uint32_t process, int failure) {
   if (ending_) return;
   verdict_.set_final(failure == ENOENT ? 127 : 126);
@@ -248,6 +260,8 @@ void Job::on_exec_failure(uint32_t process, int failure) {
           fmt::format("{}/{}", program.directory.empty() ? "." : program.directory, name).c_str(),
           X_OK) == 0)
     hint = fmt::format(" in the PATH; write ./{} for the one in the directory", name);
+  else if (failure == ENOENT && where.empty() && is_file(name, program.directory))
+    hint = "; the file is there: the interpreter that it asks for is not";
   begin_end(fmt::format("cannot {} '{}'{}: {}{}", place ? "go to the directory" : "execute", name,
                         where, std::strerror(std::abs(failure)), hint));
   kill_all();
@@ -306,8 +320,11 @@ void Job::on_timers(double now) {
   if (!any_rank_running()) {
     // All have ended by themselves; what is still to be said is who failed.
     // Ranks that left because they missed one that had left without a word did not say so.
-    if (blame_at_ == kNever && left_status_ != 0 && early_member() != nullptr)
-      blame_ = early_exit_line() + fmt::format("; the others left with status {}", left_status_);
+    if (blame_.empty() && left_status_ != 0)
+      blame_ =
+          early_member() != nullptr
+              ? fmt::format("{}; the others left with status {}", early_exit_line(), left_status_)
+              : fmt::format("rank {} left with status {}", left_last_, left_status_);
     if (!blame_.empty()) output_->say("causeway run: " + blame_);
     blame_.clear();
     left_status_ = 0;
@@ -375,7 +392,7 @@ void Job::check_stdout() {
 }
 
 void Job::tell_lost_output() {
-  if (output_->lost_files()) verdict_.saw_status(1);
+  if (output_->lost_files() || output_->lost_stderr()) verdict_.saw_status(1);
   if (output_->stdout_error() == 0 || told_of_lost_output_) return;
   if (const std::string line = lost_output(); !line.empty()) output_->say("causeway run: " + line);
 }
@@ -422,9 +439,8 @@ bool Job::any_running() const {
 }
 
 bool Job::any_rank_running() const {
-  return std::any_of(
-      members_.begin(), members_.end(),
-      [](const Member& member) { return member.rank && member.running; });
+  return std::any_of(members_.begin(), members_.end(),
+                     [](const Member& member) { return member.rank && member.running; });
 }
 
 std::vector<uint32_t> Job::running_ranks(bool staying) const {

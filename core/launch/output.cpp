@@ -264,6 +264,11 @@ int Output::stdout_error() {
   return lanes_[0]->sink.error();
 }
 
+bool Output::lost_stderr() {
+  const int failure = lanes_[1]->sink.error();
+  return failure != 0 && failure != EPIPE;
+}
+
 double Output::deadline() const {
   double first = kNever;
   for (const auto& lane : lanes_)

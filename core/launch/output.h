@@ -80,6 +80,7 @@ class Output {
   void woken();                       // the wake_fd was signalled
   void say(const std::string& line);  // a line of the launcher's own, to stderr
   int stdout_error();
+  bool lost_stderr();                              // for another reason than that nobody reads it
   bool lost_files() const { return lost_files_; }  // something was not written to `directory`
 
   // When woken() wants to be called although nobody signals; infinity if never.

@@ -1,6 +1,8 @@
 // How a job ends when a rank does: the status, the one line that says why, and how soon.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "launch_harness.h"
 
 namespace launch_test {
@@ -101,12 +103,14 @@ TEST(Death, SurvivorsGetSigquitFirst) {
   EXPECT_EQ(result.status, 137);
 }
 
-// Would catch: a collective exit that is taken for a failure, and printed.
-TEST(Exit, CollectiveStatusIsTheJobsAndQuiet) {
+// Would catch: a collective exit that is taken for a failure, and a job that fails without a word.
+TEST(Exit, CollectiveStatusIsTheJobs) {
   Command command(job(4, {"init", "exchange", "finalize", "exit=3"}));
   const Result result = command.run();
   EXPECT_EQ(result.status, 3);
-  EXPECT_EQ(result.err, "");
+  EXPECT_TRUE(
+      std::regex_match(result.err, std::regex("causeway run: rank [0-3] left with status 3\n")))
+      << result.err;
   expect_clean(command);
 }
 

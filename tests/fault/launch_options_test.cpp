@@ -324,11 +324,66 @@ TEST(Options, SaysWhatWasMeant) {
   const Result further = run_shell({"-n", "1", "true", ":", "--bind", "core", "-n", "1"}, "true");
   EXPECT_EQ(further.status, 2);
   EXPECT_NE(further.err.find("':': --bind is no option here"), std::string::npos) << further.err;
-  const Result variable =
-      run_shell({"-n", "1"}, "true", {{"CAUSEWAY_CONFG", "x"}, {"CAUSEWAY_DIR", "/opt"}});
+  const Result taken = run_shell({"-n", "1", "-x", "CAUSEWAY_RANKS=2"}, "true");
+  EXPECT_EQ(taken.status, 2);
+  EXPECT_NE(taken.err.find("'CAUSEWAY_RANKS' is what -n sets"), std::string::npos) << taken.err;
+  const Result variable = run_shell({"-n", "1", "-x", "CAUSEWAY_FOO=1"}, "true",
+                                    {{"CAUSEWAY_CONFG", "x"}, {"CAUSEWAY_DIR", "/opt"}});
   EXPECT_EQ(variable.status, 0);
   EXPECT_EQ(variable.err,
-            "causeway run: CAUSEWAY_CONFG means nothing; did you mean CAUSEWAY_CONFIG?\n");
+            "causeway: warning: CAUSEWAY_CONFG: Causeway has no such variable; did you mean "
+            "CAUSEWAY_CONFIG?\n"
+            "causeway: warning: CAUSEWAY_FOO: Causeway has no such variable\n");
+}
+
+// Would catch: a misspelt variable of ranks that no launcher of ours has started, unnamed or named
+// by each of them.
+TEST(Options, RanksNameWhatIsMisspelt) {
+  const std::string program = rank_program() + " init finalize";
+  Command own({"sh", "-c", "exec " + program}, {{"CAUSEWAY_RANKS", "3"}, {"CAUSEWAY_SETT", "x"}});
+  const Result alone = own.run();
+  EXPECT_EQ(alone.status, 0);
+  EXPECT_EQ(count(alone.err, "CAUSEWAY_SETT: Causeway has no such variable"), 1u) << alone.err;
+  const Result ours = run_shell({"-n", "3"}, "exec " + program, {{"CAUSEWAY_SETT", "x"}});
+  EXPECT_EQ(ours.status, 0);
+  EXPECT_EQ(count(ours.err, "CAUSEWAY_SETT: Causeway has no such variable"), 1u) << ours.err;
+}
+
+// Would catch: a script without its interpreter that is said to be missing itself.
+TEST(Options, TheInterpreterIsMissing) {
+  Command command({"sh", "-c",
+                   "printf '#!/no/such/thing\\n' >script && chmod +x script && exec " +
+                       run_command() + " run -n 2 ./script"});
+  const Result missing = command.run();
+  EXPECT_EQ(missing.status, 127);
+  EXPECT_NE(missing.err.find("the file is there: the interpreter that it asks for is not"),
+            std::string::npos)
+      << missing.err;
+}
+
+// Would catch: options without the one that gives them a meaning, which were passed over.
+TEST(Options, NeedOthers) {
+  const std::pair<Words, const char*> cases[] = {
+      {{"--output-dir", ""}, "--output-dir: names no directory"},
+      {{"--first-host-program", "x"}, "--first-host-program: needs --hosts or --host-file"},
+      {{"--spares", "1", "--on-failure", "abort"}, "--spares: needs --on-failure=continue"},
+      {{"--timeout"}, "--timeout needs a value"}};
+  for (const auto& [flags, said] : cases) {
+    Words words{run_command(), "run", "-n", "1"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    if (flags.size() > 1) words.emplace_back("true");
+    Command command(words);
+    const Result result = command.run();
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find(said), std::string::npos) << result.err;
+  }
+}
+
+// Would catch: what the ranks wrote to stderr lost on a full disk, and the job called good.
+TEST(Options, StderrCannotBeWritten) {
+  Command command(
+      {"sh", "-c", "exec " + run_command() + " run -n 1 sh -c 'echo lost >&2' 2>/dev/full"});
+  EXPECT_EQ(command.run().status, 1);
 }
 
 // Would catch: a library's own words where the current directory was removed.

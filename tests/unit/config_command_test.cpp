@@ -134,7 +134,7 @@ TEST(CheckConfig, ValuesThatPluginsRefuse) {
         ":7:23: conduit odd: option 'huge_pages': require needs memory: memfd"})
     EXPECT_THAT(outcome.text, HasSubstr(file + line));
   // The device may be another machine's.
-  EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":4:3: conduit far .*\\(warning\\)"));
+  EXPECT_THAT(outcome.text, ::testing::ContainsRegex(file + ":4:3: conduit far: .*\\(warning\\)"));
 }
 
 // Would catch: problems of layers in another order than that in which they hold, and a file that is

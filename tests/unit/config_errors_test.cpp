@@ -118,9 +118,10 @@ TEST(ConfigErrors, BooleanWordsOfYaml11AreRefused) {
 TEST(ConfigErrors, UnknownConduits) {
   EXPECT_THAT(problems_of("peers:\n  - use: [self, smh]\n"),
               ElementsAre("f:2:17: unknown conduit 'smh' in peers[0].use; did you mean 'shm'?"));
-  EXPECT_THAT(problems_of("peers:\n  - use: [self]\n    operations: {put: infiniband}\n"),
-              ElementsAre("f:3:23: unknown conduit 'infiniband' in peers[0].operations.put; known "
-                          "conduits: self, shm, ucx, ofi and eth"));
+  EXPECT_THAT(
+      problems_of("peers:\n  - use: [self]\n    operations: {put: infiniband}\n"),
+      ElementsAre("f:3:23: unknown conduit 'infiniband' in peers[0].operations.put; known "
+                  "conduits: self, shm, ucx, ofi and eth; 'conduits: {infiniband: {}}' adds it"));
 }
 
 TEST(ConfigErrors, ConduitUsedAfterItsRemovalNamesTheRemoval) {

@@ -287,7 +287,7 @@ TEST(ConfigSets, Mistakes) {
             "or 5s");
   EXPECT_EQ(problem("peers=[{use: [nic]}]"),
             "CAUSEWAY_SET: peers=[{use: [nic]}]: unknown conduit 'nic' in peers[0].use; known "
-            "conduits: self, shm, ucx, ofi and eth");
+            "conduits: self, shm, ucx, ofi and eth; 'conduits: {nic: {}}' adds it");
   EXPECT_THAT(problem("debug"), HasSubstr("debug: expected path=value; a comma within a value"));
   EXPECT_THAT(problem("peers[0].use=[shm]"), HasSubstr("a list is set as a whole"));
   EXPECT_THAT(problem("=3"), HasSubstr("expected a path of keys"));

@@ -15,6 +15,7 @@
 #include "collective/table.h"
 #include "commands.h"
 #include "config/load_config.h"
+#include "config/own_variables.h"
 #include "config/peer_rules.h"
 #include "connection/prepare.h"
 #include "kinds/device.h"
@@ -163,7 +164,10 @@ class PluginLook {
     } catch (const OptionRefused& e) {
       findings_.problems.add(e.where, e.text());
     } catch (const Error& e) {
-      find_fault(fatal_, where, e.text());
+      std::string text = e.text();
+      const std::string place = " (" + where.str() + ")";  // a finding begins with it
+      if (const size_t at = text.find(place); at != std::string::npos) text.erase(at, place.size());
+      find_fault(fatal_, where, text);
     }
   }
 
@@ -297,6 +301,7 @@ void add_check_config(Options& app, int& status) {
         ConfigSources sources;
         if (arguments->no_site) sources.site_file = "";
         sources.files = arguments->files;
+        sources.variables = own_variables();
         add_sets(sources, arguments->sets);
         status = report(*arguments, check_config(sources));
       });

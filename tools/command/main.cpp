@@ -70,6 +70,10 @@ int main(int argc, char** argv) {
   Words words(argv + 1, argv + argc);
   // As other commands spell these.
   if (words == Words{"version"}) words = {"--version"};
+  if (words.size() > 2 && words[0] == "help" && words[2][0] != '-') {
+    fmt::print(stderr, "causeway help: one subcommand at a time; '{}' is a second\n", words[2]);
+    return kUsage;
+  }
   if (!words.empty() && words[0] == "help" && (words.size() == 1 || words[1][0] != '-')) {
     words.erase(words.begin());
     words.emplace_back("--help");

@@ -55,6 +55,10 @@ void apply_config(const RunOptions& run, LaunchOptions& launch) {
   if (launch.panes)
     sets.insert(sets.begin(), {"timeouts.start=24h", "timeouts.exit=24h", "timeouts.peer=24h"});
   sources.flags = sets;
+  for (const Program& program : launch.programs)
+    for (const std::string& entry : program.environment)
+      sources.variables.push_back(entry.substr(0, entry.find('=')));
+  for (const auto& [name, value] : launch.environment) sources.variables.push_back(name);
   const Timeouts timeouts = load_config(sources).timeouts;
   launch.exit_grace_s = static_cast<double>(timeouts.exit_ns) * 1e-9;
   launch.kill_grace_s = static_cast<double>(timeouts.kill_ns) * 1e-9;
@@ -157,9 +161,16 @@ std::string check_set(const std::string& text) {
                                                    : "'" + text + "' is not of the form path=value";
 }
 
+// Variables by which the launcher tells the ranks what options told it.
+constexpr std::pair<std::string_view, const char*> kOptionOf[] = {
+    {"CAUSEWAY_CONFIG", "--config"}, {"CAUSEWAY_SET", "--set"}, {"CAUSEWAY_RANKS", "-n"}};
+
 std::string check_variable(const std::string& text) {
   const std::string name = text.substr(0, text.find('='));
   if (name.empty()) return "'" + text + "' names no variable";
+  if (name.size() < text.size())
+    for (const auto& [ours, option] : kOptionOf)
+      if (name == ours) return fmt::format("'{}' is what {} sets", name, option);
   return name.size() < text.size() || std::getenv(name.c_str()) != nullptr
              ? ""
              : "'" + name + "' is not set here: give NAME=VALUE";
@@ -224,20 +235,6 @@ std::vector<Program> programs_of(const RunOptions& run) {
   if (!run.first_host_program.empty())
     throw UsageError("--first-host-program", "is for one program: give each its own part");
   return programs;
-}
-
-// Names variables that are close to ours, and what was meant.
-void tell_misspelt() {
-  const std::string prefix = "CAUSEWAY_";
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (!text.starts_with(prefix)) continue;
-    const std::string name(text.substr(prefix.size(), text.find('=') - prefix.size()));
-    const auto meant = did_you_mean(name, {"CONFIG", "SET", "RANKS", "ON_DEATH"});
-    if (meant && *meant != name)
-      fmt::print(stderr, "causeway run: {0}{1} means nothing; did you mean {0}{2}?\n", prefix, name,
-                 *meant);
-  }
 }
 
 void add_host_options(Options& run, RunOptions& options) {
@@ -357,6 +354,9 @@ void add_run_options(Options& run, RunOptions& options) {
       run.flag("--tag-output", options.tag_output, "Put \"[rank] \" before every line");
   run.option("--output-dir", options.output_dir,
              "Directory for a file per rank: rank.N.out and rank.N.err")
+      .check([](const std::string& path) {
+        return std::string(path.empty() ? "names no directory" : "");
+      })
       .excludes(tags);
   add_place_options(run, options);
   run.option("--timeout", options.timeout_s, "End the job after this many seconds").positive();
@@ -383,7 +383,9 @@ LaunchOptions to_launch(const RunOptions& run) {
   launch.survives = run.on_failure == "continue" || (run.on_failure.empty() && run.spares > 0);
   launch.forgives = !run.fail_recovered;
   if (run.spares > 0 && !launch.survives)
-    throw Error(CWY_ERR_INVALID, "--spares needs --on-failure=continue");
+    throw UsageError("--spares", "needs --on-failure=continue");
+  if (!run.first_host_program.empty() && launch.hosts.places.empty())
+    throw UsageError("--first-host-program", "needs --hosts or --host-file");
   if (launch.ranks + run.spares > kMostProcesses)
     throw Error(CWY_ERR_INVALID, "{} ranks and spares: at most {}", launch.ranks + run.spares,
                 kMostProcesses);
@@ -403,7 +405,6 @@ LaunchOptions to_launch(const RunOptions& run) {
     const size_t equals = text.find('=');
     launch.environment.emplace_back(text.substr(0, equals), text.substr(equals + 1));
   }
-  tell_misspelt();
   if (run.timeout_s > 0.0) launch.timeout_s = run.timeout_s;
   if (run.stdin_rank == "none") {
     launch.stdin_rank.reset();

@@ -27,6 +27,14 @@ std::string number_complaint(const std::string& text) {
   return good ? "" : "'" + text + "' is no " + (whole ? "whole number" : "number");
 }
 
+// Instead of the parser's ": 1 required TEXT missing".
+std::string in_words(std::string complaint) {
+  const std::string_view last = " missing";
+  const size_t from = complaint.find(": 1 required "), to = complaint.find(last, from);
+  if (to != std::string::npos) complaint.replace(from, to + last.size() - from, " needs a value");
+  return complaint;
+}
+
 }  // namespace
 
 UsageError::UsageError(std::string option, std::string text)
@@ -201,7 +209,7 @@ std::optional<int> Options::parse(const char* program, std::vector<std::string> 
     const std::string path = program;
     const std::string speaker = path.substr(path.rfind('/') + 1) +
                                 (chosen() == app_ ? "" : " " + chosen()->get_name()) + ": ";
-    if (code != 0) std::cerr << speaker << complaint.str();
+    if (code != 0) std::cerr << speaker << in_words(complaint.str());
     if (suggest_ != nullptr && code == static_cast<int>(CLI::ExitCodes::ExtrasError))
       tell_meant(words);
     if (code != 0) return 2;
