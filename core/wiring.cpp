@@ -116,9 +116,8 @@ static_assert(std::size(kInternalHandlers) + 1 == static_cast<size_t>(Internal::
 // Everything that counts in `poll_hints`.
 uint32_t push() {
   uint32_t events = 0;
-  if (emulations_waiting.load(std::memory_order_relaxed) != 0) {
+  if (emulations_waiting.load(std::memory_order_relaxed) != 0)
     events += push_emulated_longs() + push_stripes() + push_device_transfers() + push_emulations();
-  }
   return events + progress_vis() + progress_collectives() + progress_named_barrier() +
          progress_blocks();
 }

@@ -20,11 +20,10 @@ std::array<int32_t, (kArgumentsOf<Values> + ...)> handler_args(Values... values)
   size_t at = 0;
   const auto add = [&](auto value) {
     uint64_t bits = 0;
-    if constexpr (std::is_pointer_v<decltype(value)>) {
+    if constexpr (std::is_pointer_v<decltype(value)>)
       bits = reinterpret_cast<uint64_t>(value);
-    } else {
+    else
       bits = static_cast<uint64_t>(value);
-    }
     words[at++] = low_half(bits);
     if constexpr (kArgumentsOf<decltype(value)> == 2) words[at++] = high_half(bits);
   };

@@ -24,13 +24,12 @@ class RequestCompletion {
  public:
   RequestCompletion(const char* call, ThreadState& thread, gex_Event_t* lc_opt)
       : call_(call), thread_(thread), lc_opt_(lc_opt), op_(thread.ops.take()) {
-    if (lc_opt == GEX_EVENT_GROUP) {
+    if (lc_opt == GEX_EVENT_GROUP)
       op_->arm_implicit(thread.nbi, kCategoryAm, false, 0, CWYC_DONE_LOCAL);
-    } else if (lc_opt == GEX_EVENT_NOW || is_leaf_pointer(lc_opt)) {
+    else if (lc_opt == GEX_EVENT_NOW || is_leaf_pointer(lc_opt))
       op_->arm_explicit(CWYC_DONE_LOCAL);
-    } else {
+    else
       fatal(call, "lc_opt must be GEX_EVENT_NOW, GEX_EVENT_GROUP or the address of an event");
-    }
   }
   cwyc_op* op() { return &op_->conduit; }
   // A call that may not wait shall not wait for its payload to be read either.
@@ -73,9 +72,8 @@ class ReplyCompletion {
   ReplyCompletion(const char* call, ThreadState& thread, gex_Event_t* lc_opt)
       : call_(call), thread_(thread), lc_opt_(lc_opt) {
     if (lc_opt == GEX_EVENT_NOW) return;
-    if (!is_leaf_pointer(lc_opt)) {
+    if (!is_leaf_pointer(lc_opt))
       fatal(call, "lc_opt must be GEX_EVENT_NOW or the address of an event");
-    }
     op_ = thread.ops.take();
     op_->arm_explicit(CWYC_DONE_LOCAL);
   }

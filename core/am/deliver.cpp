@@ -87,9 +87,8 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
     if (flags != 0) misdirected(from, entry, word, kind);
     if (!found_late(from, word, kind, need, args, nargs, payload, length)) return;
   }
-  if (__builtin_expect(entry.gex_nargs != nargs, 0) && entry.gex_nargs != kAnyArgs) {
+  if (__builtin_expect(entry.gex_nargs != nargs, 0) && entry.gex_nargs != kAnyArgs)
     miscounted(from, entry, word, kind, nargs);
-  }
 
   ThreadState& thread = thread_state();
   const Context before = thread.context;
@@ -97,11 +96,10 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   thread.context = inside;
   if (kThreadSanitizer && thread.internal) annotate_handler();
   cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
-  if (kind == CWYC_AM_SHORT) {
+  if (kind == CWYC_AM_SHORT)
     call_short(entry.gex_fnptr, &token, args, nargs);
-  } else {
+  else
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
-  }
   if (__builtin_expect(thread.context != inside, 0))
     left_prepared(am_thread(thread).negotiated.kind, "handler returned");
   thread.context = before;

@@ -124,9 +124,8 @@ cwy_status emulated_long(cwyc_conn* conn, uint64_t word, const int32_t* args, ui
                          const void* payload, cwyc_mem*, size_t length, uint64_t raddr, cwyc_rkey*,
                          uint32_t flags, cwyc_op* op) {
   if (flags & kAnywhere) word |= kWordAnywhere;
-  if (length <= kInlineBytes) {
+  if (length <= kInlineBytes)
     return send_message(conn, word, args, nargs, {raddr, length, 0, 0}, payload, length, flags);
-  }
   Connection& c = Connection::of(conn);
   LongSend send{.conn = conn,
                 .word = word,

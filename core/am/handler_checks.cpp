@@ -40,9 +40,8 @@ void check_token(const char* call, gex_Token_t token) {
   const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
   const auto* const at = reinterpret_cast<const char*>(token);
   if (t_delivery == nullptr ? thread_state().context != Context::client
-                            : at > here && at < t_delivery) {
+                            : at > here && at < t_delivery)
     return;
-  }
   fatal(call,
         "the token at {} is not that of a handler running on this thread; a token ends with its "
         "handler",

@@ -53,9 +53,8 @@ void run_held_messages() {
     held_waiting.store(false, std::memory_order_relaxed);
   }
   // Handlers run without the lock: they may reply, and so receive.
-  for (const HeldMessage& m : held) {
+  for (const HeldMessage& m : held)
     run_message(*m.from, m.word, m.kind, m.args.data(), m.nargs, m.payload, m.length);
-  }
 }
 
 bool hold(Peer& from, uint64_t word, uint32_t kind, const int32_t* args, unsigned nargs,

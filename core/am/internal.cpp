@@ -55,9 +55,8 @@ cwy_status try_send_internal(Peer& to, Internal which, const int32_t* args, unsi
                              const void* payload, size_t length, bool reply) {
   const cwy_status status = send_once(to, internal_word(which, reply), args, nargs, payload, length,
                                       reply ? CWYC_LANE_REPLY : 0);
-  if (__builtin_expect(status != CWY_OK && status != CWY_RETRY, 0)) {
+  if (__builtin_expect(status != CWY_OK && status != CWY_RETRY, 0))
     internal_send_failed(to, status);
-  }
   return status;
 }
 
@@ -72,16 +71,14 @@ void internal_send_failed(const Peer& to, cwy_status status) {
 void send_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                    const void* payload, size_t length) {
   WaiterFor waiter(wait_for("room to send a message of the library's own", to));
-  while (try_send_internal(to, which, args, nargs, payload, length, false) == CWY_RETRY) {
+  while (try_send_internal(to, which, args, nargs, payload, length, false) == CWY_RETRY)
     waiter.step();
-  }
 }
 
 void reply_internal(Peer& to, Internal which, const int32_t* args, unsigned nargs,
                     const void* payload, size_t length) {
-  while (try_send_internal(to, which, args, nargs, payload, length, true) == CWY_RETRY) {
+  while (try_send_internal(to, which, args, nargs, payload, length, true) == CWY_RETRY)
     poll_replies(to.ep->conduit_eps());
-  }
 }
 
 }  // namespace causeway

@@ -56,10 +56,9 @@ AmLimits limits_of(const Team& team) {
 AmLimits least_limits() {
   static const AmLimits limits = [] {
     AmLimits out{SIZE_MAX, SIZE_MAX};
-    for (uint32_t r = 0; r < context().size(); ++r) {
+    for (uint32_t r = 0; r < context().size(); ++r)
       for (const auto& [conduit, theirs] : *context().job().card(r).am_limits)
         out = least(out, theirs);
-    }
     return out;
   }();
   return limits;

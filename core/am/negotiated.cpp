@@ -30,9 +30,8 @@ uint32_t lane(Negotiation kind) {
 // ---- Prepare ----
 
 void require_lengths(const PrepareCall& call, size_t limit) {
-  if (call.numargs > gex_AM_MaxArgs()) {
+  if (call.numargs > gex_AM_MaxArgs())
     fatal(call.name, "numargs is {}; a message has at most {}", call.numargs, gex_AM_MaxArgs());
-  }
   if (call.least > limit) {
     fatal(call.name,
           "least_payload of {} bytes is over the limit of {} (gex_AM_Max*() with "
@@ -58,12 +57,10 @@ void require_completion(const PrepareCall& call) {
 
 // With `checks: full`.
 void check_flags(const PrepareCall& call) {
-  if (call.flags & GEX_FLAG_SELF_SEG_OFFSET) {
+  if (call.flags & GEX_FLAG_SELF_SEG_OFFSET)
     fatal(call.name, "GEX_FLAG_SELF_SEG_OFFSET is not allowed in negotiated calls");
-  }
-  if (call.client_buf == nullptr && (call.flags & kSelfSegment)) {
+  if (call.client_buf == nullptr && (call.flags & kSelfSegment))
     fatal(call.name, "GEX_FLAG_SELF_SEG_* say something of a client_buf, but it is NULL");
-  }
   constexpr gex_Flags_t kIgnored =
       GEX_FLAG_AM_PREPARE_LEAST_CLIENT | GEX_FLAG_AM_PREPARE_LEAST_ALLOC;
   // A destination that is only known at Commit is looked at there.
@@ -146,15 +143,12 @@ const char* what(Negotiation kind) {
                                                                    Negotiation kind,
                                                                    gex_AM_SrcDesc_t sd,
                                                                    const NegotiatedSend& own) {
-  if (sd == GEX_AM_SRCDESC_NO_OP) {
+  if (sd == GEX_AM_SRCDESC_NO_OP)
     fatal(call, "the descriptor is GEX_AM_SRCDESC_NO_OP: nothing was prepared");
-  }
-  if (sd != &own) {
+  if (sd != &own)
     fatal(call, "the descriptor was not prepared by this thread, which alone may use it");
-  }
-  if (own.kind == Negotiation::none) {
+  if (own.kind == Negotiation::none)
     fatal(call, "the descriptor has been committed or cancelled already; it can be used once");
-  }
   fatal(call, "the descriptor comes from {}, expected {}", what(own.kind), what(kind));
 }
 
@@ -171,9 +165,8 @@ void require_commit(const CommitCall& call, const NegotiatedSend& sd) {
     fatal(call.name, "{} arguments are given, but numargs was {} in {}", call.nargs, sd.nargs,
           what(sd.kind));
   }
-  if (__builtin_expect(call.nbytes > sd.cwy_size, 0)) {
+  if (__builtin_expect(call.nbytes > sd.cwy_size, 0))
     fatal(call.name, "nbytes is {}, but gex_AM_SrcDescSize() is {}", call.nbytes, sd.cwy_size);
-  }
 }
 
 // With `checks: full`.
@@ -234,11 +227,10 @@ cwy_status post_from_client(const CommitCall& call, const NegotiatedSend& sd, ui
                                    local_registration(sd.conn, sd.cwy_addr, call.nbytes),
                                    call.nbytes, flags, completion.op());
   });
-  if (status == CWY_RETRY) {
+  if (status == CWY_RETRY)
     completion.refused();
-  } else {
+  else
     completion.accepted(status);
-  }
   return status;
 }
 
@@ -261,9 +253,8 @@ cwy_status post_from_buffer(const CommitCall& call, const NegotiatedSend& sd, ui
 // The conduit has kept room: this cannot fail, except where the core only pretends to have it.
 cwy_status post_reserved(const CommitCall& call, NegotiatedSend& sd, uint64_t word) {
   if (sd.from_client) copy_bytes(call.name, sd.slot.buffer, sd.cwy_addr, call.nbytes);
-  if (__builtin_expect(call.flags & GEX_FLAG_IMMEDIATE, 0) && prepares_by_emulation(sd.conn)) {
+  if (__builtin_expect(call.flags & GEX_FLAG_IMMEDIATE, 0) && prepares_by_emulation(sd.conn))
     return try_emulated_commit(sd.conn, &sd.slot, word, call.args, call.nargs, call.nbytes);
-  }
   // The source is free already; nothing was put into the thread's implicit set.
   if (sd.from_client && is_leaf_pointer(sd.lc_opt)) *sd.lc_opt = GEX_EVENT_INVALID;
   sd.conn->ops->am_commit(sd.conn, &sd.slot, word, call.args, call.nargs, call.nbytes);
@@ -277,17 +268,15 @@ gex_AM_SrcDesc_t prepare(const PrepareCall& call, ThreadState& thread) {
                                      call.client_buf == nullptr ? GEX_FLAG_AM_PREPARE_LEAST_ALLOC
                                                                 : GEX_FLAG_AM_PREPARE_LEAST_CLIENT);
   if (__builtin_expect(
-          call.numargs > gex_AM_MaxArgs() || call.least > limit || call.least > call.most, 0)) {
+          call.numargs > gex_AM_MaxArgs() || call.least > limit || call.least > call.most, 0))
     require_lengths(call, limit);
-  }
   require_completion(call);
   if (__builtin_expect(context().checks(), 0)) check_flags(call);
   const size_t room = std::min(call.most, limit);
   NegotiatedSend& sd = am_thread(thread).negotiated;
   const cwy_status status = acquire(call, room, sd);
-  if (__builtin_expect(status != CWY_OK, 0) && !acquire_slowly(call, room, sd, status)) {
+  if (__builtin_expect(status != CWY_OK, 0) && !acquire_slowly(call, room, sd, status))
     return GEX_AM_SRCDESC_NO_OP;
-  }
   sd.kind = call.kind;
   sd.from_client = call.client_buf != nullptr;
   sd.nargs = call.numargs;
@@ -314,15 +303,14 @@ int commit(const CommitCall& call) {
   NegotiatedSend sd = open;
   close(thread, open);
   cwy_status status;
-  if (sd.reserved) {
+  if (sd.reserved)
     status = post_reserved(call, sd, word);
-  } else if (!sd.from_client) {
+  else if (!sd.from_client)
     status = post_from_buffer(call, sd, word, dest);
-  } else if (is_reply(call.kind)) {
+  else if (is_reply(call.kind))
     status = post_from_client<ReplyCompletion>(call, sd, word, dest, thread);
-  } else {
+  else
     status = post_from_client<RequestCompletion>(call, sd, word, dest, thread);
-  }
   if (__builtin_expect(status != CWY_RETRY, 1)) return 0;
   reopen(thread, open, sd);
   return 1;

@@ -64,11 +64,10 @@ void store_word(uint64_t addr, const void* from) {
 bool stored_as_word(const char* call, uint64_t addr, const void* from, size_t length) {
   const bool is_word = (length == 8 || length == 4) && addr % length == 0;
   if (!is_word || device_at(call, addr, length) != nullptr) return false;
-  if (length == 8) {
+  if (length == 8)
     store_word<uint64_t>(addr, from);
-  } else {
+  else
     store_word<uint32_t>(addr, from);
-  }
   return true;
 }
 

@@ -21,9 +21,8 @@ void check_payload(const PayloadFacts& f) {
   require_capability(f.call, *f.peer.ep, GEX_EP_CAPABILITY_AM, "AM");
   (void)flags_of_call(f.call, f.flags, kOfSends);
   require_one_segment_flag(f.call, f.flags);
-  if (f.length != 0 && f.src == nullptr) {
+  if (f.length != 0 && f.src == nullptr)
     fatal(f.call, "source_addr is NULL, with a payload of {} bytes", f.length);
-  }
   if (f.length != 0)
     require_local_range(f.call, *f.peer.ep, f.flags & ~GEX_FLAG_SELF_SEG_SOME, f.src, f.length);
   if (!f.is_long || f.length == 0) return;
@@ -52,9 +51,8 @@ void forbidden_here(const char* call, const ThreadState& thread) {
           "called between gex_AM_Prepare*() and its Commit or Cancel, where no communication is "
           "allowed");
   }
-  if (thread.context == Context::reply_handler) {
+  if (thread.context == Context::reply_handler)
     fatal(call, "called inside a reply handler, where no communication is allowed");
-  }
   if (thread.context == Context::reduction) {
     fatal(call,
           "called inside a reduction operator of the client's; only what is allowed while a "
@@ -64,9 +62,8 @@ void forbidden_here(const char* call, const ThreadState& thread) {
 }
 
 void locks_held(const char* call, const ThreadState& thread) {
-  if (thread.hsl_held & kNoInterrupts) {
+  if (thread.hsl_held & kNoInterrupts)
     fatal(call, "called inside a no-interrupt section; call gasnet_resume_interrupts() first");
-  }
   fatal(call, "called while holding {} handler-safe lock(s); unlock before communicating",
         thread.hsl_held);
 }
@@ -74,20 +71,17 @@ void locks_held(const char* call, const ThreadState& thread) {
 void refuse_reply(const char* call, gex_Token_t token) {
   const ThreadState& thread = thread_state();
   if (thread.context == Context::negotiating) forbidden_here(call, thread);
-  if (!token->is_request || thread.context != Context::request_handler) {
+  if (!token->is_request || thread.context != Context::request_handler)
     fatal(call, "called outside a request handler; only a request can be replied to");
-  }
-  if (token->replied) {
+  if (token->replied)
     fatal(call, "this request has been replied to already; a handler may reply once");
-  }
   forbidden_here(call, thread);
 }
 
 void require_rank(const char* call, gex_TM_t tm, gex_Rank_t rank) {
   if (tm == GEX_TM_INVALID) fatal(call, "the team is GEX_TM_INVALID");
-  if (rank >= tm->size) {
+  if (rank >= tm->size)
     fatal(call, "rank {} does not exist in a team of {} members", rank, tm->size);
-  }
 }
 
 void send_failed(const Peer& to, cwy_status status) {

@@ -80,11 +80,10 @@ class SendingWait {
   explicit SendingWait(Endpoint& ep)
       : ep_(ep), in_handler_(thread_state().context != Context::client) {}
   void step() {
-    if (in_handler_) {
+    if (in_handler_)
       poll_replies(ep_.conduit_eps());
-    } else {
+    else
       waiter_.step();
-    }
   }
 
  private:
@@ -117,9 +116,8 @@ inline void require_reply(const char* call, gex_Token_t token) {
   const ThreadState& thread = thread_state();
   if (__builtin_expect(!token->is_request || token->replied ||
                            thread.context != Context::request_handler || thread.hsl_held != 0,
-                       0)) {
+                       0))
     refuse_reply(call, token);
-  }
 }
 
 }  // namespace causeway

@@ -55,9 +55,8 @@ NotedCalls& calls_of_this_thread() {
 }
 
 bool is_bits(std::string_view name) {
-  for (const std::string_view end : {"flags", "mask", "ops", "opcode", "dt"}) {
+  for (const std::string_view end : {"flags", "mask", "ops", "opcode", "dt"})
     if (name.ends_with(end)) return true;
-  }
   return false;
 }
 
@@ -65,9 +64,8 @@ std::string value_text(std::string_view name, const CallArgument& a) {
   if (a.kind == CallArgument::Kind::pointer)
     return a.value == 0 ? "NULL" : fmt::format("{:#x}", a.value);
   if (is_bits(name)) return fmt::format("{:#x}", a.value);
-  if (a.kind == CallArgument::Kind::negative) {
+  if (a.kind == CallArgument::Kind::negative)
     return fmt::format("{}", static_cast<int64_t>(a.value));
-  }
   return fmt::format("{}", a.value);
 }
 

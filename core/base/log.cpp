@@ -104,9 +104,8 @@ const char* status_name(cwy_status status) {
       {CWY_ERR_PEER_FAILED, "PEER_FAILED"},
       {CWY_ERR_DEVICE_FAILED, "DEVICE_FAILED"},
   };
-  for (const auto& [code, name] : names) {
+  for (const auto& [code, name] : names)
     if (code == status) return name;
-  }
   return "unknown status";
 }
 

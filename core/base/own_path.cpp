@@ -77,9 +77,8 @@ bool is_multiarch(const fs::path& directory) {
 fs::path prefix_of(const fs::path& directory) {
   if (is_multiarch(directory)) return directory.parent_path().parent_path();
   // libexec/causeway/<tool>
-  if (directory.filename() == "causeway" && directory.parent_path().filename() == "libexec") {
+  if (directory.filename() == "causeway" && directory.parent_path().filename() == "libexec")
     return directory.parent_path().parent_path();
-  }
   // bin, lib, lib64, libexec, and whatever a build puts beside its lib directory
   return directory.parent_path();
 }
@@ -87,15 +86,13 @@ fs::path prefix_of(const fs::path& directory) {
 std::vector<fs::path> plugin_directory_candidates(const fs::path& directory) {
   const fs::path prefix = prefix_of(directory);
   std::vector<fs::path> candidates;
-  if (is_library_directory(directory.filename()) || is_multiarch(directory)) {
+  if (is_library_directory(directory.filename()) || is_multiarch(directory))
     candidates.push_back(directory);  // a library's plugins lie below its own directory
-  }
   candidates.push_back(prefix / CAUSEWAY_LIBDIR);
   for (const char* libdir : {"lib", "lib64"}) candidates.push_back(prefix / libdir);
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored)) {
+  for (const auto& entry : fs::directory_iterator(prefix / "lib", ignored))
     if (is_multiarch(entry.path())) candidates.push_back(entry.path());
-  }
   return candidates;
 }
 

@@ -30,9 +30,8 @@ WaitEntry* claim() {
     uint32_t expected = WaitEntry::free;
     if (entry.state.load(std::memory_order_relaxed) != expected) continue;
     if (entry.state.compare_exchange_strong(expected, WaitEntry::written, std::memory_order_acquire,
-                                            std::memory_order_relaxed)) {
+                                            std::memory_order_relaxed))
       return &entry;
-    }
   }
   return nullptr;
 }

@@ -23,9 +23,8 @@ namespace {
 bool pmix_server_named() {
   if (::secure_getenv("PMIX_NAMESPACE") == nullptr || ::secure_getenv("PMIX_RANK") == nullptr)
     return false;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = environ; *entry != nullptr; ++entry)
     if (std::strncmp(*entry, "PMIX_SERVER_URI", 15) == 0) return true;
-  }
   return false;
 }
 

@@ -99,9 +99,8 @@ class StandardDescriptorsKept {
     }
   }
   ~StandardDescriptorsKept() {
-    for (int fd = 0; fd <= 2; ++fd) {
+    for (int fd = 0; fd <= 2; ++fd)
       if (before_[fd] > 0) ::fcntl(fd, F_SETFD, before_[fd]);
-    }
   }
   StandardDescriptorsKept(const StandardDescriptorsKept&) = delete;
   StandardDescriptorsKept& operator=(const StandardDescriptorsKept&) = delete;
@@ -181,12 +180,10 @@ bool launcher_executed(const UniqueFd& launcher) {
 }
 
 [[noreturn]] void end_ranks(const std::vector<RankProcess>& ranks) {
-  for (const RankProcess& rank : ranks) {
+  for (const RankProcess& rank : ranks)
     if (rank.running) ::kill(rank.pid, SIGKILL);
-  }
-  for (const RankProcess& rank : ranks) {
+  for (const RankProcess& rank : ranks)
     if (rank.running) ::waitpid(rank.pid, nullptr, 0);
-  }
   ::_exit(1);
 }
 

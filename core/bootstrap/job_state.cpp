@@ -14,9 +14,8 @@ void JobState::died(uint32_t rank, const std::string& how) {
   if (!first_) first_ = rank;
   ++deaths_;
   last_ = {rank, how};
-  if (rank < size_) {
+  if (rank < size_)
     undelivered_.emplace_back([rank, how](const Callbacks& want) { want.death(rank, how); });
-  }
   start_messenger();
 }
 
@@ -78,11 +77,10 @@ void JobState::stop() {
   changed_.notify_all();
   if (!messenger.joinable()) return;
   // A callback that ends the process comes through here on the messenger itself.
-  if (messenger.get_id() == std::this_thread::get_id()) {
+  if (messenger.get_id() == std::this_thread::get_id())
     messenger.detach();
-  } else {
+  else
     messenger.join();
-  }
 }
 
 void JobState::deliver() {

@@ -52,9 +52,8 @@ void offer_arguments(int* argc, char*** argv) {
 std::optional<uint32_t> ranks_of_arguments() {
   if (identity() == nullptr || identity()->conduit != "udp") return std::nullopt;
   const char* text = first_argument();
-  if (text == nullptr || *text == '\0' || text[std::strspn(text, "0123456789")] != '\0') {
+  if (text == nullptr || *text == '\0' || text[std::strspn(text, "0123456789")] != '\0')
     return std::nullopt;
-  }
   if (set(kStarted)) {
     throw Error(CWY_ERR_UNREACHABLE,
                 "GASNET_CSPAWN_CMD started this rank without a PMIx server: use a command with "

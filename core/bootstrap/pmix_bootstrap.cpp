@@ -68,10 +68,9 @@ std::vector<std::string> unpack_table(const std::string& table, size_t count) {
 // A number in "ranks=4,spares=1,...", which our launcher says of the job.
 std::optional<uint32_t> number_of_job(const std::string& text, const std::string& name) {
   std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) {
+  for (std::string item; std::getline(in, item, ',');)
     if (item.rfind(name + "=", 0) == 0)
       return static_cast<uint32_t>(std::strtoul(item.c_str() + name.size() + 1, nullptr, 10));
-  }
   return std::nullopt;
 }
 
@@ -138,9 +137,8 @@ PmixBootstrap::PmixBootstrap(uint64_t timeout_ns) {
   own_launcher_ = !own.empty() && directory.substr(0, directory.find('.')) == own;
   job_id_ = own_launcher_ ? own : job_id_.substr(0, 63);
   if (!own_launcher_) session_dir_.clear();
-  for (char& c : job_id_) {
+  for (char& c : job_id_)
     if (c <= ' ' || c > '~' || c == '/') c = '_';
-  }
   find_ranks();
   find_local_ranks();
   find_host();
@@ -289,10 +287,9 @@ std::vector<std::string> PmixBootstrap::exchange(const std::string& card, uint64
   publish({{key, card}});
   fence_collecting(true, timeout_ns, key);
   std::vector<std::string> cards(size());
-  if (size() <= kFetchEach || rank_ == 0) {
+  if (size() <= kFetchEach || rank_ == 0)
     for (uint32_t rank = 0; rank < size(); ++rank)
       cards[rank] = rank == rank_ ? card : fetch(rank, key, timeout_ns);
-  }
   if (size() <= kFetchEach) return cards;
   // Every get is a round trip through one server thread: ranks squared of them take seconds from
   // a hundred ranks on. So rank 0 collects, and the others get the table from it.
@@ -329,11 +326,10 @@ void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_
   auto question = std::make_unique<Question>(Question{std::move(then), key, proc_of(rank), {}});
   const int seconds = static_cast<int>(std::min<uint64_t>(timeout_ns / 1'000'000'000 + 1, 1 << 20));
   const bool yes = true;
-  if (timeout_ns == 0) {
+  if (timeout_ns == 0)
     PMIX_INFO_LOAD(&question->how, PMIX_IMMEDIATE, &yes, PMIX_BOOL);
-  } else {
+  else
     PMIX_INFO_LOAD(&question->how, PMIX_TIMEOUT, &seconds, PMIX_INT);
-  }
   const auto done = [](pmix_status_t status, pmix_value_t* value, void* context) {
     const std::unique_ptr<Question> mine(static_cast<Question*>(context));
     std::optional<std::string> content;
@@ -343,11 +339,10 @@ void PmixBootstrap::ask(uint32_t rank, const std::string& key, uint64_t timeout_
     mine->then(std::move(content));
   };
   if (PMIx_Get_nb(&question->proc, question->key.c_str(), &question->how, 1, done,
-                  question.get()) == PMIX_SUCCESS) {
+                  question.get()) == PMIX_SUCCESS)
     static_cast<void>(question.release());  // the callback owns it now
-  } else {
+  else
     question->then(std::nullopt);
-  }
 }
 
 std::future<std::optional<std::string>> PmixBootstrap::ask_card(uint32_t rank,
@@ -479,9 +474,8 @@ std::string PmixBootstrap::missing_ranks(const std::string& key) {
       asked[rank] = ask_card(rank, key, kAskFor);
   }
   const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kAskFor);
-  for (auto& [rank, future] : asked) {
+  for (auto& [rank, future] : asked)
     if (future.wait_until(until) == std::future_status::ready && future.get()) missing.erase(rank);
-  }
   if (missing.empty()) return "";
   return fmt::format(": missing rank{} {}", missing.size() > 1 ? "s" : "", fmt::join(missing, ","));
 }

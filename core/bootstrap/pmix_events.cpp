@@ -69,11 +69,10 @@ Event read_event(const pmix_proc_t* source, const pmix_info_t* info, size_t coun
 void note_replacement(Listener& who, JobState& state, const Event& event) {
   if (!event.rank || !event.epoch || *event.rank >= who.ranks.size()) return;
   who.ranks[*event.rank] = event.affected->rank;
-  if (event.affected->rank == who.self.rank) {
+  if (event.affected->rank == who.self.rank)
     state.placed(*event.rank, *event.epoch);
-  } else {
+  else
     state.replaced(*event.rank, *event.epoch);
-  }
 }
 
 void note_departed(const Listener& who, JobState& state, const Event& event) {
@@ -110,15 +109,14 @@ void on_event(size_t, pmix_status_t code, const pmix_proc_t* source, pmix_info_t
   {
     const std::lock_guard lock(who.mutex);
     if (const std::shared_ptr<JobState> state = who.state.lock(); state && event.affected) {
-      if (code == kReplacedEvent) {
+      if (code == kReplacedEvent)
         note_replacement(who, *state, event);
-      } else if (code == kAllLeaveEvent) {
+      else if (code == kAllLeaveEvent)
         state->all_leave();
-      } else if (code == kDepartedEvent) {
+      else if (code == kDepartedEvent)
         note_departed(who, *state, event);
-      } else {
+      else
         note_death(who, *state, event, code);
-      }
     }
   }
   if (done != nullptr) done(PMIX_EVENT_ACTION_COMPLETE, nullptr, 0, nullptr, nullptr, done_context);

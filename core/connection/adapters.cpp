@@ -29,9 +29,8 @@ std::vector<uint32_t> numbers_in(const std::string& list) {
   std::vector<uint32_t> out;
   if (list.empty()) return out;  // which would be every number
   const RankSet set = RankSet::parse(list);
-  for (uint32_t n = 0; n < kMostNodes; ++n) {
+  for (uint32_t n = 0; n < kMostNodes; ++n)
     if (set.contains(n)) out.push_back(n);
-  }
   return out;
 }
 
@@ -54,9 +53,8 @@ std::vector<Adapter> with_names(const std::vector<std::string>& names,
 }
 
 std::vector<std::string> names_for(const ConduitSpec& spec, const OwnPlace& place) {
-  for (const PeerRule& rule : spec.devices) {
+  for (const PeerRule& rule : spec.devices)
     if (rule.matches(Locality::self, place.host, place.job->rank)) return rule.use;
-  }
   std::vector<std::string> out;
   std::istringstream in(spec.device);
   for (std::string name; std::getline(in >> std::ws, name, ',');)
@@ -90,9 +88,8 @@ std::vector<uint32_t> node_distances(const std::string& root) {
     if (std::ranges::none_of(cpus, [&](uint32_t cpu) { return CPU_ISSET(cpu, &own); })) continue;
     std::istringstream row(line_of(node + "/distance"));
     uint32_t distance = 0;
-    for (const uint32_t to : nodes) {
+    for (const uint32_t to : nodes)
       if (row >> distance) out[to] = std::min(out[to], distance);
-    }
   }
   return out;
 }

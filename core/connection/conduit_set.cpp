@@ -232,10 +232,9 @@ std::unique_ptr<ConduitEp> open_conduit_ep(Conduit& conduit, Endpoint* owner, ui
   // Emulated longs serve memory that a native long cannot reach, so the limit is the smaller of
   // both: it must not change when segments come and go.
   out->limits = {std::min<size_t>(out->attr.am_medium_max, kMediumMax), kEmulatedLongMax};
-  for (size_t i = 0; i < out->classes.size(); ++i) {
+  for (size_t i = 0; i < out->classes.size(); ++i)
     if (is_native<&cwyc_ops::am_long>(out->inner[i]))
       out->limits.long_max = std::min<size_t>(out->limits.long_max, out->classes[i].am_long_max);
-  }
   return out;
 }
 

@@ -82,9 +82,8 @@ std::string Card::pack() const {
   put_field(out, "config_id", std::to_string(config_id));
   for (size_t i = 0; i < addresses.names().size(); ++i)
     put_field(out, "address." + addresses.names()[i], std::string(addresses.at(i)));
-  for (const auto& [name, limits] : *am_limits) {
+  for (const auto& [name, limits] : *am_limits)
     put_field(out, "am." + name, fmt::format("{} {}", limits.medium, limits.long_max));
-  }
   return out;
 }
 
@@ -205,9 +204,8 @@ void JobFacts::set_own_card(const Card& card) {
 void JobFacts::publish_local_ranks() {
   facts_.local_ranks = local_ranks_.data();
   facts_.local_count = static_cast<uint32_t>(local_ranks_.size());
-  for (uint32_t i = 0; i < facts_.local_count; ++i) {
+  for (uint32_t i = 0; i < facts_.local_count; ++i)
     if (local_ranks_[i] == facts_.rank) facts_.local_index = i;
-  }
 }
 
 void JobFacts::set_cards(std::vector<Card> cards, bool can_map, uint32_t nbrhd_most) {

@@ -82,11 +82,10 @@ std::string mapping_words(const Config& config, const ConduitEps& eps) {
   std::string first, others;
   for (const auto& cep : eps) {
     if (!maps_natively(*cep)) continue;
-    if (cep->conduit == allocator) {
+    if (cep->conduit == allocator)
       first = cep->conduit->name();
-    } else {
+    else
       others += " " + cep->conduit->name();
-    }
   }
   return first.empty() ? first : first + others;
 }

@@ -153,11 +153,10 @@ cwyc_ops alias_table(const cwyc_ops& base) {
   ops.concurrency = CWYC_MULTI;
   for_each_operation([&]<typename Each>(const Each&) {
     constexpr auto kMember = Each::member;
-    if (is_native<kMember>(base)) {
+    if (is_native<kMember>(base))
       pass_on<kMember>(ops.*kMember);
-    } else {
+    else
       ops.*kMember = fallbacks.emulated->*kMember;
-    }
   });
   return ops;
 }

@@ -22,9 +22,8 @@ void look_at(const Config& config, const ConduitSet& set, const PeerFacts& peer,
     const Choice choice = choose(config, set, peer);
     out.choice = choice.summary();
     out.warning = choice.warning;
-    for (const auto& conduit : set.conduits) {
+    for (const auto& conduit : set.conduits)
       if (choice.uses(conduit.get())) out.conduits.push_back(conduit.get());
-    }
   } catch (const Error& e) {
     out.unreachable = e.text();
   }
@@ -157,9 +156,8 @@ void settle_peers(const ConduitEps& eps) {
   for (const auto& cep : eps) {
     const bool needed = cep->conduit->spec().open_always || used.count(cep->conduit) != 0;
     cep->needed.store(needed, std::memory_order_relaxed);
-    if (!needed) {
+    if (!needed)
       log_info("conduit {} serves nobody in this job and is not polled", cep->conduit->name());
-    }
   }
 }
 

@@ -76,11 +76,10 @@ std::vector<PreparedConduit> prepare_conduits(const Config& config, Loader& load
     }
     try {
       const ConduitPlugin* plugin = loader.conduit(spec.plugin);
-      if (plugin == nullptr) {
+      if (plugin == nullptr)
         failures.push_back({spec.name, why_not_loaded(loader, spec.plugin)});
-      } else if (takes_options(spec, plugin->manifest, config, problems)) {
+      else if (takes_options(spec, plugin->manifest, config, problems))
         prepared.push_back({&spec, configurer.configure(spec, *plugin)});
-      }
     } catch (const Error& e) {
       problems.add(spec.where, without_place(e.text(), spec));
     }

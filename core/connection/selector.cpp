@@ -228,16 +228,14 @@ std::string Choice::summary() const {
   });
   if (same) return messages;
   std::string out;
-  for (size_t kind = 0; kind < kOperationKinds; ++kind) {
+  for (size_t kind = 0; kind < kOperationKinds; ++kind)
     out += fmt::format("{}{} {}", out.empty() ? "" : "; ", kKindWords[kind], texts[kind]);
-  }
   return out;
 }
 
 const PeerRule* rule_for(const Config& config, const PeerFacts& peer) {
-  for (const PeerRule& rule : config.peers) {
+  for (const PeerRule& rule : config.peers)
     if (rule.matches(peer.locality, peer.host, peer.desc.peer.rank)) return &rule;
-  }
   return nullptr;
 }
 

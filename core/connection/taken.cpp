@@ -80,9 +80,8 @@ uint32_t TakenMessages::run(ConduitEp& cep, uint32_t lane) {
 
 void TakenMessages::drop(ConduitEp& cep) {
   for (const Messages* lane : {&requests_, &replies_}) {
-    for (const Message& m : *lane) {
+    for (const Message& m : *lane)
       if (m.kept) cep.conduit->module().am_release(cep.ep, m.name);
-    }
   }
 }
 

@@ -22,11 +22,9 @@ ConduitSpec spec_named(const Config& config, const std::string& name) {
 
 std::string why_not_loaded(const Loader& loader, const std::string& plugin) {
   std::string reason = fmt::format("plugin '{}' was not found in the search path", plugin);
-  for (const LoadFailure& f : loader.failures()) {
-    if (f.path.find("conduit_" + plugin + ".so") != std::string::npos) {
+  for (const LoadFailure& f : loader.failures())
+    if (f.path.find("conduit_" + plugin + ".so") != std::string::npos)
       reason = fmt::format("plugin '{}': {}", plugin, f.reason);
-    }
-  }
   return reason;
 }
 
@@ -52,11 +50,10 @@ ConfiguredConduit ConduitConfigurer::configure(const ConduitSpec& spec,
   }
   under_way_.pop_back();
   const bool behind = !out.wrapped.empty() && spec.device.empty() && spec.devices.empty();
-  if (place_ == nullptr || behind) {
+  if (place_ == nullptr || behind)
     out.device = {spec.device, behind ? "that of the conduit behind" : ""};
-  } else {
+  else
     out.device = choose_device(spec, out.plugin->module, as_c(out.options.get()), *place_);
-  }
   return out;
 }
 

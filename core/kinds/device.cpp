@@ -60,9 +60,8 @@ std::shared_ptr<Device> opened_locked(const MemkindPlugin& plugin, int32_t ordin
   for (const auto& weak : g_devices) {
     const std::shared_ptr<Device> device = weak.lock();
     if (device != nullptr && &device->module() == &plugin.module &&
-        (device->attr().device == ordinal || !native.empty()) && device->native() == native) {
+        (device->attr().device == ordinal || !native.empty()) && device->native() == native)
       return device;
-    }
   }
   return nullptr;
 }
@@ -78,9 +77,8 @@ std::shared_ptr<Device> open_locked(MemkindPlugin& plugin, int32_t ordinal,
   cwy_status status =
       plugin.module.create(as_c(options.get()), ordinal, native.empty() ? nullptr : native.data(),
                            native.size(), &kind, &err);
-  if (status != CWY_OK) {
+  if (status != CWY_OK)
     throw Error(status, "memory kind '{}': {}", plugin.manifest.name, reason(err, status));
-  }
   cwym_attr attr{};
   attr.head = CWY_HEAD(cwym_attr);
   status = plugin.module.query(kind, &attr);
@@ -153,9 +151,8 @@ Device::Device(MemkindPlugin* plugin, std::shared_ptr<const OptionValues> option
 
 Device::~Device() {
   // Only copies for a peer that was lost can be left. Acquire: what they wrote is there.
-  while (pending.load(std::memory_order_acquire) != 0) {
+  while (pending.load(std::memory_order_acquire) != 0)
     if (progress() == 0) ::sched_yield();
-  }
   device_hooks.goes(*this);
   module().destroy(kind_);
 }
@@ -194,9 +191,8 @@ void Device::copy_now(void* dst, const void* src, size_t length) {
     status = start_copy(*this, dst, src, length, copy);
   }
   if (status == CWY_OK) return;
-  while (!copy.done.load(std::memory_order_acquire)) {
+  while (!copy.done.load(std::memory_order_acquire))
     if (progress() == 0) ::sched_yield();
-  }
   if (copy.status != CWY_OK) copy_failed(copy.status, dst, src, length);
 }
 
@@ -244,9 +240,8 @@ std::shared_ptr<Device> find_device(const std::string& plugin, const cwym_attr& 
   for (const auto& weak : g_devices) {
     const std::shared_ptr<Device> device = weak.lock();
     if (device != nullptr && &device->module() == &loaded.module &&
-        same_place(device->attr(), like)) {
+        same_place(device->attr(), like))
       return device;
-    }
   }
   std::vector<int32_t> ordinals;
   cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
@@ -271,9 +266,8 @@ uint32_t progress_devices() {
     if (!lock.owns_lock()) return 0;
     for (const auto& weak : g_devices) {
       std::shared_ptr<Device> device = weak.lock();
-      if (device != nullptr && device->pending.load(std::memory_order_relaxed) != 0) {
+      if (device != nullptr && device->pending.load(std::memory_order_relaxed) != 0)
         busy.push_back(std::move(device));
-      }
     }
   }
   uint32_t events = 0;
@@ -288,9 +282,8 @@ void copy_between(void* dst, Device* dst_device, const void* src, Device* src_de
     return;
   }
   if (dst_device == nullptr) return src_device->copy_now(dst, src, length);
-  if (src_device == nullptr || dst_device->copies_with(*src_device)) {
+  if (src_device == nullptr || dst_device->copies_with(*src_device))
     return dst_device->copy_now(dst, src, length);
-  }
   std::vector<char> buffer(std::min<size_t>(length, dst_device->policy().chunk));
   for (size_t at = 0; at < length; at += buffer.size()) {
     const size_t n = std::min(buffer.size(), length - at);

@@ -28,9 +28,8 @@ std::string DeviceFacts::pack() const {
 
 DeviceFacts DeviceFacts::unpack(const std::string& packed) {
   Wire wire;
-  if (packed.size() <= sizeof wire) {
+  if (packed.size() <= sizeof wire)
     throw Error(CWY_ERR_INVALID, "a published segment of device memory is garbled");
-  }
   std::memcpy(&wire, packed.data(), sizeof wire);
   DeviceFacts facts;
   facts.plugin = packed.substr(sizeof wire);

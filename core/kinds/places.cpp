@@ -49,9 +49,8 @@ Device* find_device_range(const char* call, uint64_t addr, uint64_t length) {
   // Memory that begins in front of every segment and reaches into one.
   const auto next = g_ranges.lower_bound(addr);
   if (partly == nullptr && next != g_ranges.end() && next->first > addr &&
-      length > next->first - addr) {
+      length > next->first - addr)
     partly = &next->second;
-  }
   if (partly == nullptr) return nullptr;
   fatal(call, "[{:#x}, {:#x}) lies only partly in a segment of device memory ({})", addr,
         addr + length, partly->device->name());

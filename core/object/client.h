@@ -75,9 +75,8 @@ class Client {
 
 template <typename Fn>
 void Client::for_each_endpoint(Fn&& fn) {
-  for (uint16_t i = 0; i < Endpoint::kMaxEndpoints; ++i) {
+  for (uint16_t i = 0; i < Endpoint::kMaxEndpoints; ++i)
     if (Endpoint* ep = find_endpoint(id_, i)) fn(*ep);
-  }
 }
 
 template <typename Fn>

@@ -35,9 +35,8 @@ Peer& stub_peer(cwyc_conn* conn) {
 }
 
 cwy_status connect_or_end(Peer& peer) {
-  if (!context().survives_failures()) {
+  if (!context().survives_failures())
     return or_fatal("connecting", [&] { return connect_peer(peer); });
-  }
   try {
     return connect_peer(peer);
   } catch (const Error& e) {
@@ -313,9 +312,8 @@ Peer& base_peer(const Peer& peer) {
 }
 
 Connection* connection_in(Peer& peer, const Conduit* conduit) {
-  for (Connection* c : peer.connections) {
+  for (Connection* c : peer.connections)
     if (c->split == nullptr && c->cep->conduit == conduit) return c;
-  }
   return nullptr;
 }
 
@@ -357,9 +355,8 @@ void fill_part(Peer& peer, const SizeSpan& span, OperationKind kind, SplitPart& 
 
 // The connection that serves one kind of operation, once everything is connected.
 Connection* connection_over(Peer& peer, const Spans& spans, OperationKind kind) {
-  if (spans.size() == 1 && !spans[0].carrier.is_rail()) {
+  if (spans.size() == 1 && !spans[0].carrier.is_rail())
     return connection_in(peer, spans[0].carrier.conduits[0]);
-  }
   auto split = std::make_unique<Split>();
   split->count = static_cast<uint32_t>(spans.size());
   split->parts = std::make_unique<SplitPart[]>(spans.size());
@@ -382,9 +379,8 @@ cwy_status connect_peer(Peer& peer) {
   for (const Spans& spans : choice.spans) waiting |= connect_all(peer, spans) == CWY_RETRY;
   if (waiting) return CWY_RETRY;
   Connection* made[kOperationKinds];
-  for (size_t kind = 0; kind < kOperationKinds; ++kind) {
+  for (size_t kind = 0; kind < kOperationKinds; ++kind)
     made[kind] = connection_over(peer, choice.spans[kind], static_cast<OperationKind>(kind));
-  }
   if (peer.segment.size.load(std::memory_order_acquire) != 0)
     for (Connection* c : peer.connections) open_right(peer, *c, true);
   log_debug("connection: rank {} ({}): {} by {}", peer.rank,
@@ -412,9 +408,8 @@ cwy_status connect_peer(Peer& peer) {
 cwy_status connect_peer_in(Peer& peer, Conduit* conduit, Connection** out) {
   const std::lock_guard lock(peer.ep->connect_mutex());
   const cwy_status status = connection_for(peer, conduit, out);
-  if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0) {
+  if (status == CWY_OK && peer.segment.size.load(std::memory_order_acquire) != 0)
     open_right(peer, **out, true);
-  }
   return status;
 }
 

@@ -74,16 +74,14 @@ void Endpoint::init_peers() {
 }
 
 ConduitEp* Endpoint::conduit_ep(const Conduit* conduit) {
-  for (auto& cep : conduit_eps()) {
+  for (auto& cep : conduit_eps())
     if (cep->conduit == conduit) return cep.get();
-  }
   return nullptr;
 }
 
 ConduitEp* Endpoint::split_ep(uint64_t medium) {
-  for (auto& cep : base_->own_split_eps_) {
+  for (auto& cep : base_->own_split_eps_)
     if (cep->classes[0].am_medium_max == medium) return cep.get();
-  }
   auto cep = std::make_unique<ConduitEp>();
   cep->owner = base_;
   cwyc_class_attr attr{};

@@ -60,9 +60,8 @@ const char* typed_defect(const gex_AM_Entry_t& e) {
 }  // namespace
 
 HandlerTable::HandlerTable() {
-  for (size_t i = 0; i < entries_.size(); ++i) {
+  for (size_t i = 0; i < entries_.size(); ++i)
     entries_[i] = gex_AM_Entry_t{static_cast<gex_AM_Index_t>(i), nullptr, 0, 0, nullptr, nullptr};
-  }
 }
 
 gex_AM_Entry_t untyped_entry(gex_AM_Index_t index, gex_AM_Fn_t fn) {

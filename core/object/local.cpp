@@ -22,9 +22,8 @@ const void* local_offset(const Endpoint& ep, const void* addr) {
 }
 
 void* remote_offset(const Peer& peer, const void* addr) {
-  if (peer.segment.size.load(std::memory_order_acquire) == 0) {
+  if (peer.segment.size.load(std::memory_order_acquire) == 0)
     fatal("GEX_FLAG_PEER_SEG_OFFSET", "rank {} has no bound segment known here", peer.rank);
-  }
   return reinterpret_cast<void*>(peer.segment.base + reinterpret_cast<uintptr_t>(addr));
 }
 

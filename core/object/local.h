@@ -42,9 +42,8 @@ cwyc_mem* local_registration(const Endpoint& ep, cwyc_conn* conn, const void* ad
 inline cwyc_mem* local_registration(cwyc_conn* conn, const void* addr, size_t length) {
   const Connection& c = Connection::of(conn);
   const Segment* segment = c.peer->ep->segment();
-  if (segment == nullptr || !segment->contains(reinterpret_cast<uint64_t>(addr), length)) {
+  if (segment == nullptr || !segment->contains(reinterpret_cast<uint64_t>(addr), length))
     return nullptr;
-  }
   return segment->registration(c.cep->conduit);
 }
 

@@ -52,9 +52,8 @@ char* mapped_here(uint32_t rank, uint64_t number, uint64_t theirs, uint64_t leng
 
 bool find_mapping(uint64_t here, uint64_t length, uint64_t* base, uint64_t* size) {
   Mapping m;
-  if (!find([&](const Mapping& at) { return holds(at.base, at.size, here, length); }, m)) {
+  if (!find([&](const Mapping& at) { return holds(at.base, at.size, here, length); }, m))
     return false;
-  }
   *base = m.base;
   *size = m.size;
   return true;

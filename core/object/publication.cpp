@@ -77,9 +77,8 @@ bool on_this_host(uint32_t rank) {
 class InsideMappers {
  public:
   explicit InsideMappers(Endpoint& ep) {
-    for (auto& cep : ep.conduit_eps()) {
+    for (auto& cep : ep.conduit_eps())
       if (cep->serial && (cep->caps & CWYC_CAP_DIRECT)) held_.emplace_back(cep->mutex);
-    }
   }
 
   bool any() const { return !held_.empty(); }
@@ -129,9 +128,8 @@ void map_directly(const Peer& base, Publication& p) {
 }
 
 cwyc_rkey* Publication::right(ConduitEp& cep, uint32_t rank) {
-  for (const Opened& o : opened) {
+  for (const Opened& o : opened)
     if (o.cep == &cep) return o.rkey;
-  }
   if (cep.conduit == nullptr) return nullptr;  // a split, whose members have rights of their own
   const std::string& name = cep.conduit->name();
   const std::string packed_right = facts.right(name);
@@ -175,9 +173,8 @@ static void let_go(const Publication::Opened& o, const PackedSegment& facts) {
 
 void Publication::close() {
   remove_mapping(*this);
-  for (const Opened& o : opened) {
+  for (const Opened& o : opened)
     if (o.rkey != nullptr) let_go(o, facts);
-  }
   opened.clear();
 }
 
@@ -271,9 +268,8 @@ uint64_t Publications::bytes() {
 void Publications::fill(std::vector<Peer>& peers) {
   const uint16_t index = peers.front().ep_index;
   for (auto at = known_.lower_bound({index, 0}); at != known_.end() && at->first.first == index;
-       ++at) {
+       ++at)
     give(peers[at->first.second], *at->second);
-  }
 }
 
 }  // namespace causeway

@@ -89,9 +89,8 @@ bool in_any_segment(uint64_t addr, uint64_t length) {
   const uint64_t end = addr + length;
   LastFound& last = t_last_found;
   if (addr >= last.base && end <= last.end &&
-      last.version == g_segments_version.load(std::memory_order_acquire)) {
+      last.version == g_segments_version.load(std::memory_order_acquire))
     return true;
-  }
   const std::shared_lock lock(g_segments_mutex);
   uint64_t covered = addr;
   for (const auto& [base, listed] : g_segments) {
@@ -152,9 +151,8 @@ void Segment::enlist() {
 
 void Segment::map_here() {
   void* p = ::mmap(addr_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) {
+  if (p == MAP_FAILED)
     throw Error(CWY_ERR_NOMEM, "{} bytes cannot be mapped: {}", size_, strerror(errno));
-  }
   addr_ = p;
   mapped_here_ = true;
 }
@@ -181,9 +179,8 @@ std::unique_ptr<Segment> Segment::from_conduit(Client* client, size_t size, void
 
 Segment* Segment::allocate(Client* client, size_t size, void* wish) {
   std::unique_ptr<Segment> segment = from_conduit(client, size, wish);
-  if (gasnet_client_attach_hook != nullptr) {
+  if (gasnet_client_attach_hook != nullptr)
     gasnet_client_attach_hook(segment->addr_, segment->size_);
-  }
   segment->register_everywhere(segment->allocator());
   segment->enlist();
   return segment.release();
@@ -227,9 +224,8 @@ Segment* Segment::on_device(Client* client, MemKind& kind, void* addr, size_t si
   const bool allocates = addr == nullptr;
   if (allocates) {
     const uint64_t unit = std::max<uint64_t>(device.attr().alignment, 1);
-    if (size > UINT64_MAX - unit) {
+    if (size > UINT64_MAX - unit)
       throw Error(CWY_ERR_INVALID, "length {} is more than any device has", size);
-    }
     rounded = (size + unit - 1) / unit * unit;
     cwy_err err{CWY_HEAD(cwy_err), CWY_OK, 0, {}};
     const cwy_status status = module.alloc(device.kind(), rounded, &addr, &err);
@@ -333,9 +329,8 @@ Segment::~Segment() {
     }
   }
   if (device_ == nullptr) device_memory.memory_goes(reinterpret_cast<uint64_t>(addr_), size_);
-  for (const Registration& r : registrations_) {
+  for (const Registration& r : registrations_)
     r.conduit->module().mem_release(r.conduit->domain(), r.mem);
-  }
   if (mapped_here_) ::munmap(addr_, size_);
   if (device_ == nullptr) return;
   remove_device_range(reinterpret_cast<uint64_t>(addr_), size_);
@@ -344,9 +339,8 @@ Segment::~Segment() {
 }
 
 cwyc_mem* Segment::registration(const Conduit* conduit) const {
-  for (const Registration& r : registrations_) {
+  for (const Registration& r : registrations_)
     if (r.conduit == conduit) return r.mem;
-  }
   return nullptr;
 }
 

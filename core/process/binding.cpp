@@ -49,9 +49,8 @@ void learn(Client& client, uint32_t rank, const std::string& word) {
     const uint64_t index = std::strtoull(at, &rest, 10);
     const uint64_t length = std::strtoull(rest, &rest, 10);
     if (*rest != ' ' || length > static_cast<uint64_t>(end - rest - 1) ||
-        index >= Endpoint::kMaxEndpoints) {
+        index >= Endpoint::kMaxEndpoints)
       throw Error(CWY_ERR_INVALID, "what rank {} published is garbled", rank);
-    }
     client.publications().learn(static_cast<uint16_t>(index), rank, std::string(rest + 1, length));
     at = rest + 1 + length;
   }

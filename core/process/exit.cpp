@@ -306,11 +306,10 @@ void leave_as_asked() {
   // Our own action without the signal: nothing is restricted then, as it would be in a handler.
   if (action.sa_handler == on_sigquit) exit_job(g_quit_code.load(std::memory_order_relaxed));
   // The client's handler, in a thread of the client's; it calls gasnet_exit (GASNet-1 2.1.5).
-  if (thread_state().internal) {
+  if (thread_state().internal)
     ::kill(::getpid(), SIGQUIT);
-  } else {
+  else
     ::raise(SIGQUIT);
-  }
 }
 
 void exit_job(int code) {

@@ -49,15 +49,13 @@ void linger(uint64_t patience_ns) {
   const bool answers = may_enter_conduits();  // a handler does not end meanwhile
   const uint64_t until = now_ns() + patience_ns;
   uint32_t idle = 0;
-  while (!g_over.load(std::memory_order_relaxed) && now_ns() < until) {
-    if (answers && answer(thread) != 0) {
+  while (!g_over.load(std::memory_order_relaxed) && now_ns() < until)
+    if (answers && answer(thread) != 0)
       idle = 0;
-    } else if (++idle < kYields) {
+    else if (++idle < kYields)
       ::sched_yield();
-    } else {
+    else
       ::usleep(nap_us(idle - kYields + 1));
-    }
-  }
 }
 
 }  // namespace causeway

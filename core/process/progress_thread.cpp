@@ -131,9 +131,8 @@ std::vector<int> allowed_cpus(const RankSet& wanted) {
   CPU_ZERO(&mine);
   std::vector<int> cpus;
   if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return cpus;
-  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(cpu, &mine) && wanted.contains(static_cast<uint32_t>(cpu))) cpus.push_back(cpu);
-  }
   return cpus;
 }
 
@@ -153,9 +152,8 @@ void bind(std::thread& thread, int cpu) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(static_cast<size_t>(cpu), &set);
-  if (::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) != 0) {
+  if (::pthread_setaffinity_np(thread.native_handle(), sizeof set, &set) != 0)
     log_warn("the progress thread cannot be bound to processor {}; it runs anywhere", cpu);
-  }
 }
 
 void start_now() {
@@ -229,17 +227,15 @@ void start_progress_thread(const Client& client) {
   if (!wanted || g_started.exchange(true, std::memory_order_relaxed)) return;
   runtime().raise_threads();
   std::atexit(stop_progress_thread);
-  if (client.flags() & GEX_FLAG_DEFER_THREADS) {
+  if (client.flags() & GEX_FLAG_DEFER_THREADS)
     prepare_deferred(client);
-  } else {
+  else
     start_now();
-  }
 }
 
 DeferredThreads deferred_progress_threads(const Client& client) {
-  if (!(client.flags() & GEX_FLAG_DEFER_THREADS)) {
+  if (!(client.flags() & GEX_FLAG_DEFER_THREADS))
     return {"this client did not pass GEX_FLAG_DEFER_THREADS to gex_Client_Init()", 0, nullptr};
-  }
   const std::lock_guard lock(g_deferral_mutex);
   Deferral& d = deferral();
   if (!d.asked.insert(&client).second) return {"called a second time for this client", 0, nullptr};

@@ -77,9 +77,8 @@ uint64_t bytes_of_uncontacted_peer() {
   const uint32_t ranks = runtime().size();
   if (ranks < 2) return 0;
   uint64_t cards = 0;
-  for (uint32_t r = 0; r < ranks; ++r) {
+  for (uint32_t r = 0; r < ranks; ++r)
     if (r != runtime().rank()) cards += bytes_of(runtime().job().card(r));
-  }
   // Its place in a team: a pointer to the peer and a distance.
   const uint64_t place = sizeof(Peer*) + sizeof(intptr_t);
   const uint64_t known = runtime().clients.front()->publications().bytes() / ranks;

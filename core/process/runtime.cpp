@@ -262,13 +262,11 @@ void Runtime::attend() {
 }
 
 void Runtime::go_on_after(const std::vector<News>& news) {
-  for (const News& n : news) {
-    if (n.how.empty()) {
+  for (const News& n : news)
+    if (n.how.empty())
       peer_replaced_(n.rank, n.epoch);
-    } else if (n.epoch >= job_->card(n.rank).epoch) {  // not of a process that has been replaced
+    else if (n.epoch >= job_->card(n.rank).epoch)  // not of a process that has been replaced
       peer_lost_(n.rank, n.how);
-    }
-  }
 }
 
 // The specification ends a GASNet job when one of its processes fails (GASNet-1 1.6, 2.1.5). Our
@@ -276,9 +274,8 @@ void Runtime::go_on_after(const std::vector<News>& news) {
 void Runtime::end_because(const std::vector<News>& news) {
   if (std::none_of(news.begin(), news.end(), [](const News& n) { return !n.how.empty(); })) return;
   if (!bootstrap_->own_launcher()) {
-    for (const News& n : news) {
+    for (const News& n : news)
       if (!n.how.empty()) log_error("rank {} failed ({}); ending this rank", n.rank, n.how);
-    }
   }
   leave_as_asked();
 }

@@ -38,9 +38,8 @@ constexpr SignalName kSignals[] = {
 // "SIGUSR1", "usr1", "10"; 0 for anything else.
 int signal_named(std::string word) {
   if (::strncasecmp(word.c_str(), "SIG", 3) == 0) word.erase(0, 3);
-  for (const SignalName& s : kSignals) {
+  for (const SignalName& s : kSignals)
     if (::strcasecmp(word.c_str(), s.name) == 0) return s.number;
-  }
   const int number = std::atoi(word.c_str());
   return number > 0 && number < NSIG ? number : 0;
 }
@@ -147,16 +146,13 @@ void prepare_stops() {
   listen_for_faults();
   install("GASNET_FREEZE_SIGNAL", on_freeze);
   install("GASNET_BACKTRACE_SIGNAL", on_backtrace);
-  if (asked_for("GASNET_FREEZE")) {
-    gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
-  }
+  if (asked_for("GASNET_FREEZE")) gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
 }
 
 void stop_on_error() {
   if (asked_for("GASNET_BACKTRACE")) gasnett_print_backtrace(STDERR_FILENO);
-  if (asked_for("GASNET_FREEZE_ON_ERROR")) {
+  if (asked_for("GASNET_FREEZE_ON_ERROR"))
     gasnett_freezeForDebuggerNow(&gasnet_frozen, "gasnet_frozen");
-  }
 }
 
 }  // namespace causeway

@@ -37,9 +37,8 @@ gex_Flags_t own_flags(const char* call, gex_Flags_t flags, gex_Flags_t known) {
 }
 
 void require_one_mode(const char* call, gex_Flags_t flags, gex_Flags_t modes, const char* names) {
-  if (std::popcount(flags & modes) != 1) {
+  if (std::popcount(flags & modes) != 1)
     fatal(call, "flags {:#x} must contain exactly one of {}", flags, names);
-  }
 }
 
 // The recommended size, unless the user knows better (GASNET_COLL_SCRATCH_SIZE); launchers give all
@@ -55,9 +54,8 @@ size_t recommended_scratch() {
 
 // The answer to GEX_FLAG_TM_SCRATCH_SIZE_*. The same for every team, so nobody has to be asked.
 size_t scratch_query(const char* call, gex_Flags_t flags, bool takes_part) {
-  if (std::popcount(flags & kQueries) != 1) {
+  if (std::popcount(flags & kQueries) != 1)
     fatal(call, "flags {:#x} ask for the minimum and for the recommended scratch size", flags);
-  }
   if (!takes_part || (flags & GEX_FLAG_TM_NO_SCRATCH)) return 0;
   if (flags & GEX_FLAG_TM_SCRATCH_SIZE_RECOMMENDED) return recommended_scratch();
   static std::atomic<bool> warned{false};  // relaxed: at worst the warning comes twice
@@ -153,9 +151,8 @@ std::string bytes_of(const T& value) {
 template <typename T>
 T value_of(const std::string& bytes, size_t at = 0) {
   T value{};
-  if (bytes.size() < at + sizeof value) {
+  if (bytes.size() < at + sizeof value)
     throw Error(CWY_ERR_INVALID, "a member's part of a team creation is cut short");
-  }
   std::memcpy(&value, bytes.data() + at, sizeof value);
   return value;
 }
@@ -457,9 +454,8 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
   if (numargs != 0) {
     require_one_mode(kCall, flags, kModes, "GEX_FLAG_TM_{GLOBAL,LOCAL,SYMMETRIC,NO}_SCRATCH");
     if (args == nullptr) fatal(kCall, "args is NULL, but numargs is {}", numargs);
-    if (scratch_addrs == nullptr && !(flags & GEX_FLAG_TM_NO_SCRATCH)) {
+    if (scratch_addrs == nullptr && !(flags & GEX_FLAG_TM_NO_SCRATCH))
       fatal(kCall, "scratch_addrs is NULL; pass GEX_FLAG_TM_NO_SCRATCH to grant none");
-    }
     members = resolve_args(kCall, parent, args, numargs, flags);
     own.digest = digest_of(members);
     own.flags = flags;
@@ -488,9 +484,7 @@ size_t create_teams(gex_TM_t* new_tms, size_t num_new_tms, Team& parent,
                                      builds ? own.locals : 0, tag);
   if (own.locals == 0) return 0;
   const Plan plan{members, own.scratch_size, flags, memory};
-  if (builds) {
-    team_ids::deposit(id, tag, build_locals(parent.client(), plan, id), callers.count);
-  }
+  if (builds) team_ids::deposit(id, tag, build_locals(parent.client(), plan, id), callers.count);
   const std::vector<gex_TM_t> made = wait_for_builder(id, tag);
   std::copy(made.begin(), made.end(), new_tms);
   return 0;

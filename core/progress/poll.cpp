@@ -157,10 +157,9 @@ Armed arm_all(std::vector<pollfd>& fds) {
 void add_to_poll(const ConduitEps& ceps) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
-  for (const auto& cep : ceps) {
+  for (const auto& cep : ceps)
     if (cep->needed.load(std::memory_order_relaxed) && !(cep->caps & CWYC_CAP_NO_PROGRESS))
       table.push_back(entry_for(*cep));
-  }
   publish(std::move(table));
 }
 
@@ -176,9 +175,8 @@ void add_to_poll(ConduitEp& cep) {
 void remove_from_poll(const Endpoint& ep) {
   const std::lock_guard lock(g_tables_mutex);
   PollTable table = entries();
-  if (std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; }) != 0) {
+  if (std::erase_if(table, [&](const PollEntry& e) { return e.cep->owner == &ep; }) != 0)
     publish(std::move(table));
-  }
 }
 
 void refresh_poll() {
@@ -206,9 +204,8 @@ void end_polls() {
 
 void set_poll_hook(uint32_t (*hook)()) {
   // Looked at with everything else that is no conduit, from the first one on.
-  if (g_hook.exchange(hook, std::memory_order_relaxed) == &nothing_to_do) {
+  if (g_hook.exchange(hook, std::memory_order_relaxed) == &nothing_to_do)
     poll_hints.fetch_add(1, std::memory_order_relaxed);
-  }
 }
 
 // Moves on what waits for something other than a conduit's news. Out of the way of polls that find
@@ -222,17 +219,15 @@ uint32_t poll_once() {
   ThreadState& thread = thread_state();
   if (__builtin_expect(thread.polls(), 0)) return 0;
   enter_poll(thread);
-  if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal) {
+  if (__builtin_expect(!client_polled.load(std::memory_order_relaxed), 0) && !thread.internal)
     client_polled.store(true, std::memory_order_relaxed);
-  }
   uint32_t events = 0;
   for (const PollEntry& e : entries()) events += e.progress(e.ep, kBudget, CWYC_PROGRESS_ALL);
   if (__builtin_expect(poll_hints.load(std::memory_order_relaxed) != 0, 0)) events += push_hinted();
   leave_poll(thread);
   if (__builtin_expect(context().attention.load(std::memory_order_relaxed), 0) &&
-      !g_ended.load(std::memory_order_relaxed)) {
+      !g_ended.load(std::memory_order_relaxed))
     progress_hooks.attend();
-  }
   return events;
 }
 
@@ -250,9 +245,8 @@ void poll_replies(const ConduitEps& ceps) {
 
 std::string polled_conduits() {
   std::string out;
-  for (const PollEntry& e : entries()) {
+  for (const PollEntry& e : entries())
     out += fmt::format("{}{}", out.empty() ? "" : ",", e.cep->conduit->name());
-  }
   return out;
 }
 

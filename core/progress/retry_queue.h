@@ -27,11 +27,10 @@ class RetryQueue {
     for (size_t left = count(); left != 0; --left) {
       Transfer* const transfer = pop();
       if (transfer == nullptr) return;
-      if (go_on(*transfer)) {
+      if (go_on(*transfer))
         emulations_waiting.fetch_sub(1, std::memory_order_relaxed);
-      } else {
+      else
         push(transfer);
-      }
     }
   }
 

@@ -165,11 +165,10 @@ uint32_t push_emulations() {
     const cwy_status status = post_pieces(&op, UINT32_MAX, &now);
     sent += now;
     if (status == CWY_RETRY) return false;
-    if (status == CWY_OK) {
+    if (status == CWY_OK)
       all_posted(&op, direction);
-    } else {
+    else
       failed(&op, direction, status);
-    }
     return true;
   });
   return sent;

@@ -89,9 +89,8 @@ void require_published(const RmaCall& call, const Peer& peer) {
   }
   uint32_t flags = extra_flags | (call.flags & GEX_FLAG_IMMEDIATE ? CWYC_IMMEDIATE : 0);
   // A hint to conduits: what they copy is complete locally at once.
-  if ((call.flags & GEX_FLAG_LC_COPY_YES) && call.operation == Operation::put) {
+  if ((call.flags & GEX_FLAG_LC_COPY_YES) && call.operation == Operation::put)
     flags |= CWYC_SRC_VOLATILE;
-  }
   if (elsewhere) flags |= call.flags & GEX_FLAG_PEER_SEG_UNKNOWN ? kUnbound | kAnywhere : kUnbound;
   return {call.name, peer, local, raddr, call.length, flags, call.operation, elsewhere};
 }
@@ -208,9 +207,8 @@ void wait_for_flag(const Resolved& r, const std::atomic<uint32_t>& flag) {
   }
   op->is_about(category_of(call.operation), r.peer.rank);
   auto* event = reinterpret_cast<gex_Event_t>(op);
-  if (__builtin_expect(context().checks(), 0)) {
+  if (__builtin_expect(context().checks(), 0))
     note_event(call.name, event, is_leaf_pointer(lc_opt) ? GEX_EC_LC : 0);
-  }
   if (lc_opt == GEX_EVENT_NOW) {
     WaiterFor waiter(wait_for(r.call, r.peer));
     while (!op->reported(CWYC_DONE_LOCAL)) waiter.step();

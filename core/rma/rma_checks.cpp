@@ -19,9 +19,8 @@ constexpr gex_Flags_t kRmaFlags = GEX_FLAG_IMMEDIATE | kCopy | kNever | kSelfSeg
 
 void check_peer_flags(const char* call, const Peer& peer, gex_Flags_t flags, gex_Flags_t known) {
   flags = flags_of_call(call, flags, known);
-  if (flags & ~known) {
+  if (flags & ~known)
     fatal(call, "flags {:#x} hold bits {:#x} that no call knows", flags, flags & ~known);
-  }
   require_one_segment_flag(call, flags);
   if ((flags & kCopy) == kCopy)
     fatal(call, "flags {:#x} name more than one of GEX_FLAG_LC_COPY_*", flags);

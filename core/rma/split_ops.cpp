@@ -27,9 +27,7 @@ Connection& next_member(SplitPart& part) {
 cwy_status post(cwyc_conn* conn, bool put, void* local, uint64_t raddr, size_t length,
                 uint32_t flags, cwyc_op* op) {
   SplitPart& part = split_of(conn).part_for(length);
-  if (length > part.stripe_above) {
-    return post_striped(part, put, local, raddr, length, flags, op);
-  }
+  if (length > part.stripe_above) return post_striped(part, put, local, raddr, length, flags, op);
   return post_by_member(next_member(part), put, local, raddr, length, flags, op);
 }
 

@@ -48,12 +48,10 @@ struct Striped {
 // several threads that count sees what the others' pieces wrote.
 uint32_t count_down(Striped& s, uint32_t what) {
   uint32_t news = 0;
-  if ((what & CWYC_DONE_LOCAL) && s.local_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  if ((what & CWYC_DONE_LOCAL) && s.local_left.fetch_sub(1, std::memory_order_acq_rel) == 1)
     news |= CWYC_DONE_LOCAL;
-  }
-  if ((what & CWYC_DONE_REMOTE) && s.remote_left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  if ((what & CWYC_DONE_REMOTE) && s.remote_left.fetch_sub(1, std::memory_order_acq_rel) == 1)
     news |= CWYC_DONE_REMOTE;
-  }
   return news;
 }
 

@@ -36,9 +36,8 @@ void say_as(const char* who, const std::string& line) {
 }
 
 void open_standard_descriptors(bool takes_output) {
-  for (int fd = 0; fd <= 2; ++fd) {
+  for (int fd = 0; fd <= 2; ++fd)
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == 1 && !takes_output ? O_RDONLY : O_RDWR);
-  }
 }
 
 void prepare_to_fork() {

@@ -36,10 +36,9 @@ void let_inherit(const UniqueFd& fd, bool inherited) {
 
 void let_inherit(const Handover& handover, bool inherited) {
   let_inherit(handover.partner, inherited);
-  for (const RankProcess& rank : handover.ranks) {
+  for (const RankProcess& rank : handover.ranks)
     for (const UniqueFd* fd : {&rank.control, &rank.out, &rank.err, &rank.in})
       let_inherit(*fd, inherited);
-  }
 }
 
 std::string packed(const Handover& handover) {

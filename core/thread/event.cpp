@@ -28,13 +28,11 @@ bool region_happened(const Region& region, unsigned leaf) {
 
 bool happened(gex_Event_t event) {
   const EventRef ref = decode(event);
-  if (__builtin_expect(ref.object == nullptr, 0)) {
+  if (__builtin_expect(ref.object == nullptr, 0))
     fatal("gex_Event_*()", "GEX_EVENT_NO_OP cannot be tested or waited for; nothing was started");
-  }
   ensure("a leaf of an event is one of its categories", [&] { return ref.leaf <= kCategories; });
-  if (__builtin_expect(ref.object->type == EventType::op, 1)) {
+  if (__builtin_expect(ref.object->type == EventType::op, 1))
     return op_happened(*reinterpret_cast<Op*>(ref.object), ref.leaf);
-  }
   if (__builtin_expect(ref.object->type != EventType::region, 0)) synchronised_twice(ref.object);
   return region_happened(*reinterpret_cast<Region*>(ref.object), ref.leaf);
 }
@@ -61,11 +59,10 @@ void recycle(gex_Event_t event) {
   const EventRef ref = decode(event);
   if (ref.leaf != 0) return;
   if (__builtin_expect(g_checks, 0)) return retire_event(ref.object);
-  if (ref.object->type == EventType::op) {
+  if (ref.object->type == EventType::op)
     thread_state().ops.give(reinterpret_cast<Op*>(ref.object));
-  } else {
+  else
     delete reinterpret_cast<Region*>(ref.object);
-  }
 }
 
 }  // namespace causeway

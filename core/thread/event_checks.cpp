@@ -29,11 +29,10 @@ std::deque<EventObject*> g_kept_back;
 
 void free_object(EventObject* object, EventType type) {
   object->type = type;
-  if (type == EventType::op) {
+  if (type == EventType::op)
     thread_state().ops.give(reinterpret_cast<Op*>(object));
-  } else {
+  else
     delete reinterpret_cast<Region*>(object);
-  }
 }
 
 }  // namespace
@@ -88,13 +87,11 @@ void check_leaf(const EventObject* root, gex_EC_t category) {
 }
 
 void check_nbi_sync(const char* call, gex_EC_t mask) {
-  if (mask == 0 || (mask & ~GEX_EC_ALL) != 0) {
+  if (mask == 0 || (mask & ~GEX_EC_ALL) != 0)
     fatal(call, "event_mask {:#x} is not a combination of GEX_EC_* constants", mask);
-  }
   const ThreadState& thread = thread_state();
-  if (thread.nbi != &thread.implicit) {
+  if (thread.nbi != &thread.implicit)
     fatal(call, "called inside an access region; end the region and wait for its event");
-  }
 }
 
 void report_leaks() {
@@ -105,9 +102,8 @@ void report_leaks() {
   }
   std::string text;
   const auto add = [&](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
-  for (const auto& [call, count] : calls) {
+  for (const auto& [call, count] : calls)
     add(fmt::format("{} event(s) of {} never synchronised", count, call));
-  }
   const ThreadState& thread = thread_state();
   if (thread.nbi != &thread.implicit) add("an access region is still open");
   if (!thread.implicit.done(GEX_EC_ALL)) add("implicit operations were not waited for");

@@ -84,9 +84,7 @@ void check_taken(const gex_HSL_t* hsl) {
 void check_unlock(const gex_HSL_t* hsl) {
   constexpr const char* kCall = "gex_HSL_Unlock()";
   note_call(kCall, "hsl", hsl);
-  if (!holds(hsl)) {
-    fatal(kCall, "the lock at {} is not held by this thread", name(hsl));
-  }
+  if (!holds(hsl)) fatal(kCall, "the lock at {} is not held by this thread", name(hsl));
   if (t_held.back() != hsl) {
     fatal(kCall,
           "the lock at {} is unlocked before {}, which was taken after it; unlock in the reverse "

@@ -55,9 +55,8 @@ void release(std::unique_ptr<ThreadState> state) {
 // Runs when a thread exits.
 void leave(void* pointer) {
   std::unique_ptr<ThreadState> state(static_cast<ThreadState*>(pointer));
-  for (const auto& part : state->parts) {
+  for (const auto& part : state->parts)
     if (part != nullptr) part->leave();
-  }
   tls_thread_state = nullptr;
   forget_wait();
   {
