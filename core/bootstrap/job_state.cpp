@@ -84,6 +84,7 @@ void JobState::stop() {
 }
 
 void JobState::deliver() {
+  ::pthread_setname_np(::pthread_self(), "cwy-news");  // for debuggers
   std::unique_lock lock(mutex_);
   for (;;) {
     changed_.wait(lock,
