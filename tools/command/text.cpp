@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "base/error.h"
 
@@ -26,19 +27,36 @@ size_t first_line(std::string_view text, size_t columns) {
   return sign != text.npos && sign > 0 ? sign + 1 : columns;
 }
 
-// The widths of the columns, narrowed to what the page has.
+size_t longest_word(const std::string& text) {
+  size_t longest = 0;
+  for (size_t at = 0, end = 0; end != text.npos; at = end + 1) {
+    end = text.find(' ', at);
+    longest = std::max(longest, std::min(end, text.size()) - at);
+  }
+  return longest;
+}
+
+// The widths of the columns, narrowed to what the page has; below a word that is not to be broken
+// when nothing else helps.
 std::vector<size_t> widths_of(const std::vector<std::vector<std::string>>& rows, size_t page) {
-  std::vector<size_t> widths;
+  std::vector<size_t> widths, words;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    words.resize(widths.size(), kNarrow);
+    for (size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], row[i].size());
+      words[i] = std::max(words[i], longest_word(row[i]));
+    }
   }
   size_t all = 0;
   for (const size_t width : widths) all += width + kGap;
   while (all > page + kGap) {
-    const auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= kNarrow) break;
-    --*widest;
+    size_t widest = 0;  // of those that can be narrowed at spaces, else of all
+    const auto place = [&](size_t i) { return std::pair(widths[i] > words[i], widths[i]); };
+    for (size_t i = 1; i < widths.size(); ++i)
+      if (place(i) > place(widest)) widest = i;
+    if (widths[widest] <= kNarrow) break;
+    --widths[widest];
     --all;
   }
   return widths;
