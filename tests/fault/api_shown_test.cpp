@@ -27,17 +27,20 @@ using launch_test::Result;
 using launch_test::run_command;
 using Words = std::vector<std::string>;
 
-Words job_of(int ranks, const std::string& what, const std::string& over = "am_only") {
+// `before`: what starts the victim.
+Words job_of(int ranks, const std::string& what, const std::string& over = "am_only",
+             const Words& before = {}) {
   Words words = {run_command(), "run", "-n", std::to_string(ranks)};
   for (const std::string& flag : api_test::network(over).flags) words.push_back(flag);
   for (const char* word : {"--set", "threads.progress=none", "--"}) words.emplace_back(word);
+  words.insert(words.end(), before.begin(), before.end());
   words.insert(words.end(), {api_test::victim(), "asked", what});
   return words;
 }
 
 std::unique_ptr<Command> start(int ranks, const std::string& what,
-                               const std::string& over = "am_only") {
-  auto job = std::make_unique<Command>(job_of(ranks, what, over));
+                               const std::string& over = "am_only", const Words& before = {}) {
+  auto job = std::make_unique<Command>(job_of(ranks, what, over, before));
   job->start();
   EXPECT_TRUE(job->wait_for_output("at it", static_cast<size_t>(ranks), 60 * kSlowdown));
   return job;
@@ -161,10 +164,15 @@ TEST(Load, NetworksTellPeersApart) {
   }
 }
 
-// Would catch: a rank that hangs and is shown as if it computed; a time that does not pass; a look
-// that a stopped rank holds up, or that ends or continues it.
+// Would catch: a rank that hangs and is shown as if it computed; a time that does not pass, or is
+// that of a clock which the command does not have; a look that a stopped rank holds up, or that
+// ends or continues it.
 TEST(Hang, RankShowsWhatItWaitsForAndSinceWhen) {
-  const auto job = start(2, "put");
+  const Words elsewhere = {"unshare", "--time", "--monotonic", "100000", "--fork"};
+  Words tried = elsewhere;
+  tried.emplace_back("true");
+  const bool can = Command(tried).run().status == 0;
+  const auto job = start(2, "put", "am_only", can ? elsewhere : Words{});
   ::usleep(static_cast<useconds_t>(500'000 * kSlowdown));
   const YAML::Node first = shown(*job);
   ::usleep(1'000'000);
@@ -182,6 +190,8 @@ TEST(Hang, RankShowsWhatItWaitsForAndSinceWhen) {
   };
   EXPECT_GE(waited(later), waited(first) + 0.9);
   EXPECT_LT(waited(later), waited(first) + 30);
+  EXPECT_GE(later["age_s"].as<double>(), waited(first)) << later;
+  EXPECT_LT(later["age_s"].as<double>(), 10'000) << later;
   const Result text = causeway({"ps", std::to_string(job->pid())});
   EXPECT_NE(text.out.find(" s in gex_RMA_PutBlocking()"), std::string::npos) << text.out;
 
@@ -361,23 +371,46 @@ TEST(Top, GivesTheTerminalBackAfterControlC) {
   on_terminal([](int terminal, pid_t) { ASSERT_EQ(::write(terminal, "\003", 1), 1); });
 }
 
-// Would catch: a rank that the others wait for in their start, and that is not named, or told of as
-// if it had ended; a start of which nobody says how long it has lasted.
+// Would catch: a rank that the others wait for in their start, and that is not named or not shown,
+// or told of as if it had ended; what it runs beside it, shown as a rank; a start of which nobody
+// says how long it has lasted; "2 starts".
 TEST(Starts, WhoIsMissingHasNotComeYet) {
-  const std::string late = "[ \"$PMIX_RANK\" = 1 ] && exec sleep 60; exec \"$0\" asked nothing";
-  Command job({run_command(), "run", "-n", "2", "--", "/bin/sh", "-c", late, api_test::victim()});
+  const std::string late =
+      "[ \"$PMIX_RANK\" = 1 ] && { setsid sleep 60 & exec sleep 60; }; \"$0\" asked nothing; true";
+  Command job({run_command(), "run", "-n", "3", "--", "/bin/sh", "-c", late, api_test::victim()});
   job.start();
+  const std::string expected = "rank 1 outside the library, 2 start [0-9.]+ s";
+  YAML::Node look;
   std::string state;
-  for (int i = 0; i < 200 && state.empty(); ++i) {
+  for (int i = 0; i < 200 && !testing::Value(state, testing::MatchesRegex(expected)); ++i) {
     ::usleep(50'000);
     const YAML::Node all = asked({"ps"});
     for (const YAML::Node& one : all)
-      if (number(one, "launcher") == static_cast<uint64_t>(job.pid()))
-        state = one["state"].as<std::string>();
+      if (number(one, "launcher") == static_cast<uint64_t>(job.pid())) look = one;
+    if (look.IsMap()) state = look["state"].as<std::string>();
   }
-  EXPECT_THAT(state, testing::MatchesRegex("rank 1 not here yet, 1 starts [0-9.]+ s"));
+  EXPECT_THAT(state, testing::MatchesRegex(expected));
+  EXPECT_EQ(look["processes"].size(), 3u) << look;
+  const Result table = causeway({"ps", std::to_string(number(look["processes"][1], "pid"))});
+  EXPECT_NE(table.out.find("\n1     " + std::to_string(number(look["processes"][1], "pid"))),
+            std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("\nOutside the library: "), std::string::npos) << table.out;
   ::kill(job.pid(), SIGTERM);
   job.wait();
+}
+
+// Would catch: a job that is not shown any more, or as its ranks were, when these have become other
+// programs. The look begins before.
+TEST(Exec, RanksStayInTheTable) {
+  Command top({run_command(), "top", "--interval", "0.2", "--json"});
+  top.start();
+  const auto job = start(2, "exec");
+  EXPECT_TRUE(top.wait_for_output("\"state\":\"rank 0 outside the library, 1 computes\"", 1));
+  EXPECT_EQ(shown(*job)["processes"][0]["state"].as<std::string>(), "outside the library");
+  ::kill(top.pid(), SIGINT);
+  EXPECT_EQ(top.wait().status, 0);
+  end(*job);
 }
 
 // Would catch: a question that meets a rank whose libraries have ended, and ends it by a signal; a

@@ -43,6 +43,10 @@ void load() {
 void sleep_for_ever() {
   for (;;) ::usleep(100'000);
 }
+// In place of this program.
+void leave_by_exec() {
+  ::execlp("sleep", "sleep", "1000", nullptr);
+}
 
 }  // namespace
 
@@ -50,7 +54,7 @@ bool asked(int argc, char** argv) {
   static const std::map<std::string, void (*)()> all = {
       {"put", put},         {"get_event", get_event},     {"implicit_puts", implicit_puts},
       {"barrier", barrier}, {"block_until", block_until}, {"lock", lock},
-      {"load", load},       {"nothing", sleep_for_ever},
+      {"load", load},       {"nothing", sleep_for_ever},  {"exec", leave_by_exec},
   };
   const auto wait = argc < 1 ? all.end() : all.find(argv[0]);
   if (wait == all.end()) return false;

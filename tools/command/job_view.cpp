@@ -6,27 +6,29 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <tuple>
 
 #include "base/clock.h"
 #include "base/unique_fd.h"
 #include "commands.h"
 #include "spawn/job_id.h"
+#include "spawn/job_words.h"
 #include "text.h"
 
 namespace causeway::command {
 namespace {
-
-constexpr double kNs = 1e9;
 
 std::string file_text(const std::string& path) {
   std::ostringstream out;  // an iterator would throw where the process ends while it is read
@@ -41,19 +43,22 @@ std::string proc(pid_t pid, const char* what) {
 // Field by field behind the name, which may contain anything.
 struct ProcessStat {
   char state = '\0';  // there is no such process
-  pid_t parent = 0;
-  uint64_t processor_ticks = 0, started = 0;
+  pid_t parent = 0, group = 0;
+  // `stack`: where it begins, elsewhere after each exec.
+  uint64_t processor_ticks = 0, started = 0, stack = 0;
 
   explicit ProcessStat(pid_t pid) {
     const std::string text = file_text(proc(pid, "stat"));
     const size_t name = text.rfind(')');
     if (name == std::string::npos) return;
     std::istringstream words(text.substr(name + 1));
-    words >> state >> parent;
+    words >> state >> parent >> group;
     std::string word;
-    for (int field = 5; words >> word; ++field) {
-      if (field == 14 || field == 15) processor_ticks += std::strtoull(word.c_str(), nullptr, 10);
-      if (field == 22) started = std::strtoull(word.c_str(), nullptr, 10);
+    for (int field = 6; words >> word; ++field) {
+      const uint64_t number = std::strtoull(word.c_str(), nullptr, 10);
+      if (field == 14 || field == 15) processor_ticks += number;
+      if (field == 22) started = number;
+      if (field == 28) stack = number;
     }
   }
 };
@@ -70,10 +75,60 @@ pid_t living_thread(pid_t pid, const ProcessStat& stat) {
   return pid;
 }
 
+// Its number in its own pid namespace.
+pid_t own_number(pid_t pid) {
+  std::istringstream lines(file_text(proc(pid, "status")));
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("NSpid:"))
+      return static_cast<pid_t>(std::atol(line.c_str() + line.rfind('\t') + 1));
+  return pid;
+}
+
+// Its now_ns() less that of this process: time namespaces have clocks of their own.
+uint64_t clock_ahead(pid_t pid) {
+  const auto offset = [](const std::string& process) {
+    std::istringstream words(file_text("/proc/" + process + "/timens_offsets"));
+    std::string clock;
+    int64_t seconds = 0, ns = 0;
+    words >> clock >> seconds >> ns;  // "monotonic" is the first
+    return static_cast<uint64_t>(seconds * 1'000'000'000 + ns);
+  };
+  return offset(std::to_string(pid)) - offset("self");
+}
+
 std::string program_of(pid_t pid) {
   const std::string words = file_text(proc(living_thread(pid, ProcessStat(pid)), "cmdline"));
   const std::string first = words.substr(0, words.find('\0'));
   return plain(first.substr(first.rfind('/') + 1));
+}
+
+// What the launcher gives a rank alone, and not what a rank has started: its children are in its
+// process group, or have another parent. False: it is no such process.
+bool read_mark(RankView& view, const ProcessStat& stat) {
+  if (stat.group != view.pid || program_of(stat.parent) != program_of(::getpid())) return false;
+  std::istringstream entries(file_text(proc(living_thread(view.pid, stat), "environ")));
+  uint32_t hosts = 0, spares = 0;
+  for (std::string entry; std::getline(entries, entry, '\0');) {
+    const std::string_view text = entry;
+    const std::string value = entry.substr(std::min(entry.find('='), entry.size() - 1) + 1);
+    if (text.starts_with("PMIX_RANK=")) view.rank = static_cast<uint32_t>(std::atol(value.c_str()));
+    if (text.starts_with(std::string(kJobVariable) + "="))
+      std::sscanf(value.c_str(), "ranks=%u,spares=%u,%*[^,],hosts=%u", &view.ranks, &spares,
+                  &hosts);
+    if (text.starts_with("CAUSEWAY_SESSION_DIR=")) {
+      const std::string name = value.substr(value.rfind('/') + 1);
+      view.job = plain(name.substr(0, name.find('.')));  // behind a point: a relay's host
+    }
+  }
+  view.ranks_here = hosts == 1 ? view.ranks : 0;
+  view.outside = true;
+  const auto ticks = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  timespec up{};  // the clock in which the kernel tells of starts
+  ::clock_gettime(CLOCK_BOOTTIME, &up);
+  const auto up_ns =
+      static_cast<uint64_t>(up.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(up.tv_nsec);
+  view.began_ns = now_ns() - up_ns + stat.started * (1'000'000'000 / ticks);
+  return !view.job.empty() && view.rank < view.ranks;  // beyond: spares
 }
 
 // The launcher's process is in the name of its job, where that is of this host: the parent of a
@@ -131,14 +186,15 @@ void read_waits(RankView& view, const StatusPage& page) {
             [](const auto& a, const auto& b) { return a.since_ns < b.since_ns; });
 }
 
-double since(uint64_t then, uint64_t now) {
-  return then < now ? static_cast<double>(now - then) / kNs : 0;
-}
-
 }  // namespace
 
+double since(uint64_t then, uint64_t now) {
+  return then < now ? static_cast<double>(now - then) / 1e9 : 0;
+}
+
 double RankView::waited_s() const {
-  if (waits.empty()) return phase == StatusPage::starts && !stopped() ? age_s() : 0;
+  const bool starts = phase == StatusPage::starts && !outside && !stopped();
+  if (waits.empty()) return starts ? age_s() : 0;
   return since(waits[0].since_ns, looked_ns);
 }
 double RankView::age_s() const {
@@ -147,6 +203,7 @@ double RankView::age_s() const {
 
 const char* RankView::state() const {
   if (stopped()) return "stopped";
+  if (outside) return "outside the library";
   if (phase == StatusPage::leaves) return "ends";
   if (!waits.empty()) return "waits";
   return phase == StatusPage::starts ? "starts" : "computes";
@@ -154,7 +211,7 @@ const char* RankView::state() const {
 
 void RankView::compare(const RankView& before) {
   const double looked = since(before.looked_ns, looked_ns);
-  processor = static_cast<double>(processor_ns - before.processor_ns) / kNs / looked;
+  processor = static_cast<double>(processor_ns - before.processor_ns) / 1e9 / looked;
   seconds = before.taken_ns == 0 ? 0 : since(before.taken_ns, taken_ns);
   if (seconds <= 0) return;
   for (size_t i = 0; i < total.of.size(); ++i)
@@ -173,7 +230,7 @@ void JobViewer::Unmap::operator()(void* at) const {
 }
 
 // True when it was one of these pages.
-bool JobViewer::take_page(pid_t pid, uint64_t started, int fd) {
+bool JobViewer::take_page(pid_t pid, int fd) {
   struct stat info {};
   constexpr off_t kEveryVersion = 16;
   if (::fstat(fd, &info) != 0 || info.st_size < kEveryVersion) return false;
@@ -181,7 +238,7 @@ bool JobViewer::take_page(pid_t pid, uint64_t started, int fd) {
   const auto bytes = static_cast<size_t>(info.st_size);
   void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (at == MAP_FAILED) return false;
-  Page page{{static_cast<StatusPage*>(at), {bytes}}, 0, started, {}};
+  Page page{{static_cast<StatusPage*>(at), {bytes}}, 0, 0, 0, {}};
   if (page.at->magic.load(std::memory_order_acquire) != StatusPage::kMagic) return false;
   if (page.at->version != StatusPage::kVersion) {
     if (refused_.insert(pid).second)
@@ -195,22 +252,23 @@ bool JobViewer::take_page(pid_t pid, uint64_t started, int fd) {
   page.peers = page.at->peers;
   if (page.peers > StatusPage::kMostPeers || bytes < StatusPage::bytes(page.peers)) return false;
   // A child that a rank has forked has its descriptors.
-  if (page.at->pid == static_cast<uint32_t>(pid)) pages_.emplace(pid, std::move(page));
+  if (page.at->pid == static_cast<uint32_t>(own_number(pid))) pages_.emplace(pid, std::move(page));
   return true;
 }
 
-void JobViewer::look_for_page(pid_t pid, pid_t thread, uint64_t started) {
+bool JobViewer::look_for_page(pid_t pid, pid_t thread) {
   const std::string target = fmt::format("/memfd:{} (deleted)", StatusPage::kName);
   const std::string directory = proc(thread, "fd");
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(directory.c_str()), ::closedir);
-  if (entries == nullptr) return;
+  if (entries == nullptr) return false;
   while (const dirent* entry = ::readdir(entries.get())) {
     char name[64];
     const ssize_t length = ::readlinkat(::dirfd(entries.get()), entry->d_name, name, sizeof name);
     if (length < 0 || target != std::string_view(name, static_cast<size_t>(length))) continue;
     const UniqueFd fd(::openat(::dirfd(entries.get()), entry->d_name, O_RDWR | O_CLOEXEC));
-    if (fd && take_page(pid, started, fd.get())) return;
+    if (fd && take_page(pid, fd.get())) return true;
   }
+  return false;
 }
 
 // Descriptors of processes are for their user alone, root excepted, who sees its own too.
@@ -224,12 +282,35 @@ void JobViewer::find_pages() {
     if (pid <= 0 || ::fstatat(::dirfd(processes.get()), entry->d_name, &info, 0) != 0) continue;
     if (info.st_uid != ::geteuid()) continue;
     const ProcessStat stat(pid);
-    const auto page = known.find(pid);
-    if (page != known.end() && page->second.started == stat.started)
-      pages_.insert(known.extract(page));
-    else
-      look_for_page(pid, living_thread(pid, stat), stat.started);
+    auto page = known.extract(pid);
+    const bool same = !page.empty() && page.mapped().started == stat.started;
+    if (same && page.mapped().at != nullptr && page.mapped().stack == stat.stack) {
+      pages_.insert(std::move(page));
+      continue;
+    }
+    RankView outside;
+    outside.pid = pid;
+    if (!look_for_page(pid, living_thread(pid, stat)) && read_mark(outside, stat))
+      pages_.try_emplace(pid);
+    const auto found = pages_.find(pid);
+    if (found == pages_.end()) continue;
+    found->second.started = stat.started;
+    found->second.stack = stat.stack;
+    if (same) found->second.last = std::move(page.mapped().last);
   }
+}
+
+// By rank, each process outside the library beside none that is in it, or came before it: a shell
+// that has started the program, what a rank has left running.
+void put_in_order(std::vector<RankView>& ranks) {
+  const auto place = [](const RankView& r) { return std::tuple(r.rank, r.outside, r.began_ns); };
+  std::sort(ranks.begin(), ranks.end(),
+            [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  const auto same = [](const auto& a, const auto& b) { return a.rank == b.rank && b.outside; };
+  ranks.erase(std::unique(ranks.begin(), ranks.end(), same), ranks.end());
+  uint32_t here = 0;  // which a process outside may not know
+  for (const RankView& rank : ranks) here = std::max(here, rank.ranks_here);
+  for (RankView& rank : ranks) rank.ranks_here = here;
 }
 
 Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
@@ -240,9 +321,13 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
     if (stat.started != page.started) continue;
     RankView view;
     view.pid = pid;
-    view.job = plain({page.at->job, ::strnlen(page.at->job, sizeof page.at->job)});
+    if (page.at != nullptr) {
+      view.job = plain({page.at->job, ::strnlen(page.at->job, sizeof page.at->job)});
+      view.phase = page.at->phase.load(std::memory_order_acquire);
+    } else if (!read_mark(view, stat)) {
+      continue;
+    }
     view.launcher = launcher_of(view.job, stat.parent);
-    view.phase = page.at->phase.load(std::memory_order_acquire);
     describe_process(view, stat);
     jobs[view.job].push_back(std::move(view));
   }
@@ -255,7 +340,7 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
   std::map<StatusPage*, uint32_t> asked;  // the numbers of the questions
   for (auto& [id, ranks] : jobs) {
     for (const RankView& r : ranks) {
-      if (r.phase != StatusPage::runs || r.stopped()) continue;
+      if (r.outside || r.phase != StatusPage::runs || r.stopped()) continue;
       StatusPage* const page = pages_.at(r.pid).at.get();
       asked[page] = page->asked.fetch_add(1, std::memory_order_acq_rel) + 1;
       ::syscall(SYS_futex, &page->asked, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
@@ -268,7 +353,7 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
       ::usleep(500);
   for (auto& [id, ranks] : jobs) {
     for (RankView& view : ranks) read_page(view);
-    std::sort(ranks.begin(), ranks.end(), [](auto& a, auto& b) { return a.rank < b.rank; });
+    put_in_order(ranks);
   }
   return jobs;
 }
@@ -276,151 +361,21 @@ Jobs JobViewer::look(const std::string& wanted, uint64_t patience_ns) {
 void JobViewer::read_page(RankView& view) {
   Page& page = pages_.at(view.pid);
   view.program = program_of(view.pid);
-  view.rank = page.at->rank;
-  view.ranks = page.at->ranks;
-  view.ranks_here = page.at->ranks_here;
-  view.epoch = page.at->epoch;
-  view.began_ns = page.at->began_ns;
-  read_waits(view, *page.at);
-  read_counts(view, *page.at, page.peers);
+  if (page.at != nullptr) {
+    const uint64_t ahead = clock_ahead(view.pid);
+    view.rank = page.at->rank;
+    view.ranks = page.at->ranks;
+    view.ranks_here = page.at->ranks_here;
+    view.epoch = page.at->epoch;
+    view.began_ns = page.at->began_ns - ahead;
+    read_waits(view, *page.at);
+    for (WaitEntry::Told& wait : view.waits) wait.since_ns -= ahead;
+    read_counts(view, *page.at, page.peers);
+    if (view.taken_ns != 0) view.taken_ns -= ahead;
+  }
   view.looked_ns = now_ns();
   if (page.last.looked_ns != 0) view.compare(page.last);
   page.last = view;
-}
-
-// ---- words ----
-
-std::string duration_text(double seconds) {
-  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
-  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-std::string amount_text(double n) {
-  const char* unit = " kMGTP";
-  for (; n >= 999.5 && unit[1] != '\0'; ++unit) n /= 1000;
-  if (*unit == ' ') return fmt::format("{:.0f}", n);
-  return fmt::format("{:.{}f}{}", n, n < 9.95 ? 1 : 0, *unit);
-}
-
-std::string state_text(const RankView& rank) {
-  const std::string word = rank.state();
-  if (rank.waits.empty())
-    return word == "starts" ? word + " " + duration_text(rank.waited_s()) : word;
-  const size_t more = rank.waits.size() - 1;
-  const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
-  return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
-                     duration_text(rank.waited_s()), plain(rank.waits[0].call),
-                     plain(rank.waits[0].what),
-                     more == 0 ? "" : fmt::format("; {}{} threads more wait", at_least, more));
-}
-
-namespace {
-
-// Several hosts of a job may be on one machine, as network namespaces.
-size_t ranks_elsewhere(const std::vector<RankView>& ranks) {
-  const size_t here = std::max<size_t>(ranks.size(), ranks[0].ranks_here);
-  return ranks[0].ranks - std::min<size_t>(ranks[0].ranks, here);
-}
-
-// The lowest of the job's ranks that is not among `ranks`, which are in order.
-uint32_t first_missing(const std::vector<RankView>& ranks) {
-  uint32_t rank = 0;
-  while (rank < ranks.size() && ranks[rank].rank == rank) ++rank;
-  return rank;
-}
-
-}  // namespace
-
-std::string state_text(const std::vector<RankView>& ranks) {
-  std::map<std::string, std::pair<size_t, double>> words;  // ranks, and how long at most
-  for (const RankView& rank : ranks) {
-    auto& [count, longest] = words[rank.state()];
-    ++count;
-    longest = std::max(longest, rank.waited_s());
-  }
-  std::vector<std::string> parts;
-  const size_t missing = ranks[0].ranks_here - std::min<size_t>(ranks[0].ranks_here, ranks.size());
-  if (missing != 0) {
-    // While all others are in the start, those that are missing have not come yet.
-    const bool all_start = std::all_of(ranks.begin(), ranks.end(), [](const RankView& rank) {
-      return rank.phase == StatusPage::starts;
-    });
-    const bool named = missing == 1 && ranks[0].ranks_here == ranks[0].ranks;
-    parts.push_back(fmt::format(
-        "{} {}", named ? fmt::format("rank {}", first_missing(ranks)) : fmt::to_string(missing),
-        all_start ? "not here yet" : "ended"));
-  }
-  for (const auto& [word, of] : words)
-    parts.push_back((words.size() + parts.size() > 1 ? fmt::format("{} ", of.first) : "") + word +
-                    (of.second > 0 ? " " + duration_text(of.second) : ""));
-  if (const size_t elsewhere = ranks_elsewhere(ranks); elsewhere != 0)
-    parts.push_back(fmt::format("{} elsewhere", elsewhere));
-  return fmt::format("{}", fmt::join(parts, ", "));
-}
-
-int say_unknown(const char* command, const std::string& job) {
-  fmt::print(stderr,
-             "causeway {}: no job '{}' of this user has ranks on this host; `causeway ps` lists "
-             "those that have\n",
-             command, job);
-  return kFailed;
-}
-
-// ---- JSON ----
-
-namespace {
-
-template <typename T>
-std::string json_of(const Traffic<T>& traffic) {
-  return fmt::format(R"("sent":{},"sent_bytes":{},"received":{},"received_bytes":{},"retries":{})",
-                     traffic.of[StatusPage::sent], traffic.of[StatusPage::sent_bytes],
-                     traffic.of[StatusPage::received], traffic.of[StatusPage::received_bytes],
-                     traffic.of[StatusPage::retries]);
-}
-
-std::string json_of(const RankView& rank) {
-  std::string out = fmt::format(
-      R"({{"rank":{},"pid":{},"epoch":{},"state":"{}","resident_bytes":{},"shared_bytes":{},)"
-      R"("processor_s":{:.2f},"waits":)",
-      rank.rank, rank.pid, rank.epoch, rank.state(), rank.resident, rank.shared,
-      static_cast<double>(rank.processor_ns) / kNs);
-  out += json_each(rank.waits, [&](const WaitEntry::Told& wait) {
-    return fmt::format(R"({{"call":{},"for":{},"seconds":{:.3f},"thread":{}}})",
-                       json_text(plain(wait.call)), json_text(plain(wait.what)),
-                       since(wait.since_ns, rank.looked_ns), wait.thread);
-  });
-  if (rank.taken_ns != 0)
-    out += fmt::format(R"(,"counted_s_ago":{:.3f},"connections":{},{})",
-                       since(rank.taken_ns, rank.looked_ns), rank.connections, json_of(rank.total));
-  if (rank.seconds > 0)
-    out +=
-        fmt::format(R"(,"processor":{:.3f},"per_s":{{{}}})", rank.processor, json_of(rank.per_s));
-  return out + ",\"peers\":" +
-         json_each(rank.peers,
-                   [&](const auto& peer) {
-                     const auto rate = rank.peer_bytes_per_s.find(peer.first);
-                     return fmt::format(
-                         R"({{"rank":{},{}{}}})", peer.first, json_of(peer.second),
-                         rate == rank.peer_bytes_per_s.end()
-                             ? ""
-                             : fmt::format(R"(,"bytes_per_s":{:.1f})", rate->second));
-                   }) +
-         "}";
-}
-
-}  // namespace
-
-std::string json_of(const Jobs& jobs) {
-  return json_each(jobs, [&](const auto& job) {
-    const RankView& first = job.second[0];
-    return fmt::format(
-        R"({{"job":{},"launcher":{},"program":{},"ranks":{},"ranks_here":{},"ranks_elsewhere":{},)"
-        R"("age_s":{:.1f},"state":"{}","processes":{}}})",
-        json_text(job.first), first.launcher, json_text(first.program), first.ranks,
-        job.second.size(), ranks_elsewhere(job.second), first.age_s(), state_text(job.second),
-        json_each(job.second, [](const RankView& rank) { return json_of(rank); }));
-  });
 }
 
 }  // namespace causeway::command

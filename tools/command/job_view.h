@@ -26,6 +26,7 @@ struct Traffic {
 struct RankView {
   std::string job, program;
   pid_t pid = 0, launcher = 0;
+  bool outside = false;  // it shows nothing: it has not called the library, or left it by exec
   uint32_t rank = 0, ranks = 0, ranks_here = 0, epoch = 0, phase = 0;
   uint64_t began_ns = 0, looked_ns = 0;  // of now_ns()
   char process_state = '?';              // as /proc has it
@@ -42,7 +43,7 @@ struct RankView {
 
   void compare(const RankView& before);
   bool stopped() const { return process_state == 'T' || process_state == 't'; }
-  // "starts", "waits", "computes", "ends" or "stopped".
+  // "starts", "waits", "computes", "ends", "stopped" or "outside the library".
   const char* state() const;
   double waited_s() const;  // in a call or in its start; 0: it waits for nothing that has lasted
   double age_s() const;
@@ -58,25 +59,27 @@ class JobViewer {
 
  private:
   struct Unmap {
-    size_t bytes = 0;
+    size_t bytes;
     void operator()(void* at) const;
   };
   struct Page {
-    std::unique_ptr<StatusPage, Unmap> at;
-    uint32_t peers;
-    uint64_t started;  // its process, in ticks
+    std::unique_ptr<StatusPage, Unmap> at;  // NULL: the process is outside the library
+    uint32_t peers = 0;
+    uint64_t started = 0, stack = 0;  // of its process, as ProcessStat has them
     RankView last;
   };
   void find_pages();
   // `thread`: one of the process that lives.
-  void look_for_page(pid_t pid, pid_t thread, uint64_t started);
-  bool take_page(pid_t pid, uint64_t started, int fd);
+  bool look_for_page(pid_t pid, pid_t thread);
+  bool take_page(pid_t pid, int fd);
   void read_page(RankView& view);
 
   std::map<pid_t, Page> pages_;
   std::set<pid_t> refused_;
 };
 
+// Seconds.
+double since(uint64_t then_ns, uint64_t now_ns);
 // "waits 12.3 s in gex_Event_Wait() for a put to rank 3"
 std::string state_text(const RankView& rank);
 // The states of all its ranks here.

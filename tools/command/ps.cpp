@@ -1,4 +1,5 @@
 // causeway ps: the jobs of this user on this host, and what each rank does.
+#include <algorithm>
 #include <memory>
 
 #include "commands.h"
@@ -56,6 +57,13 @@ int ps(const PsArguments& args) {
     print_ranks(of_job);
   }
   if (ranks) fmt::print("\nPuts and gets to mapped memory are the program's own, uncounted.\n");
+  const auto outside = [](const RankView& rank) { return rank.outside; };
+  if (std::any_of(jobs.begin(), jobs.end(), [&](const auto& job) {
+        return std::any_of(job.second.begin(), job.second.end(), outside);
+      }))
+    fmt::print(
+        "\nOutside the library: the rank has not called it yet, has left it by exec, or runs a "
+        "program\nthat does not use it.\n");
   return kOk;
 }
 

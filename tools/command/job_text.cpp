@@ -1,0 +1,158 @@
+// Words and JSON of what job_view.h has seen.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "commands.h"
+#include "job_view.h"
+#include "text.h"
+
+namespace causeway::command {
+
+std::string duration_text(double seconds) {
+  if (seconds < 120) return fmt::format("{:.1f} s", seconds);
+  if (seconds < 7200) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+std::string amount_text(double n) {
+  const char* unit = " kMGTP";
+  for (; n >= 999.5 && unit[1] != '\0'; ++unit) n /= 1000;
+  if (*unit == ' ') return fmt::format("{:.0f}", n);
+  return fmt::format("{:.{}f}{}", n, n < 9.95 ? 1 : 0, *unit);
+}
+
+std::string state_text(const RankView& rank) {
+  const std::string word = rank.state();
+  if (rank.waits.empty())
+    return word == "starts" ? word + " " + duration_text(rank.waited_s()) : word;
+  const size_t more = rank.waits.size() - 1;
+  const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
+  return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
+                     duration_text(rank.waited_s()), plain(rank.waits[0].call),
+                     plain(rank.waits[0].what),
+                     more == 0 ? ""
+                               : fmt::format("; {}{} more {}", at_least, more,
+                                             more == 1 ? "thread waits" : "threads wait"));
+}
+
+namespace {
+
+// Several hosts of a job may be on one machine, as network namespaces.
+size_t ranks_elsewhere(const std::vector<RankView>& ranks) {
+  const size_t here = std::max<size_t>(ranks.size(), ranks[0].ranks_here);
+  return ranks[0].ranks - std::min<size_t>(ranks[0].ranks, here);
+}
+
+// The lowest of the job's ranks that is not among `ranks`, which are in order.
+uint32_t first_missing(const std::vector<RankView>& ranks) {
+  uint32_t rank = 0;
+  while (rank < ranks.size() && ranks[rank].rank == rank) ++rank;
+  return rank;
+}
+
+}  // namespace
+
+std::string state_text(const std::vector<RankView>& ranks) {
+  struct Group {
+    size_t count;
+    double longest;
+    uint32_t rank;
+  };
+  std::map<std::string, Group> words;
+  for (const RankView& rank : ranks) {
+    Group& group = words[rank.state()];
+    group = {group.count + 1, std::max(group.longest, rank.waited_s()), rank.rank};
+  }
+  std::vector<std::string> parts;
+  const size_t missing = ranks[0].ranks_here - std::min<size_t>(ranks[0].ranks_here, ranks.size());
+  if (missing != 0) {
+    // While all others are in the start, those that are missing have not come yet.
+    const bool all_start = std::all_of(ranks.begin(), ranks.end(), [](const RankView& rank) {
+      return rank.phase == StatusPage::starts && !rank.outside;
+    });
+    const bool named = missing == 1 && ranks[0].ranks_here == ranks[0].ranks;
+    parts.push_back(fmt::format(
+        "{} {}", named ? fmt::format("rank {}", first_missing(ranks)) : fmt::to_string(missing),
+        all_start ? "not here yet" : "ended"));
+  }
+  const bool alone = words.size() + parts.size() == 1;
+  for (const auto& [word, of] : words) {
+    const bool named = word.starts_with("outside") && of.count == 1;
+    const std::string who = named ? fmt::format("rank {} ", of.rank) : fmt::format("{} ", of.count);
+    // "2 wait": the verbs without the last letter of the singular.
+    const bool verbs = !alone && of.count > 1 && word.ends_with('s');
+    parts.insert(named ? parts.begin() : parts.end(),
+                 (alone ? "" : who) + word.substr(0, word.size() - (verbs ? 1 : 0)) +
+                     (of.longest > 0 ? " " + duration_text(of.longest) : ""));
+  }
+  if (const size_t elsewhere = ranks_elsewhere(ranks); elsewhere != 0)
+    parts.push_back(fmt::format("{} elsewhere", elsewhere));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+int say_unknown(const char* command, const std::string& job) {
+  fmt::print(stderr,
+             "causeway {}: no job '{}' of this user has ranks on this host; `causeway ps` lists "
+             "those that have\n",
+             command, job);
+  return kFailed;
+}
+
+// ---- JSON ----
+
+namespace {
+
+template <typename T>
+std::string json_of(const Traffic<T>& traffic) {
+  return fmt::format(R"("sent":{},"sent_bytes":{},"received":{},"received_bytes":{},"retries":{})",
+                     traffic.of[StatusPage::sent], traffic.of[StatusPage::sent_bytes],
+                     traffic.of[StatusPage::received], traffic.of[StatusPage::received_bytes],
+                     traffic.of[StatusPage::retries]);
+}
+
+std::string json_of(const RankView& rank) {
+  std::string out = fmt::format(
+      R"({{"rank":{},"pid":{},"epoch":{},"state":"{}","resident_bytes":{},"shared_bytes":{},)"
+      R"("processor_s":{:.2f},"waits":)",
+      rank.rank, rank.pid, rank.epoch, rank.state(), rank.resident, rank.shared,
+      static_cast<double>(rank.processor_ns) / 1e9);
+  out += json_each(rank.waits, [&](const WaitEntry::Told& wait) {
+    return fmt::format(R"({{"call":{},"for":{},"seconds":{:.3f},"thread":{}}})",
+                       json_text(plain(wait.call)), json_text(plain(wait.what)),
+                       since(wait.since_ns, rank.looked_ns), wait.thread);
+  });
+  if (rank.taken_ns != 0)
+    out += fmt::format(R"(,"counted_s_ago":{:.3f},"connections":{},{})",
+                       since(rank.taken_ns, rank.looked_ns), rank.connections, json_of(rank.total));
+  if (rank.seconds > 0)
+    out +=
+        fmt::format(R"(,"processor":{:.3f},"per_s":{{{}}})", rank.processor, json_of(rank.per_s));
+  return out + ",\"peers\":" +
+         json_each(rank.peers,
+                   [&](const auto& peer) {
+                     const auto rate = rank.peer_bytes_per_s.find(peer.first);
+                     return fmt::format(
+                         R"({{"rank":{},{}{}}})", peer.first, json_of(peer.second),
+                         rate == rank.peer_bytes_per_s.end()
+                             ? ""
+                             : fmt::format(R"(,"bytes_per_s":{:.1f})", rate->second));
+                   }) +
+         "}";
+}
+
+}  // namespace
+
+std::string json_of(const Jobs& jobs) {
+  return json_each(jobs, [&](const auto& job) {
+    const RankView& first = job.second[0];
+    return fmt::format(
+        R"({{"job":{},"launcher":{},"program":{},"ranks":{},"ranks_here":{},"ranks_elsewhere":{},)"
+        R"("age_s":{:.1f},"state":"{}","processes":{}}})",
+        json_text(job.first), first.launcher, json_text(first.program), first.ranks,
+        job.second.size(), ranks_elsewhere(job.second), first.age_s(), state_text(job.second),
+        json_each(job.second, [](const RankView& rank) { return json_of(rank); }));
+  });
+}
+
+}  // namespace causeway::command
