@@ -93,7 +93,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
   ThreadState& thread = thread_state();
   const Context before = thread.context;
   const Context inside = is_reply ? Context::reply_handler : Context::request_handler;
-  thread.context = inside;
+  thread.enter(inside);
   if (kThreadSanitizer && thread.internal) annotate_handler();
   cwy_token token{&ep, &from, &entry, !is_reply, kind == CWYC_AM_LONG, false};
   if (kind == CWYC_AM_SHORT)
@@ -102,7 +102,7 @@ __attribute__((always_inline)) inline void run_client(Peer& from, uint64_t word,
     call_payload(entry.gex_fnptr, &token, payload, length, args, nargs);
   if (__builtin_expect(thread.context != inside, 0))
     left_prepared(am_thread(thread).negotiated.kind, "handler returned");
-  thread.context = before;
+  thread.enter(before);
 }
 
 // An error of a plugin ends the process in one line, before memory of others is read.
@@ -120,9 +120,9 @@ void run_own(Peer& from, uint64_t word, const int32_t* args, unsigned nargs, voi
              size_t length) {
   ThreadState& thread = thread_state();
   const Context before = thread.context;
-  thread.context = (word & kWordReply) ? Context::reply_handler : Context::request_handler;
+  thread.enter((word & kWordReply) ? Context::reply_handler : Context::request_handler);
   run_internal(static_cast<Internal>(word_handler(word)), from, args, nargs, payload, length);
-  thread.context = before;
+  thread.enter(before);
 }
 
 // Every message but a client's short one to the primordial endpoint.

@@ -188,11 +188,11 @@ void check_commit(const CommitCall& call, const NegotiatedSend& sd, const void* 
 void close(ThreadState& thread, NegotiatedSend& open) {
   const bool reply = is_reply(open.kind);
   open.kind = Negotiation::none;
-  thread.context = reply ? Context::request_handler : Context::client;
+  thread.enter(reply ? Context::request_handler : Context::client);
 }
 void reopen(ThreadState& thread, NegotiatedSend& open, const NegotiatedSend& sd) {
   open = sd;
-  thread.context = Context::negotiating;
+  thread.enter(Context::negotiating);
 }
 
 // Posts until accepted, or once. CWY_OK, CWY_INPROGRESS, or CWY_RETRY for the no-op answer.
@@ -286,7 +286,7 @@ gex_AM_SrcDesc_t prepare(const PrepareCall& call, ThreadState& thread) {
   sd.token = call.token;
   sd.lc_opt = call.lc_opt;
   sd.dest_addr = call.dest_addr;
-  thread.context = Context::negotiating;
+  thread.enter(Context::negotiating);
   return &sd;
 }
 

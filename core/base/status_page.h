@@ -41,7 +41,7 @@ using WaitEntries = std::array<WaitEntry, 64>;
 
 struct StatusPage {
   static constexpr uint64_t kMagic = 0x5355544154535743;  // "CWSTATUS"
-  static constexpr uint32_t kVersion = 1;                 // of everything behind it
+  static constexpr uint32_t kVersion = 2;                 // of everything behind it
   static constexpr const char* kName = "cwy-status";      // of the memory
   static constexpr uint32_t kMostPeers = 4096;            // told apart; in larger jobs none are
 
@@ -65,7 +65,7 @@ struct StatusPage {
   // one.
   std::atomic<uint32_t> turn;
   struct Answer {
-    std::atomic<uint64_t> taken_ns, connections;
+    std::atomic<uint64_t> taken_ns, connections, handlers;  // threads that run one then
     Counts all;
   };
   std::array<Answer, 2> answers;

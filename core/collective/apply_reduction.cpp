@@ -12,9 +12,9 @@ namespace {
 void call_operator(const Reduction& r, const void* left, void* right_and_out, uint64_t count) {
   ThreadState& thread = thread_state();
   const Context before = thread.context;
-  thread.context = Context::reduction;
+  thread.enter(Context::reduction);
   r.fn(left, right_and_out, count, r.cdata);
-  thread.context = before;
+  thread.enter(before);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "base/waits.h"
 #include "bootstrap/quiet_thread.h"
 #include "object/endpoint.h"
+#include "thread/thread_state.h"
 
 namespace causeway {
 namespace {
@@ -77,6 +78,7 @@ void count(StatusPage& page) {
     cep->conduit->module().ep_traffic(cep->ep, Tally::add, &tally);
   }
   answer.connections.store(connections, std::memory_order_relaxed);
+  answer.handlers.store(threads_in_handlers(), std::memory_order_relaxed);
   answer.taken_ns.store(now_ns(), std::memory_order_relaxed);
   page.turn.store(turn, std::memory_order_release);
 }

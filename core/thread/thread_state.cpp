@@ -31,7 +31,7 @@ std::atomic<uint32_t> g_limit{kDefaultThreadLimit};
 
 // States of the threads that there are.
 std::mutex g_states_mutex;
-auto& g_states = *new std::vector<const ThreadState*>;  // threads may leave while libraries end
+auto& g_states = *new std::vector<ThreadState*>;  // threads may leave while libraries end
 
 // States of threads that left with implicit operations under way, which still count their
 // completion there. Kept until that has happened.
@@ -152,6 +152,13 @@ bool others_poll() {
   return std::any_of(g_states.begin(), g_states.end(), [](const ThreadState* state) {
     return state != tls_thread_state && state->in_poll.load(std::memory_order_acquire);
   });
+}
+uint32_t threads_in_handlers() {
+  const std::lock_guard lock(g_states_mutex);
+  return static_cast<uint32_t>(std::count_if(g_states.begin(), g_states.end(), [](auto* state) {
+    const Context at = std::atomic_ref(state->context).load(std::memory_order_relaxed);
+    return at == Context::request_handler || at == Context::reply_handler;
+  }));
 }
 uint32_t left_threads() {
   release_left();

@@ -38,9 +38,9 @@ class ThreadPart {
 enum class ThreadSlot : size_t { am, process, count };
 
 struct ThreadState {
-  Context context = Context::client;
-  uint32_t hsl_held = 0;  // handler-safe locks held; counted with `checks: full` only
-  uint32_t sends = 0;     // requests sent; every kPollInterval-th one polls
+  Context context = Context::client;  // changed by enter()
+  uint32_t hsl_held = 0;              // handler-safe locks held; counted with `checks: full` only
+  uint32_t sends = 0;                 // requests sent; every kPollInterval-th one polls
   OpPool ops;
   ImplicitOps implicit;              // NBI operations outside access regions
   ImplicitOps* nbi = &implicit;      // where NBI operations count now: `implicit` or an open region
@@ -48,6 +48,8 @@ struct ThreadState {
   bool internal = false;             // a progress thread: not one of the client's
   std::array<std::unique_ptr<ThreadPart>, static_cast<size_t>(ThreadSlot::count)> parts;
 
+  // Relaxed: other threads look (threads_in_handlers()), and nothing hangs on what they see.
+  void enter(Context now) { std::atomic_ref(context).store(now, std::memory_order_relaxed); }
   bool polls() const { return in_poll.load(std::memory_order_relaxed); }
   // NULL: not made yet.
   ThreadPart* part(ThreadSlot slot) const { return parts[static_cast<size_t>(slot)].get(); }
@@ -82,6 +84,8 @@ uint32_t thread_limit();
 uint32_t live_threads();
 // Whether a thread but the calling one is in a poll.
 bool others_poll();
+// How many threads run handlers of messages.
+uint32_t threads_in_handlers();
 // Threads that exited with implicit operations still under way; what is kept for them is released
 // when those are complete and anybody asks, or a new thread comes.
 uint32_t left_threads();

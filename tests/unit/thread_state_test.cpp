@@ -23,6 +23,18 @@ TEST(ThreadState, ThreadsAreCountedWhileTheyLive) {
   EXPECT_EQ(live_threads(), before);
 }
 
+// Would catch: a handler of another thread that is not seen, or is seen when it has returned.
+TEST(ThreadState, OthersSeeWhoIsInAHandler) {
+  const uint32_t before = threads_in_handlers();
+  ThreadState& state = thread_state();
+  for (const Context at : {Context::request_handler, Context::reply_handler}) {
+    state.enter(at);
+    std::thread([&] { EXPECT_EQ(threads_in_handlers(), before + 1); }).join();
+    state.enter(Context::client);
+    std::thread([&] { EXPECT_EQ(threads_in_handlers(), before); }).join();
+  }
+}
+
 TEST(ThreadState, InternalThreadsDoNotCount) {
   const uint32_t before = live_threads();
   std::thread([&] {
