@@ -401,12 +401,12 @@ TEST(Starts, WhoIsMissingHasNotComeYet) {
 }
 
 // Would catch: a job that is not shown any more, or as its ranks were, when these have become other
-// programs. The look begins before.
+// programs; a handler that does not return, taken for the program. The look begins before.
 TEST(Exec, RanksStayInTheTable) {
   Command top({run_command(), "top", "--interval", "0.2", "--json"});
   top.start();
   const auto job = start(2, "exec");
-  EXPECT_TRUE(top.wait_for_output("\"state\":\"rank 0 outside the library, 1 computes\"", 1));
+  EXPECT_TRUE(top.wait_for_output("\"state\":\"rank 0 outside the library, 1 runs a handler\"", 1));
   EXPECT_EQ(shown(*job)["processes"][0]["state"].as<std::string>(), "outside the library");
   ::kill(top.pid(), SIGINT);
   EXPECT_EQ(top.wait().status, 0);

@@ -43,9 +43,16 @@ void load() {
 void sleep_for_ever() {
   for (;;) ::usleep(100'000);
 }
-// In place of this program.
+void sleep_in_handler(gex_Token_t) {
+  sleep_for_ever();
+}
+// Rank 0 becomes another program, rank 1 does not come out of a handler.
 void leave_by_exec() {
-  ::execlp("sleep", "sleep", "1000", nullptr);
+  if (job.rank == 0) ::execlp("sleep", "sleep", "1000", nullptr);
+  constexpr gex_AM_Index_t sleeps = 200;
+  register_one(sleeps, reinterpret_cast<gex_AM_Fn_t>(sleep_in_handler),
+               GEX_FLAG_AM_SHORT | GEX_FLAG_AM_REQUEST);
+  gex_AM_RequestShort0(job.tm, job.rank, sleeps, 0);
 }
 
 }  // namespace
@@ -63,7 +70,7 @@ bool asked(int argc, char** argv) {
   peer_segment(job.peer());
   barrier();
   say("at it\n");
-  if (job.rank == 0 || wait->second == load) wait->second();
+  if (job.rank == 0 || wait->second == load || wait->second == leave_by_exec) wait->second();
   sleep_for_ever();
   return true;
 }

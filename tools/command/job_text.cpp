@@ -30,7 +30,7 @@ std::string state_text(const RankView& rank) {
   const char* const at_least = rank.waits.size() == WaitEntries{}.size() ? "at least " : "";
   return fmt::format("{} {} in {} for {}{}", word == "waits" ? word : word + ", waits",
                      duration_text(rank.waited_s()), plain(rank.waits[0].call),
-                     plain(rank.waits[0].what),
+                     plain(rank.waits[0].what) + (rank.handlers != 0 ? "; runs a handler" : ""),
                      more == 0 ? ""
                                : fmt::format("; {}{} more {}", at_least, more,
                                              more == 1 ? "thread waits" : "threads wait"));
@@ -80,11 +80,12 @@ std::string state_text(const std::vector<RankView>& ranks) {
   for (const auto& [word, of] : words) {
     const bool named = word.starts_with("outside") && of.count == 1;
     const std::string who = named ? fmt::format("rank {} ", of.rank) : fmt::format("{} ", of.count);
-    // "2 wait": the verbs without the last letter of the singular.
-    const bool verbs = !alone && of.count > 1 && word.ends_with('s');
-    parts.insert(named ? parts.begin() : parts.end(),
-                 (alone ? "" : who) + word.substr(0, word.size() - (verbs ? 1 : 0)) +
-                     (of.longest > 0 ? " " + duration_text(of.longest) : ""));
+    std::string does = word;  // "2 wait": without the last letter of the singular
+    const size_t verb = std::min(does.find(' '), does.size()) - 1;
+    if (!alone && of.count > 1 && does[verb] == 's') does.erase(verb, 1);
+    parts.insert(
+        named ? parts.begin() : parts.end(),
+        (alone ? "" : who) + does + (of.longest > 0 ? " " + duration_text(of.longest) : ""));
   }
   if (const size_t elsewhere = ranks_elsewhere(ranks); elsewhere != 0)
     parts.push_back(fmt::format("{} elsewhere", elsewhere));

@@ -167,6 +167,7 @@ void read_counts(RankView& view, StatusPage& page, uint32_t peers) {
     const StatusPage::Answer& answer = page.answers[turn % 2];
     view.taken_ns = answer.taken_ns.load(std::memory_order_relaxed);
     view.connections = answer.connections.load(std::memory_order_relaxed);
+    view.handlers = answer.handlers.load(std::memory_order_relaxed);
     view.total = copy(answer.all);
     view.peers.clear();
     for (uint32_t r = 0; r < peers; ++r) {
@@ -206,7 +207,8 @@ const char* RankView::state() const {
   if (outside) return "outside the library";
   if (phase == StatusPage::leaves) return "ends";
   if (!waits.empty()) return "waits";
-  return phase == StatusPage::starts ? "starts" : "computes";
+  if (phase == StatusPage::starts) return "starts";
+  return handlers != 0 ? "runs a handler" : "computes";
 }
 
 void RankView::compare(const RankView& before) {
@@ -372,6 +374,7 @@ void JobViewer::read_page(RankView& view) {
     for (WaitEntry::Told& wait : view.waits) wait.since_ns -= ahead;
     read_counts(view, *page.at, page.peers);
     if (view.taken_ns != 0) view.taken_ns -= ahead;
+    if (since(view.taken_ns, now_ns()) > 2) view.handlers = 0;  // it has not counted since
   }
   view.looked_ns = now_ns();
   if (page.last.looked_ns != 0) view.compare(page.last);

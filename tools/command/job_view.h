@@ -31,9 +31,9 @@ struct RankView {
   uint64_t began_ns = 0, looked_ns = 0;  // of now_ns()
   char process_state = '?';              // as /proc has it
   uint64_t resident = 0, shared = 0, processor_ns = 0;
-  std::vector<WaitEntry::Told> waits;  // the longest first
-  uint64_t taken_ns = 0;               // when it counted; 0: it has not
-  uint64_t connections = 0;
+  std::vector<WaitEntry::Told> waits;      // the longest first
+  uint64_t taken_ns = 0;                   // when it counted; 0: it has not
+  uint64_t connections = 0, handlers = 0;  // `handlers`: threads that ran one when it counted
   Traffic<uint64_t> total;
   std::map<uint32_t, Traffic<uint64_t>> peers;
   // Since the look before; nothing where it has not counted since.
@@ -43,7 +43,7 @@ struct RankView {
 
   void compare(const RankView& before);
   bool stopped() const { return process_state == 'T' || process_state == 't'; }
-  // "starts", "waits", "computes", "ends", "stopped" or "outside the library".
+  // "starts", "waits", "runs a handler", "computes", "ends", "stopped" or "outside the library".
   const char* state() const;
   double waited_s() const;  // in a call or in its start; 0: it waits for nothing that has lasted
   double age_s() const;
