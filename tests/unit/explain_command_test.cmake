@@ -1,1 +1,1 @@
-add_dependencies(unit_explain_command_test causeway conduit_self conduit_shm collective_base)
+add_dependencies(unit_explain_command_test causeway causeway-conformance conduit_self conduit_shm collective_base)

@@ -8,6 +8,8 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 
@@ -342,6 +344,12 @@ TEST(Map, Pictures) {
   EXPECT_THAT(dot.text, HasSubstr(R"(n0 -> n0 [label="shm"];)"));
   EXPECT_THAT(dot.text, ContainsRegex("n0 -> n1 .*dir=both\\];"));
   EXPECT_THAT(dot.text, Not(HasSubstr("n1 -> n0")));
+  // Would catch: control characters of a host's name on a terminal or in XML.
+  for (const char* form : {"", "--svg ", "--dot "}) {
+    const Outcome o = run("map", form + std::string("-n 2 --hosts \"$(printf 'a,b\\033[31m')\""));
+    EXPECT_THAT(o.text, HasSubstr("b?[31m")) << form;
+    EXPECT_EQ(o.text.find('\033'), o.text.npos) << form;
+  }
 }
 
 // Would catch: lines that a page of 100 columns cuts, or words that folding loses.
@@ -351,8 +359,14 @@ TEST(Tables, FitThePage) {
     std::sort(text.begin(), text.end());
     return text;
   };
+  const std::string folder = CAUSEWAY_BINARY_DIR "/long/" + std::string(120, 'x');
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/rules.yaml") << "peers: [{use: [self, shm]}]\n";
+  const std::string explain = "explain --config " + folder + "/rules.yaml";
   for (const char* command :
-       {"info -v", "info --devices", "bench --list", "explain --collectives --memkind", "map"}) {
+       {"info -v", "info --devices", "bench --list", "explain --collectives --memkind", "map",
+        "check-plugin --list " CAUSEWAY_BINARY_DIR "/lib/causeway/2/conduit_shm.so",
+        explain.c_str()}) {
     ::unsetenv("COLUMNS");
     const Outcome page = run(command, "");
     std::istringstream lines(page.text);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -58,6 +59,10 @@ int run_figures(const BenchOptions& options, const std::string& tool, const std:
     bench::print_sweep(outcome, earlier);
   else if (options.json != "-")
     fmt::print("{}", bench::table_text(outcome, earlier, isatty(STDOUT_FILENO) == 1));
+  const auto is_new = [&](const auto& measured) { return earlier.count(measured.name) == 0; };
+  if (options.json != "-" && !earlier.empty() &&
+      std::any_of(outcome.measured.begin(), outcome.measured.end(), is_new))
+    fmt::print("'-' in the column 'before': {} does not have the figure\n", options.compare);
   for (const std::string& note : outcome.notes) fmt::print(stderr, "causeway bench: {}\n", note);
   for (const std::string& problem : outcome.problems)
     fmt::print(stderr, "causeway bench: {}\n", problem);

@@ -14,6 +14,7 @@
 #include "base/own_path.h"
 #include "commands.h"
 #include "loader/loader.h"
+#include "text.h"
 
 namespace causeway::command {
 namespace {
@@ -59,8 +60,10 @@ int check_plugin(const CheckPluginArguments& a) {
   try {
     const Manifest m = read_manifest(a.file);
     if (!a.json) {
-      fmt::print("{} {} {}, plugin interface {}.{}{}{}\n", kind_word(m.kind), m.name, m.version,
-                 m.api_major, m.api_minor, m.summary.empty() ? "" : ": ", m.summary);
+      print_folded(
+          fmt::format("{} {} {}, plugin interface {}.{}{}{}", kind_word(m.kind), m.name, m.version,
+                      m.api_major, m.api_minor, m.summary.empty() ? "" : ": ", m.summary),
+          "");
     }
   } catch (const Error& e) {
     const bool name = a.file.find('/') == std::string::npos;

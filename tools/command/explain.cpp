@@ -288,11 +288,14 @@ std::string neighborhoods_text(const Neighborhoods& all) {
 
 void print_people(const World& world, const ExplainArguments& args, const Neighborhoods& all,
                   const std::vector<PeerClass>& classes) {
-  fmt::print("a job of {} rank(s) on this host ({})\n", args.world.ranks, machine_text());
-  fmt::print("neighborhoods: {}\n", neighborhoods_text(all));
+  print_folded(
+      fmt::format("a job of {} rank(s) on this host ({})", args.world.ranks, machine_text()), "");
+  print_folded("neighborhoods: " + neighborhoods_text(all), "");
   for (const PeerClass& c : classes) {
-    fmt::print("\n{} ({})", bold(c.who), locality_word(c.locality));
-    fmt::print("{}{}\n", c.rule.empty() ? "" : ", by rule ", c.rule);
+    fmt::print("\n");
+    print_folded(fmt::format("{} ({}){}{}", c.who, locality_word(c.locality),
+                             c.rule.empty() ? "" : ", by rule ", c.rule),
+                 "", c.who.size());
     if (!c.trouble.empty()) print_folded("unreachable: " + c.trouble);
     std::vector<std::vector<std::string>> rows;
     for (const Line& l : c.lines) {

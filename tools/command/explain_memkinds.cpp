@@ -103,8 +103,9 @@ MemkindAnswer describe(const Config& config, MemkindPlugin& plugin,
 }
 
 void print_kind(const MemkindAnswer& kind) {
-  fmt::print("\n{}", bold("memory kind " + kind.kind));
-  fmt::print("{}\n", kind.summary.empty() ? "" : " (" + kind.summary + ")");
+  const std::string title = "memory kind " + kind.kind;
+  fmt::print("\n");
+  print_folded(title + (kind.summary.empty() ? "" : " (" + kind.summary + ")"), "", title.size());
   for (const std::string& device : kind.devices) print_folded(device);
   if (!kind.trouble.empty()) print_folded(kind.trouble);
   if (kind.exports.empty()) return;

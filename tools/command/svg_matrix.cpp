@@ -45,7 +45,7 @@ std::string xml_text(const std::string& text) {
                              : c == '>' ? "&gt;"
                              : c == '"' ? "&quot;"
                                         : nullptr;
-    name != nullptr ? out += name : out += c;
+    name != nullptr ? out += name : out += is_control(c) ? '?' : c;
   }
   return out;
 }

@@ -86,8 +86,11 @@ size_t page_columns() {
   return columns == 0 ? kColumns : std::max<size_t>(columns, kFewest);
 }
 
-std::vector<std::string> folded(std::string_view text, size_t columns) {
+std::vector<std::string> folded(std::string_view words, size_t columns) {
   std::vector<std::string> out;
+  std::string safe(words);
+  std::replace_if(safe.begin(), safe.end(), is_control, '?');
+  std::string_view text = safe;
   do {
     const size_t end = first_line(text, columns);
     out.emplace_back(text.substr(0, end));
@@ -97,13 +100,15 @@ std::vector<std::string> folded(std::string_view text, size_t columns) {
   return out;
 }
 
-void print_folded(std::string_view text, const char* indent) {
+void print_folded(std::string_view text, const char* indent, size_t title) {
   const std::string first = indent;
   const std::string rest = first + "  ";
   const char* before = first.c_str();
   for (const std::string& line : folded(text, page_columns() - rest.size())) {
-    fmt::print("{}{}\n", before, line);
+    const size_t part = std::min(title, line.size());
+    fmt::print("{}{}{}\n", before, part == 0 ? "" : bold(line.substr(0, part)), line.substr(part));
     before = rest.c_str();
+    title = 0;
   }
 }
 

@@ -56,12 +56,18 @@ inline std::string plain(std::string text) {
 // Columns of a page: those of the terminal, or COLUMNS where there is none, or 100.
 size_t page_columns();
 
+// Not for terminals, nor for XML.
+inline bool is_control(char c) {
+  return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+}
+
 // The same text in lines of at most so many columns: broken at spaces, else behind '/' or ',', else
-// anywhere.
+// anywhere. '?' stands for control characters.
 std::vector<std::string> folded(std::string_view text, size_t columns);
 
 // Prints a line of prose, folded to the page; what follows its first line is indented by two more.
-void print_folded(std::string_view text, const char* indent = "  ");
+// The first `title` characters are bold.
+void print_folded(std::string_view text, const char* indent = "  ", size_t title = 0);
 
 // Columns as wide as their widest cell; the widest are narrowed, and their cells folded, until a
 // row fits the page.

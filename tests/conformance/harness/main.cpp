@@ -129,7 +129,11 @@ std::string make_session_dir() {
 void list_cases(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     const std::string needs = needs_text(c.needs);
-    fmt::print("{}{}{}\n", full_name(c), needs.empty() ? "" : "  needs ", needs);
+    std::string line = full_name(c);
+    constexpr size_t kColumns = 100;  // of a terminal
+    if (!needs.empty())
+      line += (line.size() + needs.size() > kColumns - 8 ? "\n  needs " : "  needs ") + needs;
+    fmt::print("{}\n", line);
   }
 }
 

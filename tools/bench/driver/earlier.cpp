@@ -24,11 +24,12 @@ Earlier read_earlier(const std::string& file) {
       one.spread = read_spread(node, one.ours);
       out[one.name] = one;
     }
-  } catch (const YAML::Exception& e) {
-    throw std::runtime_error(
-        fmt::format("{}: is no file that --json of an earlier run wrote: {}", file, e.what()));
+  } catch (const YAML::Exception&) {
+    out.clear();
   }
-  if (out.empty()) throw std::runtime_error(fmt::format("{}: holds no figures", file));
+  if (out.empty())
+    throw std::runtime_error(
+        fmt::format("'{}' is no report of `causeway bench --json` on figures or sweeps", file));
   return out;
 }
 
