@@ -24,7 +24,7 @@ typedef struct cwyt_header {
   uint64_t wall_ns;  /* the same moment since 1970 */
   uint64_t count;    /* records begun; more than capacity: the oldest are gone */
   uint32_t closed;   /* 1: the conduit was closed in order */
-  uint32_t reserved;
+  uint32_t process;  /* also the number of its first thread; 0 in older files */
   char job[64];
   char over[64]; /* plugin behind */
   char host[64];

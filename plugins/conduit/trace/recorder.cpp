@@ -49,6 +49,7 @@ std::unique_ptr<Recorder> Recorder::open(const std::string& path, uint64_t bytes
   cwyt_header& h = *r->header_;
   const cwy_job& job = *services.job;
   h.record_bytes = sizeof(cwyt_record);
+  h.process = static_cast<uint32_t>(::getpid());
   h.rank = job.rank;
   h.size = job.size;
   h.epoch = job.epoch;
