@@ -1,7 +1,7 @@
 // Reads what `causeway trace --perfetto` writes and checks it against the Trace Event Format: the
-// members that each phase needs, slices of a thread that lie within or beside each other,
-// beginnings with ends, arrows that leave and reach a slice. Prints the ranks and the arrows;
-// status 0 when it holds.
+// members that each phase needs, names of processes and threads, slices of a thread that lie within
+// or beside each other, beginnings with ends, arrows that leave and reach a slice. Prints the ranks
+// and the arrows; status 0 when it holds.
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
@@ -26,7 +26,8 @@ struct Timeline {
   std::map<Thread, std::vector<Slice>> slices;
   std::map<int, int> open;                                    // by id: beginnings without ends
   std::map<int, std::pair<Thread, double>> departs, arrives;  // by id
-  std::set<int> named;
+  std::set<int> named, with_main;
+  std::map<Thread, std::string> threads;  // their names
 };
 
 // Clocks are written in thousandths of a microsecond.
@@ -40,7 +41,13 @@ void take(Timeline& out, const YAML::Node& event) {
   const auto phase = event["ph"].as<std::string>();
   const int process = event["pid"].as<int>();
   if (phase == "M") {
-    if (event["name"].as<std::string>() == "process_name") out.named.insert(process);
+    const auto what = event["name"].as<std::string>();
+    if (what == "process_name") out.named.insert(process);
+    if (what != "thread_name") return;
+    const auto name = event["args"]["name"].as<std::string>();
+    if (name == "main") out.with_main.insert(process);
+    if (name.empty() || !out.threads.emplace(Thread{process, event["tid"].as<int>()}, name).second)
+      fail("a thread without a name, or with two");
     return;
   }
   const auto time = event["ts"].as<double>();
@@ -93,6 +100,8 @@ bool in_a_slice(const Timeline& line, const std::pair<Thread, double>& place) {
 void check(Timeline& line) {
   for (auto& [thread, slices] : line.slices) {
     if (line.named.count(thread.first) == 0) fail("a process without a name");
+    if (line.threads.count(thread) == 0) fail("a thread without a name");
+    if (line.with_main.count(thread.first) == 0) fail("a process without a main thread");
     check_nesting(slices);
   }
   for (const auto& [id, count] : line.open)

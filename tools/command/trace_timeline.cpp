@@ -29,6 +29,7 @@ class Timeline {
   std::string json() {
     for (size_t t = 0; t < traces_.size(); ++t) {
       name(t);
+      name_threads(t);
       for (const cwyt_record& r : traces_[t].records) event(t, r);
       for (const auto& [thread, open] : handlers_)
         for (const cwyt_record* r : open) instant(t, *r);
@@ -81,6 +82,20 @@ class Timeline {
         "{{\"sort_index\":{}}}}}",
         out_.empty() ? "" : ",\n", h.rank,
         json_text(fmt::format("rank {} on {}, over {}", h.rank, h.host, h.over)), h.rank, h.rank);
+  }
+
+  void name_threads(size_t trace) {
+    const cwyt_header& h = traces_[trace].header;
+    std::set<uint32_t> named;
+    for (const cwyt_record& r : traces_[trace].records) {
+      if (!named.insert(r.thread).second) continue;
+      const size_t number = named.size() - (h.process != 0 ? named.count(h.process) : 0);
+      fmt::format_to(std::back_inserter(out_),
+                     ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":"
+                     "{{\"name\":\"{}\"}}}}",
+                     h.rank, r.thread,
+                     r.thread == h.process ? "main" : fmt::format("thread {}", number));
+    }
   }
 
   static std::string facts(const cwyt_record& r) {
