@@ -2,7 +2,8 @@
 # The installed completions, asked in their shells for what a user would type.
 # Usage: completion.sh SHELL TREE WORK_DIR
 # Would catch: a completion that its shell does not accept; a command or an option of the help that is not offered
-# where it may stand; one that is offered elsewhere; values, settings and the program's name that are not completed.
+# where it may stand; one that is offered elsewhere; values (of a list too), settings and the
+# program's name that are not completed.
 set -eu
 shell=$1 tree=$2 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
@@ -42,6 +43,9 @@ commands=$(help | sed -n '/^Subcommands:/I,$s/^  \([a-z][a-z-]*\) .*/\1/p')
   echo "causeway help o =>! one.yaml"
   echo "causeway check-config one => one.yaml"
   echo "causeway tune --operations broad => broadcast"
+  echo "causeway run --map host,c => core"
+  echo "causeway run --map host,c =>! numa"
+  echo "causeway bench --only put8.same,get8. => get8.same"
 } >"$work/cases"
 : >"$work/at/one.yaml"
 
@@ -56,10 +60,10 @@ while read -r line; do
   answer=$(awk -F '\t' -v words="$words" '$1 == words { print $2; exit }' "$work/answers")
   case $what in
     !*) for word in ${what#!}; do
-      case " $answer " in *[\ =]"$word"[\ =]*) echo "completion: '$words' offers $word"; failed=1 ;; esac
+      case " $answer " in *[\ =,]"$word"[\ =]*) echo "completion: '$words' offers $word"; failed=1 ;; esac
     done ;;
     *) for word in $what; do
-      case " $answer " in *[\ =]"$word"[\ =]*) ;; *) echo "completion: '$words' offers not $word but: $answer"; failed=1 ;; esac
+      case " $answer " in *[\ =,]"$word"[\ =]*) ;; *) echo "completion: '$words' offers not $word but: $answer"; failed=1 ;; esac
     done ;;
   esac
 done <"$work/cases"

@@ -45,6 +45,7 @@ function value(words) {
   gsub(/\|/, " ", words)
   if ($4 == "") return " -f"
   if ($5) return words != "" ? " -a " quoted(words) : ""
+  if (words != "" && $6) return " -x -a " quoted("(__fish_complete_list , 'printf %s\\n " words "')")
   if (words != "") return " -x -a " quoted(words)
   if ($14 == "file") return " -r -F"
   if ($14 == "directory") return " -x -a '(__fish_complete_directories)'"

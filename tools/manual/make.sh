@@ -34,7 +34,14 @@ page() {
 }
 page ''
 for command in $commands; do page "$command"; done
+# Shells know the figures, which are too many for the pages.
+"$@" bench --list --json >"$out/figures"
+awk 'BEGIN { FS = OFS = "\t" }
+  FNR == NR { if (match($0, /"name": *"[^"]*"/)) { split(substr($0, RSTART, RLENGTH), parts, "\""); figures = figures "|" parts[4] } next }
+  $1 == "bench" && $3 == "--only" { $7 = substr(figures, 2) }
+  1' RS='{' "$out/figures" RS='\n' "$out/options" >"$out/with_figures"
+mv "$out/with_figures" "$out/options"
 awk -f "$here/bash.awk" "$out/options" "$out/keys" "$here/template.bash" >"$out/bash/causeway"
 awk -f "$here/zsh.awk" "$out/options" "$out/keys" >"$out/zsh/_causeway"
 awk -f "$here/fish.awk" "$out/options" "$out/keys" >"$out/fish/causeway.fish"
-rm "$out/help" "$out/helps"
+rm "$out/figures" "$out/help" "$out/helps"

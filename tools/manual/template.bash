@@ -46,7 +46,7 @@ _causeway_paths() {
 }
 
 _causeway() {
-  local word words=() reply=() options='' must=' ' may=' ' command='' option='' kept='' paths='' arguments=-1 i
+  local word words=() reply=() options='' must=' ' may=' ' command='' option='' kept='' list='' paths='' arguments=-1 i
 @COMMANDS@
   COMPREPLY=()
   # bash takes words apart at = where COMP_WORDBREAKS has it.
@@ -107,8 +107,11 @@ _causeway() {
       return
       ;;
   esac
+  # Behind a comma goes the next word of a list.
+  [[ $cur != *,* || $cur == *=* ]] || list=${cur%,*}, cur=${cur##*,}
   for word in "${reply[@]}"; do
     [[ $word == "$cur"* ]] || continue
+    word=$list$word
     # What stands before the last = is another word of bash's.
     if [[ $COMP_WORDBREAKS != *=* ]]; then
       word=$kept$word
